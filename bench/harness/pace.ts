@@ -1,0 +1,22 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+/**
+ * Starts `work` at a steady rate, whether or not earlier work has ended (so that a slow answer delays nobody else), and gives what all of it
+ * gave. `work` is told when it was due: latencies count from there.
+ */
+export async function atRate<T>(
+  perSecond: number,
+  seconds: number,
+  work: (dueAt: number, index: number) => Promise<T>
+): Promise<readonly T[]> {
+  const started = performance.now()
+  const running: Promise<T>[] = []
+  const total = Math.round(perSecond * seconds)
+  for (let index = 0; index < total; index += 1) {
+    const dueAt = started + (index * 1_000) / perSecond
+    const wait = dueAt - performance.now()
+    if (wait > 1) await pause(wait)
+    running.push(work(dueAt, index))
+  }
+  return Promise.all(running)
+}

@@ -1,0 +1,47 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const READY_MS = 30_000
+
+/** A program under measurement. */
+export interface Program extends AsyncDisposable {
+  readonly pid: number
+  /** The line that said it was ready. */
+  readonly ready: string
+}
+
+/** Starts a TypeScript program and waits for a line of its output that begins with `readyMark`. */
+export async function startProgram(path: string, readyMark: string, env: Readonly<Record<string, string>>): Promise<Program> {
+  const program = fileURLToPath(new URL(`../../${path}`, import.meta.url))
+  const child = spawn(process.execPath, [program], { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'inherit'] })
+  const ready = await readyLine(child, readyMark)
+  const stop = async () => {
+    const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
+    if (child.exitCode === null && child.kill('SIGTERM')) await ended
+  }
+  return { pid: child.pid ?? 0, ready, [Symbol.asyncDispose]: stop }
+}
+
+async function readyLine(child: ChildProcess, mark: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', text => text.startsWith(mark) && resolve(text))
+  child.once('exit', code => reject(new Error(`a program ended with code ${code} before it was ready`)))
+  const patience = setTimeout(() => reject(new Error('a program was not ready in time')), READY_MS)
+  return promise.finally(() => clearTimeout(patience))
+}
+
+/** Resident memory of a process now, in megabytes. */
+export function residentMb(pid: number): number {
+  const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes) / 1_024
+}
+
+/** A directory that goes with its holder. */
+export function scratch(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), 'trunkline-bench-'))
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+}

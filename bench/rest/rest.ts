@@ -1,0 +1,38 @@
+/** What the REST API costs: reads beside a bare route with the same bytes, orders beside the sandbox called directly, memory, and growth. */
+
+import { parseArgs } from 'node:util'
+import { type Engine, openStage } from '../harness/stage.ts'
+import { growth } from './growth.ts'
+import { memory } from './memory.ts'
+import { orderLatency, sustained } from './orders.ts'
+import { reads } from './reads.ts'
+
+const ENGINES: readonly Engine[] = ['postgres', 'embedded']
+
+export async function rest(options: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...options],
+    options: {
+      engine: { type: 'string' },
+      seconds: { type: 'string', default: '10' },
+      /** Orders stored before the end of the growth measurement. */
+      stored: { type: 'string', default: '1000000' },
+      only: { type: 'string' }
+    }
+  })
+  const seconds = Number(values.seconds)
+  const wanted = (part: string) => values.only === undefined || values.only.split(',').includes(part)
+  for (const engine of ENGINES.filter(name => values.engine === undefined || values.engine === name)) {
+    print(`\n${engine}`)
+    await using stage = await openStage(engine)
+    if (wanted('memory')) print(await memory(stage))
+    if (wanted('reads')) print(await reads(stage, seconds))
+    if (wanted('latency')) print(await orderLatency(stage, seconds))
+    if (wanted('sustained')) print(await sustained(stage, seconds))
+    if (wanted('growth') && engine === 'postgres') print(await growth(stage, Number(values.stored)))
+  }
+}
+
+function print(lines: string | readonly string[]): void {
+  process.stdout.write(`${[lines].flat().join('\n')}\n`)
+}

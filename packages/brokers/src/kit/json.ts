@@ -1,0 +1,53 @@
+/** Reading a stranger's JSON: bounded, free of prototype tricks, and without losing a digit. */
+
+import { Malformed } from '@trunkline/core/domain/malformed'
+
+export interface JsonOptions {
+  /** Nesting of objects and lists. */
+  readonly depthMax?: number
+  /** Length of the text, in UTF-16 units. */
+  readonly charsMax?: number
+  /**
+   * `native`: numbers become JavaScript numbers, for brokers that write money as text (the parse helpers refuse a number as a decimal).
+   * `text`: every number is kept as it was written, as text, for brokers that write money as numbers. Costs several times as much.
+   */
+  readonly numbers?: 'native' | 'text'
+}
+
+const DEPTH_MAX = 32
+const CHARS_MAX = 8 * 1024 * 1024
+
+/** @throws Malformed for anything that is not JSON within the bounds. */
+export function readJson(text: string, options: JsonOptions = {}): unknown {
+  const charsMax = options.charsMax ?? CHARS_MAX
+  if (text.length > charsMax) throw new Malformed('JSON', `at most ${charsMax} characters`, text.length)
+  const value = parsed(text, options.numbers ?? 'native')
+  inspect(value, options.depthMax ?? DEPTH_MAX)
+  return value
+}
+
+function parsed(text: string, numbers: 'native' | 'text'): unknown {
+  try {
+    return numbers === 'native' ? JSON.parse(text) : JSON.parse(text, asWritten)
+  } catch {
+    throw new Malformed('answer', 'JSON', text)
+  }
+}
+
+function asWritten(this: unknown, _key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === 'number' ? (context?.source ?? Number.NaN) : value
+}
+
+function inspect(value: unknown, depthLeft: number): void {
+  if (typeof value !== 'object' || value === null) return
+  if (depthLeft === 0) throw new Malformed('JSON', 'less deeply nested', '…')
+  if (Array.isArray(value)) {
+    for (const item of value) inspect(item, depthLeft - 1)
+    return
+  }
+  for (const [key, item] of Object.entries(value)) {
+    // JSON.parse makes it an own key; the first careless copy of the object would turn it into a prototype.
+    if (key === '__proto__') throw new Malformed('JSON', 'free of __proto__', key)
+    inspect(item, depthLeft - 1)
+  }
+}

@@ -1,0 +1,56 @@
+/** Numbered messages put back in order: duplicates dropped, a small disorder mended, a hole told. */
+
+/** What came of a message. `hole`: something before these items is missing for good. */
+export interface Sequenced<T> {
+  readonly items: readonly T[]
+  readonly hole: boolean
+}
+
+const NOTHING = { items: [], hole: false } as const
+
+export class Sequence<T> {
+  readonly #aheadMax: number
+  readonly #ahead = new Map<number, T>()
+  #last: number
+
+  /** `last` is the number before the first to come; at most `aheadMax` messages wait for a missing one. */
+  constructor(last: number, aheadMax: number) {
+    this.#last = last
+    this.#aheadMax = aheadMax
+  }
+
+  /** The number up to which everything has been released. */
+  get last(): number {
+    return this.#last
+  }
+
+  offer(number: number, item: T): Sequenced<T> {
+    if (number <= this.#last || this.#ahead.has(number)) return NOTHING
+    if (number === this.#last + 1 && this.#ahead.size === 0) {
+      this.#last = number
+      return { items: [item], hole: false }
+    }
+    this.#ahead.set(number, item)
+    const items = this.#inOrder()
+    return items.length === 0 && this.#ahead.size > this.#aheadMax ? this.settle(this.#last) : { items, hole: false }
+  }
+
+  /** The other side says that it has sent up to `number`: whatever is missing by now will not come. */
+  settle(number: number): Sequenced<T> {
+    if (number <= this.#last && this.#ahead.size === 0) return NOTHING
+    const held = [...this.#ahead].sort(([a], [b]) => a - b)
+    this.#ahead.clear()
+    this.#last = Math.max(this.#last, number, held.at(-1)?.[0] ?? 0)
+    return { items: held.map(([, item]) => item), hole: true }
+  }
+
+  #inOrder(): readonly T[] {
+    const items: T[] = []
+    for (let item = this.#ahead.get(this.#last + 1); item !== undefined; item = this.#ahead.get(this.#last + 1)) {
+      this.#last += 1
+      this.#ahead.delete(this.#last)
+      items.push(item)
+    }
+    return items
+  }
+}

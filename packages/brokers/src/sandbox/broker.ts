@@ -1,0 +1,192 @@
+/** One login at the house, as the port has it: each operation is a request, what the kit does with it, and a reading of the answer. */
+
+import { type Day, epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import {
+  type AccountEvent,
+  type BalanceReport,
+  type Broker,
+  type BrokerAccount,
+  BrokerFault,
+  type NewOrder,
+  type OrderKey,
+  type OrderReport,
+  type Outcome,
+  type PositionReport,
+  type ReplaceOrder,
+  type Snapshot,
+  type TransactionReport
+} from '@trunkline/core/ports/broker'
+import type { RateBudget } from '../kit/budget.ts'
+import { type Calls, isSuccess } from '../kit/calls.ts'
+import type { HttpReply, HttpRequest } from '../kit/http.ts'
+import { timestamp, type Wire } from '../kit/parse.ts'
+import { type SocketOptions, type SocketProtocol, socketEvents } from '../kit/socket.ts'
+import type { TokenSource } from '../kit/tokens.ts'
+import { SANDBOX_CAPABILITIES } from './capabilities.ts'
+import { interpretCancel, interpretReplace, interpretSubmit, saysUnknownOrder } from './outcomes.ts'
+import {
+  type Page,
+  parseAccount,
+  parseBalance,
+  parseOrder,
+  parseOrderAnswer,
+  parsePage,
+  parsePosition,
+  parseTransaction,
+  readAnswer
+} from './parse.ts'
+import * as requests from './requests.ts'
+
+/** Pages of a list; beyond it the list is a fault, never cut short. */
+const PAGES_MAX = 400
+/** House time this far behind real time is another era (a replay, a clock set back), where `since` means nothing. */
+const CLOCKS_APART_MS = 5_000
+
+export interface SandboxParts {
+  readonly calls: Calls
+  readonly tokens: TokenSource
+  readonly budget: RateBudget
+  readonly socket: SocketOptions
+  readonly stream: (positions: (account: string, signal: AbortSignal) => Promise<AccountEvent>) => SocketProtocol<AccountEvent>
+}
+
+export class SandboxBroker implements Broker {
+  readonly capabilities = SANDBOX_CAPABILITIES
+  readonly #parts: SandboxParts
+  readonly #closing = new AbortController()
+
+  constructor(parts: SandboxParts) {
+    this.#parts = parts
+  }
+
+  async accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
+    const { items } = await this.#list(cursor => requests.accountsRequest(cursor), parseAccount, signal)
+    return items
+  }
+
+  balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
+    return this.#list(
+      cursor => requests.balancesRequest(account, cursor),
+      (wire, asOf) => parseBalance(wire, asOf),
+      signal
+    )
+  }
+
+  positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
+    return this.#list(cursor => requests.positionsRequest(account, cursor), parsePosition, signal)
+  }
+
+  /**
+   * The open ones first and then those that arrived since, so that an order that ends between the two is seen ended. An order that arrived
+   * before `since` and ended after it is in neither list: the house cannot be asked for changes. {@link findOrder} tells of it.
+   */
+  async orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
+    const open = await this.#list(cursor => requests.ordersRequest(account, 'open', null, cursor), parseOrder, signal)
+    const isThisEra = epochMs(open.houseTime) >= epochMs(open.asOf) - CLOCKS_APART_MS
+    const from = isThisEra ? timestampOfMs(Math.max(0, epochMs(since) - CLOCKS_APART_MS)) : null
+    const recent = await this.#list(cursor => requests.ordersRequest(account, 'all', from, cursor), parseOrder, signal)
+    const newest = new Map([...open.items, ...recent.items].map(order => [order.brokerOrderId, order]))
+    return { items: [...newest.values()], asOf: open.asOf }
+  }
+
+  transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
+    return this.#list(cursor => requests.transactionsRequest(account, from, to, cursor), parseTransaction, signal)
+  }
+
+  findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
+    return this.#parts.calls.read(requests.findRequest(key), reply => found(reply, key), signal, [404])
+  }
+
+  async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    return await this.#command(
+      () => requests.submitRequest(order),
+      reply => interpretSubmit(reply, order),
+      signal
+    )
+  }
+
+  async replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    return await this.#command(
+      () => requests.replaceRequest(request),
+      reply => interpretReplace(reply, request),
+      signal
+    )
+  }
+
+  async cancel(
+    { brokerOrderId }: { readonly brokerAccountId: string; readonly brokerOrderId: string },
+    signal: AbortSignal
+  ): Promise<Outcome<OrderReport | null>> {
+    return await this.#command(
+      () => requests.cancelRequest(brokerOrderId),
+      reply => interpretCancel(reply, brokerOrderId),
+      signal
+    )
+  }
+
+  async *events(signal: AbortSignal): AsyncGenerator<AccountEvent, void, undefined> {
+    const protocol = this.#parts.stream(async (account, within) => ({
+      type: 'positions',
+      brokerAccountId: account,
+      positions: await this.positions(account, within)
+    }))
+    const end = AbortSignal.any([signal, this.#closing.signal])
+    for await (const told of socketEvents(protocol, this.#parts.socket, end)) yield told.type === 'event' ? told.event : told
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new Error('the login was closed'))
+    this.#parts.budget[Symbol.dispose]()
+    await this.#parts.tokens[Symbol.asyncDispose]()
+  }
+
+  /** A ticket that cannot be put in the house's words never leaves. */
+  async #command<T>(build: () => HttpRequest, interpret: (reply: HttpReply) => Outcome<T>, signal: AbortSignal): Promise<Outcome<T>> {
+    let request: HttpRequest
+    try {
+      request = build()
+    } catch (cause) {
+      return { kind: 'not_sent', cause }
+    }
+    return await this.#parts.calls.command(request, interpret, signal)
+  }
+
+  /** Every page or a fault. */
+  async #list<T>(
+    request: (cursor: string | null) => HttpRequest,
+    item: (wire: Wire, asOf: Timestamp) => T,
+    signal: AbortSignal
+  ): Promise<Snapshot<T> & { readonly houseTime: Timestamp }> {
+    const items: T[] = []
+    let first: Page<T> | null = null
+    let cursor: string | null = null
+    for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+      const page: Page<T> = await this.#parts.calls.read(request(cursor), reply => readPage(reply, item), signal)
+      first ??= page
+      items.push(...page.items)
+      if (page.next === null) return { items, asOf: first.asOf, houseTime: first.houseTime }
+      if (page.next === cursor) throw new BrokerFault('malformed', 'the house points from a page of a list to itself')
+      cursor = page.next
+    }
+    throw new BrokerFault('refused', `the list has more than ${PAGES_MAX} pages; ask for a shorter time`)
+  }
+}
+
+function readPage<T>(reply: HttpReply, item: (wire: Wire, asOf: Timestamp) => T): Page<T> {
+  const answer = readAnswer(reply.body)
+  const asOf = timestamp(answer, 'as_of')
+  return parsePage(answer, wire => item(wire, asOf))
+}
+
+function found(reply: HttpReply, key: OrderKey): { readonly found: OrderReport | null; readonly asOf: Timestamp } {
+  const answer = readAnswer(reply.body)
+  const asOf = timestamp(answer, 'as_of')
+  if (!isSuccess(reply.status)) {
+    if (saysUnknownOrder(answer)) return { found: null, asOf }
+    throw new BrokerFault('refused', 'the house could not be asked for the order')
+  }
+  const { order } = parseOrderAnswer(answer)
+  const isIt = key.by === 'brokerClOrdId' ? order.brokerClOrdId === key.brokerClOrdId : order.brokerOrderId === key.brokerOrderId
+  if (!isIt || order.brokerAccountId !== key.brokerAccountId) throw new BrokerFault('malformed', 'the house answered with another order')
+  return { found: order, asOf }
+}

@@ -1,0 +1,86 @@
+/** The sandbox brokerage as a broker: its parts put together. */
+
+import type { BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
+import { type BudgetRates, RateBudget } from '../kit/budget.ts'
+import { Calls } from '../kit/calls.ts'
+import { HttpClient, type HttpLimits } from '../kit/http.ts'
+import { oauthToken } from '../kit/oauth.ts'
+import { READ_RETRIES } from '../kit/retry.ts'
+import { SOCKET_LIMITS } from '../kit/socket.ts'
+import { TokenSource } from '../kit/tokens.ts'
+import { SandboxBroker } from './broker.ts'
+import { SANDBOX_CAPABILITIES } from './capabilities.ts'
+import { sandboxLogin } from './login.ts'
+import { houseWords, isTokenRefused } from './outcomes.ts'
+import { sandboxStream } from './session.ts'
+
+export interface SandboxSettings {
+  /** Where the house is reached, without a trailing slash. Plain `http:` is allowed: it runs beside us. */
+  readonly baseUrl: string
+  /** The origin that browsers see, where it differs. */
+  readonly publicUrl?: string
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/** What every broker needs from outside. */
+export interface BrokerDeps {
+  readonly clock: Clock
+  /** A fraction in [0, 1), for jitter. */
+  readonly fraction: () => number
+  readonly log: Log
+}
+
+/** The house names no limits; these keep a runaway caller from drowning it, and a full burst of orders passes. */
+const LOGIN_RATES: BudgetRates = { perSecond: 2_000, burst: 2_000, keptForOrders: 500, waitingMax: 2_000, waitMsMax: 2_000 }
+const HOUSE_RATES: BudgetRates = { perSecond: 5_000, burst: 5_000, keptForOrders: 1_000, waitingMax: 5_000, waitMsMax: 2_000 }
+/** Against reconnect storms: connections per second over all logins. */
+const CONNECT_RATES: BudgetRates = { perSecond: 10, burst: 10, keptForOrders: 0, waitingMax: 10_000, waitMsMax: 600_000 }
+const HTTP: Partial<HttpLimits> = { connections: 64, requestsMax: 4_000 }
+
+export type SandboxDefinition = BrokerDefinition & AsyncDisposable
+
+export function sandbox(settings: SandboxSettings, deps: BrokerDeps): SandboxDefinition {
+  const { clock, fraction, log } = deps
+  const http = new HttpClient({ origin: settings.baseUrl, plain: true, limits: HTTP })
+  const publicUrl = settings.publicUrl ?? http.origin
+  const login = sandboxLogin({ http, clock, publicUrl, clientId: settings.clientId, clientSecret: settings.clientSecret })
+  const house = new RateBudget(HOUSE_RATES, clock)
+  const connects = new RateBudget(CONNECT_RATES, clock)
+  const url = `${http.origin.replace(/^http/, 'ws')}/stream/v1`
+
+  function open(holder: CredentialsHolder): SandboxBroker {
+    const tokens = new TokenSource({ holder, clock, log, tokenOf: oauthToken, refresh: login.refresh })
+    const budget = new RateBudget(LOGIN_RATES, clock)
+    const calls = new Calls({
+      http,
+      tokens,
+      budgets: [budget, house],
+      retries: READ_RETRIES,
+      deps: { clock, fraction },
+      authorize: token => ['authorization', `Bearer ${token}`],
+      unauthorized: isTokenRefused,
+      words: houseWords
+    })
+    return new SandboxBroker({
+      calls,
+      tokens,
+      budget,
+      socket: { clock, fraction, log, connects, ...SOCKET_LIMITS },
+      stream: positions => sandboxStream({ url, tokens, clock, log, positions })
+    })
+  }
+
+  return {
+    capabilities: SANDBOX_CAPABILITIES,
+    login,
+    open,
+    async [Symbol.asyncDispose]() {
+      house[Symbol.dispose]()
+      connects[Symbol.dispose]()
+      await http[Symbol.asyncDispose]()
+    }
+  }
+}

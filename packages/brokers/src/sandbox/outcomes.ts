@@ -1,0 +1,95 @@
+/** Which answers of the house prove acceptance and which prove refusal. Everything else is unknown. Pure. */
+
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { NewOrder, OrderReport, Outcome, ReplaceOrder } from '@trunkline/core/ports/broker'
+import type { HttpReply } from '../kit/http.ts'
+import { nestedOrNull, type Wire } from '../kit/parse.ts'
+import { type HouseError, parseError, parseOrder, parseOrderAnswer, readAnswer } from './parse.ts'
+
+/** Statuses that mean "not done", each with the codes it may carry; null: any code. The body must be the house's own error. */
+const REFUSALS: { readonly [status: number]: readonly string[] | null } = {
+  400: ['bad_request'],
+  401: ['token_missing', 'token_invalid'],
+  403: ['scope_missing'],
+  404: ['unknown_order', 'unknown_account', 'unknown_symbol', 'unknown_route'],
+  409: ['order_not_open', 'order_busy'],
+  413: ['too_large'],
+  // The list of refusals grows with the house; the status alone says that nothing was taken.
+  422: null,
+  429: ['slow_down']
+}
+
+/** The house has an order with our client order id: the one we sent, for nobody else derives the same id. Look it up, never call it refused. */
+const DUPLICATE = 'duplicate_client_order_id'
+
+export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<OrderReport> {
+  const answer = readAnswer(reply.body)
+  if (reply.status !== 201) return refusal(reply.status, answer)
+  const { order } = parseOrderAnswer(answer)
+  ours(order.brokerClOrdId, sent.brokerClOrdId, 'client_order_id')
+  ours(order.brokerAccountId, sent.brokerAccountId, 'account')
+  ours(order.symbol, sent.symbol, 'symbol')
+  return { kind: 'accepted', value: order }
+}
+
+export function interpretReplace(reply: HttpReply, sent: ReplaceOrder): Outcome<OrderReport> {
+  const answer = readAnswer(reply.body)
+  // 202: the house is slow and has not made the new order yet, and may still refuse to.
+  if (reply.status === 202) return { kind: 'unknown', cause: new Error('the house has not decided on the amendment yet') }
+  if (reply.status !== 200) return refusal(reply.status, answer)
+  const { order } = parseOrderAnswer(answer)
+  ours(order.replacesBrokerOrderId, sent.brokerOrderId, 'amends')
+  ours(order.brokerClOrdId, sent.brokerClOrdId, 'client_order_id')
+  return { kind: 'accepted', value: order }
+}
+
+export function interpretCancel(reply: HttpReply, brokerOrderId: string): Outcome<OrderReport | null> {
+  const answer = readAnswer(reply.body)
+  if (reply.status === 200 || reply.status === 202) {
+    const { order } = parseOrderAnswer(answer)
+    ours(order.brokerOrderId, brokerOrderId, 'id')
+    return { kind: 'accepted', value: order }
+  }
+  const cancelling = reply.status === 409 ? underWay(answer, brokerOrderId) : null
+  return cancelling === null ? refusal(reply.status, answer) : { kind: 'accepted', value: cancelling }
+}
+
+/** A second cancel of an order that is being cancelled asks for what is happening already. */
+function underWay(answer: Wire, brokerOrderId: string): OrderReport | null {
+  const wire = nestedOrNull(answer, 'order')
+  const order = wire === null ? null : parseOrder(wire)
+  return order?.status === 'pending_cancel' && order.brokerOrderId === brokerOrderId ? order : null
+}
+
+function refusal<T>(status: number, answer: Wire): Outcome<T> {
+  const error = parseError(answer)
+  if (!isRefusal(status, error)) return { kind: 'unknown', cause: new Error(`the house answered ${status} ${error.code}`) }
+  return { kind: 'refused', message: error.message, brokerStatus: error.code }
+}
+
+function isRefusal(status: number, error: HouseError): boolean {
+  const codes = REFUSALS[status]
+  return codes !== undefined && error.code !== DUPLICATE && (codes === null || codes.includes(error.code))
+}
+
+function ours(found: string | null, expected: string | null, what: string): void {
+  if (found !== expected) throw new Malformed(what, `our own, ${expected}`, found)
+}
+
+/** What the house says for people in an error; empty when it is not the house that speaks. */
+export function houseWords(reply: HttpReply): string {
+  try {
+    return parseError(readAnswer(reply.body)).message
+  } catch {
+    return ''
+  }
+}
+
+/** Whether the house says that it has no such order; anything else of the kind is a fault. @throws Malformed */
+export function saysUnknownOrder(answer: Wire): boolean {
+  return parseError(answer).code === 'unknown_order'
+}
+
+export function isTokenRefused(reply: HttpReply): boolean {
+  return reply.status === 401
+}

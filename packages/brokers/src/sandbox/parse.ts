@@ -1,0 +1,182 @@
+/** The house's answers in the core's words. Pure; throws Malformed and nothing else. The house's words stop here. */
+
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Fill } from '@trunkline/core/domain/order'
+import { parseSymbol } from '@trunkline/core/domain/symbol'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import type { Instrument } from '@trunkline/core/domain/vocabulary'
+import type { BalanceReport, BrokerAccount, OrderReport, PositionReport, TransactionReport } from '@trunkline/core/ports/broker'
+import { readJson } from '../kit/json.ts'
+import {
+  day,
+  dayOrNull,
+  decimal,
+  decimalOrNull,
+  list,
+  member,
+  memberOr,
+  nested,
+  nestedOrNull,
+  object,
+  text,
+  textOrNull,
+  timestamp,
+  type Wire,
+  wordsOrNull
+} from '../kit/parse.ts'
+import { SANDBOX_CAPABILITIES } from './capabilities.ts'
+import { CLASSES, DIRECTIONS, KINDS, LIFETIMES, STATES, TRANSACTIONS } from './words.ts'
+
+/** An answer's body: always an object with the two clocks. */
+export function readAnswer(body: string): Wire {
+  return object(readJson(body), 'answer')
+}
+
+export interface Page<T> {
+  readonly items: readonly T[]
+  readonly next: string | null
+  /** Real time at which the books looked like this. */
+  readonly asOf: Timestamp
+  readonly houseTime: Timestamp
+}
+
+export function parsePage<T>(answer: Wire, item: (wire: Wire) => T): Page<T> {
+  return {
+    items: list(answer, 'items', item),
+    next: textOrNull(answer, 'next'),
+    asOf: timestamp(answer, 'as_of'),
+    houseTime: timestamp(answer, 'house_time')
+  }
+}
+
+export function parseAccount(wire: Wire): BrokerAccount {
+  return {
+    brokerAccountId: text(wire, 'id'),
+    accountNumber: text(wire, 'number'),
+    institutionName: SANDBOX_CAPABILITIES.name,
+    name: wordsOrNull(wire, 'name'),
+    accountType: wordsOrNull(wire, 'kind'),
+    currency: wordsOrNull(wire, 'currency')
+  }
+}
+
+export function parseBalance(wire: Wire, asOf: Timestamp): BalanceReport {
+  return {
+    brokerAccountId: text(wire, 'account'),
+    currency: text(wire, 'currency'),
+    cash: decimalOrNull(wire, 'cash'),
+    buyingPower: decimalOrNull(wire, 'buying_power'),
+    initialMargin: decimalOrNull(wire, 'initial_margin'),
+    maintenanceMargin: decimalOrNull(wire, 'maintenance_margin'),
+    regTBuyingPower: decimalOrNull(wire, 'reg_t_buying_power'),
+    equity: decimalOrNull(wire, 'equity'),
+    marketValue: decimalOrNull(wire, 'market_value'),
+    asOf
+  }
+}
+
+export function parsePosition(wire: Wire): PositionReport {
+  const symbol = text(wire, 'symbol')
+  return {
+    brokerAccountId: text(wire, 'account'),
+    symbol,
+    instrument: instrumentOf(wire, symbol),
+    quantity: decimal(wire, 'quantity'),
+    lastPrice: decimalOrNull(wire, 'last_price'),
+    averagePrice: decimalOrNull(wire, 'average_price'),
+    unrealizedPl: decimalOrNull(wire, 'unrealized'),
+    realizedPl: decimalOrNull(wire, 'realized'),
+    dailyPl: decimalOrNull(wire, 'today'),
+    totalPl: decimalOrNull(wire, 'total'),
+    brokerPositionId: null
+  }
+}
+
+/** A class nobody knows yet does not hide a holding: the symbol's form tells enough. */
+function instrumentOf(wire: Wire, symbol: string): Instrument {
+  return memberOr<Instrument | null>(wire, 'class', CLASSES, null) ?? parseSymbol(symbol).instrument
+}
+
+export function parseOrder(wire: Wire): OrderReport {
+  const notional = decimalOrNull(wire, 'notional')
+  const quantity = decimalOrNull(wire, 'quantity')
+  const status = member(wire, 'state', STATES)
+  // The house does not know the quantity of an order that it refused before it had read that far.
+  if (notional === null && quantity === null && status !== 'rejected')
+    throw new Malformed('quantity', 'a decimal where notional is null', quantity)
+  const fills = list(wire, 'fills', parseFill)
+  const reason = nestedOrNull(wire, 'reason')
+  return {
+    brokerAccountId: text(wire, 'account'),
+    brokerOrderId: text(wire, 'id'),
+    brokerClOrdId: textOrNull(wire, 'client_order_id'),
+    symbol: text(wire, 'symbol'),
+    instrument: member(wire, 'class', CLASSES),
+    side: member(wire, 'direction', DIRECTIONS),
+    type: member(wire, 'kind', KINDS),
+    tif: member(wire, 'lifetime', LIFETIMES),
+    // The house adds the quantity that a notional order came to; the ticket asked for one of the two.
+    quantity: notional === null ? quantity : null,
+    notional,
+    limitPrice: decimalOrNull(wire, 'limit'),
+    stopPrice: decimalOrNull(wire, 'stop'),
+    legs: null,
+    status,
+    brokerStatus: text(wire, 'state'),
+    brokerMessage: reason === null ? null : wordsOrNull(reason, 'message'),
+    brokerOrderType: text(wire, 'kind'),
+    execDest: fills.at(-1)?.execDest ?? null,
+    fills,
+    filledTotal: null,
+    entryTime: timestamp(wire, 'received'),
+    updatedAt: timestamp(wire, 'changed'),
+    replacesBrokerOrderId: textOrNull(wire, 'amends'),
+    replacedByBrokerOrderId: textOrNull(wire, 'amended_by')
+  }
+}
+
+function parseFill(wire: Wire): Fill {
+  return {
+    fillId: text(wire, 'id'),
+    at: timestamp(wire, 'at'),
+    quantity: decimal(wire, 'quantity'),
+    price: decimal(wire, 'price'),
+    execDest: wordsOrNull(wire, 'venue')
+  }
+}
+
+/** `{"order": …}` with its time. */
+export function parseOrderAnswer(answer: Wire): { readonly order: OrderReport; readonly asOf: Timestamp } {
+  return { order: parseOrder(nested(answer, 'order')), asOf: timestamp(answer, 'as_of') }
+}
+
+export function parseTransaction(wire: Wire): TransactionReport {
+  return {
+    brokerTransactionId: text(wire, 'id'),
+    type: memberOr(wire, 'type', TRANSACTIONS, 'OTHER'),
+    brokerType: wordsOrNull(wire, 'type'),
+    symbol: textOrNull(wire, 'symbol'),
+    instrument: memberOr<Instrument | null>(wire, 'class', CLASSES, null),
+    quantity: decimalOrNull(wire, 'quantity'),
+    price: decimalOrNull(wire, 'price'),
+    amount: decimalOrNull(wire, 'amount'),
+    fees: decimalOrNull(wire, 'fees'),
+    currency: wordsOrNull(wire, 'currency'),
+    day: day(wire, 'date'),
+    settlementDay: dayOrNull(wire, 'settles'),
+    brokerOrderId: textOrNull(wire, 'order'),
+    description: wordsOrNull(wire, 'text')
+  }
+}
+
+/** An error of the house's own making, told from a gateway's by its shape. `order` is set where it speaks of one on the books. */
+export interface HouseError {
+  readonly code: string
+  readonly message: string
+}
+
+export function parseError(answer: Wire): HouseError {
+  timestamp(answer, 'as_of')
+  const error = nested(answer, 'error')
+  return { code: text(error, 'code', 64), message: wordsOrNull(error, 'message') ?? text(error, 'code', 64) }
+}

@@ -1,0 +1,103 @@
+/** The house's requests, built and not sent. Pure. */
+
+import { unreachable } from '@trunkline/core/domain/brand'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
+import type { NewOrder, OrderKey, ReplaceOrder } from '@trunkline/core/ports/broker'
+import type { HttpRequest } from '../kit/http.ts'
+import { DIRECTIONS, houseWord, KINDS, LIFETIMES } from './words.ts'
+
+const API = '/api/v1'
+const NO_BODY = ['accept', 'application/json'] as const
+const WITH_BODY = ['accept', 'application/json', 'content-type', 'application/json'] as const
+/** The most that a page holds; only the lists that can be long are asked for it. */
+const PAGE = '500'
+
+type Query = Readonly<Record<string, string | null>>
+
+export function accountsRequest(cursor: string | null): HttpRequest {
+  return get('/accounts', { cursor })
+}
+
+export function balancesRequest(account: string, cursor: string | null): HttpRequest {
+  return get('/balances', { account, cursor })
+}
+
+export function positionsRequest(account: string, cursor: string | null): HttpRequest {
+  return get('/positions', { account, cursor })
+}
+
+/** `since` is house time of the order's arrival; null asks for all. */
+export function ordersRequest(account: string, state: 'open' | 'all', since: Timestamp | null, cursor: string | null): HttpRequest {
+  return get('/orders', { account, state, since, limit: PAGE, cursor })
+}
+
+export function transactionsRequest(account: string, from: Day, to: Day, cursor: string | null): HttpRequest {
+  return get('/transactions', { account, from, to, limit: PAGE, cursor })
+}
+
+export function findRequest(key: OrderKey): HttpRequest {
+  switch (key.by) {
+    case 'brokerClOrdId':
+      return get('/orders/find', { client_order_id: key.brokerClOrdId, account: key.brokerAccountId })
+    case 'brokerOrderId':
+      return get(`/orders/${encodeURIComponent(key.brokerOrderId)}`, {})
+    default:
+      return unreachable(key)
+  }
+}
+
+/** @throws Malformed for a word the house does not have. */
+export function submitRequest(order: NewOrder): HttpRequest {
+  return {
+    method: 'POST',
+    path: `${API}/orders`,
+    headers: WITH_BODY,
+    body: JSON.stringify({
+      account: order.brokerAccountId,
+      client_order_id: order.brokerClOrdId,
+      symbol: order.symbol,
+      direction: wordFor(DIRECTIONS, order.side, 'side'),
+      kind: wordFor(KINDS, order.type, 'order_type'),
+      lifetime: wordFor(LIFETIMES, order.tif, 'order_tif'),
+      ...amounts(order)
+    })
+  }
+}
+
+export function replaceRequest(request: ReplaceOrder): HttpRequest {
+  return {
+    method: 'POST',
+    path: `${API}/orders/${encodeURIComponent(request.brokerOrderId)}/amend`,
+    headers: WITH_BODY,
+    body: JSON.stringify({ client_order_id: request.brokerClOrdId, ...amounts(request.ticket) })
+  }
+}
+
+export function cancelRequest(brokerOrderId: string): HttpRequest {
+  return { method: 'DELETE', path: `${API}/orders/${encodeURIComponent(brokerOrderId)}`, headers: NO_BODY }
+}
+
+/** What is null is left out: the house refuses a field that the kind of order does not take. */
+function amounts(ticket: OrderTicket): object {
+  return {
+    ...(ticket.quantity === null ? {} : { quantity: ticket.quantity }),
+    ...(ticket.notional === null ? {} : { notional: ticket.notional }),
+    ...(ticket.limitPrice === null ? {} : { limit: ticket.limitPrice }),
+    ...(ticket.stopPrice === null ? {} : { stop: ticket.stopPrice })
+  }
+}
+
+function wordFor(table: Readonly<Record<string, string>>, word: string, what: string): string {
+  const found = houseWord(table, word)
+  if (found !== undefined) return found
+  throw new Malformed(what, `one of ${Object.values(table).join(', ')}`, word)
+}
+
+function get(path: string, query: Query): HttpRequest {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== null) parameters.set(name, value)
+  const search = parameters.toString()
+  return { method: 'GET', path: `${API}${path}${search === '' ? '' : `?${search}`}`, headers: NO_BODY }
+}

@@ -1,0 +1,176 @@
+/** How the house's account stream is spoken: log in, count the events, notice what is missing, keep the token fresh. */
+
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
+import { readJson } from '../kit/json.ts'
+import { field, integer, member, nested, object, text, timestamp, type Wire } from '../kit/parse.ts'
+import { Refetch } from '../kit/refetch.ts'
+import { Sequence, type Sequenced } from '../kit/sequence.ts'
+import type { Conversation, Heard, Line, SocketProtocol } from '../kit/socket.ts'
+import type { TokenSource } from '../kit/tokens.ts'
+import { parseBalance, parseOrder } from './parse.ts'
+
+/** Events that may wait for an earlier one. The next heartbeat decides anyway. */
+const AHEAD_MAX = 64
+const HEARTBEAT_MS_LEAST = 10
+/** Orders remembered as cancelling or amending; of more than that a release is learnt by look-up only. */
+const BUSY_MAX = 10_000
+/** The house gives a stream a minute after its token has ended; asking this often finds the new one well before. */
+const TOKEN_CHECK_MS_MAX = 15_000
+/** Positions are read when the house says that they changed, but not more often than this for an account. */
+const POSITIONS_SPACING_MS = 250
+
+export interface StreamOptions {
+  readonly url: string
+  readonly tokens: TokenSource
+  readonly clock: Clock
+  readonly log: Log
+  /** Reads all positions of an account as an event. */
+  readonly positions: (account: string, signal: AbortSignal) => Promise<AccountEvent>
+}
+
+export function sandboxStream(options: StreamOptions): SocketProtocol<AccountEvent> {
+  return {
+    begin: async signal => new HouseTalk(options, await options.tokens.current(signal)),
+    stateOf: event => (event.type === 'positions' || event.type === 'balances' ? `${event.type} ${event.brokerAccountId}` : null)
+  }
+}
+
+/** One connection. Its state is the number of the last event, the login's accounts and the token it was told. */
+class HouseTalk implements Conversation<AccountEvent> {
+  readonly url: string
+  readonly hello: readonly string[]
+  readonly #options: StreamOptions
+  #token: string
+  #events: Sequence<Wire> | null = null
+  #accounts: ReadonlySet<string> = new Set()
+  #positions: Refetch | null = null
+  /** Orders with a request under way. */
+  readonly #busy = new Set<string>()
+
+  constructor(options: StreamOptions, token: string) {
+    this.#options = options
+    this.#token = token
+    this.url = options.url
+    // No `resume`: whoever listens takes a snapshot after every gap, and then there is nothing left to replay.
+    this.hello = [JSON.stringify({ op: 'login', token })]
+  }
+
+  hear(frame: string): readonly Heard<AccountEvent>[] {
+    const message = object(readJson(frame), 'message')
+    const ev = text(message, 'ev', 32)
+    if (this.#events === null) return this.#answered(ev, message)
+    switch (ev) {
+      case 'heartbeat':
+        return this.#released(this.#events.settle(integer(message, 'seq')))
+      case 'order':
+      case 'fill':
+      case 'position':
+      case 'balance':
+        return this.#released(this.#events.offer(integer(message, 'seq'), message))
+      case 'pong':
+      case 'token_ok':
+        return []
+      default:
+        // An event that is counted but not understood may still be skipped without a hole.
+        return field(message, 'seq') === undefined ? [] : this.#released(this.#events.offer(integer(message, 'seq'), message))
+    }
+  }
+
+  /** Renews the token of the running stream, and reads positions that changed. */
+  async tend(line: Line<AccountEvent>, signal: AbortSignal): Promise<void> {
+    const { clock, tokens, positions, log } = this.#options
+    await using refetch = new Refetch({
+      clock,
+      spacingMs: POSITIONS_SPACING_MS,
+      read: async (account, within) => line.tell({ type: 'event', event: await positions(account, within) }),
+      failed: (account, error) => {
+        log.warn('positions that changed could not be read', { account, reason: error instanceof Error ? error.message : 'unknown' })
+        line.tell({ type: 'gap', reason: 'positions that changed could not be read' })
+      }
+    })
+    this.#positions = refetch
+    while (!signal.aborted) {
+      await clock.sleep(Math.min(Math.max(tokens.renewsInMs(), 1_000), TOKEN_CHECK_MS_MAX), signal).catch(() => undefined)
+      if (signal.aborted) return
+      const token = tokens.fresh() ?? (await tokens.current(signal))
+      if (token === this.#token) continue
+      this.#token = token
+      line.say(JSON.stringify({ op: 'token', token }))
+    }
+  }
+
+  /** The house closes with 4001 or 4003 when the token is not, or no longer, valid: the next connection needs another one. */
+  async closed(code: number, signal: AbortSignal): Promise<void> {
+    if (code === 4001 || code === 4003) await this.#options.tokens.replacement(this.#token, signal)
+  }
+
+  #answered(ev: string, message: Wire): readonly Heard<AccountEvent>[] {
+    if (ev === 'denied') {
+      const code = text(message, 'code', 64)
+      // A refused token is settled when the socket closes, which the house does next.
+      return code === 'token_invalid' ? [] : [{ type: 'over', reason: `the house denied the stream (${code})` }]
+    }
+    member({ ev }, 'ev', { ready: true })
+    this.#events = new Sequence(integer(message, 'seq'), AHEAD_MAX)
+    this.#accounts = new Set(texts(message, 'accounts'))
+    return [{ type: 'live', heartbeatMs: Math.max(HEARTBEAT_MS_LEAST, integer(message, 'heartbeat_ms')) }]
+  }
+
+  #released({ items, hole }: Sequenced<Wire>): readonly Heard<AccountEvent>[] {
+    const heard: Heard<AccountEvent>[] = hole ? [{ type: 'gap', reason: 'the house counts an event that did not come' }] : []
+    for (const item of items) heard.push(...this.#event(item))
+    return heard
+  }
+
+  #event(message: Wire): readonly Heard<AccountEvent>[] {
+    switch (field(message, 'ev')) {
+      case 'order': {
+        const report = this.#withRelease(parseOrder(nested(message, 'order')))
+        return this.#isOurs(report.brokerAccountId) ? [{ type: 'event', event: { type: 'order', report } }] : []
+      }
+      case 'balance': {
+        const asOf = timestamp(message, 'as_of')
+        const balance = parseBalance(nested(message, 'balance'), asOf)
+        const { brokerAccountId } = balance
+        // An account has one currency, so one balance is all of them.
+        return this.#isOurs(brokerAccountId)
+          ? [{ type: 'event', event: { type: 'balances', brokerAccountId, balances: { items: [balance], asOf } } }]
+          : []
+      }
+      case 'position': {
+        const account = text(nested(message, 'position'), 'account')
+        if (this.#isOurs(account)) this.#positions?.changed(account)
+        return []
+      }
+      // A fill comes again inside the order that follows it.
+      default:
+        return []
+    }
+  }
+
+  /** An order seen cancelling or amending that is back on the book: the house refused what was asked, so the request is over. */
+  #withRelease(report: OrderReport): OrderReport {
+    const { brokerOrderId, status } = report
+    if (status === 'pending_cancel' || status === 'pending_replace') {
+      if (this.#busy.size < BUSY_MAX) this.#busy.add(brokerOrderId)
+      return report
+    }
+    const wasBusy = this.#busy.delete(brokerOrderId)
+    return wasBusy && (status === 'working' || status === 'partially_filled') ? { ...report, releases: true } : report
+  }
+
+  #isOurs(account: string): boolean {
+    if (this.#accounts.has(account)) return true
+    this.#options.log.error('the house streamed an event of an account that is not of this login; dropped', { account })
+    return false
+  }
+}
+
+function texts(wire: Wire, key: string): readonly string[] {
+  const value = field(wire, key)
+  if (Array.isArray(value) && value.length <= 1_000 && value.every(item => typeof item === 'string')) return value
+  throw new Malformed(key, 'a list of texts', value)
+}

@@ -1,0 +1,50 @@
+/** The house's words beside the core's, once each. The tables are read in both directions. */
+
+import type { Instrument, OrderStatus, OrderType, Side, TimeInForce, TransactionType } from '@trunkline/core/domain/vocabulary'
+
+export const CLASSES = { share: 'STK', coin: 'CRYPTO' } as const satisfies Record<string, Instrument>
+export const DIRECTIONS = { buy: 'BUY', sell: 'SELL' } as const satisfies Record<string, Side>
+export const KINDS = { market: 'MKT', limit: 'LMT', stop: 'STP', stop_limit: 'STPLMT' } as const satisfies Record<string, OrderType>
+
+export const LIFETIMES = {
+  day: 'DAY',
+  gtc: 'GTC',
+  ioc: 'IOC',
+  fok: 'FOK',
+  at_open: 'OPEN',
+  at_close: 'CLOSE',
+  day_ext: 'DAY+',
+  gtc_ext: 'GTC+'
+} as const satisfies Record<string, TimeInForce>
+
+export const STATES = {
+  // Acknowledged and in the house's hands: a stop that waits for its price, an order that waits for an auction.
+  held: 'working',
+  open: 'working',
+  partial: 'partially_filled',
+  cancelling: 'pending_cancel',
+  amending: 'pending_replace',
+  done: 'filled',
+  cancelled: 'cancelled',
+  lapsed: 'expired',
+  refused: 'rejected',
+  superseded: 'replaced'
+} as const satisfies Record<string, OrderStatus>
+
+export const TRANSACTIONS = {
+  buy: 'BUY',
+  sell: 'SELL',
+  fee: 'FEE',
+  dividend: 'DIVIDEND',
+  interest: 'INTEREST',
+  deposit: 'DEPOSIT',
+  withdrawal: 'WITHDRAWAL',
+  transfer: 'TRANSFER',
+  split: 'SPLIT',
+  adjustment: 'ADJUSTMENT'
+} as const satisfies Record<string, TransactionType>
+
+/** The house's word for a word of the core; undefined when it has none. */
+export function houseWord(table: Readonly<Record<string, string>>, word: string): string | undefined {
+  return Object.keys(table).find(key => table[key] === word)
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BrokerFault, type Credentials, type Outcome } from '@trunkline/core/ports/broker'
+import { RateBudget } from '../../src/kit/budget.ts'
+import { Calls } from '../../src/kit/calls.ts'
+import { HttpClient, type HttpReply, type HttpRequest } from '../../src/kit/http.ts'
+import { readJson } from '../../src/kit/json.ts'
+import { TokenSource } from '../../src/kit/tokens.ts'
+import { systemClock } from '../support/clocks.ts'
+import { MemoryHolder } from '../support/holder.ts'
+import { MemoryLog } from '../support/log.ts'
+import { json, type Script, ScriptedHost } from '../support/scripted-host.ts'
+
+const signal = AbortSignal.timeout(30_000)
+const READ: HttpRequest = { method: 'GET', path: '/x', headers: ['accept', 'application/json'] }
+const ORDER: HttpRequest = { method: 'POST', path: '/orders', headers: ['content-type', 'application/json'], body: '{}' }
+
+async function start(script: Script, refresh: () => Promise<Credentials> = () => Promise.resolve({ access_token: 'new' })) {
+  const host = await ScriptedHost.start(script)
+  const http = new HttpClient({ origin: host.origin, plain: true })
+  const tokens = new TokenSource({
+    holder: new MemoryHolder({ access_token: 'old' }),
+    clock: systemClock,
+    log: new MemoryLog(),
+    tokenOf: ({ access_token: token = '' }) => ({ token, issuedAt: null, expiresAt: null }),
+    refresh
+  })
+  const budget = new RateBudget({ perSecond: 1_000, burst: 1_000, keptForOrders: 0, waitingMax: 10, waitMsMax: 200 }, systemClock)
+  const calls = new Calls({
+    http,
+    tokens,
+    budgets: [budget],
+    retries: { firstMs: 1, longestMs: 1, attemptsMax: 3, retryAfterMsMax: 150 },
+    deps: { clock: systemClock, fraction: () => 0.5 },
+    authorize: token => ['authorization', `Bearer ${token}`],
+    unauthorized: reply => reply.status === 401,
+    words: reply => reply.body.slice(0, 20)
+  })
+  return {
+    host,
+    calls,
+    http,
+    async [Symbol.asyncDispose]() {
+      await http[Symbol.asyncDispose]()
+      await host[Symbol.asyncDispose]()
+    }
+  }
+}
+
+const parse = (reply: HttpReply) => readJson(reply.body)
+
+function interpret(reply: HttpReply): Outcome<unknown> {
+  const value = readJson(reply.body)
+  return reply.status === 201 ? { kind: 'accepted', value } : { kind: 'refused', message: 'no', brokerStatus: null }
+}
+
+test('reads are repeated, commands are not', async () => {
+  await using broker = await start((seen, response) => json(response, broker.host.seen.length < 3 ? 503 : 200, { path: seen.path }))
+  assert.deepEqual(await broker.calls.read(READ, parse, signal), { path: '/x' })
+  assert.equal(broker.host.seen.length, 3)
+  for (const failing of [
+    (_: unknown, response: Parameters<Script>[1]) => void response.writeHead(503).end('<html>'),
+    (_: unknown, _response: unknown, request: Parameters<Script>[2]) => void request.socket.resetAndDestroy()
+  ]) {
+    broker.host.seen.length = 0
+    broker.host.script(failing)
+    assert.equal((await broker.calls.command(ORDER, interpret, signal)).kind, 'unknown')
+    assert.equal(broker.host.seen.length, 1)
+  }
+})
+
+test('what an interpreter cannot read is unknown', async () => {
+  await using broker = await start((_, response) => void response.writeHead(201).end('{"order":'))
+  assert.equal((await broker.calls.command(ORDER, interpret, signal)).kind, 'unknown')
+})
+
+test('a command for which there is no room, no token or no connection was not sent', async () => {
+  await using broker = await start((_, response) => json(response, 429, {}, { 'retry-after': '60' }))
+  assert.equal((await broker.calls.command(ORDER, interpret, signal)).kind, 'refused')
+  assert.equal((await broker.calls.command(ORDER, interpret, signal)).kind, 'not_sent')
+  await assert.rejects(broker.calls.read(READ, parse, signal), (error: unknown) => {
+    assert.ok(error instanceof BrokerFault && error.kind === 'rate_limited')
+    assert.ok((error.retryAfterMs ?? 0) > 50_000)
+    return true
+  })
+  assert.equal(broker.host.seen.length, 1)
+
+  await using closed = await start(() => undefined)
+  await closed.host[Symbol.asyncDispose]().catch(() => undefined)
+  assert.equal((await closed.calls.command(ORDER, interpret, signal)).kind, 'not_sent')
+  assert.equal((await closed.calls.command(ORDER, interpret, AbortSignal.abort())).kind, 'not_sent')
+})
+
+test('Retry-After on a read is waited for when it is short', async () => {
+  const times: number[] = []
+  await using broker = await start((_, response) => {
+    times.push(performance.now())
+    if (times.length === 1) json(response, 429, {}, { 'retry-after': '0.1' })
+    else json(response, 200, { ok: true })
+  })
+  assert.deepEqual(await broker.calls.read(READ, parse, signal), { ok: true })
+  assert.ok((times[1] ?? 0) - (times[0] ?? 0) >= 99)
+})
+
+test('a read after a 401 goes again with a new token; a command does not', async () => {
+  await using broker = await start((seen, response) => json(response, seen.headers.authorization === 'Bearer new' ? 200 : 401, {}))
+  assert.equal((await broker.calls.command(ORDER, interpret, signal)).kind, 'refused')
+  assert.deepEqual(
+    broker.host.seen.map(seen => seen.headers.authorization),
+    ['Bearer old']
+  )
+  assert.deepEqual(await broker.calls.read(READ, parse, signal), {})
+  assert.deepEqual(
+    broker.host.seen.map(seen => seen.headers.authorization),
+    ['Bearer old', 'Bearer new']
+  )
+})
+
+test('a login that ended is told by reads as a fault and by commands as not sent', async () => {
+  const gone = () => Promise.reject(new BrokerFault('credentials_rejected', 'gone'))
+  await using broker = await start((_, response) => json(response, 401, {}), gone)
+  await assert.rejects(broker.calls.read(READ, parse, signal), isFault('credentials_rejected'))
+  const outcome = await broker.calls.command(ORDER, interpret, signal)
+  assert.ok(outcome.kind === 'not_sent' && isFault('credentials_rejected')(outcome.cause))
+})
+
+test('what reads are answered becomes a fault of its kind', async () => {
+  const cases: readonly (readonly [Script, BrokerFault['kind']])[] = [
+    [(_, response) => json(response, 403, { message: 'no' }), 'refused'],
+    [(_, response) => json(response, 404, {}), 'refused'],
+    [(_, response) => json(response, 502, {}), 'unreachable'],
+    [(_, response) => json(response, 408, {}), 'unreachable'],
+    [(_, response) => json(response, 302, {}, { location: '/elsewhere' }), 'unreachable'],
+    [(_, response) => void response.writeHead(200).end('<html>'), 'malformed'],
+    [(_, response) => void response.writeHead(200).end(Buffer.of(0xff)), 'malformed'],
+    [(_, response, request) => void (response.headersSent || request.socket.destroy()), 'unreachable']
+  ]
+  for (const [script, kind] of cases) {
+    await using broker = await start(script)
+    await assert.rejects(broker.calls.read(READ, parse, signal), isFault(kind), kind)
+  }
+})
+
+test('a status that the caller reads itself is no fault', async () => {
+  await using broker = await start((_, response) => json(response, 404, { known: false }))
+  assert.deepEqual(await broker.calls.read(READ, parse, signal, [404]), { known: false })
+})
+
+function isFault(kind: BrokerFault['kind']): (error: unknown) => boolean {
+  return error => error instanceof BrokerFault && error.kind === kind
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Mailbox } from '../../src/kit/mailbox.ts'
+import { Refetch } from '../../src/kit/refetch.ts'
+import { settled, VirtualClock } from '../support/clocks.ts'
+
+function mailbox(itemsMax = 3) {
+  return new Mailbox<string>({ itemsMax, overflow: () => ['lost'] })
+}
+
+async function all(box: Mailbox<string>): Promise<readonly string[]> {
+  const items: string[] = []
+  for await (const item of box) items.push(item)
+  return items
+}
+
+test('everything put is read in order, before the end', async () => {
+  const box = mailbox()
+  const reading = all(box)
+  box.put('a')
+  box.put('b')
+  await settled()
+  box.put('c')
+  box.end()
+  box.put('d')
+  assert.deepEqual(await reading, ['a', 'b', 'c'])
+})
+
+test('at the bound what waited is given up, and the reader is told', async () => {
+  const box = mailbox()
+  for (const item of ['a', 'b', 'c', 'd', 'e']) box.put(item)
+  box.end()
+  assert.deepEqual(await all(box), ['lost', 'd', 'e'])
+})
+
+test('of one state only the newest waits, in the place of the first; once read it starts anew', async () => {
+  const box = new Mailbox<string>({
+    itemsMax: 10,
+    overflow: () => [],
+    keyOf: item => (item.includes('=') ? (item.split('=')[0] ?? null) : null)
+  })
+  for (const item of ['a=1', 'fill', 'b=1', 'a=2', 'fill', 'a=3']) box.put(item)
+  const reader = box[Symbol.asyncIterator]()
+  const read: (string | undefined)[] = []
+  for (let index = 0; index < 4; index += 1) read.push((await reader.next()).value ?? undefined)
+  box.put('a=4')
+  box.end()
+  read.push((await reader.next()).value ?? undefined)
+  assert.deepEqual(read, ['a=3', 'fill', 'b=1', 'fill', 'a=4'])
+})
+
+test('a failure comes after what was waiting', async () => {
+  const box = mailbox()
+  box.put('a')
+  box.fail(new Error('broken'))
+  const items: string[] = []
+  await assert.rejects(async () => {
+    for await (const item of box) items.push(item)
+  }, /broken/)
+  assert.deepEqual(items, ['a'])
+})
+
+test('changes of a key are read together, one read at a time, and not too often', async () => {
+  const clock = new VirtualClock()
+  const reads: string[] = []
+  await using refetch = new Refetch({
+    clock,
+    spacingMs: 100,
+    read: async key => void reads.push(`${key} at ${clock.monotonicMs()}`),
+    failed: () => assert.fail()
+  })
+  for (let index = 0; index < 5; index += 1) refetch.changed('a')
+  refetch.changed('b')
+  await clock.advance(0)
+  refetch.changed('a')
+  refetch.changed('a')
+  await clock.advance(500)
+  refetch.changed('a')
+  await clock.advance(500)
+  assert.deepEqual(reads, ['a at 1000', 'b at 1000', 'a at 1100', 'a at 1500'])
+})
+
+test('a read that failed is told once; closing tells nothing and waits for what runs', async () => {
+  const clock = new VirtualClock()
+  const failed: string[] = []
+  const refetch = new Refetch({
+    clock,
+    spacingMs: 100,
+    read: (key, signal) =>
+      key === 'bad'
+        ? Promise.reject(new Error('no'))
+        : new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    failed: key => failed.push(key)
+  })
+  refetch.changed('bad')
+  refetch.changed('slow')
+  await settled()
+  assert.deepEqual(failed, ['bad'])
+  await refetch[Symbol.asyncDispose]()
+  refetch.changed('late')
+  await settled()
+  assert.deepEqual(failed, ['bad'])
+})

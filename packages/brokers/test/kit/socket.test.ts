@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import { until } from '@trunkline/testkit/until'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { RateBudget } from '../../src/kit/budget.ts'
+import { type Conversation, type SocketOptions, type SocketProtocol, socketEvents, type Told } from '../../src/kit/socket.ts'
+import { systemClock } from '../support/clocks.ts'
+import { MemoryLog } from '../support/log.ts'
+
+/** A venue that says `live <heartbeat>`, `gap` and anything else as an event. */
+class Venue implements AsyncDisposable {
+  readonly server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+  readonly sockets: WebSocket[] = []
+  readonly heard: string[] = []
+  greeting = 'live 10000'
+
+  static async start(): Promise<Venue> {
+    const venue = new Venue()
+    await once(venue.server, 'listening')
+    return venue
+  }
+
+  private constructor() {
+    this.server.on('connection', socket => {
+      this.sockets.push(socket)
+      socket.on('message', data => this.heard.push(data.toString()))
+      if (this.greeting !== '') socket.send(this.greeting)
+    })
+  }
+
+  get url(): string {
+    const address = this.server.address()
+    assert.ok(typeof address === 'object' && address !== null)
+    return `ws://127.0.0.1:${address.port}`
+  }
+
+  get last(): WebSocket {
+    const socket = this.sockets.at(-1)
+    assert.ok(socket !== undefined)
+    return socket
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.server.clients) socket.terminate()
+    this.server.close()
+    await once(this.server, 'close')
+  }
+}
+
+function protocol(venue: Venue, more: Partial<Conversation<string>> = {}): SocketProtocol<string> {
+  return {
+    begin: async () => ({
+      url: venue.url,
+      hello: ['hello'],
+      hear: frame => {
+        if (frame === 'nonsense') throw new Malformed('frame', 'sense', frame)
+        const [word, ms] = frame.split(' ')
+        if (word === 'live') return [{ type: 'live', heartbeatMs: Number(ms) }]
+        return frame === 'gap' ? [{ type: 'gap', reason: 'missed one' }] : [{ type: 'event', event: frame }]
+      },
+      ...more
+    })
+  }
+}
+
+function follow(of: SocketProtocol<string>, more: Partial<SocketOptions> = {}) {
+  const told: Told<string>[] = []
+  const stop = new AbortController()
+  const options: SocketOptions = {
+    clock: systemClock,
+    fraction: () => 0.5,
+    log: new MemoryLog(),
+    connects: new RateBudget({ perSecond: 1_000, burst: 1_000, keptForOrders: 0, waitingMax: 10, waitMsMax: 1_000 }, systemClock),
+    backoff: { firstMs: 5, longestMs: 20 },
+    steadyMs: 10_000,
+    handshakeMs: 2_000,
+    eventsMax: 100,
+    frameMax: 1_000,
+    ...more
+  }
+  const running = (async () => {
+    for await (const item of socketEvents(of, options, stop.signal)) told.push(item)
+  })()
+  running.catch(() => undefined)
+  const words = () => told.map(item => (item.type === 'event' ? item.event : item.type))
+  return {
+    told,
+    words,
+    running,
+    heard: (count: number) => until(() => told.length >= count, `${count} were told, so far ${words().join(', ')}`),
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await running.catch(() => undefined)
+    }
+  }
+}
+
+test('live, then events, until given up', async () => {
+  await using venue = await Venue.start()
+  const reader = follow(protocol(venue))
+  await reader.heard(1)
+  venue.last.send('a')
+  venue.last.send('gap')
+  venue.last.send('b')
+  await reader.heard(5)
+  assert.deepEqual(reader.words(), ['live', 'a', 'gap', 'live', 'b'])
+  assert.deepEqual(venue.heard, ['hello'])
+  await reader[Symbol.asyncDispose]()
+  await reader.running
+  await until(() => venue.server.clients.size === 0, 'the socket is gone')
+})
+
+test('a lost socket is a gap at once, and live again after', async () => {
+  await using venue = await Venue.start()
+  await using reader = follow(protocol(venue))
+  await reader.heard(1)
+  for (const lose of [
+    () => venue.last.terminate(),
+    () => venue.last.close(1001),
+    () => venue.last.send('nonsense'),
+    () => venue.last.send('x'.repeat(2_000))
+  ]) {
+    const before = reader.told.length
+    lose()
+    await reader.heard(before + 2)
+    assert.deepEqual(reader.words().slice(before), ['gap', 'live'])
+  }
+})
+
+test('silence of two heartbeats is a gap; a frame of any kind is not silence', async () => {
+  await using venue = await Venue.start()
+  venue.greeting = 'live 60'
+  await using reader = follow(protocol(venue), { handshakeMs: 60_000 })
+  await reader.heard(1)
+  const from = performance.now()
+  const beating = setInterval(() => venue.last.send('beat'), 30)
+  await reader.heard(10)
+  clearInterval(beating)
+  assert.ok(!reader.words().includes('gap'))
+  await until(() => reader.words().includes('gap'), 'a gap is told')
+  assert.ok(performance.now() - from >= 120 && performance.now() - from < 5_000)
+  const gap = reader.told.find(item => item.type === 'gap')
+  assert.match(gap?.type === 'gap' ? gap.reason : '', /nothing heard/)
+})
+
+test('a venue that never says live is left and tried again, without a gap', async () => {
+  await using venue = await Venue.start()
+  venue.greeting = ''
+  await using reader = follow(protocol(venue), { handshakeMs: 50 })
+  await until(() => venue.sockets.length >= 3, 'it is tried again')
+  assert.deepEqual(reader.words(), [])
+  venue.greeting = 'live 1000'
+  await reader.heard(1)
+  assert.deepEqual(reader.words(), ['live'])
+})
+
+test('flapping is met with growing pauses, a steady line starts afresh', async () => {
+  await using venue = await Venue.start()
+  const pauses: number[] = []
+  const clock = {
+    ...systemClock,
+    sleep: (ms: number, signal?: AbortSignal) => {
+      pauses.push(ms)
+      return systemClock.sleep(Math.min(ms, 5), signal)
+    }
+  }
+  await using reader = follow(protocol(venue), { clock, backoff: { firstMs: 100_000, longestMs: 400_000 }, handshakeMs: 30_000 })
+  for (let index = 0; index < 5; index += 1) {
+    await reader.heard(1 + 2 * index)
+    venue.last.terminate()
+  }
+  await reader.heard(11)
+  assert.deepEqual(
+    pauses.filter(ms => ms >= 50_000),
+    [50_000, 100_000, 200_000, 200_000, 200_000]
+  )
+})
+
+test('more than the reader takes is given up for a gap, never silently', async () => {
+  await using venue = await Venue.start()
+  const gate = Promise.withResolvers<void>()
+  const seen: string[] = []
+  const stop = new AbortController()
+  const of = protocol(venue)
+  const reading = (async () => {
+    const options = {
+      clock: systemClock,
+      fraction: () => 0.5,
+      log: new MemoryLog(),
+      connects: new RateBudget({ perSecond: 10, burst: 10, keptForOrders: 0, waitingMax: 1, waitMsMax: 1 }, systemClock),
+      backoff: { firstMs: 5, longestMs: 20 },
+      steadyMs: 1,
+      handshakeMs: 2_000,
+      eventsMax: 10,
+      frameMax: 1_000
+    }
+    for await (const item of socketEvents(of, options, stop.signal)) {
+      seen.push(item.type === 'event' ? item.event : item.type)
+      await gate.promise
+      if (seen.at(-1) === 'e24') stop.abort()
+    }
+  })()
+  await until(() => seen.length === 1, 'live')
+  for (let index = 0; index < 25; index += 1) venue.last.send(`e${index}`)
+  venue.last.send('e24')
+  await until(() => venue.last.bufferedAmount === 0, 'all was sent')
+  const pong = once(venue.last, 'pong')
+  venue.last.ping()
+  await pong
+  gate.resolve()
+  await reading
+  assert.deepEqual(seen.slice(0, 3), ['live', 'gap', 'live'])
+  assert.equal(seen.at(-1), 'e24')
+})
+
+test('what tends the line can speak, tell and end it', async () => {
+  await using venue = await Venue.start()
+  let rounds = 0
+  await using reader = follow(
+    protocol(venue, {
+      tend: async (line, signal) => {
+        rounds += 1
+        line.say(`round ${rounds}`)
+        line.tell({ type: 'event', event: `tended ${rounds}` })
+        if (rounds === 1) throw new Error('tired')
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      }
+    })
+  )
+  await reader.heard(5)
+  assert.deepEqual(reader.words(), ['live', 'tended 1', 'gap', 'live', 'tended 2'])
+  await until(() => venue.heard.includes('round 2'), 'it spoke')
+})
+
+test('a login that ended ends the stream, whoever noticed it; any other fault does not', async () => {
+  const gone = new BrokerFault('credentials_rejected', 'gone')
+  await using venue = await Venue.start()
+  const faults: (BrokerFault | null)[] = [new BrokerFault('unreachable', 'down'), gone]
+  const beginning = follow({ begin: () => Promise.reject(faults.shift()) })
+  await assert.rejects(beginning.running, gone)
+  assert.equal(faults.length, 0)
+
+  const closed = follow(protocol(venue, { closed: code => (code === 4003 ? Promise.reject(gone) : Promise.resolve()) }))
+  await closed.heard(1)
+  venue.last.close(4003)
+  await assert.rejects(closed.running, gone)
+  assert.deepEqual(closed.words(), ['live', 'gap'])
+
+  const said = follow(protocol(venue, { hear: () => [{ type: 'over', reason: 'gone', fault: gone }] }))
+  await assert.rejects(said.running, gone)
+})
+
+test('one who stops reading closes the socket', async () => {
+  await using venue = await Venue.start()
+  const never = new AbortController().signal
+  const options = {
+    clock: systemClock,
+    fraction: () => 0,
+    log: new MemoryLog(),
+    connects: new RateBudget({ perSecond: 10, burst: 10, keptForOrders: 0, waitingMax: 1, waitMsMax: 1 }, systemClock),
+    backoff: { firstMs: 5, longestMs: 20 },
+    steadyMs: 1,
+    handshakeMs: 2_000,
+    eventsMax: 10,
+    frameMax: 1_000
+  }
+  for await (const _ of socketEvents(protocol(venue), options, never)) break
+  await until(() => venue.server.clients.size === 0, 'the socket is gone')
+})

@@ -1,0 +1,253 @@
+/** The sandbox brokerage under the broker contract: every card gets a login of its own in one house. */
+
+import assert from 'node:assert/strict'
+import { absolute, type Decimal, dividedBy, parseDecimal, times } from '@trunkline/core/domain/decimal'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import type { Instrument, OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
+import type { Broker, BrokerDefinition, Credentials, CredentialsHolder } from '@trunkline/core/ports/broker'
+import type { BrokerHarness, Misbehaviour, Sample, StreamMischief, Venue, VenueOperation } from '@trunkline/testkit/broker-contract/index'
+import { brokers } from '../../src/registry.ts'
+import { systemClock } from '../support/clocks.ts'
+import { MemoryHolder } from '../support/holder.ts'
+import { MemoryLog } from '../support/log.ts'
+import { walk } from './browser.ts'
+import { HEARTBEAT_MS, type HouseProcess, type Json } from './house.ts'
+
+const OPERATIONS: { readonly [on in VenueOperation]: readonly string[] } = {
+  accounts: ['accounts.list'],
+  balances: ['balances.list'],
+  positions: ['positions.list'],
+  orders: ['orders.list'],
+  find: ['orders.find', 'orders.get'],
+  transactions: ['transactions.list'],
+  submit: ['orders.submit'],
+  replace: ['orders.amend'],
+  cancel: ['orders.cancel'],
+  token: ['token']
+}
+
+const DIRECTION: { readonly [side in Side]?: string } = { BUY: 'buy', SELL: 'sell' }
+
+export async function openSandbox(house: HouseProcess): Promise<BrokerHarness> {
+  await house.control('DELETE', '/faults')
+  await house.control('POST', '/streams', { do: 'normal' })
+  const { login } = await house.control('POST', '/logins', {
+    accounts: [
+      { kind: 'margin', cash: '100000' },
+      { kind: 'coin', cash: '100000' }
+    ]
+  })
+  const token = await house.control('POST', `/logins/${login.username}/token`, {})
+  await house.control('DELETE', '/counters')
+  const samples = await samplesOf(house, token.access_token, login)
+  const open: AsyncDisposable[] = []
+  const { definition, list } = definitionAt(house, house.url)
+  const unreachable = definitionAt(house, 'http://127.0.0.1:1')
+  const credentials = credentialsOf(token)
+
+  function opened(of: BrokerDefinition, holder: CredentialsHolder): Broker {
+    const broker = of.open(holder)
+    open.push(broker)
+    return broker
+  }
+
+  return {
+    definition,
+    broker: opened(definition, new MemoryHolder(credentials)),
+    credentials,
+    venue: new HouseVenue(house, login, token.access_token),
+    throttledSubmit: 'refused',
+    heartbeatMs: HEARTBEAT_MS,
+    patienceMs: 20_000,
+    expired: given => ({ ...given, expires_at: timestampOfMs(epochMs(systemClock.now()) - 1_000) }),
+    open: holder => opened(definition, holder),
+    openUnreachable: () => opened(unreachable.definition, new MemoryHolder(credentials)),
+    sample(instrument) {
+      const sample = samples.get(instrument)
+      assert.ok(sample !== undefined, instrument)
+      return sample
+    },
+    async [Symbol.asyncDispose]() {
+      for (const each of [...open, list, unreachable.list]) await each[Symbol.asyncDispose]()
+    }
+  }
+}
+
+function definitionAt(house: HouseProcess, baseUrl: string) {
+  const { clientId, clientSecret } = house
+  const list = brokers({ clock: systemClock, fraction: () => 0.05, log: new MemoryLog(), sandbox: { baseUrl, clientId, clientSecret } })
+  const [definition] = list.values()
+  assert.ok(definition !== undefined)
+  return { list, definition }
+}
+
+function credentialsOf(token: Json): Credentials {
+  const now = epochMs(systemClock.now())
+  return {
+    access_token: token.access_token,
+    refresh_token: token.refresh_token,
+    issued_at: timestampOfMs(now),
+    expires_at: timestampOfMs(now + token.expires_in * 1_000)
+  }
+}
+
+class HouseVenue implements Venue {
+  readonly #house: HouseProcess
+  readonly #login: Json
+  readonly #token: string
+
+  constructor(house: HouseProcess, login: Json, token: string) {
+    this.#house = house
+    this.#login = login
+    this.#token = token
+  }
+
+  async misbehave(on: VenueOperation, how: Misbehaviour, times?: number, skip = 0): Promise<void> {
+    for (const operation of OPERATIONS[on]) {
+      const whose = on === 'token' ? {} : { login: this.#login.username }
+      await this.#house.control('POST', '/faults', {
+        on: operation,
+        ...whose,
+        ...faultOf(how),
+        ...(times === undefined ? {} : { times }),
+        skip
+      })
+    }
+  }
+
+  async behave(): Promise<void> {
+    await this.#house.control('DELETE', '/faults')
+  }
+
+  async stream(mischief: StreamMischief): Promise<void> {
+    await this.#house.control('POST', '/streams', { do: mischief, login: this.#login.username })
+  }
+
+  async requests(on: VenueOperation): Promise<number> {
+    const { operations } = await this.#house.control('GET', '/counters')
+    return OPERATIONS[on].reduce((total, operation) => total + (operations[operation]?.requests ?? 0), 0)
+  }
+
+  async books(brokerClOrdId: string): Promise<{ received: number; accepted: number }> {
+    const { received, accepted } = await this.#house.control('GET', `/orders?client_order_id=${encodeURIComponent(brokerClOrdId)}`)
+    return { received, accepted }
+  }
+
+  async raw(on: 'balances' | 'positions' | 'orders' | 'transactions', brokerAccountId: string): Promise<string> {
+    return await this.#house.get(`/${on}?account=${brokerAccountId}`, this.#token)
+  }
+
+  async placeElsewhere(brokerAccountId: string, ticket: OrderTicket): Promise<string> {
+    const { order } = await this.#house.control('POST', '/orders', {
+      login: this.#login.username,
+      account: brokerAccountId,
+      symbol: ticket.symbol,
+      direction: DIRECTION[ticket.side],
+      kind: 'limit',
+      lifetime: 'day',
+      quantity: ticket.quantity,
+      limit: ticket.limitPrice
+    })
+    return order.id
+  }
+
+  async revoke(): Promise<void> {
+    await this.#house.control('POST', `/logins/${this.#login.username}/revoke`, {})
+  }
+
+  async revokeRefresh(): Promise<void> {
+    await this.#house.control('POST', `/logins/${this.#login.username}/revoke`, { refresh_only: true })
+  }
+
+  async walkLogin(authorizationUrl: string, decision: 'approve' | 'decline'): Promise<string> {
+    const redirect = new URL(authorizationUrl).searchParams.get('redirect_uri')
+    assert.ok(redirect !== null)
+    return await walk(authorizationUrl, redirect, this.#login, decision)
+  }
+}
+
+function faultOf(how: Misbehaviour): object {
+  switch (how.kind) {
+    case 'lose_answer':
+    case 'reset':
+      return { do: how.kind }
+    case 'answer_late':
+      return { do: 'delay', ms: how.ms, after: true }
+    case 'status':
+      return {
+        do: 'status',
+        status: how.status,
+        after: how.done,
+        ...(how.retryAfterS === undefined ? {} : { retry_after: how.retryAfterS })
+      }
+    case 'html':
+    case 'truncate':
+    case 'garbage':
+      return { do: how.kind, after: true }
+    case 'refuse':
+      return { do: how.later === true ? 'refuse_later' : 'refuse', message: how.message }
+    case 'slow':
+    case 'hide':
+      return { do: how.kind, ms: how.ms }
+  }
+}
+
+async function samplesOf(house: HouseProcess, token: string, login: Json): Promise<ReadonlyMap<Instrument, Sample>> {
+  const { items } = JSON.parse(await house.get('/quotes?symbols=SPY,BTC%2FUSD', token))
+  const account = (kind: string) => login.accounts.find((each: Json) => each.kind === kind).id
+  const bid = (symbol: string) => parseDecimal(items.find((each: Json) => each.symbol === symbol).bid, 'bid')
+  return new Map<Instrument, Sample>([
+    ['STK', sampleOf({ brokerAccountId: account('margin'), symbol: 'SPY', instrument: 'STK', price: bid('SPY'), quantity: '2' })],
+    [
+      'CRYPTO',
+      sampleOf({ brokerAccountId: account('coin'), symbol: 'BTC/USD', instrument: 'CRYPTO', price: bid('BTC/USD'), quantity: '0.001' })
+    ]
+  ])
+}
+
+interface SampleParts {
+  readonly brokerAccountId: string
+  readonly symbol: string
+  readonly instrument: Instrument
+  readonly price: Decimal
+  readonly quantity: string
+}
+
+function sampleOf({ brokerAccountId, symbol, instrument, price, quantity }: SampleParts): Sample {
+  const at = (share: string) => dividedBy(times(price, parseDecimal(share, 'share')), parseDecimal('1', 'one'), 2)
+  const plain: OrderTicket = {
+    side: 'BUY',
+    type: 'MKT',
+    tif: instrument === 'STK' ? 'DAY' : 'GTC',
+    symbol,
+    instrument,
+    quantity: parseDecimal(quantity, 'quantity'),
+    notional: null,
+    limitPrice: null,
+    stopPrice: null,
+    legs: null
+  }
+  function resting(type: OrderType, tif: TimeInForce, side: Side): OrderTicket | null {
+    if (type === 'MKT') return null
+    const [away, beyond] = side === 'BUY' ? [at('0.95'), at('1.05')] : [at('1.05'), at('0.95')]
+    return {
+      ...plain,
+      type,
+      tif,
+      side,
+      limitPrice: type === 'LMT' ? away : type === 'STPLMT' ? beyond : null,
+      stopPrice: type === 'LMT' ? null : beyond
+    }
+  }
+  return {
+    brokerAccountId,
+    symbol,
+    resting,
+    marketable: plain,
+    closing: { ...plain, side: 'SELL' },
+    tooDear: { ...plain, quantity: absolute(parseDecimal('100000', 'quantity')) },
+    notional: { ...plain, quantity: null, notional: parseDecimal('250', 'notional') },
+    otherLimit: at('0.94')
+  }
+}

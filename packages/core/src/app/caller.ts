@@ -1,0 +1,28 @@
+import type { Platform, User } from '../domain/account.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { AuditEntry } from '../ports/store.ts'
+
+/** A platform that proved who it is, and where the request came from. */
+export interface PlatformCaller {
+  readonly platform: Platform
+  readonly ip: string | null
+  readonly requestId: string | null
+}
+
+/** A platform acting for one of its users, both proved. */
+export interface UserCaller extends PlatformCaller {
+  readonly user: User
+}
+
+/** The audit entry of an act of `caller`. */
+export function audited(
+  clock: Clock,
+  caller: PlatformCaller | UserCaller,
+  action: string,
+  target: string,
+  detail: AuditEntry['detail'] = {},
+  result: AuditEntry['result'] = 'ok'
+): AuditEntry {
+  const actor = 'user' in caller ? `user:${caller.user.userKey}` : `platform:${caller.platform.platformId}`
+  return { at: clock.now(), actor, action, target, result, ip: caller.ip, requestId: caller.requestId, detail }
+}

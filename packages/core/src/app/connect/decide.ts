@@ -1,0 +1,87 @@
+import type { ConnectionAttempt } from '../../domain/account.ts'
+import type { BrokerId } from '../../domain/ids.ts'
+import { BrokerFault } from '../../ports/broker.ts'
+import type { SealContext } from '../../ports/vault.ts'
+import { type Ending, ended } from './ending.ts'
+import { fitting, type PortalDeps, portalAudit, troubleOf, type Visitor } from './visit.ts'
+
+/** The user goes on to the broker's own login. */
+export interface Departure {
+  readonly kind: 'departure'
+  readonly authorizationUrl: string
+}
+
+/** What was chosen is not on offer in this attempt: the form was altered, or is older than the choice. The page must be shown again. */
+export interface Misfit {
+  readonly kind: 'misfit'
+}
+
+/** The user said no. Only the browser that holds the attempt can say so. */
+export async function declineAttempt(deps: PortalDeps, token: string, visitor: Visitor & { readonly browser: string }): Promise<Ending> {
+  const attempt = await claimed(deps, token, visitor)
+  if (attempt.kind === 'ending') return attempt
+  const entry = portalAudit(deps, attempt.attempt, visitor, 'connection.decline', 'refused')
+  return ended(attempt.attempt, (await deps.store.attempts.end(attempt.attempt.attemptId, 'declined', entry)) ? 'declined' : 'used')
+}
+
+/** The user said yes: binds the attempt to this browser and prepares the broker's login, with a state of its own. */
+export async function approveAttempt(
+  deps: PortalDeps,
+  token: string,
+  visitor: Visitor & { readonly browser: string },
+  choice: { readonly broker: BrokerId; readonly callbackUrl: string }
+): Promise<Departure | Misfit | Ending> {
+  const claim = await claimed(deps, token, visitor)
+  if (claim.kind === 'ending') return claim
+  const { attempt } = claim
+  const definition = deps.brokers.get(choice.broker)
+  if (definition === undefined || !fitting(deps, attempt).some(({ id }) => id === choice.broker)) return { kind: 'misfit' }
+  const state = deps.ids.secret('')
+  try {
+    const request = { redirectUri: choice.callbackUrl, state, trading: attempt.connectionType === 'trade' }
+    const { authorizationUrl, verifier } = await definition.login.begin(request)
+    const sealed = { sealed: deps.vault.seal(verifier, verifierContext(attempt)), revision: VERIFIER_REVISION }
+    const step = { broker: choice.broker, stateHash: deps.hasher.hash(state), verifier: sealed }
+    if (!(await deps.store.attempts.begin(attempt.attemptId, step))) return ended(attempt, 'used')
+    return { kind: 'departure', authorizationUrl }
+  } catch (cause) {
+    if (!(cause instanceof BrokerFault)) throw cause
+    return fail(deps, attempt, visitor, cause)
+  }
+}
+
+/** Ends the attempt because its broker failed. */
+export async function fail(deps: PortalDeps, attempt: ConnectionAttempt, visitor: Visitor, cause: BrokerFault): Promise<Ending> {
+  deps.log.warn('a broker could not complete a login', {
+    attemptId: attempt.attemptId,
+    broker: attempt.chosenBroker ?? attempt.broker,
+    kind: cause.kind,
+    cause
+  })
+  await deps.store.attempts.end(
+    attempt.attemptId,
+    'failed',
+    portalAudit(deps, attempt, visitor, 'connection.fail', 'failed', { fault: cause.kind })
+  )
+  return ended(attempt, 'broker_down')
+}
+
+/** Where an attempt's PKCE verifier is sealed. An attempt has one at a time, so its revision never moves. */
+export function verifierContext({ attemptId, userKey }: ConnectionAttempt): SealContext {
+  return { table: 'connection_attempts', column: 'verifier', rowId: attemptId, ownerId: userKey, revision: VERIFIER_REVISION }
+}
+
+const VERIFIER_REVISION = 1
+
+async function claimed(
+  deps: PortalDeps,
+  token: string,
+  visitor: Visitor & { readonly browser: string }
+): Promise<{ readonly kind: 'claimed'; readonly attempt: ConnectionAttempt } | Ending> {
+  const attempt = await deps.store.attempts.findByTokenHash(deps.hasher.hash(token))
+  if (attempt === null) return ended(null, 'unknown_link')
+  const trouble = troubleOf(deps, attempt, visitor)
+  if (trouble !== null) return trouble
+  const bound = await deps.store.attempts.bindBrowser(attempt.attemptId, deps.hasher.hash(visitor.browser))
+  return bound ? { kind: 'claimed', attempt } : ended(null, 'other_browser')
+}

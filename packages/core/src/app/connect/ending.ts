@@ -1,0 +1,58 @@
+import type { ConnectionAttempt } from '../../domain/account.ts'
+import type { ConnectionId } from '../../domain/ids.ts'
+
+/** Every way a portal visit can end. */
+export type EndingReason = 'connected' | 'declined' | 'expired' | 'used' | 'other_browser' | 'unknown_link' | 'bad_callback' | 'broker_down'
+
+/** The end of a visit: what happened, and where the user goes; null: they stay on our own page. */
+export interface Ending {
+  readonly kind: 'ending'
+  readonly reason: EndingReason
+  readonly redirect: string | null
+}
+
+/** What a platform is told by redirect. */
+const ERRORS: {
+  readonly [reason in Exclude<EndingReason, 'connected'>]: { readonly error: '400' | '401' | '500'; readonly details: string }
+} = {
+  declined: { error: '401', details: 'The user declined the connection.' },
+  expired: { error: '400', details: 'The link has expired. Create a new connection.' },
+  used: { error: '400', details: 'The link has been used. Create a new connection.' },
+  other_browser: { error: '400', details: 'The link was opened in another browser. Create a new connection.' },
+  unknown_link: { error: '400', details: 'The link is not valid. Create a new connection.' },
+  bad_callback: { error: '400', details: 'The broker’s answer did not belong to this link. Create a new connection.' },
+  broker_down: { error: '500', details: 'The broker could not complete the login. Try again later.' }
+}
+
+/** The end of an attempt without a connection. `attempt` is null where nobody may learn where it leads. */
+export function ended(attempt: ConnectionAttempt | null, reason: Exclude<EndingReason, 'connected'>): Ending {
+  const target = attempt?.redirectOnErrorUrl ?? attempt?.redirectUrl ?? null
+  const { error, details } = ERRORS[reason]
+  return { kind: 'ending', reason, redirect: target === null ? null : withQuery(target, { error, error_details: details }) }
+}
+
+/** The end of an attempt in a connection. */
+export function connected(attempt: ConnectionAttempt, connectionId: ConnectionId): Ending {
+  const redirect = attempt.redirectUrl === null ? null : withQuery(attempt.redirectUrl, { connection_id: connectionId })
+  return { kind: 'ending', reason: 'connected', redirect }
+}
+
+/**
+ * The platform's own text with our parameters behind its query: never parsed and written anew, because a signature may cover it as it is.
+ * A parameter of the same name gives way, so that nobody reads the wrong one.
+ */
+function withQuery(target: string, ours: Readonly<Record<string, string>>): string {
+  const [address = '', query = ''] = split(target)
+  const theirs = query.split('&').filter(pair => pair !== '' && !isNamed(pair, ours))
+  const added = Object.entries(ours).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return `${address}?${[...theirs, ...added].join('&')}`
+}
+
+function split(target: string): readonly [string, string] {
+  const at = target.indexOf('?')
+  return at === -1 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
+}
+
+function isNamed(pair: string, names: Readonly<Record<string, string>>): boolean {
+  return [...new URLSearchParams(pair).keys()].some(name => Object.hasOwn(names, name))
+}

@@ -1,0 +1,79 @@
+import type { ConnectionAttempt, Platform, User } from '../../domain/account.ts'
+import type { BrokerCapabilities } from '../../ports/broker.ts'
+import type { AuditEntry } from '../../ports/store.ts'
+import type { Deps } from '../deps.ts'
+import { type Ending, ended } from './ending.ts'
+
+/** Who asks for what, for the page that says so. */
+export interface Invitation {
+  readonly kind: 'invitation'
+  readonly attempt: ConnectionAttempt
+  readonly platform: Platform
+  readonly user: User
+  /** The broker the platform named, or all that fit, for the user to pick from. */
+  readonly brokers: readonly BrokerCapabilities[]
+}
+
+export type PortalDeps = Pick<Deps, 'store' | 'ids' | 'hasher' | 'clock' | 'brokers' | 'vault' | 'bus' | 'log'>
+
+/** Where the request came from, for the audit log; and the secret of the browser's cookie, if it sent one. */
+export interface Visitor {
+  readonly browser: string | null
+  readonly ip: string | null
+  readonly requestId: string | null
+}
+
+/**
+ * What a portal link shows now. Looking at it uses nothing up (a chat program’s preview looks too): only a decision binds the browser.
+ */
+export async function visitAttempt(deps: PortalDeps, token: string, visitor: Visitor): Promise<Invitation | Ending> {
+  const attempt = await deps.store.attempts.findByTokenHash(deps.hasher.hash(token))
+  if (attempt === null) return ended(null, 'unknown_link')
+  const trouble = troubleOf(deps, attempt, visitor)
+  if (trouble !== null) return trouble
+  const [platform, user] = await Promise.all([deps.store.platforms.find(attempt.platformId), deps.store.users.findByKey(attempt.userKey)])
+  if (platform === null || user === null) return ended(null, 'unknown_link')
+  return { kind: 'invitation', attempt, platform, user, brokers: fitting(deps, attempt) }
+}
+
+/** Why the attempt cannot go on in this browser now; null when it can. */
+export function troubleOf(
+  { clock, hasher }: Pick<Deps, 'clock' | 'hasher'>,
+  attempt: ConnectionAttempt,
+  { browser }: Visitor
+): Ending | null {
+  if (attempt.status !== 'open' && attempt.status !== 'authorizing') return ended(attempt, 'used')
+  if (clock.now() >= attempt.expiresAt) return ended(attempt, 'expired')
+  // Nobody else learns where the platform wanted its user to go.
+  if (attempt.browserHash !== null && !hasher.equal(hasher.hash(browser ?? ''), attempt.browserHash)) return ended(null, 'other_browser')
+  return null
+}
+
+/** The brokers an attempt may still lead to: the one that is settled, or all that can do what is asked. */
+export function fitting({ brokers }: Pick<Deps, 'brokers'>, { broker, connectionType }: ConnectionAttempt): readonly BrokerCapabilities[] {
+  return [...brokers.values()]
+    .map(({ capabilities }) => capabilities)
+    .filter(({ id }) => broker === null || broker === id)
+    .filter(({ marketData }) => connectionType !== 'market_data' || marketData.channels.length > 0)
+}
+
+/** An entry about an attempt, by the user's browser. */
+export function portalAudit(
+  { clock }: Pick<Deps, 'clock'>,
+  attempt: ConnectionAttempt,
+  visitor: Visitor,
+  action: string,
+  result: AuditEntry['result'],
+  detail: AuditEntry['detail'] = {}
+): AuditEntry {
+  return {
+    at: clock.now(),
+    actor: `user:${attempt.userKey}`,
+    action,
+    target: attempt.attemptId,
+    result,
+    ip: visitor.ip,
+    requestId: visitor.requestId,
+    detail
+  }
+}

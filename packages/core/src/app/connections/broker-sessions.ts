@@ -1,0 +1,80 @@
+import type { Connection } from '../../domain/account.ts'
+import type { ConnectionId } from '../../domain/ids.ts'
+import { type Broker, BrokerFault } from '../../ports/broker.ts'
+import type { AuditEntry } from '../../ports/store.ts'
+import type { Deps } from '../deps.ts'
+import { keepNewest } from '../keep-newest.ts'
+import { StoredCredentials } from './credentials.ts'
+
+/** Removed connections that are remembered: what is still under way for one of them must not open its session again. */
+const REMOVED_MAX = 20_000
+
+/** Open broker logins, one per connection, and the one place that breaks a connection. */
+export class BrokerSessions implements AsyncDisposable {
+  readonly #deps: Deps
+  readonly #open = new Map<ConnectionId, Broker>()
+  readonly #removed = new Map<ConnectionId, true>()
+  readonly #unsubscribe: () => void
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#unsubscribe = deps.bus.subscribe(message => {
+      if (message.type !== 'connection_removed') return
+      keepNewest(this.#removed, message.connectionId, true, REMOVED_MAX)
+      void this.close(message.connectionId)
+    })
+  }
+
+  /** The connection's session, opened on first use. @throws BrokerFault refused when this node does not offer the broker, or the connection is gone. */
+  get(connection: Connection): Broker {
+    const known = this.#open.get(connection.connectionId)
+    if (known !== undefined) return known
+    if (this.#removed.has(connection.connectionId)) throw new BrokerFault('refused', 'the connection was deleted')
+    const definition = this.#deps.brokers.get(connection.broker)
+    if (definition === undefined) throw new BrokerFault('refused', `${connection.broker} is not offered here; see TRUNKLINE_BROKERS`)
+    const session = definition.open(new StoredCredentials(this.#deps, connection))
+    this.#open.set(connection.connectionId, session)
+    return session
+  }
+
+  /**
+   * To be called with every fault a session gave. Only a definitive rejection of the credentials breaks the connection; gives whether it is
+   * broken now, or gone.
+   */
+  async learn(connection: Connection, fault: unknown): Promise<boolean> {
+    if (this.#removed.has(connection.connectionId)) return true
+    if (!(fault instanceof BrokerFault) || fault.kind !== 'credentials_rejected') return false
+    const at = this.#deps.clock.now()
+    const { connectionId, userKey, broker } = connection
+    const entry: AuditEntry = {
+      at,
+      actor: 'service',
+      action: 'connection.break',
+      target: connectionId,
+      result: 'ok',
+      ip: null,
+      requestId: null,
+      detail: { broker }
+    }
+    if (await this.#deps.store.connections.markBroken(connectionId, fault.message, at, entry)) {
+      this.#deps.log.warn('connection broken: the broker rejected its credentials', { connectionId, broker })
+      this.#deps.bus.publish({ type: 'connection_changed', userKey, connectionId })
+    }
+    return true
+  }
+
+  async close(connectionId: ConnectionId): Promise<void> {
+    const session = this.#open.get(connectionId)
+    this.#open.delete(connectionId)
+    try {
+      await session?.[Symbol.asyncDispose]()
+    } catch (cause) {
+      this.#deps.log.warn('a broker session did not close cleanly', { connectionId, cause })
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#unsubscribe()
+    await Promise.all([...this.#open.keys()].map(connectionId => this.close(connectionId)))
+  }
+}

@@ -1,0 +1,60 @@
+import type { Account, Connection } from '../../domain/account.ts'
+import type { UserKey } from '../../domain/ids.ts'
+import type { Deps } from '../deps.ts'
+import { keepNewest } from '../keep-newest.ts'
+
+const USERS_MAX = 20_000
+/** The bus says at once what changed; this bounds how long a message lost between nodes could matter. */
+const REMEMBER_MS = 2_000
+
+interface Entry {
+  readonly connections: readonly Connection[]
+  readonly accounts: readonly Account[]
+  readonly readAt: number
+}
+
+/**
+ * What every request asks first: which connections and accounts a user has. They change seldom, so they are remembered until the bus tells
+ * of a change, and for two seconds at most.
+ */
+export class Directory implements Disposable {
+  readonly #deps: Pick<Deps, 'store' | 'clock'>
+  readonly #entries = new Map<UserKey, Entry>()
+  readonly #unsubscribe: () => void
+  /** Counts changes, so that what was read before one is not remembered after it. */
+  #changes = 0
+
+  constructor(deps: Pick<Deps, 'store' | 'bus' | 'clock'>) {
+    this.#deps = deps
+    this.#unsubscribe = deps.bus.subscribe(message => {
+      if (message.type === 'events' || message.type === 'user_secret_changed') return
+      this.#changes += 1
+      this.#entries.delete(message.userKey)
+    })
+  }
+
+  /** The user's connections, newest first. */
+  async connections(userKey: UserKey): Promise<readonly Connection[]> {
+    return (await this.#entry(userKey)).connections
+  }
+
+  async accounts(userKey: UserKey): Promise<readonly Account[]> {
+    return (await this.#entry(userKey)).accounts
+  }
+
+  [Symbol.dispose](): void {
+    this.#unsubscribe()
+  }
+
+  async #entry(userKey: UserKey): Promise<Entry> {
+    const known = this.#entries.get(userKey)
+    const now = this.#deps.clock.monotonicMs()
+    if (known !== undefined && now - known.readAt < REMEMBER_MS) return known
+    const before = this.#changes
+    const { connections, accounts } = this.#deps.store
+    const [links, holdings] = await Promise.all([connections.listByUser(userKey, null), accounts.listByUser(userKey)])
+    const entry = { connections: links, accounts: holdings, readAt: now }
+    if (before === this.#changes) keepNewest(this.#entries, userKey, entry, USERS_MAX)
+    return entry
+  }
+}

@@ -1,0 +1,36 @@
+import { ServiceError } from '../../domain/errors.ts'
+import type { ConnectionId } from '../../domain/ids.ts'
+import { epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
+import { audited, type UserCaller } from '../caller.ts'
+import type { AppDeps } from '../deps.ts'
+import { ownedConnection } from './owned.ts'
+
+/** Lifetime of a market data token. */
+export const TOKEN_SECONDS = 24 * 60 * 60
+
+/**
+ * Makes a market data token for one connection and supersedes the user's older tokens of that connection.
+ * @throws ServiceError connection_not_found, or entitlement_missing where the connection is BROKEN or its broker has no market data.
+ */
+export async function issueToken(
+  { store, clock, ids, hasher, brokers, directory }: Pick<AppDeps, 'store' | 'clock' | 'ids' | 'hasher' | 'brokers' | 'directory'>,
+  caller: UserCaller,
+  connectionId: ConnectionId
+): Promise<{ readonly accessToken: string; readonly expiresAt: Timestamp; readonly expiresInSeconds: number }> {
+  const connection = await ownedConnection({ directory }, caller, connectionId)
+  if (connection.status !== 'ACTIVE') {
+    throw new ServiceError(
+      'entitlement_missing',
+      'The connection is BROKEN and gives no market data; have the user connect this broker again.'
+    )
+  }
+  if ((brokers.get(connection.broker)?.capabilities.marketData.channels.length ?? 0) === 0) {
+    throw new ServiceError('entitlement_missing', `${connection.broker} offers no market data; see GET /brokers for those that do.`)
+  }
+  const accessToken = ids.secret('mdt_')
+  const createdAt = clock.now()
+  const expiresAt = timestampOfMs(epochMs(createdAt) + TOKEN_SECONDS * 1_000)
+  const token = { tokenHash: hasher.hash(accessToken), userKey: connection.userKey, connectionId, createdAt, expiresAt, supersededAt: null }
+  await store.tokens.create(token, audited(clock, caller, 'token.issue', connectionId))
+  return { accessToken, expiresAt, expiresInSeconds: TOKEN_SECONDS }
+}

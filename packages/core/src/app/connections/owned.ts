@@ -1,0 +1,23 @@
+import type { Account, Connection } from '../../domain/account.ts'
+import { ServiceError } from '../../domain/errors.ts'
+import type { AccountId, ConnectionId } from '../../domain/ids.ts'
+import type { UserCaller } from '../caller.ts'
+import type { AppDeps } from '../deps.ts'
+
+/** The caller's own connection. Another user's is as unknown as one that never was. @throws ServiceError connection_not_found. */
+export async function ownedConnection(
+  { directory }: Pick<AppDeps, 'directory'>,
+  caller: UserCaller,
+  connectionId: ConnectionId
+): Promise<Connection> {
+  const connection = (await directory.connections(caller.user.userKey)).find(known => known.connectionId === connectionId)
+  if (connection !== undefined) return connection
+  throw new ServiceError('connection_not_found', 'This user has no connection with this connection_id; list them with GET /connections.')
+}
+
+/** The caller's own account. @throws ServiceError account_not_found. */
+export async function ownedAccount({ directory }: Pick<AppDeps, 'directory'>, caller: UserCaller, accountId: AccountId): Promise<Account> {
+  const account = (await directory.accounts(caller.user.userKey)).find(known => known.accountId === accountId)
+  if (account !== undefined) return account
+  throw new ServiceError('account_not_found', 'This user has no account with this account_id; list them with GET /accounts.')
+}

@@ -1,0 +1,67 @@
+import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
+import type { Revocation } from '../../ports/store.ts'
+import type { Deps } from '../deps.ts'
+import { limited } from '../limited.ts'
+import { openCredentials } from './credentials.ts'
+
+const BATCH = 20
+const EVERY_MS = 2_000
+const REVOKE_MS = 10_000
+const GIVE_UP_AFTER_MS = 7 * 24 * 3_600_000
+const PAUSE_MAX_MS = 3_600_000
+
+type RevocationDeps = Pick<Deps, 'store' | 'brokers' | 'vault' | 'clock' | 'ids' | 'log' | 'meter'>
+
+/** Revokes at their brokers the logins of removed connections, again and again until it worked or a week has passed; then erases them. */
+export class Revocations {
+  readonly #deps: RevocationDeps
+  readonly #stopping = new AbortController()
+  #running: Promise<void> | null = null
+
+  constructor(deps: RevocationDeps) {
+    this.#deps = deps
+  }
+
+  start(): void {
+    this.#running ??= this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      await this.#deps.clock.sleep(EVERY_MS, signal).catch(() => undefined)
+      if (signal.aborted) return
+      try {
+        for (const due of await this.#deps.store.connections.dueRevocations(this.#deps.clock.now(), BATCH)) await this.#revoke(due)
+      } catch (cause) {
+        this.#deps.log.warn('revocations wait for the store', { cause })
+      }
+    }
+  }
+
+  async #revoke(due: Revocation): Promise<void> {
+    const { connectionId, broker } = due
+    const definition = this.#deps.brokers.get(broker)
+    const now = this.#deps.clock.now()
+    const isWorthIt = definition !== undefined && epochMs(now) - epochMs(due.removedAt) < GIVE_UP_AFTER_MS
+    try {
+      if (isWorthIt) {
+        const credentials = openCredentials(this.#deps.vault, due, due.credentials)
+        await limited(this.#deps.clock, REVOKE_MS, signal => definition.login.revoke(credentials, signal), this.#stopping.signal)
+      }
+    } catch (cause) {
+      // Whatever is wrong with this login, those behind it have their turn.
+      this.#deps.meter.count('revocations_total', { broker, result: 'postponed' })
+      this.#deps.log.warn('a broker login could not be revoked yet', { connectionId, broker, cause })
+      const pause = Math.min(PAUSE_MAX_MS, 2_000 * 2 ** due.attempts) * (0.5 + this.#deps.ids.fraction() / 2)
+      return this.#deps.store.connections.postponeRevocation(connectionId, timestampOfMs(epochMs(now) + pause))
+    }
+    await this.#deps.store.connections.finishRevocation(connectionId)
+    this.#deps.meter.count('revocations_total', { broker, result: isWorthIt ? 'done' : 'given_up' })
+  }
+}

@@ -1,0 +1,42 @@
+import type { BrokerId } from '../domain/ids.ts'
+import type { BrokerDefinition } from '../ports/broker.ts'
+import type { Bus } from '../ports/bus.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Ids } from '../ports/ids.ts'
+import type { Log } from '../ports/log.ts'
+import type { Meter } from '../ports/meter.ts'
+import type { Store } from '../ports/store.ts'
+import type { Hasher, Vault } from '../ports/vault.ts'
+import type { CredentialLookup } from './authenticate.ts'
+import type { Directory } from './connections/directory.ts'
+import type { Mirrors } from './mirror/mirrors.ts'
+import type { OrderDesk } from './orders/order-desk.ts'
+import type { OrderGateway } from './orders/order-gateway.ts'
+import type { OrderPages } from './orders/order-pages.ts'
+import type { Resolver } from './orders/resolver.ts'
+import type { Timing } from './timing.ts'
+
+/** What every use case is given. Built once, in the composition root. */
+export interface Deps {
+  readonly store: Store
+  readonly brokers: ReadonlyMap<BrokerId, BrokerDefinition>
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly vault: Vault
+  readonly hasher: Hasher
+  readonly log: Log
+  readonly meter: Meter
+  readonly timing: Timing
+}
+
+/** The same, with the long-lived parts of the application that use cases share. */
+export interface AppDeps extends Deps {
+  readonly lookup: CredentialLookup
+  readonly directory: Directory
+  readonly mirrors: Mirrors
+  readonly orderGateway: OrderGateway
+  readonly desk: OrderDesk
+  readonly orderPages: OrderPages
+  readonly resolver: Resolver
+}

@@ -1,0 +1,130 @@
+import type { Account, Connection } from '../../domain/account.ts'
+import { ServiceError } from '../../domain/errors.ts'
+import type { AccountId, ClOrdId, OrderId } from '../../domain/ids.ts'
+import type { Order } from '../../domain/order.ts'
+import { tradingDay } from '../../domain/timestamp.ts'
+import type { OrderReport } from '../../ports/broker.ts'
+import type { AuditEntry } from '../../ports/store.ts'
+import type { Deps } from '../deps.ts'
+import { keepNewest } from '../keep-newest.ts'
+import type { ReportMethod } from '../orders/apply-report.ts'
+import { applyReport } from '../orders/apply-report.ts'
+import type { OrderDesk } from '../orders/order-desk.ts'
+import type { OrderGateway } from '../orders/order-gateway.ts'
+
+const KNOWN_MAX = 50_000
+
+/** Gives every report of a broker to the order it is about; orders placed elsewhere become ours to show. */
+export class OrderIntake {
+  readonly #deps: Pick<Deps, 'store' | 'clock' | 'ids'>
+  readonly #desk: OrderDesk
+  readonly #gateway: OrderGateway
+  /** Which order a broker's id means. Only a shortcut: what is not here is asked of the store. */
+  readonly #known = new Map<string, OrderId>()
+
+  constructor(deps: Pick<Deps, 'store' | 'clock' | 'ids'>, desk: OrderDesk, gateway: OrderGateway) {
+    this.#deps = deps
+    this.#desk = desk
+    this.#gateway = gateway
+  }
+
+  /** Says which order a client order id at the broker means, before anything can be heard of it. */
+  expect(accountId: AccountId, brokerClOrdId: string, orderId: OrderId): void {
+    keepNewest(this.#known, `${accountId} c ${brokerClOrdId}`, orderId, KNOWN_MAX)
+  }
+
+  async take(connection: Connection, account: Account, report: OrderReport, method: ReportMethod): Promise<void> {
+    const orderId = (await this.#find(account.accountId, report)) ?? (await this.#adopt(connection, account, report))
+    const order = orderId === null ? null : await this.#gateway.learn(orderId, report, method)
+    if (order !== null) this.#gateway.pursue({ connection, account, order })
+  }
+
+  async #find(accountId: AccountId, { brokerOrderId, brokerClOrdId }: OrderReport): Promise<OrderId | null> {
+    const byOrderId = `${accountId} o ${brokerOrderId}`
+    const known = this.#known.get(byOrderId) ?? (brokerClOrdId === null ? undefined : this.#known.get(`${accountId} c ${brokerClOrdId}`))
+    const orderId = known ?? (await this.#deps.store.orders.findByBrokerIds(accountId, { brokerOrderId, brokerClOrdId }))?.orderId ?? null
+    if (orderId !== null) keepNewest(this.#known, byOrderId, orderId, KNOWN_MAX)
+    return orderId
+  }
+
+  /**
+   * An order placed elsewhere. Its client order id is the broker's own id, which the store's unique index makes ours only once. Null when the
+   * account is gone.
+   */
+  async #adopt(connection: Connection, account: Account, report: OrderReport): Promise<OrderId | null> {
+    const { brokerOrderId } = report
+    // The user may have given that very id to another order today, or see the same order by a second login at the broker.
+    for (const name of [brokerOrderId, `${brokerOrderId}@${account.accountId.slice(-12)}`]) {
+      const adopted = await this.#open(connection, account, report, name)
+      if (adopted !== 'duplicate') return adopted
+      // Another report of it was faster, and adopted it with what that report knew: this one's news is still to be learnt.
+      const known = await this.#find(account.accountId, report)
+      if (known !== null) return known
+    }
+    throw new Error(`the broker’s order ${brokerOrderId} cannot be adopted: both its names are taken`)
+  }
+
+  async #open(connection: Connection, account: Account, report: OrderReport, name: string): Promise<OrderId | null | 'duplicate'> {
+    const now = this.#deps.clock.now()
+    const made = { orderId: this.#deps.ids.uuid<OrderId>(), clOrdId: name as ClOrdId, now }
+    const { order } = applyReport(external(connection, account, report, made), report, 'snapshot', now)
+    const audit: AuditEntry = {
+      at: now,
+      actor: 'service',
+      action: 'order.adopt',
+      target: order.orderId,
+      result: 'ok',
+      ip: null,
+      requestId: null,
+      detail: { broker: connection.broker, brokerOrderId: report.brokerOrderId }
+    }
+    try {
+      await this.#desk.open(order, audit)
+      return order.orderId
+    } catch (cause) {
+      if (cause instanceof ServiceError && cause.code === 'cl_order_id_duplicate') return 'duplicate'
+      if (cause instanceof ServiceError && cause.code === 'account_not_found') return null
+      throw cause
+    }
+  }
+}
+
+function external(
+  connection: Connection,
+  account: Account,
+  report: OrderReport,
+  { orderId, clOrdId, now }: { readonly orderId: OrderId; readonly clOrdId: ClOrdId; readonly now: Order['systemTime'] }
+): Order {
+  const { side, type, tif, symbol, instrument, quantity, notional, limitPrice, stopPrice, legs } = report
+  return {
+    ...{ side, type, tif, symbol, instrument, quantity, notional, limitPrice, stopPrice, legs },
+    orderId,
+    clOrdId,
+    tradingDay: tradingDay(report.entryTime),
+    platformId: connection.platformId,
+    userKey: connection.userKey,
+    userId: connection.userId,
+    connectionId: connection.connectionId,
+    accountId: account.accountId,
+    accountNumber: account.accountNumber,
+    broker: connection.broker,
+    // From `working` every status can be reached; the order's earlier life is not ours to tell.
+    status: report.status === 'pending' ? 'pending' : 'working',
+    submission: { state: 'external', since: now, attempts: 0, method: 'snapshot' },
+    pendingRequest: null,
+    brokerClOrdId: report.brokerClOrdId ?? report.brokerOrderId,
+    brokerOrderId: report.brokerOrderId,
+    brokerStatus: null,
+    brokerMessage: null,
+    brokerOrderType: null,
+    execDest: null,
+    fills: [],
+    entryTime: report.entryTime,
+    lastExecTime: null,
+    lastModifiedTime: report.updatedAt,
+    systemTime: now,
+    replacesOrderId: null,
+    replacedByOrderId: null,
+    revision: 1
+  }
+}

@@ -1,0 +1,72 @@
+import type { Account, Connection } from '../../domain/account.ts'
+import { isOpen, type Order } from '../../domain/order.ts'
+import { epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
+import { type Broker, BrokerFault } from '../../ports/broker.ts'
+import type { BrokerSessions } from '../connections/broker-sessions.ts'
+import type { Deps } from '../deps.ts'
+import { limited } from '../limited.ts'
+import type { OrderDesk } from '../orders/order-desk.ts'
+import type { OrderGateway } from '../orders/order-gateway.ts'
+import { isOwedAnAnswer } from '../orders/order-steps.ts'
+import type { OrderIntake } from './order-intake.ts'
+
+/** Looks back this far before the last confirmation, so that clocks that disagree lose nothing. */
+const OVERLAP_MS = 3_600_000
+
+interface Parts {
+  readonly sessions: BrokerSessions
+  readonly intake: OrderIntake
+  readonly desk: OrderDesk
+  readonly gateway: OrderGateway
+}
+
+/** Whole pictures of an account's orders, of which only the differences count. */
+export class OrderSnapshots {
+  readonly #deps: Pick<Deps, 'store' | 'clock' | 'timing'>
+  readonly #parts: Parts
+
+  constructor(deps: Pick<Deps, 'store' | 'clock' | 'timing'>, parts: Parts) {
+    this.#deps = deps
+    this.#parts = parts
+  }
+
+  /** Reads the account's orders and takes in what they say. Gives whether the broker shows any that can still move. @throws BrokerFault */
+  async take(session: Broker, connection: Connection, account: Account, stopping: AbortSignal): Promise<boolean> {
+    const { store, clock, timing } = this.#deps
+    const before = await store.orders.unfinished({ accountId: account.accountId })
+    const { orders } = await store.accounts.freshness(account.accountId)
+    const since = sinceWhen(connection, orders, before)
+    const list = (signal: AbortSignal) => session.orders(account.brokerAccountId, since, signal)
+    const snapshot = await limited(clock, timing.commandMs, list, stopping)
+    for (const report of snapshot.items) await this.#parts.intake.take(connection, account, report, 'snapshot')
+    const told = new Set(snapshot.items.map(({ brokerOrderId }) => brokerOrderId))
+    for (const order of before) {
+      if (order.brokerOrderId !== null && !told.has(order.brokerOrderId)) await this.#ask(session, connection, account, order, stopping)
+      // Whatever kept an order from being looked up until now, it does not stay without an answer.
+      const present = isOwedAnAnswer(order) ? await this.#parts.desk.find(order.orderId) : null
+      if (present !== null) this.#parts.gateway.pursue({ connection, account, order: present })
+    }
+    await store.orders.confirmed(account.accountId, snapshot.asOf)
+    return snapshot.items.some(({ status }) => isOpen(status))
+  }
+
+  /** A list that leaves an open order out proves nothing: one question about that very order does. */
+  async #ask(session: Broker, connection: Connection, account: Account, order: Order, stopping: AbortSignal): Promise<void> {
+    if (order.brokerOrderId === null) return
+    const key = { by: 'brokerOrderId', brokerAccountId: account.brokerAccountId, brokerOrderId: order.brokerOrderId } as const
+    try {
+      const { clock, timing } = this.#deps
+      const { found } = await limited(clock, timing.readMs, signal => session.findOrder(key, signal), stopping)
+      if (found !== null) await this.#parts.intake.take(connection, account, found, 'lookup')
+    } catch (cause) {
+      if (!(cause instanceof BrokerFault)) throw cause
+      await this.#parts.sessions.learn(connection, cause)
+    }
+  }
+}
+
+function sinceWhen(connection: Connection, confirmed: Timestamp | null, open: readonly Order[]): Timestamp {
+  const oldest = open.reduce<number>((time, order) => Math.min(time, epochMs(order.entryTime)), Number.POSITIVE_INFINITY)
+  const from = confirmed === null ? epochMs(connection.createdAt) - 24 * OVERLAP_MS : epochMs(confirmed) - OVERLAP_MS
+  return timestampOfMs(Math.min(from, oldest))
+}

@@ -1,0 +1,106 @@
+import { compare, type Decimal } from '../../domain/decimal.ts'
+import type { Order, Submission } from '../../domain/order.ts'
+import { ARROWS, apply, type OrderEvent, type Step } from '../../domain/order-machine.ts'
+import type { Timestamp } from '../../domain/timestamp.ts'
+import type { OrderReport } from '../../ports/broker.ts'
+
+/** How a report reached us. */
+export type ReportMethod = NonNullable<Submission['method']>
+
+/** An order after a broker's report, and what of it was not applied. */
+export interface Reported {
+  readonly order: Order
+  readonly changed: boolean
+  /** The report leads farther than one arrow: the same report, applied to this order, takes the next step. */
+  readonly isPartial: boolean
+  readonly alarms: readonly NonNullable<Step['alarm']>[]
+  readonly ignored: readonly NonNullable<Step['ignored']>[]
+}
+
+/**
+ * Merges what a broker says of an order into what is known, as far as one arrow leads. Pure, and idempotent: a report that was applied to its
+ * end changes nothing.
+ */
+export function applyReport(order: Order, report: OrderReport, method: ReportMethod, now: Timestamp): Reported {
+  const alarms: NonNullable<Step['alarm']>[] = []
+  const ignored: NonNullable<Step['ignored']>[] = []
+  let next = order
+  let isPartial = false
+  for (const event of eventsOf(order, report)) {
+    const step = apply(next, event)
+    isPartial = step.order.status !== order.status && !ARROWS[order.status].includes(step.order.status)
+    if (isPartial) break
+    next = step.order
+    if (step.alarm !== null) alarms.push(step.alarm)
+    if (step.ignored !== null && step.ignored !== 'duplicate_fill') ignored.push(step.ignored)
+  }
+  const statusTaken = next.status !== order.status || !ignored.includes('illegal_transition')
+  if (next.status === 'replaced' && next.replacedByOrderId === null) {
+    next = { ...next, replacedByOrderId: order.pendingRequest?.successorId ?? null }
+  }
+  const described = describe(next, report, statusTaken)
+  const submitted = isSameRefusal(order, report) ? described : acknowledge(described, method, now)
+  const changed = submitted !== order && differs(submitted, order)
+  return { order: changed ? { ...submitted, systemTime: now } : order, changed, isPartial, alarms, ignored }
+}
+
+/** Fills first: a status that ends the order must not come before the executions that led to it. */
+function eventsOf(order: Order, report: OrderReport): readonly OrderEvent[] {
+  const { status: to, updatedAt: at, releases } = report
+  const fills: readonly OrderEvent[] = (report.fills ?? []).map(fill => ({ type: 'fill', fill }))
+  const total: readonly OrderEvent[] =
+    report.fills === null && report.filledTotal !== null ? [{ type: 'filled_total', ...report.filledTotal, at }] : []
+  // What is told only now has been working in between: an order that nobody heard of cannot be cancelled or replaced before it works.
+  const isBehind = order.status === 'pending' && !ARROWS.pending.includes(to) && ARROWS.working.includes(to)
+  const between: readonly OrderEvent[] = isBehind ? [{ type: 'status', to: 'working', at }] : []
+  return [...fills, ...total, ...between, releases === true ? { type: 'status', to, at, releases } : { type: 'status', to, at }]
+}
+
+/** The broker's descriptive fields; those of an outdated picture of the order are left alone. */
+function describe(order: Order, report: OrderReport, statusTaken: boolean): Order {
+  const identified = order.brokerOrderId === null ? { ...order, brokerOrderId: report.brokerOrderId } : order
+  if (!statusTaken) return identified
+  return {
+    ...identified,
+    brokerStatus: report.brokerStatus,
+    brokerMessage: report.brokerMessage ?? identified.brokerMessage,
+    brokerOrderType: report.brokerOrderType ?? identified.brokerOrderType,
+    execDest: report.execDest ?? identified.execDest,
+    quantity: newer(identified.quantity, report.quantity),
+    limitPrice: newer(identified.limitPrice, report.limitPrice),
+    stopPrice: newer(identified.stopPrice, report.stopPrice)
+  }
+}
+
+/** The broker's value where it is another one; our own text where it is only written differently, or not told. */
+function newer(ours: Decimal | null, theirs: Decimal | null): Decimal | null {
+  if (theirs === null) return ours
+  return ours !== null && compare(ours, theirs) === 0 ? ours : theirs
+}
+
+/** A broker that keeps what it refused on its books tells nothing new with it. */
+function isSameRefusal({ submission, status }: Order, report: OrderReport): boolean {
+  return submission.state === 'refused' && status === 'rejected' && report.status === 'rejected'
+}
+
+function acknowledge(order: Order, method: ReportMethod, now: Timestamp): Order {
+  const { state, attempts } = order.submission
+  if (state === 'acknowledged' || state === 'external') return order
+  return { ...order, submission: { state: 'acknowledged', since: now, attempts, method } }
+}
+
+const COMPARED = [
+  'status',
+  'submission',
+  'pendingRequest',
+  'fills',
+  'brokerOrderId',
+  'brokerStatus',
+  'brokerMessage',
+  'brokerOrderType'
+] as const
+const COMPARED_TOO = ['execDest', 'quantity', 'limitPrice', 'stopPrice', 'lastExecTime', 'replacedByOrderId'] as const
+
+function differs(a: Order, b: Order): boolean {
+  return [...COMPARED, ...COMPARED_TOO].some(field => a[field] !== b[field])
+}

@@ -1,0 +1,76 @@
+import { compare, type Decimal } from '../../domain/decimal.ts'
+import { ServiceError } from '../../domain/errors.ts'
+import type { AccountId, BrokerId, ClOrdId, OrderId } from '../../domain/ids.ts'
+import type { Order } from '../../domain/order.ts'
+import { filledQuantity } from '../../domain/order-machine.ts'
+import { audited, type UserCaller } from '../caller.ts'
+import type { AppDeps } from '../deps.ts'
+import { orderNotFound } from './cancel-order.ts'
+import { resolvedIfDoubtful } from './doubtful.ts'
+import { newOrder } from './new-order.ts'
+import { replaceRequested } from './order-steps.ts'
+import { checkTicket, type TicketRequest } from './ticket-check.ts'
+import { tradableAccount } from './tradable.ts'
+
+/** What shall be different; null leaves it. `quantity` is the order's total, never its remainder. */
+export interface ModifyRequest {
+  readonly newClOrdId: ClOrdId
+  readonly broker: BrokerId
+  readonly quantity: Decimal | null
+  readonly notional: Decimal | null
+  readonly limitPrice: Decimal | null
+  readonly stopPrice: Decimal | null
+}
+
+/**
+ * Replaces an open order by a new one with the changes. Gives the new order: working, rejected where the broker refused (the old one then
+ * works on), or pending where it said nothing in time.
+ * @throws ServiceError account_not_found, order_not_found, order_not_open, order_not_supported, field_invalid, cl_order_id_duplicate,
+ * connection_broken, entitlement_missing.
+ */
+export async function modifyOrder(
+  deps: AppDeps,
+  caller: UserCaller,
+  accountId: AccountId,
+  orderId: OrderId,
+  request: ModifyRequest
+): Promise<Order> {
+  const tradable = await tradableAccount(deps, caller, accountId, request.broker)
+  const { account, connection, capabilities } = tradable
+  const known = await deps.desk.find(orderId)
+  if (known === null || known.accountId !== account.accountId) throw orderNotFound()
+  const at = deps.clock.now()
+  replaceRequested(known, orderId, at)
+  if (capabilities.replace !== 'native') {
+    throw new ServiceError('order_not_supported', `${capabilities.name} cannot modify orders: cancel it and place a new one.`)
+  }
+  const ticket = checkTicket(changedTicket(known, request), capabilities)
+  if (ticket.quantity !== null && compare(ticket.quantity, filledQuantity(known)) <= 0) {
+    const message = `must be more than the ${filledQuantity(known)} filled already: it is the order’s total, was "${ticket.quantity}"`
+    throw new ServiceError('field_invalid', `order_qty ${message}`, { details: [{ path: 'order_qty', message }] })
+  }
+  const successor = newOrder(deps, caller, tradable, ticket, request.newClOrdId, orderId)
+  const audit = audited(deps.clock, caller, 'order.modify', orderId, { successor: successor.orderId })
+  deps.mirrors.expect(connection, account, successor)
+  const both = [known, successor].map(order => ({ connection, account, order }))
+  const order = await resolvedIfDoubtful(deps, both, () =>
+    deps.desk.changeWith(orderId, present => replaceRequested(present, successor.orderId, at), successor, audit)
+  )
+  if (order === null) throw orderNotFound()
+  return deps.orderGateway.replace({ connection, account, order }, successor)
+}
+
+function changedTicket(order: Order, request: ModifyRequest): TicketRequest {
+  const changes = [request.quantity, request.notional, request.limitPrice, request.stopPrice]
+  if (changes.every(change => change === null)) {
+    throw new ServiceError('field_invalid', 'The request changes nothing: send order_qty, order_notional, order_limit_price or stop_price.')
+  }
+  const byNotional = request.notional !== null
+  return {
+    ...order,
+    quantity: request.quantity ?? (byNotional ? null : order.quantity),
+    notional: request.notional ?? (request.quantity === null ? order.notional : null),
+    limitPrice: request.limitPrice ?? order.limitPrice,
+    stopPrice: request.stopPrice ?? order.stopPrice
+  }
+}

@@ -1,0 +1,53 @@
+import type { ClOrdId, OrderId } from '../../domain/ids.ts'
+import type { Order, OrderTicket } from '../../domain/order.ts'
+import { tradingDay } from '../../domain/timestamp.ts'
+import type { UserCaller } from '../caller.ts'
+import type { AppDeps } from '../deps.ts'
+import { brokerClOrdIdOf } from './broker-cl-ord-id.ts'
+import type { Tradable } from './tradable.ts'
+
+/**
+ * An order's first state, to be stored before its broker hears of it. It is marked as being sent from the start: a crash after the write
+ * then counts as “may have been sent”, which is looked up and never sent again.
+ */
+export function newOrder(
+  { ids, clock, hasher }: Pick<AppDeps, 'ids' | 'clock' | 'hasher'>,
+  caller: UserCaller,
+  { account, connection, capabilities }: Tradable,
+  ticket: OrderTicket,
+  clOrdId: ClOrdId,
+  replacesOrderId: OrderId | null
+): Order {
+  const at = clock.now()
+  const orderId = ids.uuid<OrderId>()
+  return {
+    ...ticket,
+    orderId,
+    clOrdId,
+    tradingDay: tradingDay(at),
+    platformId: caller.platform.platformId,
+    userKey: caller.user.userKey,
+    userId: caller.user.userId,
+    connectionId: connection.connectionId,
+    accountId: account.accountId,
+    accountNumber: account.accountNumber,
+    broker: connection.broker,
+    status: 'pending',
+    submission: { state: 'submitting', since: at, attempts: 1, method: null },
+    pendingRequest: null,
+    brokerClOrdId: brokerClOrdIdOf(hasher, orderId, capabilities.brokerClOrdId),
+    brokerOrderId: null,
+    brokerStatus: null,
+    brokerMessage: null,
+    brokerOrderType: null,
+    execDest: null,
+    fills: [],
+    entryTime: at,
+    lastExecTime: null,
+    lastModifiedTime: at,
+    systemTime: at,
+    replacesOrderId,
+    replacedByOrderId: null,
+    revision: 1
+  }
+}

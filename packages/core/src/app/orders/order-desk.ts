@@ -1,0 +1,199 @@
+import { ServiceError } from '../../domain/errors.ts'
+import type { AccountId, OrderId } from '../../domain/ids.ts'
+import type { Order } from '../../domain/order.ts'
+import { type AuditEntry, type ChangeResult, CommitUnknown, type LoggedEvent, type OrderChange } from '../../ports/store.ts'
+import type { Deps } from '../deps.ts'
+import { keepNewest } from '../keep-newest.ts'
+import { Lanes } from '../lane.ts'
+
+/** Decides an order's next state from its present one; null leaves it as it is. Pure: it may run again over a newer state. */
+export type Decision = (order: Order) => Next | null
+
+export interface Next {
+  readonly order: Order
+  /** False for bookkeeping nobody outside can see. */
+  readonly tell?: boolean
+  readonly audit?: AuditEntry
+}
+
+const REMEMBERED_MAX = 20_000
+const ACCOUNTS_MAX = 20_000
+const TRIES_MAX = 5
+/** How far back the event of a commit is looked for whose answer was lost. */
+const EVENTS_BACK = 64
+
+/**
+ * The one writer of orders on this node. Each order has a lane; its newest state is remembered, so that a decision needs no read, and a
+ * write over a state that someone else moved meanwhile is decided again.
+ */
+export class OrderDesk {
+  readonly #deps: Pick<Deps, 'store' | 'bus' | 'log' | 'clock'>
+  readonly #changedAt = new Map<AccountId, number>()
+  readonly #lanes = new Lanes<OrderId>()
+  readonly #remembered = new Map<OrderId, Order>()
+
+  constructor(deps: Pick<Deps, 'store' | 'bus' | 'log' | 'clock'>) {
+    this.#deps = deps
+  }
+
+  /** Stores a new order. @throws ServiceError cl_order_id_duplicate naming the order that has the id. */
+  async open(order: Order, audit: AuditEntry): Promise<Order> {
+    await this.#lanes.run(order.orderId, () => this.#insert([{ order, overRevision: null, tell: true, audit }]))
+    return order
+  }
+
+  /** Moves an order by `decide`, after everything asked before. Gives the newest state; null when there is no such order. */
+  change(orderId: OrderId, decide: Decision): Promise<Order | null> {
+    return this.#lanes.run(orderId, () => this.#change(orderId, decide))
+  }
+
+  /** Opens `successor` and moves the order it shall replace, both or neither. Gives both, or null when `decide` declined. */
+  changeWith(orderId: OrderId, decide: Decision, successor: Order, audit: AuditEntry): Promise<Order | null> {
+    return this.#lanes.run(orderId, () =>
+      this.#lanes.run(successor.orderId, async () => {
+        for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+          const order = await this.#load(orderId, tries > 0)
+          const next = order === null ? null : decide(order)
+          if (order === null || next === null) return null
+          const moved = { ...next.order, revision: order.revision + 1 }
+          const change: OrderChange = { order: moved, overRevision: order.revision, tell: next.tell ?? true, audit: next.audit ?? null }
+          if (await this.#insert([change, { order: successor, overRevision: null, tell: true, audit }])) return moved
+        }
+        throw contended(orderId)
+      })
+    )
+  }
+
+  /** The newest state known here, else the stored one. */
+  async find(orderId: OrderId): Promise<Order | null> {
+    return this.#remembered.get(orderId) ?? this.#deps.store.orders.find(orderId)
+  }
+
+  /** When an order of the account last changed here, on the monotonic clock; null: not since the start, or long ago. */
+  changedAt(accountId: AccountId): number | null {
+    return this.#changedAt.get(accountId) ?? null
+  }
+
+  /** Drops what is remembered of an order, for when another node may have moved it. */
+  forget(orderId: OrderId): void {
+    this.#remembered.delete(orderId)
+  }
+
+  async settled(): Promise<void> {
+    await this.#lanes.settled()
+  }
+
+  async #change(orderId: OrderId, decide: Decision): Promise<Order | null> {
+    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+      const order = await this.#load(orderId, tries > 0)
+      const next = order === null ? null : decide(order)
+      if (order === null || next === null) return order
+      const moved = { ...next.order, revision: order.revision + 1 }
+      const change: OrderChange = { order: moved, overRevision: order.revision, tell: next.tell ?? true, audit: next.audit ?? null }
+      const [result] = await this.#record([change])
+      if (result?.kind === 'recorded') return moved
+    }
+    throw contended(orderId)
+  }
+
+  async #insert(changes: readonly OrderChange[]): Promise<boolean> {
+    const results = await this.#record(changes)
+    for (const result of results) {
+      if (result.kind !== 'duplicate') continue
+      throw new ServiceError(
+        'cl_order_id_duplicate',
+        `This cl_order_id was used today by order ${result.orderId}; read that order, or send a new cl_order_id.`,
+        {
+          details: [{ path: 'cl_order_id', message: `used by order_id ${result.orderId}` }]
+        }
+      )
+    }
+    if (results.every(result => result.kind === 'recorded')) return true
+    if (changes.length > 1) return false
+    throw new ServiceError('account_not_found', 'The account was removed by another request just now.')
+  }
+
+  async #record(changes: readonly OrderChange[]): Promise<readonly ChangeResult[]> {
+    try {
+      const results = await this.#write(changes)
+      results.forEach((result, index) => {
+        const order = changes[index]?.order
+        if (result.kind !== 'recorded' || order === undefined) return
+        this.#remember(order)
+        keepNewest(this.#changedAt, order.accountId, this.#deps.clock.monotonicMs(), ACCOUNTS_MAX)
+        if (result.event !== null) this.#deps.bus.publish({ type: 'events', userKey: order.userKey, events: [result.event] })
+      })
+      return results
+    } catch (cause) {
+      // What the store holds is not known until it is read again.
+      if (cause instanceof CommitUnknown) for (const { order } of changes) this.#remembered.delete(order.orderId)
+      throw cause
+    }
+  }
+
+  /** A commit nobody confirmed may have happened: what is stored decides. @throws CommitUnknown where that cannot be told either. */
+  async #write(changes: readonly OrderChange[]): Promise<readonly ChangeResult[]> {
+    try {
+      return await this.#deps.store.orders.record(changes)
+    } catch (cause) {
+      if (!(cause instanceof CommitUnknown)) throw cause
+      const stored = await Promise.all(changes.map(({ order }) => this.#deps.store.orders.find(order.orderId).catch(() => null)))
+      if (!changes.every(({ order }, index) => isWritten(order, stored[index] ?? null))) throw cause
+      this.#deps.log.warn('a commit was not confirmed and had happened', { orderId: changes[0]?.order.orderId ?? null })
+      const events = await this.#newestEvents(changes)
+      return changes.map(({ order }) => ({ kind: 'recorded', event: events.find(event => isAbout(event, order)) ?? null }))
+    }
+  }
+
+  /** The events of a commit whose answer was lost, to be told like any other. Who follows the log by its numbers finds them anyway. */
+  async #newestEvents(changes: readonly OrderChange[]): Promise<readonly LoggedEvent[]> {
+    const userKey = changes.find(({ tell }) => tell)?.order.userKey
+    if (userKey === undefined) return []
+    try {
+      const last = await this.#deps.store.events.last(userKey)
+      return await this.#deps.store.events.read(userKey, Math.max(0, last - EVENTS_BACK), EVENTS_BACK)
+    } catch (cause) {
+      this.#deps.log.warn('the events of an unconfirmed commit could not be read', { orderId: changes[0]?.order.orderId ?? null, cause })
+      return []
+    }
+  }
+
+  async #load(orderId: OrderId, afresh: boolean): Promise<Order | null> {
+    if (!afresh) {
+      const known = this.#remembered.get(orderId)
+      if (known !== undefined) return known
+    }
+    const order = await this.#deps.store.orders.find(orderId)
+    if (order !== null) this.#remember(order)
+    else this.#remembered.delete(orderId)
+    return order
+  }
+
+  #remember(order: Order): void {
+    keepNewest(this.#remembered, order.orderId, order, REMEMBERED_MAX)
+  }
+}
+
+function contended(orderId: OrderId): ServiceError {
+  return new ServiceError('store_unavailable', `Order ${orderId} is being changed by too many requests at once; try again.`, {
+    retryAfterSeconds: 1
+  })
+}
+
+function isAbout(event: LoggedEvent, { orderId, revision }: Order): boolean {
+  return event.topic === 'orders' && event.data.orderId === orderId && event.data.revision === revision
+}
+
+/** Only this node's change can have made this revision with this time and state: whoever else wrote it would have come to others. */
+function isWritten(order: Order, stored: Order | null): boolean {
+  return (
+    stored !== null &&
+    stored.revision === order.revision &&
+    stored.status === order.status &&
+    stored.lastModifiedTime === order.lastModifiedTime &&
+    stored.systemTime === order.systemTime &&
+    stored.submission.state === order.submission.state &&
+    stored.submission.since === order.submission.since &&
+    stored.fills.length === order.fills.length
+  )
+}

@@ -1,0 +1,276 @@
+import type { Account, Connection } from '../../domain/account.ts'
+import type { OrderId } from '../../domain/ids.ts'
+import { isOpen, type Order } from '../../domain/order.ts'
+import { apply } from '../../domain/order-machine.ts'
+import { type Broker, BrokerFault, type OrderReport, type Outcome } from '../../ports/broker.ts'
+import type { BrokerSessions } from '../connections/broker-sessions.ts'
+import type { Deps } from '../deps.ts'
+import { limited } from '../limited.ts'
+import { within } from '../within.ts'
+import { applyReport, type ReportMethod } from './apply-report.ts'
+import type { OrderDesk } from './order-desk.ts'
+import { acknowledged, type Fate, isOwedAnAnswer, notReceivedOrSent, refused, released, submissionUnknown } from './order-steps.ts'
+
+/** An order and where it lives. */
+export interface Placed {
+  readonly connection: Connection
+  readonly account: Account
+  readonly order: Order
+}
+
+type GatewayDeps = Pick<Deps, 'clock' | 'log' | 'meter' | 'timing'>
+
+/**
+ * Takes orders to brokers and brings their word back. Each command goes out once. An outcome is the broker's acceptance, its refusal with
+ * evidence, a proof that nothing left, or unknown; the last is handed to `unresolved`, and the order stays what it was.
+ */
+export class OrderGateway {
+  readonly #deps: GatewayDeps
+  readonly #desk: OrderDesk
+  readonly #sessions: BrokerSessions
+  readonly #inFlight = new Map<string, Promise<Order | null>>()
+  #unresolved: (placed: Placed) => void = () => undefined
+
+  constructor(deps: GatewayDeps, desk: OrderDesk, sessions: BrokerSessions) {
+    this.#deps = deps
+    this.#desk = desk
+    this.#sessions = sessions
+  }
+
+  /** Who takes over orders whose fate is not known. Set once, before the first command. */
+  onUnresolved(listener: (placed: Placed) => void): void {
+    this.#unresolved = listener
+  }
+
+  /** Sends a stored order. Gives its newest state once the broker spoke, or when the answer time is over. */
+  submit(placed: Placed): Promise<Order> {
+    return this.#command(placed, 'submit', (session, signal) => {
+      const { order, account } = placed
+      return this.#timed(() => session.submit({ ...order, brokerAccountId: account.brokerAccountId }, signal))
+    })
+  }
+
+  /** Sends the cancel of an order that is `pending_cancel`. Asked twice at once, it goes out once and both get its result. */
+  cancel(placed: Placed): Promise<Order> {
+    return this.#command(placed, 'cancel', (session, signal) => {
+      const { order, account } = placed
+      if (order.brokerOrderId === null)
+        return Promise.resolve({ kind: 'not_sent', cause: new Error('the broker’s order id is not known yet') })
+      return session.cancel({ brokerAccountId: account.brokerAccountId, brokerOrderId: order.brokerOrderId }, signal)
+    })
+  }
+
+  /** Sends the replacement of `placed` (which is `pending_replace`) by `successor`. Gives the successor's newest state. */
+  async replace(placed: Placed, successor: Order): Promise<Order> {
+    const send: Send = async (session, signal) => {
+      const { order, account } = placed
+      if (order.brokerOrderId === null) return { kind: 'not_sent', cause: new Error('the broker’s order id is not known yet') }
+      const request = {
+        brokerAccountId: account.brokerAccountId,
+        brokerOrderId: order.brokerOrderId,
+        brokerClOrdId: successor.brokerClOrdId
+      }
+      return session.replace({ ...request, ticket: successor }, signal)
+    }
+    await this.#command(placed, 'replace', send, successor)
+    return (await this.#desk.find(successor.orderId).catch(() => null)) ?? successor
+  }
+
+  /** Takes in what a broker says of an order, whoever heard it. */
+  async learn(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
+    let isPartial = false
+    const learnt = await this.#desk.change(orderId, order => {
+      const reported = applyReport(order, report, method, this.#deps.clock.now())
+      for (const alarm of reported.alarms) if (alarm !== 'late_fill' || !isOutrun(order, report)) this.#alarm(order, alarm)
+      if (reported.changed && isThoughtAbsent(order) && isOpen(report.status)) this.#alarm(order, 'late_sighting')
+      for (const reason of reported.ignored) this.#deps.meter.count('order_reports_ignored_total', { broker: order.broker, reason })
+      isPartial = reported.isPartial && reported.changed
+      return reported.changed ? { order: reported.order } : null
+    })
+    return isPartial ? this.learn(orderId, report, method) : learnt
+  }
+
+  /** Ends a replacement the broker carried out: the successor lives, the old order is `replaced`. */
+  async completeReplacement(oldId: OrderId, successorId: OrderId, report: OrderReport, method: ReportMethod): Promise<void> {
+    const at = this.#deps.clock.now()
+    await this.learn(successorId, report, method)
+    await this.#desk.change(oldId, order => {
+      const step = apply(order, { type: 'status', to: 'replaced', at })
+      return step.changed ? { order: { ...step.order, replacedByOrderId: successorId, systemTime: at } } : null
+    })
+  }
+
+  /** Ends a replacement that did not happen: the successor never lived, the old order works on unless it waits for another one. */
+  async abandonReplacement(oldId: OrderId, successorId: OrderId, fate: Fate): Promise<void> {
+    const at = this.#deps.clock.now()
+    await this.#desk.change(successorId, order => refused(order, fate, at))
+    await this.#desk.change(oldId, order => (order.pendingRequest?.successorId === successorId ? released(order, fate.message, at) : null))
+  }
+
+  /** Hands over an order that is owed an answer nobody waits for: its submission's, or that of a cancel or replace. */
+  pursue(placed: Placed): void {
+    const { order } = placed
+    const isAwaited = acknowledged(order)
+      ? this.isCancelling(order) || this.#inFlight.has(keyOf('replace', order.orderId))
+      : this.isSending(order)
+    if (isOwedAnAnswer(order) && !isAwaited) this.#unresolved(placed)
+  }
+
+  /** Whether the order itself, as a submission or as a replacement, is on the wire now: then its absence at the broker proves nothing. */
+  isSending({ orderId, replacesOrderId }: Order): boolean {
+    return (
+      this.#inFlight.has(keyOf('submit', orderId)) || (replacesOrderId !== null && this.#inFlight.has(keyOf('replace', replacesOrderId)))
+    )
+  }
+
+  isCancelling({ orderId }: Order): boolean {
+    return this.#inFlight.has(keyOf('cancel', orderId))
+  }
+
+  /** Waits until no command is on the wire, at most `ms`. Gives how many still are. */
+  async drain(ms: number): Promise<number> {
+    await within(this.#deps.clock, Promise.allSettled(this.#inFlight.values()), ms)
+    return this.#inFlight.size
+  }
+
+  async #command(placed: Placed, kind: CommandKind, send: Send, successor: Order | null = null): Promise<Order> {
+    const key = keyOf(kind, placed.order.orderId)
+    let settled = this.#inFlight.get(key)
+    if (settled === undefined) {
+      settled = this.#carryOut(placed, kind, send).finally(() => this.#inFlight.delete(key))
+      this.#inFlight.set(key, settled)
+      // The answer may leave before the command ends; a store that fails then is the resolver's to mend.
+      settled.catch(cause => {
+        this.#deps.log.error('the outcome of a command could not be stored', { orderId: placed.order.orderId, kind, cause })
+        this.#unresolved(placed)
+        // The old order may end by itself and then ask no more what became of its successor.
+        if (successor !== null) this.#unresolved({ ...placed, order: successor })
+      })
+    }
+    // The intent is durable, so a store that fails now is no failure of the request: what is known is its answer.
+    const order = await within(
+      this.#deps.clock,
+      settled.catch(() => null),
+      this.#deps.timing.answerWithinMs
+    )
+    return order ?? (await this.#desk.find(placed.order.orderId).catch(() => null)) ?? placed.order
+  }
+
+  async #carryOut(placed: Placed, kind: CommandKind, send: Send): Promise<Order | null> {
+    const outcome = await this.#send(placed, send)
+    this.#deps.meter.count('order_outcomes_total', { broker: placed.order.broker, command: kind, outcome: outcome.kind })
+    if (outcome.kind === 'not_sent' || outcome.kind === 'unknown') {
+      this.#deps.log.warn('a command has no clear outcome', {
+        orderId: placed.order.orderId,
+        kind,
+        outcome: outcome.kind,
+        cause: outcome.cause
+      })
+      // A store that cannot note a break now is asked again when the broker refuses the next time; what became of the order is worth more.
+      await this.#sessions.learn(placed.connection, outcome.cause).catch(() => false)
+    }
+    return this.#settle[kind](placed, outcome)
+  }
+
+  async #send({ connection }: Placed, send: Send): Promise<Outcome<OrderReport | null>> {
+    let session: Broker
+    try {
+      session = this.#sessions.get(connection)
+    } catch (cause) {
+      return { kind: 'not_sent', cause }
+    }
+    try {
+      return await limited(this.#deps.clock, this.#deps.timing.commandMs, signal => send(session, signal))
+    } catch (cause) {
+      // An adapter that throws or hangs here breaks its port. Whether bytes left cannot be told from here, so it is unknown.
+      return { kind: 'unknown', cause }
+    }
+  }
+
+  readonly #settle: { readonly [kind in CommandKind]: (placed: Placed, outcome: Outcome<OrderReport | null>) => Promise<Order | null> } = {
+    submit: async (placed, outcome) => {
+      const { orderId } = placed.order
+      const now = this.#deps.clock.now()
+      if (outcome.kind === 'accepted' && outcome.value !== null) {
+        const order = await this.learn(orderId, outcome.value, 'reply')
+        // A cancel may have been waiting for this word.
+        if (order !== null) this.pursue({ ...placed, order })
+        return order
+      }
+      if (outcome.kind === 'refused') return this.#desk.change(orderId, order => refused(order, { state: 'refused', ...outcome }, now))
+      if (outcome.kind === 'not_sent')
+        return this.#desk.change(orderId, order => refused(order, notReceivedOrSent('not_sent', outcome.cause), now))
+      const order = await this.#desk.change(orderId, present => submissionUnknown(present, 'reply', now))
+      if (order !== null && !acknowledged(order)) this.#unresolved({ ...placed, order })
+      return order
+    },
+    cancel: async (placed, outcome) => {
+      const { orderId } = placed.order
+      if (outcome.kind === 'accepted' && outcome.value !== null) await this.learn(orderId, outcome.value, 'reply')
+      if (outcome.kind === 'refused') await this.#afterRefusal(placed, outcome.message)
+      const order = await this.#desk.find(orderId)
+      if (order !== null && isOpen(order.status)) this.#unresolved({ ...placed, order })
+      return order
+    },
+    replace: async (placed, outcome) => {
+      const { orderId, pendingRequest } = placed.order
+      const successorId = pendingRequest?.successorId ?? null
+      if (successorId === null) return placed.order
+      if (outcome.kind === 'accepted' && outcome.value !== null)
+        await this.completeReplacement(orderId, successorId, outcome.value, 'reply')
+      if (outcome.kind === 'refused') await this.abandonReplacement(orderId, successorId, { state: 'refused', ...outcome })
+      if (outcome.kind === 'not_sent') await this.abandonReplacement(orderId, successorId, notReceivedOrSent('not_sent', outcome.cause))
+      // The successor's fate is a question of its own: the old order may fill meanwhile and ask nothing any more.
+      const successor = await this.#desk.change(successorId, present => submissionUnknown(present, 'reply', this.#deps.clock.now()))
+      if (successor !== null && !acknowledged(successor)) this.#unresolved({ ...placed, order: successor })
+      const order = await this.#desk.find(orderId)
+      if (order?.status === 'pending_replace') this.#unresolved({ ...placed, order })
+      return order
+    }
+  }
+
+  /** A cancel is refused because the order moved meanwhile: the broker's present picture of it decides, and ends the pending request. */
+  async #afterRefusal({ connection, account, order }: Placed, message: string): Promise<void> {
+    const { orderId, brokerOrderId } = order
+    if (brokerOrderId === null) return
+    try {
+      const key = { by: 'brokerOrderId', brokerAccountId: account.brokerAccountId, brokerOrderId } as const
+      const session = this.#sessions.get(connection)
+      const { found } = await limited(this.#deps.clock, this.#deps.timing.readMs, signal => session.findOrder(key, signal))
+      if (found !== null) await this.learn(orderId, { ...found, releases: true, brokerMessage: found.brokerMessage ?? message }, 'lookup')
+    } catch (cause) {
+      if (!(cause instanceof BrokerFault)) throw cause
+      await this.#sessions.learn(connection, cause)
+    }
+  }
+
+  async #timed<T>(work: () => Promise<T>): Promise<T> {
+    const start = this.#deps.clock.monotonicMs()
+    const result = await work()
+    this.#deps.meter.observe('order_submit_seconds', (this.#deps.clock.monotonicMs() - start) / 1_000)
+    return result
+  }
+
+  #alarm(order: Order, alarm: string): void {
+    this.#deps.meter.count('order_alarms_total', { broker: order.broker, alarm })
+    this.#deps.log.error('an order did what it should not', { orderId: order.orderId, alarm, status: order.status })
+  }
+}
+
+type CommandKind = 'submit' | 'cancel' | 'replace'
+type Send = (session: Broker, signal: AbortSignal) => Promise<Outcome<OrderReport | null>>
+
+function keyOf(kind: CommandKind, orderId: OrderId): string {
+  return `${kind} ${orderId}`
+}
+
+/** Whether the news of the executions was only overtaken by the reply to the replacement: they came about before it. */
+function isOutrun({ status, fills, lastModifiedTime }: Order, report: OrderReport): boolean {
+  const known = new Set(fills.map(({ fillId }) => fillId))
+  return status === 'replaced' && (report.fills ?? []).every(({ fillId, at }) => known.has(fillId) || at <= lastModifiedTime)
+}
+
+/** Whether it was told that the broker does not have the order. */
+function isThoughtAbsent({ submission }: Order): boolean {
+  return submission.state === 'not_received' || submission.state === 'not_sent' || submission.state === 'refused'
+}

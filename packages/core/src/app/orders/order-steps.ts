@@ -1,0 +1,116 @@
+import { ServiceError } from '../../domain/errors.ts'
+import { isOpen, type Order, type Submission } from '../../domain/order.ts'
+import { apply } from '../../domain/order-machine.ts'
+import type { Timestamp } from '../../domain/timestamp.ts'
+import type { Next } from './order-desk.ts'
+
+/** Why an order never lived. */
+export interface Fate {
+  readonly state: Extract<Submission['state'], 'refused' | 'not_sent' | 'not_received'>
+  readonly message: string
+  readonly brokerStatus: string | null
+}
+
+const UNSETTLED: ReadonlySet<Submission['state']> = new Set(['submitting', 'unknown'])
+
+/** Whether the broker is known to have the order, or known not to. */
+export function acknowledged(order: Order): boolean {
+  return !UNSETTLED.has(order.submission.state)
+}
+
+/** Whether the broker's word is missing: on the submission of an order that may live, or on a cancel or replace of one that does. */
+export function isOwedAnAnswer(order: Order): boolean {
+  return isOpen(order.status) && (!acknowledged(order) || order.pendingRequest !== null)
+}
+
+/** Why an order never lived, as it was told; null while it lives, has lived, or nobody knows. */
+export function fateOf({ submission, status, brokerMessage, brokerStatus }: Order): Fate | null {
+  if (status !== 'rejected') return null
+  switch (submission.state) {
+    case 'refused':
+    case 'not_sent':
+    case 'not_received':
+      return { state: submission.state, message: brokerMessage ?? 'The broker refused the change.', brokerStatus }
+    default:
+      return null
+  }
+}
+
+/** The two proofs that no order can exist at the broker, in words for its owner. */
+export function notReceivedOrSent(state: 'not_sent' | 'not_received', cause: unknown): Fate {
+  const words = {
+    not_sent: 'The order was not sent: the broker could not be reached',
+    not_received: 'The broker never received the order: it was looked up repeatedly and is not there'
+  }
+  const why = cause instanceof Error && state === 'not_sent' ? ` (${cause.message.slice(0, 200)})` : ''
+  return { state, message: `${words[state]}${why}. It is safe to place it again under a new cl_order_id.`, brokerStatus: null }
+}
+
+/** Ends an order that never lived. Does nothing once the broker is known to have it: a refusal then is about something else. */
+export function refused(order: Order, fate: Fate, at: Timestamp): Next | null {
+  if (acknowledged(order)) return null
+  const step = apply(order, { type: 'status', to: 'rejected', at })
+  if (!step.changed) return null
+  const submission: Submission = {
+    ...order.submission,
+    state: fate.state,
+    since: at,
+    method: fate.state === 'not_received' ? 'absence' : 'reply'
+  }
+  const attempts = fate.state === 'not_sent' ? 0 : submission.attempts
+  return {
+    order: {
+      ...step.order,
+      submission: { ...submission, attempts },
+      brokerStatus: fate.brokerStatus,
+      brokerMessage: fate.message,
+      pendingRequest: null,
+      systemTime: at
+    }
+  }
+}
+
+/** Nobody knows whether the broker has the order. Its status says nothing new: it stays pending. */
+export function submissionUnknown(order: Order, method: 'reply' | 'recovery', at: Timestamp): Next | null {
+  if (order.submission.state !== 'submitting') return null
+  return { order: { ...order, submission: { ...order.submission, state: 'unknown', since: at, method } } }
+}
+
+/** A pending cancel or replace came to nothing: the order is live again, as far as its fills say. */
+export function released(order: Order, message: string, at: Timestamp): Next | null {
+  const step = apply(order, { type: 'status', to: order.fills.length > 0 ? 'partially_filled' : 'working', at, releases: true })
+  return step.changed ? { order: { ...step.order, brokerMessage: message, systemTime: at } } : null
+}
+
+/** Asks for the cancel of an order. Null when it is asked already. @throws ServiceError order_not_open. */
+export function cancelRequested(order: Order, at: Timestamp): Next | null {
+  if (order.status === 'pending_cancel' || order.pendingRequest?.kind === 'cancel') return null
+  if (order.status === 'pending') {
+    // The broker may not have it yet, so there is nothing to send: the intent waits for the order.
+    return {
+      order: { ...order, pendingRequest: { kind: 'cancel', requestedAt: at, sentAt: null, successorId: null }, lastModifiedTime: at }
+    }
+  }
+  const step = apply(order, { type: 'status', to: 'pending_cancel', at })
+  if (!step.changed) throw notOpen(order, 'cancelled')
+  return { order: { ...step.order, pendingRequest: { kind: 'cancel', requestedAt: at, sentAt: at, successorId: null } } }
+}
+
+/** Asks for the order's replacement. @throws ServiceError order_not_open. */
+export function replaceRequested(order: Order, successorId: Order['orderId'], at: Timestamp): Next {
+  // A cancel that waits for its turn would be forgotten.
+  if (order.pendingRequest !== null) throw notOpen(order, 'modified')
+  const step = apply(order, { type: 'status', to: 'pending_replace', at })
+  if (!step.changed) throw notOpen(order, 'modified')
+  return { order: { ...step.order, pendingRequest: { kind: 'replace', requestedAt: at, sentAt: at, successorId } } }
+}
+
+export function notOpen(order: Order, wish: 'cancelled' | 'modified'): ServiceError {
+  const why =
+    order.status === 'pending' || order.status === 'pending_cancel' || order.status === 'pending_replace'
+      ? `it is ${order.status}; wait until that is decided and try again`
+      : isOpen(order.status)
+        ? `its ${order.pendingRequest?.kind ?? 'change'} is on its way; wait until that is decided and try again`
+        : `it is ${order.status}, which is final`
+  return new ServiceError('order_not_open', `The order cannot be ${wish}: ${why}.`)
+}

@@ -1,0 +1,32 @@
+import type { AccountId, BrokerId, ClOrdId } from '../../domain/ids.ts'
+import type { Order } from '../../domain/order.ts'
+import { audited, type UserCaller } from '../caller.ts'
+import { offeredBroker } from '../connect/offered-broker.ts'
+import type { AppDeps } from '../deps.ts'
+import { resolvedIfDoubtful } from './doubtful.ts'
+import { newOrder } from './new-order.ts'
+import { checkTicket, type TicketRequest } from './ticket-check.ts'
+import { tradableAccount } from './tradable.ts'
+
+export interface OrderRequest extends TicketRequest {
+  readonly accountId: AccountId
+  readonly clOrdId: ClOrdId
+  readonly broker: BrokerId
+}
+
+/**
+ * Stores the order, then takes it to the broker, once. The answer is the order as far as it is known: filled, working, rejected by the
+ * broker, or pending where the broker said nothing in time.
+ * @throws ServiceError account_not_found, entitlement_missing, connection_broken, field_invalid, order_not_supported, cl_order_id_duplicate.
+ */
+export async function placeOrder(deps: AppDeps, caller: UserCaller, request: OrderRequest): Promise<Order> {
+  const ticket = checkTicket(request, offeredBroker(deps, request.broker).capabilities)
+  const tradable = await tradableAccount(deps, caller, request.accountId, request.broker)
+  const order = newOrder(deps, caller, tradable, ticket, request.clOrdId, null)
+  const { account, connection } = tradable
+  const audit = audited(deps.clock, caller, 'order.place', order.orderId, { clOrdId: order.clOrdId, accountId: account.accountId })
+  await resolvedIfDoubtful(deps, [{ connection, account, order }], () => deps.desk.open(order, audit))
+  deps.meter.count('orders_total', { broker: order.broker })
+  deps.mirrors.expect(connection, account, order)
+  return deps.orderGateway.submit({ connection, account, order })
+}

@@ -1,0 +1,332 @@
+import type { OrderId } from '../../domain/ids.ts'
+import { isOpen, type Order } from '../../domain/order.ts'
+import { epochMs, type Timestamp } from '../../domain/timestamp.ts'
+import { type Broker, BrokerFault, type OrderKey, type OrderReport } from '../../ports/broker.ts'
+import type { BrokerSessions } from '../connections/broker-sessions.ts'
+import type { Deps } from '../deps.ts'
+import { limited } from '../limited.ts'
+import type { OrderDesk } from './order-desk.ts'
+import type { OrderGateway, Placed } from './order-gateway.ts'
+import { acknowledged, cancelRequested, fateOf, isOwedAnAnswer, notReceivedOrSent, refused, submissionUnknown } from './order-steps.ts'
+
+const NEGATIVES_MIN = 4
+/** Rounds in which an order may be missing from the store: a commit nobody confirmed can show later than it was looked for. */
+const UNSEEN_ROUNDS = 5
+const CANCELS_MAX = 3
+/** How long after the last cancel a live order counts as one that the broker does not cancel. */
+const UNCANCELLED_MS = 30_000
+const WATCHED_MAX = 50_000
+/** After the quick look-ups: every half minute for ten minutes, then every five. */
+const PATIENT_MS = 30_000
+const PATIENT_FOR_MS = 600_000
+const RARE_MS = 300_000
+
+/** Clean negative answers about one order, spread over time. */
+interface Negatives {
+  readonly of: OrderId
+  readonly count: number
+  readonly since: number
+}
+
+/** Cancels sent again, and when the last one's command had ended, on the monotonic clock. */
+interface Cancels {
+  readonly count: number
+  readonly lastAt: number
+}
+
+/** What the rounds so far came to. */
+interface Progress {
+  readonly negatives: Negatives
+  readonly cancels: Cancels
+}
+
+/** One order's rounds of looking. */
+interface Watch {
+  /** What is owed, as far as was told. */
+  question: string
+  /** The question became another one: the rounds begin anew. */
+  isRenewed: boolean
+  /** A cancel can go out that has waited for the broker to have the order: the next round comes at once. */
+  isUrgent: boolean
+  /** Somebody asked for it since the order was last read. */
+  isWanted: boolean
+  wake: () => void
+  ended: Promise<void>
+}
+
+/**
+ * Finds out what became of orders nobody knows the fate of: submissions without an answer, cancels and replaces without an end. It looks,
+ * and never sends an order again; only a cancel, which adds no risk, may go out anew.
+ */
+export class Resolver {
+  readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>
+  readonly #desk: OrderDesk
+  readonly #gateway: OrderGateway
+  readonly #sessions: BrokerSessions
+  readonly #watched = new Map<OrderId, Watch>()
+  readonly #stopping = new AbortController()
+
+  constructor(
+    deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>,
+    parts: { readonly desk: OrderDesk; readonly gateway: OrderGateway; readonly sessions: BrokerSessions }
+  ) {
+    this.#deps = deps
+    this.#desk = parts.desk
+    this.#gateway = parts.gateway
+    this.#sessions = parts.sessions
+  }
+
+  /**
+   * Watches the order until its fate is known. Repeating it is a no-op, unless it is about something new: then the rounds begin anew. Beyond
+   * the bound the mirror's snapshots ask again.
+   */
+  watch(placed: Placed): void {
+    const { orderId } = placed.order
+    if (this.#stopping.signal.aborted) return
+    const known = this.#watched.get(orderId)
+    const question = questionOf(placed.order)
+    if (known !== undefined) {
+      known.isWanted = true
+      if (known.question !== question) {
+        Object.assign(known, { question, isRenewed: true, isUrgent: hasWaitingCancel(placed.order) })
+        known.wake()
+      }
+      return
+    }
+    if (this.#watched.size >= WATCHED_MAX) {
+      this.#deps.log.error('too many unresolved orders: this one waits for the account’s next snapshot', { orderId })
+      return
+    }
+    const watch: Watch = {
+      question,
+      isRenewed: false,
+      isUrgent: hasWaitingCancel(placed.order),
+      isWanted: false,
+      wake: () => undefined,
+      ended: Promise.resolve()
+    }
+    this.#watched.set(orderId, watch)
+    watch.ended = this.#resolve(placed, watch)
+      .catch(cause => {
+        if (!this.#stopping.signal.aborted) this.#deps.log.error('resolving an order failed', { orderId, cause })
+      })
+      .finally(() => {
+        if (this.#watched.get(orderId) === watch) this.#watched.delete(orderId)
+      })
+  }
+
+  get watched(): number {
+    return this.#watched.size
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all([...this.#watched.values()].map(({ ended }) => ended))
+  }
+
+  async #resolve(placed: Placed, watch: Watch): Promise<void> {
+    const { orderId } = placed.order
+    const start = this.#deps.clock.monotonicMs()
+    let progress = begun(orderId, start)
+    for (let round = 0; ; round += 1) {
+      await this.#sleep(watch, this.#pause(round, start, placed.order, progress.negatives))
+      if (watch.isRenewed) {
+        watch.isRenewed = false
+        progress = begun(orderId, this.#deps.clock.monotonicMs())
+        round = -1
+        if (!watch.isUrgent) continue
+      }
+      watch.isUrgent = false
+      try {
+        // Later rounds are rare enough to see what happened to the row elsewhere, its removal too.
+        if (round >= this.#deps.timing.lookupPausesMs.length) this.#desk.forget(orderId)
+        if (await this.#isOver(orderId, watch, { round, start })) return
+        progress = await this.#round(placed, progress)
+        if (await this.#isOver(orderId, watch, { round, start })) return
+      } catch (cause) {
+        if (this.#stopping.signal.aborted) throw cause
+        if (await this.#failed(placed, cause)) return
+      }
+    }
+  }
+
+  /** Whether nothing is owed any more. The watch ends in the moment in which that is seen, so that nobody asks for it in between. */
+  async #isOver(orderId: OrderId, watch: Watch, { round, start }: { readonly round: number; readonly start: number }): Promise<boolean> {
+    let order: Order | null
+    do {
+      watch.isWanted = false
+      order = await this.#desk.find(orderId)
+    } while (watch.isWanted)
+    const isOver = order === null ? round >= UNSEEN_ROUNDS : !isOwedAnAnswer(order)
+    if (isOver) this.#watched.delete(orderId)
+    if (isOver && order !== null) this.#report(order, start)
+    return isOver
+  }
+
+  async #round(placed: Placed, { negatives, cancels }: Progress): Promise<Progress> {
+    const order = await this.#desk.find(placed.order.orderId)
+    if (order === null) return { negatives, cancels }
+    const present = { ...placed, order }
+    const seen = await this.#look(this.#sessions.get(placed.connection), present, negatives, cancels)
+    // A broker that is at it needs no second request.
+    const isUnderWay = seen.status === 'pending_cancel'
+    return { negatives: seen.negatives, cancels: isUnderWay ? cancels : await this.#cancelAgain(present, cancels) }
+  }
+
+  /** A look-up that failed is no evidence of anything, and a store that fails now answers later: either way the watch goes on. */
+  async #failed({ connection, order }: Placed, cause: unknown): Promise<boolean> {
+    if (cause instanceof BrokerFault) {
+      this.#deps.meter.count('broker_faults_total', { broker: order.broker, kind: cause.kind })
+    } else {
+      this.#deps.log.error('a round of resolving an order failed', { orderId: order.orderId, cause })
+    }
+    return await this.#sessions.learn(connection, cause).catch(() => false)
+  }
+
+  /** Until the next round is due, or there is something new to look for. @throws the reason of the stop. */
+  async #sleep(watch: Watch, ms: number): Promise<void> {
+    if (watch.isUrgent || watch.isRenewed) return
+    const woken = new AbortController()
+    watch.wake = () => woken.abort()
+    const either = AbortSignal.any([this.#stopping.signal, woken.signal])
+    await this.#deps.clock.sleep(ms, either).catch(() => this.#stopping.signal.throwIfAborted())
+  }
+
+  async #look(session: Broker, { account, order }: Placed, negatives: Negatives, cancels: Cancels): Promise<Seen> {
+    const { brokerAccountId } = account
+    const { brokerOrderId, brokerClOrdId } = order
+    const key =
+      brokerOrderId === null ? ({ by: 'brokerClOrdId', brokerClOrdId } as const) : ({ by: 'brokerOrderId', brokerOrderId } as const)
+    const isUncancelled = cancels.count >= CANCELS_MAX && this.#deps.clock.monotonicMs() - cancels.lastAt > UNCANCELLED_MS
+    const { found, asOf } = await this.#find(session, { brokerAccountId, ...key })
+    const status = found?.status ?? null
+    if (found !== null) await this.#gateway.learn(order.orderId, isUncancelled ? uncancelled(found) : found, 'lookup')
+    if (order.status === 'pending_replace')
+      return { status, negatives: await this.#lookForSuccessor(session, { brokerAccountId, order }, negatives) }
+    if (found !== null || acknowledged(order)) return { status, negatives }
+    const at = this.#deps.clock.now()
+    const next = this.#negative(order, asOf, negatives)
+    if (next.count > 0) await this.#desk.change(order.orderId, present => submissionUnknown(present, 'recovery', at))
+    if (this.#isAbsent(order, next)) {
+      await this.#desk.change(order.orderId, present => refused(present, notReceivedOrSent('not_received', null), at))
+    }
+    return { status, negatives: next }
+  }
+
+  async #lookForSuccessor(
+    session: Broker,
+    { brokerAccountId, order }: { readonly brokerAccountId: string; readonly order: Order },
+    negatives: Negatives
+  ): Promise<Negatives> {
+    const successorId = order.pendingRequest?.successorId ?? null
+    const successor = successorId === null ? null : await this.#desk.find(successorId)
+    if (successor === null) return negatives
+    const fate = fateOf(successor)
+    if (fate !== null) {
+      await this.#gateway.abandonReplacement(order.orderId, successor.orderId, fate)
+      return negatives
+    }
+    const key = { by: 'brokerClOrdId', brokerAccountId, brokerClOrdId: successor.brokerClOrdId } as const
+    const { found, asOf } = await this.#find(session, key)
+    if (found !== null) {
+      await this.#gateway.completeReplacement(order.orderId, successor.orderId, found, 'lookup')
+      return negatives
+    }
+    const next = this.#negative(successor, asOf, negatives)
+    if (this.#isAbsent(successor, next)) {
+      await this.#gateway.abandonReplacement(order.orderId, successor.orderId, notReceivedOrSent('not_received', null))
+    }
+    return next
+  }
+
+  /** Sends a cancel that has not gone out, or whose answer never came. */
+  async #cancelAgain(placed: Placed, cancels: Cancels): Promise<Cancels> {
+    const order = await this.#desk.find(placed.order.orderId)
+    if (order === null || order.brokerOrderId === null || order.pendingRequest?.kind !== 'cancel' || !isOpen(order.status)) return cancels
+    const at = this.#deps.clock.now()
+    const isDue = canTakeCancel(order)
+    const due = isDue
+      ? await this.#desk.change(order.orderId, present =>
+          canTakeCancel(present) ? cancelRequested({ ...present, pendingRequest: null }, at) : null
+        )
+      : order
+    // The order's first cancel since it lives counts anew: what went out before may have come too early for the broker.
+    const count = isDue ? 0 : cancels.count
+    // One that the broker has but does not work yet has no status for a cancel on its way, and can be cancelled all the same.
+    const canSend = due?.status === 'pending_cancel' || (due?.status === 'pending' && hasWaitingCancel(due))
+    if (due === null || !canSend || count >= CANCELS_MAX) return cancels
+    await this.#gateway.cancel({ ...placed, order: due })
+    return { count: count + 1, lastAt: this.#deps.clock.monotonicMs() }
+  }
+
+  /** A negative answer counts when it was given late enough that the order would be there. */
+  #negative(order: Order, asOf: Timestamp, negatives: Negatives): Negatives {
+    const now = this.#deps.clock.monotonicMs()
+    const before = negatives.of === order.orderId ? negatives : { of: order.orderId, count: 0, since: now }
+    if (this.#gateway.isSending(order)) return { of: order.orderId, count: 0, since: now }
+    if (epochMs(asOf) < epochMs(order.entryTime) + this.#deps.timing.settleMs) return before
+    return { of: order.orderId, count: before.count + 1, since: before.count === 0 ? now : before.since }
+  }
+
+  #isAbsent(order: Order, negatives: Negatives): boolean {
+    const kind = this.#deps.brokers.get(order.broker)?.capabilities.deduplication ?? 'none'
+    // Without an id at the broker absence cannot be told from an order that looks different: a person decides.
+    if (kind === 'none') return false
+    const spread = this.#deps.clock.monotonicMs() - negatives.since
+    return negatives.count >= NEGATIVES_MIN && spread >= this.#deps.timing.absenceMs[kind]
+  }
+
+  /** While an absence can be proved, no longer than its proof can do with: it must not wait for a rare look-up. */
+  #pause(round: number, start: number, { broker }: Order, negatives: Negatives): number {
+    const { lookupPausesMs: quick, settleMs, absenceMs } = this.#deps.timing
+    const elapsed = this.#deps.clock.monotonicMs() - start
+    const pause = quick[round] ?? (elapsed < PATIENT_FOR_MS ? Math.min(PATIENT_MS, quick.at(-1) ?? PATIENT_MS) : RARE_MS)
+    const kind = this.#deps.brokers.get(broker)?.capabilities.deduplication ?? 'none'
+    if (kind === 'none' || (negatives.count === 0 && elapsed > settleMs + 2 * absenceMs[kind])) return pause
+    return Math.min(pause, absenceMs[kind] / NEGATIVES_MIN)
+  }
+
+  #report({ orderId, broker }: Order, start: number): void {
+    const seconds = (this.#deps.clock.monotonicMs() - start) / 1_000
+    this.#deps.meter.count('orders_resolved_total', { broker })
+    this.#deps.meter.observe('order_resolve_seconds', seconds)
+    this.#deps.log.info('an order’s fate is known', { orderId, seconds })
+  }
+
+  #find(session: Broker, key: OrderKey): ReturnType<Broker['findOrder']> {
+    const { clock, timing } = this.#deps
+    return limited(clock, timing.readMs, signal => session.findOrder(key, signal), this.#stopping.signal)
+  }
+}
+
+/** What one round of looking came to: the broker's status of the order itself, null where it has none. */
+interface Seen {
+  readonly status: OrderReport['status'] | null
+  readonly negatives: Negatives
+}
+
+function begun(orderId: OrderId, at: number): Progress {
+  return { negatives: { of: orderId, count: 0, since: at }, cancels: { count: 0, lastAt: at } }
+}
+
+/** Tells apart what an order may be owed: an answer to its submission, or to the cancel or replace of one moment. */
+function questionOf(order: Order): string {
+  const { pendingRequest } = order
+  if (!acknowledged(order)) return 'submission'
+  if (pendingRequest === null) return 'nothing'
+  return `${canTakeCancel(order) ? 'waiting ' : ''}${pendingRequest.kind} ${pendingRequest.requestedAt}`
+}
+
+/** Whether a cancel was asked for before the broker was known to have the order, and can go out now that it is. */
+function hasWaitingCancel(order: Order): boolean {
+  return order.pendingRequest?.kind === 'cancel' && order.pendingRequest.sentAt === null && acknowledged(order)
+}
+
+function canTakeCancel(order: Order): boolean {
+  return hasWaitingCancel(order) && (order.status === 'working' || order.status === 'partially_filled')
+}
+
+/** Where the broker shows the order live long after every cancel we may send has ended, the cancel came to nothing. */
+function uncancelled(found: OrderReport): OrderReport {
+  return { ...found, releases: true, brokerMessage: found.brokerMessage ?? 'The broker did not cancel the order; ask for it again.' }
+}

@@ -1,0 +1,40 @@
+import type { Account, Connection } from '../../domain/account.ts'
+import { ServiceError } from '../../domain/errors.ts'
+import type { AccountId, BrokerId } from '../../domain/ids.ts'
+import type { BrokerCapabilities } from '../../ports/broker.ts'
+import type { UserCaller } from '../caller.ts'
+import { ownedAccount, ownedConnection } from '../connections/owned.ts'
+import type { AppDeps } from '../deps.ts'
+
+export interface Tradable {
+  readonly account: Account
+  readonly connection: Connection
+  readonly capabilities: BrokerCapabilities
+}
+
+/**
+ * The caller's account, for an order request. @throws ServiceError account_not_found, entitlement_missing, connection_broken, or
+ * field_invalid where `broker` is not the account's.
+ */
+export async function tradableAccount(deps: AppDeps, caller: UserCaller, accountId: AccountId, broker: BrokerId | null): Promise<Tradable> {
+  const account = await ownedAccount(deps, caller, accountId)
+  const connection = await ownedConnection(deps, caller, account.connectionId)
+  if (broker !== null && broker !== connection.broker) {
+    const message = `must be the account’s broker, ${connection.broker}, was ${broker}`
+    throw new ServiceError('field_invalid', `broker ${message}`, { details: [{ path: 'broker', message }] })
+  }
+  if (connection.connectionType !== 'trade') {
+    throw new ServiceError(
+      'entitlement_missing',
+      `This connection is ${connection.connectionType} and takes no orders; connect again with connection_type trade.`
+    )
+  }
+  if (connection.status === 'BROKEN') {
+    throw new ServiceError('connection_broken', 'The broker no longer accepts this connection; have the user connect this broker again.')
+  }
+  const capabilities = deps.brokers.get(connection.broker)?.capabilities
+  if (capabilities === undefined) {
+    throw new ServiceError('order_not_supported', `${connection.broker} is not offered by this service any more.`)
+  }
+  return { account, connection, capabilities }
+}

@@ -1,0 +1,18 @@
+import { ServiceError } from '../../domain/errors.ts'
+import type { UserId } from '../../domain/ids.ts'
+import { audited, type PlatformCaller } from '../caller.ts'
+import type { Deps } from '../deps.ts'
+
+/** Deletes a user for good, with every connection and record; the brokers' tokens are revoked in the background. @throws ServiceError user_not_found. */
+export async function deleteUser(
+  { store, clock, bus }: Pick<Deps, 'store' | 'clock' | 'bus'>,
+  caller: PlatformCaller,
+  userId: UserId
+): Promise<void> {
+  const known = await store.users.find(caller.platform.platformId, userId)
+  if (known === null) throw new ServiceError('user_not_found', 'There is no user with this user_id.')
+  const { userKey } = known.user
+  const removed = await store.users.remove(userKey, clock.now(), audited(clock, caller, 'user.delete', userKey))
+  for (const connectionId of removed) bus.publish({ type: 'connection_removed', userKey, connectionId })
+  bus.publish({ type: 'user_removed', userKey })
+}

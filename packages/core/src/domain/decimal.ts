@@ -1,0 +1,96 @@
+import Big from 'big.js'
+import type { Brand } from './brand.ts'
+import { Malformed } from './malformed.ts'
+
+/**
+ * An exact number in plain decimal notation, kept as it was written: `1.50` stays `1.50`. No exponent, no leading plus, no
+ * leading or trailing noise. At most {@link DIGITS_MAX} digits. `-0` is not a value.
+ */
+export type Decimal = Brand<string, 'Decimal'>
+
+/** Digits a decimal may have in all. Wider than any price, quantity or amount a broker reports. */
+export const DIGITS_MAX = 38
+
+const PLAIN = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
+
+// Strict arithmetic refuses binary floats at run time too: a number that reached this file is a bug, not an input.
+const Exact = Big()
+Exact.strict = true
+Exact.NE = -1_000
+Exact.PE = 1_000
+
+export const ZERO = '0' as Decimal
+
+/** @throws Malformed naming `what` unless `text` is a plain decimal. */
+export function parseDecimal(text: unknown, what: string): Decimal {
+  if (isDecimal(text)) return text
+  throw new Malformed(what, `a plain decimal string with at most ${DIGITS_MAX} digits`, text)
+}
+
+/** Whether `text` is a plain decimal, digits and length included. */
+export function isDecimal(text: unknown): text is Decimal {
+  if (typeof text !== 'string' || text.length > DIGITS_MAX + 2 || !PLAIN.test(text)) return false
+  return text.replace(/[-.]/g, '').length <= DIGITS_MAX && !/^-0(?:\.0+)?$/.test(text)
+}
+
+/** A decimal for an integer that is obviously no amount of money: a ratio, a count. */
+export function decimalOf(value: bigint): Decimal {
+  return value.toString() as Decimal
+}
+
+export function plus(a: Decimal, b: Decimal): Decimal {
+  return plain(Exact(a).plus(b))
+}
+
+export function minus(a: Decimal, b: Decimal): Decimal {
+  return plain(Exact(a).minus(b))
+}
+
+export function times(a: Decimal, b: Decimal): Decimal {
+  return plain(Exact(a).times(b))
+}
+
+/** The quotient rounded half to even at `places`; the only operation here that can be inexact, so the caller says how far. */
+export function dividedBy(a: Decimal, b: Decimal, places: number): Decimal {
+  const Rounded = Big()
+  Rounded.DP = places
+  Rounded.RM = Big.roundHalfEven
+  return plain(Rounded(a).div(b))
+}
+
+export function negated(a: Decimal): Decimal {
+  return plain(Exact(a).neg())
+}
+
+export function absolute(a: Decimal): Decimal {
+  return plain(Exact(a).abs())
+}
+
+/** -1, 0 or 1. Compares values, not texts: `1.50` equals `1.5`. */
+export function compare(a: Decimal, b: Decimal): -1 | 0 | 1 {
+  return Exact(a).cmp(b)
+}
+
+export function isZero(a: Decimal): boolean {
+  return compare(a, ZERO) === 0
+}
+
+export function isPositive(a: Decimal): boolean {
+  return compare(a, ZERO) === 1
+}
+
+export function sum(values: Iterable<Decimal>): Decimal {
+  let total = Exact('0')
+  for (const value of values) total = total.plus(value)
+  return plain(total)
+}
+
+/** The shortest text of the same value: `1.50` → `1.5`. For keys and comparisons, never for what a broker wrote. */
+export function canonical(a: Decimal): Decimal {
+  return plain(Exact(a))
+}
+
+function plain(value: Big): Decimal {
+  const text = value.toFixed()
+  return (text === '-0' ? '0' : text) as Decimal
+}

@@ -1,0 +1,56 @@
+/** Every way a request can fail, by its stable code. What a protocol makes of a code is that protocol's table. */
+export const ERROR_CODES = [
+  'credentials_invalid',
+  'entitlement_missing',
+  'path_invalid',
+  'query_invalid',
+  'body_malformed',
+  'field_invalid',
+  'user_not_found',
+  'connection_not_found',
+  'account_not_found',
+  'order_not_found',
+  'route_not_found',
+  'method_not_allowed',
+  'platform_not_found',
+  'user_exists',
+  'cl_order_id_duplicate',
+  'connection_broken',
+  'order_not_open',
+  'order_not_supported',
+  'body_too_large',
+  'headers_too_large',
+  'request_too_slow',
+  'rate_limited',
+  'broker_unavailable',
+  'store_unavailable',
+  'shutting_down',
+  'internal'
+] as const
+export type ErrorCode = (typeof ERROR_CODES)[number]
+
+/** One field's complaint: `path` in the request's own notation (`legs.0.symbol`), `message` what was expected and found. */
+export interface ErrorDetail {
+  readonly path: string
+  readonly message: string
+}
+
+/** An expected failure. `message` says what was expected, what was found and what to do; it never carries a secret. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError'
+  readonly code: ErrorCode
+  readonly details: readonly ErrorDetail[]
+  /** Seconds after which trying again makes sense, where that is known. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    more: { readonly details?: readonly ErrorDetail[]; readonly retryAfterSeconds?: number; readonly cause?: unknown } = {}
+  ) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause })
+    this.code = code
+    this.details = more.details ?? []
+    this.retryAfterSeconds = more.retryAfterSeconds
+  }
+}

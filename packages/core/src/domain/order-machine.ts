@@ -1,0 +1,158 @@
+import { compare, type Decimal, dividedBy, isPositive, minus, sum, times, ZERO } from './decimal.ts'
+import { type Fill, isOpen, type Order } from './order.ts'
+import type { Timestamp } from './timestamp.ts'
+import type { OrderStatus } from './vocabulary.ts'
+
+/** The only ways a status may move. The five final statuses lead nowhere. */
+export const ARROWS: { readonly [from in OrderStatus]: readonly OrderStatus[] } = {
+  pending: ['working', 'partially_filled', 'filled', 'rejected', 'cancelled', 'expired'],
+  working: ['partially_filled', 'filled', 'cancelled', 'expired', 'rejected', 'pending_cancel', 'pending_replace', 'replaced'],
+  partially_filled: ['filled', 'cancelled', 'expired', 'pending_cancel', 'pending_replace', 'replaced'],
+  pending_cancel: ['cancelled', 'filled', 'working', 'partially_filled', 'expired', 'replaced'],
+  pending_replace: ['replaced', 'working', 'partially_filled', 'filled', 'cancelled', 'rejected', 'expired'],
+  filled: [],
+  cancelled: [],
+  rejected: [],
+  expired: [],
+  replaced: []
+}
+
+/** Something learnt about an order, from the broker or from our own hand. */
+export type OrderEvent =
+  | {
+      readonly type: 'status'
+      readonly to: OrderStatus
+      readonly at: Timestamp
+      /**
+       * The broker refused the pending cancel or replace, so a live status ends it. Without this a `working` seen while a request is
+       * pending is only an older picture of the order, and is ignored.
+       */
+      readonly releases?: true
+    }
+  | { readonly type: 'fill'; readonly fill: Fill }
+  /** The broker told only how much is done in all. The part no execution accounts for becomes one inferred fill. */
+  | { readonly type: 'filled_total'; readonly quantity: Decimal; readonly averagePrice: Decimal | null; readonly at: Timestamp }
+
+/** What an event did. `ignored` names why nothing, or not all of it, was applied: to be recorded, never acted on. */
+export interface Step {
+  readonly order: Order
+  readonly changed: boolean
+  readonly ignored: 'illegal_transition' | 'duplicate_fill' | 'older_picture' | null
+  /** A fill came after a final status, or beyond the ordered quantity. It is counted, and somebody should know. */
+  readonly alarm: 'late_fill' | 'overfill' | null
+}
+
+/** Moves an order by one event. Pure: the same order and event give the same step. */
+export function apply(order: Order, event: OrderEvent): Step {
+  switch (event.type) {
+    case 'status':
+      return applyStatus(order, event)
+    case 'fill':
+      return applyFill(order, event.fill)
+    case 'filled_total':
+      return applyTotal(order, event)
+  }
+}
+
+/** Σ of the fills, inferred ones included. */
+export function filledQuantity(order: Pick<Order, 'fills'>): Decimal {
+  return sum(order.fills.map(fill => fill.quantity))
+}
+
+/** Volume-weighted price of the fills, at most nine places; null before the first. */
+export function averageFillPrice(order: Pick<Order, 'fills'>): Decimal | null {
+  const quantity = filledQuantity(order)
+  if (!isPositive(quantity)) return null
+  return dividedBy(sum(order.fills.map(fill => times(fill.quantity, fill.price))), quantity, 9)
+}
+
+function applyStatus(order: Order, event: Extract<OrderEvent, { type: 'status' }>): Step {
+  const to = event.to === 'working' && order.fills.length > 0 ? 'partially_filled' : event.to
+  if (to === order.status) return nothing(order)
+  if (!ARROWS[order.status].includes(to)) return { ...nothing(order), ignored: 'illegal_transition' }
+  const released = (to === 'working' || to === 'partially_filled') && isRequestPending(order.status)
+  // A request made elsewhere is not ours to hold: what the broker shows of it is all there is to know.
+  if (released && event.releases !== true && order.pendingRequest !== null) return { ...nothing(order), ignored: 'older_picture' }
+  return changed(settled({ ...order, status: to, lastModifiedTime: event.at }))
+}
+
+function applyFill(order: Order, fill: Fill): Step {
+  if (order.fills.some(known => known.fillId === fill.fillId)) return { ...nothing(order), ignored: 'duplicate_fill' }
+  const inferred = order.fills.filter(known => known.inferred)
+  const real = [...order.fills.filter(known => !known.inferred), fill]
+  // The real execution takes its quantity out of what was only inferred, so the total grows by what is new and no more.
+  return withFills(order, [...real, ...shrunk(inferred, fill.quantity)], fill.at)
+}
+
+function applyTotal(order: Order, event: Extract<OrderEvent, { type: 'filled_total' }>): Step {
+  const known = filledQuantity(order)
+  const missing = minus(event.quantity, known)
+  if (!isPositive(missing)) return nothing(order)
+  const price = missingPrice(order, event, missing)
+  if (price === null) return nothing(order)
+  // A function of the logical event: seeing the same total again, after a restart too, makes the same id.
+  const fill: Fill = { fillId: `inferred-${event.quantity}`, at: event.at, quantity: missing, price, execDest: null, inferred: true }
+  return withFills(order, [...order.fills, fill], event.at)
+}
+
+function missingPrice(order: Order, event: Extract<OrderEvent, { type: 'filled_total' }>, missing: Decimal): Decimal | null {
+  if (event.averagePrice === null) return null
+  const known = sum(order.fills.map(fill => times(fill.quantity, fill.price)))
+  return dividedBy(minus(times(event.averagePrice, event.quantity), known), missing, 9)
+}
+
+function withFills(order: Order, fills: readonly Fill[], at: Timestamp): Step {
+  const total = filledQuantity({ fills })
+  const late = !isOpen(order.status)
+  const over = order.quantity !== null && compare(total, order.quantity) > 0
+  const lastExecTime = order.lastExecTime === null || at > order.lastExecTime ? at : order.lastExecTime
+  const next = { ...order, fills, lastExecTime, status: statusAfterFill(order, total) }
+  const lastModifiedTime = at > order.lastModifiedTime ? at : order.lastModifiedTime
+  return {
+    ...changed(settled({ ...next, lastModifiedTime })),
+    alarm: late && order.status !== 'filled' ? 'late_fill' : over ? 'overfill' : null
+  }
+}
+
+function statusAfterFill(order: Order, total: Decimal): OrderStatus {
+  if (!isOpen(order.status)) return order.status
+  if (order.quantity !== null && compare(total, order.quantity) >= 0) return 'filled'
+  return order.status === 'pending' || order.status === 'working' ? 'partially_filled' : order.status
+}
+
+function shrunk(inferred: readonly Fill[], by: Decimal): readonly Fill[] {
+  let left = by
+  const kept: Fill[] = []
+  for (const fill of inferred) {
+    const rest = minus(fill.quantity, left)
+    left = isPositive(rest) ? ZERO : minus(left, fill.quantity)
+    if (isPositive(rest)) kept.push({ ...fill, quantity: rest })
+  }
+  return kept
+}
+
+/** A request ends with the order, and, once it was sent, with a return to a live status. An intent not sent yet waits on. */
+function settled(order: Order): Order {
+  if (order.pendingRequest === null || isRequestPending(order.status)) return order
+  const waits = order.pendingRequest.sentAt === null && isOpen(order.status)
+  return waits ? order : { ...order, pendingRequest: null }
+}
+
+function isRequestPending(status: OrderStatus): boolean {
+  return status === 'pending_cancel' || status === 'pending_replace'
+}
+
+function nothing(order: Order): Step {
+  return { order, changed: false, ignored: null, alarm: null }
+}
+
+function changed(order: Order): Step {
+  return { order, changed: true, ignored: null, alarm: null }
+}
+
+/** What is left to fill; null for an order by notional, and never below zero. */
+export function remainingQuantity(order: Order): Decimal | null {
+  if (order.quantity === null) return null
+  const rest = minus(order.quantity, filledQuantity(order))
+  return isPositive(rest) ? rest : ZERO
+}

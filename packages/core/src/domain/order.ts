@@ -1,0 +1,115 @@
+import type { Decimal } from './decimal.ts'
+import type { AccountId, BrokerId, ClOrdId, ConnectionId, OrderId, PlatformId, UserId, UserKey } from './ids.ts'
+import type { Day, Timestamp } from './timestamp.ts'
+import type { Instrument, OrderStatus, OrderType, Side, TimeInForce } from './vocabulary.ts'
+
+/** One execution. `fillId` is the broker's execution id; it is counted once per order, however often it is seen. */
+export interface Fill {
+  readonly fillId: string
+  readonly at: Timestamp
+  readonly quantity: Decimal
+  readonly price: Decimal
+  readonly execDest: string | null
+  /** Set when the broker only told a total: replaced by the real executions as they arrive, never added to. */
+  readonly inferred?: true
+}
+
+export interface Leg {
+  readonly symbol: string
+  readonly side: Side
+  /** A positive whole number. */
+  readonly ratio: Decimal
+  readonly fills: readonly Fill[]
+}
+
+/** What a platform asks for: an order before it has a life. */
+export interface OrderTicket {
+  readonly side: Side
+  readonly type: OrderType
+  readonly tif: TimeInForce
+  /** Null for multi-leg orders. */
+  readonly symbol: string | null
+  readonly instrument: Instrument
+  /** Exactly one of `quantity` and `notional` is set. */
+  readonly quantity: Decimal | null
+  readonly notional: Decimal | null
+  readonly limitPrice: Decimal | null
+  readonly stopPrice: Decimal | null
+  readonly legs: readonly Leg[] | null
+}
+
+/**
+ * How far the intent got on its way to the broker. Finer than the status: `unknown` means the broker may hold the order and nobody may
+ * send it again; `not_sent` and `not_received` are proofs of absence; `external` was never sent by us.
+ */
+export const SUBMISSION_STATES = [
+  'submitting',
+  'unknown',
+  'acknowledged',
+  'refused',
+  'refused_by_gateway',
+  'not_sent',
+  'not_received',
+  'external'
+] as const
+export type SubmissionState = (typeof SUBMISSION_STATES)[number]
+
+export interface Submission {
+  readonly state: SubmissionState
+  readonly since: Timestamp
+  /** Times the order was put on the wire: 0 or 1, by construction. */
+  readonly attempts: number
+  /** How the present state became known. */
+  readonly method: 'reply' | 'stream' | 'lookup' | 'snapshot' | 'recovery' | 'absence' | null
+}
+
+/** A cancel or replace that was asked for and has not come to an end. */
+export interface PendingRequest {
+  readonly kind: 'cancel' | 'replace'
+  readonly requestedAt: Timestamp
+  /** Null until the request was put on the wire. */
+  readonly sentAt: Timestamp | null
+  /** The order that will take this one's place. */
+  readonly successorId: OrderId | null
+}
+
+/** An order and everything known of it. Immutable: the machine in `order-machine.ts` makes the next one. */
+export interface Order extends OrderTicket {
+  readonly orderId: OrderId
+  readonly clOrdId: ClOrdId
+  readonly tradingDay: Day
+  readonly platformId: PlatformId
+  readonly userKey: UserKey
+  readonly userId: UserId
+  readonly connectionId: ConnectionId
+  readonly accountId: AccountId
+  readonly accountNumber: string
+  readonly broker: BrokerId
+  readonly status: OrderStatus
+  readonly submission: Submission
+  readonly pendingRequest: PendingRequest | null
+  /** The client order id the broker sees; derived from `orderId` once, never per attempt. */
+  readonly brokerClOrdId: string
+  readonly brokerOrderId: string | null
+  readonly brokerStatus: string | null
+  readonly brokerMessage: string | null
+  readonly brokerOrderType: string | null
+  readonly execDest: string | null
+  readonly fills: readonly Fill[]
+  readonly entryTime: Timestamp
+  readonly lastExecTime: Timestamp | null
+  readonly lastModifiedTime: Timestamp
+  /** When the broker last confirmed this record; before any confirmation, when the service wrote it. */
+  readonly systemTime: Timestamp
+  readonly replacesOrderId: OrderId | null
+  readonly replacedByOrderId: OrderId | null
+  /** Counts up with every stored change; a change is written only over the revision it was made from. */
+  readonly revision: number
+}
+
+const OPEN: ReadonlySet<OrderStatus> = new Set(['pending', 'working', 'partially_filled', 'pending_cancel', 'pending_replace'])
+
+/** Whether the order can still move. */
+export function isOpen(status: OrderStatus): boolean {
+  return OPEN.has(status)
+}

@@ -1,0 +1,58 @@
+/** The closed word lists of the contract. Their spelling is the wire's, so no layer translates them. */
+
+export const SIDES = ['BUY', 'SELL', 'BUY_TO_OPEN', 'SELL_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_CLOSE'] as const
+export type Side = (typeof SIDES)[number]
+
+export const ORDER_TYPES = ['MKT', 'LMT', 'STP', 'STPLMT'] as const
+export type OrderType = (typeof ORDER_TYPES)[number]
+
+/** `DAY+` and `GTC+` include the extended hours. */
+export const TIMES_IN_FORCE = ['DAY', 'GTC', 'IOC', 'FOK', 'OPEN', 'CLOSE', 'DAY+', 'GTC+'] as const
+export type TimeInForce = (typeof TIMES_IN_FORCE)[number]
+
+export const INSTRUMENTS = ['STK', 'OPT', 'MLEG_OPT', 'FUT', 'CRYPTO'] as const
+export type Instrument = (typeof INSTRUMENTS)[number]
+
+export const ORDER_STATUSES = [
+  'pending',
+  'working',
+  'partially_filled',
+  'filled',
+  'cancelled',
+  'rejected',
+  'expired',
+  'replaced',
+  'pending_cancel',
+  'pending_replace'
+] as const
+export type OrderStatus = (typeof ORDER_STATUSES)[number]
+
+export const CONNECTION_TYPES = ['readonly', 'trade', 'market_data'] as const
+export type ConnectionType = (typeof CONNECTION_TYPES)[number]
+
+export const CONNECTION_STATUSES = ['ACTIVE', 'BROKEN'] as const
+export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number]
+
+export const TRANSACTION_TYPES = [
+  'BUY',
+  'SELL',
+  'DIVIDEND',
+  'INTEREST',
+  'FEE',
+  'DEPOSIT',
+  'WITHDRAWAL',
+  'TRANSFER',
+  'SPLIT',
+  'EXERCISE',
+  'ASSIGNMENT',
+  'EXPIRATION',
+  'ADJUSTMENT',
+  'OTHER'
+] as const
+export type TransactionType = (typeof TRANSACTION_TYPES)[number]
+
+export const MARKET_DATA_CHANNELS = ['bars', 'trades', 'quotes', 'depth', 'options_chain'] as const
+export type MarketDataChannel = (typeof MARKET_DATA_CHANNELS)[number]
+
+export const SESSIONS = ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt', 'USEq24Hour'] as const
+export type Session = (typeof SESSIONS)[number]

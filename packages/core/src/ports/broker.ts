@@ -1,0 +1,264 @@
+import type { Decimal } from '../domain/decimal.ts'
+import type { BrokerId } from '../domain/ids.ts'
+import type { Fill, OrderTicket } from '../domain/order.ts'
+import type { Day, Timestamp } from '../domain/timestamp.ts'
+import type {
+  Instrument,
+  MarketDataChannel,
+  OrderStatus,
+  OrderType,
+  Session,
+  Side,
+  TimeInForce,
+  TransactionType
+} from '../domain/vocabulary.ts'
+
+/** What a broker can do, as data: the API shows it, validation and the contract suite go by it. */
+export interface BrokerCapabilities {
+  readonly id: BrokerId
+  readonly name: string
+  /** `#rrggbb`, for the portal. */
+  readonly logoColor: string
+  readonly login: 'oauth' | 'api_key'
+  readonly instruments: readonly Instrument[]
+  readonly orderTypes: { readonly [instrument in Instrument]?: readonly OrderType[] }
+  readonly timesInForce: { readonly [instrument in Instrument]?: readonly TimeInForce[] }
+  readonly sides: { readonly [instrument in Instrument]?: readonly Side[] }
+  readonly sessions: readonly Session[]
+  readonly marketData: { readonly channels: readonly MarketDataChannel[]; readonly intervals: readonly string[] }
+  readonly notional: boolean
+  readonly fractional: boolean
+  readonly replace: 'native' | 'cancel_then_new' | 'none'
+  readonly accountStream: boolean
+  readonly transactions: boolean
+  /**
+   * What the broker does with a client order id it has seen: `enforced` refuses it for ever and finds orders by it, `bounded` for a time,
+   * `open_only` while the first is open, `label` only echoes it, `none` has none. Decides how an unknown outcome is looked up.
+   */
+  readonly deduplication: 'enforced' | 'bounded' | 'open_only' | 'label' | 'none'
+  /** Longest client order id, and the characters it may have. */
+  readonly brokerClOrdId: { readonly lengthMax: number; readonly alphabet: 'alphanumeric' | 'uuid' }
+}
+
+/** A broker's own secrets of one login; opaque outside its adapter. All values are text so that they can be sealed as one. */
+export type Credentials = Readonly<Record<string, string>>
+
+/** Holds one login's credentials for an adapter. Refreshing goes through it, so that it happens once. */
+export interface CredentialsHolder {
+  read(signal: AbortSignal): Promise<Credentials>
+  /**
+   * Runs `refresh` single-flight unless someone replaced `used` meanwhile, stores what it gives and returns the newest. When `refresh`
+   * throws nothing is stored.
+   */
+  renew(
+    used: Credentials,
+    refresh: (current: Credentials, signal: AbortSignal) => Promise<Credentials>,
+    signal: AbortSignal
+  ): Promise<Credentials>
+}
+
+/** How a user logs in at a broker. */
+export interface BrokerLogin {
+  /** Origin of the login page, which the portal's content security policy must let a form lead to. */
+  readonly origin: string
+  /** Where to send the browser, and what must be kept (sealed) until it comes back. */
+  begin(request: LoginRequest): Promise<{ readonly authorizationUrl: string; readonly verifier: string }>
+  /** Exchanges what came back. @throws LoginDeclined when the user said no; BrokerFault for everything else. */
+  complete(answer: LoginAnswer, signal: AbortSignal): Promise<Credentials>
+  /** Best effort, repeatable: an already revoked token is success. @throws BrokerFault when it should be tried again. */
+  revoke(credentials: Credentials, signal: AbortSignal): Promise<void>
+}
+
+export interface LoginRequest {
+  readonly redirectUri: string
+  readonly state: string
+  /** Whether orders will be placed. */
+  readonly trading: boolean
+}
+
+export interface LoginAnswer {
+  /** The full callback address the browser arrived at. */
+  readonly callbackUrl: string
+  readonly redirectUri: string
+  readonly state: string
+  readonly verifier: string
+}
+
+/** The user refused at the broker's page. */
+export class LoginDeclined extends Error {
+  override readonly name = 'LoginDeclined'
+}
+
+/**
+ * Why a broker could not answer. `credentials_rejected` is definitive (the refresh token was refused, or a fresh token was): it alone
+ * breaks a connection. Everything else passes.
+ */
+export type BrokerFaultKind = 'unreachable' | 'rate_limited' | 'malformed' | 'credentials_rejected' | 'refused'
+
+export class BrokerFault extends Error {
+  override readonly name = 'BrokerFault'
+  readonly kind: BrokerFaultKind
+  readonly retryAfterMs: number | undefined
+
+  constructor(kind: BrokerFaultKind, message: string, more: { readonly cause?: unknown; readonly retryAfterMs?: number } = {}) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause })
+    this.kind = kind
+    this.retryAfterMs = more.retryAfterMs
+  }
+}
+
+/** A command has three outcomes. `unknown` is never repeated and never shown as a rejection: it is looked up. */
+export type Outcome<T> =
+  | { readonly kind: 'accepted'; readonly value: T }
+  /** Evidence that the broker refused: its own words, fit to show. */
+  | { readonly kind: 'refused'; readonly message: string; readonly brokerStatus: string | null }
+  /** Proof that no byte left this process: the rate budget or the deadline ran out first, or no connection could be made. */
+  | { readonly kind: 'not_sent'; readonly cause: unknown }
+  /** The command may have reached the broker. */
+  | { readonly kind: 'unknown'; readonly cause: unknown }
+
+/** An order as the broker tells it, already in the core's words. */
+export interface OrderReport extends OrderTicket {
+  readonly brokerAccountId: string
+  readonly brokerOrderId: string
+  /** Null when the broker does not echo it, or the order was placed elsewhere. */
+  readonly brokerClOrdId: string | null
+  readonly status: OrderStatus
+  /** Set when this report says that a cancel or replace was refused, so a live status ends the pending one. */
+  readonly releases?: true
+  readonly brokerStatus: string
+  readonly brokerMessage: string | null
+  readonly brokerOrderType: string | null
+  readonly execDest: string | null
+  /** Executions known to the broker; null when this message does not list them. */
+  readonly fills: readonly Fill[] | null
+  /** Cumulative quantity, for brokers (or messages) without single executions. */
+  readonly filledTotal: { readonly quantity: Decimal; readonly averagePrice: Decimal | null } | null
+  readonly entryTime: Timestamp
+  readonly updatedAt: Timestamp
+  /** Broker id of the order this one replaced, and of the one that replaced it. */
+  readonly replacesBrokerOrderId: string | null
+  readonly replacedByBrokerOrderId: string | null
+}
+
+export interface BrokerAccount {
+  readonly brokerAccountId: string
+  readonly accountNumber: string
+  readonly institutionName: string
+  readonly name: string | null
+  readonly accountType: string | null
+  readonly currency: string | null
+}
+
+export interface BalanceReport {
+  readonly brokerAccountId: string
+  readonly currency: string
+  readonly cash: Decimal | null
+  readonly buyingPower: Decimal | null
+  readonly initialMargin: Decimal | null
+  readonly maintenanceMargin: Decimal | null
+  readonly regTBuyingPower: Decimal | null
+  readonly equity: Decimal | null
+  readonly marketValue: Decimal | null
+  readonly asOf: Timestamp
+}
+
+export interface PositionReport {
+  readonly brokerAccountId: string
+  readonly symbol: string
+  readonly instrument: Instrument
+  readonly quantity: Decimal
+  readonly lastPrice: Decimal | null
+  readonly averagePrice: Decimal | null
+  readonly unrealizedPl: Decimal | null
+  readonly realizedPl: Decimal | null
+  readonly dailyPl: Decimal | null
+  readonly totalPl: Decimal | null
+  readonly brokerPositionId: string | null
+}
+
+export interface TransactionReport {
+  readonly brokerTransactionId: string
+  readonly type: TransactionType
+  readonly brokerType: string | null
+  readonly symbol: string | null
+  readonly instrument: Instrument | null
+  readonly quantity: Decimal | null
+  readonly price: Decimal | null
+  readonly amount: Decimal | null
+  readonly fees: Decimal | null
+  readonly currency: string | null
+  readonly day: Day
+  readonly settlementDay: Day | null
+  readonly brokerOrderId: string | null
+  readonly description: string | null
+}
+
+/** A whole answer about an account; never a partial list. `asOf` is the broker's own time of the answer where it has one. */
+export interface Snapshot<T> {
+  readonly items: readonly T[]
+  readonly asOf: Timestamp
+}
+
+/** What an account stream tells. After `gap`, and at first, nothing before the next snapshot can be relied on. */
+export type AccountEvent =
+  | { readonly type: 'live'; readonly at: Timestamp }
+  | { readonly type: 'gap'; readonly reason: string; readonly at: Timestamp }
+  | { readonly type: 'order'; readonly report: OrderReport }
+  /** All positions of one account; absent symbols are flat. */
+  | { readonly type: 'positions'; readonly brokerAccountId: string; readonly positions: Snapshot<PositionReport> }
+  | { readonly type: 'balances'; readonly brokerAccountId: string; readonly balances: Snapshot<BalanceReport> }
+
+export interface NewOrder extends OrderTicket {
+  readonly brokerAccountId: string
+  readonly brokerClOrdId: string
+}
+
+export interface ReplaceOrder {
+  readonly brokerAccountId: string
+  readonly brokerOrderId: string
+  /** Client order id of the order that takes its place. */
+  readonly brokerClOrdId: string
+  /** The whole order as it shall be; quantity is the total, never the remainder. */
+  readonly ticket: OrderTicket
+}
+
+/** Where to look for an order whose fate is unknown. */
+export type OrderKey = { readonly brokerAccountId: string } & (
+  | { readonly by: 'brokerClOrdId'; readonly brokerClOrdId: string }
+  | { readonly by: 'brokerOrderId'; readonly brokerOrderId: string }
+)
+
+/**
+ * One connected login at one broker. Reads throw {@link BrokerFault}; commands give an {@link Outcome} and never throw for anything the
+ * broker or the network did. Nothing here retries a command.
+ */
+export interface Broker extends AsyncDisposable {
+  readonly capabilities: BrokerCapabilities
+  accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]>
+  balances(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>>
+  positions(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<PositionReport>>
+  /** All open orders and those updated since `since`; every page, or a fault. */
+  orders(brokerAccountId: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>>
+  /** The days are inclusive; newest first. */
+  transactions(brokerAccountId: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>>
+  /** `found: null` is the broker's word that it has no such order as of `asOf`; a failed look-up throws. */
+  findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }>
+  submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>>
+  /** The report is the new order's. */
+  replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>>
+  /** Accepted: the broker took the request; the report says how far it got. Null: it said nothing more. */
+  cancel(
+    request: { readonly brokerAccountId: string; readonly brokerOrderId: string },
+    signal: AbortSignal
+  ): Promise<Outcome<OrderReport | null>>
+  /** Events of all accounts of the login. Reconnects by itself, telling `gap` and then `live`. Ends only when `signal` aborts; throws only `credentials_rejected`. */
+  events(signal: AbortSignal): AsyncIterable<AccountEvent>
+}
+
+/** One broker of the registry. */
+export interface BrokerDefinition {
+  readonly capabilities: BrokerCapabilities
+  readonly login: BrokerLogin
+  open(credentials: CredentialsHolder): Broker
+}

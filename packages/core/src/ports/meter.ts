@@ -1,0 +1,18 @@
+/** Counts what operators watch. Names are those of the metrics page; labels have few, bounded values (codes, brokers), never ids. */
+export interface Meter {
+  count(name: CounterName, labels?: Readonly<Record<string, string>>): void
+  /** Seconds something took. */
+  observe(name: TimerName, seconds: number, labels?: Readonly<Record<string, string>>): void
+}
+
+export type CounterName =
+  | 'orders_total'
+  | 'order_outcomes_total'
+  | 'order_alarms_total'
+  | 'order_reports_ignored_total'
+  | 'orders_resolved_total'
+  | 'stream_gaps_total'
+  | 'broker_faults_total'
+  | 'revocations_total'
+
+export type TimerName = 'order_submit_seconds' | 'order_resolve_seconds' | 'broker_read_seconds'

@@ -1,0 +1,297 @@
+import type { Account, Balance, Connection, ConnectionAttempt, Platform, Position, Transaction, User } from '../domain/account.ts'
+import type { AccountId, AttemptId, BrokerId, ConnectionId, EventId, OrderId, PlatformId, UserId, UserKey } from '../domain/ids.ts'
+import type { Order } from '../domain/order.ts'
+import type { Day, Timestamp } from '../domain/timestamp.ts'
+import type { ConnectionStatus, OrderStatus, Side } from '../domain/vocabulary.ts'
+
+/** The service's memory. A resolved write is durable; a read is never older than a write that resolved before it began. */
+export interface Store extends AsyncDisposable {
+  readonly platforms: PlatformStore
+  readonly users: UserStore
+  readonly attempts: AttemptStore
+  readonly connections: ConnectionStore
+  readonly accounts: AccountStore
+  readonly orders: OrderStore
+  readonly events: EventStore
+  readonly tokens: TokenStore
+  readonly audit: AuditStore
+  /** Resolves when a write could be made durable just now. @throws StoreUnavailable */
+  probe(): Promise<void>
+}
+
+/** The store cannot answer now: overloaded, closing, or its database is gone. Nothing was changed, or a read failed. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable'
+}
+
+/** A write whose commit was not confirmed. It may have happened: look before acting. */
+export class CommitUnknown extends Error {
+  override readonly name = 'CommitUnknown'
+}
+
+/** A page asked for by the values of its edge row, never by number: rows inserted meanwhile neither shift nor repeat it. */
+export interface PageRequest {
+  readonly limit: number
+  /** Values of the sort columns at the edge (the sort column, then the unique one), and which side of it is wanted; null: from the start. */
+  readonly edge: { readonly side: 'after' | 'before'; readonly key: readonly string[] } | null
+  readonly descending: boolean
+}
+
+export interface Page<T> {
+  /** In the asked order, whichever side of the edge they come from. */
+  readonly rows: readonly T[]
+  /** Key of the last row if more follow it, and of the first if more precede it. */
+  readonly next: readonly string[] | null
+  readonly prev: readonly string[] | null
+}
+
+export interface PlatformStore {
+  create(platform: Platform, secretHash: string, audit: AuditEntry): Promise<void>
+  /** The platform and the hash of its secret; null when unknown. */
+  findByClientId(clientId: string): Promise<{ readonly platform: Platform; readonly secretHash: string } | null>
+  find(platformId: PlatformId): Promise<Platform | null>
+  list(): Promise<readonly Platform[]>
+  replaceSecret(platformId: PlatformId, secretHash: string, audit: AuditEntry): Promise<boolean>
+}
+
+export interface UserFilter {
+  readonly userId?: UserId
+  readonly accountNumber?: string
+  readonly accountId?: AccountId
+  readonly connectionId?: ConnectionId
+  /** Created at or after, and at or before. */
+  readonly createdFrom?: Timestamp
+  readonly createdTo?: Timestamp
+}
+
+export interface UserStore {
+  /** False when the platform has a user of that name. */
+  create(user: User, secretHash: string, audit: AuditEntry): Promise<boolean>
+  find(platformId: PlatformId, userId: UserId): Promise<{ readonly user: User; readonly secretHash: string } | null>
+  findByKey(userKey: UserKey): Promise<User | null>
+  /** Page keys: [the sort column's value, `userKey`]. */
+  list(platformId: PlatformId, filter: UserFilter, sort: 'createdAt' | 'userId', page: PageRequest): Promise<Page<User>>
+  replaceSecret(userKey: UserKey, secretHash: string, audit: AuditEntry): Promise<boolean>
+  /** Removes the user with everything that hangs on it, keeping what revoking the brokers' tokens needs. Gives the connections that went. */
+  remove(userKey: UserKey, at: Timestamp, audit: AuditEntry): Promise<readonly ConnectionId[]>
+}
+
+/** Sealed bytes and the revision that is part of their seal. */
+export interface SealedValue {
+  readonly sealed: Uint8Array
+  readonly revision: number
+}
+
+export interface AttemptStore {
+  create(attempt: ConnectionAttempt, tokenHash: string, audit: AuditEntry): Promise<void>
+  findByTokenHash(tokenHash: string): Promise<ConnectionAttempt | null>
+  findByStateHash(stateHash: string): Promise<{ readonly attempt: ConnectionAttempt; readonly verifier: SealedValue } | null>
+  /** Binds the first browser; false when another one holds it. The same browser again is true. */
+  bindBrowser(attemptId: AttemptId, browserHash: string): Promise<boolean>
+  /** Records the broker step (broker, state, sealed verifier) of an attempt that is open or already authorizing; false when it ended. */
+  begin(
+    attemptId: AttemptId,
+    step: { readonly broker: BrokerId; readonly stateHash: string; readonly verifier: SealedValue }
+  ): Promise<boolean>
+  /** Takes the state out of use, once: false for everyone but the first. The attempt stays `authorizing`. */
+  consumeState(attemptId: AttemptId, stateHash: string): Promise<boolean>
+  /** Ends an attempt that has not ended; false otherwise. */
+  end(attemptId: AttemptId, status: 'declined' | 'failed', audit: AuditEntry): Promise<boolean>
+  /** Erases attempts that expired before `at`. */
+  prune(at: Timestamp): Promise<number>
+}
+
+export interface ConnectionStore {
+  /** One transaction: the connection, its accounts, its sealed credentials, and the attempt's end. False when the attempt had already ended or its user is gone. */
+  create(
+    connection: Connection,
+    accounts: readonly Account[],
+    credentials: SealedValue,
+    attemptId: AttemptId,
+    audit: AuditEntry
+  ): Promise<boolean>
+  find(connectionId: ConnectionId): Promise<Connection | null>
+  listByUser(userKey: UserKey, status: ConnectionStatus | null): Promise<readonly Connection[]>
+  /** Newest first; page keys: [`createdAt`, `connectionId`]. */
+  listByPlatform(platformId: PlatformId, status: ConnectionStatus | null, page: PageRequest): Promise<Page<Connection>>
+  /** Every connection of the node's concern after a start: those with open orders or unresolved intents. */
+  withUnfinishedOrders(): Promise<readonly Connection[]>
+  credentials(connectionId: ConnectionId): Promise<SealedValue | null>
+  /** Writes over `revision` only; false when someone was faster or the connection is gone. */
+  replaceCredentials(connectionId: ConnectionId, revision: number, next: SealedValue): Promise<boolean>
+  /** ACTIVE → BROKEN; false when it already was. */
+  markBroken(connectionId: ConnectionId, reason: string, at: Timestamp, audit: AuditEntry): Promise<boolean>
+  /** Removes the connection and everything under it; its sealed credentials move to the revocation list. False when unknown. */
+  remove(connectionId: ConnectionId, at: Timestamp, audit: AuditEntry): Promise<boolean>
+  /** Logins still to be revoked at their broker and due at `at`, oldest first. */
+  dueRevocations(at: Timestamp, limit: number): Promise<readonly Revocation[]>
+  postponeRevocation(connectionId: ConnectionId, until: Timestamp): Promise<void>
+  /** Erases the credentials. */
+  finishRevocation(connectionId: ConnectionId): Promise<void>
+  /** Sealed values whose master key is not `keyId`, for re-wrapping; credentials and pending revocations alike. */
+  sealedUnderOtherKeys(keyId: string, limit: number): Promise<readonly RewrapItem[]>
+  /** Swaps the bytes in place if they are still the ones read. */
+  rewrapped(item: RewrapItem, sealed: Uint8Array, keyId: string): Promise<boolean>
+}
+
+/** The seal's context is that of the connection it came from. */
+export interface Revocation {
+  readonly connectionId: ConnectionId
+  readonly userKey: UserKey
+  readonly broker: BrokerId
+  readonly credentials: SealedValue
+  readonly attempts: number
+  readonly removedAt: Timestamp
+}
+
+export interface RewrapItem {
+  readonly place: 'connection' | 'revocation'
+  readonly connectionId: ConnectionId
+  readonly userKey: UserKey
+  readonly credentials: SealedValue
+}
+
+export interface AccountStore {
+  find(accountId: AccountId): Promise<Account | null>
+  listByUser(userKey: UserKey): Promise<readonly Account[]>
+  listByConnections(connectionIds: readonly ConnectionId[]): Promise<readonly Account[]>
+  balances(accountIds: readonly AccountId[]): Promise<readonly Balance[]>
+  positions(accountIds: readonly AccountId[]): Promise<readonly Position[]>
+  /** Inclusive days; newest first. */
+  transactions(accountIds: readonly AccountId[], from: Day | null, to: Day | null): Promise<readonly Transaction[]>
+  /** Replaces the account's balances, logs one event per record that differs in more than its time. Gives those events. */
+  putBalances(account: Account, balances: readonly Balance[]): Promise<readonly LoggedEvent[]>
+  /** Replaces the account's positions; one event holding the records that differ, a position that went being told with quantity 0. */
+  putPositions(account: Account, positions: readonly Position[], systemTime: Timestamp): Promise<readonly LoggedEvent[]>
+  /** Adds those not known yet by broker id, and refreshes the rest. */
+  putTransactions(
+    account: Account,
+    transactions: readonly Transaction[],
+    read: { readonly from: Day; readonly to: Day; readonly at: Timestamp }
+  ): Promise<void>
+  /** When each kind of the account's records was last confirmed; null: never. */
+  freshness(accountId: AccountId): Promise<AccountFreshness>
+}
+
+export interface AccountFreshness {
+  readonly balances: Timestamp | null
+  readonly positions: Timestamp | null
+  readonly orders: Timestamp | null
+  /** The day span transactions were read for, and when. */
+  readonly transactions: { readonly from: Day; readonly to: Day; readonly at: Timestamp } | null
+}
+
+/** One order's next state. Written with its fills, its event and its audit entry, all or nothing. */
+export interface OrderChange {
+  readonly order: Order
+  /** Null creates the row; otherwise the revision this change was made from. `order.revision` is the next one. */
+  readonly overRevision: number | null
+  /** False for bookkeeping nobody outside can see. */
+  readonly tell: boolean
+  readonly audit: AuditEntry | null
+}
+
+export type ChangeResult =
+  | { readonly kind: 'recorded'; readonly event: LoggedEvent | null }
+  /** The user's `cl_order_id` of that trading day is taken. */
+  | { readonly kind: 'duplicate'; readonly orderId: OrderId }
+  /** Someone wrote first: read again and decide again. Also when the user or connection is gone. */
+  | { readonly kind: 'stale' }
+
+export interface OrderFilter {
+  readonly accountIds: readonly AccountId[]
+  readonly statuses?: readonly OrderStatus[]
+  readonly symbols?: readonly string[]
+  readonly side?: Side
+  /** By entry time, both inclusive. */
+  readonly from?: Timestamp
+  readonly to?: Timestamp
+}
+
+export type OrderSort = 'entryTime' | 'lastModifiedTime' | 'lastExecTime'
+
+export interface OrderStore {
+  /**
+   * Writes the changes in one transaction each group: `changes` that must stand or fall together are given together (a replace and its
+   * successor); callers at the same time share a commit. If any of a group is a duplicate or stale, none of it is written.
+   * @throws CommitUnknown when the commit was not confirmed.
+   */
+  record(changes: readonly OrderChange[]): Promise<readonly ChangeResult[]>
+  find(orderId: OrderId): Promise<Order | null>
+  findByClOrdId(userKey: UserKey, tradingDay: Day, clOrdId: string): Promise<Order | null>
+  findByBrokerIds(
+    accountId: AccountId,
+    ids: { readonly brokerOrderId: string | null; readonly brokerClOrdId: string | null }
+  ): Promise<Order | null>
+  /** Page keys: [the sort column's value, `orderId`]; a null time sorts as the oldest. */
+  list(filter: OrderFilter, sort: OrderSort, page: PageRequest): Promise<Page<Order>>
+  /** Which orders of the account the broker's ids mean; unknown ones are left out. */
+  idsByBrokerOrderIds(
+    accountId: AccountId,
+    brokerOrderIds: readonly string[]
+  ): Promise<readonly { readonly brokerOrderId: string; readonly orderId: OrderId }[]>
+  /** Orders that can still move, of one account or of one connection. */
+  unfinished(scope: { readonly connectionId: ConnectionId } | { readonly accountId: AccountId }): Promise<readonly Order[]>
+  confirmed(accountId: AccountId, at: Timestamp): Promise<void>
+}
+
+/** What happened to a user's records, in the order in which it was applied. `seq` is gap-free per user, from 1. */
+export type LoggedEvent = {
+  readonly eventId: EventId
+  readonly userKey: UserKey
+  readonly seq: number
+  readonly accountId: AccountId
+  readonly at: Timestamp
+} & (
+  | { readonly topic: 'orders'; readonly data: Order }
+  | { readonly topic: 'positions'; readonly data: readonly Position[] }
+  | { readonly topic: 'balances'; readonly data: Balance }
+)
+
+export interface EventStore {
+  /** Events with `seq` above `after`, ascending. */
+  read(userKey: UserKey, after: number, limit: number): Promise<readonly LoggedEvent[]>
+  /** `seq` of the user's newest event; 0 before the first, and for a user that is gone. */
+  last(userKey: UserKey): Promise<number>
+}
+
+export interface MarketDataToken {
+  readonly tokenHash: string
+  readonly userKey: UserKey
+  readonly connectionId: ConnectionId
+  readonly createdAt: Timestamp
+  readonly expiresAt: Timestamp
+  /** Set when a newer token of the same user and connection was made. */
+  readonly supersededAt: Timestamp | null
+}
+
+export interface TokenStore {
+  /** Makes the token the newest of its user and connection. */
+  create(token: MarketDataToken, audit: AuditEntry): Promise<void>
+  find(tokenHash: string): Promise<MarketDataToken | null>
+  prune(expiredBefore: Timestamp): Promise<number>
+}
+
+/** Who did what to what. Written with what it describes and chained by hash soon after, so that altering or removing a row shows. */
+export interface AuditEntry {
+  readonly at: Timestamp
+  /** `platform:<id>`, `user:<key>`, `operator`, `service`. */
+  readonly actor: string
+  /** Dotted: `order.place`, `connection.create`, `user.rotate_secret`. */
+  readonly action: string
+  readonly target: string
+  readonly result: 'ok' | 'refused' | 'failed'
+  readonly ip: string | null
+  readonly requestId: string | null
+  /** Facts worth keeping; never a secret. */
+  readonly detail: Readonly<Record<string, string | number | boolean | null>>
+}
+
+export interface AuditStore {
+  append(entry: AuditEntry): Promise<void>
+  /** Chains what is not chained yet. Gives how many entries that were. */
+  seal(limit: number): Promise<number>
+  /** Walks the whole chain; names the first row that does not fit, if any. */
+  verify(): Promise<{ readonly entries: number; readonly broken: { readonly position: number; readonly why: string } | null }>
+  list(limit: number): Promise<readonly (AuditEntry & { readonly position: number | null })[]>
+}

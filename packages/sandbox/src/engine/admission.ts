@@ -1,0 +1,214 @@
+/** What is checked before an order is taken in. Every check that fails is a code and a sentence that says what to do. */
+import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
+import type { Refusal } from './desk.ts'
+import { unitsFor } from './execution.ts'
+import { hold, opens, purchasePower, sellable, setNeeds, worthOf } from './margin.ts'
+import { collarOf, inBand, touchOf } from './pricing.ts'
+import { isAuction } from './sessions.ts'
+import { type Account, type Book, holdingOf, type Order } from './state.ts'
+import type { RefusalCode } from './types.ts'
+import { formatMoney, formatScaled, type Money, ONE, type Price, type Quantity, readScaled, toMoney } from './units.ts'
+
+const QUANTITY_MAX = 1_000_000_000n * ONE
+const NOTIONAL_MIN = toMoney(ONE)
+const CLIENT_ORDER_ID = /^[\x20-\x7e]{1,64}$/
+
+/** The figures of an order ticket as text. */
+export interface Ticket {
+  readonly side: Side
+  readonly orderType: OrderType
+  readonly timeInForce: TimeInForce
+  readonly quantity: string | null
+  readonly notional: string | null
+  readonly limitPrice: string | null
+  readonly stopPrice: string | null
+}
+
+export interface Figures {
+  readonly quantity: Quantity | null
+  readonly notional: Money | null
+  readonly limit: Price | null
+  readonly stop: Price | null
+}
+
+/** The ticket's numbers, as far as they can be read; {@link checkTicket} says what is wrong with the others. */
+export function figuresOf(ticket: Ticket): Figures {
+  const notional = above(ticket.notional)
+  return {
+    quantity: above(ticket.quantity),
+    notional: notional === null ? null : toMoney(notional),
+    limit: above(ticket.limitPrice),
+    stop: above(ticket.stopPrice)
+  }
+}
+
+function above(text: string | null): bigint | null {
+  const value = text === null ? undefined : readScaled(text)
+  return value === undefined || value <= 0n ? null : value
+}
+
+export function checkClientOrderId(account: Account, clientOrderId: string): Refusal | null {
+  if (typeof clientOrderId !== 'string' || !CLIENT_ORDER_ID.test(clientOrderId)) {
+    return refusal('bad_client_order_id', 'A client order id has 1 to 64 printable ASCII characters.')
+  }
+  if (!account.clientOrderIds.has(clientOrderId)) return null
+  return refusal('duplicate_client_order_id', `The client order id ${clientOrderId} was used before in this account; ids are never reused.`)
+}
+
+/** Everything that can be said of a ticket without looking at positions and money. */
+export function checkTicket(account: Account, book: Book, ticket: Ticket, figures: Figures): Refusal | null {
+  return (
+    checkInstrument(account, book, ticket) ??
+    checkTimeInForce(book, ticket) ??
+    checkPrice(
+      'limit price',
+      ticket.limitPrice,
+      figures.limit,
+      ticket.orderType === 'LMT' || ticket.orderType === 'STPLMT',
+      book,
+      ticket
+    ) ??
+    checkPrice('stop price', ticket.stopPrice, figures.stop, ticket.orderType === 'STP' || ticket.orderType === 'STPLMT', book, ticket) ??
+    checkBand(book, ticket, figures) ??
+    checkSize(book, ticket, figures) ??
+    checkMarket(book, ticket)
+  )
+}
+
+function checkInstrument(account: Account, book: Book, { side }: Ticket): Refusal | null {
+  const { kind, currency } = book.spec.source
+  if (!account.permitted.includes(kind)) {
+    return refusal(
+      'instrument_not_permitted',
+      `This ${account.accountType} account may not trade ${book.symbol}: ${kind} is not among what it is permitted.`
+    )
+  }
+  if (currency !== account.currency) {
+    return refusal('instrument_not_permitted', `${book.symbol} trades in ${currency}, the account is kept in ${account.currency}.`)
+  }
+  return side === 'BUY' || side === 'SELL' ? null : refusal('unsupported_side', `${book.symbol} takes the sides BUY and SELL, not ${side}.`)
+}
+
+function checkTimeInForce(book: Book, { orderType, timeInForce }: Ticket): Refusal | null {
+  const stops = orderType === 'STP' || orderType === 'STPLMT'
+  const atOnce = timeInForce === 'IOC' || timeInForce === 'FOK'
+  if (isAuction(timeInForce) && !book.spec.source.auctions)
+    return refusal('unsupported_time_in_force', `${book.symbol} has no auctions, so ${timeInForce} does not apply.`)
+  if (stops && (atOnce || isAuction(timeInForce))) {
+    return refusal(
+      'unsupported_time_in_force',
+      `A ${orderType} order waits for its stop price and cannot be ${timeInForce}; use DAY or GTC.`
+    )
+  }
+  return null
+}
+
+function checkPrice(
+  what: string,
+  text: string | null,
+  price: Price | null,
+  due: boolean,
+  book: Book,
+  { orderType }: Ticket
+): Refusal | null {
+  if (!due) return text === null ? null : refusal('bad_price', `A ${orderType} order takes no ${what}.`)
+  if (text === null) return refusal('bad_price', `A ${orderType} order needs a ${what}.`)
+  if (price === null) return refusal('bad_price', `The ${what} must be a plain decimal above zero with at most nine places.`)
+  const tick = price < ONE ? book.spec.tickBelowOne : book.spec.tick
+  return price % tick === 0n
+    ? null
+    : refusal('bad_tick', `The ${what} ${formatScaled(price)} is not a multiple of ${book.symbol}'s tick, ${formatScaled(tick)}.`)
+}
+
+function checkBand(book: Book, { side }: Ticket, { limit }: Figures): Refusal | null {
+  if (limit === null || inBand(book, limit, side === 'BUY')) return null
+  return refusal(
+    'price_out_of_band',
+    `The limit price ${formatScaled(limit)} is too far through the market price ${formatScaled(book.mark ?? 0n)}.`
+  )
+}
+
+function checkSize(book: Book, { orderType, quantity, notional }: Ticket, figures: Figures): Refusal | null {
+  if ((quantity === null) === (notional === null)) return refusal('bad_quantity', 'Give either a quantity or a notional amount, not both.')
+  if (notional !== null) {
+    if (orderType !== 'MKT' && orderType !== 'LMT') return refusal('bad_notional', 'A notional amount goes with MKT and LMT orders only.')
+    return figures.notional !== null && figures.notional >= NOTIONAL_MIN
+      ? null
+      : refusal('bad_notional', `A notional amount is a plain decimal of at least ${formatMoney(NOTIONAL_MIN)}.`)
+  }
+  if (figures.quantity === null || figures.quantity > QUANTITY_MAX) {
+    return refusal('bad_quantity', `A quantity is a plain decimal above zero and at most ${formatScaled(QUANTITY_MAX)}.`)
+  }
+  const step = orderType === 'MKT' ? book.spec.fraction : book.spec.lot
+  if (figures.quantity % step === 0n) return null
+  const hint = book.spec.fraction < book.spec.lot && orderType !== 'MKT' ? '; fractions go with market and notional orders' : ''
+  return refusal('bad_quantity', `The quantity ${formatScaled(figures.quantity)} is not a multiple of ${formatScaled(step)}${hint}.`)
+}
+
+function checkMarket(book: Book, { side, orderType, timeInForce }: Ticket): Refusal | null {
+  if (timeInForce === 'IOC' || timeInForce === 'FOK') {
+    if (book.market.phase !== 'open')
+      return refusal('market_closed', `${timeInForce} orders are taken while the market is open; it is in phase ${book.market.phase}.`)
+    if (book.halted) return refusal('halted', `${book.symbol} is halted; ${timeInForce} orders cannot wait for its trading to resume.`)
+  }
+  if (orderType === 'MKT' && collarOf(book, side === 'BUY') === null) {
+    return refusal('no_price', `${book.symbol} has no price yet; send a limit order.`)
+  }
+  return null
+}
+
+/** What a notional amount is worth in units now: at the limit, else at the price it would trade at. */
+export function notionalUnits(book: Book, buy: boolean, amount: Money, limit: Price | null): Quantity {
+  return unitsFor(amount, limit ?? touchOf(book, buy) ?? book.mark ?? 0n, book)
+}
+
+/**
+ * Checks an order that is otherwise in order against what the account has, and holds what it needs. Refused: nothing is held.
+ * `left` is what it would fill.
+ */
+export function admit(order: Order, left: Quantity, at: number): Refusal | null {
+  const holding = holdingOf(order.account, order.book, at)
+  const short = order.buy ? null : checkShort(order, left)
+  if (short !== null) return short
+  const opening = opens(order, left)
+  setNeeds(order, left)
+  hold(order, holding, left)
+  if (!opening) return null
+  const worth = worthOf(order.account)
+  const free = worth.excess - worth.reserved
+  if (free >= 0n) return null
+  const needed = order.heldReserve + order.heldFees
+  hold(order, holding, 0n)
+  const had = worthOf(order.account)
+  const power = purchasePower(order.account, had.excess - had.reserved)
+  return refusal(
+    'insufficient_buying_power',
+    `The order needs ${formatMoney(purchasePower(order.account, needed))} of buying power; ${formatMoney(power)} is available.`
+  )
+}
+
+function checkShort(order: Order, left: Quantity): Refusal | null {
+  const { account, book } = order
+  const holding = account.holdings.get(book.symbol)
+  const available = sellable(holding)
+  if (left <= available) return null
+  if (account.accountType !== 'margin') {
+    if (holding === undefined || holding.quantity === 0n) {
+      return refusal('short_sale_not_allowed', `The account holds no ${book.symbol}, and only margin accounts may sell short.`)
+    }
+    return refusal(
+      'insufficient_position',
+      `${formatScaled(available)} ${book.symbol} can be sold (open sales counted); the order is for ${formatScaled(left)}.`
+    )
+  }
+  if (!book.spec.source.shortable)
+    return refusal('short_sale_not_allowed', `${book.symbol} cannot be sold short; ${formatScaled(available)} can be sold.`)
+  if ((left - available) % book.spec.lot !== 0n) {
+    return refusal('short_sale_not_allowed', `Only whole lots of ${formatScaled(book.spec.lot)} can be sold short.`)
+  }
+  return null
+}
+
+function refusal(code: RefusalCode, message: string): Refusal {
+  return { code, message }
+}

@@ -1,0 +1,186 @@
+/** What the engine can be told: by customers, by the house, and by the market. */
+import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
+import type { AccountType, InstrumentKind, InstrumentSpec, Micros, Phase } from './words.ts'
+
+/** Adds an instrument or replaces the row of one (a row's kind, currency, market and multiplier cannot change). */
+export interface ListInstrumentCommand {
+  readonly type: 'list_instrument'
+  readonly at: Micros
+  readonly spec: InstrumentSpec
+}
+
+export interface OpenAccountCommand {
+  readonly type: 'open_account'
+  readonly at: Micros
+  /** Chosen by the house, unique for ever. */
+  readonly accountId: string
+  /** What the customer sees. */
+  readonly number: string
+  readonly accountType: AccountType
+  readonly currency: string
+  /** First deposit, zero or more. */
+  readonly deposit: string
+  /** Kinds it may trade; null: shares for margin and cash accounts, crypto for crypto accounts. */
+  readonly permitted: readonly InstrumentKind[] | null
+}
+
+/** Exactly one of `quantity` and `notional`. Prices a type does not take must be null. Notional is for MKT and LMT. */
+export interface SubmitCommand {
+  readonly type: 'submit'
+  readonly at: Micros
+  readonly accountId: string
+  /** 1 to 64 printable characters, unique in the account for ever (also after the order has been forgotten). */
+  readonly clientOrderId: string
+  readonly symbol: string
+  /** BUY and SELL; the four option words are refused for shares and crypto. A SELL beyond the position opens a short (margin accounts). */
+  readonly side: Side
+  readonly orderType: OrderType
+  readonly timeInForce: TimeInForce
+  readonly quantity: string | null
+  readonly notional: string | null
+  readonly limitPrice: string | null
+  readonly stopPrice: string | null
+}
+
+/** An order by the house's id or by the customer's. */
+export type OrderRef = { readonly orderId: string } | { readonly clientOrderId: string }
+
+export interface CancelCommand {
+  readonly type: 'cancel'
+  readonly at: Micros
+  readonly accountId: string
+  readonly order: OrderRef
+}
+
+/**
+ * Makes a new order in place of a live one; null keeps the old figure. `quantity` is the total, what was filled before included, and must be
+ * above it. The new order keeps the old one's place in line when its limit (or, before the trigger, its stop) is unchanged and what is left does not grow; otherwise it goes
+ * to the end of its price. A notional order takes `notional`, another one `quantity`. A triggered stop stays triggered.
+ */
+export interface ReplaceCommand {
+  readonly type: 'replace'
+  readonly at: Micros
+  readonly accountId: string
+  readonly order: OrderRef
+  readonly newClientOrderId: string
+  readonly quantity: string | null
+  readonly notional: string | null
+  readonly limitPrice: string | null
+  readonly stopPrice: string | null
+}
+
+/** Price and size of a level, best first in a list. */
+export type QuoteLevel = readonly [price: string, size: string]
+
+/** The external market's whole displayed book of a symbol, best level first. It replaces the one before, and so replenishes what was taken. */
+export interface QuoteCommand {
+  readonly type: 'quote'
+  readonly at: Micros
+  readonly symbol: string
+  readonly bids: readonly QuoteLevel[]
+  readonly asks: readonly QuoteLevel[]
+}
+
+/** A trade of the external market. */
+export interface TradeCommand {
+  readonly type: 'trade'
+  readonly at: Micros
+  readonly symbol: string
+  readonly price: string
+  readonly size: string
+  /**
+   * Marks the opening or closing auction's print. Not needed: without marks the first print after the market opens is the opening one, and
+   * the last one before it closes is the closing one.
+   */
+  readonly auction: 'open' | 'close' | null
+}
+
+/**
+ * Moves a session group to a phase of a trading day. Leaving `open` ends DAY orders (and OPEN and CLOSE ones whose auction is over), reaching
+ * `closed` ends DAY+ ones. A new `tradingDate` first ends whatever is left of the old day, so a market that never closes sends
+ * `open` once a day with the new date. The first session command of a group must come before its first order can trade.
+ */
+export interface SessionCommand {
+  readonly type: 'session'
+  readonly at: Micros
+  readonly market: string
+  readonly phase: Phase
+  /** `YYYY-MM-DD`; never earlier than the one before. */
+  readonly tradingDate: string
+}
+
+/** While halted nothing of the symbol trades; orders wait, IOC and FOK are refused, and prints are no auction prints. */
+export interface HaltCommand {
+  readonly type: 'halt'
+  readonly at: Micros
+  readonly symbol: string
+  readonly halted: boolean
+}
+
+/** Sets the price positions are valued at until the next trade print. */
+export interface MarkCommand {
+  readonly type: 'mark'
+  readonly at: Micros
+  readonly symbol: string
+  readonly price: string
+}
+
+/** Time passes: orders that have outlived their time (GTC, GTC+: 90 days) expire. */
+export interface TickCommand {
+  readonly type: 'tick'
+  readonly at: Micros
+}
+
+/** Longs receive, shorts pay, at once. */
+export interface DividendCommand {
+  readonly type: 'dividend'
+  readonly at: Micros
+  readonly symbol: string
+  readonly amountPerUnit: string
+}
+
+/** Positive is paid to the customer, negative is charged; charging may leave a debit. */
+export interface InterestCommand {
+  readonly type: 'interest'
+  readonly at: Micros
+  readonly accountId: string
+  readonly amount: string
+  readonly description: string | null
+}
+
+/** Positive amount; a withdrawal beyond what is free is refused. */
+export interface CashCommand {
+  readonly type: 'deposit' | 'withdrawal'
+  readonly at: Micros
+  readonly accountId: string
+  readonly amount: string
+}
+
+/** `numerator` new units for `denominator` old ones (4 and 1: four for one). Live orders of the symbol are canceled, the external book is emptied. */
+export interface SplitCommand {
+  readonly type: 'split'
+  readonly at: Micros
+  readonly symbol: string
+  readonly numerator: number
+  readonly denominator: number
+}
+
+export type Command =
+  | ListInstrumentCommand
+  | OpenAccountCommand
+  | SubmitCommand
+  | CancelCommand
+  | ReplaceCommand
+  | QuoteCommand
+  | TradeCommand
+  | SessionCommand
+  | HaltCommand
+  | MarkCommand
+  | TickCommand
+  | DividendCommand
+  | InterestCommand
+  | CashCommand
+  | SplitCommand
+
+/** The commands a market feed gives. */
+export type MarketCommand = QuoteCommand | TradeCommand | SessionCommand | HaltCommand

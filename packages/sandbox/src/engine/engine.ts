@@ -1,0 +1,219 @@
+/**
+ * The matching engine and ledger: pure and synchronous. Commands go in, events come out, views are asked for. The same settings and commands
+ * give the same events and views, byte for byte.
+ *
+ * Surviving a crash: keep every command that was handled, in order, in a journal (`JSON.stringify`, one a line; a plain write suffices
+ * against a killed process) before its outcome is shown to anybody. To bound the replay, write {@link Engine.snapshot} to a file now and then
+ * and begin a new journal that the snapshot names. After a restart {@link Engine.restore} the snapshot and handle the journal's commands again;
+ * their events were published before and can be dropped. A command handled twice takes effect twice, so snapshot and journal must
+ * change hands together; `handled` says how many commands a snapshot contains.
+ */
+import { unreachable } from '@trunkline/core/domain/brand'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { dividend, interest, listInstrument, moveCash, openAccount, split } from './corporate.ts'
+import { Desk } from './desk.ts'
+import { trim } from './execution.ts'
+import { cancel, find, replace, submit } from './lifecycle.ts'
+import { halt, mark, quote, session, tick, trade } from './market.ts'
+import { selectOrders, selectTransactions } from './queries.ts'
+import { readSnapshot, writeSnapshot } from './snapshot.ts'
+import { type Account, type EngineState, newState } from './state.ts'
+import type {
+  AccountView,
+  BalanceView,
+  Command,
+  ConservationView,
+  EngineEvent,
+  EngineSettings,
+  InstrumentSpec,
+  MarketView,
+  Micros,
+  OrderFilter,
+  OrderRef,
+  OrderView,
+  PositionView,
+  TransactionFilter,
+  TransactionView
+} from './types.ts'
+import { accountView, balanceView, conservationView, marketView, orderView, positionView } from './views.ts'
+
+export const DEFAULT_SETTINGS: EngineSettings = {
+  seed: 'sandbox',
+  closedOrdersMax: 50_000,
+  transactionsMax: 10_000,
+  openOrdersMax: 10_000,
+  gtcDays: 90
+}
+
+export class Engine {
+  readonly #state: EngineState
+  readonly #desk: Desk
+
+  private constructor(state: EngineState) {
+    this.#state = state
+    this.#desk = new Desk(state)
+  }
+
+  /** A fresh engine; settings left out are {@link DEFAULT_SETTINGS}'. */
+  static create(settings: Partial<EngineSettings> = {}): Engine {
+    return new Engine(newState({ ...DEFAULT_SETTINGS, ...settings }))
+  }
+
+  /**
+   * An engine as it was when the snapshot was taken.
+   * @throws Malformed when it is no snapshot of this version.
+   */
+  static restore(snapshot: string): Engine {
+    return new Engine(readSnapshot(snapshot))
+  }
+
+  /** Everything the engine knows, as one opaque JSON text. */
+  snapshot(): string {
+    return writeSnapshot(this.#state)
+  }
+
+  /** Commands handled so far. One that threw does not count. */
+  get handled(): number {
+    return this.#state.counters.command
+  }
+
+  /** The latest `at` seen. */
+  get now(): Micros {
+    return this.#state.now
+  }
+
+  get settings(): EngineSettings {
+    return this.#state.settings
+  }
+
+  /**
+   * Carries out one command and tells what happened. What a customer does wrong is an event; a malformed command of the house or the market
+   * throws, and has changed nothing.
+   * @throws Malformed naming the field.
+   */
+  handle(command: Command): EngineEvent[] {
+    const { at } = command
+    if (!Number.isSafeInteger(at) || at < 0) throw new Malformed('at', 'whole microseconds since the epoch', at)
+    const before = this.#state.now
+    this.#state.now = Math.max(before, at)
+    try {
+      dispatch(this.#desk, command)
+    } catch (cause) {
+      this.#state.now = before
+      throw cause
+    }
+    this.#state.counters.command++
+    trim(this.#desk)
+    return this.#desk.take()
+  }
+
+  accounts(): AccountView[] {
+    return [...this.#state.accounts.values()].map(accountView)
+  }
+
+  account(accountId: string): AccountView | undefined {
+    const account = this.#state.accounts.get(accountId)
+    return account === undefined ? undefined : accountView(account)
+  }
+
+  /** @throws Malformed for an account that does not exist; so do the four below. */
+  balance(accountId: string): BalanceView {
+    return balanceView(this.#account(accountId))
+  }
+
+  /** Positions that are not flat, by symbol. */
+  positions(accountId: string): PositionView[] {
+    const account = this.#account(accountId)
+    const held = [...account.holdings.values()].filter(holding => holding.quantity !== 0n)
+    return held.sort((a, b) => (a.book.symbol < b.book.symbol ? -1 : 1)).map(holding => positionView(account, holding))
+  }
+
+  /** The position, flat ones included; undefined if the symbol was never held or ordered. */
+  position(accountId: string, symbol: string): PositionView | undefined {
+    const account = this.#account(accountId)
+    const holding = account.holdings.get(symbol)
+    return holding === undefined ? undefined : positionView(account, holding)
+  }
+
+  orders(accountId: string, filter: OrderFilter = {}): OrderView[] {
+    return selectOrders(this.#account(accountId), this.#state.orders, filter)
+  }
+
+  transactions(accountId: string, filter: TransactionFilter = {}): TransactionView[] {
+    return selectTransactions(this.#account(accountId), filter)
+  }
+
+  /**
+   * One order by either id. `unknown`: never seen. `forgotten`: it existed, is closed, and was dropped to stay within `closedOrdersMax`; told
+   * for client order ids only.
+   */
+  order(accountId: string, ref: OrderRef): OrderView | 'unknown' | 'forgotten' {
+    const account = this.#state.accounts.get(accountId)
+    if (account === undefined) return 'unknown'
+    const order = find(this.#desk, account, ref)
+    if (order !== undefined) return orderView(order)
+    return 'clientOrderId' in ref && account.clientOrderIds.has(ref.clientOrderId) ? 'forgotten' : 'unknown'
+  }
+
+  instrument(symbol: string): InstrumentSpec | undefined {
+    return this.#state.books.get(symbol)?.spec.source
+  }
+
+  instruments(): InstrumentSpec[] {
+    return [...this.#state.books.values()].map(book => book.spec.source)
+  }
+
+  market(symbol: string): MarketView | undefined {
+    const book = this.#state.books.get(symbol)
+    return book === undefined ? undefined : marketView(book)
+  }
+
+  /** The proof of the books: see {@link ConservationView}. */
+  conservation(): ConservationView {
+    return conservationView(this.#state)
+  }
+
+  #account(accountId: string): Account {
+    const account = this.#state.accounts.get(accountId)
+    if (account === undefined) throw new Malformed('account', 'one of this engine', accountId)
+    return account
+  }
+}
+
+function dispatch(desk: Desk, command: Command) {
+  switch (command.type) {
+    case 'submit':
+      return submit(desk, command)
+    case 'cancel':
+      return cancel(desk, command)
+    case 'replace':
+      return replace(desk, command)
+    case 'quote':
+      return quote(desk, command)
+    case 'trade':
+      return trade(desk, command)
+    case 'session':
+      return session(desk, command)
+    case 'halt':
+      return halt(desk, command)
+    case 'mark':
+      return mark(desk, command)
+    case 'tick':
+      return tick(desk)
+    case 'dividend':
+      return dividend(desk, command)
+    case 'interest':
+      return interest(desk, command)
+    case 'deposit':
+    case 'withdrawal':
+      return moveCash(desk, command)
+    case 'split':
+      return split(desk, command)
+    case 'open_account':
+      return openAccount(desk, command)
+    case 'list_instrument':
+      return listInstrument(desk, command)
+    default:
+      return unreachable(command)
+  }
+}

@@ -1,0 +1,104 @@
+/** What ends or moves an order: executions, and the way out of the book. */
+import type { Desk } from './desk.ts'
+import { enterTrade } from './ledger.ts'
+import { hold } from './margin.ts'
+import { type Account, type Book, holdingOf, leaves, type Order } from './state.ts'
+import type { FillView, OrderReason } from './types.ts'
+import { feeOf, floorTo, formatMoney, formatScaled, type Money, min, type Price, type Quantity, roundToCents } from './units.ts'
+
+/** Executes part of an order: order, ledger and holds together. The caller has made sure that the price and quantity are allowed. */
+export function fill(desk: Desk, order: Order, quantity: Quantity, price: Price, venue: FillView['venue']): void {
+  const { account, book } = order
+  const { now } = desk.state
+  const value = quantity * price * book.spec.multiplier
+  order.traded += value
+  // Charged on the order's whole traded value so far, so that many small fills pay what one large one does.
+  const fee = roundToCents(feeOf(order.traded, order.buy ? book.spec.buyFee : book.spec.sellFee)) - order.fees
+  const { id: execId } = desk.nextId('exec')
+  const view: FillView = {
+    execId,
+    orderId: order.id,
+    at: now,
+    quantity: formatScaled(quantity),
+    price: formatScaled(price),
+    fee: formatMoney(fee),
+    venue
+  }
+  book.mark ??= price
+  order.filled += quantity
+  order.fees += fee
+  order.fills.push(view)
+  order.lastFillAt = now
+  order.updatedAt = now
+  if (order.notionalLeft !== null) order.notionalLeft -= value
+  if (affordable(order, price) === 0n && order.quantity !== null) order.quantity = order.carried + order.filled
+  const left = leaves(order)
+  if (left === 0n) close(desk, order, 'filled')
+  else {
+    order.state = 'partial'
+    hold(order, holdingOf(account, book, now), left)
+  }
+  desk.touch(account, book.symbol)
+  desk.order(order, 'fill', view)
+  enterTrade(desk, order, { quantity, price, value, fee, execId, street: venue !== 'HOUSE' })
+}
+
+/** How much the order can take at a price: what is left of it, and of the money a notional purchase may spend. */
+export function affordable(order: Order, price: Price): Quantity {
+  const left = leaves(order)
+  if (order.notionalLeft === null || !order.buy) return left
+  return min(left, unitsFor(order.notionalLeft, price, order.book))
+}
+
+/** Units an amount pays for, in whole fractions. */
+export function unitsFor(amount: Money, price: Price, book: Book): Quantity {
+  return amount <= 0n || price <= 0n ? 0n : floorTo(amount / (price * book.spec.multiplier), book.spec.fraction)
+}
+
+/** Ends an order without an execution and says so. */
+export function end(desk: Desk, order: Order, state: 'canceled' | 'expired', code: OrderReason, message: string): void {
+  order.reason = { code, message }
+  close(desk, order, state)
+  desk.order(order, state)
+}
+
+/** Takes an order out of everything that works on it. Its final state is set before the caller announces it. */
+export function close(desk: Desk, order: Order, state: 'filled' | 'canceled' | 'expired' | 'replaced'): void {
+  order.state = state
+  order.updatedAt = desk.state.now
+  leaveQueue(order)
+  hold(order, holdingOf(order.account, order.book, desk.state.now), 0n)
+  order.account.live.delete(order)
+  desk.state.closed.push(order)
+  desk.touch(order.account, null)
+}
+
+export function leaveQueue(order: Order): void {
+  if (order.queue !== null && order.place !== null) order.queue.remove(order.place)
+  order.queue = null
+  order.place = null
+}
+
+/** Forgets the oldest closed orders beyond the bound. */
+export function trim(desk: Desk): void {
+  const { state } = desk
+  while (state.closed.length - state.forgotten > state.settings.closedOrdersMax) {
+    const order = state.closed[state.forgotten++]
+    if (order === undefined) return
+    state.orders.delete(order.id)
+    desk.forgotten(order)
+    order.account.forgotten++
+    compact(state.orders, order.account)
+  }
+  // Moving the list up is paid once per so many forgotten orders.
+  if (state.forgotten > 1_000 && state.forgotten * 8 > state.closed.length) {
+    state.closed.splice(0, state.forgotten)
+    state.forgotten = 0
+  }
+}
+
+function compact(orders: ReadonlyMap<string, Order>, account: Account): void {
+  if (account.forgotten < 1_000 || account.forgotten * 8 < account.orders.length) return
+  account.orders = account.orders.filter(order => orders.has(order.id))
+  account.forgotten = 0
+}

@@ -1,0 +1,241 @@
+/** Orders from the customer's side: submit, cancel, replace. */
+import { admit, checkClientOrderId, checkTicket, type Figures, figuresOf, notionalUnits, type Ticket } from './admission.ts'
+import type { Desk, Refusal } from './desk.ts'
+import { close, end } from './execution.ts'
+import { hold } from './margin.ts'
+import { waitForStop, work } from './matching.ts'
+import { isAuction, openingFor } from './sessions.ts'
+import { type Account, type Book, holdingOf, isLive, isUntriggered, leaves, type Order } from './state.ts'
+import type { CancelCommand, OrderRef, ReplaceCommand, SubmitCommand } from './types.ts'
+import { formatMoney, formatScaled, type Money, type Quantity } from './units.ts'
+
+export function submit(desk: Desk, command: SubmitCommand) {
+  const account = desk.account(command.accountId)
+  if (account === undefined) return desk.refused(command, command.accountId, unknownAccount(command.accountId))
+  const badId = checkClientOrderId(account, command.clientOrderId)
+  if (badId !== null) return desk.refused(command, account.id, badId, byClientOrderId(desk, account, command.clientOrderId))
+  const book = desk.book(command.symbol)
+  if (book === undefined)
+    return desk.refused(command, account.id, { code: 'unknown_symbol', message: `${command.symbol} is not traded here.` })
+  const figures = figuresOf(command)
+  const problem = tooMany(desk, account) ?? checkTicket(account, book, command, figures)
+  const buy = command.side === 'BUY'
+  const notional = problem === null ? figures.notional : null
+  const quantity = notional === null ? figures.quantity : notionalUnits(book, buy, notional, figures.limit)
+  const order = newOrder(desk, { account, book, ticket: command, figures: { ...figures, quantity }, clientOrderId: command.clientOrderId })
+  const refusal = problem ?? (quantity === 0n ? tooSmall(book, figures.notional) : admit(order, quantity ?? 0n, desk.state.now))
+  if (refusal === null) {
+    accept(desk, order)
+    place(desk, order)
+  } else reject(desk, order, refusal)
+}
+
+export function cancel(desk: Desk, command: CancelCommand) {
+  const account = desk.account(command.accountId)
+  if (account === undefined) return desk.refused(command, command.accountId, unknownAccount(command.accountId))
+  const order = find(desk, account, command.order)
+  if (order === undefined) return desk.refused(command, account.id, unknownOrder(command.order))
+  if (!isLive(order)) return desk.refused(command, account.id, notOpen(order), order)
+  end(desk, order, 'canceled', 'requested', 'Canceled on request.')
+}
+
+export function replace(desk: Desk, command: ReplaceCommand) {
+  const account = desk.account(command.accountId)
+  if (account === undefined) return desk.refused(command, command.accountId, unknownAccount(command.accountId))
+  const old = find(desk, account, command.order)
+  if (old === undefined) return desk.refused(command, account.id, unknownOrder(command.order))
+  const early = checkClientOrderId(account, command.newClientOrderId) ?? (isLive(old) ? null : notOpen(old))
+  if (early !== null) return desk.refused(command, account.id, early, old)
+  const wanted = replacement(old, command)
+  if ('code' in wanted) return desk.refused(command, account.id, wanted, old)
+  const order = successor(desk, old, wanted, command.newClientOrderId)
+  const left = (order.quantity ?? 0n) - order.carried
+  const refusal = left > 0n ? readmit(old, order, left, desk.state.now) : filledAlready(old)
+  if (refusal !== null) return desk.refused(command, account.id, refusal, old)
+  old.replacedBy = order.id
+  const keeps = order.limit === old.limit && order.stop === old.stop && left <= leaves(old)
+  if (keeps) inherit(old, order)
+  close(desk, old, 'replaced')
+  // The new order's hold was taken beside the old one's release, so that closing the old one gives nothing back twice.
+  accept(desk, order)
+  desk.order(old, 'replaced')
+  if (!keeps) place(desk, order)
+}
+
+interface Draft {
+  readonly account: Account
+  readonly book: Book
+  readonly ticket: Ticket
+  readonly figures: Figures
+  readonly clientOrderId: string
+  readonly replaces?: Order
+}
+
+function newOrder(desk: Desk, { account, book, ticket, figures, clientOrderId, replaces }: Draft): Order {
+  const { id, number } = desk.nextId('order')
+  const { now } = desk.state
+  return {
+    id,
+    number,
+    clientOrderId,
+    account,
+    book,
+    side: ticket.side,
+    buy: ticket.side === 'BUY',
+    orderType: ticket.orderType,
+    timeInForce: ticket.timeInForce,
+    quantity: figures.quantity,
+    notional: figures.notional,
+    limit: figures.limit,
+    stop: figures.stop,
+    carried: replaces === undefined ? 0n : replaces.carried + replaces.filled,
+    replaces: replaces?.id ?? null,
+    acceptedAt: now,
+    state: 'open',
+    triggered: replaces?.triggered ?? false,
+    notionalLeft: figures.notional,
+    filled: 0n,
+    traded: 0n,
+    fees: 0n,
+    fills: [],
+    reason: null,
+    replacedBy: null,
+    updatedAt: now,
+    lastFillAt: null,
+    session: replaces?.session ?? openingFor(book.market, book.opened),
+    need: 0n,
+    feeNeed: 0n,
+    heldQuantity: 0n,
+    heldReserve: 0n,
+    heldFees: 0n,
+    queue: null,
+    place: null
+  }
+}
+
+function register(desk: Desk, order: Order): void {
+  desk.state.orders.set(order.id, order)
+  order.account.orders.push(order)
+  order.account.clientOrderIds.set(order.clientOrderId, order.number)
+}
+
+function accept(desk: Desk, order: Order): void {
+  register(desk, order)
+  order.account.live.add(order)
+  order.state = isUntriggered(order) || isAuction(order.timeInForce) ? 'held' : 'open'
+  desk.touch(order.account, null)
+  desk.order(order, 'accepted')
+}
+
+function reject(desk: Desk, order: Order, refusal: Refusal): void {
+  order.state = 'rejected'
+  order.reason = refusal
+  register(desk, order)
+  desk.state.closed.push(order)
+  desk.order(order, 'rejected')
+}
+
+/** Puts an accepted order where it works. */
+function place(desk: Desk, order: Order): void {
+  if (isAuction(order.timeInForce)) {
+    order.queue = order.timeInForce === 'OPEN' ? order.book.opening : order.book.closing
+    order.place = order.queue.add(0n, order)
+  } else if (isUntriggered(order)) waitForStop(desk, order)
+  else work(desk, order)
+}
+
+/** The figures a replacement would have, or why there cannot be one. */
+function replacement(old: Order, command: ReplaceCommand): Figures | Refusal {
+  const ticket: Ticket = {
+    side: old.side,
+    orderType: old.orderType,
+    timeInForce: old.timeInForce,
+    quantity: old.notional === null ? (command.quantity ?? textOrNull(old.quantity)) : command.quantity,
+    notional: old.notional === null ? command.notional : (command.notional ?? formatMoney(old.notional)),
+    limitPrice: command.limitPrice ?? textOrNull(old.limit),
+    stopPrice: command.stopPrice ?? textOrNull(old.stop)
+  }
+  const figures = figuresOf(ticket)
+  if (old.triggered && figures.stop !== old.stop)
+    return { code: 'bad_price', message: 'The stop was reached already; its price can no longer be changed.' }
+  return checkTicket(old.account, old.book, ticket, figures) ?? figures
+}
+
+function successor(desk: Desk, old: Order, figures: Figures, clientOrderId: string): Order {
+  const draft = { account: old.account, book: old.book, ticket: ticketOf(old), clientOrderId, replaces: old }
+  if (figures.notional === null || old.notional === null || old.notionalLeft === null) return newOrder(desk, { ...draft, figures })
+  const spent = old.notional - old.notionalLeft
+  const units = notionalUnits(old.book, old.buy, figures.notional - spent, figures.limit)
+  const order = newOrder(desk, { ...draft, figures: { ...figures, quantity: old.carried + old.filled + units } })
+  order.notionalLeft = figures.notional - spent
+  return order
+}
+
+function ticketOf({ side, orderType, timeInForce }: Order): Ticket {
+  return { side, orderType, timeInForce, quantity: null, notional: null, limitPrice: null, stopPrice: null }
+}
+
+/** Admits the new order as if the old one were gone; refused, the old one's hold is back as it was. */
+function readmit(old: Order, order: Order, left: Quantity, at: number): Refusal | null {
+  const holding = holdingOf(old.account, old.book, at)
+  const before = leaves(old)
+  hold(old, holding, 0n)
+  const refusal = admit(order, left, at)
+  if (refusal !== null) hold(old, holding, before)
+  return refusal
+}
+
+/** Hands the old order's place in line to the new one. */
+function inherit(old: Order, order: Order): void {
+  order.queue = old.queue
+  order.place = old.place
+  if (old.place !== null) old.place.item = order
+  old.queue = null
+  old.place = null
+}
+
+export function find(desk: Desk, account: Account, ref: OrderRef): Order | undefined {
+  if ('clientOrderId' in ref) return byClientOrderId(desk, account, ref.clientOrderId) ?? undefined
+  const order = desk.state.orders.get(ref.orderId)
+  return order?.account === account ? order : undefined
+}
+
+function byClientOrderId(desk: Desk, account: Account, clientOrderId: string): Order | null {
+  const number = account.clientOrderIds.get(clientOrderId)
+  return number === undefined ? null : (desk.state.orders.get(desk.idOf('order', number)) ?? null)
+}
+
+function textOrNull(value: bigint | null): string | null {
+  return value === null ? null : formatScaled(value)
+}
+
+function tooMany(desk: Desk, account: Account): Refusal | null {
+  const { openOrdersMax } = desk.state.settings
+  if (account.live.size < openOrdersMax) return null
+  return {
+    code: 'too_many_open_orders',
+    message: `The account has ${openOrdersMax} open orders, as many as it may have; cancel some first.`
+  }
+}
+
+function tooSmall(book: Book, notional: Money | null): Refusal {
+  return { code: 'bad_notional', message: `${formatMoney(notional ?? 0n)} does not pay for the smallest quantity of ${book.symbol}.` }
+}
+
+function filledAlready(old: Order): Refusal {
+  const filled = formatScaled(old.carried + old.filled)
+  return { code: 'quantity_already_filled', message: `${filled} is filled already; a replacement's total must be more than that.` }
+}
+
+function notOpen(order: Order): Refusal {
+  return { code: 'order_not_open', message: `The order is ${order.state} and can no longer be changed.` }
+}
+
+function unknownOrder(ref: OrderRef): Refusal {
+  const named = 'orderId' in ref ? `id ${ref.orderId}` : `client order id ${ref.clientOrderId}`
+  return { code: 'unknown_order', message: `No order with the ${named} is known in this account.` }
+}
+
+export function unknownAccount(accountId: string): Refusal {
+  return { code: 'unknown_account', message: `There is no account ${accountId}.` }
+}

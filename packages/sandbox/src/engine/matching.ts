@@ -1,0 +1,252 @@
+/**
+ * Who trades with whom at what price. One book per symbol: the external market's displayed levels and the customers' resting orders.
+ *
+ * - Price first. At one price the displayed market is served before customers (it was there), customers among themselves by time.
+ * - A taker gets the standing side's price, never one outside the quotes of the moment (`banded`).
+ * - Displayed size that was taken is gone until the next quote.
+ * - A market order that finds nothing waits for the next quote or the next limit order against it, ahead of all limits of its side; it never
+ *   trades beyond its collar. Two waiting market orders do not trade with each other: neither has a price.
+ * - An account never trades with itself: its own standing orders are passed over.
+ */
+import type { Desk } from './desk.ts'
+import { affordable, end, fill, leaveQueue, unitsFor } from './execution.ts'
+import { banded, collarOf, firstLeft, within } from './pricing.ts'
+import type { Place, PriceQueue } from './queue.ts'
+import { mayTrade, mayTrigger } from './sessions.ts'
+import { type Book, type ExternalLevel, isLive, leaves, type Order } from './state.ts'
+import { floorTo, type Money, min, type Price, type Quantity } from './units.ts'
+
+// Waiting market orders have no price; in their queue only time counts.
+const NO_PRICE = 0n
+
+interface Step {
+  readonly maker: Order | ExternalLevel
+  readonly quantity: Quantity
+  readonly price: Price
+}
+
+/** What a taker can get now, best first, without changing anything. */
+export function plan(taker: Order): readonly Step[] {
+  const { book, buy } = taker
+  const worst = taker.limit ?? collarOf(book, buy)
+  const steps: Step[] = []
+  if (worst === null) return steps
+  const levels = buy ? book.externalAsks : book.externalBids
+  let at = leftFrom(levels, 0)
+  let maker = makerFrom((buy ? book.asks : book.bids).first(), taker)
+  let left = leaves(taker)
+  let spent = 0n
+  while (left > 0n) {
+    const level = levels[at]
+    const stands = maker !== null && (level === undefined || (level.price !== maker.price && within(maker.price, level.price, buy)))
+    const offer = stands ? maker : level
+    if (offer === undefined || offer === null || !within(offer.price, worst, buy)) break
+    const room = min(left, affordableAfter(taker, spent, offer.price))
+    if (room < book.spec.fraction) break
+    const quantity = floorTo(min(room, 'left' in offer ? offer.left : offer.quantity), book.spec.fraction)
+    if (quantity > 0n) steps.push({ maker: 'left' in offer ? offer : offer.place.item, quantity, price: offer.price })
+    left -= quantity
+    spent += quantity * offer.price * book.spec.multiplier
+    if ('place' in offer) maker = makerFrom(placeBehind(offer.place, taker), taker)
+    else at = leftFrom(levels, at + 1)
+  }
+  return steps
+}
+
+function affordableAfter(taker: Order, spent: Money, price: Price): Quantity {
+  const left = leaves(taker)
+  return taker.notionalLeft === null || !taker.buy ? left : min(left, unitsFor(taker.notionalLeft - spent, price, taker.book))
+}
+
+function leftFrom(levels: readonly ExternalLevel[], from: number): number {
+  let at = from
+  while (levels[at]?.left === 0n) at++
+  return at
+}
+
+interface Standing {
+  readonly place: Place<Order>
+  readonly price: Price
+  readonly quantity: Quantity
+}
+
+function placeBehind(place: Place<Order>, taker: Order): Place<Order> | null {
+  return (taker.buy ? taker.book.asks : taker.book.bids).next(place)
+}
+
+/** The next standing order that may trade with the taker, from a place on. */
+function makerFrom(from: Place<Order> | null, taker: Order): Standing | null {
+  for (let place = from; place !== null; place = placeBehind(place, taker)) {
+    const maker = place.item
+    const price = maker.limit === null ? null : banded(maker.book, maker.limit, maker.buy)
+    if (price === null) break // outside the quotes, and so is everyone behind
+    if (maker.account === taker.account || !mayTrade(maker)) continue
+    const quantity = affordable(maker, price)
+    if (quantity > 0n) return { place, price, quantity }
+  }
+  return null
+}
+
+/** Trades what the taker can get now. */
+export function take(desk: Desk, taker: Order): void {
+  for (const { maker, quantity, price } of plan(taker)) {
+    if ('left' in maker) {
+      maker.left -= quantity
+      fill(desk, taker, quantity, price, 'STREET')
+    } else {
+      fill(desk, taker, quantity, price, 'HOUSE')
+      fill(desk, maker, quantity, price, 'HOUSE')
+    }
+  }
+}
+
+/** Lets an order work: trades what it can, then ends or rests what is left, as its time in force says. */
+export function work(desk: Desk, order: Order): void {
+  const { timeInForce } = order
+  if (timeInForce === 'FOK' && !fillsWhole(order)) {
+    end(desk, order, 'canceled', 'not_fillable', 'The whole quantity could not be filled at once, so none of it was.')
+    return
+  }
+  if (mayTrade(order)) take(desk, order)
+  if (!isLive(order)) return
+  if (timeInForce === 'IOC' || timeInForce === 'FOK') {
+    end(desk, order, 'canceled', 'immediate_remainder', `${order.filled === 0n ? 'Nothing' : 'No more'} could be filled at once.`)
+    return
+  }
+  rest(desk, order)
+}
+
+function fillsWhole(order: Order): boolean {
+  if (!mayTrade(order)) return false
+  const steps = plan(order)
+  const last = steps.at(-1)
+  if (last === undefined) return false
+  let [quantity, spent] = [0n, 0n]
+  for (const step of steps) {
+    quantity += step.quantity
+    spent += step.quantity * step.price * order.book.spec.multiplier
+  }
+  return quantity === leaves(order) || affordableAfter(order, spent, last.price) === 0n
+}
+
+function rest(desk: Desk, order: Order): void {
+  const { book, buy, limit } = order
+  if (limit === null) {
+    order.queue = buy ? book.waitingBuys : book.waitingSells
+    order.place = order.queue.add(NO_PRICE, order)
+    return
+  }
+  order.queue = buy ? book.bids : book.asks
+  order.place = order.queue.add(limit, order)
+  const facing = buy ? book.waitingSells : book.waitingBuys
+  if (facing.size > 0) takeEach(desk, facing)
+}
+
+/** Lets standing orders take what a change of the market offers them, best first, buyers before sellers. */
+export function sweep(desk: Desk, book: Book): void {
+  for (const side of [book.waitingBuys, book.bids, book.waitingSells, book.asks]) if (side.size > 0) takeEach(desk, side)
+}
+
+function takeEach(desk: Desk, side: PriceQueue<Order>): void {
+  for (let place = side.first(); place !== null; ) {
+    const order = place.item
+    // A taker can only leave this queue itself; the place behind it stays.
+    const next = side.next(place)
+    if (mayTrade(order)) {
+      if (!crosses(order)) break
+      take(desk, order)
+    }
+    place = next
+  }
+}
+
+/** Whether a standing order's price reaches the other side at all; if not, nobody behind it does. */
+function crosses(order: Order): boolean {
+  const { book, buy, limit } = order
+  if (limit === null) return true
+  const level = firstLeft(buy ? book.externalAsks : book.externalBids)
+  if (level !== undefined && within(level.price, limit, buy)) return true
+  const facing = (buy ? book.asks : book.bids).first()?.item.limit ?? null
+  return facing !== null && within(facing, limit, buy)
+}
+
+/**
+ * A print of the external market beyond standing limits fills them, best first, up to its size: at their limit, or better at the touch when
+ * the touch is better. A print the quotes contradict (their touch is beyond the limit) fills nothing. Market orders take part only where the
+ * other side is not quoted at all.
+ */
+export function printThrough(desk: Desk, book: Book, price: Price, size: Quantity): void {
+  let left = size
+  for (const side of [book.waitingBuys, book.bids, book.waitingSells, book.asks]) {
+    for (let place = side.first(); place !== null && left > 0n; ) {
+      const order = place.item
+      const next = side.next(place)
+      if (order.limit !== null && (order.limit === price || !within(price, order.limit, order.buy))) break
+      const at = mayTrade(order) ? throughPrice(order, price) : null
+      const quantity = at === null ? 0n : floorTo(min(left, affordable(order, at)), book.spec.fraction)
+      if (at !== null && quantity > 0n) {
+        fill(desk, order, quantity, at, 'STREET')
+        left -= quantity
+      }
+      place = next
+    }
+  }
+}
+
+function throughPrice(order: Order, print: Price): Price | null {
+  const { book, buy, limit } = order
+  const bid = book.externalBids[0]?.price
+  const ask = book.externalAsks[0]?.price
+  if (limit === null) return (buy ? ask : bid) === undefined ? insideTouch(print, bid, ask) : null
+  if (buy) return bid !== undefined && limit < bid ? null : ask !== undefined && limit > ask ? ask : limit
+  return ask !== undefined && limit > ask ? null : bid !== undefined && limit < bid ? bid : limit
+}
+
+function insideTouch(price: Price, bid: Price | undefined, ask: Price | undefined): Price | null {
+  return (bid !== undefined && price < bid) || (ask !== undefined && price > ask) ? null : price
+}
+
+/** Puts a stop in line for its trigger, or sets it off if the market is there already. */
+export function waitForStop(desk: Desk, order: Order): void {
+  const { book, buy, stop } = order
+  if (stop === null) return
+  if (mayTrigger(order) && stopReached(book, stop, buy)) {
+    trigger(desk, order)
+    return
+  }
+  order.queue = buy ? book.buyStops : book.sellStops
+  order.place = order.queue.add(stop, order)
+}
+
+/**
+ * A stop to buy is reached when a trade printed at or above it, or when even the bid is there; to sell, the other way round. The quote's near
+ * side is asked, so that a spread that widens for a moment sets nothing off.
+ */
+function stopReached(book: Book, stop: Price, buy: boolean): boolean {
+  const quote = (buy ? book.externalBids : book.externalAsks)[0]?.price
+  return (book.last !== null && within(stop, book.last, buy)) || (quote !== undefined && within(stop, quote, buy))
+}
+
+/** Sets off every stop that the market has reached: buyers first, the nearest stop first. */
+export function triggerStops(desk: Desk, book: Book): void {
+  for (const buy of [true, false]) {
+    const side = buy ? book.buyStops : book.sellStops
+    for (let place = side.first(); place !== null; ) {
+      const order = place.item
+      const next = side.next(place)
+      if (order.stop === null || !stopReached(book, order.stop, buy)) break
+      if (mayTrigger(order)) trigger(desk, order)
+      place = next
+    }
+  }
+}
+
+function trigger(desk: Desk, order: Order): void {
+  leaveQueue(order)
+  order.triggered = true
+  order.state = order.filled === 0n ? 'open' : 'partial'
+  order.updatedAt = desk.state.now
+  desk.touch(order.account, null)
+  desk.order(order, 'triggered')
+  work(desk, order)
+}

@@ -1,0 +1,79 @@
+/** Which prices are possible now: the collar of market orders, the band of the quotes, and what to reckon with before a price is known. */
+import { mayTrade } from './sessions.ts'
+import { type Book, type ExternalLevel, isUntriggered, type Order } from './state.ts'
+import { max, min, type Price, type Quantity } from './units.ts'
+
+/** How far from the touch a market order may trade, in ten-thousandths. */
+const COLLAR = 500n
+/** A limit this many times off the mark, on the side that would trade at once, is taken for a slip of the finger. */
+const BAND_FACTOR = 10n
+
+/**
+ * The worst price a market order takes: 5 % beyond the best price quoted against it, or beyond the mark where nothing is quoted. It moves with
+ * the market, so it delays an order in a hole of the book and never strands it. Null when the symbol has no price at all.
+ */
+export function collarOf(book: Book, buy: boolean): Price | null {
+  const reference = touchOf(book, buy) ?? book.mark
+  return reference === null ? null : collared(reference, buy)
+}
+
+/** The best price quoted against a buyer or seller, taken or not. */
+export function touchOf(book: Book, buy: boolean): Price | null {
+  return (buy ? book.externalAsks : book.externalBids)[0]?.price ?? null
+}
+
+/** Whether a price is good enough for a limit. */
+export function within(price: Price, limit: Price, buy: boolean): boolean {
+  return buy ? price <= limit : price >= limit
+}
+
+/**
+ * Where two customers may meet: within the prices quoted at the moment (lowest bid to highest ask, taken or not), so that no fill lies outside
+ * them. An order standing outside trades at the edge if that is better for it, and not at all if it is worse: null.
+ */
+export function banded(book: Book, price: Price, standsToBuy: boolean): Price | null {
+  const lowest = book.externalBids.at(-1)?.price
+  const highest = book.externalAsks.at(-1)?.price
+  if (highest !== undefined && price > highest) return standsToBuy ? highest : null
+  if (lowest !== undefined && price < lowest) return standsToBuy ? null : lowest
+  return price
+}
+
+export function inBand(book: Book, limit: Price, buy: boolean): boolean {
+  if (book.mark === null) return true
+  return buy ? limit <= book.mark * BAND_FACTOR : limit * BAND_FACTOR >= book.mark
+}
+
+/** The price per unit to reckon with before the order trades; for buyers not too low, for sellers not too high. */
+export function reservePrice(order: Order, quantity: Quantity): Price {
+  const { book, buy, limit, stop } = order
+  if (isUntriggered(order) && stop !== null) return limit ?? collared(furtherOf(stop, touchOf(book, buy), buy), buy)
+  const worst = limit ?? collarOf(book, buy) ?? 0n
+  const displayed = mayTrade(order) ? displayedPrice(book, buy, quantity, worst) : null
+  return displayed ?? worst
+}
+
+/** The price of the last level needed to fill the quantity at once; null when that much is not displayed. */
+function displayedPrice(book: Book, buy: boolean, quantity: Quantity, worst: Price): Price | null {
+  let missing = quantity
+  for (const level of buy ? book.externalAsks : book.externalBids) {
+    if (!within(level.price, worst, buy)) return null
+    missing -= level.left
+    if (missing <= 0n) return level.price
+  }
+  return null
+}
+
+/** The first level that has anything left. */
+export function firstLeft(levels: readonly ExternalLevel[]): ExternalLevel | undefined {
+  return levels.find(level => level.left > 0n)
+}
+
+function furtherOf(a: Price, b: Price | null, buy: boolean): Price {
+  if (b === null) return a
+  return buy ? max(a, b) : min(a, b)
+}
+
+function collared(reference: Price, buy: boolean): Price {
+  return (reference * (10_000n + (buy ? COLLAR : -COLLAR))) / 10_000n
+}

@@ -1,0 +1,92 @@
+/** A price-time queue: levels by price, first come first served within one. */
+
+/** A place in the queue. `item` may be exchanged for another that inherits the place. */
+export interface Place<T> {
+  item: T
+  readonly level: QueueLevel<T>
+  before: Place<T> | null
+  behind: Place<T> | null
+}
+
+interface QueueLevel<T> {
+  readonly price: bigint
+  first: Place<T> | null
+  last: Place<T> | null
+}
+
+/** Adding costs a binary search and, for a new price, one array insertion; leaving is constant unless it empties its price. */
+export class PriceQueue<T> {
+  // The best price is at the end, where most orders come and go: there an insertion moves next to nothing.
+  readonly #levels: QueueLevel<T>[] = []
+  readonly #highestFirst: boolean
+  #size = 0
+
+  constructor(best: 'highest' | 'lowest') {
+    this.#highestFirst = best === 'highest'
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Joins the end of its price. */
+  add(price: bigint, item: T): Place<T> {
+    const level = this.#levelOf(price)
+    const place: Place<T> = { item, level, before: level.last, behind: null }
+    if (level.last === null) level.first = place
+    else level.last.behind = place
+    level.last = place
+    this.#size++
+    return place
+  }
+
+  remove(place: Place<T>): void {
+    const { level, before, behind } = place
+    if (before === null) level.first = behind
+    else before.behind = behind
+    if (behind === null) level.last = before
+    else behind.before = before
+    this.#size--
+    if (level.first === null) this.#levels.splice(this.#indexOf(level.price), 1)
+  }
+
+  /** The first place of the best price. */
+  first(): Place<T> | null {
+    return this.#levels.at(-1)?.first ?? null
+  }
+
+  /** The place served after this one; both must be in the queue. */
+  next(place: Place<T>): Place<T> | null {
+    if (place.behind !== null) return place.behind
+    return this.#levels[this.#indexOf(place.level.price) - 1]?.first ?? null
+  }
+
+  /** Best first. The queue must not change meanwhile. */
+  items(): T[] {
+    const found: T[] = []
+    for (let place = this.first(); place !== null; place = this.next(place)) found.push(place.item)
+    return found
+  }
+
+  #levelOf(price: bigint): QueueLevel<T> {
+    const at = this.#indexOf(price)
+    const there = this.#levels[at]
+    if (there?.price === price) return there
+    const level: QueueLevel<T> = { price, first: null, last: null }
+    this.#levels.splice(at, 0, level)
+    return level
+  }
+
+  /** Where the price is, or where it would be inserted. */
+  #indexOf(price: bigint): number {
+    let low = 0
+    let high = this.#levels.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const there = this.#levels[middle]
+      if (there !== undefined && (this.#highestFirst ? there.price < price : there.price > price)) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

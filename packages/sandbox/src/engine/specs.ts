@@ -1,0 +1,96 @@
+/** Instrument rows: reading them, and the usual figures of each kind. */
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Spec } from './state.ts'
+import type { InstrumentSpec } from './types.ts'
+import { ONE, positive } from './units.ts'
+
+/** @throws Malformed naming the field that makes no sense. */
+export function specOf(source: InstrumentSpec): Spec {
+  const multiplier = positive(source.multiplier, 'multiplier')
+  if (multiplier % ONE !== 0n) throw new Malformed('multiplier', 'a whole number', source.multiplier)
+  const tick = positive(source.tick, 'tick')
+  const lot = positive(source.lot, 'lot')
+  const fraction = positive(source.fraction, 'fraction')
+  if (lot % fraction !== 0n) throw new Malformed('lot', 'a multiple of the fraction', source.lot)
+  return {
+    source: plain(source),
+    tick,
+    tickBelowOne: source.tickBelowOne === null ? tick : positive(source.tickBelowOne, 'tick below one'),
+    lot,
+    fraction,
+    multiplier: multiplier / ONE,
+    initial: whole(source.margin.initial, 'initial margin'),
+    maintenanceLong: whole(source.margin.maintenanceLong, 'maintenance margin'),
+    maintenanceShort: whole(source.margin.maintenanceShort, 'maintenance margin'),
+    buyFee: whole(source.fees.buy, 'buy fee'),
+    sellFee: whole(source.fees.sell, 'sell fee')
+  }
+}
+
+/** Only what the row is declared to have, in one order: whatever else the caller keeps in it would not survive a snapshot. */
+function plain({ margin, fees, ...row }: InstrumentSpec): InstrumentSpec {
+  return {
+    symbol: row.symbol,
+    kind: row.kind,
+    name: row.name,
+    currency: row.currency,
+    market: row.market,
+    tick: row.tick,
+    tickBelowOne: row.tickBelowOne,
+    lot: row.lot,
+    fraction: row.fraction,
+    multiplier: row.multiplier,
+    shortable: row.shortable,
+    auctions: row.auctions,
+    settlementDays: row.settlementDays,
+    margin: { initial: margin.initial, maintenanceLong: margin.maintenanceLong, maintenanceShort: margin.maintenanceShort },
+    fees: { buy: fees.buy, sell: fees.sell }
+  }
+}
+
+function whole(value: number, what: string): bigint {
+  if (!Number.isSafeInteger(value) || value < 0) throw new Malformed(what, 'a whole number, zero or more', value)
+  return BigInt(value)
+}
+
+/** A US share: cents (hundredths of cents below a dollar), whole shares or fractions of a market order, Reg-T, 27.80 per million on sales. */
+export function shareSpec(symbol: string, name: string, market = 'us-equity'): InstrumentSpec {
+  return {
+    symbol,
+    kind: 'STK',
+    name,
+    currency: 'USD',
+    market,
+    tick: '0.01',
+    tickBelowOne: '0.0001',
+    lot: '1',
+    fraction: '0.000000001',
+    multiplier: '1',
+    shortable: true,
+    auctions: true,
+    settlementDays: 1,
+    margin: { initial: 5_000, maintenanceLong: 2_500, maintenanceShort: 3_000 },
+    fees: { buy: 0, sell: 278 }
+  }
+}
+
+/** A crypto pair `BASE/QUOTE`: paid in full, fractions of a billionth, 25 hundredths of a percent on both sides, no auctions, settled at once. */
+export function cryptoSpec(symbol: string, name: string, tick = '0.01', market = 'crypto'): InstrumentSpec {
+  return {
+    symbol,
+    kind: 'CRYPTO',
+    name,
+    currency: symbol.slice(symbol.indexOf('/') + 1),
+    market,
+    tick,
+    tickBelowOne: null,
+    lot: '0.000000001',
+    fraction: '0.000000001',
+    multiplier: '1',
+    shortable: false,
+    auctions: false,
+    settlementDays: 0,
+    margin: { initial: 10_000, maintenanceLong: 10_000, maintenanceShort: 10_000 },
+    fees: { buy: 25_000, sell: 25_000 }
+  }
+}

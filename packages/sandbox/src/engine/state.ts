@@ -1,0 +1,294 @@
+/** The engine's memory: mutable records, reached only through the functions of this folder. Numbers are integers (see `units.ts`). */
+import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
+import { type Place, PriceQueue } from './queue.ts'
+import type {
+  AccountType,
+  EngineSettings,
+  FillView,
+  InstrumentKind,
+  InstrumentSpec,
+  Micros,
+  OrderReason,
+  OrderState,
+  Phase,
+  TransactionView
+} from './types.ts'
+import type { Money, Price, Quantity } from './units.ts'
+
+export interface EngineState {
+  readonly settings: EngineSettings
+  /** The latest `at` seen. */
+  now: Micros
+  /** Counters behind the ids and the event numbers. */
+  readonly counters: Counters
+  /** The UTC day (since the epoch) on which old orders were last looked for. */
+  sweptDay: number
+  readonly markets: Map<string, Market>
+  readonly books: Map<string, Book>
+  readonly accounts: Map<string, Account>
+  /** Live and retained closed orders by id. */
+  readonly orders: Map<string, Order>
+  /** Closed orders in the order they closed, from `forgotten` on. */
+  readonly closed: Order[]
+  forgotten: number
+  /** The house's side of everything, by currency. */
+  readonly counterparts: Map<string, Counterparts>
+}
+
+export interface Counters {
+  command: number
+  event: number
+  order: number
+  exec: number
+  transaction: number
+}
+
+/** Counter-accounts. With the customers' cash they sum to zero, currency by currency. */
+export interface Counterparts {
+  /** The external market. */
+  street: Money
+  /** Where deposits come from and withdrawals go. */
+  bank: Money
+  fees: Money
+  dividends: Money
+  interest: Money
+}
+
+export interface Market {
+  readonly name: string
+  phase: Phase
+  tradingDate: string | null
+  /** Counts the times the market opened; an OPEN order waits for one of them. */
+  session: number
+  readonly books: Book[]
+}
+
+/** An {@link InstrumentSpec} in integers. */
+export interface Spec {
+  readonly source: InstrumentSpec
+  readonly tick: Price
+  readonly tickBelowOne: Price
+  readonly lot: Quantity
+  readonly fraction: Quantity
+  readonly multiplier: bigint
+  /** Ten-thousandths. */
+  readonly initial: bigint
+  readonly maintenanceLong: bigint
+  readonly maintenanceShort: bigint
+  /** Ten-millionths. */
+  readonly buyFee: bigint
+  readonly sellFee: bigint
+}
+
+export interface ExternalLevel {
+  readonly price: Price
+  left: Quantity
+}
+
+export interface Book {
+  readonly symbol: string
+  spec: Spec
+  readonly market: Market
+  halted: boolean
+  readonly bids: PriceQueue<Order>
+  readonly asks: PriceQueue<Order>
+  /** Market orders that found nothing yet, by time. */
+  readonly waitingBuys: PriceQueue<Order>
+  readonly waitingSells: PriceQueue<Order>
+  /** Untriggered stops, the next to trigger first. */
+  readonly buyStops: PriceQueue<Order>
+  readonly sellStops: PriceQueue<Order>
+  readonly opening: PriceQueue<Order>
+  readonly closing: PriceQueue<Order>
+  externalBids: readonly ExternalLevel[]
+  externalAsks: readonly ExternalLevel[]
+  last: Price | null
+  mark: Price | null
+  previousClose: Price | null
+  /** Whether this session's opening print has been seen. */
+  opened: boolean
+  /** The latest print of this session's `open` phase. */
+  sessionLast: Price | null
+  /** What the external market holds: the customers' units with the sign turned. */
+  streetUnits: Quantity
+}
+
+export interface Account {
+  readonly id: string
+  readonly number: string
+  readonly accountType: AccountType
+  readonly currency: string
+  readonly permitted: readonly InstrumentKind[]
+  readonly openedAt: Micros
+  cash: Money
+  /** Sales of a cash account whose cash comes later; contained in `cash`. */
+  unsettled: Unsettled[]
+  unsettledSum: Money
+  realized: Money
+  fees: Money
+  /** Possible fees of live orders, charged or not. */
+  feeReserve: Money
+  readonly holdings: Map<string, Holding>
+  /** Every client order id ever used, with the order's number. */
+  readonly clientOrderIds: Map<string, number>
+  /** Retained orders, oldest first; forgotten ones are swept out now and then. */
+  orders: Order[]
+  forgotten: number
+  readonly live: Set<Order>
+  transactions: TransactionView[]
+}
+
+export interface Unsettled {
+  readonly market: string
+  readonly date: string
+  readonly amount: Money
+}
+
+/** What an account has of a symbol, and what its live orders would add. */
+export interface Holding {
+  readonly book: Book
+  /** Negative: short. */
+  quantity: Quantity
+  /** What the position cost, signed like the quantity. */
+  cost: Money
+  realized: Money
+  /** The value at the day's start plus what was paid, less what was received since: today's profit is the value less this. */
+  dayBasis: Money
+  openedAt: Micros
+  updatedAt: Micros
+  readonly buys: Pending
+  readonly sells: Pending
+}
+
+export interface Pending {
+  quantity: Quantity
+  reserve: Money
+}
+
+export interface Order {
+  readonly id: string
+  /** Accepted earlier means smaller. */
+  readonly number: number
+  readonly clientOrderId: string
+  readonly account: Account
+  readonly book: Book
+  readonly side: Side
+  readonly buy: boolean
+  readonly orderType: OrderType
+  readonly timeInForce: TimeInForce
+  /** Null: rejected before it was known. Lowered once by a notional order whose money is spent. */
+  quantity: Quantity | null
+  readonly notional: Money | null
+  readonly limit: Price | null
+  readonly stop: Price | null
+  readonly carried: Quantity
+  readonly replaces: string | null
+  readonly acceptedAt: Micros
+  state: OrderState
+  triggered: boolean
+  /** What a notional order may still spend. */
+  notionalLeft: Money | null
+  filled: Quantity
+  /** Traded value, multiplier included, fees not. */
+  traded: Money
+  fees: Money
+  fills: FillView[]
+  reason: { readonly code: OrderReason; readonly message: string } | null
+  replacedBy: string | null
+  updatedAt: Micros
+  lastFillAt: Micros | null
+  /** The market session whose opening print it waits for (OPEN). */
+  session: number
+  /** Held against buying power for the whole quantity, and for the fees that could still come. */
+  need: Money
+  feeNeed: Money
+  /** What of these is held now. */
+  heldQuantity: Quantity
+  heldReserve: Money
+  heldFees: Money
+  queue: PriceQueue<Order> | null
+  place: Place<Order> | null
+}
+
+export function newState(settings: EngineSettings): EngineState {
+  return {
+    settings,
+    now: 0,
+    counters: { command: 0, event: 0, order: 0, exec: 0, transaction: 0 },
+    sweptDay: 0,
+    markets: new Map(),
+    books: new Map(),
+    accounts: new Map(),
+    orders: new Map(),
+    closed: [],
+    forgotten: 0,
+    counterparts: new Map()
+  }
+}
+
+export function newMarket(name: string): Market {
+  return { name, phase: 'closed', tradingDate: null, session: 0, books: [] }
+}
+
+export function newBook(symbol: string, spec: Spec, market: Market): Book {
+  return {
+    symbol,
+    spec,
+    market,
+    halted: false,
+    bids: new PriceQueue('highest'),
+    asks: new PriceQueue('lowest'),
+    waitingBuys: new PriceQueue('lowest'),
+    waitingSells: new PriceQueue('lowest'),
+    buyStops: new PriceQueue('lowest'),
+    sellStops: new PriceQueue('highest'),
+    opening: new PriceQueue('lowest'),
+    closing: new PriceQueue('lowest'),
+    externalBids: [],
+    externalAsks: [],
+    last: null,
+    mark: null,
+    previousClose: null,
+    opened: false,
+    sessionLast: null,
+    streetUnits: 0n
+  }
+}
+
+/** The account's holding of the book's symbol, made when it is the first. */
+export function holdingOf(account: Account, book: Book, at: Micros): Holding {
+  const there = account.holdings.get(book.symbol)
+  if (there !== undefined) return there
+  const holding: Holding = {
+    book,
+    quantity: 0n,
+    cost: 0n,
+    realized: 0n,
+    dayBasis: 0n,
+    openedAt: at,
+    updatedAt: at,
+    buys: { quantity: 0n, reserve: 0n },
+    sells: { quantity: 0n, reserve: 0n }
+  }
+  account.holdings.set(book.symbol, holding)
+  return holding
+}
+
+/** What of the order can still be filled. */
+export function leaves(order: Order): Quantity {
+  return isLive(order) && order.quantity !== null ? order.quantity - order.carried - order.filled : 0n
+}
+
+export function isLive(order: Order): boolean {
+  return order.state === 'held' || order.state === 'open' || order.state === 'partial'
+}
+
+/** Whether the order has no limit price of its own now. */
+export function isMarket(order: Order): boolean {
+  return order.limit === null
+}
+
+/** Whether the order still waits for its stop price. */
+export function isUntriggered(order: Order): boolean {
+  return order.stop !== null && !order.triggered
+}

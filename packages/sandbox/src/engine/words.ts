@@ -1,0 +1,83 @@
+/** The closed word lists of the engine, its unit of time, and what an instrument is. */
+
+/** Whole microseconds since the Unix epoch. */
+export type Micros = number
+
+/** What can be traded. `OPT` and `FUT` are in the table's vocabulary already; the engine refuses to list them until it can margin them. */
+export const INSTRUMENT_KINDS = ['STK', 'CRYPTO', 'OPT', 'FUT'] as const
+export type InstrumentKind = (typeof INSTRUMENT_KINDS)[number]
+
+/** Everything the engine must know of an instrument. One row of a table, so that another kind is other figures and not other code. */
+export interface InstrumentSpec {
+  readonly symbol: string
+  readonly kind: InstrumentKind
+  /** What people call it: `Apple Inc.` */
+  readonly name: string
+  /** The currency prices are in; an account trades it only with the same currency. */
+  readonly currency: string
+  /** The session group whose phases govern it, such as `us-equity` or `crypto` (see {@link SessionCommand}). */
+  readonly market: string
+  /** Limit and stop prices are multiples of it. */
+  readonly tick: string
+  /** The finer tick for prices below 1, or null when `tick` holds everywhere. */
+  readonly tickBelowOne: string | null
+  /** Ordinary quantities are multiples of it: `1` for shares. */
+  readonly lot: string
+  /** Market orders and notional orders may use multiples of this: `0.000000001` where fractions are traded, the lot where they are not. */
+  readonly fraction: string
+  /** Money per price point and unit: `1` for shares and crypto, `100` for a share option, `50` for ES. A whole number. */
+  readonly multiplier: string
+  readonly shortable: boolean
+  /** Whether OPEN and CLOSE orders exist for it. */
+  readonly auctions: boolean
+  /** Trading days until a trade's cash settles: 1 for shares, 0 for crypto. */
+  readonly settlementDays: number
+  /** Share of the market value in ten-thousandths that margin accounts must hold: Reg-T shares 5000/2500/3000, crypto 10000 throughout. */
+  readonly margin: { readonly initial: number; readonly maintenanceLong: number; readonly maintenanceShort: number }
+  /** Fee in ten-millionths of the traded value, each side apart, per order, rounded half up to cents. */
+  readonly fees: { readonly buy: number; readonly sell: number }
+}
+
+export const ACCOUNT_TYPES = ['margin', 'cash', 'crypto'] as const
+export type AccountType = (typeof ACCOUNT_TYPES)[number]
+
+/** Phases of a session group. DAY and GTC trade in `open` only; DAY+ and GTC+ in `pre`, `open` and `post`. */
+export const PHASES = ['pre', 'open', 'post', 'closed'] as const
+export type Phase = (typeof PHASES)[number]
+
+/**
+ * The house's own words for an order's state. `held` (a stop not triggered yet, an auction order), `open` (on the book) and `partial` (on the
+ * book, partly filled) are live; the other five are final. A canceled or expired order may have fills.
+ */
+export const ORDER_STATES = ['held', 'open', 'partial', 'filled', 'canceled', 'expired', 'rejected', 'replaced'] as const
+export type OrderState = (typeof ORDER_STATES)[number]
+
+/** Stable codes of every refusal. Each comes with a sentence that says what was found and what to do. */
+export const REFUSAL_CODES = [
+  'unknown_account',
+  'unknown_symbol',
+  'unknown_order',
+  'duplicate_account',
+  'duplicate_client_order_id',
+  'bad_client_order_id',
+  'bad_instrument',
+  'instrument_not_permitted',
+  'unsupported_side',
+  'unsupported_time_in_force',
+  'bad_quantity',
+  'bad_notional',
+  'bad_price',
+  'bad_tick',
+  'price_out_of_band',
+  'no_price',
+  'market_closed',
+  'halted',
+  'insufficient_buying_power',
+  'insufficient_position',
+  'short_sale_not_allowed',
+  'insufficient_cash',
+  'order_not_open',
+  'quantity_already_filled',
+  'too_many_open_orders'
+] as const
+export type RefusalCode = (typeof REFUSAL_CODES)[number]

@@ -1,0 +1,206 @@
+/** The house's books: the engine, its journal, and what the streams are told. Everything that changes anything goes through `run`. */
+
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Engine } from '../engine/engine.ts'
+import type { Command, EngineEvent, Micros, OrderRef, OrderView } from '../engine/types.ts'
+import { Journal } from './journal.ts'
+import type { Overlay } from './wire.ts'
+
+/** At so many characters of journal a snapshot is taken and a new journal begun. */
+const JOURNAL_CHARS_MAX = 32 * 1024 * 1024
+/** Market commands that changed nothing for anybody wait for a write that must happen, up to so many characters. */
+const WAITING_CHARS_MAX = 256 * 1024
+const WAITING_LINES_MAX = 10_000
+
+type Entry = { readonly c: Command } | { readonly later: RefusedLater }
+
+interface RefusedLater {
+  readonly order: string
+  readonly code: string
+  readonly message: string
+}
+
+interface Snapshot {
+  readonly generation: number
+  readonly engine: string
+  readonly refusedLater: readonly RefusedLater[]
+}
+
+export interface BooksDeps {
+  /** null: in memory only. */
+  readonly folder: string | null
+  /** A text no other books have had: order ids of different books must not be confused by those who remember them. */
+  readonly newSeed: () => string
+  /** Hears the events of every command, after the command is on its way to the disk. */
+  readonly onEvents: (events: readonly EngineEvent[]) => void
+}
+
+export class Books {
+  readonly #deps: BooksDeps
+  #engine: Engine
+  #journal: Journal<Entry> | null = null
+  #generation = 0
+  #written = 0
+  #waiting: string[] = []
+  #waitingChars = 0
+  readonly #waitingQuotes = new Map<string, number>()
+  readonly #refusedLater = new Map<string, RefusedLater>()
+  readonly #busy = new Map<string, 'cancelling' | 'amending'>()
+
+  constructor(deps: BooksDeps) {
+    this.#deps = deps
+    this.#engine = Engine.create({ seed: deps.newSeed() })
+    if (deps.folder !== null) this.#load(deps.folder)
+  }
+
+  get engine(): Engine {
+    return this.#engine
+  }
+
+  /** The latest time anything happened at. */
+  get latest(): Micros {
+    return this.#engine.now
+  }
+
+  /**
+   * Carries a command out. When it returns, the command has been handed to the operating system (if anybody could have noticed it) and the
+   * streams have been told.
+   * @throws whatever writing throws; the command then stands, and is written with the next one.
+   */
+  run(command: Command): readonly EngineEvent[] {
+    const events = this.#engine.handle(command)
+    try {
+      this.#record({ c: command }, events.length > 0)
+    } finally {
+      if (events.length > 0) this.#deps.onEvents(events)
+    }
+    return events
+  }
+
+  overlay(orderId: string): Overlay | undefined {
+    const busy = this.#busy.get(orderId) ?? null
+    const later = this.#refusedLater.get(orderId)
+    const refusedLater = later === undefined ? null : { code: later.code, message: later.message }
+    return busy === null && refusedLater === null ? undefined : { busy, refusedLater }
+  }
+
+  /** From now on the order counts as refused, with this reason, once the engine has ended it. */
+  refuseLater(orderId: string, code: string, message: string): void {
+    const later = { order: orderId, code, message }
+    this.#refusedLater.set(orderId, later)
+    this.#record({ later }, true)
+  }
+
+  /** A cancel or an amendment is under way; null: no more. Not kept over a restart: then it never happened. */
+  setBusy(orderId: string, busy: 'cancelling' | 'amending' | null): void {
+    if (busy === null) this.#busy.delete(orderId)
+    else this.#busy.set(orderId, busy)
+  }
+
+  /** An order of one of these accounts; `forgotten`: it existed, and only its client order id is remembered. */
+  order(accounts: readonly string[], ref: OrderRef): OrderView | 'unknown' | 'forgotten' {
+    let forgotten = false
+    for (const account of accounts) {
+      const found = this.#engine.order(account, ref)
+      if (typeof found === 'object') return found
+      forgotten ||= found === 'forgotten'
+    }
+    return forgotten ? 'forgotten' : 'unknown'
+  }
+
+  /** The same order as it is now. */
+  again(order: OrderView): OrderView {
+    const found = this.#engine.order(order.accountId, { orderId: order.orderId })
+    return typeof found === 'object' ? found : order
+  }
+
+  /** Fresh books. */
+  reset(): void {
+    this.#engine = Engine.create({ seed: this.#deps.newSeed() })
+    this.#refusedLater.clear()
+    this.#busy.clear()
+    if (this.#deps.folder !== null) this.#snapshot(this.#deps.folder)
+  }
+
+  close(): void {
+    if (this.#deps.folder !== null) this.#snapshot(this.#deps.folder)
+    this.#journal?.close()
+  }
+
+  #record(entry: Entry, now: boolean): void {
+    if (this.#journal === null || this.#deps.folder === null) return
+    this.#wait(entry, now)
+    if (!now && this.#waitingChars < WAITING_CHARS_MAX) return
+    this.#journal.appendText(this.#waiting.join(''))
+    this.#written += this.#waitingChars
+    this.#forgetWaiting()
+    if (this.#written > JOURNAL_CHARS_MAX) this.#snapshot(this.#deps.folder)
+  }
+
+  /** A quote that changed nothing is superseded by the next one of its symbol, unless something else of the symbol lies between. */
+  #wait(entry: Entry, eventful: boolean): void {
+    const line = `${JSON.stringify(entry)}\n`
+    const command = 'c' in entry ? entry.c : undefined
+    if (command?.type === 'quote' && !eventful) {
+      const superseded = this.#waitingQuotes.get(command.symbol)
+      if (superseded !== undefined) {
+        this.#waitingChars -= this.#waiting[superseded]?.length ?? 0
+        this.#waiting[superseded] = ''
+      }
+      this.#waitingQuotes.set(command.symbol, this.#waiting.length)
+    } else if (command !== undefined && 'symbol' in command) this.#waitingQuotes.delete(command.symbol)
+    else this.#waitingQuotes.clear()
+    this.#waiting.push(line)
+    this.#waitingChars += line.length
+    if (this.#waiting.length > WAITING_LINES_MAX) this.#squeeze()
+  }
+
+  #squeeze(): void {
+    this.#waiting = this.#waiting.filter(line => line !== '')
+    this.#waitingQuotes.clear()
+  }
+
+  #forgetWaiting(): void {
+    this.#waiting = []
+    this.#waitingChars = 0
+    this.#waitingQuotes.clear()
+  }
+
+  #load(folder: string): void {
+    const path = join(folder, 'books.json')
+    if (existsSync(path)) {
+      const snapshot = JSON.parse(readFileSync(path, 'utf8')) as Snapshot
+      this.#engine = Engine.restore(snapshot.engine)
+      this.#generation = snapshot.generation
+      for (const later of snapshot.refusedLater) this.#refusedLater.set(later.order, later)
+    }
+    this.#journal = new Journal<Entry>(journalPath(folder, this.#generation), entry => {
+      if ('c' in entry) this.#engine.handle(entry.c)
+      else this.#refusedLater.set(entry.later.order, entry.later)
+    })
+    this.#snapshot(folder)
+  }
+
+  /** The snapshot names the journal that goes on from it, so a crash between the two steps leaves the old pair whole. */
+  #snapshot(folder: string): void {
+    const path = join(folder, 'books.json')
+    const generation = this.#generation + 1
+    const refusedLater = [...this.#refusedLater.values()]
+    const snapshot: Snapshot = { generation, engine: this.#engine.snapshot(), refusedLater }
+    rmSync(journalPath(folder, generation), { force: true })
+    const journal = new Journal<Entry>(journalPath(folder, generation), () => undefined)
+    writeFileSync(`${path}.next`, JSON.stringify(snapshot), { mode: 0o600 })
+    renameSync(`${path}.next`, path)
+    this.#journal?.close()
+    rmSync(journalPath(folder, this.#generation), { force: true })
+    this.#journal = journal
+    this.#generation = generation
+    this.#written = 0
+    this.#forgetWaiting()
+  }
+}
+
+function journalPath(folder: string, generation: number): string {
+  return join(folder, `books.${generation}.jsonl`)
+}

@@ -1,0 +1,111 @@
+/** The control API's hand on people and their grants. */
+
+import type { GrantStore } from '../oauth/grants.ts'
+import { SCOPES } from '../oauth/provider.ts'
+import { ACCOUNT_KINDS, type NewAccount, type People, type Person } from '../people.ts'
+import { Problem } from '../problems.ts'
+import { Fields } from '../read.ts'
+import type { ControlRoute } from './server.ts'
+
+export interface MintedTokens {
+  readonly accessToken: string
+  readonly refreshToken: string
+  readonly expiresIn: number
+}
+
+export interface LoginControl {
+  readonly people: People
+  readonly grants: GrantStore
+  /** Opens in the engine whatever accounts it does not know yet. */
+  readonly openAccounts: () => void
+  readonly mint: (login: string, scopes: readonly string[]) => Promise<MintedTokens>
+  readonly setOAuth: (settings: { readonly accessTtlS?: number; readonly refreshGraceMs?: number }) => object
+}
+
+const ACCOUNTS_MAX = 20
+const CASH_DEFAULT = '100000'
+/** What the engine takes as a first deposit. */
+const CASH = /^\d{1,10}(?:\.\d{1,9})?$/
+
+export function loginRoutes(deps: LoginControl): readonly ControlRoute[] {
+  const { people, grants } = deps
+  return [
+    { method: 'GET', path: '/logins', act: () => ({ items: people.all().map(person => loginWire(people, person)) }) },
+    { method: 'POST', path: '/logins', status: 201, act: ({ body }) => createLogin(deps, body) },
+    {
+      method: 'POST',
+      path: '/logins/:id/accounts',
+      status: 201,
+      act: ({ param, body }) => {
+        const person = personNamed(people, param)
+        if (people.accountsOf(person.id).length >= ACCOUNTS_MAX)
+          throw new Problem('bad_request', `at most ${ACCOUNTS_MAX} accounts per login`)
+        people.addAccount(person, accountOf(body))
+        deps.openAccounts()
+        return { login: loginWire(people, person) }
+      }
+    },
+    {
+      method: 'POST',
+      path: '/logins/:id/revoke',
+      act: ({ param, body }) => {
+        const refreshOnly = new Fields(body, ['refresh_only']).flagOr('refresh_only') ?? false
+        return { grants: grants.endLogin(personNamed(people, param).id, refreshOnly) }
+      }
+    },
+    {
+      method: 'POST',
+      path: '/logins/:id/token',
+      status: 201,
+      act: async ({ param, body }) => {
+        const scopes = new Fields(body, ['scopes']).listOr('scopes') ?? SCOPES
+        const known = SCOPES.filter(scope => scopes.includes(scope))
+        const { accessToken, refreshToken, expiresIn } = await deps.mint(personNamed(people, param).id, known)
+        return { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresIn, scope: known.join(' ') }
+      }
+    },
+    {
+      method: 'PUT',
+      path: '/oauth',
+      act: ({ body }) => {
+        const fields = new Fields(body, ['access_ttl_s', 'refresh_grace_ms'])
+        const accessTtlS = fields.countOr('access_ttl_s', 1, 86_400)
+        const refreshGraceMs = fields.countOr('refresh_grace_ms', 0, 3_600_000)
+        return deps.setOAuth({ ...(accessTtlS === null ? {} : { accessTtlS }), ...(refreshGraceMs === null ? {} : { refreshGraceMs }) })
+      }
+    }
+  ]
+}
+
+export function loginWire(people: People, person: Person): object {
+  const accounts = people.accountsOf(person.id).map(({ id, number, name, kind }) => ({ id, number, name, kind }))
+  return { id: person.id, username: person.username, password: person.password, name: person.name, accounts }
+}
+
+function createLogin({ people, openAccounts }: LoginControl, body: unknown): object {
+  const fields = new Fields(body, ['username', 'password', 'name', 'accounts'])
+  const accounts = (fields.listOr('accounts') ?? [{ kind: 'margin' }, { kind: 'cash' }, { kind: 'coin' }]).map(accountOf)
+  if (accounts.length > ACCOUNTS_MAX) throw new Problem('bad_request', `at most ${ACCOUNTS_MAX} accounts per login`, { field: 'accounts' })
+  const { person } = people.add({
+    username: fields.nameOr('username', 64),
+    password: fields.nameOr('password', 128),
+    name: fields.textOr('name'),
+    accounts
+  })
+  openAccounts()
+  return { login: loginWire(people, person) }
+}
+
+function accountOf(value: unknown): NewAccount {
+  const fields = new Fields(value, ['kind', 'cash', 'name'])
+  const cash = fields.decimalOr('cash') ?? CASH_DEFAULT
+  // Checked before the person is written down: an account the engine would refuse must not be left for every later start to open.
+  if (!CASH.test(cash)) throw new Problem('bad_request', 'cash must be zero to 9999999999.999999999', { field: 'cash' })
+  return { kind: fields.member('kind', ACCOUNT_KINDS), cash, name: fields.textOr('name') }
+}
+
+export function personNamed(people: People, username: string): Person {
+  const person = people.byUsername(username)
+  if (person === undefined) throw new Problem('unknown_login', `no login ${username.slice(0, 64)}; GET /logins lists them`)
+  return person
+}

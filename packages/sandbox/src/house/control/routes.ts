@@ -1,0 +1,168 @@
+/** What the control API can do, route by route. The words are those of `API.md`. */
+
+import { readTicket } from '../api/orders.ts'
+import type { Books } from '../books.ts'
+import type { Counters } from '../counters.ts'
+import type { Desk } from '../desk.ts'
+import { FAULT_KINDS, type Fault, type FaultSpec, type Faults } from '../faults.ts'
+import type { People } from '../people.ts'
+import { Problem } from '../problems.ts'
+import { Fields } from '../read.ts'
+import type { Hub } from '../stream/hub.ts'
+import { STREAM_FAULTS } from '../stream/mischief.ts'
+import { type LoginControl, loginRoutes, personNamed } from './logins.ts'
+import { clockShown, type MarketControlDeps, marketRoutes } from './market.ts'
+import type { ControlCall, ControlRoute } from './server.ts'
+
+export interface ControlDeps extends LoginControl, MarketControlDeps {
+  readonly faults: Faults
+  readonly hub: Hub
+  readonly books: Books
+  readonly desk: Desk
+  readonly people: People
+  readonly counters: Counters
+  readonly reset: () => Promise<void>
+}
+
+const FAULT_FIELDS = [
+  'on',
+  'do',
+  'times',
+  'skip',
+  'login',
+  'symbol',
+  'client_order_id',
+  'after',
+  'ms',
+  'status',
+  'retry_after',
+  'code',
+  'message',
+  'body',
+  'page',
+  'answer'
+]
+const MS_MAX = 24 * 3600 * 1000
+
+export function controlRoutes(deps: ControlDeps): readonly ControlRoute[] {
+  const routes: readonly ControlRoute[] = [
+    ...faultRoutes(deps),
+    ...streamRoutes(deps),
+    ...loginRoutes(deps),
+    ...bookRoutes(deps),
+    ...marketRoutes(deps),
+    { method: 'POST', path: '/reset', act: deps.reset }
+  ]
+  const index = { routes: routes.map(({ method, path }) => `${method} ${path}`) }
+  return [
+    ...routes,
+    { method: 'GET', path: '/', act: () => ({ ...index, ...clockShown(deps), faults: deps.faults.list().map(faultWire) }) }
+  ]
+}
+
+function faultRoutes({ faults }: ControlDeps): readonly ControlRoute[] {
+  return [
+    { method: 'GET', path: '/faults', act: () => ({ items: faults.list().map(faultWire) }) },
+    { method: 'POST', path: '/faults', status: 201, act: ({ body }) => ({ fault: faultWire(faults.add(faultOf(body))) }) },
+    { method: 'DELETE', path: '/faults', act: () => faults.clear() },
+    {
+      method: 'DELETE',
+      path: '/faults/:id',
+      act: ({ param }) => {
+        if (!faults.remove(param)) throw new Problem('unknown_fault', `no fault ${param.slice(0, 40)}, or it has been used up`)
+      }
+    }
+  ]
+}
+
+function faultOf(body: unknown): FaultSpec {
+  const fields = new Fields(body, FAULT_FIELDS)
+  const kind = fields.member('do', FAULT_KINDS)
+  if (['delay', 'slow', 'hide'].includes(kind) && !fields.has('ms')) throw new Problem('bad_request', `${kind} needs ms`, { field: 'ms' })
+  if (kind === 'status' && !fields.has('status')) throw new Problem('bad_request', 'status needs a status', { field: 'status' })
+  return {
+    on: fields.text('on'),
+    do: kind,
+    times: fields.countOr('times', 1, 1_000_000),
+    skip: fields.countOr('skip', 0, 1_000_000) ?? 0,
+    login: fields.textOr('login'),
+    symbol: fields.textOr('symbol'),
+    clientOrderId: fields.textOr('client_order_id'),
+    after: fields.flagOr('after') ?? false,
+    ms: fields.countOr('ms', 0, MS_MAX) ?? 0,
+    status: fields.countOr('status', 200, 599),
+    retryAfter: fields.countOr('retry_after', 0, 86_400),
+    code: fields.textOr('code'),
+    message: fields.textOr('message'),
+    body: typeof body === 'object' && body !== null && 'body' in body ? body.body : null,
+    page: fields.countOr('page', 2, 1_000_000) ?? 2,
+    answer: fields.flagOr('answer') ?? false
+  }
+}
+
+function faultWire({ clientOrderId, retryAfter, ...fault }: Fault): object {
+  return { ...fault, client_order_id: clientOrderId, retry_after: retryAfter }
+}
+
+function streamRoutes({ hub, people }: ControlDeps): readonly ControlRoute[] {
+  return [
+    { method: 'GET', path: '/streams', act: () => ({ items: hub.report() }) },
+    {
+      method: 'POST',
+      path: '/streams',
+      act: ({ body }) => {
+        const fields = new Fields(body, ['do', 'login', 'code', 'ms', 'times', 'window'])
+        const username = fields.textOr('login')
+        const streams = hub.misbehave({
+          do: fields.member('do', STREAM_FAULTS),
+          login: username === null ? null : personNamed(people, username).id,
+          code: fields.countOr('code', 1000, 4999),
+          ms: fields.countOr('ms', 0, MS_MAX) ?? 0,
+          times: fields.countOr('times', 1, 1_000_000),
+          window: fields.countOr('window', 2, 1_000) ?? 2
+        })
+        return { streams }
+      }
+    }
+  ]
+}
+
+function bookRoutes({ books, desk, people, counters }: ControlDeps): readonly ControlRoute[] {
+  const everywhere = () => people.accounts().map(({ id }) => id)
+  return [
+    {
+      method: 'GET',
+      path: '/orders',
+      act: ({ query }) => {
+        const clientOrderId = new Fields(query, ['client_order_id']).text('client_order_id')
+        const found = everywhere()
+          .map(account => books.order([account], { clientOrderId }))
+          .filter(order => order !== 'unknown')
+        const orders = found.filter(order => typeof order === 'object').map(order => desk.wire(order))
+        return { received: counters.received(clientOrderId), accepted: found.length, orders }
+      }
+    },
+    { method: 'POST', path: '/orders', status: 201, act: call => placeAtDesk(desk, people, call) },
+    {
+      method: 'POST',
+      path: '/orders/:id/cancel',
+      act: ({ param }) => {
+        const order = books.order(everywhere(), { orderId: param })
+        if (typeof order !== 'object') throw new Problem('unknown_order', `no order ${param.slice(0, 64)} in the house`)
+        return { order: desk.wire(desk.cancel(order, undefined)) }
+      }
+    },
+    { method: 'GET', path: '/counters', act: () => ({ operations: counters.report() }) },
+    { method: 'DELETE', path: '/counters', act: () => counters.reset() }
+  ]
+}
+
+function placeAtDesk(desk: Desk, people: People, { body }: ControlCall): object {
+  if (typeof body !== 'object' || body === null || !('login' in body))
+    throw new Problem('bad_request', 'login is missing', { field: 'login' })
+  const { login, ...ticket } = body
+  const person = personNamed(people, String(login))
+  const read = readTicket(ticket)
+  if (people.account(read.accountId)?.person !== person.id) throw new Problem('unknown_account', `not an account of ${person.username}`)
+  return { order: desk.wire(desk.submit(read, undefined)) }
+}

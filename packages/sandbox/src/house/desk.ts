@@ -1,0 +1,152 @@
+/** What customers can have done: submit, amend and cancel, with the house's own checks and its moods. */
+
+import type { OrderView, RefusedEvent, SubmitCommand } from '../engine/types.ts'
+import type { Books } from './books.ts'
+import type { HouseClock } from './clock.ts'
+import type { Fault } from './faults.ts'
+import type { News } from './news.ts'
+import type { People } from './people.ts'
+import { Problem, refusalOf, refused } from './problems.ts'
+import { isLive, orderWire } from './wire.ts'
+
+export type Ticket = Omit<SubmitCommand, 'type' | 'at' | 'clientOrderId'> & { readonly clientOrderId: string | null }
+
+export interface Amendment {
+  readonly clientOrderId: string | null
+  readonly quantity: string | null
+  readonly notional: string | null
+  readonly limitPrice: string | null
+  readonly stopPrice: string | null
+}
+
+export interface DeskDeps {
+  readonly books: Books
+  readonly people: People
+  readonly news: News
+  readonly clock: HouseClock
+  readonly newId: () => string
+  /** Runs `work` after so many real milliseconds, unless the house has closed. */
+  readonly later: (ms: number, work: () => void) => void
+}
+
+/** An amendment's two ends; `superseded` null: under way. */
+export interface Amended {
+  readonly order: OrderView
+  readonly superseded: OrderView | null
+}
+
+export class Desk {
+  readonly #deps: DeskDeps
+
+  constructor(deps: DeskDeps) {
+    this.#deps = deps
+  }
+
+  wire(order: OrderView): object {
+    return orderWire(order, this.#deps.books.overlay(order.orderId))
+  }
+
+  /** The login's order, unless it is not there, not theirs, or hidden. @throws Problem `unknown_order` */
+  own(login: string, orderId: string): OrderView {
+    const accounts = this.#deps.people.accountsOf(login).map(({ id }) => id)
+    const order = this.#deps.books.order(accounts, { orderId })
+    if (typeof order === 'object' && !this.#deps.news.isHidden(orderId)) return order
+    throw new Problem('unknown_order', `no order ${orderId.slice(0, 64)} of yours`)
+  }
+
+  /** @throws Problem for every refusal, with the order it left on the books if it did. */
+  submit(ticket: Ticket, fault: Fault | undefined): OrderView {
+    const clientOrderId = ticket.clientOrderId ?? `house-${this.#deps.newId()}`
+    const command = { ...ticket, type: 'submit', at: this.#deps.clock.now(), clientOrderId } as const
+    if (fault?.do === 'hide') return this.#submitHidden(command, fault.ms)
+    const order = this.#submit(command)
+    if (fault?.do === 'refuse_later') this.#refuseLater(order, fault)
+    return order
+  }
+
+  /** @throws Problem */
+  cancel(order: OrderView, fault: Fault | undefined): OrderView {
+    this.#mustBeFree(order)
+    if (fault?.do !== 'slow') return this.#cancel(order)
+    this.#slowly(order, 'cancelling', fault.ms, () => this.#cancel(order))
+    return order
+  }
+
+  /** @throws Problem */
+  amend(order: OrderView, wanted: Amendment, fault: Fault | undefined): Amended {
+    this.#mustBeFree(order)
+    const clientOrderId = wanted.clientOrderId ?? `house-${this.#deps.newId()}`
+    if (fault?.do !== 'slow') return this.#amend(order, { ...wanted, clientOrderId })
+    this.#slowly(order, 'amending', fault.ms, () => this.#amend(order, { ...wanted, clientOrderId }))
+    return { order, superseded: null }
+  }
+
+  #submit(command: SubmitCommand): OrderView {
+    const first = this.#deps.books.run(command)[0]
+    if (first?.type === 'refused') throw this.#refusal(first)
+    if (first?.type !== 'order') throw new Error('the engine left a submit without an answer')
+    const order = this.#deps.books.again(first.order)
+    const refusal = refusalOf(order)
+    if (refusal !== undefined) throw refused(refusal.code, refusal.message, this.wire(order))
+    return order
+  }
+
+  #submitHidden(command: SubmitCommand, ms: number): OrderView {
+    const order = this.#deps.news.hiding(() => this.#submit(command))
+    this.#deps.later(ms, () => this.#deps.news.reveal(order.orderId))
+    return order
+  }
+
+  #refuseLater(order: OrderView, { code, message }: Fault): void {
+    if (!isLive(order)) return
+    this.#deps.books.refuseLater(order.orderId, code ?? 'refused_by_desk', message ?? 'The desk has turned this order down.')
+    this.#cancel(order)
+  }
+
+  #cancel(order: OrderView): OrderView {
+    const { accountId, orderId } = order
+    const events = this.#deps.books.run({ type: 'cancel', at: this.#deps.clock.now(), accountId, order: { orderId } })
+    const first = events[0]
+    if (first?.type === 'refused') throw this.#refusal(first)
+    return this.#deps.books.again(order)
+  }
+
+  #amend(order: OrderView, { clientOrderId, ...wanted }: Amendment & { readonly clientOrderId: string }): Amended {
+    const { accountId, orderId } = order
+    const at = this.#deps.clock.now()
+    const events = this.#deps.books.run({ type: 'replace', at, accountId, order: { orderId }, newClientOrderId: clientOrderId, ...wanted })
+    const first = events[0]
+    if (first?.type === 'refused') throw this.#refusal(first, clientOrderId)
+    const replacement = events.find(event => event.type === 'order' && event.order.replaces === orderId)
+    if (replacement?.type !== 'order') throw new Error('the engine left a replace without an answer')
+    return { order: this.#deps.books.again(replacement.order), superseded: this.#deps.books.again(order) }
+  }
+
+  #mustBeFree(order: OrderView): void {
+    const busy = this.#deps.books.overlay(order.orderId)?.busy ?? null
+    if (busy === null) return
+    throw new Problem('order_busy', `the order is ${busy}; wait for the outcome`, { order: this.wire(order) })
+  }
+
+  #slowly(order: OrderView, busy: 'cancelling' | 'amending', ms: number, act: () => unknown): void {
+    if (!isLive(order)) throw new Problem('order_not_open', 'the order is over', { order: this.wire(order) })
+    this.#deps.books.setBusy(order.orderId, busy)
+    this.#deps.news.tellAgain(order)
+    this.#deps.later(ms, () => {
+      this.#deps.books.setBusy(order.orderId, null)
+      try {
+        act()
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        this.#deps.news.tellAgain(order)
+      }
+    })
+  }
+
+  #refusal({ code, message, refers, accountId }: RefusedEvent, clientOrderId: string | null = null): Problem {
+    // A refused amendment refers to the order it was to amend; for a duplicate id the interesting one is the order that has it.
+    const holder = code === 'duplicate_client_order_id' && accountId !== null && clientOrderId !== null
+    const found = holder ? this.#deps.books.order([accountId], { clientOrderId }) : refers
+    return refused(code, message, typeof found === 'object' && found !== null ? this.wire(found) : null)
+  }
+}

@@ -1,0 +1,41 @@
+/** The data folder: one house at a time, and the keys that must outlive it. */
+
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { newOAuthKeys, type OAuthKeys } from './oauth/provider.ts'
+
+/** Signing keys of tokens, cookies and cursors. */
+export interface Keys extends OAuthKeys {
+  readonly cursors: string
+}
+
+/** The folder's keys, made at the first start; `folder` null: keys for this start only. */
+export function keysOf(folder: string | null, newId: () => string): Keys {
+  const path = folder === null ? null : join(folder, 'keys.json')
+  if (path !== null && existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Keys
+  const keys: Keys = { ...newOAuthKeys(newId), cursors: newId() }
+  if (path !== null) writeFileSync(path, JSON.stringify(keys), { mode: 0o600 })
+  return keys
+}
+
+/**
+ * Claims the folder for this process. @returns how to give it back.
+ * @throws Error naming the holder when a living process has it.
+ */
+export function holdFolder(folder: string): () => void {
+  const path = join(folder, 'house.lock')
+  const holder = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0
+  if (holder > 0 && isAlive(holder)) throw new Error(`The folder ${folder} is in use by the sandbox with process id ${holder}.`)
+  rmSync(path, { force: true })
+  writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 })
+  return () => rmSync(path, { force: true })
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

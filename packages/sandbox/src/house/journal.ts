@@ -1,0 +1,74 @@
+/** An append-only file of JSON lines: what the house must still know after it has been killed. */
+
+import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs'
+
+/**
+ * Lines are handed to the operating system before `append` returns, so a killed process loses nothing it has acknowledged; a power cut
+ * may lose the last moments (the sandbox does not fsync).
+ */
+export class Journal<Entry> {
+  readonly #path: string
+  #fd: number
+  #size: number
+
+  /** Opens or creates the file and hands every entry in it to `each`, in order. A line cut short by a crash ends the file and is removed. */
+  constructor(path: string, each: (entry: Entry) => void) {
+    this.#path = path
+    this.#size = existsSync(path) ? load(path, each) : 0
+    this.#fd = openSync(path, 'a', 0o600)
+    ftruncateSync(this.#fd, this.#size)
+  }
+
+  append(entry: Entry): void {
+    this.appendText(`${JSON.stringify(entry)}\n`)
+  }
+
+  /** Whole lines, each ended by a newline: all of them or, when it throws, none. For those who gather several entries into one write. */
+  appendText(lines: string): void {
+    const bytes = Buffer.from(lines)
+    let written = 0
+    try {
+      while (written < bytes.length) written += writeSync(this.#fd, bytes, written)
+      this.#size += written
+    } catch (cause) {
+      ftruncateSync(this.#fd, this.#size)
+      throw new Error(`${this.#path} cannot be written`, { cause })
+    }
+  }
+
+  /** Replaces the whole content, at once: after a crash the file has either the old content or the new. */
+  rewrite(entries: Iterable<Entry>): void {
+    const next = `${this.#path}.next`
+    let text = ''
+    for (const entry of entries) text += `${JSON.stringify(entry)}\n`
+    writeFileSync(next, text, { mode: 0o600 })
+    renameSync(next, this.#path)
+    closeSync(this.#fd)
+    this.#fd = openSync(this.#path, 'a', 0o600)
+    this.#size = Buffer.byteLength(text)
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+}
+
+/** @returns how many bytes of the file are whole lines. */
+function load<Entry>(path: string, each: (entry: Entry) => void): number {
+  const bytes = readFileSync(path)
+  let start = 0
+  for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
+    const line = bytes.toString('utf8', start, end)
+    start = end + 1
+    if (line !== '') each(parseLine(line, path))
+  }
+  return start
+}
+
+function parseLine<Entry>(line: string, path: string): Entry {
+  try {
+    return JSON.parse(line) as Entry
+  } catch (cause) {
+    throw new Error(`${path} is damaged: a line in its middle is not JSON. Remove the file to begin with fresh books.`, { cause })
+  }
+}

@@ -1,0 +1,202 @@
+/** The OAuth endpoints and the pages a person walks through, on the public port. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import formbody from '@fastify/formbody'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Provider } from 'oidc-provider'
+import type { Answer, Outlet } from '../api/outlet.ts'
+import { type Faults, NO_FACTS, type Operation } from '../faults.ts'
+import type { People, Person } from '../people.ts'
+import { consentPage, errorPage, loginPage, welcomePage } from './pages.ts'
+import { CLIENT_NAME, SCOPES, type Scope } from './provider.ts'
+
+export interface OAuthRoutesDeps {
+  /** Undefined until the house knows its address. */
+  readonly provider: () => Provider | undefined
+  readonly people: People
+  readonly faults: Faults
+  readonly outlet: Outlet
+  /** Real time in milliseconds. */
+  readonly now: () => number
+}
+
+type Walk = Awaited<ReturnType<Provider['interactionDetails']>>
+
+const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  // No form-action: browsers hold the whole chain of redirects behind a form to it, and that ends at addresses we do not know.
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer'
+}
+
+const OPERATION_OF: Readonly<Record<string, Operation>> = {
+  '/oauth/token': 'token',
+  '/oauth/token/revocation': 'revoke',
+  '/oauth/auth': 'authorize'
+}
+
+/** The names of the session cookies: a browser's earlier walk must not decide anything in this one. */
+const SESSION_COOKIE = /(?:^|;\s*)house_session(?:\.sig)?=[^;]*/g
+
+export function oauthRoutes(app: FastifyInstance, deps: OAuthRoutesDeps): void {
+  app.get('/', (_request, reply) => reply.headers(PAGE_HEADERS).send(welcomePage()))
+  app.register(async scope => {
+    // oidc-provider reads the bodies of its own endpoints.
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    scope.all('/oauth/*', (request, reply) => bridge(deps, request, reply))
+  })
+  app.register(async scope => {
+    await scope.register(formbody, { bodyLimit: 16 * 1024 })
+    scope.get('/login/:walk', async (request, reply) => {
+      const walk = await detailsOf(deps, request, reply)
+      if (walk === undefined) return reply
+      const person = personOf(deps, walk)
+      return page(reply, 200, person === undefined ? loginShown(walk, '', null) : consentShown(deps, walk, person))
+    })
+    scope.post('/login/:walk', async (request, reply) => {
+      const walk = await detailsOf(deps, request, reply)
+      if (walk !== undefined) await decide(deps, walk, { request, reply })
+      return reply
+    })
+  })
+}
+
+interface Turn {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+async function decide(deps: OAuthRoutesDeps, walk: Walk, { request, reply }: Turn): Promise<unknown> {
+  const form = formOf(request.body)
+  const person = personOf(deps, walk)
+  if (form.decision === 'decline')
+    return finish(deps, { request, reply }, { error: 'access_denied', error_description: 'the person declined' })
+  if (form.decision !== 'approve') return page(reply, 400, errorPage('bad_request', 'the form was sent without a decision'))
+  if (person === undefined) return logIn(deps, walk, { request, reply })
+  const grantId = await grantFor(deps, walk, person)
+  return finish(deps, { request, reply }, { login: { accountId: person.id }, consent: { grantId } })
+}
+
+async function logIn(deps: OAuthRoutesDeps, walk: Walk, { request, reply }: Turn): Promise<unknown> {
+  const { username, password } = formOf(request.body)
+  const person = deps.people.check(username, password)
+  if (person === undefined)
+    return page(reply, 401, loginShown(walk, username, 'That username and password do not belong together. Please try again.'))
+  walk.result = { login: { accountId: person.id } }
+  await walk.save(walk.exp - Math.floor(deps.now() / 1000))
+  return reply.redirect(request.url, 303)
+}
+
+async function grantFor({ provider }: OAuthRoutesDeps, walk: Walk, person: Person): Promise<string> {
+  const oidc = provider()
+  if (oidc === undefined) throw new Error('the house is not open yet')
+  const grant = new oidc.Grant({ accountId: person.id, clientId: String(walk.params.client_id) })
+  grant.addOIDCScope(String(walk.params.scope ?? ''))
+  return grant.save()
+}
+
+async function finish({ provider }: OAuthRoutesDeps, { request, reply }: Turn, result: object): Promise<void> {
+  reply.hijack()
+  await provider()?.interactionFinished(request.raw, reply.raw, { ...result }, { mergeWithLastSubmission: false })
+}
+
+/** The walk this browser is on; answers itself where there is none. */
+async function detailsOf({ provider }: OAuthRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<Walk | undefined> {
+  try {
+    return await provider()?.interactionDetails(request.raw, reply.raw)
+  } catch {
+    page(reply, 400, errorPage('walk_unknown', 'it has expired, was used already, or was opened in another browser'))
+    return undefined
+  }
+}
+
+function personOf({ people }: OAuthRoutesDeps, walk: Walk): Person | undefined {
+  const id = walk.result?.login?.accountId
+  return id === undefined ? undefined : people.byId(id)
+}
+
+function loginShown(walk: Walk, username: string, problem: string | null): string {
+  return loginPage({ action: `/login/${walk.uid}`, app: CLIENT_NAME, username, problem })
+}
+
+function consentShown({ people }: OAuthRoutesDeps, walk: Walk, person: Person): string {
+  const asked = String(walk.params.scope ?? '').split(' ')
+  const scopes = SCOPES.filter((scope): scope is Scope => asked.includes(scope))
+  return consentPage({
+    action: `/login/${walk.uid}`,
+    app: CLIENT_NAME,
+    person: person.name,
+    scopes,
+    accounts: people.accountsOf(person.id)
+  })
+}
+
+function page(reply: FastifyReply, status: number, html: string): FastifyReply {
+  return reply.status(status).headers(PAGE_HEADERS).send(html)
+}
+
+function formOf(body: unknown): { readonly decision: string; readonly username: string; readonly password: string } {
+  const read = (name: string, most: number) => {
+    const value = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined
+    return typeof value === 'string' ? value.slice(0, most) : ''
+  }
+  return { decision: read('decision', 16), username: read('username', 64).trim(), password: read('password', 128) }
+}
+
+/** Hands a request to oidc-provider, whose paths begin below `/oauth`, and lets faults have their way with the answer. */
+async function bridge({ provider, faults, outlet }: OAuthRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const oidc = provider()
+  if (oidc === undefined) return page(reply, 503, errorPage('not_open', 'the house is still opening'))
+  reply.hijack()
+  const { raw } = request
+  const original = raw.url ?? '/'
+  const operation = OPERATION_OF[original.split('?', 1)[0] ?? '']
+  const cookie = raw.headers.cookie?.replace(SESSION_COOKIE, '')
+  if (cookie === undefined || cookie === '') delete raw.headers.cookie
+  else raw.headers.cookie = cookie
+  Object.assign(raw, { originalUrl: original, url: original.slice('/oauth'.length) })
+  const handle = oidc.callback()
+  if (operation === undefined) return handle(raw, reply.raw)
+  const fault = faults.none ? undefined : faults.take(operation, NO_FACTS)
+  const carryOut = () => captured(handle, raw, reply.raw)
+  const problem = (
+    { status, message, detail }: { readonly status: number; readonly message: string; readonly detail: { readonly retryAfter?: number } },
+    code: string | null
+  ): Answer => ({
+    status,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      ...(detail.retryAfter === undefined ? {} : { 'retry-after': String(detail.retryAfter) })
+    },
+    text: JSON.stringify({
+      error: code ?? (status === 401 ? 'invalid_client' : status === 400 ? 'invalid_grant' : 'temporarily_unavailable'),
+      error_description: message
+    })
+  })
+  return outlet.serve({ operation, response: reply.raw, fault, carryOut, problem })
+}
+
+/** The answer oidc-provider would have given, kept back. */
+function captured(
+  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+  request: IncomingMessage,
+  response: ServerResponse
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const end = response.end
+  const restored = (chunk: unknown) => {
+    response.end = end
+    const headers: Record<string, string | number | readonly string[]> = {}
+    for (const [name, value] of Object.entries(response.getHeaders()))
+      if (value !== undefined && name !== 'content-length') headers[name] = value
+    for (const name of response.getHeaderNames()) response.removeHeader(name)
+    resolve({ status: response.statusCode, headers, text: typeof chunk === 'string' || Buffer.isBuffer(chunk) ? String(chunk) : '' })
+    return response
+  }
+  response.end = restored
+  handle(request, response).catch(reject)
+  return promise
+}

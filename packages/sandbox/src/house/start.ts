@@ -1,0 +1,306 @@
+/** Puts the sandbox brokerage together and opens its doors: the one file of the house that sees all others. */
+
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import fastify, { type FastifyInstance } from 'fastify'
+import type { Provider } from 'oidc-provider'
+import { type HouseConfig, houseConfig } from '../config.ts'
+import { type Market, openMarket } from '../market/index.ts'
+import { parseMarketSetting } from '../market/setting.ts'
+import { Cursors } from './api/cursor.ts'
+import { Envelope } from './api/envelope.ts'
+import { orderRoutes } from './api/orders.ts'
+import { Outlet } from './api/outlet.ts'
+import { readRoutes } from './api/reads.ts'
+import { Router } from './api/router.ts'
+import { Books } from './books.ts'
+import { HouseClock } from './clock.ts'
+import { controlRoutes } from './control/routes.ts'
+import { controlServer } from './control/server.ts'
+import { Counters } from './counters.ts'
+import { Desk } from './desk.ts'
+import { Faults, NO_FACTS } from './faults.ts'
+import { holdFolder, type Keys, keysOf } from './folder.ts'
+import { News } from './news.ts'
+import { GrantStore } from './oauth/grants.ts'
+import { mintTokens } from './oauth/mint.ts'
+import { openProvider } from './oauth/provider.ts'
+import { oauthRoutes } from './oauth/routes.ts'
+import { ENGINE_TYPE, People } from './people.ts'
+import { Pump } from './pump.ts'
+import { admitStream } from './stream/admit.ts'
+import { Hub, STREAM_PATH } from './stream/hub.ts'
+import { Timers } from './timers.ts'
+
+/** What the house cannot make itself; tests pass their own. */
+export interface HouseDeps {
+  /** Milliseconds since the epoch. */
+  readonly realNow: () => number
+  /** Unguessable text of at least 20 letters, digits, `-` and `_`. */
+  readonly newId: () => string
+  /** Hears of failures nobody else will be told of. */
+  readonly onTrouble: (error: unknown) => void
+}
+
+/** An open house. */
+export interface House extends AsyncDisposable {
+  readonly url: string
+  readonly streamUrl: string
+  readonly controlUrl: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly logins: readonly { readonly username: string; readonly password: string }[]
+  /** Closes everything; a house with a data folder can be started again on it. */
+  close(): Promise<void>
+}
+
+const REAL: HouseDeps = {
+  realNow: () => Date.now(),
+  newId: () => randomBytes(18).toString('base64url'),
+  onTrouble: error => process.stderr.write(`sandbox: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+}
+
+const BODY_BYTES_MAX = 64 * 1024
+const REQUEST_MS_MAX = 30_000
+
+/**
+ * Starts a house on free ports unless told otherwise; what is left out of `parts` has its default.
+ * @throws Error when the data folder is in use or its books do not suit the market, or a port is taken.
+ */
+export async function startHouse(parts: Partial<HouseConfig> = {}, deps: Partial<HouseDeps> = {}): Promise<House> {
+  const config = houseConfig(parts)
+  const undo: (() => unknown)[] = []
+  try {
+    return await open(config, { ...REAL, ...deps }, undo)
+  } catch (error) {
+    await closeAll(undo)
+    throw error
+  }
+}
+
+async function open(config: HouseConfig, deps: HouseDeps, undo: (() => unknown)[]): Promise<House> {
+  const timers = new Timers()
+  undo.push(() => timers.close())
+  const keys = openFolder(config, deps, undo)
+  const core = await openCore(config, { ...deps, timers }, undo)
+  const oauth = { accessTtlS: config.accessTtlS, refreshGraceMs: config.refreshGraceMs }
+  const grants = new GrantStore({
+    file: inFolder(config, 'grants.jsonl'),
+    now: deps.realNow,
+    refreshGraceMs: () => oauth.refreshGraceMs,
+    onEnded: grant => core.hub.endGrant(grant)
+  })
+  undo.push(() => grants.close())
+  core.passOf.current = token => grants.pass(token)
+
+  const secret = config.clientSecret ?? deps.newId()
+  const openOAuth = (url: string) =>
+    openProvider({
+      url,
+      client: { id: config.clientId, secret, redirectUris: config.redirectUris },
+      keys,
+      grants,
+      accessTtlS: () => oauth.accessTtlS,
+      knowsLogin: id => core.people.byId(id) !== undefined
+    })
+  const outlet = new Outlet({ counters: core.counters, wait: ms => timers.wait(ms), problem: problem => core.envelope.problem(problem) })
+  const { url, provider } = await openPublic(core, { config, outlet, grants, keys, deps, openOAuth }, undo)
+  const control = controlServer(
+    controlRoutes({
+      ...core,
+      grants,
+      mint: (login, scopes) => mintTokens(provider, { login, client: config.clientId, scopes, now: deps.realNow() }),
+      setOAuth: settings => Object.assign(oauth, settings),
+      reset: () => resetAll(core, grants)
+    }),
+    core.envelope,
+    deps.onTrouble
+  )
+  undo.push(() => control.close())
+  await control.listen({ host: '127.0.0.1', port: config.controlPort })
+  return house(core, { url, controlUrl: urlOf(control, '127.0.0.1'), clientId: config.clientId, clientSecret: secret }, undo)
+}
+
+function house(core: Core, parts: Pick<House, 'url' | 'controlUrl' | 'clientId' | 'clientSecret'>, undo: (() => unknown)[]): House {
+  let closing: Promise<void> | undefined
+  const close = () => (closing ??= closeAll(undo))
+  return {
+    ...parts,
+    streamUrl: `${parts.url.replace(/^http/, 'ws')}${STREAM_PATH}`,
+    logins: core.people.all().map(({ username, password }) => ({ username, password })),
+    close,
+    [Symbol.asyncDispose]: close
+  }
+}
+
+type Core = Awaited<ReturnType<typeof openCore>>
+
+/** Everything that needs no port: people, books, market, and who hears of what. */
+async function openCore(config: HouseConfig, deps: HouseDeps & { readonly timers: Timers }, undo: (() => unknown)[]) {
+  const setting = parseMarketSetting(config.market)
+  const market = await openMarket(config.market, { seed: config.seed, calendar: config.calendar })
+  undo.push(() => market[Symbol.asyncDispose]())
+  const people = new People(config.seed, inFolder(config, 'people.jsonl'))
+  undo.push(() => people.close())
+  const books: Books = new Books({
+    folder: config.dataDir,
+    newSeed: () => `${config.seed} ${deps.newId()}`,
+    onEvents: events => news.tell(events)
+  })
+  undo.push(() => books.close())
+  mustSuit(books, market)
+  const speed = setting.kind === 'replay' ? (setting.speed ?? config.speed) : 1
+  const startsAt = Math.max(books.latest, market.startsAt ?? deps.realNow() * 1000)
+  const clock = new HouseClock({ realNow: deps.realNow, startsAt, speed: speed === 'max' ? 1 : speed })
+  const envelope = new Envelope(deps.realNow, clock)
+  const faults = new Faults()
+  const counters = new Counters()
+  const passOf: { current: GrantStore['pass'] } = { current: () => undefined }
+  const hub: Hub = new Hub({
+    now: deps.realNow,
+    stamp: () => envelope.stamp(),
+    heartbeatMs: config.heartbeatMs,
+    newEpoch: deps.newId,
+    pass: token => passOf.current(token),
+    accountsOf: login => people.accountsOf(login).map(({ id }) => id),
+    admit: socket =>
+      admitStream(socket, {
+        fault: faults.none ? undefined : faults.take('stream.connect', NO_FACTS),
+        counters,
+        wait: ms => deps.timers.wait(ms)
+      })
+  })
+  const news: News = new News({ books, people, hub })
+  const desk = new Desk({ books, people, news, clock, newId: deps.newId, later: (ms, work) => deps.timers.later(ms, work) })
+  const pump = new Pump({ market, books, clock, atFullSpeed: speed === 'max', onTrouble: deps.onTrouble })
+  const openAccounts = () => openNewAccounts({ people, books, clock })
+  listInstruments({ market, books, clock })
+  await pump.start()
+  undo.push(() => pump.stop())
+  openAccounts()
+  return { market, people, books, clock, envelope, faults, counters, hub, news, desk, pump, openAccounts, passOf }
+}
+
+interface Doors {
+  readonly config: HouseConfig
+  readonly outlet: Outlet
+  readonly grants: GrantStore
+  readonly keys: Keys
+  readonly deps: HouseDeps
+  readonly openOAuth: (url: string) => Promise<Provider>
+}
+
+/** The port comes first and the OAuth server second, because its issuer names the port. */
+async function openPublic(
+  core: Core,
+  doors: Doors,
+  undo: (() => unknown)[]
+): Promise<{ readonly url: string; readonly provider: Provider }> {
+  const { config, outlet, deps } = doors
+  const oauth: { provider: Provider | undefined } = { provider: undefined }
+  const app = publicServer(core, doors)
+  oauthRoutes(app, { provider: () => oauth.provider, people: core.people, faults: core.faults, outlet, now: deps.realNow })
+  undo.push(() => app.close())
+  core.hub.attach(app.server)
+  undo.push(() => core.hub.close())
+  await app.listen({ host: config.host, port: config.port })
+  const url = config.publicUrl ?? urlOf(app, config.host)
+  const provider = await doors.openOAuth(url)
+  oauth.provider = provider
+  return { url, provider }
+}
+
+function publicServer(core: Core, { outlet, grants, keys, deps }: Doors): FastifyInstance {
+  const prefix = deps.newId().slice(0, 8)
+  let requests = 0
+  const app = fastify({
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_MS_MAX,
+    forceCloseConnections: true,
+    genReqId: () => `${prefix}-${++requests}`
+  })
+  const router = new Router({ ...core, outlet, pass: token => grants.pass(token), onTrouble: deps.onTrouble })
+  router.addRefusals(app)
+  const cursors = new Cursors(Buffer.from(keys.cursors))
+  for (const route of [...orderRoutes({ ...core, cursors }), ...readRoutes({ ...core, cursors })]) router.add(app, route)
+  return app
+}
+
+function openFolder(config: HouseConfig, deps: HouseDeps, undo: (() => unknown)[]): Keys {
+  if (config.dataDir === null) return keysOf(null, deps.newId)
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  undo.push(holdFolder(config.dataDir))
+  return keysOf(config.dataDir, deps.newId)
+}
+
+async function resetAll(
+  { books, news, hub, faults, counters, people, pump, market, clock, openAccounts }: Core,
+  grants: GrantStore
+): Promise<void> {
+  faults.clear()
+  counters.reset()
+  for (const guest of people.forgetGuests()) grants.endLogin(guest, false)
+  news.reset()
+  books.reset()
+  listInstruments({ market, books, clock })
+  pump.refill()
+  openAccounts()
+  hub.reset()
+  await pump.now()
+}
+
+interface Ledger {
+  readonly books: Books
+  readonly clock: HouseClock
+}
+
+function listInstruments({ books, market, clock }: Ledger & { readonly market: Market }): void {
+  for (const spec of market.instruments) {
+    if (books.engine.instrument(spec.symbol) === undefined) books.run({ type: 'list_instrument', at: clock.now(), spec })
+  }
+}
+
+function openNewAccounts({ books, people, clock }: Ledger & { readonly people: People }): void {
+  for (const { id, number, kind, cash } of people.accounts()) {
+    if (books.engine.account(id) !== undefined) continue
+    const command = {
+      type: 'open_account',
+      at: clock.now(),
+      accountId: id,
+      number,
+      accountType: ENGINE_TYPE[kind],
+      currency: 'USD'
+    } as const
+    books.run({ ...command, deposit: cash, permitted: null })
+  }
+}
+
+function mustSuit(books: Books, market: Market): void {
+  if (market.endsAt === null || books.latest <= market.endsAt) return
+  throw new Error('The books in SANDBOX_DATA_DIR are of a later time than the recorded market ends. Use another folder for this recording.')
+}
+
+function inFolder({ dataDir }: HouseConfig, name: string): string | null {
+  return dataDir === null ? null : join(dataDir, name)
+}
+
+function urlOf(app: FastifyInstance, host: string): string {
+  const { port } = app.server.address() as AddressInfo
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}
+
+/** Backwards, all of them, whatever fails. */
+async function closeAll(undo: (() => unknown)[]): Promise<void> {
+  const failures: unknown[] = []
+  for (const close of undo.splice(0).reverse()) {
+    try {
+      await close()
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, 'the house did not close cleanly')
+}

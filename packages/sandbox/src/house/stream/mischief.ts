@@ -1,0 +1,62 @@
+/** How a stream misbehaves on command: what becomes of each frame on its way out. */
+
+export const STREAM_FAULTS = ['drop', 'mute', 'delay', 'duplicate', 'reorder', 'lose', 'garble', 'normal'] as const
+export type StreamFault = (typeof STREAM_FAULTS)[number]
+
+export interface StreamOrder {
+  readonly do: StreamFault
+  /** A login's id; null: everybody. */
+  readonly login: string | null
+  readonly code: number | null
+  readonly ms: number
+  readonly times: number | null
+  readonly window: number
+}
+
+/** What is wrong with the streams of one login, or of everybody. */
+export class Mischief {
+  mutedUntil = 0
+  delayMs = 0
+  duplicates = 0
+  losses = 0
+  window = 0
+
+  apply(order: StreamOrder, now: number): void {
+    switch (order.do) {
+      case 'mute':
+        this.mutedUntil = order.ms === 0 ? Number.POSITIVE_INFINITY : now + order.ms
+        break
+      case 'delay':
+        this.delayMs = order.ms
+        break
+      case 'duplicate':
+        this.duplicates = order.times ?? Number.POSITIVE_INFINITY
+        break
+      case 'lose':
+        this.losses = order.times ?? 1
+        break
+      case 'reorder':
+        this.window = order.window
+        break
+      case 'normal':
+        this.mutedUntil = this.delayMs = this.duplicates = this.losses = this.window = 0
+        break
+      case 'drop':
+      case 'garble':
+        break
+    }
+  }
+
+  get harmless(): boolean {
+    return this.mutedUntil === 0 && this.delayMs === 0 && this.duplicates === 0 && this.losses === 0 && this.window === 0
+  }
+
+  /** Counts one event against the losses. */
+  loses(): boolean {
+    return this.losses > 0 && this.losses-- > 0
+  }
+
+  duplicatesNext(): boolean {
+    return this.duplicates > 0 && this.duplicates-- > 0
+  }
+}

@@ -1,0 +1,28 @@
+/** Waiting in real time, all of it ended when the house closes. */
+
+import { setTimeout as wait } from 'node:timers/promises'
+
+export class Timers {
+  readonly #closing = new AbortController()
+
+  /** Ends early, without a complaint, when the house closes. */
+  async wait(ms: number): Promise<void> {
+    try {
+      await wait(ms, undefined, { signal: this.#closing.signal, ref: false })
+    } catch (error) {
+      if (!this.#closing.signal.aborted) throw error
+    }
+  }
+
+  /** Runs `work` after so long, unless the house has closed by then. */
+  later(ms: number, work: () => void): void {
+    const timer = setTimeout(() => {
+      if (!this.#closing.signal.aborted) work()
+    }, ms)
+    timer.unref()
+  }
+
+  close(): void {
+    this.#closing.abort()
+  }
+}

@@ -1,0 +1,96 @@
+/** The sandbox brokerage as a program: `npm run sandbox`, or started by the service beside itself. */
+
+import { type HouseConfig, readConfig, settingsHelp } from './config.ts'
+import { type House, startHouse } from './house/start.ts'
+
+const PARENT_EVERY_MS = 1_000
+
+async function main(): Promise<void> {
+  if (process.argv.includes('--help')) {
+    process.stdout.write(`The sandbox brokerage. Settings, all from the environment:\n${settingsHelp()}\n`)
+    return
+  }
+  const config = readConfig(process.env)
+  const house = await startHouse(config)
+  const stop = once(() => house.close())
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
+  watchParent(config, stop)
+  announce(config, house)
+}
+
+/** One line for whoever started the program, a page for whoever reads along. */
+function announce(config: HouseConfig, house: House): void {
+  const ready = {
+    event: 'ready',
+    url: house.url,
+    stream_url: house.streamUrl,
+    control_url: house.controlUrl,
+    client_id: house.clientId,
+    ...(config.clientSecret === null ? { client_secret: house.clientSecret } : {}),
+    logins: house.logins,
+    pid: process.pid
+  }
+  if (!process.stdout.isTTY) process.stdout.write(`${JSON.stringify(ready)}\n`)
+  if (process.stdout.isTTY || process.stderr.isTTY) process.stderr.write(welcome(config, house))
+}
+
+function welcome(config: HouseConfig, house: House): string {
+  const people = house.logins.map(({ username, password }) => `    ${username.padEnd(10)} ${password}`).join('\n')
+  const books = config.dataDir === null ? 'in memory: gone when it stops (SANDBOX_DATA_DIR keeps them)' : `in ${config.dataDir}`
+  return `
+  The sandbox brokerage is open: a market to practise on, with practice money.
+
+  Address   ${house.url}
+  Stream    ${house.streamUrl}
+  Control   ${house.controlUrl}   (this machine only: faults, prices, the clock)
+  Prices    ${config.market}
+  Books     ${books}
+
+  Logins
+${people}
+
+  OAuth client
+    ${house.clientId.padEnd(10)} ${config.clientSecret === null ? house.clientSecret : '(the secret you set)'}
+
+  A token without the browser walk, and the accounts it sees:
+    TOKEN=$(curl -s -X POST ${house.controlUrl}/logins/${house.logins[0]?.username}/token | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+    curl -s -H "Authorization: Bearer $TOKEN" ${house.url}/api/v1/accounts
+
+`
+}
+
+/** A sandbox nobody uses any more must not linger: it ends with its parent, or with its standard input. */
+function watchParent({ parentPid, endWithStdin }: HouseConfig, stop: () => void): void {
+  if (endWithStdin) {
+    process.stdin.on('end', stop)
+    process.stdin.on('error', stop)
+    process.stdin.resume()
+  }
+  if (parentPid === null) return
+  setInterval(() => {
+    try {
+      process.kill(parentPid, 0)
+    } catch {
+      stop()
+    }
+  }, PARENT_EVERY_MS).unref()
+}
+
+function once(close: () => Promise<void>): () => void {
+  let begun = false
+  return () => {
+    if (begun) return
+    begun = true
+    close().then(
+      () => process.exit(0),
+      error => fail(error)
+    )
+  }
+}
+
+function fail(error: unknown): never {
+  process.stderr.write(`The sandbox has stopped: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+}
+
+main().catch(fail)

@@ -1,0 +1,102 @@
+/** Bars built from prints or from finer bars, exactly. */
+import type { Micros } from '../engine/types.ts'
+import { billionths, fromBillionths } from './lean/numbers.ts'
+import type { Bar, BarInterval } from './types.ts'
+
+const SECOND: Micros = 1_000_000
+
+/** Length of a bar; that of `1d` is nominal, its days are a calendar's. */
+export const INTERVAL_LENGTHS: { readonly [Interval in BarInterval]: Micros } = {
+  '1s': SECOND,
+  '1m': 60 * SECOND,
+  '5m': 300 * SECOND,
+  '15m': 900 * SECOND,
+  '30m': 1_800 * SECOND,
+  '1h': 3_600 * SECOND,
+  '1d': 86_400 * SECOND
+}
+
+/** A bar in integers: prices and volume in billionths. */
+export interface RawBar {
+  readonly start: Micros
+  readonly open: bigint
+  readonly high: bigint
+  readonly low: bigint
+  readonly close: bigint
+  readonly volume: bigint
+}
+
+/** The bar a single print makes. */
+export function printBar(start: Micros, price: string, size: string): RawBar {
+  const value = billionths(price)
+  return { start, open: value, high: value, low: value, close: value, volume: billionths(size) }
+}
+
+/** `later` behind `earlier`, as one bar. */
+export function joined(earlier: RawBar, later: RawBar): RawBar {
+  return {
+    start: earlier.start,
+    open: earlier.open,
+    high: later.high > earlier.high ? later.high : earlier.high,
+    low: later.low < earlier.low ? later.low : earlier.low,
+    close: later.close,
+    volume: earlier.volume + later.volume
+  }
+}
+
+/** Ascending bars in longer ones; `startOf` says which one a bar belongs to. */
+export function regrouped(bars: Iterable<RawBar>, startOf: (at: Micros) => Micros): readonly RawBar[] {
+  const groups: RawBar[] = []
+  for (const bar of bars) {
+    const start = startOf(bar.start)
+    const last = groups.at(-1)
+    if (last?.start === start) groups[groups.length - 1] = joined(last, bar)
+    else groups.push({ ...bar, start })
+  }
+  return groups
+}
+
+/** Starts of bars of one length, counted from the epoch. */
+export function byLength(length: Micros): (at: Micros) => Micros {
+  return at => at - (at % length)
+}
+
+export function toBar(raw: RawBar, closed: boolean): Bar {
+  return {
+    start: raw.start,
+    open: fromBillionths(raw.open),
+    high: fromBillionths(raw.high),
+    low: fromBillionths(raw.low),
+    close: fromBillionths(raw.close),
+    volume: fromBillionths(raw.volume),
+    closed
+  }
+}
+
+/** The latest bars of one length, from prints in time order. The oldest beyond `barsMax` are forgotten. */
+export class BarSeries {
+  readonly #length: Micros
+  readonly #barsMax: number
+  readonly #bars: RawBar[] = []
+
+  constructor(length: Micros, barsMax: number) {
+    this.#length = length
+    this.#barsMax = barsMax
+  }
+
+  add(at: Micros, price: string, size: string): void {
+    const print = printBar(at - (at % this.#length), price, size)
+    const last = this.#bars.at(-1)
+    if (last?.start === print.start) {
+      this.#bars[this.#bars.length - 1] = joined(last, print)
+      return
+    }
+    this.#bars.push(print)
+    if (this.#bars.length > this.#barsMax) this.#bars.shift()
+  }
+
+  /** Those that start at or after `from`. */
+  since(from: Micros): readonly RawBar[] {
+    return this.#bars.filter(bar => bar.start >= from)
+  }
+}

@@ -1,0 +1,113 @@
+/** Bars of recorded data: the recorded ones where there are such, else built from the next finer recording. */
+import type { Micros } from '../../engine/types.ts'
+import { byLength, INTERVAL_LENGTHS, type RawBar, regrouped, toBar } from '../bar-series.ts'
+import { daysOf } from '../day-starts.ts'
+import type { Catalog, RecordedFile } from '../lean/catalog.ts'
+import { billionths } from '../lean/numbers.ts'
+import { type Resolution, tradeBars, tradeTicks } from '../lean/rows.ts'
+import { BARS_MAX, type Bar, type BarInterval, type BarsQuery } from '../types.ts'
+
+/** What a bar is made of, best first. */
+const BASES: { readonly [Interval in BarInterval]: readonly Resolution[] } = {
+  '1s': ['second', 'tick'],
+  '1m': ['minute', 'second', 'tick'],
+  '5m': ['minute', 'second', 'tick'],
+  '15m': ['minute', 'second', 'tick'],
+  '30m': ['minute', 'second', 'tick'],
+  '1h': ['hour', 'minute', 'second', 'tick'],
+  '1d': ['daily', 'hour', 'minute', 'second', 'tick']
+}
+
+const LENGTHS: { readonly [Name in Resolution]: Micros } = {
+  tick: INTERVAL_LENGTHS['1s'],
+  second: INTERVAL_LENGTHS['1s'],
+  minute: INTERVAL_LENGTHS['1m'],
+  hour: INTERVAL_LENGTHS['1h'],
+  daily: INTERVAL_LENGTHS['1d']
+}
+
+/** Files kept unpacked; the one used longest ago goes first. A day of seconds is some megabytes. */
+const KEPT_MAX = 4
+const DAY = INTERVAL_LENGTHS['1d']
+
+export class RecordedHistory {
+  readonly #catalog: Catalog
+  readonly #kept = new Map<RecordedFile, Promise<readonly RawBar[]>>()
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog
+  }
+
+  /**
+   * Recorded bars that had ended by `now`, and behind them the open one made of `live` prints.
+   * @throws BadMarketData
+   */
+  async bars(query: BarsQuery, zone: string, live: readonly RawBar[]): Promise<readonly Bar[]> {
+    const { symbol, interval, from, to, now } = query
+    const limit = Math.min(query.limit ?? BARS_MAX, BARS_MAX)
+    const days = daysOf(zone)
+    const length = INTERVAL_LENGTHS[interval]
+    const startOf = interval === '1d' ? (at: Micros): Micros => days(at).start : byLength(length)
+    const endOf = interval === '1d' ? (start: Micros): Micros => days(start).end : (start: Micros): Micros => start + length
+    const wanted = (bar: RawBar): boolean => bar.start >= from && bar.start < to
+    const open = regrouped(live, startOf).filter(bar => wanted(bar) && bar.start <= now && endOf(bar.start) > now)
+    for (const base of BASES[interval]) {
+      const rows = await this.#rows(symbol, base, {
+        from,
+        to: Math.min(to + length, now),
+        limit: limit * Math.ceil(length / LENGTHS[base])
+      })
+      const closed = regrouped(rows, startOf).filter(bar => wanted(bar) && endOf(bar.start) <= now)
+      if (closed.length > 0) return [...closed.map(bar => toBar(bar, true)), ...open.map(bar => toBar(bar, false))].slice(-limit)
+    }
+    return open.map(bar => toBar(bar, false)).slice(-limit)
+  }
+
+  /** Rows that start at or after `from` and end by `to`: the newest `limit`, and somewhat more. */
+  async #rows(symbol: string, resolution: Resolution, stretch: { readonly from: Micros; readonly to: Micros; readonly limit: number }) {
+    const { from, to, limit } = stretch
+    const files = this.#catalog.files.filter(file => file.symbol === symbol && file.data === 'trade' && file.resolution === resolution)
+    const parts: (readonly RawBar[])[] = []
+    let count = 0
+    for (const file of files.toReversed()) {
+      const start = file.date === null ? null : file.rows.midnight(file.date)
+      if (start !== null && (start > to || start + DAY <= from)) continue
+      const rows = (await this.#unpacked(file)).filter(row => row.start >= from && row.start + LENGTHS[resolution] <= to)
+      parts.unshift(rows)
+      count += rows.length
+      if (count >= limit) break
+    }
+    return parts.flat()
+  }
+
+  #unpacked(file: RecordedFile): Promise<readonly RawBar[]> {
+    const known = this.#kept.get(file)
+    if (known !== undefined) {
+      this.#kept.delete(file)
+      this.#kept.set(file, known)
+      return known
+    }
+    const bars = unpack(file)
+    this.#kept.set(file, bars)
+    // A file that could not be read may be mended; it is not remembered as broken.
+    bars.catch(() => this.#kept.delete(file))
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest)
+    return bars
+  }
+}
+
+async function unpack({ rows, resolution }: RecordedFile): Promise<readonly RawBar[]> {
+  const bars: RawBar[] = []
+  if (resolution === 'tick') {
+    const second = byLength(LENGTHS.tick)
+    for await (const ticks of tradeTicks(rows))
+      for (const { at, price, size } of ticks)
+        bars.push({ start: at, open: price.value, high: price.value, low: price.value, close: price.value, volume: billionths(size) })
+    return regrouped(bars, second)
+  }
+  for await (const batch of tradeBars(rows))
+    for (const { at, open, high, low, close, volume } of batch)
+      bars.push({ start: at, open: open.value, high: high.value, low: low.value, close: close.value, volume: billionths(volume) })
+  return bars
+}

@@ -1,0 +1,82 @@
+/** The phases of each session group as the engine is told them: by calendar, or forced by hand. */
+import { continuousCalendar, midnight, type TradingCalendar, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
+import type { Micros, Phase, SessionCommand } from '../engine/types.ts'
+import { Timeline } from './timeline.ts'
+import type { MarketGroup } from './types.ts'
+
+/** `always`: shares never close. `exchange`: they keep exchange hours. Crypto never closes. */
+export type CalendarChoice = 'always' | 'exchange'
+
+/** One session group: its calendar, and the phases forced upon it. */
+export class Session {
+  readonly market: MarketGroup
+  readonly calendar: TradingCalendar
+  readonly #forced = new Timeline<Phase | null>(null)
+  #told: SessionCommand | null = null
+  #due: SessionCommand | null = null
+
+  constructor(market: MarketGroup, choice: CalendarChoice) {
+    this.market = market
+    this.calendar =
+      market === 'crypto' ? continuousCalendar('UTC') : choice === 'exchange' ? usEquityCalendar() : continuousCalendar('America/New_York')
+  }
+
+  force(phase: Phase | null, at: Micros): void {
+    this.#forced.set(at, phase)
+    this.#due = null
+  }
+
+  phaseAt(at: Micros): Phase {
+    return this.#forced.valueAt(at) ?? this.calendar.phaseAt(at / 1_000)
+  }
+
+  /** Null while a phase is forced, and where the calendar knows no change. */
+  nextChange(at: Micros): Micros | null {
+    const change = this.#forced.valueAt(at) === null ? this.calendar.nextChange(at / 1_000) : null
+    return change === null ? null : change.at * 1_000
+  }
+
+  /** Whether by calendar or by hand the phase changes after `from` and before `to`. */
+  changesWithin(from: Micros, to: Micros): boolean {
+    const change = this.calendar.nextChange(from / 1_000)
+    return this.#forced.changesWithin(from, to) || (change !== null && change.at * 1_000 < to)
+  }
+
+  /** The next command the engine is due: at first the state at `from`, then each change after what was {@link told}. */
+  due(from: Micros): SessionCommand {
+    this.#due ??= this.#told === null ? this.#stateAt(from) : this.#changeAfter(this.#told, from)
+    return this.#due
+  }
+
+  told(command: SessionCommand): void {
+    this.#told = command
+    this.#due = null
+  }
+
+  #changeAfter(told: SessionCommand, from: Micros): SessionCommand {
+    for (let at = this.#turn(Math.max(told.at, from)); ; at = this.#turn(at)) {
+      const state = this.#stateAt(at)
+      if (state.phase !== told.phase || state.tradingDate !== told.tradingDate) return state
+    }
+  }
+
+  /** The next instant at which a date or a phase may change. */
+  #turn(at: Micros): Micros {
+    const ms = at / 1_000
+    // A calendar without changes has one span a day, which ends at midnight.
+    const change = this.calendar.nextChange(ms)?.at ?? midnight(this.calendar.nextTradingDay(this.calendar.dateAt(ms)), this.calendar.zone)
+    return Math.min(change * 1_000, this.#forced.nextChange(at) ?? Number.POSITIVE_INFINITY)
+  }
+
+  #stateAt(at: Micros): SessionCommand {
+    return { type: 'session', at, market: this.market, phase: this.phaseAt(at), tradingDate: this.#tradingDate(at) }
+  }
+
+  // Behind the last session of a day orders are for the next one, so its date begins there.
+  #tradingDate(at: Micros): string {
+    const ms = at / 1_000
+    const date = this.calendar.dateAt(ms)
+    const end = this.calendar.spansOn(date).at(-1)?.end
+    return end !== undefined && ms < end ? date : this.calendar.nextTradingDay(date)
+  }
+}

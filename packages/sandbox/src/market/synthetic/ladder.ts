@@ -1,0 +1,84 @@
+/** The displayed book around a price: ten levels a side. */
+import type { Micros, QuoteCommand, QuoteLevel, TradeCommand } from '../../engine/types.ts'
+import { draw } from './chance.ts'
+import type { Profile } from './profiles.ts'
+import { PRINT_DELAY, type Slot } from './walk.ts'
+
+export const LEVELS = 10
+
+/** What a tick and a unit are worth, in billionths: powers of ten. */
+export interface Scale {
+  readonly tick: bigint
+  readonly unit: bigint
+}
+
+/**
+ * The book of an update, at most ten levels a side, and its print if it has one: a buyer's at the ask or a seller's at the bid, never for more than
+ * is shown there.
+ * @param shift ticks the symbol was moved by hand
+ */
+export function shown(
+  profile: Profile,
+  scale: Scale,
+  slot: Slot,
+  shift: number
+): { readonly quote: QuoteCommand; readonly print: TradeCommand | null } {
+  const { symbol } = profile
+  const price = shifted(slot.price, shift)
+  const spread = profile.spread + (slot.chance % 3 === 0 ? 1 : 0)
+  const bought = (slot.chance & 4) === 0
+  const bid = bought ? price - spread : price
+  const quote: QuoteCommand = {
+    type: 'quote',
+    at: slot.at,
+    symbol,
+    bids: side(profile, scale, { best: bid, step: -profile.step, chance: slot.chance, least: bought ? 0 : slot.size }),
+    asks: side(profile, scale, { best: bid + spread, step: profile.step, chance: ~slot.chance, least: bought ? slot.size : 0 })
+  }
+  return { quote, print: slot.size === 0 ? null : print(symbol, scale, slot.at + PRINT_DELAY, { price, size: slot.size }) }
+}
+
+/** A print in the engine's words. */
+export function print(
+  symbol: string,
+  scale: Scale,
+  at: Micros,
+  { price, size }: { readonly price: number; readonly size: number }
+): TradeCommand {
+  return { type: 'trade', at, symbol, price: text(price, scale.tick), size: text(size, scale.unit), auction: null }
+}
+
+/** A price moved by hand; it never falls below one tick. */
+export function shifted(price: number, shift: number): number {
+  return Math.max(1, price + shift)
+}
+
+interface Side {
+  readonly best: number
+  readonly step: number
+  readonly chance: number
+  /** Shown at the best price at least. */
+  readonly least: number
+}
+
+function side(profile: Profile, scale: Scale, { best, step, chance, least }: Side): readonly QuoteLevel[] {
+  const levels: QuoteLevel[] = []
+  for (let level = 0; level < LEVELS; level++) {
+    const price = best + level * step
+    if (price < 1) break
+    const drawn = Math.floor((profile.size * (40 + (draw(chance, level) % 121)) * (10 + level)) / 1_000)
+    const size = Math.max(1, level === 0 ? least : 0, drawn)
+    levels.push([text(price, scale.tick), text(size, scale.unit)])
+  }
+  return levels
+}
+
+// Twenty levels an update, some dozens of updates a second: by digits it takes a fraction of what big integers take.
+function text(count: number, worth: bigint): string {
+  const places = 10 - worth.toString().length
+  const digits = String(count).padStart(places + 1, '0')
+  if (places === 0) return digits
+  const fraction = digits.slice(-places).replace(/0+$/, '')
+  const whole = digits.slice(0, -places)
+  return fraction === '' ? whole : `${whole}.${fraction}`
+}

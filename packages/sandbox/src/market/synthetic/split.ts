@@ -1,0 +1,110 @@
+/** Cuts a bar into consecutive smaller ones that add up to it again, exactly: the idea that makes every interval agree with every other. */
+
+/** Prices in ticks, volume in units: integers. `high` and `low` contain `open` and `close`. */
+export interface Shape {
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+  readonly volume: number
+}
+
+/** A draw of 32 bits for the `index`-th part; `what` tells draws for different purposes apart. */
+export type Draws = (index: number, what: number) => number
+
+const WANDER = 0
+const WICK_UP = 1
+const WICK_DOWN = 2
+const WEIGHT = 3
+
+/**
+ * `count` bars in a row: each opens where the one before closed, the highest reaches the whole's high and the lowest its low, and the volumes
+ * add up, none below `volumeMin` (the whole must have that much).
+ */
+export function split(whole: Shape, count: number, volumeMin: number, draws: Draws): readonly Shape[] {
+  const points = wander(whole, count + 1, draws)
+  const reach = reachOf(whole, count)
+  const volumes = portions(whole.volume, count, volumeMin, draws)
+  const parts = volumes.map((volume, index) => {
+    const open = points[index] ?? whole.open
+    const close = points[index + 1] ?? whole.close
+    const top = Math.max(open, close)
+    const bottom = Math.min(open, close)
+    // At most half the way to the whole's extremes, which one part alone shall reach.
+    const high = top + (draws(index, WICK_UP) % (Math.min(reach, (whole.high - top) >> 1) + 1))
+    const low = bottom - (draws(index, WICK_DOWN) % (Math.min(reach, (bottom - whole.low) >> 1) + 1))
+    return { open, high, low, close, volume }
+  })
+  const highest = furthest(parts, (a, b) => a.high > b.high)
+  const lowest = furthest(parts, (a, b) => a.low < b.low)
+  return parts.map((part, index) => ({
+    ...part,
+    high: index === highest ? whole.high : part.high,
+    low: index === lowest ? whole.low : part.low
+  }))
+}
+
+/**
+ * `count` (four or more) prices from open to close within the bar, its high and its low among them.
+ * @returns the prices, and the places of the two extremes
+ */
+export function prices(
+  whole: Shape,
+  count: number,
+  draws: Draws
+): { readonly path: readonly number[]; readonly high: number; readonly low: number } {
+  const path = [...wander(whole, count, draws)]
+  const inner = path.slice(1, -1)
+  const high = 1 + furthest(inner, (a, b) => a > b)
+  const lowest = 1 + furthest(inner, (a, b) => a < b)
+  // A flat stretch has its highest and its lowest in the same place.
+  const low = lowest === high ? (high === 1 ? 2 : high - 1) : lowest
+  path[high] = whole.high
+  path[low] = whole.low
+  return { path, high, low }
+}
+
+/** `total` in `count` integer parts, each at least `least`. */
+export function portions(total: number, count: number, least: number, draws: Draws): readonly number[] {
+  const weights = Array.from({ length: count }, (_, index) => 64 + (draws(index, WEIGHT) % 193))
+  const sum = weights.reduce((a, b) => a + b, 0)
+  const spare = total - count * least
+  const parts = weights.map(weight => least + Math.floor((spare * weight) / sum))
+  const rest = total - parts.reduce((a, b) => a + b, 0)
+  return parts.map((part, index) => (index === count - 1 ? part + rest : part))
+}
+
+/** A walk of `count` prices from open to close that stays inside and is drawn to its end the more, the nearer it comes. */
+function wander(whole: Shape, count: number, draws: Draws): readonly number[] {
+  const reach = reachOf(whole, count)
+  const points = [whole.open]
+  let price = whole.open
+  for (let index = 1; index < count - 1; index++) {
+    const drift = Math.trunc((whole.close - price) / (count - index))
+    const step = (draws(index, WANDER) % (2 * reach + 1)) - reach
+    price = reflected(price + drift + step, whole)
+    points.push(price)
+  }
+  points.push(whole.close)
+  return points
+}
+
+/** A price that went out by some ticks comes in by as many. */
+function reflected(price: number, { high, low }: Shape): number {
+  const back = price > high ? 2 * high - price : price < low ? 2 * low - price : price
+  return Math.min(high, Math.max(low, back))
+}
+
+/** The longest single step: after `count` of them a free walk has strayed about a third of the bar's height. */
+function reachOf({ high, low }: Shape, count: number): number {
+  return Math.ceil(((high - low) * 5) / (9 * Math.max(1, Math.floor(Math.sqrt(count)))))
+}
+
+function furthest<Item>(items: readonly Item[], beyond: (a: Item, b: Item) => boolean): number {
+  let best = 0
+  for (const [index, item] of items.entries()) {
+    const current = items[best]
+    if (current !== undefined && beyond(item, current)) best = index
+  }
+  return best
+}

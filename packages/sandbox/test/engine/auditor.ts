@@ -1,0 +1,86 @@
+/** Watches an engine from outside, with figures of its own, and protests when an order or a fill is what it must not be. */
+import assert from 'node:assert/strict'
+import type { Command, EngineEvent, OrderEvent, OrderState, OrderView } from '../../src/engine/types.ts'
+import { readScaled } from '../../src/engine/units.ts'
+
+const FINAL: readonly OrderState[] = ['filled', 'canceled', 'expired', 'rejected', 'replaced']
+
+interface Seen {
+  readonly order: OrderView
+  readonly filled: bigint
+}
+
+export class Auditor {
+  readonly #orders = new Map<string, Seen>()
+  readonly #bands = new Map<string, { readonly lowest: bigint | undefined; readonly highest: bigint | undefined }>()
+  readonly #execs = new Set<string>()
+  #seq = 0
+
+  /** Counts what it has looked at, so that a test can tell that there was something to see. */
+  fills = 0
+  houseFills = 0
+
+  watch(command: Command, events: readonly EngineEvent[]): void {
+    if (command.type === 'quote')
+      this.#bands.set(command.symbol, { lowest: scaled(command.bids.at(-1)?.[0]), highest: scaled(command.asks.at(-1)?.[0]) })
+    if (command.type === 'split') this.#bands.delete(command.symbol)
+    for (const event of events) {
+      assert.equal(event.seq, ++this.#seq, 'events are numbered without gaps')
+      if (event.type === 'order') this.#order(event)
+    }
+    const [first] = events
+    if (command.type === 'submit') {
+      assert.ok(
+        first?.type === 'refused' || (first?.type === 'order' && first.order.clientOrderId === command.clientOrderId),
+        'the first event answers'
+      )
+      if (command.timeInForce === 'IOC' || command.timeInForce === 'FOK') this.#atOnce(command.timeInForce, events)
+    }
+  }
+
+  /** Forgets closed orders, so that a long run stays small. */
+  trim(): void {
+    for (const [id, { order }] of this.#orders) if (FINAL.includes(order.state)) this.#orders.delete(id)
+    this.#execs.clear()
+  }
+
+  #atOnce(timeInForce: 'IOC' | 'FOK', events: readonly EngineEvent[]): void {
+    const [first] = events
+    if (first?.type !== 'order') return
+    const last = this.#orders.get(first.order.orderId)?.order
+    assert.ok(last !== undefined && FINAL.includes(last.state), `${timeInForce} never rests`)
+    if (timeInForce === 'FOK') assert.ok(last.filledQuantity === '0' || last.state === 'filled', 'FOK is all or none')
+  }
+
+  #order({ order, change, fill }: OrderEvent): void {
+    const before = this.#orders.get(order.orderId)
+    if (before !== undefined) assert.ok(!FINAL.includes(before.order.state), `${before.order.state} is final, came ${change}`)
+    const filled = scaled(order.filledQuantity) ?? 0n
+    const quantity = scaled(order.quantity ?? undefined)
+    if (quantity !== undefined)
+      assert.ok(filled + (scaled(order.carriedQuantity) ?? 0n) <= quantity, `overfilled: ${JSON.stringify(order)}`)
+    if (order.state === 'filled') assert.equal(filled + (scaled(order.carriedQuantity) ?? 0n), quantity)
+    const added = change === 'fill' ? (scaled(fill?.quantity) ?? 0n) : 0n
+    assert.equal(filled, (before?.filled ?? 0n) + added, 'the filled quantity is the sum of the fills')
+    if (fill !== null) this.#fill(order, fill)
+    this.#orders.set(order.orderId, { order, filled })
+  }
+
+  #fill(order: OrderView, fill: NonNullable<OrderEvent['fill']>): void {
+    this.fills++
+    if (fill.venue === 'HOUSE') this.houseFills++
+    assert.ok(!this.#execs.has(fill.execId), 'an execution happens once')
+    this.#execs.add(fill.execId)
+    const price = scaled(fill.price) ?? 0n
+    const limit = scaled(order.limitPrice ?? undefined)
+    if (limit !== undefined) assert.ok(order.side === 'BUY' ? price <= limit : price >= limit, 'beyond the limit')
+    if (fill.venue === 'OPEN' || fill.venue === 'CLOSE') return
+    const { lowest, highest } = this.#bands.get(order.symbol) ?? {}
+    assert.ok(lowest === undefined || price >= lowest, `${fill.price} is below the quotes`)
+    assert.ok(highest === undefined || price <= highest, `${fill.price} is above the quotes`)
+  }
+}
+
+function scaled(text: string | undefined): bigint | undefined {
+  return text === undefined ? undefined : readScaled(text)
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Customer, control, eventually, openHouse, send, type Wire } from './support.ts'
+
+test('logins and accounts are made on demand', async () => {
+  await using house = await openHouse()
+  const { login } = await control(house, 'POST', '/logins', { username: 'sam', accounts: [{ kind: 'cash', cash: '1000.00' }] })
+  assert.equal(login.accounts.length, 1)
+  const sam = await Customer.of(house, 'sam')
+  assert.equal((await sam.call('GET', '/balances')).body.items[0].cash, '1000.00')
+  await control(house, 'POST', '/logins/sam/accounts', { kind: 'margin' })
+  assert.equal((await sam.call('GET', '/accounts')).body.items.length, 2)
+  assert.equal((await send(`${house.controlUrl}/logins`, 'POST', { username: 'sam' })).status, 409)
+  assert.equal((await send(`${house.controlUrl}/logins/nobody/revoke`, 'POST', {})).status, 404)
+  const tooRich = { username: 'croesus', accounts: [{ kind: 'margin', cash: '900000000000' }] }
+  assert.equal((await send(`${house.controlUrl}/logins`, 'POST', tooRich)).status, 400)
+  assert.equal((await send(`${house.controlUrl}/logins/croesus/revoke`, 'POST', {})).status, 404, 'a refused login leaves nothing behind')
+  const { login: guest } = await control(house, 'POST', '/logins', {})
+  assert.equal(guest.accounts.length, 3)
+})
+
+test('the clock stands, jumps forward and never back; day orders end with the day', async () => {
+  await using house = await openHouse({ calendar: 'exchange' })
+  const alex = await Customer.of(house)
+  const at = async () => (await control(house, 'GET', '/clock')).clock.house_time
+  const standing = await at()
+  assert.equal(await at(), standing)
+  const { items: days } = (await alex.call('GET', '/calendar')).body
+  const [, day] = days
+  const open = day.opens.replace('00.000000Z', '59.000001Z')
+  const { clock: morning } = await control(house, 'PUT', '/clock', { set: open })
+  assert.deepEqual([morning.house_time, morning.share], [open, 'open'])
+  const { order } = (await alex.submit({ lifetime: 'day', limit: '1.00' })).body
+  assert.equal(order.received, open)
+  const { clock: evening } = await control(house, 'PUT', '/clock', { set: day.post_closes })
+  assert.equal(evening.share, 'closed')
+  assert.equal((await alex.call('GET', `/orders/${order.id}`)).body.order.state, 'lapsed')
+  assert.equal((await send(`${house.controlUrl}/clock`, 'PUT', { set: open })).status, 400)
+  await control(house, 'PUT', '/clock', { frozen: false })
+  await eventually(at, time => time > evening.house_time)
+})
+
+test('as_of stays real whatever the house time', async () => {
+  await using house = await openHouse()
+  const alex = await Customer.of(house)
+  await control(house, 'PUT', '/clock', { advance_ms: 86_400_000 })
+  const { as_of, house_time } = (await alex.call('GET', '/me')).body
+  assert.ok(Math.abs(Date.parse(as_of) - Date.now()) < 5_000)
+  assert.ok(Date.parse(house_time) - Date.parse(as_of) > 86_000_000)
+})
+
+test('a halted symbol does not trade, others do', async () => {
+  await using house = await openHouse()
+  const alex = await Customer.of(house)
+  const { order } = (await alex.submit({ client_order_id: 'waits' })).body
+  await control(house, 'PUT', '/market/SPY', { halted: true })
+  assert.equal((await alex.call('GET', '/instruments/SPY')).body.instrument.halted, true)
+  await control(house, 'PUT', '/market/SPY', { price: '480.00' })
+  assert.equal((await alex.call('GET', `/orders/${order.id}`)).body.order.state, 'open')
+  assert.equal((await alex.buy('1', { symbol: 'AAPL' })).body.order.state, 'done')
+  await control(house, 'PUT', '/market/SPY', { halted: false })
+  await control(house, 'PUT', '/market/SPY', { price: '480.00' })
+  assert.equal((await alex.call('GET', `/orders/${order.id}`)).body.order.state, 'done')
+  assert.equal((await send(`${house.controlUrl}/market/NOPE`, 'PUT', { halted: true })).status, 404)
+  assert.equal((await send(`${house.controlUrl}/market/SPY`, 'PUT', { price: '0' })).status, 400)
+})
+
+test('the share market is closed and opened by hand', async () => {
+  await using house = await openHouse()
+  const alex = await Customer.of(house)
+  assert.equal((await control(house, 'PUT', '/market', { phase: 'closed' })).clock.share, 'closed')
+  const refused = await alex.buy('1', { lifetime: 'ioc', client_order_id: 'now' })
+  assert.deepEqual([refused.status, refused.body.error.code], [422, 'market_closed'])
+  assert.equal((await control(house, 'PUT', '/market', { phase: 'calendar' })).clock.share, 'open')
+  assert.equal((await alex.buy('1')).body.order.state, 'done')
+})
+
+test('dividends are paid to holders', async () => {
+  await using house = await openHouse()
+  const alex = await Customer.of(house)
+  await alex.buy('10')
+  assert.deepEqual((await control(house, 'POST', '/dividends', { symbol: 'SPY', per_share: '1.25' })).paid, 1)
+  const { items } = (await alex.call('GET', '/transactions')).body
+  assert.deepEqual([items[0].type, items[0].amount], ['dividend', '12.50'])
+})
+
+test('orders placed and cancelled at the desk are the customer’s too', async () => {
+  await using house = await openHouse()
+  const alex = await Customer.of(house)
+  const ticket = {
+    account: alex.account('margin'),
+    symbol: 'SPY',
+    direction: 'buy',
+    kind: 'limit',
+    lifetime: 'gtc',
+    quantity: '1',
+    limit: '480.00'
+  }
+  const { order } = await control(house, 'POST', '/orders', { login: 'alex', ...ticket })
+  const { items } = (await alex.call('GET', '/orders')).body
+  assert.deepEqual(
+    items.map(({ id }: Wire) => id),
+    [order.id]
+  )
+  assert.match(order.client_order_id, /^house-/)
+  await control(house, 'POST', `/orders/${order.id}/cancel`)
+  assert.equal((await alex.call('GET', `/orders/${order.id}`)).body.order.state, 'cancelled')
+  assert.equal((await send(`${house.controlUrl}/orders`, 'POST', { login: 'robin', ...ticket })).status, 404)
+})
+
+test('counters tell what was asked and answered', async () => {
+  await using house = await openHouse()
+  const alex = await Customer.of(house)
+  await control(house, 'DELETE', '/counters')
+  await alex.submit({ client_order_id: 'c' })
+  await alex.submit({ client_order_id: 'c' })
+  await alex.find('c')
+  const { operations } = await control(house, 'GET', '/counters')
+  assert.deepEqual(operations, {
+    'orders.submit': { requests: 2, faults: 0, answers: { 201: 1, 409: 1 } },
+    'orders.find': { requests: 1, faults: 0, answers: { 200: 1 } }
+  })
+})
+
+test('a reset house is as freshly started, and the demo logins’ grants stay', async () => {
+  await using house = await openHouse()
+  const alex = await Customer.of(house)
+  await control(house, 'POST', '/logins', { username: 'sam' })
+  const sam = await Customer.of(house, 'sam')
+  await alex.buy('5', { client_order_id: 'before' })
+  await control(house, 'POST', '/faults', { on: '*', do: 'status', status: 500 })
+  await control(house, 'POST', '/reset')
+  assert.equal((await alex.find('before')).status, 404)
+  assert.deepEqual((await alex.call('GET', '/positions')).body.items, [])
+  assert.equal((await alex.call('GET', '/balances')).body.items[0].cash, '100000.00')
+  assert.equal((await sam.call('GET', '/me')).status, 401)
+  assert.equal((await alex.buy('5', { client_order_id: 'before' })).body.order.state, 'done')
+})
+
+test('the control API says what it can do and what it does not understand', async () => {
+  await using house = await openHouse()
+  const { routes } = await control(house, 'GET', '/')
+  assert.ok(routes.includes('POST /faults'))
+  assert.equal((await send(`${house.controlUrl}/nothing`, 'GET')).status, 404)
+  assert.equal((await send(`${house.controlUrl}/clock`, 'PUT', { sett: 1 })).body.error.field, 'sett')
+  assert.equal((await send(`${house.controlUrl}/clock`, 'PUT', '{')).status, 400)
+})

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { House } from '../../src/house/start.ts'
+import { authorizeUrl, Browser, bearer, Customer, control, openHouse, REDIRECT, SECRET, send, tokenCall, type Wire } from './support.ts'
+
+async function walk(house: House, login = house.logins[0]): Promise<Wire> {
+  const start = authorizeUrl(house)
+  const browser = new Browser()
+  const loginPage = await browser.follow(start.url)
+  const consent = await browser.submit(loginPage, { username: login?.username ?? '', password: login?.password ?? '', decision: 'approve' })
+  const back = await browser.submit(consent, { decision: 'approve' })
+  const arrived = new URL(back.location ?? assert.fail(back.text))
+  assert.equal(arrived.searchParams.get('state'), start.state)
+  const code = arrived.searchParams.get('code') ?? assert.fail(arrived.href)
+  const answer = await tokenCall(house, { grant_type: 'authorization_code', code, redirect_uri: REDIRECT, code_verifier: start.verifier })
+  assert.equal(answer.status, 200, answer.text)
+  return answer.body
+}
+
+const refresh = (house: House, token: string) => tokenCall(house, { grant_type: 'refresh_token', refresh_token: token })
+const me = (house: House, token: string) => send(`${house.url}/api/v1/me`, 'GET', undefined, bearer(token))
+
+test('a person logs in, allows, and the application gets tokens that work', async () => {
+  await using house = await openHouse()
+  const tokens = await walk(house)
+  assert.equal(tokens.token_type, 'Bearer')
+  assert.equal(tokens.expires_in, 600)
+  assert.equal(tokens.scope, 'read trade')
+  const { status, body } = await me(house, tokens.access_token)
+  assert.equal(status, 200)
+  assert.equal(body.login.username, 'alex')
+  assert.deepEqual(body.scopes, ['read', 'trade'])
+})
+
+test('the pages say who asks for what, and stand without a script', async () => {
+  await using house = await openHouse()
+  const browser = new Browser()
+  const loginPage = await browser.follow(authorizeUrl(house, { scope: 'read' }).url)
+  assert.match(loginPage.text, /<html lang="en">[\s\S]*<strong>Trunkline<\/strong> wants to connect/)
+  assert.match(loginPage.text, /<button name="decision" value="approve">[\s\S]*<button name="decision" value="decline"/)
+  assert.match(String(loginPage.headers.get('content-security-policy')), /default-src 'none'.*frame-ancestors 'none'/)
+  const [login] = house.logins
+  const consent = await browser.submit(loginPage, { username: login?.username ?? '', password: login?.password ?? '', decision: 'approve' })
+  assert.match(consent.text, /See your accounts/)
+  assert.doesNotMatch(consent.text, /Place, change and cancel orders/)
+  for (const page of [loginPage, consent]) assert.doesNotMatch(page.text, /<script|javascript:/i)
+})
+
+test('a wrong password is told and can be corrected; what was typed is shown as text', async () => {
+  await using house = await openHouse()
+  const browser = new Browser()
+  const loginPage = await browser.follow(authorizeUrl(house).url)
+  const again = await browser.submit(loginPage, { username: '"><b>alex', password: 'wrong', decision: 'approve' })
+  assert.equal(again.status, 401)
+  assert.match(again.text, /role="alert"[^>]*>That username and password do not belong together/)
+  assert.match(again.text, /value="&quot;&gt;&lt;b&gt;alex"/)
+  const [login] = house.logins
+  const consent = await browser.submit(again, { username: login?.username ?? '', password: login?.password ?? '', decision: 'approve' })
+  assert.match(consent.text, /Connect Trunkline\?/)
+})
+
+test('declining on either page sends the person back with access_denied', async () => {
+  await using house = await openHouse()
+  for (const logsInFirst of [false, true]) {
+    const start = authorizeUrl(house)
+    const browser = new Browser()
+    let page = await browser.follow(start.url)
+    const [login] = house.logins
+    if (logsInFirst)
+      page = await browser.submit(page, { username: login?.username ?? '', password: login?.password ?? '', decision: 'approve' })
+    const back = new URL((await browser.submit(page, { decision: 'decline' })).location ?? '')
+    assert.equal(`${back.origin}${back.pathname}`, REDIRECT)
+    assert.equal(back.searchParams.get('error'), 'access_denied')
+    assert.equal(back.searchParams.get('state'), start.state)
+  }
+})
+
+test('a browser that has connected once is asked again, and may be another person', async () => {
+  await using house = await openHouse()
+  const browser = new Browser()
+  for (const login of house.logins) {
+    const loginPage = await browser.follow(authorizeUrl(house).url)
+    const consent = await browser.submit(loginPage, { ...login, decision: 'approve' })
+    assert.match(consent.text, login.username === 'alex' ? /Alex Morgan/ : /Robin Okafor/)
+    const back = await browser.submit(consent, { decision: 'approve' })
+    assert.ok(new URL(back.location ?? '').searchParams.get('code'))
+  }
+})
+
+test('PKCE with S256 is required', async () => {
+  await using house = await openHouse()
+  const without = { code_challenge: null, code_challenge_method: null }
+  for (const change of [without, { code_challenge_method: 'plain' }]) {
+    const back = new URL((await new Browser().follow(authorizeUrl(house, change).url)).location ?? '')
+    assert.equal(back.searchParams.get('error'), 'invalid_request')
+  }
+  const start = authorizeUrl(house)
+  const browser = new Browser()
+  const consent = await browser.submit(await browser.follow(start.url), { ...house.logins[0], decision: 'approve' })
+  const code = new URL((await browser.submit(consent, { decision: 'approve' })).location ?? '').searchParams.get('code') ?? ''
+  const wrong = await tokenCall(house, { grant_type: 'authorization_code', code, redirect_uri: REDIRECT, code_verifier: 'x'.repeat(43) })
+  assert.equal(wrong.status, 400)
+  assert.equal(wrong.body.error, 'invalid_grant')
+})
+
+test('redirect addresses are exact, but for the port on loopback', async () => {
+  await using house = await openHouse({ redirectUris: [REDIRECT, 'https://platform.example/callback'] })
+  const outcome = async (uri: string) => (await new Browser().follow(authorizeUrl(house, { redirect_uri: uri }).url)).status
+  assert.equal(await outcome('http://127.0.0.1:4567/connect/callback/sandbox'), 200)
+  assert.equal(await outcome('https://platform.example/callback'), 200)
+  for (const uri of [
+    'http://127.0.0.1/connect/callback/sandbox/more',
+    'http://127.0.0.1/connect/callback/sandbox?x=1',
+    'https://127.0.0.1/connect/callback/sandbox',
+    'http://127.0.0.2/connect/callback/sandbox',
+    'https://platform.example:444/callback',
+    'https://platform.example.evil/callback',
+    'javascript:alert(1)'
+  ]) {
+    assert.equal(await outcome(uri), 400, uri)
+  }
+})
+
+test('a code works once; using it again ends the grant', async () => {
+  await using house = await openHouse()
+  const start = authorizeUrl(house)
+  const browser = new Browser()
+  const consent = await browser.submit(await browser.follow(start.url), { ...house.logins[0], decision: 'approve' })
+  const code = new URL((await browser.submit(consent, { decision: 'approve' })).location ?? '').searchParams.get('code') ?? ''
+  const form = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT, code_verifier: start.verifier }
+  const tokens = (await tokenCall(house, form)).body
+  assert.equal((await tokenCall(house, form)).body.error, 'invalid_grant')
+  assert.equal((await me(house, tokens.access_token)).status, 401)
+})
+
+test('each refresh rotates; a used-up refresh token ends the grant', async () => {
+  await using house = await openHouse()
+  const first = await walk(house)
+  const second = (await refresh(house, first.refresh_token)).body
+  assert.notEqual(second.refresh_token, first.refresh_token)
+  assert.equal((await me(house, second.access_token)).status, 200)
+  const reused = await refresh(house, first.refresh_token)
+  assert.equal(reused.status, 400)
+  assert.equal(reused.body.error, 'invalid_grant')
+  assert.equal((await me(house, second.access_token)).status, 401)
+  assert.equal((await refresh(house, second.refresh_token)).body.error, 'invalid_grant')
+})
+
+test('within the grace a lost refresh answer can be asked for again', async () => {
+  await using house = await openHouse({ refreshGraceMs: 60_000 })
+  const first = await walk(house)
+  await control(house, 'POST', '/faults', { on: 'token', do: 'lose_answer', times: 1 })
+  await assert.rejects(refresh(house, first.refresh_token))
+  const second = await refresh(house, first.refresh_token)
+  assert.equal(second.status, 200)
+  assert.equal((await me(house, second.body.access_token)).status, 200)
+})
+
+test('without a grace a lost refresh answer costs the grant', async () => {
+  await using house = await openHouse()
+  const first = await walk(house)
+  await control(house, 'POST', '/faults', { on: 'token', do: 'lose_answer', times: 1 })
+  await assert.rejects(refresh(house, first.refresh_token))
+  assert.equal((await refresh(house, first.refresh_token)).body.error, 'invalid_grant')
+})
+
+test('revoking a refresh token ends the access tokens of its grant and no others', async () => {
+  await using house = await openHouse()
+  const [mine, other] = [await walk(house), await walk(house)]
+  assert.equal((await tokenCall(house, { token: mine.refresh_token }, '/oauth/token/revocation')).status, 200)
+  assert.equal((await me(house, mine.access_token)).body.error.code, 'token_invalid')
+  assert.equal((await me(house, other.access_token)).status, 200)
+})
+
+test('the control API revokes a login at once, or only its next refresh', async () => {
+  await using house = await openHouse()
+  const alex = await Customer.of(house)
+  await control(house, 'POST', '/logins/alex/revoke', { refresh_only: true })
+  assert.equal((await me(house, alex.token)).status, 200)
+  assert.equal((await refresh(house, alex.refreshToken)).body.error, 'invalid_grant')
+  await control(house, 'POST', '/logins/alex/revoke')
+  assert.equal((await me(house, alex.token)).status, 401)
+})
+
+test('access tokens expire', async () => {
+  let now = Date.now()
+  const { startHouse } = await import('../../src/house/start.ts')
+  await using house = await startHouse({ clientSecret: SECRET, accessTtlS: 5 }, { realNow: () => now })
+  const alex = await Customer.of(house)
+  assert.equal((await me(house, alex.token)).status, 200)
+  now += 5_001
+  assert.equal((await me(house, alex.token)).body.error.code, 'token_invalid')
+})
+
+test('a wrong client secret is refused and the discovery document is served', async () => {
+  await using house = await openHouse()
+  const form = new URLSearchParams({
+    grant_type: 'refresh_token',
+    refresh_token: 'x',
+    client_id: house.clientId,
+    client_secret: 'not-the-secret'
+  })
+  const refused = await fetch(`${house.url}/oauth/token`, { method: 'POST', body: form })
+  assert.equal(refused.status, 401)
+  const found = (await send(`${house.url}/oauth/.well-known/openid-configuration`, 'GET')).body
+  assert.equal(found.issuer, `${house.url}/oauth`)
+  assert.equal(found.token_endpoint, `${house.url}/oauth/token`)
+  assert.equal(found.revocation_endpoint, `${house.url}/oauth/token/revocation`)
+  assert.deepEqual(found.code_challenge_methods_supported, ['S256'])
+})
+
+test('a walk belongs to the browser that began it', async () => {
+  await using house = await openHouse()
+  const loginPage = await new Browser().follow(authorizeUrl(house).url)
+  const elsewhere = await new Browser().go(loginPage.url)
+  assert.equal(elsewhere.status, 400)
+  assert.match(elsewhere.text, /This did not work/)
+})

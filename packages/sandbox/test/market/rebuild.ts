@@ -1,0 +1,66 @@
+/** Bars made again from what was played, by other means than the market's own. */
+import { compare, type Decimal, parseDecimal, plus } from '@trunkline/core/domain/decimal'
+import type { MarketCommand, Micros } from '../../src/engine/types.ts'
+import type { Market } from '../../src/market/index.ts'
+
+export interface Ohlcv {
+  open: Decimal
+  high: Decimal
+  low: Decimal
+  close: Decimal
+  volume: Decimal
+}
+
+/** Everything a market delivers up to `until`, in one list. */
+export async function playAll(market: Market, until: Micros): Promise<readonly MarketCommand[]> {
+  const commands: MarketCommand[] = []
+  for (;;) {
+    const delivery = await market.next(until)
+    for (const command of delivery.commands) commands.push(command)
+    if (delivery.through >= until) return commands
+  }
+}
+
+/** Bars of the prints of a symbol, by start. */
+export function tradeBars(commands: readonly MarketCommand[], symbol: string, length: Micros): Map<Micros, Ohlcv> {
+  const bars = new Map<Micros, Ohlcv>()
+  for (const command of commands)
+    if (command.type === 'trade' && command.symbol === symbol) fold(bars, command.at - (command.at % length), command.price, command.size)
+  for (const bar of bars.values()) bar.volume = plus(bar.volume, parseDecimal('0', 'zero'))
+  return bars
+}
+
+/** Bars of one side of a symbol's best quotes; the volume is the last size. */
+export function quoteBars(commands: readonly MarketCommand[], symbol: string, side: 'bids' | 'asks', length: Micros): Map<Micros, Ohlcv> {
+  const bars = new Map<Micros, Ohlcv>()
+  for (const command of commands) {
+    if (command.type !== 'quote' || command.symbol !== symbol) continue
+    const [best] = command[side]
+    if (best === undefined) continue
+    const start = command.at - (command.at % length)
+    fold(bars, start, best[0], '0')
+    const bar = bars.get(start)
+    if (bar !== undefined) bar.volume = parseDecimal(best[1], 'size')
+  }
+  return bars
+}
+
+function fold(bars: Map<Micros, Ohlcv>, start: Micros, priceText: string, sizeText: string): void {
+  const price = parseDecimal(priceText, 'price')
+  const size = parseDecimal(sizeText, 'size')
+  const bar = bars.get(start)
+  if (bar === undefined) {
+    bars.set(start, { open: price, high: price, low: price, close: price, volume: size })
+    return
+  }
+  if (compare(price, bar.high) > 0) bar.high = price
+  if (compare(price, bar.low) < 0) bar.low = price
+  bar.close = price
+  bar.volume = plus(bar.volume, size)
+}
+
+/** Whether two bars are the same figures, however written. */
+export function same(a: Ohlcv | undefined, b: Ohlcv): boolean {
+  if (a === undefined) return false
+  return (['open', 'high', 'low', 'close', 'volume'] as const).every(field => compare(a[field], b[field]) === 0)
+}

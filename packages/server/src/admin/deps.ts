@@ -1,0 +1,42 @@
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Ids } from '@trunkline/core/ports/ids'
+import type { Log } from '@trunkline/core/ports/log'
+import type { AuditEntry, AuditStore, Store } from '@trunkline/core/ports/store'
+import type { Hasher } from '@trunkline/core/ports/vault'
+import type { Keys } from '../vault/index.ts'
+import type { AuditVerdict, ChainHead, Run } from './operations.ts'
+
+/** An audit log whose end can be kept elsewhere and be compared later. */
+export interface AuditChain extends AuditStore {
+  verify(kept?: ChainHead): Promise<AuditVerdict>
+}
+
+export interface AdminStore extends Pick<Store, 'platforms' | 'connections'> {
+  readonly audit: AuditChain
+}
+
+/** What administration is given: by the running service, or by the command line when none runs. */
+export interface AdminDeps {
+  readonly store: AdminStore
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly hasher: Pick<Hasher, 'hash'>
+  readonly log: Log
+  /** Asked for when first needed, because most operations need no key. @throws KeyFileRefused */
+  readonly keys: () => Keys
+  /** Where the demo platform's credentials lie, which follow a new secret; null: nowhere. */
+  readonly demoFile: string | null
+}
+
+/** The audit entry of an operator's act. */
+export function operatorEntry(
+  at: Timestamp,
+  run: Pick<Run, 'by'>,
+  action: string,
+  target: string,
+  detail: AuditEntry['detail'] = {},
+  result: AuditEntry['result'] = 'ok'
+): AuditEntry {
+  return { at, actor: 'operator', action, target, result, ip: null, requestId: null, detail: { by: run.by, ...detail } }
+}

@@ -1,0 +1,47 @@
+/** Administration: what an operator may do to a service. Reached through a private socket, or from the command line when no service runs. */
+import type { AdminDeps } from './deps.ts'
+import { keysStatus, rotateKeys } from './keys.ts'
+import { AdminRefused, type AuditVerdict, type ChainHead, type Input, type OperationName, type Output, type Run } from './operations.ts'
+import { createPlatform, listPlatforms, rotatePlatformSecret } from './platforms.ts'
+
+type Handler<Name extends OperationName> = (deps: AdminDeps, input: Input<Name>, run: Run) => Promise<Output<Name>>
+
+const HANDLERS: { readonly [Name in OperationName]: Handler<Name> } = {
+  'platform.create': createPlatform,
+  'platform.list': listPlatforms,
+  'platform.rotate_secret': rotatePlatformSecret,
+  'keys.status': keysStatus,
+  'keys.rotate': rotateKeys,
+  'audit.verify': verifyAudit,
+  'audit.list': ({ store }, { limit }) => store.audit.list(limit)
+}
+const CHAIN_BATCH = 1_000
+
+/** Does what operators ask for. Keys are rotated by one at a time. */
+export class Admin {
+  readonly #deps: AdminDeps
+  #rotating = false
+
+  constructor(deps: AdminDeps) {
+    this.#deps = deps
+  }
+
+  /** @throws AdminRefused, KeyFileRefused, StoreUnavailable */
+  async perform<Name extends OperationName>(name: Name, input: Input<Name>, run: Run): Promise<Output<Name>> {
+    const handler: Handler<Name> = HANDLERS[name]
+    if (name !== 'keys.rotate') return handler(this.#deps, input, run)
+    if (this.#rotating) throw new AdminRefused('The keys are being rotated already. See how far with: npm run cli -- keys status')
+    this.#rotating = true
+    try {
+      return await handler(this.#deps, input, run)
+    } finally {
+      this.#rotating = false
+    }
+  }
+}
+
+/** Chains what waits first, so that the verdict is about everything. */
+async function verifyAudit({ store }: AdminDeps, { kept }: { readonly kept: ChainHead | null }): Promise<AuditVerdict> {
+  while ((await store.audit.seal(CHAIN_BATCH)) === CHAIN_BATCH);
+  return kept === null ? store.audit.verify() : store.audit.verify(kept)
+}

@@ -1,0 +1,48 @@
+import { openCredentials } from '@trunkline/core/app/connections/credentials'
+import type { Log } from '@trunkline/core/ports/log'
+import type { ConnectionStore, RewrapItem } from '@trunkline/core/ports/store'
+import { SealBroken } from '@trunkline/core/ports/vault'
+import { EnvelopeVault, sealedKeyId } from '../vault/envelope.ts'
+import type { KeyRing } from '../vault/master-keys.ts'
+import { AdminRefused } from './operations.ts'
+
+const SAMPLE = 20
+
+/**
+ * Opens some of the stored credentials, so that a service with the wrong master keys does not start and then takes every connection for
+ * broken. One that is damaged among others that open is only told. @throws AdminRefused
+ */
+export async function assertKeysFit(connections: Pick<ConnectionStore, 'sealedUnderOtherKeys'>, ring: KeyRing, log: Log): Promise<void> {
+  // Those under other keys tell most; no key has an empty id, so the second question is about any.
+  const items = [
+    ...(await connections.sealedUnderOtherKeys(ring.current().id, SAMPLE)),
+    ...(await connections.sealedUnderOtherKeys('', SAMPLE))
+  ]
+  const vault = new EnvelopeVault(ring)
+  let opened = 0
+  for (const item of items) {
+    const trouble = troubleWith(item, vault, ring)
+    if (trouble === null) opened += 1
+    else log.error('a stored credential cannot be opened', { connectionId: item.connectionId, why: trouble })
+  }
+  if (items.length > 0 && opened === 0)
+    throw new AdminRefused(
+      'None of the stored broker credentials opens with the master keys that are here. They belong to another installation, or were replaced: put the right ones back (the file master-keys in the data directory, or TRUNKLINE_MASTER_KEYS). Nothing was changed.'
+    )
+}
+
+/** @throws AdminRefused when its key is not here at all: that is never damage. */
+function troubleWith(item: RewrapItem, vault: EnvelopeVault, ring: KeyRing): string | null {
+  try {
+    const keyId = sealedKeyId(item.credentials.sealed)
+    if (ring.find(keyId) === undefined)
+      throw new AdminRefused(
+        `Stored broker credentials are sealed with master key ${JSON.stringify(keyId)}, which is not here. Put it back (the file master-keys in the data directory, or TRUNKLINE_MASTER_KEYS). Nothing was changed.`
+      )
+    openCredentials(vault, item, item.credentials)
+    return null
+  } catch (cause) {
+    if (cause instanceof SealBroken) return cause.message
+    throw cause
+  }
+}

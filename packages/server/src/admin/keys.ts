@@ -1,0 +1,114 @@
+import { ATTEMPT_MINUTES } from '@trunkline/core/app/connect/start-attempt'
+import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { SealBroken, type Vault } from '@trunkline/core/ports/vault'
+import { EnvelopeVault, sealedKeyId } from '../vault/envelope.ts'
+import type { FileKeyRing } from '../vault/file-key-ring.ts'
+import type { Keys } from '../vault/index.ts'
+import { type AdminDeps, operatorEntry } from './deps.ts'
+import { AdminRefused, type KeysStatus, type RotateKeys, type Rotation, type Run } from './operations.ts'
+import { rewrapAll, rewrapOnce } from './rewrap.ts'
+
+/** A login in flight keeps a sealed verifier for as long as its link lives, and that is not re-wrapped. */
+const LOGIN_MINUTES_MAX = ATTEMPT_MINUTES + 5
+const COUNTED_MAX = 10_000
+
+export async function keysStatus({ store, keys }: AdminDeps): Promise<KeysStatus> {
+  const { ring, file } = keys()
+  const ids = ring.ids()
+  // No key has an empty id, so this is all there is.
+  const found = await store.connections.sealedUnderOtherKeys('', COUNTED_MAX + 1)
+  const counts = new Map<string, number>()
+  let damaged = 0
+  for (const { credentials } of found.slice(0, COUNTED_MAX)) {
+    const id = keyIdOf(credentials.sealed)
+    if (id === null) damaged += 1
+    else counts.set(id, (counts.get(id) ?? 0) + 1)
+  }
+  const missing = [...counts.keys()].filter(id => !ids.includes(id)).sort()
+  return {
+    source: file === null ? 'environment' : 'file',
+    changedAt: file?.changedAt() ?? null,
+    keys: [
+      ...ids.map((id, index) => ({ id, state: index === 0 ? ('current' as const) : ('old' as const), sealed: counts.get(id) ?? 0 })),
+      ...missing.map(id => ({ id, state: 'missing' as const, sealed: counts.get(id) ?? 0 }))
+    ],
+    damaged,
+    complete: found.length <= COUNTED_MAX
+  }
+}
+
+/**
+ * Brings everything under one current master key: a fresh one where keys live in a file, the first one of the environment otherwise.
+ * Ended half-way, the next call finishes. @throws AdminRefused, KeyFileRefused
+ */
+export async function rotateKeys(deps: AdminDeps, { mode, retire }: RotateKeys, run: Run): Promise<Rotation> {
+  const keys = deps.keys()
+  if (keys.file === null && retire !== 'no')
+    throw new AdminRefused(
+      'The master keys come from TRUNKLINE_MASTER_KEYS. Re-wrap first (keys rotate), wait half an hour, then take the old key out of that setting on every node and restart it.'
+    )
+  const vault = new EnvelopeVault(keys.ring)
+  const rewrapDeps = { connections: deps.store.connections, vault, clock: deps.clock }
+  const left = mode === 'add' && keys.file !== null ? (await rewrapOnce(rewrapDeps, run)).rewrapped : 0
+  const added = mode === 'add' && left === 0 && keys.file !== null
+  if (added) await addKey(deps, keys.file, run)
+  const done = await rewrapAll(rewrapDeps, run)
+  const rewrapped = left + done.rewrapped
+  const detail = { rewrapped, unreadable: done.unreadable.length }
+  await deps.store.audit.append(operatorEntry(deps.clock.now(), run, 'keys.rewrap', vault.currentKeyId, detail))
+  for (const { place, connectionId, why } of done.unreadable)
+    deps.log.error('a stored credential cannot be opened', { place, connectionId, why })
+  const ending = await retireOld(deps, keys, vault, retire, done.unreadable.length, run)
+  return {
+    source: keys.file === null ? 'environment' : 'file',
+    keyId: vault.currentKeyId,
+    added,
+    resumed: left > 0,
+    rewrapped,
+    unreadable: done.unreadable,
+    ...ending
+  }
+}
+
+/** On record before it happens: a key nobody announced is what the log exists to show. */
+async function addKey({ store, clock, log }: AdminDeps, file: FileKeyRing, run: Run): Promise<void> {
+  await store.audit.append(operatorEntry(clock.now(), run, 'keys.rotate', file.current().id))
+  const { id } = file.addKey()
+  await store.audit.append(operatorEntry(clock.now(), run, 'keys.add', id))
+  log.info('a new master key is current', { keyId: id })
+}
+
+async function retireOld(
+  { store, clock, log }: AdminDeps,
+  { ring, file }: Keys,
+  vault: Vault,
+  retire: RotateKeys['retire'],
+  unreadable: number,
+  run: Run
+): Promise<Pick<Rotation, 'retired' | 'retireAfter'>> {
+  const old = ring.ids().slice(1)
+  if (file === null || old.length === 0) return { retired: [], retireAfter: null }
+  const retireAfter = minutesAfter(file.changedAt(), LOGIN_MINUTES_MAX)
+  if (retire === 'no' || (retire === 'when_safe' && clock.now() < retireAfter)) return { retired: [], retireAfter }
+  if (unreadable > 0)
+    throw new AdminRefused(
+      `${unreadable} stored credentials cannot be opened, so the old keys stay: one of them may be the key they need. See them with: npm run cli -- keys status`
+    )
+  await store.audit.append(operatorEntry(clock.now(), run, 'keys.retire', old.join(' '), { current: vault.currentKeyId }))
+  const retired = file.dropOthers(vault.currentKeyId)
+  log.info('old master keys are gone', { keyIds: retired })
+  return { retired, retireAfter: null }
+}
+
+function minutesAfter(at: Timestamp, minutes: number): Timestamp {
+  return timestampOfMs(epochMs(at) + minutes * 60_000)
+}
+
+function keyIdOf(sealed: Uint8Array): string | null {
+  try {
+    return sealedKeyId(sealed)
+  } catch (cause) {
+    if (cause instanceof SealBroken) return null
+    throw cause
+  }
+}

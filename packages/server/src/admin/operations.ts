@@ -1,0 +1,170 @@
+/** What an operator can have done by a service, or by the command line itself: names, inputs and outputs. */
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import type { AuditEntry } from '@trunkline/core/ports/store'
+
+export interface Operations {
+  'platform.create': { readonly input: NewPlatform; readonly output: PlatformView & { readonly clientSecret: string } }
+  'platform.list': { readonly input: Nothing; readonly output: readonly PlatformView[] }
+  /** `platform` is a client id or a platform id. */
+  'platform.rotate_secret': {
+    readonly input: { readonly platform: string }
+    readonly output: PlatformView & { readonly clientSecret: string }
+  }
+  'keys.status': { readonly input: Nothing; readonly output: KeysStatus }
+  'keys.rotate': { readonly input: RotateKeys; readonly output: Rotation }
+  'audit.verify': { readonly input: { readonly kept: ChainHead | null }; readonly output: AuditVerdict }
+  'audit.list': { readonly input: { readonly limit: number }; readonly output: readonly AuditLine[] }
+}
+export type OperationName = keyof Operations
+export type Input<Name extends OperationName> = Operations[Name]['input']
+export type Output<Name extends OperationName> = Operations[Name]['output']
+
+export type Nothing = Readonly<Record<string, never>>
+
+export interface NewPlatform {
+  readonly name: string
+  /** Redirect targets its connections may use, as raw texts; none: any valid one. */
+  readonly redirects: readonly string[]
+}
+
+export interface PlatformView {
+  readonly platformId: string
+  readonly clientId: string
+  readonly name: string
+  readonly redirects: readonly string[]
+  readonly createdAt: Timestamp
+}
+
+export interface RotateKeys {
+  /** `add`: a fresh key first, unless an earlier rotation has to be finished. `finish`: only re-wrap what is not under the current key. */
+  readonly mode: 'add' | 'finish'
+  /** Drop the old keys in the end; `now` although logins in flight may still need them. */
+  readonly retire: 'no' | 'when_safe' | 'now'
+}
+
+export interface Rotation {
+  readonly source: KeysStatus['source']
+  /** The current key. */
+  readonly keyId: string
+  readonly added: boolean
+  /** An earlier rotation was found unfinished, and was finished instead. */
+  readonly resumed: boolean
+  readonly rewrapped: number
+  readonly unreadable: readonly Unreadable[]
+  readonly retired: readonly string[]
+  /** When the old keys can be dropped; null when there are none, or they were. */
+  readonly retireAfter: Timestamp | null
+}
+
+/** A stored secret that no key here opens. */
+export interface Unreadable {
+  readonly place: 'connection' | 'revocation'
+  readonly connectionId: string
+  readonly why: string
+}
+
+export interface KeysStatus {
+  readonly source: 'file' | 'environment'
+  /** Null when the environment gives the keys. */
+  readonly changedAt: Timestamp | null
+  /** Keys here, the current one first, and keys that are missing; with how many stored credentials need each. */
+  readonly keys: readonly { readonly id: string; readonly state: 'current' | 'old' | 'missing'; readonly sealed: number }[]
+  /** Stored bytes that are no seal at all. */
+  readonly damaged: number
+  /** False when there are more than were counted. */
+  readonly complete: boolean
+}
+
+/** The end of the audit chain. Kept elsewhere, it later proves that nothing up to it was cut off or rewritten. */
+export interface ChainHead {
+  readonly position: number
+  /** SHA-256, lower-case hex. */
+  readonly hash: string
+}
+
+export interface AuditVerdict {
+  readonly entries: number
+  readonly broken: { readonly position: number; readonly why: string } | null
+  readonly head: ChainHead
+}
+
+export type AuditLine = AuditEntry & { readonly position: number | null }
+
+/** How far a long operation is. */
+export interface Progress {
+  readonly rewrapped: number
+}
+
+/** Who asked, and how to tell them how far it is. */
+export interface Run {
+  /** The operator as they call themselves; written to the audit log. */
+  readonly by: string
+  readonly signal: AbortSignal
+  progress(progress: Progress): void
+}
+
+/** An operation that was not done, for a reason to be told. The message says what to do. */
+export class AdminRefused extends Error {
+  override readonly name = 'AdminRefused'
+}
+
+const REDIRECTS_MAX = 100
+const AUDIT_LIMIT_MAX = 10_000
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u
+
+/** Reads inputs that came over the socket. Each throws Malformed naming what is wrong. */
+export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown) => Input<Name> } = {
+  'platform.create': input => ({ name: printable(field(input, 'name'), 'name', 100), redirects: redirects(field(input, 'redirects')) }),
+  'platform.list': () => ({}),
+  'platform.rotate_secret': input => ({ platform: printable(field(input, 'platform'), 'platform', 64) }),
+  'keys.status': () => ({}),
+  'keys.rotate': input => ({
+    mode: word(field(input, 'mode'), 'mode', ['add', 'finish']),
+    retire: word(field(input, 'retire'), 'retire', ['no', 'when_safe', 'now'])
+  }),
+  'audit.verify': input => ({ kept: keptHead(field(input, 'kept')) }),
+  'audit.list': input => ({ limit: whole(field(input, 'limit'), 'limit', 1, AUDIT_LIMIT_MAX) })
+}
+
+export function isOperation(name: string): name is OperationName {
+  return Object.hasOwn(INPUT_PARSERS, name)
+}
+
+/** Text a person typed: 1 to `lengthMax` characters, none invisible. */
+export function printable(value: unknown, what: string, lengthMax: number): string {
+  if (typeof value === 'string' && value.trim() !== '' && value.length <= lengthMax && !UNPRINTABLE.test(value)) return value
+  throw new Malformed(what, `1 to ${lengthMax} printable characters`, value)
+}
+
+/** `position:hash` as `audit verify` prints it. */
+export function parseChainHead(text: string): ChainHead {
+  const [, position, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
+  if (position === undefined) throw new Malformed('the kept end', 'position:hash as audit verify prints it', text)
+  return { position: Number(position), hash }
+}
+
+function field(input: unknown, name: string): unknown {
+  return typeof input === 'object' && input !== null && Object.hasOwn(input, name) ? Reflect.get(input, name) : undefined
+}
+
+function redirects(value: unknown): readonly string[] {
+  if (Array.isArray(value) && value.length <= REDIRECTS_MAX) return value.map(item => printable(item, 'redirect', 2_048))
+  throw new Malformed('redirects', `at most ${REDIRECTS_MAX} addresses`, value)
+}
+
+function word<const Word extends string>(value: unknown, what: string, words: readonly Word[]): Word {
+  const found = words.find(known => known === value)
+  if (found === undefined) throw new Malformed(what, `one of ${words.join(', ')}`, value)
+  return found
+}
+
+function whole(value: unknown, what: string, min: number, max: number): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return value
+  throw new Malformed(what, `a whole number from ${min} to ${max}`, value)
+}
+
+function keptHead(value: unknown): ChainHead | null {
+  if (value === null || value === undefined) return null
+  return parseChainHead(`${String(field(value, 'position'))}:${String(field(value, 'hash'))}`)
+}

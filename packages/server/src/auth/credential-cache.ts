@@ -1,0 +1,69 @@
+import type { CredentialLookup } from '@trunkline/core/app/authenticate'
+import type { Platform, User } from '@trunkline/core/domain/account'
+import type { PlatformId, UserId, UserKey } from '@trunkline/core/domain/ids'
+import type { Bus } from '@trunkline/core/ports/bus'
+import type { Store } from '@trunkline/core/ports/store'
+import { LRUCache } from 'lru-cache'
+
+const PLATFORMS_MAX = 1_000
+const USERS_MAX = 50_000
+/** The bus says at once when a secret changes; this bounds how long a lost message could matter. */
+const REMEMBER_MS = 2_000
+
+interface KnownUser {
+  readonly user: User
+  readonly secretHash: string
+}
+
+/** Remembers who is who for two seconds, and forgets a user the moment its secret changes or it is deleted. */
+export class CredentialCache implements CredentialLookup, Disposable {
+  readonly #store: Pick<Store, 'platforms' | 'users'>
+  readonly #platforms = new LRUCache<string, { readonly platform: Platform; readonly secretHash: string }>({
+    max: PLATFORMS_MAX,
+    ttl: REMEMBER_MS
+  })
+  readonly #users = new LRUCache<string, KnownUser>({
+    max: USERS_MAX,
+    ttl: REMEMBER_MS,
+    dispose: ({ user }) => this.#nameOf.delete(user.userKey)
+  })
+  readonly #nameOf = new Map<UserKey, string>()
+  readonly #unsubscribe: () => void
+  /** Counts changes, so that an answer read before one is not remembered after it. */
+  #changes = 0
+
+  constructor(store: Pick<Store, 'platforms' | 'users'>, bus: Bus) {
+    this.#store = store
+    this.#unsubscribe = bus.subscribe(message => {
+      if (message.type !== 'user_removed' && message.type !== 'user_secret_changed') return
+      this.#changes += 1
+      const name = this.#nameOf.get(message.userKey)
+      if (name !== undefined) this.#users.delete(name)
+    })
+  }
+
+  async platform(clientId: string): Promise<{ readonly platform: Platform; readonly secretHash: string } | null> {
+    const known = this.#platforms.get(clientId)
+    if (known !== undefined) return known
+    const found = await this.#store.platforms.findByClientId(clientId)
+    if (found !== null) this.#platforms.set(clientId, found)
+    return found
+  }
+
+  async user(platformId: PlatformId, userId: UserId): Promise<KnownUser | null> {
+    const name = `${platformId} ${userId}`
+    const known = this.#users.get(name)
+    if (known !== undefined) return known
+    const before = this.#changes
+    const found = await this.#store.users.find(platformId, userId)
+    if (found !== null && before === this.#changes) {
+      this.#users.set(name, found)
+      this.#nameOf.set(found.user.userKey, name)
+    }
+    return found
+  }
+
+  [Symbol.dispose](): void {
+    this.#unsubscribe()
+  }
+}

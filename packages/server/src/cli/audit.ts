@@ -1,0 +1,40 @@
+import type { ChainHead } from '../admin/operations.ts'
+import { withoutSecrets } from '../ops/redact.ts'
+import { aligned, CommandFailed, type Common, type Console, counted, outJson } from './console.ts'
+import { perform } from './operator.ts'
+
+export async function verifyAudit(console: Console, { kept, json }: Common & { readonly kept?: ChainHead }): Promise<void> {
+  const verdict = await perform(console, 'audit.verify', { kept: kept ?? null })
+  const { entries, broken, head } = verdict
+  if (json) outJson(console, verdict)
+  else if (broken === null)
+    console.out(
+      `${counted(entries, 'entry', 'entries')}, all as they were written${kept === undefined ? '' : ', through the end that was kept'}.\n` +
+        `The chain ends at ${head.position}:${head.hash}\nKeep that line elsewhere: given back with --kept, it shows if the end was cut off or everything was rewritten.\n`
+    )
+  if (broken !== null) throw new CommandFailed(1, `The audit log was tampered with at entry ${broken.position}: ${broken.why}.`)
+}
+
+export async function listAudit(console: Console, { limit, json }: Common & { readonly limit: number }): Promise<void> {
+  const entries = await perform(console, 'audit.list', { limit })
+  if (json) return outJson(console, entries)
+  const rows = entries.map(({ position, at, actor, action, target, result, ip, detail }) => [
+    position === null ? '-' : String(position),
+    at.slice(0, 23).concat('Z'),
+    actor,
+    action,
+    result,
+    ip ?? '-',
+    target,
+    Object.entries(detail)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(' ')
+  ])
+  // Parts of an entry come from outside, and this goes to a terminal.
+  const shown = rows.map(row => row.map(cell => printable(cell)))
+  console.out(aligned([['#', 'at', 'actor', 'action', 'result', 'ip', 'target', 'detail'], ...shown]))
+}
+
+function printable(cell: string): string {
+  return withoutSecrets(cell).replaceAll(/\p{Cc}/gu, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

@@ -1,0 +1,34 @@
+import { sql } from 'kysely'
+import { openEngine } from '../../store/index.ts'
+import { durabilityFaults } from '../../store/postgres.ts'
+import { explain } from '../explain.ts'
+import type { Finding, Known } from './finding.ts'
+
+const VERSION_MIN = 14
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** PostgreSQL: reachable, and its commits durable. Nothing is changed there. */
+export async function checkDatabase({ databaseUrl, unsafeDurability = false }: Known): Promise<readonly Finding[]> {
+  if (databaseUrl === undefined) return []
+  if (databaseUrl === null) return [{ level: 'ok', about: 'database', message: 'the embedded one, in the data directory' }]
+  const about = 'TRUNKLINE_DATABASE_URL'
+  const engine = await openEngine({ kind: 'postgres', url: databaseUrl, poolMax: 2 }, { log: quiet })
+  try {
+    const { rows } = await sql<{ server_version: string }>`show server_version`.execute(engine.db)
+    const version = rows[0]?.server_version ?? 'unknown'
+    const faults = await durabilityFaults(engine.db)
+    const findings: Finding[] = []
+    if (Number.parseInt(version, 10) < VERSION_MIN)
+      findings.push({ level: 'fault', about, message: `PostgreSQL ${version} is too old; ${VERSION_MIN} or newer is needed` })
+    if (faults.length === 0) findings.push({ level: 'ok', about, message: `PostgreSQL ${version} answers, and its commits are durable` })
+    else {
+      const message = `PostgreSQL ${version} would lose confirmed orders in a crash: ${faults.join(', ')}`
+      findings.push({ level: unsafeDurability ? 'warning' : 'fault', about, message })
+    }
+    return findings
+  } catch (cause) {
+    return [{ level: 'fault', about, message: `PostgreSQL does not answer: ${explain(cause)}` }]
+  } finally {
+    await engine.db.destroy()
+  }
+}

@@ -1,0 +1,48 @@
+/** What a command is given: its environment, where it writes, and when it is to stop. */
+export interface Console {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly signal: AbortSignal
+  /** Whether somebody watches what goes to `err`, so that progress may be redrawn in place. */
+  readonly isTerminal: boolean
+  out(text: string): void
+  err(text: string): void
+}
+
+/** Options every command has. */
+export interface Common {
+  readonly json?: boolean
+}
+
+/** A command that ends without having done its work, for a reason it has told or tells by its message. */
+export class CommandFailed extends Error {
+  override readonly name = 'CommandFailed'
+  readonly exitCode: number
+
+  constructor(exitCode: number, message = '') {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+export function outJson(console: Console, value: unknown): void {
+  console.out(`${JSON.stringify(value, null, 2)}\n`)
+}
+
+/** Columns as wide as their widest cell, two spaces apart. */
+export function aligned(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = []
+  for (const row of rows) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length)
+  return rows
+    .map(
+      row =>
+        `${row
+          .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`
+    )
+    .join('')
+}
+
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
+}

@@ -1,0 +1,27 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { SETTINGS } from '../config/settings.ts'
+import { type Console, counted } from './console.ts'
+import { knownBrokers } from './known-brokers.ts'
+import { brokerPages } from './pages/brokers.ts'
+import { GENERATED } from './pages/markdown.ts'
+import { settingsPage } from './pages/settings.ts'
+
+/** Writes the pages that follow from the code, and removes the page of a broker that is gone. */
+export async function writeDocs(console: Console, { out }: { readonly out: string }): Promise<void> {
+  const folder = resolve(out)
+  const pages = new Map([['settings.md', settingsPage(SETTINGS)], ...brokerPages(await knownBrokers())])
+  for (const stale of generatedIn(folder).filter(page => !pages.has(page))) rmSync(join(folder, stale))
+  for (const [page, text] of pages) {
+    mkdirSync(dirname(join(folder, page)), { recursive: true })
+    writeFileSync(join(folder, page), text)
+  }
+  console.out(`Wrote ${counted(pages.size, 'page')} to ${out}.\n`)
+}
+
+function generatedIn(folder: string): readonly string[] {
+  if (!existsSync(join(folder, 'brokers'))) return []
+  return readdirSync(join(folder, 'brokers'))
+    .filter(name => name.endsWith('.md') && readFileSync(join(folder, 'brokers', name), 'utf8').startsWith(GENERATED))
+    .map(name => `brokers/${name}`)
+}

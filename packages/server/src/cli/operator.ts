@@ -1,0 +1,96 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { hostname, userInfo } from 'node:os'
+import { join, resolve } from 'node:path'
+import { AdminClient } from '../admin/client.ts'
+import { Admin } from '../admin/index.ts'
+import { AdminRefused, type Input, type OperationName, type Output, type Progress } from '../admin/operations.ts'
+import { SettingsInvalid } from '../config/setting.ts'
+import { type Settings, settingsOf } from '../config/settings.ts'
+import { SystemClock } from '../ops/clock.ts'
+import { RandomIds } from '../ops/ids.ts'
+import type { SqlStore } from '../store/index.ts'
+import { Sha256Hasher } from '../vault/hasher.ts'
+import { type Keys, openKeys } from '../vault/index.ts'
+import { CommandFailed, type Console } from './console.ts'
+import { ConsoleLog } from './console-log.ts'
+
+const POOL_MAX = 4
+
+/** Has one operation done: by the service that runs on the data directory, or here when none does. */
+export async function perform<Name extends OperationName>(console: Console, name: Name, input: Input<Name>): Promise<Output<Name>> {
+  const settings = settingsFor(console)
+  const dataDir = resolve(settings.dataDir)
+  const run = { by: whoAmI(console), signal: console.signal, progress: (progress: Progress) => show(console, progress) }
+  const service = await AdminClient.connect(dataDir)
+  if (service !== null) return service.perform(name, input, run)
+  const log = new ConsoleLog(console)
+  const deps = { clock: new SystemClock(), ids: new RandomIds(), log }
+  await using store = await openOwnStore(settings, dataDir, name, deps)
+  let keys: Keys | null = null
+  const admin = new Admin({
+    ...deps,
+    store,
+    // Only hashes are asked of it here; nothing is derived.
+    hasher: new Sha256Hasher(new Uint8Array()),
+    keys: () => (keys ??= openKeys({ masterKeys: settings.masterKeys, dataDir, create: false }, deps)),
+    demoFile: join(dataDir, 'demo-platform.json')
+  })
+  const output = await admin.perform(name, input, run)
+  // What this run wrote to the audit log is chained before it ends: no service may follow.
+  while ((await store.audit.seal(AUDIT_BATCH)) === AUDIT_BATCH);
+  return output
+}
+const AUDIT_BATCH = 1_000
+
+/** @throws CommandFailed with every fault. */
+export function settingsFor({ env }: Console): Settings {
+  try {
+    return settingsOf(env)
+  } catch (cause) {
+    if (cause instanceof SettingsInvalid) throw new CommandFailed(2, `${cause.message}\nEvery setting is described in docs/settings.md.`)
+    throw cause
+  }
+}
+
+interface OwnDeps {
+  readonly clock: SystemClock
+  readonly ids: RandomIds
+  readonly log: ConsoleLog
+}
+
+async function openOwnStore(settings: Settings, dataDir: string, name: OperationName, deps: OwnDeps): Promise<SqlStore> {
+  const { openStore } = await import('../store/index.ts')
+  const options = { ...deps, unsafeDurability: settings.unsafeDurability }
+  if (settings.databaseUrl !== null) return openStore({ kind: 'postgres', url: settings.databaseUrl, poolMax: POOL_MAX }, options)
+  const database = join(dataDir, 'database')
+  assertOurs(dataDir)
+  // A mistyped directory must not come to life because somebody asked what is in it.
+  if (name !== 'platform.create' && !existsSync(database))
+    throw new AdminRefused(`There is no database in ${dataDir} yet. Is TRUNKLINE_DATA_DIR what the service uses?`)
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  return openStore({ kind: 'embedded', dataDir: database }, options)
+}
+
+/** Files made by another user, root included, would keep the service from its own database. */
+function assertOurs(dataDir: string): void {
+  const found = statSync(dataDir, { throwIfNoEntry: false })
+  if (found === undefined || process.geteuid === undefined || found.uid === process.geteuid()) return
+  throw new AdminRefused(`${dataDir} belongs to another user (id ${found.uid}). Run this as the user the service runs as.`)
+}
+
+function whoAmI({ env }: Console): string {
+  const name = env.SUDO_USER ?? (userName() || 'unknown')
+  return `${name}@${hostname()}`.replaceAll(/[^\w.@-]/g, '_').slice(0, 100)
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return '' // a container may run a user without a name
+  }
+}
+
+function show(console: Console, { rewrapped }: Progress): void {
+  if (console.isTerminal) console.err(`\rre-wrapped ${rewrapped} …`)
+}

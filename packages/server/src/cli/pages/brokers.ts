@@ -1,0 +1,118 @@
+import { INSTRUMENTS, type Instrument, ORDER_TYPES, SIDES, TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
+import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
+import { code, GENERATED, table } from './markdown.ts'
+
+const NAMES: { readonly [instrument in Instrument]: string } = {
+  STK: 'shares',
+  OPT: 'options',
+  MLEG_OPT: 'option strategies',
+  FUT: 'futures',
+  CRYPTO: 'crypto'
+}
+
+const REPLACE: { readonly [way in BrokerCapabilities['replace']]: string } = {
+  native: 'The broker replaces an order in one step.',
+  cancel_then_new: 'An order is cancelled, and the new one is placed once the cancel is confirmed.',
+  none: 'Not offered: cancel, and place another.'
+}
+
+const DEDUPLICATION: { readonly [kind in BrokerCapabilities['deduplication']]: string } = {
+  enforced:
+    'The broker refuses an order id it has ever seen, and finds orders by it: what became of an order whose answer was lost is certain.',
+  bounded:
+    'The broker refuses an order id it saw lately, and finds orders by it. That an order never arrived is believed after twice the usual time.',
+  open_only:
+    'The broker refuses an order id only while its order is open. That an order never arrived is believed after twice the usual time.',
+  label: 'The broker only repeats our order id. That an order never arrived is believed after five times the usual time.',
+  none: 'The broker knows no order ids of ours. An order whose answer was lost stays open until the broker shows it; it never counts as not arrived.'
+}
+
+/** The matrix and one page a broker, by path below the documents' folder. */
+export function brokerPages(brokers: readonly BrokerCapabilities[]): readonly (readonly [string, string])[] {
+  return [['brokers/README.md', matrix(brokers)], ...brokers.map(broker => [pathOf(broker), page(broker)] as const)]
+}
+
+function pathOf({ id }: BrokerCapabilities): string {
+  return `brokers/${id.toLowerCase()}.md`
+}
+
+function matrix(brokers: readonly BrokerCapabilities[]): string {
+  const rows = brokers.map(broker => [
+    `[${broker.name}](${broker.id.toLowerCase()}.md)`,
+    code(broker.id),
+    broker.login === 'oauth' ? 'at the broker' : 'API key',
+    broker.instruments.map(instrument => NAMES[instrument]).join(', '),
+    union(ORDER_TYPES, broker.orderTypes),
+    union(TIMES_IN_FORCE, broker.timesInForce),
+    broker.replace === 'native' ? 'yes' : broker.replace === 'none' ? 'no' : 'cancel, then new',
+    yes(broker.notional),
+    yes(broker.fractional),
+    yes(broker.accountStream),
+    yes(broker.transactions),
+    listed(broker.marketData.channels)
+  ])
+  const head = ['Broker', 'Name in the API', 'Login', 'Instruments', 'Order types', 'Times in force', 'Modify', 'By amount', 'Fractions']
+  return [
+    GENERATED,
+    '# Brokers\n',
+    'What each broker can do, as `GET /brokers` tells it. Not every order type goes with every instrument: see the page of the broker.\n',
+    table([...head, 'Account stream', 'Transactions', 'Market data'], rows)
+  ].join('\n')
+}
+
+function page(broker: BrokerCapabilities): string {
+  const orders = INSTRUMENTS.filter(instrument => broker.instruments.includes(instrument)).map(instrument => [
+    `${code(instrument)} ${NAMES[instrument]}`,
+    listed(inOrder(ORDER_TYPES, broker.orderTypes[instrument])),
+    listed(inOrder(TIMES_IN_FORCE, broker.timesInForce[instrument])),
+    listed(inOrder(SIDES, broker.sides[instrument]))
+  ])
+  const { marketData, brokerClOrdId } = broker
+  const facts = [
+    ['Name in the API', code(broker.id)],
+    ['Login', broker.login === 'oauth' ? 'at the broker’s own page (OAuth)' : 'an API key, entered in the portal'],
+    ['Quantity by amount (`order_notional`)', yes(broker.notional)],
+    ['Fractions', yes(broker.fractional)],
+    ['Modify', REPLACE[broker.replace]],
+    ['Account stream', broker.accountStream ? 'yes' : 'no: changes are found by asking'],
+    ['Transactions', yes(broker.transactions)],
+    ['When an answer is lost', DEDUPLICATION[broker.deduplication]],
+    [
+      'Order ids at the broker',
+      `up to ${brokerClOrdId.lengthMax} characters, ${brokerClOrdId.alphabet === 'uuid' ? 'a UUID' : 'letters and digits'}`
+    ]
+  ]
+  const data = [
+    ['Channels', listed(marketData.channels)],
+    ['Bar intervals', listed(marketData.intervals)],
+    ['Sessions', listed(broker.sessions)]
+  ]
+  return [
+    GENERATED,
+    `# ${broker.name}\n`,
+    table(['', ''], facts),
+    '## Orders\n',
+    table(['Instrument', 'Order types', 'Times in force', 'Sides'], orders),
+    '## Market data\n',
+    marketData.channels.length === 0 ? 'None.\n' : table(['', ''], data)
+  ].join('\n')
+}
+
+function union<Word extends string>(
+  words: readonly Word[],
+  byInstrument: { readonly [instrument in Instrument]?: readonly Word[] }
+): string {
+  return listed(inOrder(words, Object.values(byInstrument).flat()))
+}
+
+function inOrder<Word extends string>(words: readonly Word[], some: readonly Word[] = []): readonly Word[] {
+  return words.filter(word => some.includes(word))
+}
+
+function listed(words: readonly string[]): string {
+  return words.length === 0 ? 'none' : words.map(code).join(' ')
+}
+
+function yes(is: boolean): string {
+  return is ? 'yes' : 'no'
+}

@@ -1,0 +1,139 @@
+/** The tree of commands. A command loads what it needs when it runs, so that help is there at once. */
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { type ChainHead, parseChainHead } from '../admin/operations.ts'
+import { CommandFailed, type Console } from './console.ts'
+import { explain } from './explain.ts'
+
+/** Runs one command and gives its exit code: 0 done, 1 refused or failed, 2 not understood or wrongly set. Never throws. */
+export async function runCli(args: readonly string[], console: Console): Promise<number> {
+  try {
+    await programFor(console).parseAsync([...args], { from: 'user' })
+    return 0
+  } catch (cause) {
+    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2
+    if (cause instanceof CommandFailed) {
+      if (cause.message !== '') console.err(`${cause.message}\n`)
+      return cause.exitCode
+    }
+    console.err(`${explain(cause)}\n`)
+    return 1
+  }
+}
+
+const ABOUT = [
+  'Operates a Trunkline service. Settings come from the environment, as for the service itself (docs/settings.md):',
+  'run a command with the same variables, and as the same user.\n\n',
+  'While a service runs on the data directory it does the work, asked through a socket that only its user can open.',
+  'Otherwise the command opens the database itself.'
+].join(' ')
+
+function programFor(console: Console): Command {
+  const program = new Command('trunkline')
+    .description(ABOUT)
+    .usage('<command>')
+    .exitOverride()
+    .configureOutput({ writeOut: text => console.out(text), writeErr: text => console.err(text) })
+    .showHelpAfterError('(add --help for what can be said)')
+    .addHelpText('after', EXAMPLES)
+  addCheckConfig(program, console)
+  addPlatforms(program.command('platform').description('platforms: the applications that call the API'), console)
+  addKeys(program.command('keys').description('master keys, under which broker credentials are sealed'), console)
+  addAudit(program.command('audit').description('the tamper-evident log of connects, credentials, orders and operators'), console)
+  addDocs(program, console)
+  return program
+}
+
+const EXAMPLES = `
+Examples:
+  npm run cli -- check-config
+  npm run cli -- platform create --name "My app" --redirect https://app.example.com/linked
+  npm run cli -- platform rotate-secret pk_…
+  npm run cli -- keys rotate
+  npm run cli -- audit verify`
+
+const json = () => new Option('--json', 'answer in JSON')
+
+function addCheckConfig(program: Command, console: Console): void {
+  program
+    .command('check-config')
+    .description('check every setting and what it relies on: keys, data directory, database. Tells all faults at once')
+    .addOption(json())
+    .action(async options => (await import('./check-config.ts')).checkConfig(console, options))
+}
+
+function addPlatforms(group: Command, console: Console): void {
+  group
+    .command('create')
+    .description('create a platform; its secret is shown once')
+    .requiredOption('--name <name>', 'what people call it; users see it when they connect')
+    .option('--redirect <url...>', 'allow only these redirect addresses, compared character for character (repeatable; none: any)', [])
+    .addOption(json())
+    .action(async options => (await import('./platform.ts')).createPlatform(console, options))
+  group
+    .command('list')
+    .description('list the platforms')
+    .addOption(json())
+    .action(async options => (await import('./platform.ts')).listPlatforms(console, options))
+  group
+    .command('rotate-secret')
+    .description('give a platform a new secret, shown once; the old one ends within two seconds')
+    .argument('<platform>', 'its client_id or platform_id')
+    .addOption(json())
+    .action(async (platform, options) => (await import('./platform.ts')).rotateSecret(console, platform, options))
+}
+
+function addKeys(group: Command, console: Console): void {
+  group
+    .command('rotate')
+    .description('add a fresh master key and re-wrap everything with it, while the service runs. Interrupted, run it again')
+    .option('--retire', 'add no key: finish re-wrapping, then drop the old keys if logins in flight cannot need them any more')
+    .option('--now', 'with --retire: drop them although logins in flight may still need them (those users have to begin again)')
+    .addOption(json())
+    .action(async options => (await import('./keys.ts')).rotateKeys(console, options))
+  group
+    .command('status')
+    .description('which keys there are, and how many stored credentials need each')
+    .addOption(json())
+    .action(async options => (await import('./keys.ts')).keysStatus(console, options))
+  group
+    .command('generate')
+    .description('print a fresh key for TRUNKLINE_MASTER_KEYS, for installations that keep keys in the environment')
+    .option('--instance', 'print the instance key that is in force instead, to keep it when the oldest master key goes')
+    .action(async options => (await import('./keys.ts')).generateKey(console, options))
+}
+
+function addAudit(group: Command, console: Console): void {
+  group
+    .command('verify')
+    .description('walk the whole chain; name the first entry that was altered, moved or removed')
+    .option('--kept <position:hash>', 'an end of the chain that was noted earlier; the chain must still go through it', keptHead)
+    .addOption(json())
+    .action(async options => (await import('./audit.ts')).verifyAudit(console, options))
+  group
+    .command('list')
+    .description('show the newest entries')
+    .option('--limit <number>', 'how many', wholeNumber, 50)
+    .addOption(json())
+    .action(async options => (await import('./audit.ts')).listAudit(console, options))
+}
+
+function addDocs(program: Command, console: Console): void {
+  program
+    .command('docs')
+    .description('write the generated pages: settings.md and brokers/*.md')
+    .option('--out <folder>', 'where to', 'docs')
+    .action(async options => (await import('./docs.ts')).writeDocs(console, options))
+}
+
+function keptHead(text: string): ChainHead {
+  try {
+    return parseChainHead(text)
+  } catch (cause) {
+    throw new InvalidArgumentError(cause instanceof Error ? cause.message : 'not understood')
+  }
+}
+
+function wholeNumber(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number from 1 to 9999.')
+}

@@ -1,0 +1,257 @@
+/** The composition root: the only file that sees everything, and that nobody but the programs imports. */
+
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { brokers } from '@trunkline/brokers/registry'
+import { BrokerSessions } from '@trunkline/core/app/connections/broker-sessions'
+import { Directory } from '@trunkline/core/app/connections/directory'
+import { Revocations } from '@trunkline/core/app/connections/revocations'
+import type { AppDeps, Deps } from '@trunkline/core/app/deps'
+import { AccountRecords } from '@trunkline/core/app/mirror/account-records'
+import { Mirrors } from '@trunkline/core/app/mirror/mirrors'
+import { OrderIntake } from '@trunkline/core/app/mirror/order-intake'
+import { OrderDesk } from '@trunkline/core/app/orders/order-desk'
+import { OrderGateway } from '@trunkline/core/app/orders/order-gateway'
+import { OrderPages } from '@trunkline/core/app/orders/order-pages'
+import { Resolver } from '@trunkline/core/app/orders/resolver'
+import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
+import type { BrokerId } from '@trunkline/core/domain/ids'
+import type { BrokerDefinition } from '@trunkline/core/ports/broker'
+import type { Log } from '@trunkline/core/ports/log'
+import type { Store } from '@trunkline/core/ports/store'
+import { AdminChannel } from './admin/channel.ts'
+import { Admin } from './admin/index.ts'
+import { assertKeysFit } from './admin/keys-fit.ts'
+import { CredentialCache } from './auth/credential-cache.ts'
+import { LocalBus } from './bus/local-bus.ts'
+import type { Settings } from './config/settings.ts'
+import { home } from './home/home.ts'
+import { buildHttp, DEFAULT_LIMITS } from './http/index.ts'
+import { SystemClock } from './ops/clock.ts'
+import { type DemoPlatform, demoPlatform } from './ops/demo-platform.ts'
+import { Housekeeping } from './ops/housekeeping.ts'
+import { RandomIds } from './ops/ids.ts'
+import { PromMeter } from './ops/metrics.ts'
+import { Parts } from './ops/parts.ts'
+import { Readiness } from './ops/readiness.ts'
+import { operations } from './ops/routes.ts'
+import { SandboxProcess, type SandboxReady } from './ops/sandbox-process.ts'
+import { callbackUrl } from './portal/callback-url.ts'
+import { portal } from './portal/portal.ts'
+import { openStore } from './store/index.ts'
+import { EnvelopeVault } from './vault/envelope.ts'
+import { Sha256Hasher } from './vault/hasher.ts'
+import { openKeys } from './vault/index.ts'
+
+/** Seams for tests that stand between the service and what it relies on. */
+export interface Wraps {
+  readonly store?: (store: Store) => Store
+  readonly brokers?: (definitions: ReadonlyMap<BrokerId, BrokerDefinition>) => ReadonlyMap<BrokerId, BrokerDefinition>
+}
+
+/** A running service. */
+export interface Service {
+  /** Where it is reached: the public origin. */
+  readonly url: string
+  /** The demo platform and what a newcomer needs; null where an operator made platforms of their own. */
+  readonly demo: { readonly demo: DemoPlatform; readonly created: boolean } | null
+  /** Finishes what is in flight, then stops every part. */
+  stop(): Promise<void>
+}
+
+const SANDBOX = 'SANDBOX' as BrokerId
+const DRAIN_MS = 10_000
+const PART_STOP_MS = 8_000
+
+/** Starts everything. What was started is stopped again when a later part fails. */
+export async function compose(
+  settings: Settings,
+  log: Log,
+  env: Readonly<Record<string, string | undefined>>,
+  wraps: Wraps = {}
+): Promise<Service> {
+  const clock = new SystemClock()
+  const parts = new Parts(clock, log)
+  try {
+    return await start(settings, log, env, wraps, clock, parts)
+  } catch (cause) {
+    await parts.stop(PART_STOP_MS)
+    throw cause
+  }
+}
+
+async function start(
+  settings: Settings,
+  log: Log,
+  env: Readonly<Record<string, string | undefined>>,
+  wraps: Wraps,
+  clock: SystemClock,
+  parts: Parts
+): Promise<Service> {
+  const dataDir = resolve(settings.dataDir)
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const keys = openKeys({ masterKeys: settings.masterKeys, dataDir, create: true }, { clock, log })
+  const ids = new RandomIds()
+  const meter = new PromMeter()
+  let publicUrl = settings.publicUrl ?? ''
+
+  const clientSecret = settings.sandboxClientSecret ?? randomBytes(32).toString('base64url')
+  const offersSandbox = settings.brokers.includes(SANDBOX)
+  const [opened, sandboxProcess] = await Promise.all([
+    openStore(storeOptions(settings, dataDir), { clock, ids, log, unsafeDurability: settings.unsafeDurability }).then(store => {
+      parts.add('store', async () => await store[Symbol.asyncDispose]())
+      return store
+    }),
+    offersSandbox && settings.sandboxUrl === null ? startSandbox(settings, dataDir, clientSecret, env, log, parts) : null
+  ])
+  await assertKeysFit(opened.connections, keys.ring, log)
+  const store = wraps.store?.(opened) ?? opened
+
+  const sandbox = sandboxProcess?.ready ?? null
+  const sandboxUrl = settings.sandboxUrl ?? sandbox?.url ?? null
+  const offered = brokers({
+    clock,
+    log,
+    fraction: () => ids.fraction(),
+    ...(sandboxUrl === null ? {} : { sandbox: { baseUrl: sandboxUrl, clientId: settings.sandboxClientId, clientSecret } })
+  })
+  parts.add('brokers', async () => await offered[Symbol.asyncDispose]())
+
+  const bus = new LocalBus(log)
+  const hasher = new Sha256Hasher(keys.ring.instanceKey())
+  const deps: Deps = {
+    store,
+    brokers: wraps.brokers?.(offered) ?? offered,
+    bus,
+    clock,
+    ids,
+    vault: new EnvelopeVault(keys.ring),
+    hasher,
+    log,
+    meter,
+    timing: timingOf(settings)
+  }
+  const app = application(deps, parts)
+  const readiness = new Readiness(store, clock)
+  const http = buildHttp(app, {
+    publicUrl: () => publicUrl,
+    trustedProxies: settings.trustedProxies,
+    limits: {
+      ...DEFAULT_LIMITS,
+      platform: { perSecond: settings.rateLimitPlatform, burst: 2 * settings.rateLimitPlatform },
+      user: { perSecond: settings.rateLimitUser, burst: 2 * settings.rateLimitUser }
+    },
+    accessLog: settings.accessLog,
+    docs: settings.docs,
+    observe: ({ method, route, status, milliseconds }) => meter.request(method, route, status, milliseconds / 1_000)
+  })
+  let demo: Service['demo'] = null
+  await portal(http, app, { publicUrl: () => publicUrl })
+  await operations(http, { readiness, meter, metricsPort: settings.metricsPort, parts })
+  home(http, { publicUrl: () => publicUrl, demo: () => demo?.demo ?? null, isLoopback: isLoopback(settings.host) })
+  watch(meter, app, readiness)
+
+  parts.add('http', async () => {
+    readiness.stopping()
+    await http.close()
+    const left = await app.orderGateway.drain(DRAIN_MS)
+    if (left > 0) log.warn('commands are still on the wire; the next start looks their orders up', { commands: left })
+  })
+  await http.listen({ host: settings.host, port: settings.port })
+  publicUrl ||= localUrl(settings.host, http.server.address())
+  demo = await demoPlatform(deps, join(dataDir, 'demo-platform.json'), addressesOf(publicUrl, sandbox))
+  const admin = new Admin({ ...deps, store: opened, keys: () => keys, demoFile: join(dataDir, 'demo-platform.json') })
+  const adminChannel = new AdminChannel(admin, { dataDir, log })
+  parts.add('admin channel', () => adminChannel.stop())
+  await adminChannel.start()
+  await app.mirrors.start()
+  readiness.serving()
+  log.info('ready', { url: publicUrl })
+  return { url: publicUrl, demo, stop: () => parts.stop(PART_STOP_MS + DRAIN_MS) }
+}
+
+/** The long-lived parts of the application, in the order in which they rely on each other. */
+function application(deps: Deps, parts: Parts): AppDeps {
+  const sessions = new BrokerSessions(deps)
+  parts.add('broker sessions', async () => await sessions[Symbol.asyncDispose]())
+  const desk = new OrderDesk(deps)
+  const orderGateway = new OrderGateway(deps, desk, sessions)
+  const resolver = new Resolver(deps, { desk, gateway: orderGateway, sessions })
+  orderGateway.onUnresolved(placed => resolver.watch(placed))
+  parts.add('resolver', () => resolver.stop())
+  const records = new AccountRecords(deps)
+  const intake = new OrderIntake(deps, desk, orderGateway)
+  const mirrors = new Mirrors(deps, { sessions, intake, records, desk, gateway: orderGateway, resolver })
+  parts.add('mirrors', () => mirrors.stop())
+  const revocations = new Revocations(deps)
+  parts.add('revocations', () => revocations.stop())
+  revocations.start()
+  const housekeeping = new Housekeeping(deps.store, deps.clock, deps.log)
+  parts.add('housekeeping', () => housekeeping.stop())
+  housekeeping.start()
+  const lookup = new CredentialCache(deps.store, deps.bus)
+  const directory = new Directory(deps)
+  return { ...deps, lookup, directory, mirrors, orderGateway, desk, resolver, orderPages: new OrderPages(deps.store) }
+}
+
+function storeOptions(settings: Settings, dataDir: string): Parameters<typeof openStore>[0] {
+  return settings.databaseUrl === null
+    ? { kind: 'embedded', dataDir: join(dataDir, 'database') }
+    : { kind: 'postgres', url: settings.databaseUrl, poolMax: settings.databasePoolMax }
+}
+
+function timingOf({ answerWithinMs, commandMs, absenceSeconds, freshMs }: Settings): Timing {
+  const enforced = absenceSeconds * 1_000
+  const absenceMs = { enforced, bounded: 2 * enforced, open_only: 2 * enforced, label: 5 * enforced }
+  return { ...DEFAULT_TIMING, answerWithinMs, commandMs, absenceMs, freshMs }
+}
+
+async function startSandbox(
+  settings: Settings,
+  dataDir: string,
+  clientSecret: string,
+  env: Readonly<Record<string, string | undefined>>,
+  log: Log,
+  parts: Parts
+): Promise<SandboxProcess> {
+  const origins = settings.publicUrl === null ? ['http://127.0.0.1', 'http://localhost', 'http://[::1]'] : [settings.publicUrl]
+  const options = {
+    dataDir: join(dataDir, 'sandbox'),
+    clientId: settings.sandboxClientId,
+    clientSecret,
+    redirectUris: origins.map(origin => callbackUrl(origin, SANDBOX)),
+    env
+  }
+  const sandbox = await SandboxProcess.start(options, log)
+  parts.add('sandbox', async () => await sandbox[Symbol.asyncDispose]())
+  return sandbox
+}
+
+function addressesOf(url: string, sandbox: SandboxReady | null): Omit<DemoPlatform, 'client_id' | 'client_secret'> {
+  const ws = url.replace(/^http/, 'ws')
+  return {
+    base_url: url,
+    stream_url: `${ws}/stream`,
+    market_data_stream_url: `${ws}/market-data/stream`,
+    portal_url: `${url}/connect`,
+    sandbox_control_url: sandbox?.controlUrl ?? null,
+    sandbox_logins: sandbox?.logins ?? []
+  }
+}
+
+function watch(meter: PromMeter, app: AppDeps, readiness: Readiness): void {
+  meter.gauge('orders_unresolved', 'Orders whose fate is not known', () => app.resolver.watched)
+  meter.gauge('mirrors', 'Connections followed', () => app.mirrors.count)
+  meter.gauge('event_loop_delay_seconds', '99th percentile of the event loop’s delay', () => readiness.loopDelaySeconds())
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.')
+}
+
+function localUrl(host: string, address: ReturnType<import('node:net').Server['address']>): string {
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}`
+}

@@ -1,0 +1,239 @@
+import {
+  brokerNames,
+  flag,
+  type Inspected,
+  inspectSettings,
+  integer,
+  networks,
+  oneOf,
+  optionalDatabaseUrl,
+  optionalInteger,
+  optionalOrigin,
+  optionalText,
+  type Read,
+  readSettings,
+  type Table,
+  text
+} from './setting.ts'
+
+/** Every setting of the service, once: type, default, environment name, description, and whether it is secret. */
+export const SETTINGS = {
+  host: { group: 'Serving', env: 'TRUNKLINE_HOST', parse: text, fallback: '127.0.0.1', about: 'Address to listen on.' },
+  port: {
+    group: 'Serving',
+    env: 'TRUNKLINE_PORT',
+    parse: integer(0, 65_535),
+    fallback: '8080',
+    about: 'Port to listen on; `0` picks a free one.'
+  },
+  metricsPort: {
+    group: 'Serving',
+    env: 'TRUNKLINE_METRICS_PORT',
+    parse: optionalInteger(0, 65_535),
+    fallback: '',
+    about: 'Serves `/metrics` on this port of the loopback interface and takes it off the public one. Empty: on the public one.'
+  },
+  publicUrl: {
+    group: 'Serving',
+    env: 'TRUNKLINE_PUBLIC_URL',
+    parse: optionalOrigin,
+    fallback: '',
+    about: 'Origin under which platforms and browsers reach the service, for links and redirects. Empty: the address listened on.'
+  },
+  trustedProxies: {
+    group: 'Serving',
+    env: 'TRUNKLINE_TRUSTED_PROXIES',
+    parse: networks,
+    fallback: '',
+    about: 'Comma-separated addresses or networks whose `X-Forwarded-For` is believed.'
+  },
+  dataDir: {
+    group: 'Storage',
+    env: 'TRUNKLINE_DATA_DIR',
+    parse: text,
+    fallback: '.data',
+    about: 'Directory of the embedded database, generated keys and the sandbox’s books.'
+  },
+  databaseUrl: {
+    group: 'Storage',
+    env: 'TRUNKLINE_DATABASE_URL',
+    parse: optionalDatabaseUrl,
+    fallback: '',
+    about: 'PostgreSQL to use. Empty: the embedded database in the data directory.',
+    secret: true
+  },
+  databasePoolMax: {
+    group: 'Storage',
+    env: 'TRUNKLINE_DATABASE_POOL_MAX',
+    parse: integer(2, 200),
+    fallback: '10',
+    about: 'Connections to PostgreSQL at most.'
+  },
+  unsafeDurability: {
+    group: 'Storage',
+    env: 'TRUNKLINE_ALLOW_UNSAFE_DURABILITY',
+    parse: flag,
+    fallback: '0',
+    about:
+      '`1` serves on a PostgreSQL that may lose acknowledged orders in a power cut (fsync, full_page_writes or synchronous_commit off).'
+  },
+  masterKeys: {
+    group: 'Storage',
+    env: 'TRUNKLINE_MASTER_KEYS',
+    parse: optionalText,
+    fallback: '',
+    about:
+      'Master keys as `id:base64` (32 bytes each), comma-separated, the current one first. Empty: kept in `master-keys` in the data directory, made at the first start.',
+    secret: true
+  },
+  brokers: {
+    group: 'Brokers',
+    env: 'TRUNKLINE_BROKERS',
+    parse: brokerNames,
+    fallback: 'SANDBOX',
+    about: 'Brokers offered, comma-separated.'
+  },
+  sandboxUrl: {
+    group: 'Brokers',
+    env: 'TRUNKLINE_SANDBOX_URL',
+    parse: optionalOrigin,
+    fallback: '',
+    about: 'A sandbox brokerage that runs already. Empty: one is started beside the service when SANDBOX is offered.'
+  },
+  sandboxClientId: {
+    group: 'Brokers',
+    env: 'TRUNKLINE_SANDBOX_CLIENT_ID',
+    parse: text,
+    fallback: 'trunkline',
+    about: 'OAuth client id at the sandbox.'
+  },
+  sandboxClientSecret: {
+    group: 'Brokers',
+    env: 'TRUNKLINE_SANDBOX_CLIENT_SECRET',
+    parse: optionalText,
+    fallback: '',
+    about: 'OAuth client secret at the sandbox. Empty: made up for the sandbox that is started beside the service.',
+    secret: true
+  },
+  rateLimitPlatform: {
+    group: 'Serving',
+    env: 'TRUNKLINE_RATE_LIMIT_PLATFORM',
+    parse: integer(1, 1_000_000),
+    fallback: '2000',
+    about: 'Requests a second a platform may make; twice that in a burst.'
+  },
+  rateLimitUser: {
+    group: 'Serving',
+    env: 'TRUNKLINE_RATE_LIMIT_USER',
+    parse: integer(1, 1_000_000),
+    fallback: '200',
+    about: 'Requests a second for one user; twice that in a burst.'
+  },
+  answerWithinMs: {
+    group: 'Orders and reads',
+    env: 'TRUNKLINE_ANSWER_WITHIN_MS',
+    parse: integer(10, 60_000),
+    fallback: '5000',
+    about: 'How long an order request waits for the broker’s word before it answers with what is known.'
+  },
+  commandMs: {
+    group: 'Orders and reads',
+    env: 'TRUNKLINE_COMMAND_MS',
+    parse: integer(10, 300_000),
+    fallback: '30000',
+    about: 'How long a command may be on the wire before its outcome counts as unknown.'
+  },
+  absenceSeconds: {
+    group: 'Orders and reads',
+    env: 'TRUNKLINE_ABSENCE_SECONDS',
+    parse: integer(1, 86_400),
+    fallback: '60',
+    about:
+      'How long clean negative look-ups go on before an order without an answer counts as never received, at a broker that finds orders by our id. Brokers that do not take twice to five times as long.'
+  },
+  freshMs: {
+    group: 'Orders and reads',
+    env: 'TRUNKLINE_FRESH_MS',
+    parse: integer(0, 600_000),
+    fallback: '2000',
+    about: 'A record the broker confirmed this recently is fresh enough for a read.'
+  },
+  shutdownSeconds: {
+    group: 'Running',
+    env: 'TRUNKLINE_SHUTDOWN_SECONDS',
+    parse: integer(1, 300),
+    fallback: '25',
+    about: 'How long a stop may take before the process ends anyway.'
+  },
+  logLevel: {
+    group: 'Running',
+    env: 'TRUNKLINE_LOG_LEVEL',
+    parse: oneOf('debug', 'info', 'warn', 'error'),
+    fallback: 'info',
+    about: 'Least important log lines written.'
+  },
+  logFile: {
+    group: 'Running',
+    env: 'TRUNKLINE_LOG_FILE',
+    parse: optionalText,
+    fallback: '',
+    about: 'File the log goes to. Empty: standard output, or `trunkline.log` in the data directory when standard output is a terminal.'
+  },
+  accessLog: {
+    group: 'Running',
+    env: 'TRUNKLINE_ACCESS_LOG',
+    parse: oneOf('all', 'problems', 'none'),
+    fallback: 'all',
+    about: 'Which requests get a line in the log.'
+  },
+  docs: {
+    group: 'Serving',
+    env: 'TRUNKLINE_DOCS',
+    parse: flag,
+    fallback: '1',
+    about: '`1` serves the API reference at `/docs` and `/openapi.json`.'
+  }
+} as const satisfies Table
+
+export type Settings = Read<typeof SETTINGS>
+
+/** Reads the settings, once, in `main`. @throws SettingsInvalid with every fault at once. */
+export function settingsOf(env: Readonly<Record<string, string | undefined>>): Settings {
+  return readSettings(SETTINGS, env)
+}
+
+/** As far as they can be read, with every fault. */
+export function inspectEnvironment(env: Readonly<Record<string, string | undefined>>): Inspected<typeof SETTINGS> {
+  return inspectSettings(SETTINGS, env)
+}
+
+/** Environment names whose values must never be shown. */
+export const SECRET_SETTINGS: readonly string[] = Object.values(SETTINGS).flatMap(setting => ('secret' in setting ? [setting.env] : []))
+
+/** The same settings by all their names, those of the environment and those of the code. */
+export const SECRET_NAMES: readonly string[] = Object.entries(SETTINGS).flatMap(([name, setting]) =>
+  'secret' in setting ? [name, setting.env] : []
+)
+
+/** What the secret settings hold, and the telling parts of it: a password, a key. For cutting them out of texts. */
+export function secretValuesOf(settings: Settings): readonly string[] {
+  const held: Readonly<Record<string, unknown>> = settings
+  return Object.entries(SETTINGS).flatMap(([name, setting]) => {
+    const value = held[name]
+    return 'secret' in setting && typeof value === 'string' ? [value, ...partsOf(value)] : []
+  })
+}
+
+function partsOf(value: string): readonly string[] {
+  const password = URL.parse(value)?.password ?? ''
+  const keys = value.split(/[\s,]+/).map(item => item.slice(item.indexOf(':') + 1))
+  return [password, safeDecode(password), ...keys].filter(part => part !== '')
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

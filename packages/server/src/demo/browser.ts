@@ -1,0 +1,70 @@
+/** The least browser that walks plain forms: cookies per host, redirects, hidden fields. */
+
+interface Page {
+  readonly url: string
+  readonly html: string
+}
+
+const HOPS_MAX = 20
+
+export class FormBrowser {
+  readonly #cookies = new Map<string, Map<string, string>>()
+
+  open(url: string): Promise<Page> {
+    return this.#go(url, { method: 'GET' })
+  }
+
+  /** Sends the page's form with `fields` beside its hidden ones. */
+  submit(page: Page, fields: Readonly<Record<string, string>>): Promise<Page> {
+    const action = /<form[^>]*\saction="([^"]*)"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? page.url
+    const body = new URLSearchParams()
+    for (const [, name, value] of page.html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)) {
+      if (name !== undefined && value !== undefined) body.set(name, value)
+    }
+    for (const [name, value] of Object.entries(fields)) body.set(name, value)
+    return this.#go(new URL(action, page.url).href, { method: 'POST', body })
+  }
+
+  async #go(start: string, first: { readonly method: string; readonly body?: URLSearchParams }): Promise<Page> {
+    let url = start
+    let init: RequestInit = first
+    for (let hop = 0; hop < HOPS_MAX; hop += 1) {
+      const jar = this.#jar(url)
+      const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+      const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie } })
+      for (const line of response.headers.getSetCookie()) {
+        const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+        if (name !== undefined && value !== undefined) jar.set(name, value)
+      }
+      const location = response.headers.get('location')
+      if (response.status < 300 || response.status >= 400 || location === null) return { url, html: await response.text() }
+      url = new URL(location, url).href
+      init = { method: 'GET' }
+    }
+    throw new Error(`more than ${HOPS_MAX} redirects from ${new URL(start).origin}`)
+  }
+
+  #jar(url: string): Map<string, string> {
+    const { host } = new URL(url)
+    const jar = this.#cookies.get(host) ?? new Map<string, string>()
+    this.#cookies.set(host, jar)
+    return jar
+  }
+}
+
+/** Walks a portal link to its end as a person would: approve, log in, approve at the broker. Gives the last page's heading. */
+export async function connect(
+  link: string,
+  broker: string,
+  login: { readonly username: string; readonly password: string }
+): Promise<string> {
+  const browser = new FormBrowser()
+  const invitation = await browser.open(link)
+  let page = await browser.submit(invitation, { broker, decision: 'approve' })
+  const portal = new URL(link).origin
+  for (let step = 0; step < 3 && new URL(page.url).origin !== portal; step += 1) {
+    const asksForPassword = page.html.includes('name="password"')
+    page = await browser.submit(page, asksForPassword ? { ...login, decision: 'approve' } : { decision: 'approve' })
+  }
+  return /<h1>([^<]*)<\/h1>/.exec(page.html)?.[1] ?? page.url
+}

@@ -1,0 +1,82 @@
+/** What the demo knows of the service: only what any platform knows, over HTTP. */
+
+export interface Platform {
+  readonly baseUrl: string
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A refused request: the status and the service's own words. */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** Talks to the REST API as one platform, and for one user once it is known. */
+export class Client {
+  readonly #platform: Platform
+  readonly #user: Readonly<Record<string, string>>
+
+  constructor(platform: Platform, user: { readonly userId: string; readonly userSecret: string } | null = null) {
+    this.#platform = platform
+    this.#user = user === null ? {} : { 'user-id': user.userId, 'user-secret': user.userSecret }
+  }
+
+  /** @throws Refused */
+  async call(method: string, path: string, body?: Json): Promise<unknown> {
+    const { baseUrl, clientId, clientSecret } = this.#platform
+    const headers = { 'client-id': clientId, 'client-secret': clientSecret, ...this.#user }
+    const init =
+      body === undefined
+        ? { method, headers }
+        : { method, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    const response = await fetch(baseUrl + path, init)
+    const answer: unknown = await response.json()
+    if (!response.ok) throw new Refused(response.status, `${method} ${path.split('?')[0]}: ${textOf(recordOf(answer), 'message')}`)
+    return answer
+  }
+
+  async get(path: string): Promise<Json> {
+    return recordOf(await this.call('GET', path))
+  }
+
+  async list(path: string): Promise<readonly Json[]> {
+    const answer = await this.call('GET', path)
+    const rows = Array.isArray(answer) ? answer : recordOf(answer).data
+    return Array.isArray(rows) ? rows.map(recordOf) : []
+  }
+
+  async post(path: string, body: Json): Promise<Json> {
+    return recordOf(await this.call('POST', path, body))
+  }
+
+  async patch(path: string, body: Json): Promise<Json> {
+    return recordOf(await this.call('PATCH', path, body))
+  }
+
+  async delete(path: string): Promise<Json> {
+    return recordOf(await this.call('DELETE', path))
+  }
+}
+
+export function recordOf(value: unknown): Json {
+  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {}
+}
+
+/** A field as text; empty where it is absent or null. */
+export function textOf(record: Json, name: string): string {
+  const value = record[name]
+  return value === undefined || value === null ? '' : String(value)
+}
+
+export function listOf(record: Json, name: string): readonly Json[] {
+  const value = record[name]
+  return Array.isArray(value) ? value.map(recordOf) : []
+}

@@ -1,0 +1,84 @@
+/** `npm run demo`: one whole life at a broker, against the running service; with `-- --replay <folder>`, on a recorded day. */
+
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { listOf, type Platform, recordOf, textOf } from './client.ts'
+import { outsideSpread, recordedSpread } from './recorded-spread.ts'
+import { startService } from './service.ts'
+import { type Stage, tell } from './story.ts'
+
+const RECORDED = { symbol: 'SPY', day: '2013-10-07', at: '10:30' }
+
+const { values } = parseArgs({
+  options: {
+    replay: { type: 'string' },
+    broker: { type: 'string', default: 'SANDBOX' },
+    'data-dir': { type: 'string', default: process.env.TRUNKLINE_DATA_DIR ?? '.data' },
+    login: { type: 'string', default: '0' }
+  }
+})
+const say = (text: string) => process.stdout.write(`${text}\n`)
+
+try {
+  if (values.replay === undefined) await live(values['data-dir'])
+  else await recorded(resolve(values.replay))
+} catch (cause) {
+  say(`\nThe demo stopped: ${cause instanceof Error ? cause.message : String(cause)}`)
+  process.exitCode = 1
+}
+
+async function live(dataDir: string): Promise<void> {
+  const stage = stageOf(dataDir)
+  say(`Against the service at ${stage.platform.baseUrl}, on synthetic prices\n`)
+  await tell(stage)
+  say(`\nEverything above went through the public REST API. Read it in the reference: ${stage.platform.baseUrl}/docs`)
+}
+
+/** Runs a service of its own over the recorded day, and holds every fill against the spread recorded at its moment. */
+async function recorded(folder: string): Promise<void> {
+  const { symbol, day, at } = RECORDED
+  say(`On ${symbol} as recorded on ${day}, from ${at} New York\n`)
+  const spread = await recordedSpread(folder, symbol, day)
+  await using service = await startService({ SANDBOX_MARKET: `replay:${folder}?date=${day}&at=${at}&symbols=${symbol}` })
+  const stage = stageOf(service.dataDir)
+  const orders = await tell({ ...stage, login: await wealthyLogin(service.dataDir), symbol, day, thin: { symbol, quantity: '60000' } })
+  const fills = orders.flatMap(order => listOf(order, 'fills'))
+  const strays = fills.filter(fill => outsideSpread(spread, textOf(fill, 'time'), textOf(fill, 'price')))
+  for (const fill of strays) say(`  outside the recorded spread: ${textOf(fill, 'price')} at ${textOf(fill, 'time')}`)
+  say(`\n${fills.length - strays.length} of ${fills.length} fills lie inside the spread recorded at their moment.`)
+  if (strays.length > 0 || fills.length === 0) process.exitCode = 1
+}
+
+function stageOf(dataDir: string): Stage {
+  const path = join(resolve(dataDir), 'demo-platform.json')
+  const demo = readDemo(path)
+  const logins = listOf(demo, 'sandbox_logins')
+  const login = logins[Number(values.login)] ?? logins[0]
+  if (login === undefined) throw new Error(`${path} names no sandbox login; start the service with its own sandbox: npm start`)
+  const platform: Platform = {
+    baseUrl: textOf(demo, 'base_url'),
+    clientId: textOf(demo, 'client_id'),
+    clientSecret: textOf(demo, 'client_secret')
+  }
+  const credentials = { username: textOf(login, 'username'), password: textOf(login, 'password') }
+  return { platform, login: credentials, broker: values.broker, symbol: 'AAPL', thin: { symbol: 'THIN', quantity: '400' }, day: null, say }
+}
+
+/** Somebody at the sandbox who can pay for more than is on offer, made through its control API. */
+async function wealthyLogin(dataDir: string): Promise<Stage['login']> {
+  const control = textOf(readDemo(join(dataDir, 'demo-platform.json')), 'sandbox_control_url')
+  const body = JSON.stringify({ username: 'sam', accounts: [{ kind: 'margin', cash: '20000000' }] })
+  const response = await fetch(`${control}/logins`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const answer = recordOf(await response.json())
+  const login = recordOf(answer.login ?? answer)
+  return { username: textOf(login, 'username'), password: textOf(answer, 'password') || textOf(login, 'password') }
+}
+
+function readDemo(path: string): Readonly<Record<string, unknown>> {
+  try {
+    return recordOf(JSON.parse(readFileSync(path, 'utf8')))
+  } catch (cause) {
+    throw new Error(`${path} cannot be read; is the service running? Start it in another terminal: npm start`, { cause })
+  }
+}

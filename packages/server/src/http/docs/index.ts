@@ -1,0 +1,37 @@
+// Serves the API's description: `/openapi.json` for programs, `/docs` for people.
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import { ENDPOINTS } from '../routes/index.ts'
+import { openApi } from './openapi.ts'
+import { referencePage } from './page.ts'
+
+const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const CACHE = 'public, max-age=300'
+
+/** The public address is known only once the service listens, so both are made when first asked for. */
+export function serveDocs(app: FastifyInstance, publicUrl: () => string): void {
+  const style = readFileSync(new URL('style.css', import.meta.url), 'utf8')
+  const document = made(() => JSON.stringify(openApi(ENDPOINTS, publicUrl())))
+  const page = made(() => referencePage(ENDPOINTS, publicUrl()))
+  app.get('/openapi.json', (_request, reply) => {
+    reply.header('content-type', 'application/json; charset=utf-8').header('cache-control', CACHE).send(document())
+  })
+  app.get('/docs', (_request, reply) => {
+    reply
+      .header('content-type', 'text/html; charset=utf-8')
+      .header('content-security-policy', POLICY)
+      .header('cache-control', CACHE)
+      .send(page())
+  })
+  app.get('/docs/style.css', (_request, reply) => {
+    reply.header('content-type', 'text/css; charset=utf-8').header('cache-control', CACHE).send(style)
+  })
+}
+
+function made(make: () => string): () => string {
+  let text: string | undefined
+  return () => {
+    text ??= make()
+    return text
+  }
+}

@@ -1,0 +1,190 @@
+// The OpenAPI document, made from the endpoints themselves: nothing about the API is written twice.
+import type { ErrorCode } from '@trunkline/core/domain/errors'
+import type { TSchema } from 'typebox'
+import type { Endpoint } from '../endpoint.ts'
+import type { Params } from '../params.ts'
+import { HTTP_STATUS } from '../problems.ts'
+import { problem } from '../wire/common.ts'
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
+export type OpenApi = { readonly [key: string]: Json | undefined }
+
+const TAGS = {
+  Users: 'The platform’s end users.',
+  Connections: 'Broker logins of a user.',
+  Accounts: 'What a broker says of a user’s accounts.',
+  Orders: 'Placing, following, changing and cancelling orders.',
+  Brokers: 'Which brokers there are, and what they can do.'
+} as const satisfies Record<Endpoint['tag'], string>
+
+const INTRODUCTION = `One API over many brokers.
+
+Numbers that are money or quantities are strings in plain decimal notation. Times are UTC with microseconds. What a broker does not report is
+\`null\`. Every path is served under \`/v1\` too. Every error has the form of \`Problem\`; its \`code\` is stable. Every answer carries
+\`x-request-id\`: yours, if you sent one. Lists refuse parameters they do not know. Cursors are opaque, and good for the list, filters and
+sort they came from.`
+
+/** The whole document, for the service at `publicUrl`. */
+export function openApi(endpoints: readonly Endpoint[], publicUrl: string): OpenApi {
+  const components = new Components()
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint, components) }
+  }
+  const error = components.reference(problem)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Trunkline REST API',
+      version: '1.0.0',
+      description: INTRODUCTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }
+    },
+    servers: [{ url: publicUrl, description: 'This service' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      headers: HEADERS,
+      responses: errorResponses(error),
+      schemas: components.schemas
+    }
+  }
+}
+
+const SECURITY_SCHEMES = {
+  clientId: header('client-id', 'The platform’s client id.'),
+  clientSecret: header('client-secret', 'The platform’s client secret.'),
+  userId: header('user-id', 'The user the request is for.'),
+  userSecret: header('user-secret', 'The user’s secret.')
+}
+
+const HEADERS = {
+  RequestId: { description: 'Names this request in logs; the client’s own if it sent one.', schema: { type: 'string' } },
+  RateLimitLimit: { description: 'Requests that may be made at once.', schema: { type: 'integer' } },
+  RateLimitRemaining: { description: 'Requests left now.', schema: { type: 'integer' } },
+  RateLimitReset: { description: 'Seconds until all may be made again.', schema: { type: 'integer' } },
+  RetryAfter: { description: 'Seconds to wait before trying again.', schema: { type: 'integer' } }
+}
+
+const REQUEST_ID = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
+const RATE_LIMIT = {
+  'ratelimit-limit': { $ref: '#/components/headers/RateLimitLimit' },
+  'ratelimit-remaining': { $ref: '#/components/headers/RateLimitRemaining' },
+  'ratelimit-reset': { $ref: '#/components/headers/RateLimitReset' }
+}
+const RETRY = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }
+
+function header(name: string, description: string): Json {
+  return { type: 'apiKey', in: 'header', name, description }
+}
+
+function operation(endpoint: Endpoint, components: Components): Json {
+  const { operationId, tag, summary, description, auth, params, query, body, bodyExample, success } = endpoint
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    security: [auth === 'user' ? { clientId: [], clientSecret: [], userId: [], userSecret: [] } : { clientId: [], clientSecret: [] }],
+    parameters: [...parameters(params, 'path'), ...parameters(query, 'query')],
+    ...(body !== null && {
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': { schema: components.reference(body), ...(bodyExample !== undefined && { example: json(bodyExample) }) }
+        }
+      }
+    }),
+    responses: {
+      [success.status]: {
+        description: success.description,
+        headers: { ...REQUEST_ID, ...RATE_LIMIT },
+        content: { 'application/json': { schema: components.reference(success.schema) } }
+      },
+      ...failures(endpoint)
+    }
+  }
+}
+
+function parameters(params: Params, place: 'path' | 'query'): readonly Json[] {
+  return Object.entries(params).map(([name, { description, schema, example }]) => ({
+    name,
+    in: place,
+    required: place === 'path',
+    description,
+    schema: json(schema),
+    example: 'type' in schema && schema.type === 'integer' ? Number(example) : decodeURIComponent(example)
+  }))
+}
+
+/** The codes an endpoint can answer with, beside success. */
+export function failureCodes({ method, params, body, failures = [] }: Endpoint): readonly ErrorCode[] {
+  return [
+    'credentials_invalid',
+    ...failures,
+    ...(Object.keys(params).length > 0 ? (['path_invalid'] as const) : []),
+    'query_invalid',
+    ...(body !== null ? (['field_invalid'] as const) : []),
+    ...(method === 'GET' ? (['broker_unavailable'] as const) : (['body_malformed', 'body_too_large'] as const)),
+    'rate_limited',
+    'internal',
+    'store_unavailable',
+    'shutting_down'
+  ]
+}
+
+function failures(endpoint: Endpoint): { readonly [status: string]: Json } {
+  const statuses = failureCodes(endpoint).map(code => endpoint.statusOverrides?.[code] ?? HTTP_STATUS[code])
+  return Object.fromEntries([...new Set(statuses)].sort().map(status => [status, { $ref: `#/components/responses/Problem${status}` }]))
+}
+
+const MEANINGS: Readonly<Record<number, string>> = {
+  400: 'The path or body is malformed, or a value is not valid.',
+  401: 'The credentials are missing or invalid, or do not allow this.',
+  404: 'It does not exist.',
+  409: 'It exists already, or the connection is BROKEN.',
+  413: 'The body is larger than 256 KiB.',
+  422: 'A query parameter is unknown or not valid.',
+  429: 'Too many requests.',
+  500: 'Something unexpected went wrong.',
+  503: 'The broker or the database does not answer.'
+}
+
+function errorResponses(schema: Json): Json {
+  return Object.fromEntries(
+    Object.entries(MEANINGS).map(([status, description]) => [
+      `Problem${status}`,
+      {
+        description,
+        headers: { ...REQUEST_ID, ...(status === '429' && { ...RATE_LIMIT, ...RETRY }), ...(status === '503' && RETRY) },
+        content: { 'application/json': { schema } }
+      }
+    ])
+  )
+}
+
+/** Collects the titled schemas, so that each is written once and referred to by its title. */
+class Components {
+  readonly schemas: Record<string, Json> = {}
+
+  reference(schema: TSchema): Json {
+    return this.#lift(json(schema))
+  }
+
+  #lift(value: Json): Json {
+    if (Array.isArray(value)) return value.map(item => this.#lift(item))
+    if (typeof value !== 'object' || value === null) return value
+    const lifted = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inner === undefined ? inner : this.#lift(inner)]))
+    const { title } = lifted
+    if (typeof title !== 'string') return lifted
+    this.schemas[title] = lifted
+    return { $ref: `#/components/schemas/${title}` }
+  }
+}
+
+/** A plain copy, without what is meant for our own complaints only. */
+function json(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value, (key, inner) => (key === 'x-expected' ? undefined : inner)))
+}

@@ -1,0 +1,105 @@
+import { authenticatePlatform, authenticateUser } from '@trunkline/core/app/authenticate'
+import type { PlatformCaller, UserCaller } from '@trunkline/core/app/caller'
+import type { AppDeps } from '@trunkline/core/app/deps'
+import { ServiceError } from '@trunkline/core/domain/errors'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { addressGroup, credentialsOf } from './credentials.ts'
+import type { HttpLimits } from './options.ts'
+import { type Allowance, RateLimiter } from './rate-limit.ts'
+
+const REMEMBERED_MAX = 10_000
+
+/** Who may come in, and how often. Stands before everything else a request does. */
+export class Guard {
+  readonly #deps: Pick<AppDeps, 'hasher' | 'lookup' | 'clock'>
+  readonly #platforms: RateLimiter
+  readonly #users: RateLimiter
+  readonly #failures: RateLimiter
+  /** Addresses and client ids that went well together lately; newest last, bounded. */
+  readonly #good = new Set<string>()
+
+  constructor(deps: Pick<AppDeps, 'hasher' | 'lookup' | 'clock'>, limits: Pick<HttpLimits, 'platform' | 'user' | 'failedAuthentication'>) {
+    this.#deps = deps
+    this.#platforms = new RateLimiter(limits.platform)
+    this.#users = new RateLimiter(limits.user)
+    this.#failures = new RateLimiter(limits.failedAuthentication)
+  }
+
+  /** @throws ServiceError credentials_invalid, rate_limited. */
+  async platform(request: FastifyRequest, reply: FastifyReply): Promise<PlatformCaller> {
+    const { clientId, clientSecret } = credentialsOf(request.headers, request.raw.rawHeaders)
+    const { ip } = request
+    this.#demandCalm(ip, clientId, reply)
+    try {
+      const platform = await authenticatePlatform(this.#deps, this.#deps.lookup, clientId, clientSecret)
+      this.#remember(ip, clientId)
+      tell(reply, this.#platforms.take(platform.platformId, this.#deps.clock.monotonicMs()))
+      return { platform, ip, requestId: request.id }
+    } catch (error) {
+      throw this.#failed(error, ip, reply)
+    }
+  }
+
+  /** @throws ServiceError credentials_invalid, rate_limited. */
+  async user(request: FastifyRequest, reply: FastifyReply): Promise<UserCaller> {
+    const { clientId, clientSecret, userId, userSecret } = credentialsOf(request.headers, request.raw.rawHeaders)
+    const { ip } = request
+    this.#demandCalm(ip, clientId, reply)
+    try {
+      const platform = await authenticatePlatform(this.#deps, this.#deps.lookup, clientId, clientSecret)
+      const user = await authenticateUser(this.#deps, this.#deps.lookup, platform, userId, userSecret)
+      this.#remember(ip, clientId)
+      this.#takeBoth(platform.platformId, user.userKey, reply)
+      return { platform, user, ip, requestId: request.id }
+    } catch (error) {
+      throw this.#failed(error, ip, reply)
+    }
+  }
+
+  /** The bucket nearer to its end is the one a client needs to hear of. */
+  #takeBoth(platformId: string, userKey: string, reply: FastifyReply): void {
+    const now = this.#deps.clock.monotonicMs()
+    const user = this.#users.take(userKey, now)
+    // A user over its limit must not use up what the platform's other users share.
+    if (user.retryAfterSeconds !== null) tell(reply, user)
+    const platform = this.#platforms.take(platformId, now)
+    tell(reply, platform.retryAfterSeconds !== null || platform.remaining < user.remaining ? platform : user)
+  }
+
+  // A platform's back end is one address for many users: one of them with a wrong secret must not lock out the rest. So the limit stops
+  // strangers before any look-up, and from a known caller only the failures themselves.
+  #demandCalm(ip: string, clientId: string | undefined, reply: FastifyReply): void {
+    const failures = this.#failures.peek(addressGroup(ip), this.#deps.clock.monotonicMs())
+    if (failures.retryAfterSeconds !== null && !this.#good.has(`${ip} ${clientId}`)) tell(reply, failures, TOO_MANY_FAILURES)
+  }
+
+  #failed(error: unknown, ip: string, reply: FastifyReply): unknown {
+    if (error instanceof ServiceError && error.code === 'credentials_invalid') {
+      const failures = this.#failures.take(addressGroup(ip), this.#deps.clock.monotonicMs())
+      if (failures.retryAfterSeconds !== null) tell(reply, failures, TOO_MANY_FAILURES)
+    }
+    return error
+  }
+
+  #remember(ip: string, clientId: string | undefined): void {
+    const pair = `${ip} ${clientId}`
+    if (this.#good.has(pair)) return
+    const [oldest] = this.#good.size >= REMEMBERED_MAX ? this.#good : []
+    if (oldest !== undefined) this.#good.delete(oldest)
+    this.#good.add(pair)
+  }
+}
+
+const TOO_MANY = 'Too many requests. Wait as long as the retry-after header says, then go slower.'
+const TOO_MANY_FAILURES = 'Too many failed authentications from this address. Wait as long as the retry-after header says.'
+
+/** Tells the client what is left to it. @throws ServiceError rate_limited when nothing is. */
+function tell(reply: FastifyReply, allowance: Allowance, complaint = TOO_MANY): void {
+  reply
+    .header('ratelimit-limit', allowance.limit)
+    .header('ratelimit-remaining', allowance.remaining)
+    .header('ratelimit-reset', allowance.resetSeconds)
+  if (allowance.retryAfterSeconds !== null) {
+    throw new ServiceError('rate_limited', complaint, { retryAfterSeconds: allowance.retryAfterSeconds })
+  }
+}

@@ -1,0 +1,63 @@
+// The REST API over HTTP: everything a platform calls, and the reference that describes it.
+import type { AppDeps } from '@trunkline/core/app/deps'
+import { ServiceError } from '@trunkline/core/domain/errors'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { accessRecorder } from './access.ts'
+import { Cursors } from './cursor.ts'
+import { serveDocs } from './docs/index.ts'
+import { Guard } from './guard.ts'
+import { HEADER_LINES_MAX, requestIds, setBaseHeaders } from './headers.ts'
+import type { HttpOptions } from './options.ts'
+import { ENDPOINTS } from './routes/index.ts'
+import { KnownRoutes } from './routing.ts'
+import { answerFailures, serveEndpoints, takeJson } from './serve.ts'
+import { limitConnections, serverOptions } from './server.ts'
+
+export { DEFAULT_LIMITS, DEFAULT_OPTIONS, type HttpLimits, type HttpOptions, type ObservedRequest } from './options.ts'
+
+/** While closing: how soon a socket that has become idle is closed. */
+const SWEEP_MS = 50
+
+/**
+ * Builds the HTTP side of the service, not yet listening. Other parts (portal, health) may register their own routes before it listens;
+ * they share its limits, request ids, base headers, error form and access log, and bring their own parsers for bodies that are not JSON.
+ */
+export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance {
+  const app = Fastify(serverOptions(options, deps.log, requestIds(deps.ids.uuid())))
+  const routes = new KnownRoutes()
+  routes.watch(app)
+  app.decorateRequest('act', null)
+  takeJson(app)
+  answerFailures(app, deps)
+  receive(app, routes, options)
+  app.addHook('onResponse', accessRecorder(deps.log, options))
+  const guard = new Guard(deps, options.limits)
+  const service = { deps, cursors: new Cursors(deps.hasher), publicUrl: options.publicUrl }
+  for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, guard, service, prefix)
+  if (options.docs) serveDocs(app, options.publicUrl)
+  limitConnections(app, options.limits)
+  return app
+}
+
+/** What happens to every request first: its headers are set, and those that lead nowhere are turned away before their body is read. */
+function receive(app: FastifyInstance, routes: KnownRoutes, { publicUrl }: HttpOptions): void {
+  let isClosing = false
+  app.addHook('preClose', done => {
+    isClosing = true
+    // Fastify closes the sockets that are idle now; one that answers its last request later would be kept alive and hold up the end.
+    const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS)
+    app.server.once('close', () => clearInterval(sweep))
+    done()
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    setBaseHeaders(reply, request.id, publicUrl().startsWith('https:'))
+    if (request.raw.rawHeaders.length > 2 * HEADER_LINES_MAX) {
+      return done(new ServiceError('headers_too_large', `The request has more than ${HEADER_LINES_MAX} headers.`))
+    }
+    if (isClosing) return done(new ServiceError('shutting_down', 'The service is shutting down; try again.', { retryAfterSeconds: 1 }))
+    if (!request.is404) return done()
+    const { error, allow } = routes.miss(request.method, request.raw.url ?? '')
+    if (allow !== null) reply.header('allow', allow)
+    done(error)
+  })
+}

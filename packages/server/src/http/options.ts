@@ -1,0 +1,56 @@
+import type { Rate } from './rate-limit.ts'
+
+/** One answered request, as measured. `route` is the pattern, never the address. */
+export interface ObservedRequest {
+  readonly method: string
+  readonly route: string
+  readonly status: number
+  readonly milliseconds: number
+}
+
+export interface HttpLimits {
+  readonly platform: Rate
+  readonly user: Rate
+  /** Failed authentications of one address; beyond it, 429 until it has calmed down. */
+  readonly failedAuthentication: Rate
+  readonly connectionsMax: number
+  readonly headersTimeoutMs: number
+  readonly requestTimeoutMs: number
+  /** A socket on which nothing moves for so long is closed. */
+  readonly idleTimeoutMs: number
+  readonly keepAliveTimeoutMs: number
+}
+
+/** Generous to a real client, fatal to a loop gone wild. */
+export const DEFAULT_LIMITS: HttpLimits = {
+  platform: { perSecond: 2_000, burst: 4_000 },
+  user: { perSecond: 200, burst: 400 },
+  failedAuthentication: { perSecond: 1, burst: 300 },
+  connectionsMax: 10_000,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 15_000,
+  idleTimeoutMs: 60_000,
+  keepAliveTimeoutMs: 72_000
+}
+
+export interface HttpOptions {
+  /** Where the service is reached from outside, without a slash at the end. Known only once the port is. */
+  readonly publicUrl: () => string
+  /** Addresses and networks of proxies whose `x-forwarded-for` is believed. */
+  readonly trustedProxies: readonly string[]
+  readonly limits: HttpLimits
+  /** Which requests get a line in the log. */
+  readonly accessLog: 'all' | 'problems' | 'none'
+  /** Serves `/docs` and `/openapi.json`. */
+  readonly docs: boolean
+  /** Called once per answered request, for metrics. Must not throw. */
+  readonly observe: (request: ObservedRequest) => void
+}
+
+export const DEFAULT_OPTIONS: Omit<HttpOptions, 'publicUrl'> = {
+  trustedProxies: [],
+  limits: DEFAULT_LIMITS,
+  accessLog: 'all',
+  docs: true,
+  observe: () => {}
+}

@@ -1,0 +1,213 @@
+// What paths and queries may carry: each parameter documents itself and reads itself, from one definition.
+import type { Brand } from '@trunkline/core/domain/brand'
+import { type ErrorCode, type ErrorDetail, ServiceError } from '@trunkline/core/domain/errors'
+import {
+  type AccountId,
+  type BrokerId,
+  type ConnectionId,
+  type OrderId,
+  parseBrokerId,
+  parseUserId,
+  parseUuid
+} from '@trunkline/core/domain/ids'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { formatSymbol, parseSymbol } from '@trunkline/core/domain/symbol'
+import { type Day, parseDay, parseTimestamp, type Timestamp } from '@trunkline/core/domain/timestamp'
+import Type, { type TSchema } from 'typebox'
+import { type QueryTexts, REPEATED } from './query-text.ts'
+import { day, UUID_PATTERN } from './wire/common.ts'
+
+/** One parameter: what the reference says of it, and how its text becomes a value. */
+export interface Param<T> {
+  readonly description: string
+  readonly schema: TSchema
+  /** An example for the reference. */
+  readonly example: string
+  /** @throws Malformed naming `name`. */
+  read(text: string, name: string): T
+}
+
+export type Params = Readonly<Record<string, Param<unknown>>>
+type ValueOf<P> = P extends Param<infer T> ? T : never
+/** What a query gave: absent parameters are undefined. */
+export type QueryValues<P extends Params> = { readonly [K in keyof P]: ValueOf<P[K]> | undefined }
+/** What a path gave. */
+export type PathValues<P extends Params> = { readonly [K in keyof P]: ValueOf<P[K]> }
+
+/** @throws ServiceError query_invalid for an unknown, repeated or ill-formed parameter. */
+export function readQuery<P extends Params>(params: P, given: QueryTexts): QueryValues<P> {
+  const values: Record<string, unknown> = {}
+  const complaints: ErrorDetail[] = []
+  for (const name in given) {
+    const param = Object.hasOwn(params, name) ? params[name] : undefined
+    const text = given[name]
+    if (param === undefined) complaints.push({ path: name.slice(0, 64), message: `is not a parameter of this request${knownOnes(params)}` })
+    else if (typeof text !== 'string')
+      complaints.push({ path: name, message: text === REPEATED ? 'is given more than once' : 'is not percent-encoded UTF-8' })
+    else values[name] = attempt(param, text, name, complaints)
+    if (complaints.length >= COMPLAINTS_MAX) break
+  }
+  refuse('query_invalid', complaints)
+  return values as QueryValues<P>
+}
+
+/** @throws ServiceError path_invalid. */
+export function readPath<P extends Params>(params: P, given: Readonly<Record<string, unknown>>): PathValues<P> {
+  const values: Record<string, unknown> = {}
+  const complaints: ErrorDetail[] = []
+  for (const [name, param] of Object.entries(params)) values[name] = attempt(param, String(given[name]), name, complaints)
+  refuse('path_invalid', complaints)
+  return values as PathValues<P>
+}
+
+const COMPLAINTS_MAX = 20
+
+function attempt(param: Param<unknown>, text: string, name: string, complaints: ErrorDetail[]): unknown {
+  try {
+    return param.read(text, name)
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error
+    complaints.push({ path: name, message: error.message.slice(name.length + 1) })
+    return undefined
+  }
+}
+
+function refuse(code: ErrorCode, details: readonly ErrorDetail[]): void {
+  const [first] = details
+  if (first !== undefined) throw new ServiceError(code, `${first.path} ${first.message}.`, { details })
+}
+
+function knownOnes(params: Params): string {
+  const names = Object.keys(params)
+  return names.length === 0 ? '; it takes none' : `; it takes ${names.join(', ')}`
+}
+
+/** A service-made identifier. */
+function uuid<Id extends Brand<string, string>>(description: string): Param<Id> {
+  return {
+    description,
+    schema: Type.String({ format: 'uuid', pattern: UUID_PATTERN }),
+    example: '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71',
+    read: (text, name) => parseUuid<Id>(text, name)
+  }
+}
+
+export const accountIdParam = uuid<AccountId>('Only this account.')
+export const connectionIdParam = uuid<ConnectionId>('Only this connection.')
+export const accountIdInPath = uuid<AccountId>('The account the order is in.')
+export const connectionIdInPath = uuid<ConnectionId>('The connection.')
+export const orderIdInPath = uuid<OrderId>('The order, by the `order_id` the service gave it.')
+
+export const userIdParam = {
+  description: 'The platform’s own name of the user: 1 to 64 characters, no control characters.',
+  schema: Type.String({ minLength: 1, maxLength: 64 }),
+  example: 'ada',
+  read: parseUserId
+} satisfies Param<unknown>
+
+export const brokerParam: Param<BrokerId> = {
+  description: 'Only this broker.',
+  schema: Type.String({ pattern: '^[A-Z][A-Z0-9_]{1,31}$' }),
+  example: 'SANDBOX',
+  read: parseBrokerId
+}
+
+/** One of a closed list of words. */
+export function oneOf<const Word extends string>(words: readonly Word[], description: string, fallback?: Word): Param<Word> {
+  return {
+    description,
+    schema: Type.Unsafe<Word>({ type: 'string', enum: words, ...(fallback !== undefined && { default: fallback }) }),
+    example: words[0] ?? '',
+    read(text, name) {
+      const word = words.find(known => known === text)
+      if (word === undefined) throw new Malformed(name, `one of ${words.join(', ')}`, text)
+      return word
+    }
+  }
+}
+
+/** A whole number written in plain digits. */
+export function integer(
+  { minimum, maximum, fallback }: { minimum: number; maximum: number; fallback: number },
+  description: string
+): Param<number> {
+  return {
+    description,
+    schema: Type.Integer({ minimum, maximum, default: fallback }),
+    example: String(fallback),
+    read(text, name) {
+      const value = /^(?:0|[1-9]\d{0,8})$/.test(text) ? Number(text) : Number.NaN
+      if (!(value >= minimum && value <= maximum)) throw new Malformed(name, `a whole number from ${minimum} to ${maximum}`, text)
+      return value
+    }
+  }
+}
+
+export function time(description: string): Param<Timestamp> {
+  return {
+    description: `${description} ISO 8601 with an offset; write \`+\` as \`%2B\`.`,
+    schema: Type.String({ format: 'date-time' }),
+    example: '2026-11-21T14:30:00Z',
+    read: parseTimestamp
+  }
+}
+
+export function date(description: string): Param<Day> {
+  return { description, schema: day, example: '2026-11-20', read: parseDay }
+}
+
+/** Text compared as it is: printable, and short. */
+export function plainText(lengthMax: number, description: string, example: string): Param<string> {
+  return {
+    description,
+    schema: Type.String({ minLength: 1, maxLength: lengthMax }),
+    example,
+    read(text, name) {
+      if (text.length >= 1 && text.length <= lengthMax && !/\p{C}/u.test(text)) return text
+      throw new Malformed(name, `1 to ${lengthMax} printable characters`, text)
+    }
+  }
+}
+
+const SYMBOLS_MAX = 100
+
+/** Comma-separated symbols, each brought into the contract's form. */
+export const symbolsParam: Param<readonly string[]> = {
+  description: `Only these symbols, separated by commas, at most ${SYMBOLS_MAX}. Write the \`/\` of a crypto pair as \`%2F\`.`,
+  schema: Type.String(),
+  example: 'AAPL,BTC%2FUSD',
+  read(text, name) {
+    const symbols = text.split(',', SYMBOLS_MAX + 1)
+    if (symbols.length > SYMBOLS_MAX) throw new Malformed(name, `at most ${SYMBOLS_MAX} symbols`, text)
+    return symbols.map(symbol => readSymbol(symbol, name))
+  }
+}
+
+function readSymbol(text: string, name: string): string {
+  try {
+    return formatSymbol(parseSymbol(text))
+  } catch (error) {
+    throw error instanceof Malformed ? new Malformed(name, `symbols separated by commas, each ${error.expected}`, text) : error
+  }
+}
+
+export interface Sort<Field extends string> {
+  readonly field: Field
+  readonly descending: boolean
+}
+
+/** `field:direction`, one field only. */
+export function sort<const Field extends string>(fields: readonly Field[], fallback: Field): Param<Sort<Field>> {
+  const words = fields.flatMap(field => [`${field}:asc`, `${field}:desc`])
+  return {
+    description: 'The order of the list, as `field:direction`.',
+    schema: Type.Unsafe<string>({ type: 'string', enum: words, default: `${fallback}:desc` }),
+    example: `${fallback}:desc`,
+    read(text, name) {
+      const [word, direction] = text.split(':', 2)
+      const field = fields.find(known => known === word)
+      if (field === undefined || !words.includes(text)) throw new Malformed(name, `one of ${words.join(', ')}`, text)
+      return { field, descending: direction === 'desc' }
+    }
+  }
+}

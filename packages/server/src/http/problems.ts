@@ -1,0 +1,119 @@
+import { type ErrorCode, type ErrorDetail, ServiceError } from '@trunkline/core/domain/errors'
+import type { Malformed } from '@trunkline/core/domain/malformed'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
+
+/** What HTTP makes of each failure. The only place that knows both vocabularies. */
+export const HTTP_STATUS = {
+  credentials_invalid: 401,
+  entitlement_missing: 401,
+  path_invalid: 400,
+  query_invalid: 422,
+  body_malformed: 400,
+  field_invalid: 400,
+  user_not_found: 404,
+  connection_not_found: 404,
+  account_not_found: 404,
+  order_not_found: 404,
+  route_not_found: 404,
+  method_not_allowed: 405,
+  platform_not_found: 400,
+  user_exists: 409,
+  cl_order_id_duplicate: 409,
+  connection_broken: 409,
+  order_not_open: 400,
+  order_not_supported: 400,
+  body_too_large: 413,
+  headers_too_large: 431,
+  request_too_slow: 408,
+  rate_limited: 429,
+  broker_unavailable: 503,
+  store_unavailable: 503,
+  shutting_down: 503,
+  internal: 500
+} as const satisfies Record<ErrorCode, number>
+
+/** Where an endpoint answers a code with another status than the table's. */
+export type StatusOverrides = { readonly [code in ErrorCode]?: number }
+
+/** A failure as HTTP tells it. */
+export interface Problem {
+  readonly status: number
+  readonly code: ErrorCode
+  readonly message: string
+  readonly details: readonly ErrorDetail[]
+  readonly retryAfterSeconds: number | undefined
+  /** Set when nobody expected this: it is logged with its cause, and the client learns only the request id. */
+  readonly unexpected: boolean
+}
+
+const NOBODY_EXPECTED = 'Something went wrong on our side. Try again; if it stays, tell the operator the request_id.'
+const COMMIT_UNKNOWN =
+  'It is not known whether this was stored. Read the resource before sending it again: a cl_order_id or user_id is never used twice.'
+const RETRY_SECONDS = 1
+
+/** Turns whatever was thrown into what the client is told. Never throws, never tells an unexpected error's own words. */
+export function problemOf(error: unknown, overrides: StatusOverrides = {}): Problem {
+  const { code, message, details, retryAfterSeconds } = known(error) ?? { code: 'internal' as const, message: NOBODY_EXPECTED }
+  return {
+    status: overrides[code] ?? HTTP_STATUS[code],
+    code,
+    message,
+    details: details ?? [],
+    retryAfterSeconds,
+    unexpected: code === 'internal'
+  }
+}
+
+/** The body of every error answer. */
+export function problemBody({ message, code, details }: Problem, requestId: string): string {
+  return JSON.stringify({ message, code, request_id: requestId, ...(details.length > 0 && { details }) })
+}
+
+interface Known {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly details?: readonly ErrorDetail[]
+  readonly retryAfterSeconds?: number | undefined
+}
+
+function known(error: unknown): Known | null {
+  if (error instanceof ServiceError) return error
+  if (error instanceof BrokerFault) return ofBroker(error)
+  if (error instanceof StoreUnavailable) {
+    const message = 'The service cannot reach its database just now; nothing was changed. Try again shortly.'
+    return { code: 'store_unavailable', message, retryAfterSeconds: RETRY_SECONDS }
+  }
+  if (error instanceof CommitUnknown) return { code: 'internal', message: COMMIT_UNKNOWN }
+  return ofFramework(error)
+}
+
+function ofBroker({ kind, retryAfterMs }: BrokerFault): Known {
+  if (kind === 'credentials_rejected') {
+    const message = 'The broker no longer accepts this login; have the user connect this broker again.'
+    return { code: 'connection_broken', message }
+  }
+  const retryAfterSeconds = retryAfterMs === undefined ? 5 : Math.max(1, Math.ceil(retryAfterMs / 1_000))
+  const message = 'The broker does not answer and nothing of it is known yet; try again later.'
+  return { code: 'broker_unavailable', message, retryAfterSeconds }
+}
+
+/** A value of the request that its own parser refused. */
+export function fieldInvalid({ what, message }: Malformed): ServiceError {
+  return new ServiceError('field_invalid', `${message}.`, { details: [{ path: what, message: message.slice(what.length + 1) }] })
+}
+
+const FRAMEWORK: ReadonlyMap<unknown, Known> = new Map<string, Known>([
+  ['FST_ERR_CTP_BODY_TOO_LARGE', { code: 'body_too_large', message: 'The body is larger than 256 KiB, the most a request may have.' }],
+  [
+    'FST_ERR_CTP_INVALID_MEDIA_TYPE',
+    { code: 'body_malformed', message: 'The body must be JSON, sent with the header content-type: application/json.' }
+  ],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', { code: 'body_malformed', message: 'The body is not as long as the content-length header says.' }],
+  ['FST_ERR_BAD_URL', { code: 'path_invalid', message: 'The address has a percent sign that is not followed by valid UTF-8 in hex.' }],
+  ['FST_ERR_MAX_PARAM_LENGTH', { code: 'path_invalid', message: 'A part of the path is too long.' }]
+])
+
+function ofFramework(error: unknown): Known | null {
+  return typeof error === 'object' && error !== null && 'code' in error ? (FRAMEWORK.get(error.code) ?? null) : null
+}

@@ -1,0 +1,21 @@
+import { listBalances } from '@trunkline/core/app/accounts/read-balances'
+import { userEndpoint } from '../../endpoint.ts'
+import { accountIdParam, connectionIdParam } from '../../params.ts'
+import { balanceList, presentBalance } from '../../wire/account.ts'
+import { scopeOf } from './scope.ts'
+
+export const getBalances = userEndpoint({
+  method: 'GET',
+  path: '/balances',
+  operationId: 'listBalances',
+  tag: 'Accounts',
+  summary: 'List balances',
+  description: 'One record per account and currency. Of a broker that does not answer, the last known ones; `system_time` says of when.',
+  failures: ['account_not_found', 'connection_not_found'],
+  query: { account_id: accountIdParam, connection_id: connectionIdParam },
+  success: { status: 200, description: 'The balances.', schema: balanceList },
+  async handle({ caller, query }, { deps }) {
+    const rows = await listBalances(deps, caller, scopeOf(query))
+    return rows.map(({ account, balance }) => presentBalance(caller.user.userId, account, balance))
+  }
+})

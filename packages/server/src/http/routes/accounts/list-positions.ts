@@ -1,0 +1,21 @@
+import { listPositions } from '@trunkline/core/app/accounts/read-positions'
+import { userEndpoint } from '../../endpoint.ts'
+import { accountIdParam, connectionIdParam, symbolsParam } from '../../params.ts'
+import { positionList, presentPosition } from '../../wire/account.ts'
+import { scopeOf } from './scope.ts'
+
+export const getPositions = userEndpoint({
+  method: 'GET',
+  path: '/positions',
+  operationId: 'listPositions',
+  tag: 'Accounts',
+  summary: 'List positions',
+  description: 'Of a broker that does not answer, the last known ones; `system_time` says of when.',
+  failures: ['account_not_found', 'connection_not_found'],
+  query: { account_id: accountIdParam, connection_id: connectionIdParam, symbols: symbolsParam },
+  success: { status: 200, description: 'The positions.', schema: positionList },
+  async handle({ caller, query }, { deps }) {
+    const rows = await listPositions(deps, caller, scopeOf(query), query.symbols ?? null)
+    return rows.map(({ account, position }) => presentPosition(caller.user.userId, account, position))
+  }
+})

@@ -1,0 +1,14 @@
+import { platformEndpoint } from '../../endpoint.ts'
+import { brokerList, presentBroker } from '../../wire/broker.ts'
+
+export const getBrokers = platformEndpoint({
+  method: 'GET',
+  path: '/brokers',
+  operationId: 'listBrokers',
+  tag: 'Brokers',
+  summary: 'List brokers and what they can do',
+  success: { status: 200, description: 'The brokers users can connect.', schema: brokerList },
+  async handle(_call, { deps }) {
+    return [...deps.brokers.values()].map(({ capabilities }) => presentBroker(capabilities))
+  }
+})

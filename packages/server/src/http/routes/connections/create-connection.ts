@@ -1,0 +1,39 @@
+import { startAttempt } from '@trunkline/core/app/connect/start-attempt'
+import { ServiceError } from '@trunkline/core/domain/errors'
+import { parseBrokerId } from '@trunkline/core/domain/ids'
+import type { ConnectionType } from '@trunkline/core/domain/vocabulary'
+import type { Static } from 'typebox'
+import { userEndpoint } from '../../endpoint.ts'
+import { connectionTicket, startedConnection } from '../../wire/connection.ts'
+
+export const postConnection = userEndpoint({
+  method: 'POST',
+  path: '/connections',
+  operationId: 'createConnection',
+  tag: 'Connections',
+  summary: 'Begin connecting a broker',
+  description: 'Show `authorization_url` to the user. The connection exists once the user has logged in at the broker.',
+  body: connectionTicket,
+  bodyExample: { connection_type: 'trade', broker: 'SANDBOX', redirect_url: 'https://app.example.com/linked' },
+  success: { status: 201, description: 'A link to show the user.', schema: startedConnection },
+  async handle({ caller, body }, { deps, publicUrl }) {
+    const { token, expiresAt } = await startAttempt(deps, caller, {
+      connectionType: typeOf(body),
+      broker: typeof body.broker === 'string' ? parseBrokerId(body.broker) : null,
+      redirectUrl: body.redirect_url ?? null,
+      redirectOnErrorUrl: body.redirect_on_error_url ?? null
+    })
+    return { authorization_url: `${publicUrl()}/connect/${token}`, expires_at: expiresAt }
+  }
+})
+
+function typeOf({ connection_type: given, type: alias }: Static<typeof connectionTicket>): ConnectionType {
+  const type = given ?? alias
+  if (type === undefined || type === null) throw invalid('connection_type', 'is required: readonly, trade or market_data')
+  if (alias !== undefined && alias !== null && alias !== type) throw invalid('type', 'differs from connection_type; give one of the two')
+  return type
+}
+
+function invalid(path: string, message: string): ServiceError {
+  return new ServiceError('field_invalid', `${path} ${message}.`, { details: [{ path, message }] })
+}

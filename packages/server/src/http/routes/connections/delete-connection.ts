@@ -1,0 +1,20 @@
+import { deleteConnection } from '@trunkline/core/app/connections/delete-connection'
+import { userEndpoint } from '../../endpoint.ts'
+import { connectionIdInPath } from '../../params.ts'
+import { deletedConnection } from '../../wire/connection.ts'
+
+export const deleteConnectionById = userEndpoint({
+  method: 'DELETE',
+  path: '/connections/:connection_id',
+  operationId: 'deleteConnection',
+  tag: 'Connections',
+  summary: 'Delete a connection',
+  description: 'Erases the stored login and ends its market data tokens; its tokens at the broker are revoked in the background.',
+  failures: ['connection_not_found'],
+  params: { connection_id: connectionIdInPath },
+  success: { status: 200, description: 'The connection is gone.', schema: deletedConnection },
+  async handle({ caller, path }, { deps }) {
+    await deleteConnection(deps, caller, path.connection_id)
+    return { connection_id: path.connection_id }
+  }
+})

@@ -1,0 +1,20 @@
+import { issueToken } from '@trunkline/core/app/connections/issue-token'
+import { userEndpoint } from '../../endpoint.ts'
+import { connectionIdInPath } from '../../params.ts'
+import { accessToken } from '../../wire/connection.ts'
+
+export const getToken = userEndpoint({
+  method: 'GET',
+  path: '/connections/:connection_id/token',
+  operationId: 'issueMarketDataToken',
+  tag: 'Connections',
+  summary: 'Get a token for the market data stream',
+  description: 'Valid for 24 hours. Each call makes a new token, which supersedes the connection’s older ones.',
+  failures: ['connection_not_found', 'entitlement_missing'],
+  params: { connection_id: connectionIdInPath },
+  success: { status: 200, description: 'The token, shown this once.', schema: accessToken },
+  async handle({ caller, path }, { deps }) {
+    const token = await issueToken(deps, caller, path.connection_id)
+    return { access_token: token.accessToken, expires_at: token.expiresAt, expires_in: token.expiresInSeconds }
+  }
+})

@@ -1,0 +1,19 @@
+import { listConnections } from '@trunkline/core/app/connections/list-connections'
+import { CONNECTION_STATUSES } from '@trunkline/core/domain/vocabulary'
+import { userEndpoint } from '../../endpoint.ts'
+import { oneOf } from '../../params.ts'
+import { connectionList, presentConnection } from '../../wire/connection.ts'
+
+export const getConnections = userEndpoint({
+  method: 'GET',
+  path: '/connections',
+  operationId: 'listConnections',
+  tag: 'Connections',
+  summary: 'List the user’s connections',
+  query: { status: oneOf(CONNECTION_STATUSES, 'Only connections of this status.') },
+  success: { status: 200, description: 'The connections, newest first.', schema: connectionList },
+  async handle({ caller, query }, { deps }) {
+    const rows = await listConnections(deps, caller, query.status ?? null)
+    return rows.map(presentConnection)
+  }
+})

@@ -1,0 +1,41 @@
+// Every endpoint of the REST API. The server, the reference and the tests read this one list.
+import type { Endpoint } from '../endpoint.ts'
+import { getAccounts } from './accounts/list-accounts.ts'
+import { getBalances } from './accounts/list-balances.ts'
+import { getPositions } from './accounts/list-positions.ts'
+import { getTransactions } from './accounts/list-transactions.ts'
+import { getBrokers } from './brokers/list-brokers.ts'
+import { postConnection } from './connections/create-connection.ts'
+import { deleteConnectionById } from './connections/delete-connection.ts'
+import { getToken } from './connections/get-token.ts'
+import { getConnections } from './connections/list-connections.ts'
+import { getPlatformConnections } from './connections/list-platform-connections.ts'
+import { deleteOrder } from './orders/cancel-order.ts'
+import { getOrders } from './orders/list-orders.ts'
+import { patchOrder } from './orders/modify-order.ts'
+import { postOrder } from './orders/place-order.ts'
+import { postUser } from './users/create-user.ts'
+import { deleteUserById } from './users/delete-user.ts'
+import { getUsers } from './users/list-users.ts'
+import { rotateSecret } from './users/rotate-secret.ts'
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  postUser,
+  getUsers,
+  deleteUserById,
+  rotateSecret,
+  postConnection,
+  getConnections,
+  getPlatformConnections,
+  deleteConnectionById,
+  getToken,
+  getAccounts,
+  getBalances,
+  getPositions,
+  getTransactions,
+  postOrder,
+  getOrders,
+  patchOrder,
+  deleteOrder,
+  getBrokers
+]

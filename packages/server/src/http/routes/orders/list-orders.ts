@@ -1,0 +1,92 @@
+import { listOrders } from '@trunkline/core/app/orders/list-orders'
+import { isOpen } from '@trunkline/core/domain/order'
+import { ORDER_STATUSES, type OrderStatus, SIDES } from '@trunkline/core/domain/vocabulary'
+import type { OrderSort } from '@trunkline/core/ports/store'
+import { userEndpoint } from '../../endpoint.ts'
+import { accountIdParam, brokerParam, connectionIdParam, oneOf, type QueryValues, sort, symbolsParam, time } from '../../params.ts'
+import { orderBytes, orderPage } from '../../wire/order.ts'
+import { scopeOf } from '../accounts/scope.ts'
+import { orderedTimes } from '../ordered.ts'
+import { paging } from '../paging.ts'
+
+const LIMIT = { maximum: 500, fallback: 50 }
+const STATUS_WORDS = [
+  'all',
+  'open',
+  'closed',
+  'filled',
+  'cancelled',
+  'partially_filled',
+  'working',
+  'rejected',
+  'pending',
+  'expired',
+  'replaced'
+] as const
+
+const query = {
+  connection_id: connectionIdParam,
+  account_id: accountIdParam,
+  broker: brokerParam,
+  status: oneOf(STATUS_WORDS, 'Only orders of this status; `open` and `closed` are groups.', 'all'),
+  symbols: symbolsParam,
+  side: oneOf(SIDES, 'Only this side.'),
+  start_time: time('Orders entered at or after this time.'),
+  end_time: time('Orders entered at or before this time.'),
+  sort: sort(['entry_time', 'last_modified_time', 'last_exec_time'], 'entry_time'),
+  ...paging(LIMIT)
+}
+
+const SORTS = {
+  entry_time: 'entryTime',
+  last_modified_time: 'lastModifiedTime',
+  last_exec_time: 'lastExecTime'
+} as const satisfies Record<string, OrderSort>
+
+export const getOrders = userEndpoint({
+  method: 'GET',
+  path: '/orders',
+  operationId: 'listOrders',
+  tag: 'Orders',
+  summary: 'List orders',
+  description: 'Orders placed at the broker outside this service appear too.',
+  failures: ['account_not_found', 'connection_not_found'],
+  query,
+  success: { status: 200, description: 'One page of orders.', schema: orderPage },
+  async handle({ caller, query: asked }, { deps, cursors }) {
+    const { field, descending } = asked.sort ?? { field: 'entry_time', descending: true }
+    const accounts = scopeOf(asked)
+    const filter = filterOf(asked)
+    const scope = ['orders', caller.user.userKey, accounts, filter, field, descending]
+    const request = cursors.request(asked, scope, LIMIT.fallback, descending)
+    return cursors.rendered(await listOrders(deps, caller, accounts, filter, SORTS[field], request), scope, orderBytes)
+  }
+})
+
+function filterOf(asked: QueryValues<typeof query>): Parameters<typeof listOrders>[3] {
+  orderedTimes(asked.start_time, asked.end_time, 'start_time', 'end_time')
+  const statuses = statusesOf(asked.status ?? 'all')
+  return {
+    ...(statuses !== null && { statuses }),
+    ...(asked.symbols !== undefined && { symbols: asked.symbols }),
+    ...(asked.side !== undefined && { side: asked.side }),
+    ...(asked.start_time !== undefined && { from: asked.start_time }),
+    ...(asked.end_time !== undefined && { to: asked.end_time })
+  }
+}
+
+const OPEN = ORDER_STATUSES.filter(isOpen)
+const CLOSED = ORDER_STATUSES.filter(status => !isOpen(status))
+
+function statusesOf(asked: (typeof STATUS_WORDS)[number]): readonly OrderStatus[] | null {
+  switch (asked) {
+    case 'all':
+      return null
+    case 'open':
+      return OPEN
+    case 'closed':
+      return CLOSED
+    default:
+      return [asked]
+  }
+}

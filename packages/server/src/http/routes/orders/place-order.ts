@@ -1,0 +1,54 @@
+import { type OrderRequest, placeOrder } from '@trunkline/core/app/orders/place-order'
+import { type AccountId, parseBrokerId, parseClOrdId, parseUuid } from '@trunkline/core/domain/ids'
+import type { Static } from 'typebox'
+import { userEndpoint } from '../../endpoint.ts'
+import { orderRecord, orderTicket, presentOrder } from '../../wire/order.ts'
+import { decimalField, decimalOrNull } from './fields.ts'
+
+export const postOrder = userEndpoint({
+  method: 'POST',
+  path: '/orders',
+  operationId: 'placeOrder',
+  tag: 'Orders',
+  summary: 'Place an order',
+  description:
+    'Answers with the full order record; read `normalized_status`. A broker’s refusal is a 201 with status `rejected` and its words in ' +
+    '`broker_message`. When the broker does not answer within five seconds the order is `pending`, and its fate is looked up: never send it ' +
+    'again under another `cl_order_id`. A repeated `cl_order_id` is refused with 409, which names the order that has it.',
+  failures: ['account_not_found', 'cl_order_id_duplicate', 'connection_broken', 'entitlement_missing', 'order_not_supported'],
+  body: orderTicket,
+  bodyExample: {
+    account_id: '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71',
+    cl_order_id: 'rebalance-2026-11-21-1',
+    broker: 'SANDBOX',
+    side: 'BUY',
+    order_type: 'LMT',
+    order_tif: 'DAY',
+    symbol: 'AAPL',
+    order_qty: '10',
+    order_limit_price: '187.50'
+  },
+  success: { status: 201, description: 'The order.', schema: orderRecord },
+  async handle({ caller, body }, { deps }) {
+    return presentOrder(await placeOrder(deps, caller, requestOf(body)))
+  }
+})
+
+function requestOf(body: Static<typeof orderTicket>): OrderRequest {
+  return {
+    accountId: parseUuid<AccountId>(body.account_id, 'account_id'),
+    clOrdId: parseClOrdId(body.cl_order_id),
+    broker: parseBrokerId(body.broker),
+    side: body.side,
+    type: body.order_type,
+    tif: body.order_tif,
+    symbol: body.symbol ?? null,
+    instrument: body.instrument ?? null,
+    quantity: decimalOrNull(body.order_qty, 'order_qty'),
+    notional: decimalOrNull(body.order_notional, 'order_notional'),
+    limitPrice: decimalOrNull(body.order_limit_price, 'order_limit_price'),
+    stopPrice: decimalOrNull(body.stop_price, 'stop_price'),
+    legs:
+      body.legs?.map((leg, at) => ({ symbol: leg.symbol, side: leg.action, ratio: decimalField(leg.ratio, `legs.${at}.ratio`) })) ?? null
+  }
+}

@@ -1,0 +1,21 @@
+import { createUser } from '@trunkline/core/app/users/create-user'
+import { parseUserId } from '@trunkline/core/domain/ids'
+import { platformEndpoint } from '../../endpoint.ts'
+import { userTicket, userWithSecret } from '../../wire/user.ts'
+
+export const postUser = platformEndpoint({
+  method: 'POST',
+  path: '/users',
+  operationId: 'createUser',
+  tag: 'Users',
+  summary: 'Create a user',
+  description: 'The answer holds the user’s secret. It is shown this once: store it.',
+  failures: ['user_exists'],
+  body: userTicket,
+  bodyExample: { user_id: 'ada' },
+  success: { status: 200, description: 'The user and its secret.', schema: userWithSecret },
+  async handle({ caller, body }, { deps }) {
+    const { user, userSecret } = await createUser(deps, caller, parseUserId(body.user_id))
+    return { user_id: user.userId, 'user-secret': userSecret }
+  }
+})

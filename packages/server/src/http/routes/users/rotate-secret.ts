@@ -1,0 +1,20 @@
+import { rotateUserSecret } from '@trunkline/core/app/users/rotate-user-secret'
+import { platformEndpoint } from '../../endpoint.ts'
+import { userIdParam } from '../../params.ts'
+import { userWithSecret } from '../../wire/user.ts'
+
+export const rotateSecret = platformEndpoint({
+  method: 'POST',
+  path: '/users/:user_id/rotate-secret',
+  operationId: 'rotateUserSecret',
+  tag: 'Users',
+  summary: 'Give a user a new secret',
+  description: 'The old secret ends at once. Connections and market data tokens stay.',
+  failures: ['user_not_found'],
+  params: { user_id: userIdParam },
+  success: { status: 200, description: 'The user and its new secret, shown this once.', schema: userWithSecret },
+  async handle({ caller, path }, { deps }) {
+    const { user, userSecret } = await rotateUserSecret(deps, caller, path.user_id)
+    return { user_id: user.userId, 'user-secret': userSecret }
+  }
+})

@@ -1,0 +1,39 @@
+import { ServiceError } from '@trunkline/core/domain/errors'
+import type { FastifyInstance } from 'fastify'
+
+/** Which methods an address takes, for telling "no such address" from "not with this method". */
+export class KnownRoutes {
+  readonly #methods = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>()
+
+  /** Notes every route that is registered on `app` from now on, by whatever part of the service. */
+  watch(app: FastifyInstance): void {
+    app.addHook('onRoute', ({ url, method }) => {
+      for (const one of [method].flat()) this.#note(url, one)
+    })
+  }
+
+  #note(url: string, method: string): void {
+    const known = this.#methods.get(url) ?? { pattern: patternOf(url), methods: new Set<string>() }
+    known.methods.add(method)
+    this.#methods.set(url, known)
+  }
+
+  /** What to tell somebody who asked for an address and method that nothing serves, and the methods that are served. */
+  miss(method: string, address: string): { readonly error: ServiceError; readonly allow: string | null } {
+    const path = address.split('?', 1)[0] ?? ''
+    const methods = new Set([...this.#methods.values()].filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods]))
+    if (methods.size === 0) {
+      return { error: new ServiceError('route_not_found', 'There is nothing at this address; see /docs for what there is.'), allow: null }
+    }
+    const allow = [...methods].sort().join(', ')
+    return { error: new ServiceError('method_not_allowed', `${method} is not taken here; use ${allow}.`), allow }
+  }
+}
+
+function patternOf(url: string): RegExp {
+  const source = url
+    .split('/')
+    .map(part => (part.startsWith(':') ? '[^/]+' : part.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')))
+    .join('/')
+  return new RegExp(`^${source}$`)
+}

@@ -1,0 +1,112 @@
+import type { AppDeps } from '@trunkline/core/app/deps'
+import { ServiceError } from '@trunkline/core/domain/errors'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Log } from '@trunkline/core/ports/log'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { readJson } from './body.ts'
+import type { Endpoint, Service } from './endpoint.ts'
+import type { Guard } from './guard.ts'
+import { fieldInvalid, problemBody, problemOf, type StatusOverrides } from './problems.ts'
+import type { QueryTexts } from './query-text.ts'
+import { Rendered } from './rendered.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What is left to do once the body is there; set by the endpoint's guard. */
+    act: ((body: unknown) => Promise<unknown>) | null
+  }
+  interface FastifyContextConfig {
+    readonly statusOverrides?: StatusOverrides
+  }
+}
+
+/** Puts the endpoints into `app` under `prefix`. */
+export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoint[], guard: Guard, service: Service, prefix: string): void {
+  for (const endpoint of endpoints) {
+    const { method, path, success, statusOverrides } = endpoint
+    app.route<ApiRoute>({
+      method,
+      url: `${prefix}${path}`,
+      // A HEAD that makes a token, or refreshes records, would do what GET does and hide it.
+      exposeHeadRoute: false,
+      config: statusOverrides === undefined ? {} : { statusOverrides },
+      // Before the body is read, so that credentials, path and query are judged first, in this order.
+      onRequest: guarded(endpoint, guard, service),
+      async handler(request, reply) {
+        reply.statusCode = success.status
+        const answer = await request.act?.(request.body)
+        if (!(answer instanceof Rendered)) return answer
+        return reply.header('content-type', 'application/json; charset=utf-8').send(answer.bytes)
+      }
+    })
+  }
+}
+
+interface ApiRoute {
+  readonly Params: Readonly<Record<string, unknown>>
+  readonly Querystring: QueryTexts
+}
+
+function guarded(
+  endpoint: Endpoint,
+  guard: Guard,
+  service: Service
+): (request: FastifyRequest<ApiRoute>, reply: FastifyReply) => Promise<void> {
+  if (endpoint.auth === 'user') {
+    return async (request, reply) => {
+      const caller = await guard.user(request, reply)
+      const prepared = endpoint.prepare(request.params, request.query)
+      request.act = body => readingBody(() => prepared(caller, body, service))
+    }
+  }
+  return async (request, reply) => {
+    const caller = await guard.platform(request, reply)
+    const prepared = endpoint.prepare(request.params, request.query)
+    request.act = body => readingBody(() => prepared(caller, body, service))
+  }
+}
+
+async function readingBody(act: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await act()
+  } catch (error) {
+    throw error instanceof Malformed ? fieldInvalid(error) : error
+  }
+}
+
+/** Takes strict JSON and nothing else. */
+export function takeJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    try {
+      demandPlainUtf8(request)
+      done(null, typeof bytes === 'string' ? readJson(Buffer.from(bytes)) : readJson(bytes))
+    } catch (error) {
+      done(error instanceof Error ? error : new Error('unreadable body', { cause: error }))
+    }
+  })
+}
+
+function demandPlainUtf8({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new ServiceError('body_malformed', 'A compressed body is not taken; send it as it is.')
+  }
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1]
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw new ServiceError('body_malformed', 'The body must be UTF-8.')
+}
+
+/** Answers every failure in the one error form, and logs those nobody expected. */
+export function answerFailures(app: FastifyInstance, { log }: Pick<AppDeps, 'log'>): void {
+  app.setErrorHandler((error, request, reply) => answer(error, request, reply, log))
+}
+
+/** Answers a failure; also where no hook has run, because the address itself could not be read. */
+export function answer(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
+  const problem = problemOf(error, request.routeOptions.config?.statusOverrides)
+  if (problem.unexpected) {
+    log.error('request failed unexpectedly', { requestId: request.id, route: request.routeOptions.url ?? 'none', error })
+  }
+  if (problem.retryAfterSeconds !== undefined) reply.header('retry-after', problem.retryAfterSeconds)
+  reply.code(problem.status).header('content-type', 'application/json; charset=utf-8').send(problemBody(problem, request.id))
+}

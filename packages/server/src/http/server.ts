@@ -1,0 +1,89 @@
+import { type Server, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Log } from '@trunkline/core/ports/log'
+import type { FastifyHttpOptions, FastifyInstance } from 'fastify'
+import { BODY_BYTES_MAX } from './body.ts'
+import { requestIdOf, setBaseHeaders } from './headers.ts'
+import type { HttpOptions } from './options.ts'
+import { type Problem, problemBody } from './problems.ts'
+import { parseQuery } from './query-text.ts'
+import { answer } from './serve.ts'
+
+const HEADER_BYTES_MAX = 16 * 1024
+/** How often overdue sockets are looked for: the most by which a time limit is exceeded. */
+const CHECK_MS = 1_000
+
+/** Fastify's and Node's own limits: everything a client can hold of ours is bounded in bytes and in time. */
+export function serverOptions(
+  { limits, trustedProxies, publicUrl }: Pick<HttpOptions, 'limits' | 'trustedProxies' | 'publicUrl'>,
+  log: Log,
+  makeId: () => string
+): FastifyHttpOptions<Server> {
+  return {
+    logger: false,
+    bodyLimit: BODY_BYTES_MAX,
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    genReqId: request => requestIdOf(request, makeId),
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: limits.requestTimeoutMs,
+    connectionTimeout: limits.idleTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    routerOptions: { maxParamLength: 2_048, querystringParser: parseQuery },
+    // An address that cannot be decoded meets no route, and so no hook.
+    frameworkErrors(error, request, reply) {
+      setBaseHeaders(reply, request.id, publicUrl().startsWith('https:'))
+      answer(error, request, reply, log)
+    },
+    http: {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: CHECK_MS
+    },
+    clientErrorHandler: (error, socket) => refuse(error, socket, makeId())
+  }
+}
+
+/** What can be set on the running server only. */
+export function limitConnections(app: FastifyInstance, { connectionsMax }: HttpOptions['limits']): void {
+  app.server.maxConnections = connectionsMax
+}
+
+/** Answers what is not even HTTP, and closes. */
+function refuse(error: Error & { readonly code?: string }, socket: Socket, requestId: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy(error)
+    return
+  }
+  const problem = problemOfParser(error.code)
+  const body = problemBody(problem, requestId)
+  socket.end(
+    [
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${requestId}`,
+      'cache-control: no-store',
+      'connection: close',
+      '',
+      body
+    ].join('\r\n')
+  )
+}
+
+function problemOfParser(code: string | undefined): Problem {
+  const common = { details: [], retryAfterSeconds: undefined, unexpected: false }
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return {
+        ...common,
+        status: 431,
+        code: 'headers_too_large',
+        message: 'The headers are larger than 16 KiB, the most a request may have.'
+      }
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { ...common, status: 408, code: 'request_too_slow', message: 'The request did not arrive in time. Send it in one go.' }
+    default:
+      return { ...common, status: 400, code: 'body_malformed', message: 'This is not a valid HTTP request.' }
+  }
+}

@@ -1,0 +1,151 @@
+import type { Account, Balance, Position, Transaction } from '@trunkline/core/domain/account'
+import type { UserId } from '@trunkline/core/domain/ids'
+import { INSTRUMENTS, TRANSACTION_TYPES } from '@trunkline/core/domain/vocabulary'
+import Type, { type Static } from 'typebox'
+import { day, decimal, nullable, record, timestamp, uuid, word } from './common.ts'
+
+const maybeDecimal = nullable(decimal)
+const maybeText = nullable(Type.String())
+const systemTime = Type.String({
+  format: 'date-time',
+  description: 'When the broker last confirmed it.',
+  examples: ['2026-11-21T14:30:00.123456Z']
+})
+const owner = { connection_id: uuid, account_id: uuid, account_number: Type.String(), user_id: Type.String() }
+
+export const accountRecord = record('Account', 'A broker account.', {
+  account_id: uuid,
+  account_number: Type.String(),
+  institution_name: Type.String(),
+  broker: Type.String(),
+  connection_id: uuid,
+  name: maybeText,
+  account_type: maybeText,
+  currency_code: maybeText
+})
+export const accountList = Type.Array(accountRecord)
+
+export const balanceRecord = record('Balance', 'Amounts of one account in one currency; null where the broker does not report it.', {
+  ...owner,
+  currency_code: Type.String(),
+  cash: maybeDecimal,
+  buying_power: maybeDecimal,
+  initial_margin: maybeDecimal,
+  maintenance_margin: maybeDecimal,
+  reg_t_buying_power: maybeDecimal,
+  equity: maybeDecimal,
+  market_value: maybeDecimal,
+  system_time: systemTime
+})
+export const balanceList = Type.Array(balanceRecord)
+
+export const positionRecord = record('Position', 'A holding; a negative quantity is short. Null where the broker does not report it.', {
+  ...owner,
+  symbol: Type.String(),
+  instrument: word(INSTRUMENTS),
+  quantity: decimal,
+  last_price: maybeDecimal,
+  position_average_price: maybeDecimal,
+  unrealized_pl: maybeDecimal,
+  realized_pl: maybeDecimal,
+  daily_pl: maybeDecimal,
+  total_pl: maybeDecimal,
+  broker_position_id: maybeText,
+  system_time: systemTime
+})
+export const positionList = Type.Array(positionRecord)
+
+export const transactionRecord = record('Transaction', 'Something that changed the account’s cash or holdings.', {
+  transaction_id: uuid,
+  ...owner,
+  type: word(TRANSACTION_TYPES),
+  broker_type: maybeText,
+  symbol: maybeText,
+  instrument: nullable(word(INSTRUMENTS)),
+  quantity: maybeDecimal,
+  price: maybeDecimal,
+  amount: nullable(decimal, 'What the account’s cash gained; negative when it fell.'),
+  fees: maybeDecimal,
+  currency_code: maybeText,
+  date: day,
+  settlement_date: nullable(day),
+  order_id: nullable(uuid),
+  description: maybeText,
+  system_time: timestamp
+})
+export const transactionList = Type.Array(transactionRecord)
+
+export function presentAccount(account: Account): Static<typeof accountRecord> {
+  return {
+    account_id: account.accountId,
+    account_number: account.accountNumber,
+    institution_name: account.institutionName,
+    broker: account.broker,
+    connection_id: account.connectionId,
+    name: account.name,
+    account_type: account.accountType,
+    currency_code: account.currency
+  }
+}
+
+export function presentBalance(userId: UserId, account: Account, balance: Balance): Static<typeof balanceRecord> {
+  return {
+    connection_id: account.connectionId,
+    account_id: account.accountId,
+    account_number: account.accountNumber,
+    user_id: userId,
+    currency_code: balance.currency,
+    cash: balance.cash,
+    buying_power: balance.buyingPower,
+    initial_margin: balance.initialMargin,
+    maintenance_margin: balance.maintenanceMargin,
+    reg_t_buying_power: balance.regTBuyingPower,
+    equity: balance.equity,
+    market_value: balance.marketValue,
+    system_time: balance.systemTime
+  }
+}
+
+export function presentPosition(userId: UserId, account: Account, position: Position): Static<typeof positionRecord> {
+  return {
+    connection_id: account.connectionId,
+    account_id: account.accountId,
+    account_number: account.accountNumber,
+    user_id: userId,
+    symbol: position.symbol,
+    instrument: position.instrument,
+    quantity: position.quantity,
+    last_price: position.lastPrice,
+    position_average_price: position.averagePrice,
+    unrealized_pl: position.unrealizedPl,
+    realized_pl: position.realizedPl,
+    daily_pl: position.dailyPl,
+    total_pl: position.totalPl,
+    broker_position_id: position.brokerPositionId,
+    system_time: position.systemTime
+  }
+}
+
+export function presentTransaction(userId: UserId, account: Account, transaction: Transaction): Static<typeof transactionRecord> {
+  return {
+    transaction_id: transaction.transactionId,
+    connection_id: account.connectionId,
+    account_id: account.accountId,
+    account_number: account.accountNumber,
+    user_id: userId,
+    type: transaction.type,
+    broker_type: transaction.brokerType,
+    symbol: transaction.symbol,
+    instrument: transaction.instrument,
+    quantity: transaction.quantity,
+    price: transaction.price,
+    amount: transaction.amount,
+    fees: transaction.fees,
+    currency_code: transaction.currency,
+    date: transaction.day,
+    settlement_date: transaction.settlementDay,
+    order_id: transaction.orderId,
+    description: transaction.description,
+    system_time: transaction.systemTime
+  }
+}

@@ -1,0 +1,67 @@
+// The small pieces that the records on the wire are made of.
+import { DIGITS_MAX } from '@trunkline/core/domain/decimal'
+import Type, { type Static, type TSchema } from 'typebox'
+
+export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
+
+export const uuid = Type.String({ format: 'uuid', pattern: UUID_PATTERN, 'x-expected': 'a UUID' })
+/** UTC with microseconds. */
+export const timestamp = Type.String({ format: 'date-time', examples: ['2026-11-21T14:30:00.123456Z'] })
+export const day = Type.String({ format: 'date', examples: ['2026-11-20'] })
+/** A number carried as text: plain notation, exact. */
+export const decimal = Type.String({
+  format: 'decimal',
+  pattern: '^-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?$',
+  maxLength: DIGITS_MAX + 2,
+  examples: ['1.50'],
+  'x-expected': `a plain decimal string such as "1.50", at most ${DIGITS_MAX} digits`
+})
+
+/** A word of a closed list. */
+export function word<const Word extends string>(words: readonly Word[], options: { readonly description?: string } = {}) {
+  return Type.Unsafe<Word>({ type: 'string', enum: words, ...options })
+}
+
+/** The schema, or null. One `type` list rather than a union, so that complaints and serialisers stay simple. */
+export function nullable<T extends TSchema>(schema: T, description?: string) {
+  const { type, enum: words, ...rest }: { type?: unknown; enum?: unknown } & TSchema = schema
+  return Type.Unsafe<Static<T> | null>({
+    ...rest,
+    type: [type, 'null'],
+    ...(Array.isArray(words) && { enum: [...words, null] }),
+    ...(description !== undefined && { description })
+  })
+}
+
+/** A record of an answer: every field is always there. */
+export function record<P extends Record<string, TSchema>>(title: string, description: string, properties: P) {
+  return Type.Object(properties, { title, description, additionalProperties: false })
+}
+
+/** A request body: an unknown field is refused, not dropped. */
+export function ticket<P extends Record<string, TSchema>>(title: string, properties: P) {
+  return Type.Object(properties, { title, additionalProperties: false })
+}
+
+/** One page of a list. At most one of the cursors may be sent back. */
+export function page<T extends TSchema>(title: string, row: T) {
+  return record(title, 'One page of a list.', {
+    data: Type.Array(row),
+    next_cursor: nullable(Type.String(), 'Send it back to read the page after this one; null at the end.'),
+    prev_cursor: nullable(Type.String(), 'Send it back to read the page before this one; null at the start.')
+  })
+}
+
+export const problem = Type.Object(
+  {
+    message: Type.String({ description: 'What was expected, what was found, and what to do.' }),
+    code: Type.String({ description: 'Stable, for programs.' }),
+    request_id: Type.String(),
+    details: Type.Optional(
+      Type.Array(Type.Object({ path: Type.String(), message: Type.String() }, { additionalProperties: false }), {
+        description: 'Which fields or parameters it is about.'
+      })
+    )
+  },
+  { title: 'Problem', description: 'Every error answer.', additionalProperties: false }
+)

@@ -1,0 +1,71 @@
+import type { ConnectionWithAccounts } from '@trunkline/core/app/connections/list-connections'
+import { CONNECTION_STATUSES, CONNECTION_TYPES } from '@trunkline/core/domain/vocabulary'
+import Type, { type Static } from 'typebox'
+import { nullable, page, record, ticket, timestamp, uuid, word } from './common.ts'
+
+const broker = Type.String({
+  pattern: '^[A-Z][A-Z0-9_]{1,31}$',
+  description: 'Broker identifier; see `GET /brokers`.',
+  examples: ['SANDBOX'],
+  'x-expected': 'an upper-case broker name such as SANDBOX'
+})
+const connectionType = word(CONNECTION_TYPES, { description: 'What the connection is for. Only `trade` takes orders.' })
+const redirect = Type.String({
+  maxLength: 2_048,
+  examples: ['https://app.example.com/linked'],
+  'x-expected': 'an absolute https address of at most 2048 characters'
+})
+
+export const connectionTicket = ticket('NewConnection', {
+  connection_type: Type.Optional(nullable(connectionType)),
+  type: Type.Optional(nullable(connectionType, 'Another name of `connection_type`; give one of the two.')),
+  broker: Type.Optional(nullable(broker, 'Left out: the user picks one on our page.')),
+  redirect_url: Type.Optional(
+    nullable(redirect, 'Where the user goes afterwards, with `connection_id` added. Left out: the user stays on our page.')
+  ),
+  redirect_on_error_url: Type.Optional(
+    nullable(redirect, 'Where the user goes on a failure, with `error` and `error_details` added. Left out: `redirect_url`.')
+  )
+})
+
+export const startedConnection = record('StartedConnection', 'A link to show the user.', {
+  authorization_url: Type.String({ format: 'uri', description: 'Single-use, and unguessable.' }),
+  expires_at: timestamp
+})
+
+export const connectionRecord = record('Connection', 'One completed broker login.', {
+  connection_id: uuid,
+  user_id: Type.String(),
+  broker,
+  accounts: Type.Array(
+    record('ConnectedAccount', 'An account reached through the connection.', { account_id: uuid, account_number: Type.String() })
+  ),
+  connection_type: connectionType,
+  status: word(CONNECTION_STATUSES),
+  broken_reason: nullable(Type.String(), 'Why the broker rejected the login; null while ACTIVE.'),
+  created_at: timestamp,
+  updated_at: timestamp
+})
+export const connectionList = Type.Array(connectionRecord)
+export const connectionPage = page('ConnectionPage', connectionRecord)
+export const deletedConnection = record('DeletedConnection', 'The connection that is gone.', { connection_id: uuid })
+
+export const accessToken = record('AccessToken', 'A token for the market data stream.', {
+  access_token: Type.String({ examples: ['mdt_…'] }),
+  expires_at: timestamp,
+  expires_in: Type.Integer({ description: 'Seconds.', examples: [86_400] })
+})
+
+export function presentConnection({ connection, accounts }: ConnectionWithAccounts): Static<typeof connectionRecord> {
+  return {
+    connection_id: connection.connectionId,
+    user_id: connection.userId,
+    broker: connection.broker,
+    accounts: accounts.map(({ accountId, accountNumber }) => ({ account_id: accountId, account_number: accountNumber })),
+    connection_type: connection.connectionType,
+    status: connection.status,
+    broken_reason: connection.brokenReason,
+    created_at: connection.createdAt,
+    updated_at: connection.updatedAt
+  }
+}

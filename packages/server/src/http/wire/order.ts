@@ -1,0 +1,194 @@
+import { type Decimal, ZERO } from '@trunkline/core/domain/decimal'
+import { type Fill, type Order, SUBMISSION_STATES } from '@trunkline/core/domain/order'
+import { averageFillPrice, filledQuantity } from '@trunkline/core/domain/order-machine'
+import { INSTRUMENTS, ORDER_STATUSES, ORDER_TYPES, SIDES, TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
+import Type, { type Static } from 'typebox'
+import { day, decimal, nullable, page, record, ticket, timestamp, uuid, word } from './common.ts'
+
+const side = word(SIDES)
+const maybeDecimal = nullable(decimal)
+const maybeText = nullable(Type.String())
+const broker = Type.String({
+  pattern: '^[A-Z][A-Z0-9_]{1,31}$',
+  examples: ['SANDBOX'],
+  'x-expected': 'an upper-case broker name such as SANDBOX'
+})
+const clOrderId = Type.String({
+  pattern: '^[!-~](?:[ -~]{0,62}[!-~])?$',
+  description: 'Chosen by the client; unique per user and trading day (the America/New_York date).',
+  examples: ['rebalance-2026-11-21-1'],
+  'x-expected': '1 to 64 printable ASCII characters without outer spaces'
+})
+const symbol = Type.String({
+  maxLength: 32,
+  examples: ['AAPL', 'AAPL261218C00200000', 'ESZ26', 'BTC/USD'],
+  'x-expected': 'a share (AAPL), an OCC option (AAPL261218C00200000), a future (ESZ26) or a crypto pair (BTC/USD)'
+})
+
+export const orderTicket = ticket('NewOrder', {
+  account_id: uuid,
+  cl_order_id: clOrderId,
+  broker,
+  side,
+  order_type: word(ORDER_TYPES),
+  order_tif: word(TIMES_IN_FORCE),
+  symbol: Type.Optional(nullable(symbol, 'Null for a multi-leg order.')),
+  instrument: Type.Optional(nullable(word(INSTRUMENTS), 'Follows from the form of the symbol when absent.')),
+  order_qty: Type.Optional(nullable(decimal, 'Either this or `order_notional`.')),
+  order_notional: Type.Optional(nullable(decimal, 'An amount of money instead of a quantity.')),
+  order_limit_price: Type.Optional(nullable(decimal, 'For `LMT` and `STPLMT` only.')),
+  stop_price: Type.Optional(nullable(decimal, 'For `STP` and `STPLMT` only.')),
+  legs: Type.Optional(
+    nullable(
+      Type.Array(
+        ticket('NewLeg', {
+          symbol,
+          action: side,
+          ratio: Type.String({
+            pattern: '^[1-9][0-9]{0,5}$',
+            examples: ['1'],
+            'x-expected': 'a positive whole number as a string, such as "1"'
+          })
+        }),
+        { minItems: 2, maxItems: 4, 'x-expected': 'a list of 2 to 4 legs' }
+      ),
+      'For `MLEG_OPT` only. `order_qty` and `order_limit_price` apply to the whole order.'
+    )
+  )
+})
+
+export const modifyTicket = ticket('OrderChange', {
+  new_cl_order_id: clOrderId,
+  broker,
+  order_qty: Type.Optional(nullable(decimal, 'The new total quantity, never the remainder.')),
+  order_notional: Type.Optional(maybeDecimal),
+  order_limit_price: Type.Optional(maybeDecimal),
+  stop_price: Type.Optional(maybeDecimal)
+})
+
+const fillRecord = record('Fill', 'One execution.', {
+  time: timestamp,
+  quantity: decimal,
+  price: decimal,
+  fill_id: Type.String(),
+  exec_dest: maybeText
+})
+
+export const orderRecord = record('Order', 'An order and everything known of it.', {
+  order_id: uuid,
+  cl_order_id: Type.String({ description: 'Of an order placed elsewhere: the broker’s own id.' }),
+  user_id: Type.String(),
+  connection_id: uuid,
+  account_id: uuid,
+  account_number: Type.String(),
+  platform: Type.String({ description: 'Label of the broker’s platform.' }),
+  broker: Type.String(),
+  normalized_status: word(ORDER_STATUSES),
+  broker_status: maybeText,
+  broker_message: nullable(Type.String(), 'Why, when `normalized_status` is `rejected`.'),
+  submission: record('Submission', 'How far the order got on its way to the broker.', {
+    state: word(SUBMISSION_STATES, {
+      description:
+        '`unknown`: the broker may hold the order, and it is being looked up. `not_sent` and `not_received`: proof that the broker has none.'
+    }),
+    since: timestamp,
+    attempts: Type.Integer({ description: 'Times the order was put on the wire: 0 or 1.' }),
+    method: nullable(word(['reply', 'stream', 'lookup', 'snapshot', 'recovery', 'absence']), 'How the state became known.')
+  }),
+  side,
+  order_qty: maybeDecimal,
+  order_notional: maybeDecimal,
+  filled_qty: decimal,
+  average_fill_price: maybeDecimal,
+  order_type: word(ORDER_TYPES),
+  broker_order_type: maybeText,
+  order_tif: word(TIMES_IN_FORCE),
+  order_limit_price: maybeDecimal,
+  stop_price: maybeDecimal,
+  symbol: nullable(Type.String(), 'Null for a multi-leg order.'),
+  instrument: word(INSTRUMENTS),
+  exec_dest: maybeText,
+  trading_day: day,
+  entry_time: timestamp,
+  last_exec_time: nullable(timestamp),
+  last_modified_time: timestamp,
+  system_time: timestamp,
+  fills: Type.Array(fillRecord),
+  legs: nullable(
+    Type.Array(
+      record('Leg', 'One leg of a multi-leg order.', {
+        symbol: Type.String(),
+        action: side,
+        ratio: Type.String(),
+        fills: Type.Array(fillRecord)
+      })
+    )
+  ),
+  replaces_order_id: nullable(uuid),
+  replaced_by_order_id: nullable(uuid)
+})
+export const orderPage = page('OrderPage', orderRecord)
+
+export function presentOrder(order: Order): Static<typeof orderRecord> {
+  // Plain names rather than a spread: an object literal of fixed shape is several times cheaper to make and to write.
+  const { filled, average } = executionOf(order.fills)
+  return {
+    order_id: order.orderId,
+    cl_order_id: order.clOrdId,
+    user_id: order.userId,
+    connection_id: order.connectionId,
+    account_id: order.accountId,
+    account_number: order.accountNumber,
+    platform: order.broker,
+    broker: order.broker,
+    normalized_status: order.status,
+    broker_status: order.brokerStatus,
+    broker_message: order.brokerMessage,
+    submission: order.submission,
+    side: order.side,
+    order_qty: order.quantity,
+    order_notional: order.notional,
+    filled_qty: filled,
+    average_fill_price: average,
+    order_type: order.type,
+    broker_order_type: order.brokerOrderType,
+    order_tif: order.tif,
+    order_limit_price: order.limitPrice,
+    stop_price: order.stopPrice,
+    symbol: order.symbol,
+    instrument: order.instrument,
+    exec_dest: order.execDest,
+    trading_day: order.tradingDay,
+    entry_time: order.entryTime,
+    last_exec_time: order.lastExecTime,
+    last_modified_time: order.lastModifiedTime,
+    system_time: order.systemTime,
+    fills: order.fills.map(presentFill),
+    legs: order.legs?.map(leg => ({ symbol: leg.symbol, action: leg.side, ratio: leg.ratio, fills: leg.fills.map(presentFill) })) ?? null,
+    replaces_order_id: order.replacesOrderId,
+    replaced_by_order_id: order.replacedByOrderId
+  }
+}
+
+const written = new WeakMap<Order, Uint8Array>()
+
+/** The record as JSON, in bytes. Orders are immutable and listed far more often than they change, so each is written once. */
+export function orderBytes(order: Order): Uint8Array {
+  const known = written.get(order)
+  if (known !== undefined) return known
+  const bytes = Buffer.from(JSON.stringify(presentOrder(order)))
+  written.set(order, bytes)
+  return bytes
+}
+
+function presentFill({ at, quantity, price, fillId, execDest }: Fill): Static<typeof fillRecord> {
+  return { time: at, quantity, price, fill_id: fillId, exec_dest: execDest }
+}
+
+// Most orders have one fill or none; exact arithmetic is for the others.
+function executionOf(fills: readonly Fill[]): { readonly filled: Decimal; readonly average: Decimal | null } {
+  const [only] = fills
+  if (only === undefined) return { filled: ZERO, average: null }
+  if (fills.length === 1) return { filled: only.quantity, average: only.price }
+  return { filled: filledQuantity({ fills }), average: averageFillPrice({ fills }) }
+}

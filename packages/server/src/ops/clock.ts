@@ -1,0 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import type { Clock } from '@trunkline/core/ports/clock'
+
+/** The machine's clock. Wall time follows the monotonic clock between readings, so that it has microseconds. */
+export class SystemClock implements Clock {
+  now(): Timestamp {
+    // performance.timeOrigin is fixed at start; a wall clock set later must win, so it is only used for the fraction.
+    const wall = Date.now()
+    const fine = performance.timeOrigin + performance.now()
+    const drift = Math.abs(fine - wall)
+    return timestampOfMs(drift < 5 ? fine : wall)
+  }
+
+  monotonicMs(): number {
+    return performance.now()
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    await sleep(ms, undefined, signal === undefined ? { ref: true } : { signal })
+  }
+}

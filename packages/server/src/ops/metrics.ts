@@ -1,0 +1,69 @@
+import type { CounterName, Meter, TimerName } from '@trunkline/core/ports/meter'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+const COUNTERS: { readonly [name in CounterName]: { readonly help: string; readonly labels: readonly string[] } } = {
+  orders_total: { help: 'Orders stored and sent', labels: ['broker'] },
+  order_outcomes_total: { help: 'Outcomes of commands to brokers', labels: ['broker', 'command', 'outcome'] },
+  order_alarms_total: { help: 'Fills that should not have been', labels: ['broker', 'alarm'] },
+  order_reports_ignored_total: { help: 'Reports that would have moved an order where it cannot go', labels: ['broker', 'reason'] },
+  orders_resolved_total: { help: 'Orders whose unknown fate was found out', labels: ['broker'] },
+  stream_gaps_total: { help: 'Interruptions of account streams', labels: ['broker'] },
+  broker_faults_total: { help: 'Reads a broker did not answer', labels: ['broker', 'kind'] },
+  revocations_total: { help: 'Revocations of broker logins', labels: ['broker', 'result'] }
+}
+
+const TIMERS: { readonly [name in TimerName]: string } = {
+  order_submit_seconds: 'From the first byte of an order to the broker’s answer',
+  order_resolve_seconds: 'From an unknown outcome to its resolution',
+  broker_read_seconds: 'Reads from brokers'
+}
+
+/** The service's metrics, in one registry of its own. */
+export class PromMeter implements Meter {
+  readonly registry = new Registry()
+  readonly #counters = new Map<string, Counter>()
+  readonly #timers = new Map<string, Histogram>()
+  readonly #requests: Histogram
+
+  constructor() {
+    const registers = [this.registry]
+    collectDefaultMetrics({ register: this.registry, prefix: 'trunkline_' })
+    for (const [name, { help, labels }] of Object.entries(COUNTERS)) {
+      this.#counters.set(name, new Counter({ name: `trunkline_${name}`, help, labelNames: [...labels], registers }))
+    }
+    const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30, 120]
+    for (const [name, help] of Object.entries(TIMERS))
+      this.#timers.set(name, new Histogram({ name: `trunkline_${name}`, help, buckets, registers }))
+    this.#requests = new Histogram({
+      name: 'trunkline_http_request_seconds',
+      help: 'Answered requests',
+      labelNames: ['method', 'route', 'status'],
+      buckets,
+      registers
+    })
+  }
+
+  count(name: CounterName, labels: Readonly<Record<string, string>> = {}): void {
+    this.#counters.get(name)?.inc(labels)
+  }
+
+  observe(name: TimerName, seconds: number): void {
+    this.#timers.get(name)?.observe(seconds)
+  }
+
+  request(method: string, route: string, status: number, seconds: number): void {
+    this.#requests.observe({ method, route, status }, seconds)
+  }
+
+  /** A value read when the page is. */
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name: `trunkline_${name}`,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read())
+      }
+    })
+  }
+}

@@ -1,0 +1,138 @@
+/** The connection portal: the only pages an end user ever sees of us. */
+
+import cookie from '@fastify/cookie'
+import formbody from '@fastify/formbody'
+import { completeLogin } from '@trunkline/core/app/connect/complete-login'
+import { approveAttempt, declineAttempt } from '@trunkline/core/app/connect/decide'
+import { type Ending, ended } from '@trunkline/core/app/connect/ending'
+import { type PortalDeps, type Visitor, visitAttempt } from '@trunkline/core/app/connect/visit'
+import { type BrokerId, parseBrokerId } from '@trunkline/core/domain/ids'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { onward, page } from './answer.ts'
+import { BrowserCookie } from './browser-cookie.ts'
+import { callbackUrl } from './callback-url.ts'
+import { answerFailures } from './failures.ts'
+import { Refusals } from './refusals.ts'
+import { endingPage, invitationPage, STYLESHEET } from './render.ts'
+import { ENDINGS, isReason } from './words.ts'
+
+export interface PortalOptions {
+  /** Origin under which browsers reach us. */
+  readonly publicUrl: () => string
+}
+
+const TOKEN = /^[\w-]{20,64}$/
+/** Endings that are told on the spot, because they lead nowhere. */
+const ON_THE_SPOT = ['unknown_link', 'other_browser', 'bad_callback'] as const
+
+/** Mounts the portal at `/connect`. */
+export async function portal(app: FastifyInstance, deps: PortalDeps, options: PortalOptions): Promise<void> {
+  await app.register(async scope => {
+    scope.removeAllContentTypeParsers()
+    await scope.register(formbody, { bodyLimit: 4_096 })
+    await scope.register(cookie)
+    answerFailures(scope, deps.log)
+    const pages = new Pages(deps, options)
+    scope.get('/connect/assets/portal.css', (_request, reply) => {
+      reply.header('cache-control', 'public, max-age=3600').type('text/css; charset=utf-8').send(STYLESHEET)
+    })
+    scope.get<{ Params: { reason: string } }>('/connect/result/:reason', (request, reply) => pages.result(request.params.reason, reply))
+    scope.get<{ Params: { broker: string } }>('/connect/callback/:broker', (request, reply) =>
+      pages.callback(request, request.params.broker, reply)
+    )
+    scope.get<{ Params: { token: string } }>('/connect/:token', (request, reply) => pages.visit(request, request.params.token, reply))
+    scope.post<{ Params: { token: string } }>('/connect/:token', (request, reply) => pages.decide(request, request.params.token, reply))
+    for (const elsewhere of ['/connect', '/connect/*'])
+      scope.get(elsewhere, (_request, reply) => page(reply, 404, endingPage('unknown_link')))
+  })
+}
+
+class Pages {
+  readonly #deps: PortalDeps
+  readonly #options: PortalOptions
+  readonly #cookie: BrowserCookie
+  readonly #refusals: Refusals
+
+  constructor(deps: PortalDeps, options: PortalOptions) {
+    this.#deps = deps
+    this.#options = options
+    this.#cookie = new BrowserCookie(() => options.publicUrl().startsWith('https:'))
+    this.#refusals = new Refusals(deps)
+  }
+
+  async visit(request: FastifyRequest, token: string, reply: FastifyReply): Promise<FastifyReply> {
+    const visitor = this.#visitor(request)
+    const shown = TOKEN.test(token) ? await visitAttempt(this.#deps, token, visitor) : ended(null, 'unknown_link')
+    if (shown.kind === 'ending') return this.#end(shown, reply)
+    this.#cookie.give(reply, visitor.browser ?? this.#deps.ids.secret(''))
+    const { redirectUrl, redirectOnErrorUrl } = shown.attempt
+    const targets = [redirectUrl, redirectOnErrorUrl].filter(target => target !== null)
+    const logins = shown.brokers.flatMap(({ id }) => this.#deps.brokers.get(id)?.login.origin ?? [])
+    return page(reply, 200, invitationPage(shown, this.#deps.clock.now(), `/connect/${token}`), [...targets, ...logins])
+  }
+
+  async decide(request: FastifyRequest, token: string, reply: FastifyReply): Promise<FastifyReply> {
+    const visitor = this.#visitor(request)
+    const { browser } = visitor
+    // Without the cookie of the page this form stands on, nobody has seen who asks for what.
+    if (browser === null) return this.#end(ended(null, 'other_browser'), reply)
+    if (!TOKEN.test(token)) return this.#end(ended(null, 'unknown_link'), reply)
+    const { decision, broker } = fieldsOf(request.body)
+    if (decision === 'decline') return this.#end(await declineAttempt(this.#deps, token, { ...visitor, browser }), reply)
+    const chosen = brokerOf(broker)
+    if (decision !== 'approve' || chosen === null) return onward(reply, `/connect/${token}`)
+    const choice = { broker: chosen, callbackUrl: callbackUrl(this.#options.publicUrl(), chosen) }
+    const next = await approveAttempt(this.#deps, token, { ...visitor, browser }, choice)
+    if (next.kind === 'ending') return this.#end(next, reply)
+    return onward(reply, next.kind === 'misfit' ? `/connect/${token}` : next.authorizationUrl)
+  }
+
+  async callback(request: FastifyRequest, brokerName: string, reply: FastifyReply): Promise<FastifyReply> {
+    const visitor = this.#visitor(request)
+    const broker = brokerOf(brokerName.toUpperCase())
+    const ending = await this.#complete(broker, request.url, visitor)
+    const { reason } = ending
+    if (reason === 'bad_callback' || reason === 'other_browser') await this.#refusals.note(broker, reason, visitor)
+    return this.#end(ending, reply)
+  }
+
+  async #complete(broker: BrokerId | null, address: string, visitor: Visitor): Promise<Ending> {
+    const at = address.indexOf('?')
+    const query = new URLSearchParams(at === -1 ? '' : address.slice(at + 1))
+    const [state, ...others] = query.getAll('state')
+    const isContradictory = others.length > 0 || query.getAll('code').length > 1 || (query.has('code') && query.has('error'))
+    if (broker === null || state === undefined || isContradictory) return ended(null, 'bad_callback')
+    const redirectUri = callbackUrl(this.#options.publicUrl(), broker)
+    return completeLogin(this.#deps, { broker, state, redirectUri, callbackUrl: `${redirectUri}?${query.toString()}` }, visitor)
+  }
+
+  result(reason: string, reply: FastifyReply): FastifyReply {
+    return isReason(reason) ? page(reply, ENDINGS[reason].status, endingPage(reason)) : page(reply, 404, endingPage('unknown_link'))
+  }
+
+  /** To the platform, or to our own page for the outcome, whose address holds no secret. */
+  #end({ redirect, reason }: Ending, reply: FastifyReply): FastifyReply {
+    const here = redirect === null ? ON_THE_SPOT.find(word => word === reason) : undefined
+    if (here !== undefined) return page(reply, ENDINGS[here].status, endingPage(here))
+    return onward(reply, redirect ?? `/connect/result/${reason}`)
+  }
+
+  #visitor(request: FastifyRequest): Visitor {
+    return { browser: this.#cookie.read(request), ip: request.ip, requestId: request.id }
+  }
+}
+
+function fieldsOf(body: unknown): { readonly decision: unknown; readonly broker: unknown } {
+  if (typeof body !== 'object' || body === null) return { decision: undefined, broker: undefined }
+  return { decision: 'decision' in body ? body.decision : undefined, broker: 'broker' in body ? body.broker : undefined }
+}
+
+function brokerOf(name: unknown): BrokerId | null {
+  try {
+    return parseBrokerId(name)
+  } catch (cause) {
+    if (cause instanceof Malformed) return null
+    throw cause
+  }
+}

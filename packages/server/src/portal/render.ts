@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { EndingReason } from '@trunkline/core/app/connect/ending'
+import type { Invitation } from '@trunkline/core/app/connect/visit'
+import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
+import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
+import { Eta } from 'eta'
+import { logoLetter } from './logo.ts'
+import { ENDINGS, PERMISSIONS, TROUBLE } from './words.ts'
+
+const eta = new Eta({ views: fileURLToPath(new URL('./pages', import.meta.url)), cache: true, autoEscape: true })
+
+export const STYLESHEET = readFileSync(new URL('./portal.css', import.meta.url), 'utf8')
+
+/** The page that says who asks for what. `action` is where its one form goes. */
+export function invitationPage({ attempt, platform, user, brokers }: Invitation, now: Timestamp, action: string): string {
+  return eta.render('./invitation', {
+    title: `Connect to ${platform.name}`,
+    platform: platform.name,
+    user: user.userId,
+    brokers: brokers.map(shownBroker),
+    ...PERMISSIONS[attempt.connectionType],
+    action,
+    minutesLeft: minutesUntil(attempt.expiresAt, now)
+  })
+}
+
+/** The page on which a visit ends. */
+export function endingPage(reason: EndingReason): string {
+  const words = ENDINGS[reason]
+  return eta.render('./ending', { title: words.heading, ...words })
+}
+
+/** The page for what nobody foresaw. */
+export function troublePage(): string {
+  return eta.render('./ending', { title: TROUBLE.heading, ...TROUBLE })
+}
+
+function shownBroker({ id, name, logoColor }: BrokerCapabilities): object {
+  return { id, name, logoColor, ...logoLetter(name, logoColor) }
+}
+
+/** Readers are in every time zone, so they are told how long, never until when. */
+function minutesUntil(end: Timestamp, now: Timestamp): string {
+  const minutes = Math.max(1, Math.floor((epochMs(end) - epochMs(now)) / 60_000))
+  return minutes === 1 ? 'another minute' : `another ${minutes} minutes`
+}

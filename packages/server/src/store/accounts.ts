@@ -1,0 +1,167 @@
+// Accounts and what brokers say of them: balances and positions, each kind one document that is replaced as a whole, and transactions.
+import type { Account, Balance, Position, Transaction } from '@trunkline/core/domain/account'
+import type { AccountId, ConnectionId, UserKey } from '@trunkline/core/domain/ids'
+import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { AccountFreshness, AccountStore, LoggedEvent } from '@trunkline/core/ports/store'
+import { type Selectable, sql } from 'kysely'
+import type { RecordWriter } from './account-records.ts'
+import type { Database, RecordKind } from './database.ts'
+import { changedBalances, changedPositions, newestTime } from './differences.ts'
+import { type DaySpan, readBalances, readDaySpan, readPositions, readTransaction, writeDocument } from './documents.ts'
+import type { Session } from './session.ts'
+import { storable } from './types.ts'
+
+type Row = Selectable<Database['accounts']>
+
+export class SqlAccountStore implements AccountStore {
+  readonly #session: Session
+  readonly #writer: RecordWriter
+  readonly #clock: Clock
+
+  constructor(session: Session, parts: { readonly clock: Clock; readonly records: RecordWriter }) {
+    this.#session = session
+    this.#writer = parts.records
+    this.#clock = parts.clock
+  }
+
+  async find(accountId: AccountId): Promise<Account | null> {
+    const row = await this.#session.read(db => db.selectFrom('accounts').selectAll().where('account_id', '=', accountId).executeTakeFirst())
+    return row === undefined ? null : accountOf(row)
+  }
+
+  async listByUser(userKey: UserKey): Promise<readonly Account[]> {
+    const rows = await this.#session.read(db =>
+      db
+        .selectFrom('accounts')
+        .innerJoin('connections', 'connections.connection_id', 'accounts.connection_id')
+        .selectAll('accounts')
+        .where('accounts.user_key', '=', userKey)
+        .orderBy('connections.created_at')
+        .orderBy('accounts.connection_id')
+        .orderBy('accounts.place')
+        .execute()
+    )
+    return rows.map(accountOf)
+  }
+
+  async listByConnections(connectionIds: readonly ConnectionId[]): Promise<readonly Account[]> {
+    const rows = await this.#session.read(db =>
+      db
+        .selectFrom('accounts')
+        .selectAll()
+        .where(sql<boolean>`connection_id = any (${[...connectionIds]}::uuid[])`)
+        .orderBy('connection_id')
+        .orderBy('place')
+        .execute()
+    )
+    return rows.map(accountOf)
+  }
+
+  async balances(accountIds: readonly AccountId[]): Promise<readonly Balance[]> {
+    return (await this.#documents(accountIds, 'balances')).flatMap(readBalances)
+  }
+
+  async positions(accountIds: readonly AccountId[]): Promise<readonly Position[]> {
+    return (await this.#documents(accountIds, 'positions')).flatMap(readPositions)
+  }
+
+  async transactions(accountIds: readonly AccountId[], from: Day | null, to: Day | null): Promise<readonly Transaction[]> {
+    const rows = await this.#session.read(db => {
+      let query = db
+        .selectFrom('transactions')
+        .select(['transaction_id', 'document'])
+        .where(sql<boolean>`account_id = any (${[...accountIds]}::uuid[])`)
+      if (from !== null) query = query.where('day', '>=', from)
+      if (to !== null) query = query.where('day', '<=', to)
+      return query.orderBy('day', 'desc').orderBy('transaction_id', 'desc').execute()
+    })
+    return rows.map(row => readTransaction(row.document, row.transaction_id))
+  }
+
+  putBalances(account: Account, balances: readonly Balance[]): Promise<readonly LoggedEvent[]> {
+    return this.#writer.replace(account, 'balances', {
+      document: writeDocument(balances),
+      confirmedAt: newestTime(balances) ?? this.#clock.now(),
+      events: before =>
+        changedBalances(before === null ? [] : readBalances(before), balances).map(data => ({ topic: 'balances' as const, data }))
+    })
+  }
+
+  putPositions(account: Account, positions: readonly Position[], systemTime: Timestamp): Promise<readonly LoggedEvent[]> {
+    return this.#writer.replace(account, 'positions', {
+      document: writeDocument(positions),
+      confirmedAt: systemTime,
+      events: before => {
+        const data = changedPositions(before === null ? [] : readPositions(before), positions, systemTime)
+        return data.length === 0 ? [] : [{ topic: 'positions' as const, data }]
+      }
+    })
+  }
+
+  async putTransactions(account: Account, transactions: readonly Transaction[], read: DaySpan & { readonly at: Timestamp }): Promise<void> {
+    // A batch must not name a row twice; of two reports of one transaction the later one is the newer.
+    const newest = new Map(transactions.map(transaction => [storable(transaction.brokerTransactionId), transaction]))
+    const rows = [...newest.entries()]
+    await this.#session.write(async trx => {
+      const known = await trx
+        .selectFrom('accounts')
+        .select('account_id')
+        .where('account_id', '=', account.accountId)
+        .forShare()
+        .executeTakeFirst()
+      if (known === undefined) return
+      await sql`insert into transactions (transaction_id, account_id, broker_transaction_id, day, document)
+        select id, ${account.accountId}::uuid, broker_id, day, document from unnest(
+          ${rows.map(([, { transactionId }]) => transactionId)}::uuid[], ${rows.map(([brokerId]) => brokerId)}::text[],
+          ${rows.map(([, { day }]) => day)}::date[], ${rows.map(([, transaction]) => writeDocument(transaction))}::text[]
+        ) as given (id, broker_id, day, document)
+        on conflict (account_id, broker_transaction_id) do update set day = excluded.day, document = excluded.document`.execute(trx)
+      await this.#writer.confirm(trx, account.accountId, 'transactions', read.at, writeDocument({ from: read.from, to: read.to }))
+    })
+  }
+
+  async freshness(accountId: AccountId): Promise<AccountFreshness> {
+    const rows = await this.#session.read(db =>
+      db
+        .selectFrom('account_records')
+        .select(['kind', 'confirmed_at'])
+        .select(sql<string | null>`case when kind = 'transactions' then document end`.as('span'))
+        .where('account_id', '=', accountId)
+        .execute()
+    )
+    const at = (kind: RecordKind) => rows.find(row => row.kind === kind)?.confirmed_at ?? null
+    const read = rows.find(row => row.kind === 'transactions')
+    return {
+      balances: at('balances'),
+      positions: at('positions'),
+      orders: at('orders'),
+      transactions: read === undefined || read.span === null ? null : { ...readDaySpan(read.span), at: read.confirmed_at }
+    }
+  }
+
+  /** The accounts' documents of one kind, in the order of the ids. */
+  async #documents(accountIds: readonly AccountId[], kind: RecordKind): Promise<readonly string[]> {
+    const rows = await this.#session.rows<{ document: string }>(
+      `select document from unnest($1::uuid[]) with ordinality as wanted (account_id, place)
+       join account_records using (account_id) where kind = $2 order by place`,
+      [accountIds, kind]
+    )
+    return rows.map(({ document }) => document)
+  }
+}
+
+function accountOf(row: Row): Account {
+  return {
+    accountId: row.account_id,
+    connectionId: row.connection_id,
+    userKey: row.user_key,
+    accountNumber: row.account_number,
+    brokerAccountId: row.broker_account_id,
+    institutionName: row.institution_name,
+    broker: row.broker,
+    name: row.name,
+    accountType: row.account_type,
+    currency: row.currency
+  }
+}

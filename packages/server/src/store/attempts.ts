@@ -1,0 +1,146 @@
+// Connection attempts: the life of one portal link.
+import type { ConnectionAttempt } from '@trunkline/core/domain/account'
+import type { AttemptId, BrokerId } from '@trunkline/core/domain/ids'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import type { AttemptStore, AuditEntry, SealedValue } from '@trunkline/core/ports/store'
+import type { Selectable } from 'kysely'
+import { appendAudit } from './audit-entries.ts'
+import type { Database } from './database.ts'
+import type { Session } from './session.ts'
+
+type Row = Selectable<Database['connection_attempts']>
+
+/** The statuses an attempt can still leave. */
+export const LIVE_ATTEMPTS = ['open', 'authorizing'] as const
+
+export class SqlAttemptStore implements AttemptStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async create(attempt: ConnectionAttempt, tokenHash: string, audit: AuditEntry): Promise<void> {
+    await this.#session.write(async trx => {
+      await trx
+        .insertInto('connection_attempts')
+        .values({
+          attempt_id: attempt.attemptId,
+          platform_id: attempt.platformId,
+          user_key: attempt.userKey,
+          token_hash: tokenHash,
+          connection_type: attempt.connectionType,
+          broker: attempt.broker,
+          chosen_broker: attempt.chosenBroker,
+          redirect_url: attempt.redirectUrl,
+          redirect_on_error_url: attempt.redirectOnErrorUrl,
+          created_at: attempt.createdAt,
+          expires_at: attempt.expiresAt,
+          status: attempt.status,
+          browser_hash: attempt.browserHash,
+          state_hash: attempt.stateHash
+        })
+        .execute()
+      await appendAudit(trx, audit)
+    })
+  }
+
+  async findByTokenHash(tokenHash: string): Promise<ConnectionAttempt | null> {
+    const row = await this.#session.read(db =>
+      db.selectFrom('connection_attempts').selectAll().where('token_hash', '=', tokenHash).executeTakeFirst()
+    )
+    return row === undefined ? null : attemptOf(row)
+  }
+
+  async findByStateHash(stateHash: string): Promise<{ readonly attempt: ConnectionAttempt; readonly verifier: SealedValue } | null> {
+    const row = await this.#session.read(db =>
+      db.selectFrom('connection_attempts').selectAll().where('state_hash', '=', stateHash).executeTakeFirst()
+    )
+    if (row === undefined || row.verifier === null || row.verifier_revision === null) return null
+    return { attempt: attemptOf(row), verifier: { sealed: new Uint8Array(row.verifier), revision: row.verifier_revision } }
+  }
+
+  bindBrowser(attemptId: AttemptId, browserHash: string): Promise<boolean> {
+    return this.#session.write(async trx => {
+      const { numUpdatedRows } = await trx
+        .updateTable('connection_attempts')
+        .set({ browser_hash: browserHash })
+        .where('attempt_id', '=', attemptId)
+        .where(row => row.or([row('browser_hash', 'is', null), row('browser_hash', '=', browserHash)]))
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
+    })
+  }
+
+  begin(
+    attemptId: AttemptId,
+    step: { readonly broker: BrokerId; readonly stateHash: string; readonly verifier: SealedValue }
+  ): Promise<boolean> {
+    return this.#session.write(async trx => {
+      const { numUpdatedRows } = await trx
+        .updateTable('connection_attempts')
+        .set({
+          status: 'authorizing',
+          chosen_broker: step.broker,
+          state_hash: step.stateHash,
+          verifier: step.verifier.sealed,
+          verifier_revision: step.verifier.revision
+        })
+        .where('attempt_id', '=', attemptId)
+        .where('status', 'in', LIVE_ATTEMPTS)
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
+    })
+  }
+
+  consumeState(attemptId: AttemptId, stateHash: string): Promise<boolean> {
+    return this.#session.write(async trx => {
+      const { numUpdatedRows } = await trx
+        .updateTable('connection_attempts')
+        .set({ state_hash: null, verifier: null, verifier_revision: null })
+        .where('attempt_id', '=', attemptId)
+        .where('state_hash', '=', stateHash)
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
+    })
+  }
+
+  end(attemptId: AttemptId, status: 'declined' | 'failed', audit: AuditEntry): Promise<boolean> {
+    return this.#session.write(async trx => {
+      const { numUpdatedRows } = await trx
+        .updateTable('connection_attempts')
+        .set({ status, state_hash: null, verifier: null, verifier_revision: null })
+        .where('attempt_id', '=', attemptId)
+        .where('status', 'in', LIVE_ATTEMPTS)
+        .executeTakeFirst()
+      if (numUpdatedRows === 0n) return false
+      await appendAudit(trx, audit)
+      return true
+    })
+  }
+
+  prune(at: Timestamp): Promise<number> {
+    return this.#session.write(async trx => {
+      const { numDeletedRows } = await trx.deleteFrom('connection_attempts').where('expires_at', '<', at).executeTakeFirst()
+      return Number(numDeletedRows)
+    })
+  }
+}
+
+function attemptOf(row: Row): ConnectionAttempt {
+  return {
+    attemptId: row.attempt_id,
+    platformId: row.platform_id,
+    userKey: row.user_key,
+    connectionType: row.connection_type,
+    broker: row.broker,
+    chosenBroker: row.chosen_broker,
+    redirectUrl: row.redirect_url,
+    redirectOnErrorUrl: row.redirect_on_error_url,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    status: row.status,
+    browserHash: row.browser_hash,
+    stateHash: row.state_hash
+  }
+}

@@ -1,0 +1,160 @@
+// The audit log: entries wait in `audit_pending` and are moved, one sealer at a time, into a chain of hashes that nothing may change.
+import { createHash } from 'node:crypto'
+import type { AuditEntry, AuditStore } from '@trunkline/core/ports/store'
+import { sql } from 'kysely'
+import { appendAudit } from './audit-entries.ts'
+import { readAuditEntry } from './documents.ts'
+import type { Session } from './session.ts'
+
+const PAGE = 1_000
+
+/** The end of the chain. Kept elsewhere, it later proves that nothing up to it was cut off or rewritten. */
+export interface ChainHead {
+  readonly position: number
+  /** SHA-256, lower-case hex. */
+  readonly hash: string
+}
+
+export interface Verification {
+  readonly entries: number
+  readonly broken: { readonly position: number; readonly why: string } | null
+  readonly head: ChainHead
+}
+
+export class SqlAuditStore implements AuditStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async append(entry: AuditEntry): Promise<void> {
+    await this.#session.write(trx => appendAudit(trx, entry))
+  }
+
+  seal(limit: number): Promise<number> {
+    return this.#session.write(async trx => {
+      // The head's row lock makes this the only sealer.
+      const head = await trx.selectFrom('audit_head').selectAll().where('id', '=', 1).forUpdate().executeTakeFirstOrThrow()
+      const oldest = trx.selectFrom('audit_pending').select('id').orderBy('id').limit(limit)
+      const moved = await trx.deleteFrom('audit_pending').where('id', 'in', oldest).returning(['id', 'entry']).execute()
+      if (moved.length === 0) return 0
+      let { position, hash } = head
+      const sealed = moved
+        .sort((a, b) => a.id - b.id)
+        .map(({ entry }) => {
+          position += 1
+          hash = chained(hash, entry)
+          return { position, entry, hash }
+        })
+      await sql`insert into audit_log (position, entry, hash)
+        select * from unnest(
+          ${sealed.map(row => row.position)}::bigint[], ${sealed.map(row => row.entry)}::text[], ${sealed.map(row => row.hash)}::bytea[]
+        )`.execute(trx)
+      await trx.updateTable('audit_head').set({ position, hash }).where('id', '=', 1).execute()
+      return sealed.length
+    })
+  }
+
+  /** @param kept a head that was kept elsewhere; the chain must still go through it. */
+  async verify(kept?: ChainHead): Promise<Verification> {
+    const { position: end, hash } = await this.#session.read(db =>
+      db.selectFrom('audit_head').selectAll().where('id', '=', 1).executeTakeFirstOrThrow()
+    )
+    const head: ChainHead = { position: end, hash: hash.toString('hex') }
+    const walk = new ChainWalk(kept)
+    while (walk.broken === null && walk.position < end) {
+      const rows = await this.#page(walk.position, Math.min(PAGE, end - walk.position))
+      for (const row of rows) walk.step(row)
+      if (rows.length === 0) walk.missing()
+    }
+    if (walk.broken === null && walk.hash !== head.hash) walk.fault(end, 'the last entry is not the one the chain ended with')
+    if (walk.broken === null && (await this.#reaches(end + 1)) && !(await this.#movedOn(end))) {
+      walk.fault(end + 1, 'the entry lies beyond the end of the chain')
+    }
+    if (walk.broken === null && kept !== undefined && kept.position > end) {
+      walk.fault(end + 1, `the chain once had ${kept.position} entries; those from here on are gone`)
+    }
+    return { entries: walk.position, broken: walk.broken, head }
+  }
+
+  async list(limit: number): Promise<readonly (AuditEntry & { readonly position: number | null })[]> {
+    return this.#session.read(async db => {
+      const pending = await db.selectFrom('audit_pending').select('entry').orderBy('id', 'desc').limit(limit).execute()
+      const sealed = await db.selectFrom('audit_log').select(['entry', 'position']).orderBy('position', 'desc').limit(limit).execute()
+      const rows = [...pending.map(({ entry }) => ({ entry, position: null })), ...sealed]
+      return rows.slice(0, limit).map(({ entry, position }) => ({ ...readAuditEntry(entry), position }))
+    })
+  }
+
+  #page(after: number, limit: number): Promise<readonly ChainRow[]> {
+    return this.#session.read(db =>
+      db
+        .selectFrom('audit_log')
+        .select(['position', 'entry', 'hash'])
+        .where('position', '>', after)
+        .orderBy('position')
+        .limit(limit)
+        .execute()
+    )
+  }
+
+  #reaches(position: number): Promise<boolean> {
+    return this.#page(position - 1, 1).then(rows => rows.length > 0)
+  }
+
+  /** Whether a sealer has moved the head since it was read. */
+  async #movedOn(end: number): Promise<boolean> {
+    const head = await this.#session.read(db => db.selectFrom('audit_head').select('position').executeTakeFirstOrThrow())
+    return head.position > end
+  }
+}
+
+interface ChainRow {
+  readonly position: number
+  readonly entry: string
+  readonly hash: Buffer
+}
+
+/** Follows the chain row by row up to its first fault. */
+class ChainWalk {
+  readonly #kept: ChainHead | undefined
+  #hash = Buffer.alloc(32)
+  position = 0
+  broken: Verification['broken'] = null
+
+  constructor(kept: ChainHead | undefined) {
+    this.#kept = kept
+  }
+
+  get hash(): string {
+    return this.#hash.toString('hex')
+  }
+
+  step(row: ChainRow): void {
+    if (this.broken !== null) return
+    const hash = chained(this.#hash, row.entry)
+    if (row.position !== this.position + 1) this.missing()
+    else if (!hash.equals(row.hash)) this.fault(row.position, 'the entry, or the order of entries, was altered')
+    else this.#accept(row.position, hash)
+  }
+
+  #accept(position: number, hash: Buffer<ArrayBuffer>): void {
+    this.#hash = hash
+    this.position = position
+    if (this.#kept?.position === position && this.#kept.hash !== this.hash)
+      this.fault(position, 'the chain up to here is not the one whose end was kept')
+  }
+
+  missing(): void {
+    this.fault(this.position + 1, 'the entry is missing')
+  }
+
+  fault(position: number, why: string): void {
+    this.broken ??= { position, why }
+  }
+}
+
+function chained(before: Buffer, entry: string): Buffer<ArrayBuffer> {
+  return createHash('sha256').update(before).update(entry, 'utf8').digest()
+}

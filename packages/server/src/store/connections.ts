@@ -1,0 +1,208 @@
+// Connections, their accounts' creation, their sealed credentials, and the logins of removed ones that brokers have yet to be told of.
+import type { Account, Connection } from '@trunkline/core/domain/account'
+import type { AttemptId, ConnectionId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import type { ConnectionStatus } from '@trunkline/core/domain/vocabulary'
+import type { AuditEntry, ConnectionStore, Page, PageRequest, Revocation, RewrapItem, SealedValue } from '@trunkline/core/ports/store'
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { LIVE_ATTEMPTS } from './attempts.ts'
+import { appendAudit } from './audit-entries.ts'
+import * as credentials from './credentials.ts'
+import type { Database } from './database.ts'
+import type { Eraser } from './eraser.ts'
+import { edgeKeys, pageOf, walkOf } from './page.ts'
+import { condemnOrders, lockUser, moveToRevocations } from './removal.ts'
+import type { Session } from './session.ts'
+import { storable } from './types.ts'
+
+type Row = Selectable<Database['connections']>
+
+export class SqlConnectionStore implements ConnectionStore {
+  readonly #session: Session
+  readonly #eraser: Eraser
+
+  constructor(session: Session, eraser: Eraser) {
+    this.#session = session
+    this.#eraser = eraser
+  }
+
+  create(
+    connection: Connection,
+    accounts: readonly Account[],
+    { sealed, revision }: SealedValue,
+    attemptId: AttemptId,
+    audit: AuditEntry
+  ): Promise<boolean> {
+    return this.#session.write(async trx => {
+      if (!(await lockUser(trx, connection.userKey))) return false
+      const { numUpdatedRows } = await trx
+        .updateTable('connection_attempts')
+        .set({ status: 'completed', state_hash: null, verifier: null, verifier_revision: null })
+        .where('attempt_id', '=', attemptId)
+        .where('status', 'in', LIVE_ATTEMPTS)
+        .executeTakeFirst()
+      if (numUpdatedRows === 0n) return false
+      await trx.insertInto('connections').values(rowOf(connection)).execute()
+      await trx
+        .insertInto('connection_credentials')
+        .values({ connection_id: connection.connectionId, user_key: connection.userKey, sealed, revision })
+        .execute()
+      if (accounts.length > 0) await trx.insertInto('accounts').values(accounts.map(accountRowOf)).execute()
+      await appendAudit(trx, audit)
+      return true
+    })
+  }
+
+  async find(connectionId: ConnectionId): Promise<Connection | null> {
+    const row = await this.#session.read(db =>
+      db.selectFrom('connections').selectAll().where('connection_id', '=', connectionId).executeTakeFirst()
+    )
+    return row === undefined ? null : connectionOf(row)
+  }
+
+  async listByUser(userKey: UserKey, status: ConnectionStatus | null): Promise<readonly Connection[]> {
+    const rows = await this.#session.read(db => {
+      const query = db.selectFrom('connections').selectAll().where('user_key', '=', userKey)
+      const matching = status === null ? query : query.where('status', '=', status)
+      return matching.orderBy('created_at', 'desc').orderBy('connection_id', 'desc').execute()
+    })
+    return rows.map(connectionOf)
+  }
+
+  listByPlatform(platformId: PlatformId, status: ConnectionStatus | null, page: PageRequest): Promise<Page<Connection>> {
+    const walk = walkOf(page)
+    const [value, unique] = page.edge === null ? ['', ''] : edgeKeys(page.edge)
+    const side = (comparison: '<' | '>' | '<=' | '>=') =>
+      sql<boolean>`(created_at, connection_id) ${sql.raw(comparison)} (${value}::timestamptz, ${unique}::uuid)`
+    return this.#session.read(async db => {
+      let forward = matching(db, platformId, status).selectAll()
+      if (page.edge !== null) forward = forward.where(side(walk.beyond))
+      const rows = await forward.orderBy('created_at', walk.direction).orderBy('connection_id', walk.direction).limit(walk.limit).execute()
+      const behind =
+        page.edge !== null &&
+        (await matching(db, platformId, status).select('connection_id').where(side(walk.behind)).limit(1).executeTakeFirst()) !== undefined
+      return pageOf(rows, page, behind, { row: connectionOf, key: row => [row.created_at, row.connection_id] })
+    })
+  }
+
+  async withUnfinishedOrders(): Promise<readonly Connection[]> {
+    const rows = await this.#session.read(db =>
+      db
+        .selectFrom('connections')
+        .selectAll()
+        .where('connection_id', 'in', db.selectFrom('orders').select('connection_id').where('is_open', '=', true))
+        .orderBy('created_at')
+        .orderBy('connection_id')
+        .execute()
+    )
+    return rows.map(connectionOf)
+  }
+
+  credentials(connectionId: ConnectionId): Promise<SealedValue | null> {
+    return this.#session.read(db => credentials.find(db, connectionId))
+  }
+
+  replaceCredentials(connectionId: ConnectionId, revision: number, next: SealedValue): Promise<boolean> {
+    return this.#session.write(trx => credentials.replace(trx, connectionId, revision, next))
+  }
+
+  markBroken(connectionId: ConnectionId, reason: string, at: Timestamp, audit: AuditEntry): Promise<boolean> {
+    return this.#session.write(async trx => {
+      const { numUpdatedRows } = await trx
+        .updateTable('connections')
+        .set({ status: 'BROKEN', broken_reason: storable(reason), updated_at: at })
+        .where('connection_id', '=', connectionId)
+        .where('status', '=', 'ACTIVE')
+        .executeTakeFirst()
+      if (numUpdatedRows === 0n) return false
+      await appendAudit(trx, audit)
+      return true
+    })
+  }
+
+  async remove(connectionId: ConnectionId, at: Timestamp, audit: AuditEntry): Promise<boolean> {
+    const removed = await this.#session.write(async trx => {
+      const owner = await trx.selectFrom('connections').select('user_key').where('connection_id', '=', connectionId).executeTakeFirst()
+      if (owner === undefined || !(await lockUser(trx, owner.user_key))) return false
+      await moveToRevocations(trx, [connectionId], at)
+      await condemnOrders(trx, [connectionId])
+      const { numDeletedRows } = await trx.deleteFrom('connections').where('connection_id', '=', connectionId).executeTakeFirst()
+      if (numDeletedRows === 0n) return false
+      await appendAudit(trx, audit)
+      return true
+    })
+    if (removed) await this.#eraser.startAndWait()
+    return removed
+  }
+
+  dueRevocations(at: Timestamp, limit: number): Promise<readonly Revocation[]> {
+    return this.#session.read(db => credentials.due(db, at, limit))
+  }
+
+  async postponeRevocation(connectionId: ConnectionId, until: Timestamp): Promise<void> {
+    await this.#session.write(trx => credentials.postpone(trx, connectionId, until))
+  }
+
+  async finishRevocation(connectionId: ConnectionId): Promise<void> {
+    await this.#session.write(trx => credentials.erase(trx, connectionId))
+  }
+
+  sealedUnderOtherKeys(keyId: string, limit: number): Promise<readonly RewrapItem[]> {
+    return this.#session.read(db => credentials.underOtherKeys(db, keyId, limit))
+  }
+
+  rewrapped(item: RewrapItem, sealed: Uint8Array, keyId: string): Promise<boolean> {
+    return this.#session.write(trx => credentials.rewrap(trx, item, sealed, keyId))
+  }
+}
+
+function matching(db: Kysely<Database>, platformId: PlatformId, status: ConnectionStatus | null) {
+  const query = db.selectFrom('connections').where('platform_id', '=', platformId)
+  return status === null ? query : query.where('status', '=', status)
+}
+
+function connectionOf(row: Row): Connection {
+  return {
+    connectionId: row.connection_id,
+    platformId: row.platform_id,
+    userKey: row.user_key,
+    userId: row.user_id,
+    broker: row.broker,
+    connectionType: row.connection_type,
+    status: row.status,
+    brokenReason: row.broken_reason,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at
+  }
+}
+
+function rowOf(connection: Connection): Row {
+  return {
+    connection_id: connection.connectionId,
+    platform_id: connection.platformId,
+    user_key: connection.userKey,
+    user_id: connection.userId,
+    broker: connection.broker,
+    connection_type: connection.connectionType,
+    status: connection.status,
+    broken_reason: connection.brokenReason,
+    created_at: connection.createdAt,
+    updated_at: connection.updatedAt
+  }
+}
+
+function accountRowOf(account: Account, place: number): Selectable<Database['accounts']> {
+  return {
+    account_id: account.accountId,
+    connection_id: account.connectionId,
+    user_key: account.userKey,
+    place,
+    account_number: storable(account.accountNumber),
+    broker_account_id: storable(account.brokerAccountId),
+    institution_name: storable(account.institutionName),
+    broker: account.broker,
+    name: account.name === null ? null : storable(account.name),
+    account_type: account.accountType === null ? null : storable(account.accountType),
+    currency: account.currency === null ? null : storable(account.currency)
+  }
+}

@@ -1,0 +1,242 @@
+// The tables as Kysely sees them: one interface per table, with the domain's types where a column holds one of its values.
+import type { AttemptStatus } from '@trunkline/core/domain/account'
+import type {
+  AccountId,
+  AttemptId,
+  BrokerId,
+  ClOrdId,
+  ConnectionId,
+  EventId,
+  OrderId,
+  PlatformId,
+  TransactionId,
+  UserId,
+  UserKey
+} from '@trunkline/core/domain/ids'
+import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
+import type { ConnectionStatus, ConnectionType, OrderStatus, Side } from '@trunkline/core/domain/vocabulary'
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
+
+/** Read as a `Buffer`, written as any bytes. */
+type Bytes = ColumnType<Buffer, Uint8Array, Uint8Array>
+type NullableBytes = ColumnType<Buffer | null, Uint8Array | null | undefined, Uint8Array | null>
+/** JSON text of a record of the domain. Only `documents.ts` reads and writes it. */
+type Document = string
+/** The kinds of account records that are confirmed as a whole. */
+export type RecordKind = 'balances' | 'positions' | 'orders' | 'transactions'
+
+export interface Database {
+  readonly platforms: PlatformsTable
+  readonly users: UsersTable
+  readonly user_counters: UserCountersTable
+  readonly connection_attempts: ConnectionAttemptsTable
+  readonly connections: ConnectionsTable
+  readonly connection_credentials: ConnectionCredentialsTable
+  readonly revocations: RevocationsTable
+  readonly accounts: AccountsTable
+  readonly account_records: AccountRecordsTable
+  readonly transactions: TransactionsTable
+  readonly market_data_tokens: MarketDataTokensTable
+  readonly orders: OrdersTable
+  readonly order_broker_ids: OrderBrokerIdsTable
+  readonly fills: FillsTable
+  readonly events: EventsTable
+  readonly audit_pending: AuditPendingTable
+  readonly audit_log: AuditLogTable
+  readonly audit_head: AuditHeadTable
+  readonly erasures: ErasuresTable
+  readonly probes: ProbesTable
+  readonly schema_migrations: SchemaMigrationsTable
+}
+
+interface PlatformsTable {
+  platform_id: PlatformId
+  client_id: string
+  secret_hash: string
+  name: string
+  redirect_allow_list: Document
+  created_at: Timestamp
+}
+
+interface UsersTable {
+  user_key: UserKey
+  platform_id: PlatformId
+  user_id: UserId
+  secret_hash: string
+  created_at: Timestamp
+}
+
+interface UserCountersTable {
+  user_key: UserKey
+  last_seq: number
+}
+
+interface ConnectionAttemptsTable {
+  attempt_id: AttemptId
+  platform_id: PlatformId
+  user_key: UserKey
+  token_hash: string
+  connection_type: ConnectionType
+  broker: BrokerId | null
+  chosen_broker: BrokerId | null
+  redirect_url: string | null
+  redirect_on_error_url: string | null
+  created_at: Timestamp
+  expires_at: Timestamp
+  status: AttemptStatus
+  browser_hash: string | null
+  state_hash: string | null
+  verifier: NullableBytes
+  verifier_revision: number | null
+}
+
+interface ConnectionsTable {
+  connection_id: ConnectionId
+  platform_id: PlatformId
+  user_key: UserKey
+  user_id: UserId
+  broker: BrokerId
+  connection_type: ConnectionType
+  status: ConnectionStatus
+  broken_reason: string | null
+  created_at: Timestamp
+  updated_at: Timestamp
+}
+
+interface ConnectionCredentialsTable {
+  connection_id: ConnectionId
+  user_key: UserKey
+  sealed: Bytes
+  revision: number
+  key_id: string | null
+}
+
+interface RevocationsTable extends ConnectionCredentialsTable {
+  broker: BrokerId
+  attempts: Generated<number>
+  removed_at: Timestamp
+  due_at: Timestamp
+}
+
+interface AccountsTable {
+  account_id: AccountId
+  connection_id: ConnectionId
+  user_key: UserKey
+  place: number
+  account_number: string
+  broker_account_id: string
+  institution_name: string
+  broker: BrokerId
+  name: string | null
+  account_type: string | null
+  currency: string | null
+}
+
+interface AccountRecordsTable {
+  account_id: AccountId
+  kind: RecordKind
+  version: number
+  confirmed_at: Timestamp
+  document: Document
+}
+
+interface TransactionsTable {
+  transaction_id: TransactionId
+  account_id: AccountId
+  broker_transaction_id: string
+  day: Day
+  document: Document
+}
+
+interface MarketDataTokensTable {
+  token_hash: string
+  user_key: UserKey
+  connection_id: ConnectionId
+  created_at: Timestamp
+  expires_at: Timestamp
+  superseded_at: Timestamp | null
+}
+
+interface OrdersTable {
+  order_id: OrderId
+  user_key: UserKey
+  account_id: AccountId
+  connection_id: ConnectionId
+  trading_day: Day
+  cl_ord_id: ClOrdId
+  broker_cl_ord_id: string
+  broker_order_id: string | null
+  revision: number
+  status: OrderStatus
+  is_open: boolean
+  symbol: string | null
+  side: Side
+  entry_time: Timestamp
+  last_modified_time: Timestamp
+  last_exec_time: string
+  final_status: OrderStatus | null
+  final_modified_time: Timestamp | null
+  final_exec_time: string | null
+  document: Document
+}
+
+interface OrderBrokerIdsTable {
+  account_id: AccountId
+  broker_order_id: string
+  order_id: OrderId
+}
+
+interface FillsTable {
+  order_id: OrderId
+  leg: number
+  fill_id: string
+  at: Timestamp
+  quantity: string
+  price: string
+  exec_dest: string | null
+}
+
+interface EventsTable {
+  user_key: UserKey
+  seq: number
+  event_id: EventId
+  account_id: AccountId
+  topic: 'orders' | 'positions' | 'balances'
+  at: Timestamp
+  data: Document
+}
+
+interface AuditPendingTable {
+  id: GeneratedAlways<number>
+  entry: Document
+}
+
+interface AuditLogTable {
+  position: number
+  entry: Document
+  hash: Bytes
+}
+
+interface AuditHeadTable {
+  id: number
+  position: number
+  hash: Bytes
+}
+
+interface ErasuresTable {
+  kind: 'account' | 'user'
+  id: AccountId | UserKey
+}
+
+interface ProbesTable {
+  id: number
+  count: number
+}
+
+interface SchemaMigrationsTable {
+  number: number
+  name: string
+  checksum: string
+  breaking: boolean
+  applied_at: Timestamp
+}

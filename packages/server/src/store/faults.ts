@@ -1,0 +1,51 @@
+// What an error of the database means for whoever asked: refused (nothing changed), unavailable, or a commit nobody saw.
+import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
+import { DatabaseError } from 'pg'
+
+/** SQLSTATEs (or classes of them) that say "not now": too many connections, out of resources, lock not to be had, shutting down. */
+const NOT_NOW = ['08', '53', '55P03', '57', '25006']
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK = '40P01'
+
+/**
+ * Whether the server said, over a connection that lives on, that the statement failed: its transaction is then undone for certain.
+ * A fatal error ends the session, and may have come after the commit.
+ */
+export function isRefusal(error: unknown): error is DatabaseError {
+  // The severity's word is in the server's language, so codes that only ever end a session count too.
+  return error instanceof DatabaseError && error.severity !== 'FATAL' && error.severity !== 'PANIC' && !ENDS_SESSION.test(error.code ?? '')
+}
+
+const ENDS_SESSION = /^(?:08|28|57P|25P0[34])/
+
+/** A refusal that trying the same again can cure. */
+export function isTransient(error: unknown): boolean {
+  return isRefusal(error) && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
+}
+
+/** An error before any commit was sent. Nothing was changed, so a lost database is unavailable and no more. */
+export function beforeCommit(error: unknown): unknown {
+  if (error instanceof StoreUnavailable || !isInfrastructure(error)) return error
+  return new StoreUnavailable('The database cannot be reached or does not answer now.', { cause: error })
+}
+
+/** An error after a commit was sent, alone or with its statement. */
+export function aroundCommit(error: unknown): unknown {
+  if (error instanceof StoreUnavailable || error instanceof CommitUnknown) return error
+  if (isRefusal(error)) return beforeCommit(error)
+  if (!isInfrastructure(error)) return error
+  return new CommitUnknown('The database did not confirm the commit; it may have happened.', { cause: error })
+}
+
+/** Errors of the line or the server rather than of the statement. A bug of ours (a `TypeError`) is neither. */
+function isInfrastructure(error: unknown): boolean {
+  if (error instanceof CommitUnknown) return true
+  if (error instanceof DatabaseError) return !isRefusal(error) || NOT_NOW.some(prefix => error.code?.startsWith(prefix))
+  if (!(error instanceof Error)) return false
+  if ('code' in error && typeof error.code === 'string' && /^E[A-Z]+$/.test(error.code)) return true
+  return LINE_LOST.test(error.message)
+}
+
+// The driver has no codes for these.
+const LINE_LOST =
+  /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after|Client was closed|driver has already been destroyed|Postgres connection has been discarded)/

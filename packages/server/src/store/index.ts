@@ -1,0 +1,141 @@
+// The service's memory: the store port on PostgreSQL, or on the embedded engine, with the same SQL.
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Ids } from '@trunkline/core/ports/ids'
+import type { Log } from '@trunkline/core/ports/log'
+import type { Store } from '@trunkline/core/ports/store'
+import { Kysely } from 'kysely'
+import { RecordWriter } from './account-records.ts'
+import { SqlAccountStore } from './accounts.ts'
+import { SqlAttemptStore } from './attempts.ts'
+import { SqlAuditStore } from './audit.ts'
+import { SqlConnectionStore } from './connections.ts'
+import type { Database } from './database.ts'
+import { Eraser } from './eraser.ts'
+import { SqlEventStore } from './events.ts'
+import { beforeCommit } from './faults.ts'
+import { migrate } from './migrate.ts'
+import type { BatchStats } from './orders/batches.ts'
+import { Recorder } from './orders/recorder.ts'
+import { SqlOrderStore } from './orders/store.ts'
+import { type EmbeddedStats, embeddedDialect, openEmbedded } from './pglite/index.ts'
+import { SqlPlatformStore } from './platforms.ts'
+import { createPostgresEngine, durabilityFaults, type PoolStats } from './postgres.ts'
+import { Session } from './session.ts'
+import { SqlTokenStore } from './tokens.ts'
+import { TYPES } from './types.ts'
+import { SqlUserStore } from './users.ts'
+
+export type StoreSettings =
+  | { readonly kind: 'postgres'; readonly url: string; readonly poolMax: number }
+  | { readonly kind: 'embedded'; readonly dataDir: string }
+
+export interface StoreDeps {
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  /** Serve although the database may lose commits it confirmed. */
+  readonly unsafeDurability?: boolean
+}
+
+/** Figures for the operator. */
+export interface StoreStats {
+  readonly engine: 'postgres' | 'embedded'
+  /** Order changes: how many wait, were written, and in how many commits. */
+  readonly orders: BatchStats
+  /** Connections of the pool; null on the embedded engine. */
+  readonly pool: PoolStats | null
+  /** The embedded engine's own figures; null on PostgreSQL. */
+  readonly embedded: EmbeddedStats | null
+}
+
+export interface SqlStore extends Store {
+  readonly audit: SqlAuditStore
+  stats(): StoreStats
+}
+
+/** The database refuses durable commits, or may forget confirmed ones, and the setting that allows it is not set. */
+export class UnsafeDurability extends Error {
+  override readonly name = 'UnsafeDurability'
+}
+
+/** An open engine before anything is built on it. */
+export interface Engine {
+  readonly db: Kysely<Database>
+  readonly kind: StoreSettings['kind']
+  stats(): Pick<StoreStats, 'pool' | 'embedded'>
+}
+
+/**
+ * Opens the store and brings its schema up to date.
+ * @throws SchemaMismatch, UnsafeDurability, EngineRefused, StoreUnavailable
+ */
+export async function openStore(settings: StoreSettings, deps: StoreDeps): Promise<SqlStore> {
+  const engine = await openEngine(settings, deps)
+  try {
+    await prepare(engine, deps)
+  } catch (cause) {
+    await engine.db.destroy()
+    throw beforeCommit(cause)
+  }
+  return buildStore(engine, deps)
+}
+
+/** Connects to the engine; nothing is asked of it yet. */
+export async function openEngine(settings: StoreSettings, { log }: Pick<StoreDeps, 'log'>): Promise<Engine> {
+  if (settings.kind === 'postgres') {
+    const { dialect, stats } = createPostgresEngine({ ...settings, log })
+    return { db: new Kysely({ dialect }), kind: 'postgres', stats: () => ({ pool: stats(), embedded: null }) }
+  }
+  const embedded = await openEmbedded({
+    dataDir: settings.dataDir,
+    types: TYPES,
+    onMaintenanceFailed: cause => log.warn('the embedded database could not be tidied', { cause: String(cause) })
+  })
+  return {
+    db: new Kysely({ dialect: embeddedDialect(embedded) }),
+    kind: 'embedded',
+    stats: () => ({ pool: null, embedded: embedded.stats() })
+  }
+}
+
+/** The parts of the store over an engine whose schema is up to date. */
+export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
+  const session = new Session(engine.db)
+  const records = new RecordWriter(session, deps)
+  const recorder = new Recorder(session, deps)
+  const eraser = new Eraser(session, deps)
+  eraser.start()
+  return {
+    platforms: new SqlPlatformStore(session),
+    users: new SqlUserStore(session, eraser),
+    attempts: new SqlAttemptStore(session),
+    connections: new SqlConnectionStore(session, eraser),
+    accounts: new SqlAccountStore(session, { clock: deps.clock, records }),
+    orders: new SqlOrderStore(session, { recorder, records }),
+    events: new SqlEventStore(session),
+    tokens: new SqlTokenStore(session),
+    audit: new SqlAuditStore(session),
+    async probe() {
+      await session.statement('update probes set count = count + 1 where id = 1', [])
+    },
+    stats: () => ({ engine: engine.kind, orders: recorder.stats(), ...engine.stats() }),
+    async [Symbol.asyncDispose]() {
+      await recorder.close()
+      await eraser.close()
+      await session.close()
+    }
+  }
+}
+
+async function prepare({ db, kind }: Engine, deps: StoreDeps): Promise<void> {
+  if (kind === 'postgres') {
+    const faults = await durabilityFaults(db)
+    if (faults.length > 0) {
+      const message = `PostgreSQL would lose confirmed orders when it crashes: ${faults.join(', ')}.`
+      if (deps.unsafeDurability !== true)
+        throw new UnsafeDurability(`${message} Turn these settings on, or allow unsafe durability where losing orders does not matter.`)
+      deps.log.warn(message)
+    }
+  }
+  await migrate(db, deps)
+}

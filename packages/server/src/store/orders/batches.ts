@@ -1,0 +1,129 @@
+// Gathers what many callers want written at the same time into batches that share a commit. While one is being written the next fills up.
+import type { Clock } from '@trunkline/core/ports/clock'
+import { StoreUnavailable } from '@trunkline/core/ports/store'
+
+/** A unit of work that is written as a whole. */
+export interface Batchable {
+  /** How many changes it holds. */
+  readonly size: number
+}
+
+export interface BatchLimits {
+  /** Changes in one batch. One unit may be larger and then goes alone. */
+  readonly batchMax: number
+  /** Changes that may wait; more are refused. */
+  readonly waitingMax: number
+  /** Milliseconds a unit may wait before it is refused unwritten. */
+  readonly waitMsMax: number
+}
+
+export interface BatchStats {
+  readonly waiting: number
+  readonly batches: number
+  readonly changes: number
+  readonly largestBatch: number
+}
+
+interface Waiting<Unit, Result> {
+  readonly unit: Unit
+  readonly since: number
+  readonly resolve: (result: Result) => void
+  readonly reject: (cause: unknown) => void
+}
+
+/** Settles every unit of a batch through `settle`, or by throwing the same error for those it has not settled. */
+export type WriteBatch<Unit, Result> = (units: readonly Unit[], settle: (unit: Unit, outcome: () => Result) => void) => Promise<void>
+
+/** One line of batches: at most one is in flight. */
+export class Batches<Unit extends Batchable, Result> {
+  readonly #write: WriteBatch<Unit, Result>
+  readonly #clock: Clock
+  readonly #limits: BatchLimits
+  #queue: Waiting<Unit, Result>[] = []
+  #waiting = 0
+  #running: Promise<void> | null = null
+  #closed = false
+  #batches = 0
+  #changes = 0
+  #largestBatch = 0
+
+  constructor(write: WriteBatch<Unit, Result>, clock: Clock, limits: BatchLimits) {
+    this.#write = write
+    this.#clock = clock
+    this.#limits = limits
+  }
+
+  stats(): BatchStats {
+    return { waiting: this.#waiting, batches: this.#batches, changes: this.#changes, largestBatch: this.#largestBatch }
+  }
+
+  /** @throws StoreUnavailable when too much waits already, or it waited too long; it was not written then. */
+  submit(unit: Unit): Promise<Result> {
+    if (this.#closed) return Promise.reject(new StoreUnavailable('The store is closed.'))
+    if (this.#waiting + unit.size > this.#limits.waitingMax)
+      return Promise.reject(new StoreUnavailable('Too many order changes are waiting to be written.'))
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ unit, since: this.#clock.monotonicMs(), resolve, reject })
+      this.#waiting += unit.size
+      this.#running ??= this.#run()
+    })
+  }
+
+  /** Writes what waits, takes nothing more. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    // Whatever arrives in the same turn of the event loop goes into the first batch.
+    await new Promise(setImmediate)
+    while (this.#queue.length > 0) {
+      const batch = this.#take()
+      if (batch.length > 0) await this.#flush(batch)
+    }
+    this.#running = null
+  }
+
+  async #flush(batch: readonly Waiting<Unit, Result>[]): Promise<void> {
+    const byUnit = new Map(batch.map(waiting => [waiting.unit, waiting]))
+    const size = batch.reduce((sum, { unit }) => sum + unit.size, 0)
+    this.#batches += 1
+    this.#changes += size
+    this.#largestBatch = Math.max(this.#largestBatch, size)
+    try {
+      await this.#write([...byUnit.keys()], (unit, outcome) => {
+        const waiting = byUnit.get(unit)
+        byUnit.delete(unit)
+        if (waiting === undefined) return
+        try {
+          waiting.resolve(outcome())
+        } catch (cause) {
+          waiting.reject(cause)
+        }
+      })
+      if (byUnit.size > 0) throw new Error('a batch ended without settling all of its units')
+    } catch (cause) {
+      for (const { reject } of byUnit.values()) reject(cause)
+    }
+  }
+
+  #take(): readonly Waiting<Unit, Result>[] {
+    const batch: Waiting<Unit, Result>[] = []
+    const oldest = this.#clock.monotonicMs() - this.#limits.waitMsMax
+    let [size, taken] = [0, 0]
+    for (const waiting of this.#queue) {
+      if (size > 0 && size + waiting.unit.size > this.#limits.batchMax) break
+      taken += 1
+      this.#waiting -= waiting.unit.size
+      if (waiting.since < oldest) {
+        waiting.reject(new StoreUnavailable('The database is too slow to take order changes now.'))
+        continue
+      }
+      size += waiting.unit.size
+      batch.push(waiting)
+    }
+    this.#queue = this.#queue.slice(taken)
+    return batch
+  }
+}

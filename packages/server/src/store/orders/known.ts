@@ -1,0 +1,26 @@
+// Orders read lately, so that the same document is not parsed again at every list it is in.
+import type { OrderId } from '@trunkline/core/domain/ids'
+import type { Order } from '@trunkline/core/domain/order'
+import { LRUCache } from 'lru-cache'
+import { readOrder } from '../documents.ts'
+
+/** Some three kilobytes each, with the texts that readers make of them. */
+const KNOWN_MAX = 5_000
+
+interface Known {
+  readonly document: string
+  readonly order: Order
+}
+
+/** Never stale: an order is given again only for the very document it was read from. */
+export class KnownOrders {
+  readonly #known = new LRUCache<OrderId, Known>({ max: KNOWN_MAX })
+
+  read(orderId: OrderId, document: string): Order {
+    const known = this.#known.get(orderId)
+    if (known?.document === document) return known.order
+    const order = readOrder(document)
+    this.#known.set(orderId, { document, order })
+    return order
+  }
+}

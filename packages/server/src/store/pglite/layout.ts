@@ -1,0 +1,100 @@
+/**
+ * What lies in a data directory, and how it gets there without ever looking finished before it is.
+ *
+ *   database/          PostgreSQL's own files
+ *   READY              written last when the database was made; without it `database/` is not trusted
+ *   database.half-N/   a database being made, or one whose making was interrupted
+ *   owner.lock, owner.json   see lock.ts
+ */
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { EngineRefused } from './errors.ts'
+
+/** Half-made databases kept; more than that means that making one cannot succeed here. */
+const HALF_MADE_MAX = 5
+
+/** The format of the directory; raised when an older service could not read it. */
+const FORMAT = 'trunkline-embedded 1 postgresql 18'
+
+export interface Layout {
+  readonly directory: string
+  readonly database: string
+  readonly ready: string
+}
+
+export function layoutOf(directory: string): Layout {
+  return { directory, database: join(directory, 'database'), ready: join(directory, 'READY') }
+}
+
+/** Makes the directory itself, for its owner only. */
+export function makeDirectory(directory: string): void {
+  const made = mkdirSync(directory, { recursive: true, mode: 0o700 })
+  if (made !== undefined) syncPath(dirname(made))
+}
+
+/** Whether the database was made completely. @throws EngineRefused when by a version this one cannot read */
+export function isReady({ ready }: Layout): boolean {
+  if (!existsSync(ready)) return false
+  const format = readFileSync(ready, 'utf8').trim()
+  if (format === FORMAT) return true
+  throw new EngineRefused('incompatible', `${ready} must say ${JSON.stringify(FORMAT)} but says ${JSON.stringify(format.slice(0, 80))}.`)
+}
+
+/**
+ * Where to make a new database: a folder nobody else, not even an orphan of an earlier attempt, writes to.
+ * A database without its marker is moved aside first.
+ * @throws EngineRefused after too many interrupted attempts
+ */
+export function beginMaking({ directory, database }: Layout): string {
+  const free = Array.from({ length: HALF_MADE_MAX }, (_, n) => join(directory, `database.half-${n + 1}`)).filter(path => !existsSync(path))
+  const aside = existsSync(database) ? free.shift() : undefined
+  const [place] = free
+  if (place === undefined)
+    throw new EngineRefused(
+      'creation_failed',
+      `Making the database in ${directory} was interrupted ${HALF_MADE_MAX} times. See why, then delete its database.half-* folders.`
+    )
+  if (aside !== undefined) renameSync(database, aside)
+  mkdirSync(place, { mode: 0o700 })
+  return place
+}
+
+/** Makes a finished database durable, gives it its name, and only then says that it is there. */
+export function finishMaking({ directory, database, ready }: Layout, place: string): void {
+  syncTree(place)
+  renameSync(place, database)
+  syncPath(directory)
+  writeDurably(ready, `${FORMAT}\n`)
+}
+
+/** Writes a file so that it is either there whole, also after a power cut, or not at all. */
+export function writeDurably(file: string, text: string): void {
+  const temporary = `${file}.new`
+  const fd = openSync(temporary, 'w', 0o600)
+  try {
+    writeSync(fd, text)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+  renameSync(temporary, file)
+  syncPath(dirname(file))
+}
+
+function syncTree(directory: string): void {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) syncTree(path)
+    else syncPath(path)
+  }
+  syncPath(directory)
+}
+
+function syncPath(path: string): void {
+  const fd = openSync(path, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}

@@ -1,0 +1,102 @@
+/** What a PostgreSQL server does in the background and a single-user engine must be asked for: checkpoints, vacuum, statistics. */
+import type { Session } from './session.ts'
+import type { Reply } from './wire.ts'
+
+export interface MaintenanceOptions {
+  readonly session: Session
+  /** Runs work between transactions. */
+  readonly alone: (work: () => Promise<void>) => Promise<void>
+  /** Whether somebody waits for the engine; then only what cannot wait is done. */
+  readonly busy: () => boolean
+  /** Log written before a checkpoint is due: it bounds the log's size on disk and how long a restart replays. */
+  readonly checkpointBytes: number
+}
+
+/** Table ages at which rows must be frozen, long before the engine would refuse to write. */
+const AGE_MAX = 200_000_000
+
+const LOG_POSITION = `SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text AS position`
+
+/** How many times the usual share of rows must be dead or changed before a table is tidied while others work; in quiet times once is enough. */
+const BUSY_FACTOR = 4
+
+/** The table that gains most from a vacuum or from new statistics, with its dead and changed rows as shares of what a server would wait for. */
+const MOST_NEEDY = `
+  SELECT format('%I.%I', n.nspname, c.relname) AS name,
+    age(c.relfrozenxid) > ${AGE_MAX} AS old,
+    coalesce(s.n_dead_tup / (1000 + 0.2 * s.n_live_tup), 0)::float8 AS dead,
+    coalesce(s.n_mod_since_analyze / (500 + 0.2 * s.n_live_tup), 0)::float8 AS changed
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  LEFT JOIN pg_stat_all_tables s ON s.relid = c.oid
+  WHERE c.relkind IN ('r', 'm', 't') AND c.relpersistence <> 't' AND (c.relkind <> 't' OR age(c.relfrozenxid) > ${AGE_MAX})
+  ORDER BY old DESC, greatest(s.n_dead_tup / (1000 + 0.2 * s.n_live_tup), s.n_mod_since_analyze / (500 + 0.2 * s.n_live_tup)) DESC NULLS LAST
+  LIMIT 1`
+
+export class Maintenance {
+  readonly #options: MaintenanceOptions
+  #checkpointAt: bigint | null = null
+  #logSeen = 0n
+  #quietTicks = 0
+  #running = false
+
+  /** Checkpoints made so far. */
+  checkpoints = 0
+
+  constructor(options: MaintenanceOptions) {
+    this.#options = options
+  }
+
+  /** One look at what is due; does at most one checkpoint and one table. Called on a timer; a call during another does nothing. */
+  async tick(): Promise<void> {
+    if (this.#running) return
+    this.#running = true
+    try {
+      await this.#options.alone(() => this.#checkpointIfDue())
+      if (!this.#options.busy()) await this.#options.alone(() => this.#tidyOneTable())
+    } finally {
+      this.#running = false
+    }
+  }
+
+  /** Bytes of log written since the last checkpoint, as of the last tick. */
+  get logBytes(): number {
+    return this.#checkpointAt === null ? 0 : Number(this.#logSeen - this.#checkpointAt)
+  }
+
+  async #checkpointIfDue(): Promise<void> {
+    const position = await this.#position()
+    this.#checkpointAt ??= position
+    this.#quietTicks = position === this.#logSeen ? this.#quietTicks + 1 : 0
+    this.#logSeen = position
+    const written = position - this.#checkpointAt
+    // A quiet moment is the cheapest one, so a smaller log is enough then.
+    const due = written >= this.#options.checkpointBytes || (this.#quietTicks > 0 && written >= this.#options.checkpointBytes / 8)
+    if (!due) return
+    await this.#run('CHECKPOINT')
+    this.checkpoints += 1
+    this.#logSeen = await this.#position()
+    this.#checkpointAt = this.#logSeen
+  }
+
+  async #tidyOneTable(): Promise<void> {
+    await this.#run('SELECT pg_stat_force_next_flush()') // figures are otherwise published by a timer that this engine may not have
+    const [needy] = (await this.#run(MOST_NEEDY)).rows
+    if (needy === undefined) return
+    // A vacuum keeps everybody waiting until it is done, so in busy times it must be worth more.
+    const enough = this.#quietTicks > 0 ? 1 : BUSY_FACTOR
+    const vacuum = needy.old === true || Number(needy.dead) > enough
+    if (vacuum) await this.#run(`VACUUM (ANALYZE) ${String(needy.name)}`)
+    else if (Number(needy.changed) > enough) await this.#run(`ANALYZE ${String(needy.name)}`)
+  }
+
+  async #position(): Promise<bigint> {
+    return BigInt(String((await this.#run(LOG_POSITION)).rows[0]?.position))
+  }
+
+  async #run(sql: string): Promise<Reply> {
+    const reply = await this.#options.session.script(sql)
+    if (reply.error !== null) throw reply.error
+    return reply
+  }
+}

@@ -1,0 +1,30 @@
+/** What crosses between this process, the engine's thread, and the process that makes a database. */
+import type { FileSystemHook } from './durable-fs.ts'
+import type { RefusedReason } from './errors.ts'
+
+export interface CreateInput {
+  readonly directory: string
+  readonly hook: FileSystemHook | null
+}
+
+export interface ThreadInput extends CreateInput {
+  readonly sharedBuffersMb: number
+  readonly fsyncs: BigInt64Array<SharedArrayBuffer>
+}
+
+/** The thread's first message, and its last. Everything between is bytes answering bytes. */
+export type ThreadNotice =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'refused'; readonly reason: RefusedReason; readonly message: string }
+  | { readonly kind: 'closed' }
+
+/** Sent instead of bytes to shut the engine down. */
+export const CLOSE = 'close'
+
+export function isCreateInput(value: unknown): value is CreateInput {
+  return typeof value === 'object' && value !== null && 'directory' in value && typeof value.directory === 'string' && 'hook' in value
+}
+
+export function isThreadNotice(value: unknown): value is ThreadNotice {
+  return typeof value === 'object' && value !== null && 'kind' in value && ['ready', 'refused', 'closed'].includes(String(value.kind))
+}

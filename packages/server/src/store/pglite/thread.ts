@@ -1,0 +1,86 @@
+/** Starts and stops the engine's thread, and the process that makes a database for it. */
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import type { FileSystemHook } from './durable-fs.ts'
+import { EngineRefused } from './errors.ts'
+import { beginMaking, finishMaking, isReady, type Layout } from './layout.ts'
+import { WorkerLink } from './link.ts'
+import { CLOSE, type CreateInput, isThreadNotice, type ThreadInput, type ThreadNotice } from './messages.ts'
+
+export interface EngineThread {
+  readonly link: WorkerLink
+  /** Shuts the engine down cleanly and ends the thread. */
+  close(): Promise<void>
+}
+
+/** Makes the database unless it is there already. @throws EngineRefused */
+export async function makeDatabase(layout: Layout, hook: FileSystemHook | null): Promise<void> {
+  if (isReady(layout)) return
+  const place = beginMaking(layout)
+  const input: CreateInput = { directory: place, hook }
+  try {
+    await promisify(execFile)(process.execPath, [fileURLToPath(new URL('./create.ts', import.meta.url)), JSON.stringify(input)])
+  } catch (cause) {
+    throw new EngineRefused('creation_failed', `The database in ${layout.directory} could not be made.`, { cause })
+  }
+  finishMaking(layout, place)
+}
+
+/**
+ * Starts the engine and waits until it has shown that its commits reach the disk.
+ * @param onLost called once when the thread ends without having been closed
+ * @throws EngineRefused
+ */
+export async function startThread(input: ThreadInput, onLost: (cause: Error) => void): Promise<EngineThread> {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: input })
+  const link = new WorkerLink(worker)
+  const notice = await firstNotice(worker)
+  if (notice.kind === 'refused') throw new EngineRefused(notice.reason, notice.message)
+  let closing = false
+  const lose = (cause: Error): void => {
+    if (closing) return
+    closing = true
+    link.lose(cause)
+    onLost(cause)
+  }
+  worker.on('error', error => lose(error instanceof Error ? error : new Error(String(error))))
+  worker.on('exit', code => lose(new Error(`the engine's thread ended with ${code}`)))
+  return {
+    link,
+    async close() {
+      if (closing) return
+      closing = true
+      const ended = new Promise(resolve => worker.once('exit', resolve))
+      worker.postMessage(CLOSE)
+      await ended
+    }
+  }
+}
+
+function firstNotice(worker: Worker): Promise<ThreadNotice> {
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      worker.off('message', onMessage)
+      worker.off('error', onError)
+      worker.off('exit', onExit)
+    }
+    const onMessage = (message: unknown): void => {
+      if (!isThreadNotice(message)) return
+      settle()
+      resolve(message)
+    }
+    const onError = (error: unknown): void => {
+      settle()
+      reject(error)
+    }
+    const onExit = (code: number): void => {
+      settle()
+      reject(new Error(`the engine's thread ended with ${code} before it was ready`))
+    }
+    worker.on('message', onMessage)
+    worker.on('error', onError)
+    worker.on('exit', onExit)
+  })
+}

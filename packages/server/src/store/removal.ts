@@ -1,0 +1,30 @@
+// What removing a user and removing a connection have in common.
+import type { ConnectionId, UserKey } from '@trunkline/core/domain/ids'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import { type Kysely, sql } from 'kysely'
+import type { Database } from './database.ts'
+
+/** Takes the lock of everything under the user, until the transaction ends. False when there is no such user. */
+export async function lockUser(trx: Kysely<Database>, userKey: UserKey): Promise<boolean> {
+  const row = await trx.selectFrom('user_counters').select('user_key').where('user_key', '=', userKey).forUpdate().executeTakeFirst()
+  return row !== undefined
+}
+
+/** Keeps the sealed logins of connections that go, so that the brokers can be told. */
+export async function moveToRevocations(trx: Kysely<Database>, connectionIds: readonly ConnectionId[], at: Timestamp): Promise<void> {
+  await sql`insert into revocations (connection_id, user_key, broker, sealed, revision, key_id, removed_at, due_at)
+    select connection_id, connections.user_key, broker, sealed, revision, key_id, ${at}::timestamptz, ${at}::timestamptz
+    from connections join connection_credentials using (connection_id)
+    where connection_id = any (${[...connectionIds]}::uuid[])`.execute(trx)
+}
+
+/** Notes that the connections' orders are to be erased. Their events stay in the user's log, which has no gaps. */
+export async function condemnOrders(trx: Kysely<Database>, connectionIds: readonly ConnectionId[]): Promise<void> {
+  await sql`insert into erasures (kind, id)
+    select 'account', account_id from accounts where connection_id = any (${[...connectionIds]}::uuid[])`.execute(trx)
+}
+
+/** Notes that the user's events are to be erased. */
+export async function condemnEvents(trx: Kysely<Database>, userKey: UserKey): Promise<void> {
+  await trx.insertInto('erasures').values({ kind: 'user', id: userKey }).execute()
+}

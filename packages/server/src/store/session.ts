@@ -1,0 +1,73 @@
+// How every part of the store reaches its database: reads, transactions and single writing statements, with errors given their meaning.
+import { StoreUnavailable } from '@trunkline/core/ports/store'
+import { CompiledQuery, type Kysely, type Transaction } from 'kysely'
+import type { Database } from './database.ts'
+import { aroundCommit, beforeCommit, isTransient } from './faults.ts'
+
+const TRIES_MAX = 4
+
+export class Session {
+  readonly #db: Kysely<Database>
+  #closed = false
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db
+  }
+
+  /** @throws StoreUnavailable when the database does not answer. */
+  async read<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
+    this.#assertOpen()
+    try {
+      return await work(this.#db)
+    } catch (cause) {
+      throw beforeCommit(cause)
+    }
+  }
+
+  /** Rows of a reading statement that is written by hand. The caller vouches for the row's type. */
+  rows<Row>(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
+    return this.read(async db => (await db.executeQuery(raw<Row>(sql, parameters))).rows)
+  }
+
+  /** A statement that is its own transaction. @throws CommitUnknown, StoreUnavailable */
+  async statement<Row>(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
+    this.#assertOpen()
+    try {
+      return (await this.#db.executeQuery(raw<Row>(sql, parameters))).rows
+    } catch (cause) {
+      throw aroundCommit(cause)
+    }
+  }
+
+  /** One transaction; run again when it lost against another. `work` touches nothing but the database. @throws CommitUnknown, StoreUnavailable */
+  async write<T>(work: (trx: Transaction<Database>) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      this.#assertOpen()
+      let worked = false
+      try {
+        return await this.#db.transaction().execute(async trx => {
+          const value = await work(trx)
+          worked = true
+          return value
+        })
+      } catch (cause) {
+        if (isTransient(cause) && tries < TRIES_MAX) continue
+        throw worked ? aroundCommit(cause) : beforeCommit(cause)
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    await this.#db.destroy()
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new StoreUnavailable('The store is closed.')
+  }
+}
+
+function raw<Row>(sql: string, parameters: readonly unknown[]): CompiledQuery<Row> {
+  return CompiledQuery.raw(sql, [...parameters]) as CompiledQuery<Row>
+}

@@ -1,0 +1,139 @@
+/** The file that holds master keys: private, replaced whole, changed by one process at a time. */
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { formatKeySet, KEY_BYTES, type KeySet, type MasterKey, parseKeySet } from './master-keys.ts'
+
+/** The key file cannot be used or changed. The message says what to do, and never what the file holds. */
+export class KeyFileRefused extends Error {
+  override readonly name = 'KeyFileRefused'
+}
+
+const BYTES_MAX = 64 * 1024
+const CREATE_WAIT_MS = 5_000
+const CHANGE_WAIT_MS = 500
+const ID_BYTES = 6
+
+export function freshKey(): MasterKey {
+  return { id: `k${randomBytes(ID_BYTES).toString('hex')}`, key: randomBytes(KEY_BYTES) }
+}
+
+/** Reads the keys. @throws KeyFileRefused unless the file is private and well-formed. */
+export function readKeyFile(path: string): KeySet {
+  const file = opened(path)
+  try {
+    const { mode, size } = fstatSync(file)
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+      throw new KeyFileRefused(`${path} holds master keys and is open to others; make it private with: chmod 600 ${path}`)
+    if (size > BYTES_MAX) throw new KeyFileRefused(`${path} is too large to be a file of master keys`)
+    return parseKeySet(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    if (cause instanceof KeyFileRefused) throw cause
+    throw new KeyFileRefused(`${path} cannot be used: ${cause instanceof Error ? cause.message : 'unreadable'}`, { cause })
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Tells one state of the file from the next; null when there is no file. Cheap: one look at the directory entry. */
+export function stateOfKeyFile(path: string): string | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return found === undefined ? null : `${found.ino} ${found.mtimeNs} ${found.size} ${found.mode}`
+}
+
+/** When the file was last changed: at least as long ago its first key became the current one. */
+export function keyFileChangedAt(path: string): Timestamp {
+  return timestampOfMs(statSync(path).mtimeMs)
+}
+
+/** Makes the file with one fresh key unless it is there. Of several processes that try at once, one makes it. */
+export function createKeyFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  exclusively(path, CREATE_WAIT_MS, () => {
+    if (!existsSync(path)) writeKeys(path, { keys: [freshKey()], instance: randomBytes(KEY_BYTES) })
+  })
+}
+
+/** Reads, changes and replaces the file while no other process may. @throws KeyFileRefused */
+export function changeKeyFile(path: string, change: (set: KeySet) => KeySet): KeySet {
+  return exclusively(path, CHANGE_WAIT_MS, () => {
+    // A file that changes hands becomes unreadable to the service it belongs to.
+    const { uid } = statSync(path)
+    if (process.geteuid !== undefined && uid !== process.geteuid())
+      throw new KeyFileRefused(`${path} belongs to another user (id ${uid}); run this as that user`)
+    const next = change(readKeyFile(path))
+    writeKeys(path, next)
+    return next
+  })
+}
+
+function opened(path: string): number {
+  try {
+    return openSync(path, 'r')
+  } catch (cause) {
+    if (!existsSync(path)) throw new KeyFileRefused(`${path} is not there; the service makes it at its first start`)
+    throw new KeyFileRefused(`${path}, the file of master keys, cannot be opened`, { cause })
+  }
+}
+
+/** Written beside, synced, and moved into place: at every moment the file holds either the old keys or the new ones. */
+function writeKeys(path: string, set: KeySet): void {
+  const draft = `${path}.new`
+  // Only ever left by a process that died here; its keys were never in use.
+  rmSync(draft, { force: true })
+  const file = openSync(draft, 'wx', 0o600)
+  try {
+    writeFileSync(file, formatKeySet(set))
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  if (existsSync(path)) renameSync(draft, path)
+  else {
+    linkSync(draft, path) // unlike a rename, never replaces a file that appeared meanwhile
+    rmSync(draft)
+  }
+  syncDirectory(dirname(path))
+}
+
+function syncDirectory(path: string): void {
+  if (process.platform === 'win32') return // directories cannot be opened there
+  const directory = openSync(path, 'r')
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
+  }
+}
+
+/** Two changes at once would each drop the other's key while it is in use. An SQLite transaction is the lock the kernel drops when its holder dies. */
+function exclusively<T>(path: string, waitMs: number, work: () => T): T {
+  closeSync(openSync(`${path}.lock`, 'a', 0o600)) // private, so that nobody else can hold it
+  const lock = new DatabaseSync(`${path}.lock`, { timeout: waitMs })
+  try {
+    lock.exec('BEGIN EXCLUSIVE')
+    return work()
+  } catch (cause) {
+    if (cause instanceof Error && 'errcode' in cause && cause.errcode === SQLITE_BUSY)
+      throw new KeyFileRefused(`another process is changing ${path}; try again when it is done`, { cause })
+    throw cause
+  } finally {
+    lock.close()
+  }
+}
+const SQLITE_BUSY = 5

@@ -1,0 +1,49 @@
+// S64: what lies on the disk holds no secret in the clear.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { StoredCredentials } from '@trunkline/core/app/connections/credentials'
+import { openStore } from '../../src/store/index.ts'
+import { EnvelopeVault } from '../../src/vault/envelope.ts'
+import { copyTemplate } from '../store/pglite/template.ts'
+import { adminOver, clock, connect, directory, entry, ids, keysIn, people, quiet, run } from './support.ts'
+
+test('S64 broker tokens, platform secrets and master keys are nowhere in the database’s files', async context => {
+  const dataDir = directory(context)
+  const database = join(dataDir, 'database')
+  await copyTemplate(database)
+  const keys = keysIn(dataDir)
+  const vault = new EnvelopeVault(keys.ring)
+  const secrets = ['canary-first-token', 'canary-renewed-token', 'canary-removed-token']
+  {
+    await using store = await openStore({ kind: 'embedded', dataDir: database }, { clock, ids, log: quiet })
+    const [user] = await people(store, 1)
+    assert.ok(user !== undefined)
+    const place = await connect(store, vault, user, 'canary-first-token')
+    const signal = AbortSignal.timeout(5_000)
+    const holder = new StoredCredentials({ store, vault }, place)
+    await holder.renew(await holder.read(signal), async () => ({ refreshToken: 'canary-renewed-token' }), signal)
+    const removed = await connect(store, vault, user, 'canary-removed-token')
+    await store.connections.remove(removed.connectionId, clock.now(), entry('connection.delete'))
+    const admin = adminOver(store, keys)
+    const { clientSecret, clientId } = await admin.perform('platform.create', { name: 'Visible platform name', redirects: [] }, run())
+    secrets.push(clientSecret, (await admin.perform('platform.rotate_secret', { platform: clientId }, run())).clientSecret)
+    await admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run())
+  }
+  const keyTexts = readFileSync(join(dataDir, 'master-keys'), 'utf8')
+    .split('\n')
+    .flatMap(line => line.split(':')[1] ?? [])
+  assert.equal(keyTexts.length, 3)
+  const bytes = Buffer.concat(filesBelow(database).map(file => readFileSync(file)))
+  // The search finds what is there: a name is stored as it is.
+  assert.ok(bytes.includes('Visible platform name'))
+  for (const secret of secrets) assert.ok(!bytes.includes(secret), secret.slice(0, 12))
+  for (const text of keyTexts) assert.ok(!bytes.includes(text) && !bytes.includes(Buffer.from(text, 'base64')))
+})
+
+function filesBelow(folder: string): readonly string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter(found => found.isFile())
+    .map(found => join(found.parentPath, found.name))
+}

@@ -1,0 +1,293 @@
+// Rotating master keys: everything ends under the current key, nothing is lost, and what was cut short is finished.
+import assert from 'node:assert/strict'
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openCredentials, sealCredentials } from '@trunkline/core/app/connections/credentials'
+import type { ConnectionId, UserKey } from '@trunkline/core/domain/ids'
+import type { RewrapItem } from '@trunkline/core/ports/store'
+import { StoreUnavailable } from '@trunkline/core/ports/store'
+import { assertKeysFit } from '../../src/admin/keys-fit.ts'
+import { AdminRefused } from '../../src/admin/operations.ts'
+import { rewrapAll } from '../../src/admin/rewrap.ts'
+import { EnvelopeVault, sealedKeyId } from '../../src/vault/envelope.ts'
+import { openKeys } from '../../src/vault/index.ts'
+import { key, ring } from '../vault/rings.ts'
+import { adminOver, clock, connect, directory, embedded, entry, hasher, hurried, ids, keysIn, people, quiet, run } from './support.ts'
+
+const HOUR_AGO = () => new Date(clock.monotonicMs() + performance.timeOrigin - 3_600_000)
+
+test('a rotation brings connections and pending revocations under a fresh key, and says so in the audit log', async context => {
+  const dataDir = directory(context)
+  const store = await embedded(context, dataDir)
+  const keys = keysIn(dataDir)
+  const [user] = await people(store, 1)
+  assert.ok(user !== undefined)
+  const vault = new EnvelopeVault(keys.ring)
+  const places = [await connect(store, vault, user), await connect(store, vault, user), await connect(store, vault, user)]
+  const [, , removed] = places
+  assert.ok(removed !== undefined)
+  await store.connections.remove(removed.connectionId, clock.now(), entry('connection.delete'))
+  const before = keys.ring.current().id
+
+  const told: number[] = []
+  const admin = adminOver(store, keys)
+  const done = await admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run({ progress: ({ rewrapped }) => told.push(rewrapped) }))
+  assert.deepEqual(
+    { ...done, keyId: '', retireAfter: '' },
+    { source: 'file', keyId: '', added: true, resumed: false, rewrapped: 3, unreadable: [], retired: [], retireAfter: '' }
+  )
+  assert.equal(told.at(-1), 3)
+  assert.notEqual(done.keyId, before)
+  const status = await admin.perform('keys.status', {}, run())
+  assert.deepEqual(status.keys, [
+    { id: done.keyId, state: 'current', sealed: 3 },
+    { id: before, state: 'old', sealed: 0 }
+  ])
+  const [revocation] = await store.connections.dueRevocations(clock.now(), 10)
+  assert.ok(revocation !== undefined)
+  assert.equal(sealedKeyId(revocation.credentials.sealed), done.keyId)
+  assert.deepEqual(openCredentials(vault, revocation, revocation.credentials), { refreshToken: 'rt-1' })
+  const acts = (await store.audit.list(50))
+    .filter(({ actor }) => actor === 'operator')
+    .map(({ action, detail }) => `${action} ${detail.by}`)
+  assert.deepEqual(acts.toReversed(), ['keys.rotate tester@here', 'keys.add tester@here', 'keys.rewrap tester@here'])
+})
+
+test('old keys go when no login in flight can need them, not before, unless told', async context => {
+  const dataDir = directory(context)
+  const store = await embedded(context, dataDir)
+  const keys = keysIn(dataDir)
+  const admin = adminOver(store, keys)
+  const first = keys.ring.current().id
+  const { keyId } = await admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run())
+  const early = await admin.perform('keys.rotate', { mode: 'finish', retire: 'when_safe' }, run())
+  assert.deepEqual(early.retired, [])
+  assert.ok(early.retireAfter !== null && early.retireAfter > clock.now())
+  assert.deepEqual(keys.ring.ids(), [keyId, first])
+
+  utimesSync(join(dataDir, 'master-keys'), HOUR_AGO(), HOUR_AGO())
+  const late = await admin.perform('keys.rotate', { mode: 'finish', retire: 'when_safe' }, run())
+  assert.deepEqual(late.retired, [first])
+  assert.deepEqual(keys.ring.ids(), [keyId])
+
+  const again = await admin.perform('keys.rotate', { mode: 'add', retire: 'now' }, run())
+  assert.deepEqual(again.retired, [keyId])
+  assert.equal(readFileSync(join(dataDir, 'master-keys'), 'utf8').match(/^k/gm)?.length, 1)
+  const retirements = (await store.audit.list(50)).filter(({ action }) => action === 'keys.retire').map(({ target }) => target)
+  assert.deepEqual(retirements.toReversed(), [first, keyId])
+})
+
+test('a credential that cannot be opened is told, stops nothing else, and keeps the old keys', async context => {
+  const dataDir = directory(context)
+  const store = await embedded(context, dataDir)
+  const keys = keysIn(dataDir)
+  const [user] = await people(store, 1)
+  assert.ok(user !== undefined)
+  const vault = new EnvelopeVault(keys.ring)
+  const [sound, moved] = [await connect(store, vault, user), await connect(store, vault, user)]
+  // Another connection's bytes, put in this one's place.
+  const stolen = await store.connections.credentials(sound.connectionId)
+  assert.ok(stolen !== null)
+  await store.connections.replaceCredentials(moved.connectionId, 1, { ...stolen, revision: 2 })
+  const admin = adminOver(store, keys)
+  const done = await admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run())
+  assert.equal(done.rewrapped, 1)
+  assert.deepEqual(
+    done.unreadable.map(({ connectionId }) => connectionId),
+    [moved.connectionId]
+  )
+  await assert.rejects(admin.perform('keys.rotate', { mode: 'finish', retire: 'now' }, run()), AdminRefused)
+  assert.equal(keys.ring.ids().length, 2)
+})
+
+test('keys of the environment are only re-wrapped to; taking the old one out is the operator’s', async context => {
+  const dataDir = directory(context)
+  const store = await embedded(context, dataDir)
+  const [user] = await people(store, 1)
+  assert.ok(user !== undefined)
+  const [old, fresh] = [key('old'), key('fresh')]
+  const place = await connect(store, new EnvelopeVault(ring(old)), user)
+  const text = [fresh, old].map(({ id, key: bytes }) => `${id}:${Buffer.from(bytes).toString('base64')}`).join(',')
+  const keys = openKeys({ masterKeys: text, dataDir, create: true }, { clock, log: quiet })
+  const admin = adminOver(store, keys)
+  await assert.rejects(admin.perform('keys.rotate', { mode: 'finish', retire: 'now' }, run()), /TRUNKLINE_MASTER_KEYS/)
+  const done = await admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run())
+  assert.deepEqual([done.source, done.keyId, done.added, done.rewrapped], ['environment', 'fresh', false, 1])
+  const value = await store.connections.credentials(place.connectionId)
+  assert.ok(value !== null)
+  assert.deepEqual(openCredentials(new EnvelopeVault(ring(fresh)), place, value), { refreshToken: 'rt-1' })
+})
+
+test('two rotations at once are one too many', async context => {
+  const dataDir = directory(context)
+  const store = await embedded(context, dataDir)
+  const admin = adminOver(store, keysIn(dataDir))
+  const first = admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run())
+  await assert.rejects(admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run()), /being rotated already/)
+  assert.equal((await first).added, true)
+})
+
+test('a writer that still held the old key when everything looked done is caught', async () => {
+  const [old, fresh] = [key('old'), key('fresh')]
+  const table = new FakeTable()
+  const vault = new EnvelopeVault(ring(fresh, old))
+  table.put(new EnvelopeVault(ring(old)))
+  let pauses = 0
+  const sleeping = {
+    ...hurried,
+    sleep: async () => {
+      pauses += 1
+      if (pauses === 1) table.put(new EnvelopeVault(ring(old)))
+    }
+  }
+  const done = await rewrapAll({ connections: table, vault, clock: sleeping }, run())
+  assert.equal(done.rewrapped, 2)
+  assert.deepEqual(table.keyIds(), ['fresh', 'fresh'])
+})
+
+test('a steady stream of writes under the current key does not keep a rotation from its end', async () => {
+  const [old, fresh] = [key('old'), key('fresh')]
+  const table = new FakeTable()
+  const vault = new EnvelopeVault(ring(fresh, old))
+  table.put(new EnvelopeVault(ring(old)))
+  table.onList = () => {
+    if (table.rows.size < 5_000) table.put(vault)
+  }
+  const done = await rewrapAll({ connections: table, vault, clock: hurried }, run())
+  assert.equal(done.rewrapped, 1)
+  assert.ok(table.keyIds().every(id => id === 'fresh'))
+})
+
+test('a store that is busy for a while is asked again', async () => {
+  const [old, fresh] = [key('old'), key('fresh')]
+  const table = new FakeTable()
+  for (let i = 0; i < 30; i++) table.put(new EnvelopeVault(ring(old)))
+  let calls = 0
+  table.onList = () => {
+    calls += 1
+    if (calls <= 3) throw new StoreUnavailable('busy')
+  }
+  const done = await rewrapAll({ connections: table, vault: new EnvelopeVault(ring(fresh, old)), clock: hurried }, run())
+  assert.equal(done.rewrapped, 30)
+  table.onList = () => {
+    throw new StoreUnavailable('gone')
+  }
+  await assert.rejects(
+    rewrapAll({ connections: table, vault: new EnvelopeVault(ring(fresh, old)), clock: hurried }, run()),
+    StoreUnavailable
+  )
+})
+
+test('when nearly nothing opens a key is missing, and the rotation says that instead of going on', async () => {
+  const table = new FakeTable()
+  const lost = new EnvelopeVault(ring(key('lost')))
+  for (let i = 0; i < 1_100; i++) table.put(lost)
+  const vault = new EnvelopeVault(ring(key('fresh')))
+  await assert.rejects(
+    rewrapAll({ connections: table, vault, clock: hurried }, run()),
+    error => error instanceof AdminRefused && error.message.includes('"lost"')
+  )
+})
+
+test('an operator who goes away ends the work at the next step', async () => {
+  const table = new FakeTable()
+  const [old, fresh] = [key('old'), key('fresh')]
+  for (let i = 0; i < 1_200; i++) table.put(new EnvelopeVault(ring(old)))
+  const gone = new AbortController()
+  const work = rewrapAll(
+    { connections: table, vault: new EnvelopeVault(ring(fresh, old)), clock: hurried },
+    run({ signal: gone.signal, progress: () => gone.abort(new AdminRefused('gone')) })
+  )
+  await assert.rejects(work, /gone/)
+  const rewrapped = table.keyIds().filter(id => id === 'fresh').length
+  assert.ok(rewrapped >= 500 && rewrapped < 1_200, String(rewrapped))
+})
+
+test('S62 a service with the wrong master keys does not start, and the message names what is missing', async context => {
+  const dataDir = directory(context)
+  const store = await embedded(context, dataDir)
+  const [right, wrong] = [key('k1'), key('k1')]
+  await assertKeysFit(store.connections, ring(wrong), quiet)
+  const [user] = await people(store, 1)
+  assert.ok(user !== undefined)
+  const place = await connect(store, new EnvelopeVault(ring(right)), user)
+  const before = await store.connections.credentials(place.connectionId)
+  await assertKeysFit(store.connections, ring(right), quiet)
+  await assertKeysFit(store.connections, ring(key('k2'), right), quiet)
+  await assert.rejects(assertKeysFit(store.connections, ring(key('k2')), quiet), /master key "k1", which is not here/)
+  await assert.rejects(assertKeysFit(store.connections, ring(wrong), quiet), /None of the stored broker credentials opens/)
+  assert.deepEqual(await store.connections.credentials(place.connectionId), before)
+
+  // One that is damaged among others that open is told and does not stop the service.
+  const damaged = await connect(store, new EnvelopeVault(ring(right)), user)
+  await store.connections.replaceCredentials(damaged.connectionId, 1, { sealed: before?.sealed ?? new Uint8Array(), revision: 2 })
+  const told: string[] = []
+  await assertKeysFit(store.connections, ring(right), { ...quiet, error: (_, fields) => void told.push(String(fields?.connectionId)) })
+  assert.deepEqual(new Set(told), new Set([damaged.connectionId]))
+})
+
+test('status names keys that credentials need and that are missing, and stored bytes that are no seal', async context => {
+  const dataDir = directory(context)
+  const store = await embedded(context, dataDir)
+  const keys = keysIn(dataDir)
+  const [user] = await people(store, 1)
+  assert.ok(user !== undefined)
+  await connect(store, new EnvelopeVault(ring(key('lost'))), user)
+  const place = await connect(store, new EnvelopeVault(keys.ring), user)
+  await store.connections.replaceCredentials(place.connectionId, 1, { sealed: Buffer.from('not a seal'), revision: 2 })
+  const status = await adminOver(store, keys).perform('keys.status', {}, run())
+  assert.deepEqual(status.keys, [
+    { id: keys.ring.current().id, state: 'current', sealed: 0 },
+    { id: 'lost', state: 'missing', sealed: 1 }
+  ])
+  assert.equal(status.damaged, 1)
+})
+
+test('a new secret of the demo platform reaches the file that newcomers read', async context => {
+  const dataDir = directory(context)
+  const store = await embedded(context, dataDir)
+  const demoFile = join(dataDir, 'demo-platform.json')
+  const admin = adminOver(store, keysIn(dataDir), { demoFile })
+  const [demo, other] = [
+    await admin.perform('platform.create', { name: 'Demo', redirects: [] }, run()),
+    await admin.perform('platform.create', { name: 'Other', redirects: [] }, run())
+  ]
+  writeFileSync(demoFile, JSON.stringify({ client_id: demo.clientId, client_secret: demo.clientSecret, base_url: 'http://x' }))
+  await admin.perform('platform.rotate_secret', { platform: other.platformId }, run())
+  assert.equal(JSON.parse(readFileSync(demoFile, 'utf8')).client_secret, demo.clientSecret)
+  const { clientSecret } = await admin.perform('platform.rotate_secret', { platform: demo.clientId }, run())
+  assert.deepEqual(JSON.parse(readFileSync(demoFile, 'utf8')), {
+    client_id: demo.clientId,
+    client_secret: clientSecret,
+    base_url: 'http://x'
+  })
+  assert.equal((await store.platforms.findByClientId(demo.clientId))?.secretHash, hasher.hash(clientSecret))
+})
+
+/** The two methods of a table of connections that rotation needs. */
+class FakeTable {
+  readonly rows = new Map<string, { readonly item: RewrapItem; readonly notedKey: string | null }>()
+  onList: () => void = () => {}
+
+  put(vault: EnvelopeVault): void {
+    const place = { connectionId: ids.uuid<ConnectionId>(), userKey: ids.uuid<UserKey>() }
+    const credentials = sealCredentials(vault, place, { refreshToken: 'rt' }, 1)
+    this.rows.set(place.connectionId, { item: { place: 'connection', ...place, credentials }, notedKey: null })
+  }
+
+  keyIds(): readonly string[] {
+    return [...this.rows.values()].map(({ item }) => sealedKeyId(item.credentials.sealed))
+  }
+
+  async sealedUnderOtherKeys(keyId: string, limit: number): Promise<readonly RewrapItem[]> {
+    this.onList()
+    const others = [...this.rows.values()].filter(({ notedKey }) => notedKey !== keyId)
+    return others.slice(0, limit).map(({ item }) => item)
+  }
+
+  async rewrapped(item: RewrapItem, sealed: Uint8Array, keyId: string): Promise<boolean> {
+    this.rows.set(item.connectionId, { item: { ...item, credentials: { ...item.credentials, sealed } }, notedKey: keyId })
+    return true
+  }
+}

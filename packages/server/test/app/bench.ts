@@ -1,0 +1,253 @@
+// A workbench for the application layer: a real store, a scripted broker, and time that moves when told.
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { UserCaller } from '@trunkline/core/app/caller'
+import { sealCredentials } from '@trunkline/core/app/connections/credentials'
+import type { Deps } from '@trunkline/core/app/deps'
+import { cancelOrder } from '@trunkline/core/app/orders/cancel-order'
+import { type ModifyRequest, modifyOrder } from '@trunkline/core/app/orders/modify-order'
+import { type OrderRequest, placeOrder } from '@trunkline/core/app/orders/place-order'
+import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
+import type { Account, Connection } from '@trunkline/core/domain/account'
+import { parseDecimal } from '@trunkline/core/domain/decimal'
+import { parseClOrdId } from '@trunkline/core/domain/ids'
+import type { Order } from '@trunkline/core/domain/order'
+import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
+import type { Ids } from '@trunkline/core/ports/ids'
+import type { LogFields } from '@trunkline/core/ports/log'
+import type { LoggedEvent, Store } from '@trunkline/core/ports/store'
+import { type Application, application } from '@trunkline/testkit/application'
+import { type Book, ScriptedBroker } from '@trunkline/testkit/scripted-broker/index'
+import * as make from '@trunkline/testkit/store-contract/records'
+import { VirtualClock } from '@trunkline/testkit/virtual-clock'
+import { LocalBus } from '../../src/bus/local-bus.ts'
+import { RandomIds } from '../../src/ops/ids.ts'
+import { openStore, type SqlStore } from '../../src/store/index.ts'
+import { EnvelopeVault } from '../../src/vault/envelope.ts'
+import { Sha256Hasher } from '../../src/vault/hasher.ts'
+import { FixedKeyRing, parseKeySet } from '../../src/vault/master-keys.ts'
+import { testDeps } from '../store/deps.ts'
+import { copyTemplate } from '../store/pglite/template.ts'
+import { WatchedStore } from './watched-store.ts'
+
+const VAULT = new EnvelopeVault(new FixedKeyRing(parseKeySet(`k1:${randomBytes(32).toString('base64')}`)))
+
+/** A store for the worlds of one test file. */
+export class Bench implements AsyncDisposable {
+  readonly store: SqlStore
+  readonly #cleanUp: () => Promise<void>
+
+  private constructor(store: SqlStore, cleanUp: () => Promise<void>) {
+    this.store = store
+    this.#cleanUp = cleanUp
+  }
+
+  static over(store: SqlStore, cleanUp: () => Promise<void>): Bench {
+    return new Bench(store, cleanUp)
+  }
+
+  /** Over an embedded store of its own. */
+  static async open(): Promise<Bench> {
+    const directory = mkdtempSync(join(tmpdir(), 'trunkline-app-'))
+    const dataDir = join(directory, 'data')
+    await copyTemplate(dataDir)
+    const store = await openStore({ kind: 'embedded', dataDir }, testDeps())
+    return new Bench(store, async () => rmSync(directory, { recursive: true, force: true }))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.store[Symbol.asyncDispose]()
+    await this.#cleanUp()
+  }
+
+  world(options: WorldOptions = {}): Promise<World> {
+    return World.open(this.store, options)
+  }
+}
+
+export interface WorldOptions {
+  readonly capabilities?: Partial<BrokerCapabilities>
+  readonly timing?: Partial<Timing>
+  readonly ids?: Ids
+  readonly accounts?: number
+}
+
+/** One thing that was logged. */
+export interface Logged {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly fields: LogFields
+}
+
+/** What a user asks for: a limit order for ten shares unless said otherwise. */
+export type Wish = Partial<Omit<OrderRequest, 'clOrdId' | 'quantity' | 'limitPrice'>> & {
+  readonly clOrdId?: string
+  readonly quantity?: string
+  readonly limitPrice?: string
+}
+
+/** One user with one connection at a broker of its own, and the application that serves it. */
+export class World implements AsyncDisposable {
+  readonly clock: VirtualClock
+  readonly broker: ScriptedBroker
+  readonly watched: WatchedStore
+  readonly caller: UserCaller
+  readonly connection: Connection
+  readonly account: Account
+  readonly accounts: readonly Account[]
+  readonly logged: Logged[] = []
+  readonly counted = new Map<string, number>()
+  readonly told: LoggedEvent[] = []
+  readonly deps: Deps
+  #application: Application
+  #placed = 0
+
+  private constructor(deps: Deps, parts: Pick<World, 'clock' | 'broker' | 'watched' | 'logged' | 'counted'>, owner: make.Owner) {
+    this.deps = deps
+    this.clock = parts.clock
+    this.broker = parts.broker
+    this.watched = parts.watched
+    this.logged = parts.logged
+    this.counted = parts.counted
+    this.connection = owner.connection
+    this.account = owner.account
+    this.accounts = owner.accounts
+    this.caller = { platform: owner.platform, user: owner.user, ip: null, requestId: null }
+    this.#application = application(deps)
+    deps.bus.subscribe(message => {
+      if (message.type === 'events') this.told.push(...message.events)
+    })
+  }
+
+  static async open(inner: Store, options: WorldOptions): Promise<World> {
+    const clock = new VirtualClock()
+    const broker = new ScriptedBroker(clock, options.capabilities)
+    const watched = new WatchedStore(inner)
+    clock.restWith(() => watched.idle())
+    const logged: Logged[] = []
+    const note =
+      (level: Logged['level']) =>
+      (message: string, fields: LogFields = {}) =>
+        void logged.push({ level, message, fields })
+    const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') }
+    const counted = new Map<string, number>()
+    const count = (name: string, labels: Readonly<Record<string, string>> = {}) => {
+      const key = [name, ...Object.values(labels)].join(' ')
+      counted.set(key, (counted.get(key) ?? 0) + 1)
+    }
+    const deps: Deps = {
+      store: watched.store,
+      brokers: new Map([[broker.capabilities.id, broker.definition]]),
+      bus: new LocalBus(log),
+      clock,
+      ids: options.ids ?? new RandomIds(),
+      vault: VAULT,
+      hasher: new Sha256Hasher(Buffer.alloc(32, 9)),
+      log,
+      meter: { count, observe: () => undefined },
+      timing: { ...DEFAULT_TIMING, ...options.timing }
+    }
+    const owner = await make.owner(inner, options.accounts === undefined ? {} : { accounts: options.accounts })
+    const { connectionId, userKey } = owner.connection
+    watched.owner = userKey
+    await inner.connections.replaceCredentials(connectionId, 1, sealCredentials(VAULT, owner.connection, { token: 't-1' }, 2))
+    return new World(deps, { clock, broker, watched, logged, counted }, owner)
+  }
+
+  get app() {
+    return this.#application.app
+  }
+
+  get parts(): Application {
+    return this.#application
+  }
+
+  get book(): Book {
+    return this.broker.book
+  }
+
+  place(wish: Wish = {}): Promise<Order> {
+    this.#placed += 1
+    const { clOrdId = `c-${this.#placed}`, quantity = '10', limitPrice = '10.00', ...more } = wish
+    return placeOrder(this.app, this.caller, {
+      ...{ side: 'BUY', type: 'LMT', tif: 'DAY', symbol: 'SPY', instrument: 'STK', notional: null, stopPrice: null, legs: null },
+      accountId: this.account.accountId,
+      broker: this.connection.broker,
+      clOrdId: parseClOrdId(clOrdId),
+      quantity: parseDecimal(quantity, 'quantity'),
+      limitPrice: parseDecimal(limitPrice, 'limitPrice'),
+      ...more
+    })
+  }
+
+  cancel({ orderId }: Pick<Order, 'orderId'>): Promise<Order> {
+    return cancelOrder(this.app, this.caller, this.account.accountId, orderId)
+  }
+
+  modify(
+    { orderId }: Pick<Order, 'orderId'>,
+    change: { readonly clOrdId: string; readonly quantity?: string; readonly limitPrice?: string }
+  ) {
+    const request: ModifyRequest = {
+      newClOrdId: parseClOrdId(change.clOrdId),
+      broker: this.connection.broker,
+      quantity: change.quantity === undefined ? null : parseDecimal(change.quantity, 'quantity'),
+      notional: null,
+      limitPrice: change.limitPrice === undefined ? null : parseDecimal(change.limitPrice, 'limitPrice'),
+      stopPrice: null
+    }
+    return modifyOrder(this.app, this.caller, this.account.accountId, orderId, request)
+  }
+
+  /** What `work` gives once time has moved far enough for it. */
+  async given<T>(work: Promise<T>, limitMs = 600_000): Promise<T> {
+    let isDone = false
+    const done = () => {
+      isDone = true
+    }
+    work.then(done, done)
+    await this.clock.until(() => isDone, 'the work was done', limitMs)
+    return await work
+  }
+
+  /** The order as it is stored. */
+  async stored({ orderId }: Pick<Order, 'orderId'>): Promise<Order> {
+    const order = await this.watched.store.orders.find(orderId)
+    if (order === null) throw new Error(`no order ${orderId} is stored`)
+    return order
+  }
+
+  /** All orders of the first account. */
+  async orders(): Promise<readonly Order[]> {
+    const accountIds = this.accounts.map(({ accountId }) => accountId)
+    return (await this.watched.store.orders.list({ accountIds }, 'entryTime', { limit: 1_000, edge: null, descending: false })).rows
+  }
+
+  async events(): Promise<readonly LoggedEvent[]> {
+    return await this.watched.store.events.read(this.caller.user.userKey, 0, 10_000)
+  }
+
+  /** Until the account stream is open and its first snapshot taken. */
+  async live(): Promise<void> {
+    this.app.mirrors.want(this.connection)
+    await this.clock.until(() => this.app.mirrors.isLive(this.connection.connectionId), 'the mirror is live')
+  }
+
+  /** The service ends and starts again over the same store and broker. */
+  async restart(): Promise<void> {
+    await this.stop()
+    this.#application = application(this.deps)
+    await this.given(this.app.mirrors.start())
+  }
+
+  async stop(): Promise<void> {
+    await this.given(this.#application.stop())
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.watched.intercept = null
+    await this.stop()
+  }
+}

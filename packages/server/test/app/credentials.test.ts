@@ -1,0 +1,130 @@
+// Credentials: renewed once for everybody, written before they are used, never lost between broker and store.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { openCredentials, StoredCredentials, sealCredentials } from '@trunkline/core/app/connections/credentials'
+import type { UserKey } from '@trunkline/core/domain/ids'
+import { BrokerFault, type Credentials } from '@trunkline/core/ports/broker'
+import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
+import { uuid } from '@trunkline/testkit/store-contract/records'
+import { Bench, type World } from './bench.ts'
+
+let bench: Bench
+before(async () => {
+  bench = await Bench.open()
+})
+after(() => bench[Symbol.asyncDispose]())
+
+const NEVER = new AbortController().signal
+
+function holderOf(world: World): StoredCredentials {
+  return new StoredCredentials(world.deps, world.connection)
+}
+
+async function stored(world: World): Promise<Credentials> {
+  const value = await bench.store.connections.credentials(world.connection.connectionId)
+  assert.ok(value)
+  return openCredentials(world.deps.vault, world.connection, value)
+}
+
+/** A broker that gives a new token each time and takes every token once. */
+function rotating(): { readonly refresh: (current: Credentials) => Promise<Credentials>; readonly used: string[] } {
+  const used: string[] = []
+  return {
+    used,
+    refresh: async ({ token }) => {
+      await new Promise(resolve => setImmediate(resolve))
+      if (token === undefined || used.includes(token)) throw new BrokerFault('credentials_rejected', 'invalid_grant')
+      used.push(token)
+      return { token: `${token}+` }
+    }
+  }
+}
+
+test('twenty who need a new token at once have one refresh among them', async () => {
+  await using world = await bench.world()
+  const holder = holderOf(world)
+  const { refresh, used } = rotating()
+  const first = await holder.read(NEVER)
+  const renewed = await Promise.all(Array.from({ length: 20 }, () => holder.renew(first, refresh, NEVER)))
+  assert.equal(new Set(renewed).size, 1)
+  assert.deepEqual([used, await stored(world), renewed[0]], [['t-1'], { token: 't-1+' }, { token: 't-1+' }])
+  // Late to ask, with the token of before.
+  assert.equal(await holder.renew(first, refresh, NEVER), renewed[0])
+  assert.equal(used.length, 1)
+})
+
+test('a refresh that fails stores nothing, fails for all who wait, and can be tried again', async () => {
+  await using world = await bench.world()
+  const holder = holderOf(world)
+  const first = await holder.read(NEVER)
+  const down = () => Promise.reject(new BrokerFault('unreachable', 'down'))
+  const results = await Promise.allSettled([holder.renew(first, down, NEVER), holder.renew(first, down, NEVER)])
+  assert.ok(results.every(result => result.status === 'rejected' && result.reason instanceof BrokerFault))
+  assert.deepEqual(await stored(world), { token: 't-1' })
+  assert.deepEqual(await holder.renew(first, rotating().refresh, NEVER), { token: 't-1+' })
+})
+
+test('somebody else’s newer token is taken instead of refreshing, before and after the broker was asked', async () => {
+  await using world = await bench.world()
+  const [holder, other] = [holderOf(world), holderOf(world)]
+  const { refresh, used } = rotating()
+  const [first, same] = [await holder.read(NEVER), await other.read(NEVER)]
+  await other.renew(same, refresh, NEVER)
+  assert.deepEqual(await holder.renew(first, refresh, NEVER), { token: 't-1+' })
+  assert.equal(used.length, 1)
+
+  const second = await holder.read(NEVER)
+  const overtaken = async () => {
+    const { connectionId } = world.connection
+    await bench.store.connections.replaceCredentials(
+      connectionId,
+      3,
+      sealCredentials(world.deps.vault, world.connection, { token: 'theirs' }, 4)
+    )
+    return { token: 'ours' }
+  }
+  assert.deepEqual(await holder.renew(second, overtaken, NEVER), { token: 'theirs' })
+})
+
+for (const [title, times, write] of [
+  ['could not be written', 2, () => Promise.reject(new StoreUnavailable('no room'))],
+  [
+    'was written without confirmation',
+    1,
+    async (go: () => Promise<unknown>) => {
+      await go()
+      throw new CommitUnknown('lost at the commit')
+    }
+  ]
+] as const) {
+  test(`a new token that ${title} is not lost: the broker would not take the old one again`, async () => {
+    await using world = await bench.world()
+    const holder = holderOf(world)
+    const { refresh, used } = rotating()
+    const first = await holder.read(NEVER)
+    let failures: number = times
+    world.watched.intercept = call => {
+      if (call.name !== 'connections.replaceCredentials' || failures === 0) return call.go()
+      failures -= 1
+      return write(call.go)
+    }
+    await assert.rejects(holder.renew(first, refresh, NEVER))
+    let token = await holder.renew(first, refresh, NEVER).catch(() => null)
+    token ??= await holder.renew(first, refresh, NEVER)
+    assert.deepEqual([token, await stored(world), used], [{ token: 't-1+' }, { token: 't-1+' }, ['t-1']])
+    // And the one after it is renewed as ever.
+    assert.deepEqual(await holder.renew(token, refresh, NEVER), { token: 't-1++' })
+  })
+}
+
+test('a seal that does not open breaks no connection', async () => {
+  await using world = await bench.world()
+  const { connectionId } = world.connection
+  const place = { ...world.connection, userKey: uuid<UserKey>() }
+  const moved = sealCredentials(world.deps.vault, place, { token: 'stolen' }, 3)
+  await bench.store.connections.replaceCredentials(connectionId, 2, moved)
+  await assert.rejects(holderOf(world).read(NEVER), (cause: unknown) => cause instanceof BrokerFault && cause.kind === 'refused')
+  const order = await world.given(world.place())
+  assert.equal(order.submission.state, 'not_sent')
+  assert.equal((await bench.store.connections.find(connectionId))?.status, 'ACTIVE')
+})

@@ -1,0 +1,217 @@
+// Replacing: two orders, one of which lives, whatever of it is heard and in whatever order.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { ServiceError } from '@trunkline/core/domain/errors'
+import type { Order } from '@trunkline/core/domain/order'
+import { StoreUnavailable } from '@trunkline/core/ports/store'
+import { Bench, type World } from './bench.ts'
+
+let bench: Bench
+before(async () => {
+  bench = await Bench.open()
+})
+after(() => bench[Symbol.asyncDispose]())
+
+/** `old status, successor status, successor's submission`. */
+async function fates(world: World, old: Order): Promise<string> {
+  const [before, after] = [await world.stored(old), (await world.orders()).find(({ replacesOrderId }) => replacesOrderId === old.orderId)]
+  return `${before.status}, ${after?.status} ${after?.submission.state}`
+}
+
+/** A working order whose stream and lists are silent: only look-ups and replies tell. */
+async function working(): Promise<{ readonly world: World; readonly old: Order; readonly id: string }> {
+  const world = await bench.world()
+  world.broker.streams.down()
+  const old = await world.given(world.place())
+  world.broker.readPlan = kind => (kind === 'findOrder' ? {} : { fault: 'unreachable' })
+  return { world, old, id: old.brokerOrderId ?? '' }
+}
+
+test('accepted: the new order works, the old one is replaced by it', async () => {
+  const { world, old } = await working()
+  await using _ = world
+  const successor = await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
+  assert.deepEqual([successor.status, successor.quantity, successor.replacesOrderId], ['working', '20', old.orderId])
+  const replaced = await world.stored(old)
+  assert.deepEqual([replaced.status, replaced.replacedByOrderId, replaced.pendingRequest], ['replaced', successor.orderId, null])
+  assert.equal(world.app.resolver.watched, 0)
+})
+
+test('refused: the new order is rejected, the old one works on in the broker’s words', async () => {
+  const { world, old } = await working()
+  await using _ = world
+  world.broker.plans.replace.push({ effect: 'refused', message: 'Not now.' })
+  const successor = await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
+  assert.deepEqual([successor.status, successor.submission.state, successor.brokerMessage], ['rejected', 'refused', 'Not now.'])
+  assert.deepEqual([(await world.stored(old)).status, (await world.stored(old)).brokerMessage], ['working', 'Not now.'])
+})
+
+test('not sent: the old order works on', async () => {
+  const { world, old } = await working()
+  await using _ = world
+  world.broker.plans.replace.push({ reply: 'not_sent' })
+  await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
+  assert.equal(await fates(world, old), 'working, rejected not_sent')
+})
+
+for (const [effect, outcome, withinMs] of [
+  ['done', 'replaced, working acknowledged', 1_100],
+  ['none', 'working, rejected not_received', 80_000]
+] as const) {
+  test(`unknown, and ${effect === 'done' ? 'carried out' : 'never received'}: found out by looking, never sent again`, async () => {
+    const { world, old } = await working()
+    await using _ = world
+    world.broker.plans.replace.push({ effect, reply: 'unknown' })
+    const successor = await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
+    assert.deepEqual([successor.status, successor.submission.state], ['pending', 'unknown'])
+    await world.clock.advance(withinMs)
+    assert.equal(await fates(world, old), outcome)
+    assert.deepEqual([world.broker.sent('replace'), world.app.resolver.watched], [1, 0])
+  })
+}
+
+for (const [how, status] of [
+  ['fills', 'filled'],
+  ['is cancelled', 'cancelled']
+] as const) {
+  test(`the old order ${how} while the replacement is on its way and is refused`, async () => {
+    await using world = await bench.world()
+    await world.live()
+    const old = await world.given(world.place())
+    world.broker.plans.replace.push({ effectAfterMs: 500 })
+    const modifying = world.modify(old, { clOrdId: 'm-1', quantity: '20' })
+    await world.clock.advance(100)
+    if (status === 'filled') world.book.fill(old.brokerOrderId ?? '', '10')
+    else world.book.move(old.brokerOrderId ?? '', 'cancelled')
+    await world.given(modifying)
+    assert.equal(await fates(world, old), `${status}, rejected refused`)
+    assert.equal((await world.stored(old)).pendingRequest, null)
+  })
+
+  test(`the old order ${how} while nobody knows of the replacement, which never came to be`, async () => {
+    const { world, old, id } = await working()
+    await using _ = world
+    world.broker.plans.replace.push({ effect: 'none', reply: 'unknown' })
+    await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
+    if (status === 'filled') world.book.fill(id, '10')
+    else world.book.move(id, 'cancelled')
+    await world.clock.advance(80_000)
+    assert.equal(await fates(world, old), `${status}, rejected not_received`)
+    assert.equal(world.app.resolver.watched, 0)
+  })
+}
+
+test('what the old order filled stays with it; the new one ends when its broker says so', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const old = await world.given(world.place())
+  world.book.fill(old.brokerOrderId ?? '', '4')
+  await world.clock.settled()
+  const successor = await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '12' }))
+  world.book.fill(successor.brokerOrderId ?? '', '8')
+  await world.clock.settled()
+  const [before, after] = [await world.stored(old), await world.stored(successor)]
+  assert.deepEqual([before.status, before.fills.length, after.status, after.fills.length], ['replaced', 1, 'filled', 1])
+})
+
+test('a total that is filled already cannot be asked for', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const old = await world.given(world.place())
+  world.book.fill(old.brokerOrderId ?? '', '4')
+  await world.clock.settled()
+  await assert.rejects(world.given(world.modify(old, { clOrdId: 'm-1', quantity: '4' })), isCode('field_invalid'))
+  assert.equal(world.broker.sent('replace'), 0)
+})
+
+test('a replacement whose cl_order_id is taken changes nothing', async () => {
+  const { world, old } = await working()
+  await using _ = world
+  await assert.rejects(world.given(world.modify(old, { clOrdId: old.clOrdId, quantity: '20' })), isCode('cl_order_id_duplicate'))
+  assert.deepEqual([(await world.stored(old)).status, world.broker.sent('replace')], ['working', 0])
+})
+
+test('an order on its way to being replaced is neither replaced again nor cancelled', async () => {
+  const { world, old } = await working()
+  await using _ = world
+  world.broker.plans.replace.push({ replyAfterMs: 60_000, effectAfterMs: 1 })
+  await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
+  await assert.rejects(world.given(world.modify(old, { clOrdId: 'm-2', quantity: '30' })), isCode('order_not_open'))
+  await assert.rejects(world.given(world.cancel(old)), isCode('order_not_open'))
+  assert.equal(world.broker.sent('replace'), 1)
+})
+
+test('a crash between the intent and the send: both orders are looked up, and end together', async () => {
+  const { world, old } = await working()
+  await using _ = world
+  world.broker.plans.replace.push({ effect: 'none', reply: 'never' })
+  await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
+  await world.restart()
+  await world.clock.advance(80_000)
+  assert.equal(await fates(world, old), 'working, rejected not_received')
+  assert.equal(world.app.resolver.watched, 0)
+})
+
+for (const [title, effect, pass, outcome] of [
+  ['the new order is known, the old one not yet replaced', 'done', 1, 'replaced, working acknowledged'],
+  ['the new order is rejected, the old one not yet released', 'refused', 1, 'working, rejected refused']
+] as const) {
+  test(`a crash between the two writes of an outcome: ${title}`, async () => {
+    const { world, old } = await working()
+    await using _ = world
+    world.broker.plans.replace.push({ effect, replyAfterMs: 10 })
+    const modifying = world.modify(old, { clOrdId: 'm-1', quantity: '20' })
+    let count = 0
+    world.watched.intercept = call => {
+      if (call.name === 'orders.record') count += 1
+      return call.name === 'orders.record' && count > 1 + pass ? Promise.reject(new StoreUnavailable('gone')) : call.go()
+    }
+    await world.given(modifying)
+    assert.match(await fates(world, old), /^pending_replace, /)
+    world.watched.intercept = null
+    await world.restart()
+    await world.clock.advance(1_100)
+    assert.equal(await fates(world, old), outcome)
+    await world.clock.advance(60_000)
+    assert.deepEqual([await fates(world, old), world.broker.sent('replace'), world.app.resolver.watched], [outcome, 1, 0])
+  })
+}
+
+test('an outcome that could not be written leaves no successor unanswered, even when the old order ends by itself', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const old = await world.given(world.place())
+  world.broker.plans.replace.push({ effect: 'refused', replyAfterMs: 10 })
+  const modifying = world.modify(old, { clOrdId: 'm-1', quantity: '20' })
+  let count = 0
+  world.watched.intercept = call => {
+    if (call.name === 'orders.record') count += 1
+    return call.name === 'orders.record' && count === 2 ? Promise.reject(new StoreUnavailable('gone')) : call.go()
+  }
+  await world.given(modifying)
+  world.book.fill(old.brokerOrderId ?? '', '10')
+  await world.clock.advance(80_000)
+  assert.equal(await fates(world, old), 'filled, rejected not_received')
+})
+
+test('the fate of one replacement says nothing about the next', async () => {
+  const { world, old, id } = await working()
+  await using _ = world
+  world.broker.plans.replace.push({ effect: 'none', reply: 'unknown' })
+  await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
+  await world.clock.advance(50_000)
+  // The broker tells that it made nothing of the request; the order is free for another.
+  await world.given(world.app.orderGateway.learn(old.orderId, { ...world.book.get(id), releases: true }, 'stream'))
+  assert.equal((await world.stored(old)).status, 'working')
+  world.broker.plans.replace.push({ effectAfterMs: 40_000, reply: 'unknown' })
+  const second = await world.given(world.modify(old, { clOrdId: 'm-2', quantity: '30' }))
+  await world.clock.advance(30_000)
+  // The first one's absence is proved by now, the second one's is not.
+  assert.deepEqual([(await world.stored(old)).status, (await world.stored(second)).status], ['pending_replace', 'pending'])
+  await world.clock.advance(30_000)
+  assert.deepEqual([(await world.stored(old)).status, (await world.stored(second)).status], ['replaced', 'working'])
+})
+
+function isCode(code: ServiceError['code']): (cause: unknown) => boolean {
+  return cause => cause instanceof ServiceError && cause.code === code
+}

@@ -1,0 +1,115 @@
+// check-config tells everything that is wrong, at once, and changes nothing.
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { directory, keysIn } from '../admin/support.ts'
+import { answerOf, cli } from './terminal.ts'
+
+interface Finding {
+  readonly level: string
+  readonly about: string
+  readonly message: string
+}
+
+async function findings(env: Readonly<Record<string, string>>, level?: string): Promise<readonly Finding[]> {
+  const found: readonly Finding[] = answerOf(await cli(env, 'check-config', '--json')).findings
+  return level === undefined ? found : found.filter(finding => finding.level === level)
+}
+
+test('an environment that sets nothing is in order', async context => {
+  const dataDir = join(directory(context), 'data')
+  const { code, out } = await cli({ TRUNKLINE_DATA_DIR: dataDir }, 'check-config')
+  assert.equal(code, 0)
+  assert.match(out, /0 faults, 0 warnings\.\n$/)
+  assert.throws(() => readdirSync(dataDir))
+})
+
+test('faults of settings, keys, directories, brokers and names are told together', async context => {
+  const dataDir = directory(context)
+  keysIn(dataDir)
+  chmodSync(join(dataDir, 'master-keys'), 0o644)
+  chmodSync(dataDir, 0o755)
+  const env = {
+    TRUNKLINE_DATA_DIR: dataDir,
+    TRUNKLINE_PORT: '-1',
+    TRUNKLINE_LOG_LEVEL: 'chatty',
+    TRUNKLINE_LOG_FILE: dataDir,
+    TRUNKLINE_BROKERS: 'SANDBOX,NOBODY',
+    TRUNKLINE_PROT: '9000',
+    TRUNKLINE_SOMETHING_ELSE_ENTIRELY: '1',
+    TRUNKLINE_TEST_DATABASE_URL: 'ignored'
+  }
+  const { code, out } = await cli(env, 'check-config')
+  assert.equal(code, 1)
+  const told = [
+    /fault +TRUNKLINE_PORT .*whole number/,
+    /fault +TRUNKLINE_LOG_LEVEL .*one of debug/,
+    /fault +TRUNKLINE_LOG_FILE .*is a directory/,
+    /fault +TRUNKLINE_MASTER_KEYS .*chmod 600/,
+    /fault +TRUNKLINE_BROKERS +NOBODY is not known/,
+    /warning +TRUNKLINE_PROT .*is TRUNKLINE_PORT meant/,
+    /warning +TRUNKLINE_SOMETHING_ELSE_ENTIRELY +is no setting and has no effect\n/,
+    /warning +TRUNKLINE_DATA_DIR .*chmod 700/,
+    /5 faults, 3 warnings\.\n$/
+  ]
+  for (const pattern of told) assert.match(out, pattern)
+  assert.doesNotMatch(out, /TRUNKLINE_TEST/)
+})
+
+test('keys of the environment are checked and not shown', async context => {
+  const TRUNKLINE_DATA_DIR = directory(context)
+  const good = (await cli({}, 'keys', 'generate')).out.trim()
+  const [id = '', encoded = ''] = good.split(':')
+  const [fine] = (await findings({ TRUNKLINE_DATA_DIR, TRUNKLINE_MASTER_KEYS: good })).filter(
+    ({ about }) => about === 'TRUNKLINE_MASTER_KEYS'
+  )
+  assert.equal(fine?.level, 'ok')
+  assert.ok(fine.message.includes(id) && !fine.message.includes(encoded))
+  const [bad] = await findings({ TRUNKLINE_DATA_DIR, TRUNKLINE_MASTER_KEYS: `${good},other:${encoded.slice(0, 30)}` }, 'fault')
+  assert.match(bad?.message ?? '', /master key 2 must be id:base64/)
+  assert.ok(!bad?.message.includes(encoded.slice(0, 30)))
+})
+
+test('a data directory that is a file, or lies where nothing can be, is a fault', async context => {
+  const folder = directory(context)
+  writeFileSync(join(folder, 'file'), '')
+  const [isFile] = await findings({ TRUNKLINE_DATA_DIR: join(folder, 'file') }, 'fault')
+  assert.match(isFile?.message ?? '', /is not a directory/)
+  const [nowhere] = await findings({ TRUNKLINE_DATA_DIR: join(folder, 'file', 'data') }, 'fault')
+  assert.match(nowhere?.message ?? '', /cannot be made/)
+  const [log] = await findings({ TRUNKLINE_DATA_DIR: folder, TRUNKLINE_LOG_FILE: join(folder, 'file', 'a.log') }, 'fault')
+  assert.match(log?.message ?? '', /cannot be written/)
+})
+
+test('a service that is reached from outside is told what it shows', async context => {
+  const TRUNKLINE_DATA_DIR = directory(context)
+  mkdirSync(join(TRUNKLINE_DATA_DIR, 'x'))
+  const about = async (env: Readonly<Record<string, string>>) =>
+    (await findings({ TRUNKLINE_DATA_DIR, ...env }, 'warning')).map(finding => finding.about)
+  assert.deepEqual(await about({ TRUNKLINE_HOST: '127.0.0.1' }), [])
+  assert.deepEqual(await about({ TRUNKLINE_HOST: '0.0.0.0' }), ['TRUNKLINE_PUBLIC_URL', 'TRUNKLINE_METRICS_PORT', 'TRUNKLINE_BROKERS'])
+  assert.deepEqual(
+    await about({ TRUNKLINE_PUBLIC_URL: 'http://api.example.com', TRUNKLINE_METRICS_PORT: '9100', TRUNKLINE_BROKERS: 'SANDBOX' }),
+    ['TRUNKLINE_PUBLIC_URL', 'TRUNKLINE_BROKERS']
+  )
+  assert.deepEqual(await about({ TRUNKLINE_PUBLIC_URL: 'https://api.example.com', TRUNKLINE_METRICS_PORT: '9100' }), [
+    'TRUNKLINE_TRUSTED_PROXIES',
+    'TRUNKLINE_BROKERS'
+  ])
+})
+
+test('the instance key in force is printed as an item that keeps it', async context => {
+  const TRUNKLINE_DATA_DIR = directory(context)
+  const [old, fresh] = [(await cli({}, 'keys', 'generate')).out.trim(), (await cli({}, 'keys', 'generate')).out.trim()]
+  const printed = async (keys: string) =>
+    (await cli({ TRUNKLINE_DATA_DIR, TRUNKLINE_MASTER_KEYS: keys }, 'keys', 'generate', '--instance')).out.trim()
+  const instance = await printed(old)
+  assert.match(instance, /^instance:[A-Za-z0-9+/]{43}=$/)
+  assert.equal(await printed(`${fresh},${old}`), instance)
+  assert.notEqual(await printed(fresh), instance)
+  assert.equal(await printed(`${fresh},${instance}`), instance)
+  const { ring } = keysIn(TRUNKLINE_DATA_DIR)
+  const ofFile = (await cli({ TRUNKLINE_DATA_DIR }, 'keys', 'generate', '--instance')).out.trim()
+  assert.equal(ofFile, `instance:${Buffer.from(ring.instanceKey()).toString('base64')}`)
+})

@@ -1,0 +1,109 @@
+// What operators' commands must do, whether a running service does them or the command line itself.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { AdminChannel } from '../../src/admin/channel.ts'
+import { openStore } from '../../src/store/index.ts'
+import { adminOver, clock, directory, embedded, hasher, ids, keysIn, quiet } from '../admin/support.ts'
+import { copyTemplate } from '../store/pglite/template.ts'
+import { answerOf, cli } from './terminal.ts'
+
+/** A data directory with a database, and whether a service runs on it. */
+export async function installed(context: TestContext, isRunning: boolean) {
+  const dataDir = directory(context)
+  const env = { TRUNKLINE_DATA_DIR: dataDir }
+  if (!isRunning) {
+    await copyTemplate(join(dataDir, 'database'))
+    keysIn(dataDir)
+    return { dataDir, env, store: null, keys: null }
+  }
+  const store = await embedded(context, dataDir)
+  const keys = keysIn(dataDir)
+  const channel = new AdminChannel(adminOver(store, keys), { dataDir, log: quiet })
+  context.after(() => channel.stop())
+  await channel.start()
+  return { dataDir, env, store, keys }
+}
+
+/** The same commands, whoever does them. */
+export function operatorCommands(isRunning: boolean): void {
+  const by = isRunning ? 'by the running service' : 'by the command itself'
+
+  test(`a platform is created, listed and given a new secret ${by}`, async context => {
+    const { env, dataDir, store } = await installed(context, isRunning)
+    const created = await cli(
+      env,
+      'platform',
+      'create',
+      '--name',
+      'My app',
+      '--redirect',
+      'https://a.example/x',
+      '--redirect',
+      'http://localhost:1/y',
+      '--json'
+    )
+    assert.equal(created.code, 0, created.err)
+    const { client_id, client_secret, platform_id, redirects } = answerOf(created)
+    assert.deepEqual(redirects, ['https://a.example/x', 'http://localhost:1/y'])
+    const list = await cli(env, 'platform', 'list')
+    assert.ok(list.out.includes(client_id) && list.out.includes('My app'))
+    assert.ok(!list.out.includes('sk_'))
+
+    const rotated = await cli(env, 'platform', 'rotate-secret', client_id)
+    const [secret] = /sk_[\w-]{43}/.exec(rotated.out) ?? []
+    assert.ok(secret !== undefined && secret !== client_secret)
+    assert.match(rotated.out, /shown this once/)
+    const open = store ?? (await openStore({ kind: 'embedded', dataDir: join(dataDir, 'database') }, { clock, ids, log: quiet }))
+    assert.equal((await open.platforms.findByClientId(client_id))?.secretHash, hasher.hash(secret))
+    if (store === null) await open[Symbol.asyncDispose]()
+
+    const unknown = await cli(env, 'platform', 'rotate-secret', 'pk_nobody')
+    assert.equal(unknown.code, 1)
+    assert.match(unknown.err, /There is no platform "pk_nobody"/)
+    const log = answerOf(await cli(env, 'audit', 'list', '--json'))
+    const acts = log.map((line: { action: string; target: string; actor: string }) => `${line.actor} ${line.action} ${line.target}`)
+    assert.deepEqual(acts, [`operator platform.rotate_secret ${platform_id}`, `operator platform.create ${platform_id}`])
+  })
+
+  test(`the audit log is verified, and against a kept end, ${by}`, async context => {
+    const { env } = await installed(context, isRunning)
+    for (const name of ['One', 'Two']) await cli(env, 'platform', 'create', '--name', name)
+    const first = await cli(env, 'audit', 'verify')
+    assert.equal(first.code, 0)
+    assert.match(first.out, /^2 entries, all as they were written/)
+    const [kept] = /\d+:[0-9a-f]{64}/.exec(first.out) ?? []
+    assert.ok(kept !== undefined)
+    await cli(env, 'platform', 'create', '--name', 'Three')
+    assert.equal((await cli(env, 'audit', 'verify', '--kept', kept)).code, 0)
+    const forged = await cli(
+      env,
+      'audit',
+      'verify',
+      '--kept',
+      kept.replace(/.$/, last => (last === '0' ? '1' : '0'))
+    )
+    assert.equal(forged.code, 1)
+    assert.match(forged.err, /tampered with at entry 2/)
+    const cut = await cli(env, 'audit', 'verify', '--kept', `9:${'a'.repeat(64)}`)
+    assert.equal(cut.code, 1)
+  })
+
+  test(`keys are rotated and told ${by}`, async context => {
+    const { env, dataDir } = await installed(context, isRunning)
+    const before = keysIn(dataDir).ring.current().id
+    const rotated = await cli(env, 'keys', 'rotate')
+    assert.equal(rotated.code, 0, rotated.err)
+    const fresh = keysIn(dataDir).ring.current().id
+    assert.ok(rotated.out.includes(`Master key ${fresh} was added and is current.`))
+    assert.match(rotated.out, /keys rotate --retire/)
+    const status = await cli(env, 'keys', 'status')
+    assert.match(status.out, new RegExp(`${fresh}\\s+current\\s+0\\n${before}\\s+old\\s+0`))
+    const early = await cli(env, 'keys', 'rotate', '--retire')
+    assert.equal(early.code, 0)
+    assert.match(early.out, /old keys stay until/)
+    const retired = await cli(env, 'keys', 'rotate', '--retire', '--now')
+    assert.match(retired.out, new RegExp(`Old keys are gone: ${before}`))
+    assert.deepEqual(keysIn(dataDir).ring.ids(), [fresh])
+  })
+}

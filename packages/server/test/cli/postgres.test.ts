@@ -1,0 +1,83 @@
+// Commands on PostgreSQL: S81, and what check-config finds out about a server.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { createDatabase, type PostgresServer, sharedPostgres } from '@trunkline/testkit/postgres/index'
+import { Client } from 'pg'
+import { directory } from '../admin/support.ts'
+import { answerOf, cli } from './terminal.ts'
+
+let server: PostgresServer
+before(async () => {
+  server = await sharedPostgres()
+})
+after(() => server.stop())
+
+async function sql(url: string, ...statements: readonly string[]): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+test('S81 an audit entry that was altered, or removed, is named; the table refuses both to begin with', async context => {
+  const database = await createDatabase(server.url)
+  context.after(() => database.drop())
+  const env = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: database.url }
+  for (const name of ['One', 'Two', 'Three', 'Four']) assert.equal((await cli(env, 'platform', 'create', '--name', name)).code, 0)
+  assert.match((await cli(env, 'audit', 'verify')).out, /^4 entries/)
+  for (const statement of ['update audit_log set entry = entry', 'delete from audit_log', 'truncate audit_log'])
+    await assert.rejects(sql(database.url, statement), /append-only/)
+  assert.equal((await cli(env, 'audit', 'verify')).code, 0)
+
+  const unlocked = 'alter table audit_log disable trigger all'
+  await sql(database.url, unlocked, `update audit_log set entry = replace(entry, 'Three', 'Throu') where position = 3`)
+  const altered = await cli(env, 'audit', 'verify')
+  assert.equal(altered.code, 1)
+  assert.match(altered.err, /tampered with at entry 3: the entry, or the order of entries, was altered/)
+  await sql(database.url, 'delete from audit_log where position = 2')
+  const removed = await cli(env, 'audit', 'verify')
+  assert.match(removed.err, /tampered with at entry 2: the entry is missing/)
+})
+
+test('check-config asks the database whether it answers and keeps what it confirms', async context => {
+  const database = await createDatabase(server.url)
+  context.after(() => database.drop())
+  const env = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: database.url }
+  const checked = await cli(env, 'check-config')
+  assert.equal(checked.code, 0, checked.out)
+  assert.match(checked.out, /PostgreSQL \d+\S* answers, and its commits are durable/)
+  // Nothing was made there.
+  await assert.rejects(sql(database.url, 'select 1 from schema_migrations'), /does not exist/)
+
+  await sql(database.url, `alter database ${new URL(database.url).pathname.slice(1)} set synchronous_commit = off`)
+  const unsafe = await cli(env, 'check-config')
+  assert.equal(unsafe.code, 1)
+  assert.match(unsafe.out, /fault .*would lose confirmed orders in a crash: synchronous_commit is off/)
+  const allowed = await cli({ ...env, TRUNKLINE_ALLOW_UNSAFE_DURABILITY: '1' }, 'check-config')
+  assert.equal(allowed.code, 0)
+  assert.match(allowed.out, /warning .*would lose confirmed orders/)
+})
+
+test('a server that does not answer is a fault, told without its password', async context => {
+  const url = new URL(server.url)
+  url.pathname = '/nowhere'
+  for (const [address, told] of [
+    [url.href, /database "nowhere" does not exist/],
+    ['postgres://app:canary-pw@127.0.0.1:9/x', /ECONNREFUSED/]
+  ] as const) {
+    const checked = await cli(
+      { TRUNKLINE_DATA_DIR: join(directory(context), 'd'), TRUNKLINE_DATABASE_URL: address, TRUNKLINE_PORT: 'x' },
+      'check-config',
+      '--json'
+    )
+    assert.equal(checked.code, 1)
+    assert.doesNotMatch(checked.out, /canary/)
+    const faults = answerOf(checked).findings.filter((finding: { level: string }) => finding.level === 'fault')
+    assert.equal(faults.length, 2)
+    assert.match(faults[1].message, told)
+  }
+})

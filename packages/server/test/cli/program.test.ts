@@ -1,0 +1,69 @@
+// The command line as a person meets it.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { directory } from '../admin/support.ts'
+import { cli } from './terminal.ts'
+
+const PROGRAM = new URL('../../src/cli.ts', import.meta.url).pathname
+
+test('help names every command, and each command explains itself', async () => {
+  const { code, out } = await cli({}, '--help')
+  assert.equal(code, 0)
+  for (const word of ['check-config', 'platform', 'keys', 'audit', 'docs', 'npm run cli -- ']) assert.ok(out.includes(word), word)
+  const commands = [
+    ['check-config'],
+    ['platform', 'create'],
+    ['platform', 'list'],
+    ['platform', 'rotate-secret'],
+    ['keys', 'rotate'],
+    ['keys', 'status']
+  ]
+  for (const command of [...commands, ['keys', 'generate'], ['audit', 'verify'], ['audit', 'list'], ['docs']]) {
+    const help = await cli({}, ...command, '--help')
+    assert.equal(help.code, 0)
+    assert.match(help.out, new RegExp(`Usage: trunkline ${command.join(' ')}`))
+  }
+})
+
+test('what cannot be understood is explained, with exit code 2', async () => {
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [['frobnicate'], /unknown command 'frobnicate'/],
+    [['platform'], /Usage: trunkline platform/],
+    [['platform', 'create'], /required option '--name/],
+    [['platform', 'rotate-secret'], /missing required argument/],
+    [['keys', 'rotate', '--fast'], /unknown option '--fast'/],
+    [['keys', 'rotate', '--now'], /--now goes with --retire/],
+    [['audit', 'list', '--limit', '0'], /whole number/],
+    [['audit', 'verify', '--kept', 'x'], /position:hash/]
+  ]
+  for (const [args, told] of cases) {
+    const { code, err } = await cli({ TRUNKLINE_DATA_DIR: '/nonexistent' }, ...args)
+    assert.equal(code, 2, args.join(' '))
+    assert.match(err, told)
+  }
+})
+
+test('wrong settings are told all at once, with exit code 2', async () => {
+  const { code, err } = await cli({ TRUNKLINE_PORT: 'x', TRUNKLINE_DATABASE_URL: 'mysql://a:canary@b' }, 'platform', 'list')
+  assert.equal(code, 2)
+  assert.match(err, /TRUNKLINE_PORT/)
+  assert.match(err, /TRUNKLINE_DATABASE_URL/)
+  assert.doesNotMatch(err, /canary/)
+})
+
+test('the program runs by itself, and gives its exit code', context => {
+  const dataDir = directory(context)
+  const run = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [PROGRAM, ...args], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH ?? '', TRUNKLINE_DATA_DIR: dataDir }
+    })
+  const generated = run('keys', 'generate')
+  assert.equal(generated.status, 0)
+  assert.match(generated.stdout, /^k[0-9a-f]{12}:[A-Za-z0-9+/]{43}=\n$/)
+  assert.equal(generated.stderr, '')
+  const refused = run('audit', 'list')
+  assert.equal(refused.status, 1)
+  assert.match(refused.stderr, /There is no database in .* yet/)
+})

@@ -1,0 +1,3 @@
+import { crashPoints } from './crash-points.ts'
+
+crashPoints('embedded')

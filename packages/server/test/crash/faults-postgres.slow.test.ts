@@ -1,0 +1,3 @@
+import { orderFaults } from './faults.ts'
+
+orderFaults('postgres')

@@ -1,0 +1,178 @@
+// A house, a proxy, a database and a service that comes back after every death: what the crash and fault tests play on.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import {
+  agreement,
+  CLIENT_SECRET,
+  CrashPlatform,
+  type CrashUser,
+  CutProxy,
+  HouseProcess,
+  type LogEntry,
+  logFaults,
+  type OrderRecord,
+  ServiceProcess
+} from '@trunkline/testkit/crash/index'
+import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
+import { until } from '@trunkline/testkit/until'
+
+export const ENGINES = ['embedded', 'postgres'] as const
+export type Engine = (typeof ENGINES)[number]
+
+const PROGRAM = fileURLToPath(new URL('./program.ts', import.meta.url))
+const SETTLE_MS = 30_000
+const OUTPUT_SHOWN = 4_000
+
+/** Short enough that a proof of absence takes seconds. */
+const FAST = {
+  TRUNKLINE_ABSENCE_SECONDS: '1',
+  TRUNKLINE_COMMAND_MS: '2000',
+  TRUNKLINE_ANSWER_WITHIN_MS: '1000',
+  TRUNKLINE_FRESH_MS: '0',
+  TRUNKLINE_RATE_LIMIT_USER: '100000',
+  TRUNKLINE_RATE_LIMIT_PLATFORM: '100000',
+  TRUNKLINE_ACCESS_LOG: 'none',
+  TRUNKLINE_DOCS: '0'
+}
+
+export class Scene implements AsyncDisposable {
+  readonly house: HouseProcess
+  readonly proxy: CutProxy
+  readonly platform: CrashPlatform
+  readonly #env: Readonly<Record<string, string>>
+  readonly #resources: AsyncDisposableStack
+  readonly #logs = new Map<string, readonly LogEntry[]>()
+  #service: ServiceProcess
+  #users = 0
+
+  private constructor(
+    parts: { readonly house: HouseProcess; readonly proxy: CutProxy; readonly service: ServiceProcess },
+    env: Readonly<Record<string, string>>,
+    resources: AsyncDisposableStack
+  ) {
+    this.house = parts.house
+    this.proxy = parts.proxy
+    this.#service = parts.service
+    this.#env = env
+    this.#resources = resources
+    this.platform = new CrashPlatform(() => this.#service.demo)
+  }
+
+  static async open(engine: Engine, more: Readonly<Record<string, string>> = {}): Promise<Scene> {
+    const resources = new AsyncDisposableStack()
+    try {
+      const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-crash-'))
+      resources.defer(() => rm(dataDir, { recursive: true, force: true }))
+      const proxy = resources.use(await CutProxy.start())
+      const [house, database] = await Promise.all([HouseProcess.start(proxy.url), databaseOf(engine, resources)])
+      resources.use(house)
+      proxy.leadTo(house.port)
+      const env = {
+        ...FAST,
+        TRUNKLINE_PORT: '0',
+        TRUNKLINE_DATA_DIR: dataDir,
+        TRUNKLINE_SANDBOX_URL: proxy.url,
+        TRUNKLINE_SANDBOX_CLIENT_SECRET: CLIENT_SECRET,
+        ...database,
+        ...more
+      }
+      const service = await ServiceProcess.start(PROGRAM, env)
+      return new Scene({ house, proxy, service }, env, resources)
+    } catch (cause) {
+      await resources.disposeAsync()
+      throw cause
+    }
+  }
+
+  /** Plays on a scene of its own. What fails in the play is told, and not what then fails in the clearing up. */
+  static async play(engine: Engine, more: Readonly<Record<string, string>>, run: (scene: Scene) => Promise<void>): Promise<void> {
+    const scene = await Scene.open(engine, more)
+    try {
+      await run(scene)
+    } catch (cause) {
+      await scene[Symbol.asyncDispose]().catch(() => undefined)
+      throw cause
+    }
+    await scene[Symbol.asyncDispose]()
+  }
+
+  get service(): ServiceProcess {
+    return this.#service
+  }
+
+  /** A user of its own, with a login of its own at the house. */
+  async user(): Promise<CrashUser> {
+    this.#users += 1
+    return await this.platform.user(`user-${this.#users}`, await this.house.login())
+  }
+
+  /** Starts the service again over what it left behind. */
+  async restart(): Promise<void> {
+    assert.ok(!this.#service.isRunning, 'the service still runs')
+    this.#service = await ServiceProcess.start(PROGRAM, this.#env)
+  }
+
+  /** Waits for the death, then starts again. */
+  async afterDeath(): Promise<void> {
+    assert.equal(await this.#service.ended(20_000), 'SIGKILL', this.#service.output.slice(-OUTPUT_SHOWN))
+    await this.restart()
+  }
+
+  /** Waits until the order has come to rest, and checks that both sides say the same of it and that its log is whole. Gives the order. */
+  async settled(user: CrashUser, clOrdId: string): Promise<OrderRecord> {
+    let last = 'there is no such order'
+    let settled: OrderRecord = null
+    await until(
+      async () => {
+        const order = await user.named(clOrdId).catch(cause => {
+          last = String(cause)
+          return null
+        })
+        const stored = order === null ? null : await this.#service.order(order.order_id)
+        if (order === null || stored === null) return false
+        const { waitsFor, differences } = agreement(order, await this.house.books(stored.brokerClOrdId))
+        last = waitsFor ?? differences.join('; ')
+        settled = order
+        return waitsFor === null && differences.length === 0
+      },
+      `order ${clOrdId} is settled`,
+      SETTLE_MS
+    ).catch(cause => assert.fail(`${cause.message}: ${last}\n${JSON.stringify(settled)}\n${this.#service.output.slice(-OUTPUT_SHOWN)}`))
+    await this.#checkLog(user, settled.order_id)
+    return settled
+  }
+
+  /** Orders at the house under the order's id there, and how often it was asked for them. */
+  async books(order: OrderRecord): Promise<{ readonly received: number; readonly accepted: number }> {
+    const stored = await this.#service.order(order.order_id)
+    assert.ok(stored !== null)
+    return await this.house.books(stored.brokerClOrdId)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      if (this.#service.isRunning) assert.equal(await this.#service.stop(), 0, this.#service.output.slice(-OUTPUT_SHOWN))
+    } finally {
+      await this.#resources.disposeAsync()
+    }
+  }
+
+  async #checkLog(user: CrashUser, orderId: string): Promise<void> {
+    const stored = await this.#service.order(orderId)
+    const log = await this.#service.log(orderId)
+    assert.ok(stored !== null)
+    const earlier = this.#logs.get(user.accountId) ?? []
+    assert.deepEqual(logFaults(log, earlier, [stored]), [])
+    this.#logs.set(user.accountId, log)
+  }
+}
+
+async function databaseOf(engine: Engine, resources: AsyncDisposableStack): Promise<Readonly<Record<string, string>>> {
+  if (engine === 'embedded') return {}
+  const cluster = resources.use(await sharedPostgres())
+  const database = resources.use(await createDatabase(cluster.url))
+  return { TRUNKLINE_DATABASE_URL: database.url }
+}

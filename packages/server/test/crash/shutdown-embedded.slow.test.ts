@@ -1,0 +1,3 @@
+import { shutdown } from './shutdown.ts'
+
+shutdown('embedded')

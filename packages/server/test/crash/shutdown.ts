@@ -1,0 +1,70 @@
+// C21: a stop while fifty submissions are on the wire. Nothing new is taken, the process ends in time, and no order is lost or doubled.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { until } from '@trunkline/testkit/until'
+import { type Engine, Scene } from './scene.ts'
+
+const ORDERS = 50
+const EXIT_MS = 25_000
+/** Beyond what a stop waits for. */
+const LATE_MS = 40_000
+
+/** How long commands and answers may take, and how late the house answers: sooner than the stop's patience, later than it, never. */
+const CASES = [
+  { title: 'answers that come while it waits', env: {}, fault: { do: 'delay', ms: 1_500, after: true } },
+  { title: 'orders taken only after it has gone', env: {}, fault: { do: 'delay', ms: 4_000 } },
+  {
+    title: 'answers that come after its patience',
+    env: { TRUNKLINE_COMMAND_MS: '30000', TRUNKLINE_ANSWER_WITHIN_MS: '5000' },
+    fault: { do: 'delay', ms: LATE_MS, after: true }
+  }
+]
+
+export function shutdown(engine: Engine): void {
+  describe(`${engine}: C21 SIGTERM with ${ORDERS} submits in flight`, { concurrency: true }, () => {
+    for (const { title, env, fault } of CASES) {
+      test(title, () =>
+        Scene.play(engine, { TRUNKLINE_ABSENCE_SECONDS: '3', ...env }, async scene => {
+          const user = await scene.user()
+          await user.place('before')
+          await scene.settled(user, 'before')
+          await scene.house.fault({ on: 'orders.submit', times: ORDERS, ...fault })
+          const asked = await scene.house.requests('orders.submit')
+          const names = Array.from({ length: ORDERS }, (_, index) => `o${index}`)
+          const answers = names.map(name => user.place(name).catch(() => null))
+          await until(async () => (await scene.house.requests('orders.submit')) === asked + ORDERS, 'all submits are at the house')
+
+          const start = performance.now()
+          scene.service.kill('SIGTERM')
+          const late = refusedSoon(() => user.place('late'))
+          assert.equal(await scene.service.ended(EXIT_MS), 0, scene.service.output.slice(-4_000))
+          assert.ok(performance.now() - start <= EXIT_MS)
+          await late
+          for (const answer of await Promise.all(answers)) assert.equal(answer?.status, 201, 'a request that was taken was answered')
+
+          await scene.restart()
+          for (const name of names) {
+            const order = await scene.settled(user, name)
+            const { accepted, received } = await scene.books(order)
+            assert.deepEqual([accepted, received], [1, 1])
+          }
+          const others = (await user.orders()).filter(order => !names.includes(order.cl_order_id))
+          for (const order of others) await scene.settled(user, order.cl_order_id)
+          assert.ok(others.length <= 2, 'the one before, and one that came through the closing door')
+        })
+      )
+    }
+  })
+
+  /** The door closes at once: a request that comes after the signal is refused before long. */
+  async function refusedSoon(place: () => Promise<{ readonly status: number }>): Promise<void> {
+    await until(
+      async () => {
+        const answer = await place().catch(() => null)
+        return answer === null || answer.status === 503
+      },
+      'the door is closed',
+      EXIT_MS
+    )
+  }
+}

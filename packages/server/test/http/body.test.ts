@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ServiceError } from '@trunkline/core/domain/errors'
+import fc from 'fast-check'
+import { DEPTH_MAX, readJson } from '../../src/http/body.ts'
+
+const read = (text: string) => readJson(Buffer.from(text))
+
+function refused(text: string | Buffer, code: string, path?: string): void {
+  assert.throws(
+    () => readJson(Buffer.from(text)),
+    (error: unknown) => error instanceof ServiceError && error.code === code && error.details[0]?.path === path,
+    String(text).slice(0, 80)
+  )
+}
+
+test('an empty body is no body', () => {
+  assert.equal(readJson(Buffer.alloc(0)), undefined)
+})
+
+test('any JSON value without tricks is read as JSON.parse reads it', () => {
+  const key = fc.string({ unit: 'binary' }).filter(text => text !== '__proto__' && text.isWellFormed() && !text.includes('\0'))
+  const leaf = fc.oneof(
+    key,
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(value => (Object.is(value, -0) ? 0 : value)),
+    fc.boolean(),
+    fc.constant(null)
+  )
+  const { value } = fc.letrec(tie => ({
+    value: fc.oneof(
+      { maxDepth: 6 },
+      leaf,
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(key, tie('value'), { maxKeys: 4, noNullPrototype: true })
+    )
+  }))
+  fc.assert(
+    fc.property(value, fc.nat(4), (given, indent) => {
+      assert.deepEqual(read(JSON.stringify(given, null, indent)), given)
+    })
+  )
+})
+
+test('what is not JSON in UTF-8 is refused', () => {
+  for (const text of [
+    '{',
+    '{"a":}',
+    "{'a':1}",
+    '{"a":1,}',
+    'nope',
+    '\ufeff{}',
+    '{"a":1}{"b":2}',
+    '{"a":NaN}',
+    '{"a":01}',
+    '{"a":"\u0000"}'
+  ]) {
+    refused(text, 'body_malformed')
+  }
+  refused(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'body_malformed')
+  refused(Buffer.from('{"a":"é"}', 'latin1'), 'body_malformed')
+})
+
+test('a key that is there twice is refused and named, however it is written', () => {
+  refused('{"side":"BUY","side":"SELL"}', 'field_invalid', 'side')
+  refused('{"side":"BUY","s\\u0069de":"SELL"}', 'field_invalid', 'side')
+  refused('{"legs":[{"a":1},{"a":1,"b":[{}],"a":2}]}', 'field_invalid', 'a')
+  assert.deepEqual(read('{"a":{"a":1},"b":[{"a":1},{"a":2}],"c":"\\"a\\":"}'), { a: { a: 1 }, b: [{ a: 1 }, { a: 2 }], c: '"a":' })
+})
+
+test('texts that cannot be stored or compared safely are refused', () => {
+  refused('{"user_id":"a\\u0000b"}', 'field_invalid', 'user_id')
+  refused('{"user_id":"\\ud800"}', 'field_invalid', 'user_id')
+  refused('{"legs":[{"symbol":"\\udc00x"}]}', 'field_invalid', 'legs.0.symbol')
+  refused('{"\\u0000":1}', 'field_invalid', '')
+  assert.deepEqual(read('{"a":"\\ud83d\\ude00"}'), { a: '😀' })
+})
+
+test('__proto__ is refused and changes nothing', () => {
+  refused('{"__proto__":{"x":1}}', 'field_invalid', '__proto__')
+  refused('{"a":{"\\u005f_proto__":{"x":1}}}', 'field_invalid', '__proto__')
+  assert.equal(Object.getOwnPropertyDescriptor(Object.prototype, 'x'), undefined)
+})
+
+test('depth is bounded, and judging depth costs little', () => {
+  const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+  assert.ok(Array.isArray(read(nested(DEPTH_MAX))))
+  const started = performance.now()
+  for (const depth of [DEPTH_MAX + 1, 10_000, 128_000]) {
+    refused(nested(depth), 'body_malformed')
+    refused(`${'{"a":'.repeat(depth > 40_000 ? 40_000 : depth)}1${'}'.repeat(depth > 40_000 ? 40_000 : depth)}`, 'body_malformed')
+  }
+  assert.ok(performance.now() - started < 1_000)
+})

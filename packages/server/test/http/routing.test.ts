@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import Fastify from 'fastify'
+import { KnownRoutes } from '../../src/http/routing.ts'
+
+test('an address that is served by other methods is told from one that is not served', async () => {
+  const app = Fastify({ exposeHeadRoutes: false })
+  const routes = new KnownRoutes()
+  routes.watch(app)
+  app.get('/orders', () => ({}))
+  app.post('/orders', () => ({}))
+  await app.register(
+    async scope => {
+      scope.delete('/accounts/:account_id/orders/:order_id', () => ({}))
+      scope.get('/files.d/*', () => ({}))
+    },
+    { prefix: '/v1' }
+  )
+  await app.ready()
+  const miss = (method: string, address: string) => {
+    const { error, allow } = routes.miss(method, address)
+    return [error.code, allow]
+  }
+  assert.deepEqual(miss('DELETE', '/orders?x=1'), ['method_not_allowed', 'GET, POST'])
+  assert.deepEqual(miss('TRACE', '/v1/accounts/a/orders/b'), ['method_not_allowed', 'DELETE'])
+  assert.deepEqual(miss('POST', '/v1/files.d/a/b'), ['method_not_allowed', 'GET'])
+  for (const address of ['/order', '/orders/', '/v1/orders', '/v1/accounts/a/orders', '/v1/filesXd/a', '/ORDERS']) {
+    assert.deepEqual(miss('GET', address), ['route_not_found', null])
+  }
+  await app.close()
+})

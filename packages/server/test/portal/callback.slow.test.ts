@@ -1,0 +1,210 @@
+// S1 to S9: the broker's answer counts once, in the browser that asked, at the broker's own address, and nothing else counts at all.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { BrokerId } from '@trunkline/core/domain/ids'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import { type AttemptStore, CommitUnknown, type ConnectionStore, type Store } from '@trunkline/core/ports/store'
+import { type Answer, Browser, openScene, type Scene, withMethods } from './support.ts'
+
+describe('the broker’s answer', () => {
+  let scene: Scene
+  /** What the store does otherwise than it should. */
+  let attempts: Partial<AttemptStore> = {}
+  let connections: Partial<ConnectionStore> = {}
+  before(async () => {
+    scene = await openScene({
+      store: real => ({
+        ...real,
+        attempts: lazily(real.attempts, () => attempts),
+        connections: lazily(real.connections, () => connections)
+      }),
+      // The same broker once more, to try one's answer at the other's address.
+      brokers: real => new Map([...real, ...[...real.values()].map(definition => ['OTHER' as BrokerId, definition] as const)])
+    })
+  })
+  after(() => scene[Symbol.asyncDispose]())
+
+  const refused = (answer: Answer, heading = 'That answer did not fit') => {
+    assert.equal(answer.status, 400)
+    assert.equal(answer.location, '')
+    assert.ok(answer.html.includes(`<h1>${heading}</h1>`), answer.html)
+  }
+
+  test('S1 a state that nobody knows: no token is asked for, and the audit log has it', async () => {
+    const before = await scene.asked('token')
+    const answer = await new Browser().get(`${scene.url}/connect/callback/sandbox?code=x&state=${'a'.repeat(43)}`)
+    refused(answer)
+    assert.equal(await scene.asked('token'), before)
+    const [entry] = await scene.store.audit.list(1)
+    assert.deepEqual(
+      [entry?.action, entry?.actor, entry?.target, entry?.result, entry?.requestId, entry?.detail],
+      ['connection.callback', 'anonymous', 'SANDBOX', 'refused', answer.headers.get('x-request-id'), { reason: 'bad_callback' }]
+    )
+  })
+
+  test('S2 a state that was used: the first use stands', async () => {
+    const browser = new Browser()
+    const callback = await browser.logIn(await browser.approve(await scene.link('s2')), scene.demo)
+    assert.equal((await browser.get(callback)).location, `${scene.url}/connect/result/connected`)
+    const asked = await scene.asked('token')
+    refused(await browser.get(callback))
+    assert.equal(await scene.asked('token'), asked)
+    assert.equal(await scene.asked('revoke'), 0)
+    assert.equal(await scene.connections('s2'), 1)
+  })
+
+  test('S2 twice at the same moment: one of the two counts', async () => {
+    const browser = new Browser()
+    const callback = await browser.logIn(await browser.approve(await scene.link('s2b')), scene.demo)
+    const answers = await Promise.all([browser.get(callback), browser.get(callback)])
+    assert.equal(answers.filter(({ location }) => location.endsWith('/result/connected')).length, 1)
+    assert.equal(await scene.connections('s2b'), 1)
+  })
+
+  test('S3 after the link has expired: said, and no token is asked for', async () => {
+    const browser = new Browser()
+    const callback = await browser.logIn(await browser.approve(await scene.link('s3')), scene.demo)
+    const asked = await scene.asked('token')
+    attempts = {
+      findByStateHash: async hash => {
+        const found = await scene.store.attempts.findByStateHash(hash)
+        return found === null ? null : { ...found, attempt: { ...found.attempt, expiresAt: found.attempt.createdAt } }
+      }
+    }
+    const answer = await browser.get(callback)
+    attempts = {}
+    assert.equal(answer.location, `${scene.url}/connect/result/expired`)
+    assert.equal((await browser.get(answer.location)).status, 400)
+    assert.equal(await scene.asked('token'), asked)
+    assert.equal(await scene.connections('s3'), 0)
+  })
+
+  test('S4 without the browser’s cookie, or with another’s: nothing is connected, and the right browser can still go on', async () => {
+    const browser = new Browser()
+    const callback = await browser.logIn(await browser.approve(await scene.link('s4')), scene.demo)
+    refused(await new Browser().get(callback))
+    const other = new Browser()
+    await other.get(await scene.link('s4'))
+    refused(await other.get(callback), 'This link belongs to another browser')
+    assert.equal(await scene.connections('s4'), 0)
+    assert.equal((await browser.get(callback)).location, `${scene.url}/connect/result/connected`)
+  })
+
+  test('S5 one user’s state with the code of another’s login: neither is linked to the other’s account', async () => {
+    const browser = new Browser()
+    const mine = new URL(await browser.logIn(await browser.approve(await scene.link('s5-a')), scene.demo))
+    const theirs = new URL(await browser.logIn(await browser.approve(await scene.link('s5-b')), scene.demo))
+    mine.searchParams.set('code', theirs.searchParams.get('code') ?? '')
+    assert.equal((await browser.get(mine.href)).location, `${scene.url}/connect/result/broker_down`)
+    assert.equal(await scene.connections('s5-a'), 0)
+    assert.equal(await scene.connections('s5-b'), 0)
+  })
+
+  test('S6 one broker’s answer at another’s address: no token is asked for', async () => {
+    const browser = new Browser()
+    const callback = await browser.logIn(await browser.approve(await scene.link('s6')), scene.demo)
+    const asked = await scene.asked('token')
+    refused(await browser.get(callback.replace('/callback/sandbox', '/callback/other')))
+    refused(await browser.get(callback.replace('/callback/sandbox', '/callback/nobody')))
+    refused(await browser.get(callback.replace('/callback/sandbox', '/callback/..%2fx')))
+    assert.equal(await scene.asked('token'), asked)
+    assert.equal((await browser.get(callback)).location, `${scene.url}/connect/result/connected`)
+  })
+
+  for (const [what, alter] of [
+    ['S7 an issuer that differs by a slash', (query: URLSearchParams) => query.set('iss', `${query.get('iss')}/`)],
+    ['S8 no issuer where the broker names one', (query: URLSearchParams) => query.delete('iss')]
+  ] as const) {
+    test(`${what}: no token is asked for`, async () => {
+      const browser = new Browser()
+      const callback = new URL(await browser.logIn(await browser.approve(await scene.link('s78')), scene.demo))
+      const asked = await scene.asked('token')
+      assert.ok(callback.searchParams.has('iss'))
+      alter(callback.searchParams)
+      assert.equal((await browser.get(callback.href)).location, `${scene.url}/connect/result/broker_down`)
+      assert.equal(await scene.asked('token'), asked)
+      assert.equal(await scene.connections('s78'), 0)
+    })
+  }
+
+  test('S9 an answer that contradicts itself: refused, and the true one still counts', async () => {
+    const browser = new Browser()
+    const callback = await browser.logIn(await browser.approve(await scene.link('s9')), scene.demo)
+    for (const more of ['&error=access_denied', '&code=again', `&state=${'b'.repeat(43)}`]) refused(await browser.get(callback + more))
+    refused(await browser.get(callback.replace(/\?.*/, '')))
+    assert.equal((await browser.get(callback)).location, `${scene.url}/connect/result/connected`)
+    assert.equal(await scene.connections('s9'), 1)
+  })
+
+  test('what the broker granted is given back when nobody will use it', async () => {
+    const broken = async () => {
+      const browser = new Browser()
+      const before = await scene.asked('revoke')
+      const answer = await browser.get(await browser.logIn(await browser.approve(await scene.link('given-back')), scene.demo))
+      return { answer, revoked: (await scene.asked('revoke')) - before }
+    }
+    connections = { create: async () => false }
+    const overtaken = await broken()
+    assert.deepEqual([overtaken.answer.location, overtaken.revoked], [`${scene.url}/connect/result/used`, 1])
+    connections = {}
+    await fetch(`${scene.demo.sandbox_control_url}/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ on: 'accounts.list', do: 'status', status: 503, times: 5 })
+    })
+    const failed = await broken()
+    await fetch(`${scene.demo.sandbox_control_url}/faults`, { method: 'DELETE' })
+    assert.deepEqual([failed.answer.location, failed.revoked], [`${scene.url}/connect/result/broker_down`, 1])
+    assert.equal(await scene.connections('given-back'), 0)
+  })
+
+  test('a commit that was not confirmed is looked up: who is connected is told so, and who may be keeps the grant', async () => {
+    const walk = async (userId: string) => {
+      const browser = new Browser()
+      return browser.get(await browser.logIn(await browser.approve(await scene.link(userId)), scene.demo))
+    }
+    const before = await scene.asked('revoke')
+    connections = {
+      create: async (...given) => {
+        await scene.store.connections.create(...given)
+        throw new CommitUnknown('no word')
+      }
+    }
+    assert.equal((await walk('doubt-done')).location, `${scene.url}/connect/result/connected`)
+    assert.equal(await scene.connections('doubt-done'), 1)
+    connections = { create: () => Promise.reject(new CommitUnknown('no word')) }
+    const lost = await walk('doubt-lost')
+    connections = {}
+    assert.equal(lost.status, 500)
+    assert.ok(lost.html.includes('<h1>Something went wrong here</h1>'))
+    assert.equal(await scene.asked('revoke'), before)
+  })
+})
+
+test('a broker’s fault is told in our words, whatever it says', async () => {
+  const hostile = '<script>alert(1)</script>'
+  await using scene = await openScene({
+    brokers: real =>
+      new Map(
+        [...real].map(([id, definition]) => [
+          id,
+          { ...definition, login: withMethods(definition.login, { complete: () => Promise.reject(new BrokerFault('refused', hostile)) }) }
+        ])
+      )
+  })
+  const browser = new Browser()
+  const callback = await browser.logIn(await browser.approve(await scene.link('s19')), scene.demo)
+  const { location } = await browser.get(`${callback}&error_description=${encodeURIComponent(hostile)}`)
+  assert.equal(location, `${scene.url}/connect/result/broker_down`)
+  assert.ok(!(await browser.get(location)).html.includes('<script'))
+})
+
+/** `target` with the methods that `given` has at the time of a call. */
+function lazily<T extends Store[keyof Store] & object>(target: T, given: () => Partial<T>): T {
+  return new Proxy(target, {
+    get(real, name) {
+      const value = Reflect.get(given(), name) ?? Reflect.get(real, name, real)
+      return typeof value === 'function' ? value.bind(real) : value
+    }
+  })
+}

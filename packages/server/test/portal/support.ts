@@ -1,0 +1,185 @@
+// The service composed in this process, with hands on what it relies on, and a browser reduced to requests and cookies.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Store } from '@trunkline/core/ports/store'
+import { compose, type Service, type Wraps } from '../../src/compose.ts'
+import { settingsOf } from '../../src/config/settings.ts'
+import type { DemoPlatform } from '../../src/ops/demo-platform.ts'
+import { PinoLog } from '../../src/ops/log.ts'
+
+export interface Scene extends AsyncDisposable {
+  readonly url: string
+  readonly demo: DemoPlatform
+  readonly store: Store
+  /** Every line of the log so far, the least important ones too. */
+  readonly log: () => string
+  /** A portal link for a user of that name, who is made. */
+  readonly link: (userId: string, body?: object, platform?: Platform) => Promise<string>
+  /** How many of the user's connections there are. */
+  readonly connections: (userId: string) => Promise<number>
+  /** Requests of that operation the sandbox has had. */
+  readonly asked: (operation: string) => Promise<number>
+}
+
+export interface Platform {
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/** Opens the service on an embedded database of its own. `reached`: where, when the public address is only a name. */
+export async function openScene(wraps: Wraps = {}, env: Readonly<Record<string, string>> = {}, reached?: string): Promise<Scene> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-portal-'))
+  const lines: string[] = []
+  let store: Store | undefined
+  const keep = (opened: Store) => {
+    store = opened
+    return wraps.store?.(opened) ?? opened
+  }
+  const settings = settingsOf({ TRUNKLINE_PORT: '0', TRUNKLINE_DATA_DIR: dataDir, ...env })
+  const log = new PinoLog('debug', { write: line => void lines.push(line) })
+  const service = await compose(settings, log, env, { ...wraps, store: keep })
+  assert.ok(store !== undefined && service.demo !== null)
+  return {
+    ...sceneOf(reached ?? service.url, service.demo.demo, store),
+    log: () => lines.join(''),
+    [Symbol.asyncDispose]: () => close(service, dataDir)
+  }
+}
+
+async function close(service: Service, dataDir: string): Promise<void> {
+  await service.stop()
+  await rm(dataDir, { recursive: true })
+}
+
+function sceneOf(url: string, demo: DemoPlatform, store: Store): Omit<Scene, 'log' | typeof Symbol.asyncDispose> {
+  const secrets = new Map<string, string>()
+  const own = { clientId: demo.client_id, clientSecret: demo.client_secret }
+  const headersOf = ({ clientId, clientSecret }: Platform) => ({ 'client-id': clientId, 'client-secret': clientSecret })
+  const asUser = (userId: string) => ({ ...headersOf(own), 'user-id': latin1(userId), 'user-secret': secrets.get(userId) ?? '' })
+  return {
+    ...{ url, demo, store },
+    async link(userId, body = {}, platform = own) {
+      const headers = headersOf(platform)
+      if (!secrets.has(userId)) secrets.set(userId, String((await json(`${url}/users`, headers, { user_id: userId }))['user-secret']))
+      const user = { ...headers, 'user-id': latin1(userId), 'user-secret': secrets.get(userId) ?? '' }
+      const asked = { connection_type: 'trade', broker: 'SANDBOX', ...body }
+      return String((await json(`${url}/connections`, user, asked)).authorization_url)
+    },
+    connections: async userId => {
+      const answer: unknown = await (await fetch(`${url}/connections`, { headers: asUser(userId) })).json()
+      assert.ok(Array.isArray(answer))
+      return answer.length
+    },
+    asked: async operation => {
+      const { operations } = await json(`${demo.sandbox_control_url}/counters`, {})
+      return countOf(operations, operation)
+    }
+  }
+}
+
+function countOf(operations: unknown, operation: string): number {
+  assert.ok(typeof operations === 'object' && operations !== null)
+  const tally: unknown = new Map(Object.entries(operations)).get(operation)
+  return typeof tally === 'object' && tally !== null && 'requests' in tally ? Number(tally.requests) : 0
+}
+
+/** UTF-8 in a header, as clients send it. */
+function latin1(text: string): string {
+  return Buffer.from(text).toString('latin1')
+}
+
+/** Sends JSON, or nothing, and demands a good answer. */
+export async function json(url: string, headers: Readonly<Record<string, string>>, body?: object): Promise<Record<string, unknown>> {
+  const sent =
+    body === undefined ? {} : { method: 'POST', body: JSON.stringify(body), headers: { ...headers, 'content-type': 'application/json' } }
+  const response = await fetch(url, { headers, ...sent })
+  const text = await response.text()
+  assert.ok(response.ok, `${url}: ${response.status} ${text}`)
+  return JSON.parse(text)
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly html: string
+  /** Where it leads, absolute; empty when nowhere. */
+  readonly location: string
+}
+
+/** Cookies, and requests that follow nothing by themselves. */
+export class Browser {
+  readonly #jars = new Map<string, Map<string, string>>()
+
+  get(url: string): Promise<Answer> {
+    return this.#send(url, { method: 'GET' })
+  }
+
+  post(url: string, fields: Readonly<Record<string, string>>): Promise<Answer> {
+    return this.#send(url, { method: 'POST', body: new URLSearchParams(fields) })
+  }
+
+  /** The cookies of an origin, as they are sent. */
+  cookies(url: string): string {
+    return [...(this.#jars.get(new URL(url).host) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ')
+  }
+
+  /** Looks at the link's page and says yes. Gives the broker's address. */
+  async approve(link: string, broker = 'SANDBOX'): Promise<string> {
+    const shown = await this.get(link)
+    assert.equal(shown.status, 200, shown.html)
+    const { status, location } = await this.post(link, { decision: 'approve', broker })
+    assert.equal(status, 303)
+    return location
+  }
+
+  /** Logs in at the sandbox and allows what is asked. Gives the address it sends the browser back to, not yet gone to. */
+  async logIn(address: string, { sandbox_logins: [login] }: DemoPlatform): Promise<string> {
+    assert.ok(login !== undefined)
+    const asked = await this.#follow(await this.get(address))
+    await this.post(asked, { ...login, decision: 'approve' })
+    return this.#follow(await this.post(asked, { decision: 'approve' }))
+  }
+
+  /** Goes on to the first page, or to our own callback. */
+  async #follow(answer: Answer): Promise<string> {
+    let at = answer
+    for (;;) {
+      const { location } = at
+      assert.notEqual(location, '', `a page where none was expected: ${at.html}`)
+      if (location.includes('/connect/callback/') || location.includes('/login/')) return location
+      at = await this.get(location)
+    }
+  }
+
+  async #send(url: string, init: RequestInit): Promise<Answer> {
+    const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie: this.cookies(url) } })
+    const { host } = new URL(url)
+    const jar = this.#jars.get(host) ?? new Map<string, string>()
+    this.#jars.set(host, jar)
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      jar.set(name, value)
+    }
+    const location = response.headers.get('location')
+    return {
+      status: response.status,
+      headers: response.headers,
+      html: await response.text(),
+      location: location === null ? '' : new URL(location, url).href
+    }
+  }
+}
+
+/** The target, with some of its methods replaced. */
+export function withMethods<T extends object>(target: T, methods: Partial<T>): T {
+  const replaced: ReadonlyMap<string | symbol, unknown> = new Map(Object.entries(methods))
+  return new Proxy(target, {
+    get(real, name) {
+      if (replaced.has(name)) return replaced.get(name)
+      const value = Reflect.get(real, name, real)
+      return typeof value === 'function' ? value.bind(real) : value
+    }
+  })
+}

@@ -1,0 +1,22 @@
+// S63 at length: a million seals.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EnvelopeVault } from '../../src/vault/envelope.ts'
+import { key, PLACE, randomParts, ring } from './rings.ts'
+
+const SEALS = 1_000_000
+
+test('S63 a million seals have a million data keys and two million initialisation vectors', () => {
+  const master = key('k1')
+  const vault = new EnvelopeVault(ring(master))
+  // Eight bytes of each: by chance two of three million are equal once in some million runs.
+  const seen = new BigUint64Array(3 * SEALS)
+  for (let i = 0; i < SEALS; i++) {
+    for (const [part, bytes] of randomParts(vault.seal('x', PLACE), master.key).entries())
+      seen[3 * i + part] = Buffer.from(bytes).readBigUInt64LE()
+  }
+  seen.sort()
+  let repeats = 0
+  for (let i = 1; i < seen.length; i++) if (seen[i] === seen[i - 1]) repeats += 1
+  assert.equal(repeats, 0)
+})

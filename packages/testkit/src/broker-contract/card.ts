@@ -1,0 +1,212 @@
+/** A card: one numbered promise, and what carrying it out needs. */
+
+import assert from 'node:assert/strict'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import { timestampOfMs } from '@trunkline/core/domain/timestamp'
+import type { Instrument } from '@trunkline/core/domain/vocabulary'
+import {
+  type AccountEvent,
+  type Broker,
+  type BrokerCapabilities,
+  BrokerFault,
+  type BrokerFaultKind,
+  type Credentials,
+  type CredentialsHolder,
+  type NewOrder,
+  type OrderReport,
+  type Outcome
+} from '@trunkline/core/ports/broker'
+import { until } from '../until.ts'
+import type { BrokerHarness, Sample } from './harness.ts'
+
+export interface Card {
+  /** `C10`, `C20`, …: spaced, so that one can be put between. */
+  readonly id: string
+  readonly title: string
+  /** Why a broker with these capabilities does not owe this card; null when it does. */
+  readonly notOffered?: (capabilities: BrokerCapabilities) => string | null
+  readonly run: (harness: BrokerHarness) => Promise<void>
+}
+
+const COMMAND_MS = 15_000
+const SHORT_MS = 600
+
+export const soon = () => AbortSignal.timeout(COMMAND_MS)
+/** For answers that do not come: long enough for the request to arrive. */
+export const short = () => AbortSignal.timeout(SHORT_MS)
+
+let orders = 0
+
+/** A client order id nobody has used, within what every broker of a class takes: letters and digits. */
+export function clOrdId(): string {
+  orders += 1
+  return `c${Math.round(performance.timeOrigin).toString(36)}${orders.toString(36).padStart(4, '0')}`
+}
+
+export function firstSample({ definition, sample }: BrokerHarness): Sample {
+  const [instrument] = definition.capabilities.instruments
+  assert.ok(instrument !== undefined, 'the broker offers no instrument')
+  return sample(instrument)
+}
+
+export function instrumentsOf(harness: BrokerHarness): readonly Instrument[] {
+  return harness.definition.capabilities.instruments
+}
+
+/** A limit order that stays open. */
+export function restingLimit(sample: Sample): OrderTicket {
+  const ticket = sample.resting('LMT', 'DAY', 'BUY') ?? sample.resting('LMT', 'GTC', 'BUY')
+  assert.ok(ticket !== null, 'a sample must offer a resting limit order')
+  return ticket
+}
+
+export function newOrder({ brokerAccountId }: Sample, ticket: OrderTicket, brokerClOrdId = clOrdId()): NewOrder {
+  return { ...ticket, brokerAccountId, brokerClOrdId }
+}
+
+export function accepted<T>(outcome: Outcome<T>): T {
+  assert.equal(outcome.kind, 'accepted', described(outcome))
+  assert.ok(outcome.kind === 'accepted')
+  return outcome.value
+}
+
+/** Refused, with words fit to show. */
+export function refused<T>(outcome: Outcome<T>): string {
+  assert.equal(outcome.kind, 'refused', described(outcome))
+  assert.ok(outcome.kind === 'refused' && outcome.message.trim() !== '')
+  return outcome.message
+}
+
+export function isKind<T>(outcome: Outcome<T>, kind: Outcome<T>['kind'], note = ''): void {
+  assert.equal(outcome.kind, kind, `${note} ${described(outcome)}`)
+}
+
+function described<T>(outcome: Outcome<T>): string {
+  if (outcome.kind === 'accepted') return 'accepted'
+  return outcome.kind === 'refused' ? `refused: ${outcome.message}` : `${outcome.kind}: ${String(outcome.cause)}`
+}
+
+export function fault(kind: BrokerFaultKind): (error: unknown) => boolean {
+  return error => {
+    assert.ok(error instanceof BrokerFault, `not a BrokerFault: ${String(error)}`)
+    assert.equal(error.kind, kind, error.message)
+    return true
+  }
+}
+
+export async function byClientId(broker: Broker, { brokerAccountId, brokerClOrdId }: NewOrder): Promise<OrderReport | null> {
+  return (await broker.findOrder({ by: 'brokerClOrdId', brokerAccountId, brokerClOrdId }, soon())).found
+}
+
+export async function byOrderId(broker: Broker, { brokerAccountId, brokerOrderId }: OrderReport): Promise<OrderReport> {
+  const { found } = await broker.findOrder({ by: 'brokerOrderId', brokerAccountId, brokerOrderId }, soon())
+  assert.ok(found !== null, `order ${brokerOrderId} is not found`)
+  return found
+}
+
+/** Waits until the order has this status by the broker's own word. */
+export async function reaches(broker: Broker, order: OrderReport, status: OrderReport['status']): Promise<OrderReport> {
+  let last = order
+  await until(async () => {
+    last = await byOrderId(broker, order)
+    return last.status === status
+  }, `order ${order.brokerOrderId} is ${status}`)
+  return last
+}
+
+/** The one order the venue made of a submission whose answer was useless: adopted by its client id, and only one. */
+export async function adoptedOnce({ broker, venue }: BrokerHarness, order: NewOrder): Promise<OrderReport> {
+  const found = await byClientId(broker, order)
+  assert.ok(found !== null, 'the order is found by its client id')
+  assert.equal(found.brokerClOrdId, order.brokerClOrdId)
+  assert.deepEqual(await venue.books(order.brokerClOrdId), { received: 1, accepted: 1 })
+  return found
+}
+
+/** An hour ago, for lists of what is recent. */
+export function recently() {
+  return timestampOfMs(Date.now() - 3_600_000)
+}
+
+/** Credentials in memory that keep the holder's promise and count. */
+export class CountingHolder implements CredentialsHolder {
+  renewals = 0
+  #credentials: Credentials
+  #renewing: Promise<Credentials> | null = null
+
+  constructor(credentials: Credentials) {
+    this.#credentials = credentials
+  }
+
+  async read(): Promise<Credentials> {
+    return this.#credentials
+  }
+
+  async renew(
+    used: Credentials,
+    refresh: (current: Credentials, signal: AbortSignal) => Promise<Credentials>,
+    signal: AbortSignal
+  ): Promise<Credentials> {
+    if (this.#renewing !== null) return await this.#renewing
+    if (used !== this.#credentials) return this.#credentials
+    this.renewals += 1
+    this.#renewing = refresh(used, signal)
+    try {
+      this.#credentials = await this.#renewing
+      return this.#credentials
+    } finally {
+      this.#renewing = null
+    }
+  }
+}
+
+/** Listens to a stream and remembers; disposing it stops listening. */
+export class Listener implements AsyncDisposable {
+  readonly events: AccountEvent[] = []
+  readonly ended: Promise<unknown>
+  readonly #stop = new AbortController()
+
+  constructor(broker: Broker) {
+    this.ended = this.#listen(broker).then(
+      () => null,
+      (error: unknown) => error
+    )
+  }
+
+  static async live(broker: Broker): Promise<Listener> {
+    const listener = new Listener(broker)
+    await listener.hears(event => event.type === 'live', 'the stream is live')
+    return listener
+  }
+
+  /** How many events of a type came. */
+  count(type: AccountEvent['type']): number {
+    return this.events.filter(event => event.type === type).length
+  }
+
+  async hears(wanted: (event: AccountEvent) => boolean, what: string): Promise<void> {
+    await until(() => this.events.some(wanted), `${what}; heard ${this.events.map(event => event.type).join(', ')}`)
+  }
+
+  reports(brokerOrderId: string): readonly OrderReport[] {
+    return this.events.flatMap(event => (event.type === 'order' && event.report.brokerOrderId === brokerOrderId ? [event.report] : []))
+  }
+
+  /** The stream's picture of an order has become the broker's. */
+  async agrees(broker: Broker, order: OrderReport): Promise<void> {
+    const truth = await byOrderId(broker, order)
+    await until(() => {
+      const last = this.reports(order.brokerOrderId).at(-1)
+      return last !== undefined && last.status === truth.status && last.fills?.length === truth.fills?.length
+    }, `the stream says that ${order.brokerOrderId} is ${truth.status}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await this.ended
+  }
+
+  async #listen(broker: Broker): Promise<void> {
+    for await (const event of broker.events(this.#stop.signal)) this.events.push(event)
+  }
+}

@@ -1,0 +1,263 @@
+/** Cards about cancelling, replacing and finding orders. */
+
+import assert from 'node:assert/strict'
+import { compare } from '@trunkline/core/domain/decimal'
+import type { OrderReport } from '@trunkline/core/ports/broker'
+import { until } from '../until.ts'
+import {
+  accepted,
+  byClientId,
+  byOrderId,
+  type Card,
+  clOrdId,
+  fault,
+  firstSample,
+  isKind,
+  newOrder,
+  reaches,
+  recently,
+  refused,
+  restingLimit,
+  soon
+} from './card.ts'
+import type { BrokerHarness } from './harness.ts'
+
+async function rested(harness: BrokerHarness): Promise<OrderReport> {
+  const sample = firstSample(harness)
+  return accepted(await harness.broker.submit(newOrder(sample, restingLimit(sample)), soon()))
+}
+
+async function filled(harness: BrokerHarness): Promise<OrderReport> {
+  const sample = firstSample(harness)
+  return await reaches(harness.broker, accepted(await harness.broker.submit(newOrder(sample, sample.marketable), soon())), 'filled')
+}
+
+function replacement(harness: BrokerHarness, order: OrderReport) {
+  const sample = firstSample(harness)
+  const ticket = { ...restingLimit(sample), limitPrice: sample.otherLimit }
+  return { brokerAccountId: order.brokerAccountId, brokerOrderId: order.brokerOrderId, brokerClOrdId: clOrdId(), ticket }
+}
+
+const replaces: Card['notOffered'] = ({ replace }) => (replace === 'native' ? null : `the broker replaces orders by ${replace}`)
+
+export const CHANGE: readonly Card[] = [
+  {
+    id: 'C90',
+    title: 'a cancel is taken and the order ends cancelled',
+    run: async harness => {
+      const order = await rested(harness)
+      const report = accepted(await harness.broker.cancel(order, soon()))
+      assert.ok(report === null || (report.brokerOrderId === order.brokerOrderId && /^(cancelled|pending_cancel)$/.test(report.status)))
+      await reaches(harness.broker, order, 'cancelled')
+    }
+  },
+  {
+    id: 'C92',
+    title: 'a cancel that comes after the fill is refused with evidence, and the order stays filled',
+    run: async harness => {
+      const order = await filled(harness)
+      refused(await harness.broker.cancel(order, soon()))
+      assert.equal((await byOrderId(harness.broker, order)).status, 'filled')
+    }
+  },
+  {
+    id: 'C94',
+    title: 'a cancel of an order the broker does not know is refused',
+    run: async harness => {
+      const order = await rested(harness)
+      refused(await harness.broker.cancel({ ...order, brokerOrderId: 'no-such-order' }, soon()))
+    }
+  },
+  {
+    id: 'C96',
+    title: 'a cancel whose answer is lost or useless is unknown, and the order tells',
+    run: async harness => {
+      for (const how of [{ kind: 'lose_answer' }, { kind: 'status', status: 503, done: true }, { kind: 'html' }] as const) {
+        const order = await rested(harness)
+        await harness.venue.misbehave('cancel', how, 1)
+        isKind(await harness.broker.cancel(order, soon()), 'unknown', how.kind)
+        await reaches(harness.broker, order, 'cancelled')
+      }
+    }
+  },
+  {
+    id: 'C98',
+    title: 'a cancel that is only noted is pending until it ends, and asking again is no second cancel',
+    run: async harness => {
+      const order = await rested(harness)
+      await harness.venue.misbehave('cancel', { kind: 'slow', ms: 400 }, 1)
+      const report = accepted(await harness.broker.cancel(order, soon()))
+      assert.ok(report === null || report.status === 'pending_cancel')
+      const again = await harness.broker.cancel(order, soon())
+      assert.ok(again.kind !== 'not_sent' && (again.kind !== 'accepted' || again.value === null || again.value.status === 'pending_cancel'))
+      await reaches(harness.broker, order, 'cancelled')
+    }
+  },
+  {
+    id: 'C100',
+    title: 'a replacement is a new order with its own ids, and the old one points to it',
+    notOffered: replaces,
+    run: async harness => {
+      const old = await rested(harness)
+      const request = replacement(harness, old)
+      const report = accepted(await harness.broker.replace(request, soon()))
+      assert.notEqual(report.brokerOrderId, old.brokerOrderId)
+      assert.equal(report.brokerClOrdId, request.brokerClOrdId)
+      assert.equal(report.replacesBrokerOrderId, old.brokerOrderId)
+      assert.ok(report.limitPrice !== null && compare(report.limitPrice, request.ticket.limitPrice) === 0)
+      const replaced = await reaches(harness.broker, old, 'replaced')
+      assert.equal(replaced.replacedByBrokerOrderId, report.brokerOrderId)
+      assert.equal((await byOrderId(harness.broker, report)).status, 'working')
+    }
+  },
+  {
+    id: 'C102',
+    title: 'a replacement that comes too late is refused, and nothing new is made',
+    notOffered: replaces,
+    run: async harness => {
+      const order = await filled(harness)
+      const request = replacement(harness, order)
+      refused(await harness.broker.replace(request, soon()))
+      assert.equal((await byOrderId(harness.broker, order)).status, 'filled')
+      assert.equal((await harness.venue.books(request.brokerClOrdId)).accepted, 0)
+    }
+  },
+  {
+    id: 'C104',
+    title: 'a replacement whose answer is lost or useless is unknown, and its client id finds it',
+    notOffered: replaces,
+    run: async harness => {
+      for (const how of [{ kind: 'lose_answer' }, { kind: 'status', status: 502, done: true }, { kind: 'truncate' }] as const) {
+        const old = await rested(harness)
+        const request = replacement(harness, old)
+        await harness.venue.misbehave('replace', how, 1)
+        isKind(await harness.broker.replace(request, soon()), 'unknown', how.kind)
+        const found = await byClientId(harness.broker, { ...request.ticket, ...request })
+        assert.equal(found?.replacesBrokerOrderId, old.brokerOrderId)
+        assert.deepEqual(await harness.venue.books(request.brokerClOrdId), { received: 1, accepted: 1 })
+      }
+    }
+  },
+  {
+    id: 'C105',
+    title: 'a replacement that is only noted is found by its client id once it is done',
+    notOffered: replaces,
+    run: async harness => {
+      const old = await rested(harness)
+      const request = replacement(harness, old)
+      await harness.venue.misbehave('replace', { kind: 'slow', ms: 400 }, 1)
+      const outcome = await harness.broker.replace(request, soon())
+      assert.ok(outcome.kind === 'unknown' || outcome.kind === 'accepted', outcome.kind)
+      await until(async () => (await byClientId(harness.broker, { ...request.ticket, ...request })) !== null, 'the new order is there')
+      await reaches(harness.broker, old, 'replaced')
+    }
+  },
+  {
+    id: 'C106',
+    title: 'a replacement that never arrived leaves the old order as it was',
+    notOffered: replaces,
+    run: async harness => {
+      const old = await rested(harness)
+      const request = replacement(harness, old)
+      await harness.venue.misbehave('replace', { kind: 'reset' }, 1)
+      isKind(await harness.broker.replace(request, soon()), 'unknown')
+      assert.equal(await byClientId(harness.broker, { ...request.ticket, ...request }), null)
+      assert.equal((await byOrderId(harness.broker, old)).status, old.status)
+    }
+  },
+  {
+    id: 'C110',
+    title: 'the list of orders holds the open ones, those that ended, and those placed elsewhere',
+    run: async harness => {
+      const { broker, venue } = harness
+      const sample = firstSample(harness)
+      const open = await rested(harness)
+      const ended = await rested(harness)
+      accepted(await broker.cancel(ended, soon()))
+      await reaches(broker, ended, 'cancelled')
+      const foreign = await venue.placeElsewhere(sample.brokerAccountId, restingLimit(sample))
+      const { items } = await broker.orders(sample.brokerAccountId, recently(), soon())
+      const status = (id: string) => items.find(item => item.brokerOrderId === id)?.status
+      assert.deepEqual([status(open.brokerOrderId), status(ended.brokerOrderId), status(foreign)], [open.status, 'cancelled', open.status])
+      assert.equal(new Set(items.map(item => item.brokerOrderId)).size, items.length)
+    }
+  },
+  {
+    id: 'C112',
+    title: 'a list that fails in part is a fault, never a shorter list',
+    run: async harness => {
+      const { broker, venue } = harness
+      const { brokerAccountId } = firstSample(harness)
+      await rested(harness)
+      await broker.orders(brokerAccountId, recently(), soon())
+      const requestsOfOne = await venue.requests('orders')
+      for (const how of [
+        { kind: 'status', status: 500, done: false },
+        { kind: 'html' },
+        { kind: 'truncate' },
+        { kind: 'garbage' },
+        { kind: 'reset' }
+      ] as const)
+        for (let skip = 0; skip < requestsOfOne; skip += 1) {
+          await venue.misbehave('orders', how, 100, skip)
+          await assert.rejects(
+            broker.orders(brokerAccountId, recently(), soon()),
+            fault(how.kind === 'status' || how.kind === 'reset' ? 'unreachable' : 'malformed')
+          )
+          await venue.behave()
+        }
+      assert.equal((await broker.orders(brokerAccountId, recently(), soon())).items.length, 1)
+    }
+  },
+  {
+    id: 'C114',
+    title: 'a failed report of positions or balances is a fault, never flat and never nothing',
+    run: async harness => {
+      const { broker, venue } = harness
+      const { brokerAccountId } = await filled(harness)
+      for (const kind of ['html', 'truncate', 'garbage'] as const)
+        for (const on of ['positions', 'balances'] as const) {
+          await venue.misbehave(on, { kind }, 100)
+          await assert.rejects(broker[on](brokerAccountId, soon()), fault('malformed'))
+          await venue.behave()
+        }
+      assert.equal((await broker.positions(brokerAccountId, soon())).items.length, 1)
+    }
+  },
+  {
+    id: 'C120',
+    title: 'a look-up tells absent from failed',
+    run: async harness => {
+      const { broker, venue } = harness
+      const { brokerAccountId } = firstSample(harness)
+      const keys = [
+        { by: 'brokerClOrdId', brokerAccountId, brokerClOrdId: clOrdId() },
+        { by: 'brokerOrderId', brokerAccountId, brokerOrderId: 'no-such-order' }
+      ] as const
+      for (const key of keys) {
+        const before = Date.now()
+        const { found, asOf } = await broker.findOrder(key, soon())
+        assert.equal(found, null)
+        assert.ok(Date.parse(asOf) >= before)
+      }
+      const order = await rested(harness)
+      const key = { by: 'brokerClOrdId', brokerAccountId, brokerClOrdId: order.brokerClOrdId ?? '' } as const
+      for (const how of [
+        { kind: 'status', status: 500, done: false },
+        { kind: 'html' },
+        { kind: 'garbage' },
+        { kind: 'truncate' },
+        { kind: 'reset' }
+      ] as const) {
+        await venue.misbehave('find', how, 100)
+        await assert.rejects(
+          broker.findOrder(key, soon()),
+          (error: unknown) => error instanceof Error && error.name === 'BrokerFault',
+          how.kind
+        )
+        await venue.behave()
+      }
+      await until(async () => (await broker.findOrder(key, soon())).found !== null, 'the order is found')
+    }
+  }
+]

@@ -1,0 +1,191 @@
+/** Cards about logging in and about what a login shows. */
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { compare, type Decimal, isDecimal } from '@trunkline/core/domain/decimal'
+import { type Day, timestampOfMs, tradingDay } from '@trunkline/core/domain/timestamp'
+import { type BrokerLogin, LoginDeclined } from '@trunkline/core/ports/broker'
+import { until } from '../until.ts'
+import { accepted, type Card, CountingHolder, fault, firstSample, instrumentsOf, newOrder, recently, restingLimit, soon } from './card.ts'
+import type { BrokerHarness } from './harness.ts'
+
+const REDIRECT = 'http://127.0.0.1:8080/connect/callback/sandbox'
+
+async function begun(login: BrokerLogin) {
+  const state = randomUUID()
+  return { state, redirectUri: REDIRECT, ...(await login.begin({ redirectUri: REDIRECT, state, trading: true })) }
+}
+
+/** A login walked to its end, as a browser and a person would. */
+async function walked({ definition: { login }, venue }: BrokerHarness) {
+  const { authorizationUrl, ...kept } = await begun(login)
+  const callbackUrl = await venue.walkLogin(authorizationUrl, 'approve')
+  return await login.complete({ ...kept, callbackUrl }, soon())
+}
+
+const oauthOnly: Card['notOffered'] = ({ login }) => (login === 'oauth' ? null : 'the broker is connected with an API key')
+
+export const CONNECT: readonly Card[] = [
+  {
+    id: 'C10',
+    title: 'its capabilities are complete: every instrument has order types, times in force and sides',
+    run: async ({ definition: { capabilities } }) => {
+      assert.match(capabilities.id, /^[A-Z][A-Z0-9_]*$/)
+      assert.match(capabilities.logoColor, /^#[0-9a-f]{6}$/)
+      for (const instrument of capabilities.instruments)
+        for (const words of [capabilities.orderTypes[instrument], capabilities.timesInForce[instrument], capabilities.sides[instrument]])
+          assert.ok(words !== undefined && words.length > 0 && new Set(words).size === words.length, instrument)
+      assert.ok(capabilities.brokerClOrdId.lengthMax >= 18)
+    }
+  },
+  {
+    id: 'C20',
+    title: 'a person who approves gives credentials that work',
+    notOffered: oauthOnly,
+    run: async harness => {
+      const credentials = await walked(harness)
+      assert.ok(Object.values(credentials).every(value => typeof value === 'string'))
+      const broker = harness.open(new CountingHolder(credentials))
+      assert.deepEqual(await broker.accounts(soon()), await harness.broker.accounts(soon()))
+      accepted(await broker.submit(newOrder(firstSample(harness), restingLimit(firstSample(harness))), soon()))
+    }
+  },
+  {
+    id: 'C22',
+    title: 'a person who declines is told apart from every fault',
+    notOffered: oauthOnly,
+    run: async ({ definition: { login }, venue }) => {
+      const { authorizationUrl, ...kept } = await begun(login)
+      const callbackUrl = await venue.walkLogin(authorizationUrl, 'decline')
+      await assert.rejects(login.complete({ ...kept, callbackUrl }, soon()), LoginDeclined)
+      assert.equal(await venue.requests('token'), 0)
+    }
+  },
+  {
+    id: 'C24',
+    title: 'a callback of another attempt is refused before the code is used',
+    notOffered: oauthOnly,
+    run: async ({ definition: { login }, venue }) => {
+      const { authorizationUrl, ...kept } = await begun(login)
+      const callbackUrl = await venue.walkLogin(authorizationUrl, 'approve')
+      await assert.rejects(login.complete({ ...kept, callbackUrl, state: randomUUID() }, soon()), fault('refused'))
+      assert.equal(await venue.requests('token'), 0)
+    }
+  },
+  {
+    id: 'C26',
+    title: 'a code is worth one exchange, and a verifier belongs to its attempt',
+    notOffered: oauthOnly,
+    run: async ({ definition: { login }, venue }) => {
+      const { authorizationUrl, ...kept } = await begun(login)
+      const callbackUrl = await venue.walkLogin(authorizationUrl, 'approve')
+      await login.complete({ ...kept, callbackUrl }, soon())
+      await assert.rejects(login.complete({ ...kept, callbackUrl }, soon()), fault('refused'))
+      const stolen = await begun(login)
+      const elsewhere = await venue.walkLogin(stolen.authorizationUrl, 'approve')
+      await assert.rejects(login.complete({ ...stolen, callbackUrl: elsewhere, verifier: kept.verifier }, soon()), fault('refused'))
+    }
+  },
+  {
+    id: 'C28',
+    title: 'revoking ends the login, and doing it again is no error',
+    notOffered: oauthOnly,
+    run: async harness => {
+      const credentials = await walked(harness)
+      const broker = harness.open(new CountingHolder(credentials))
+      await broker.accounts(soon())
+      await harness.definition.login.revoke(credentials, soon())
+      await assert.rejects(broker.accounts(soon()), fault('credentials_rejected'))
+      await harness.definition.login.revoke(credentials, soon())
+    }
+  },
+  {
+    id: 'C30',
+    title: 'the accounts are told apart and can be named to a person',
+    run: async ({ broker }) => {
+      const accounts = await broker.accounts(soon())
+      assert.ok(accounts.length > 0)
+      assert.equal(new Set(accounts.map(account => account.brokerAccountId)).size, accounts.length)
+      for (const account of accounts) assert.ok(account.accountNumber !== '' && account.institutionName !== '')
+    }
+  },
+  {
+    id: 'C40',
+    title: 'balances: one per account and currency, decimals as the venue wrote them',
+    run: async ({ broker, venue }) => {
+      for (const { brokerAccountId } of await broker.accounts(soon())) {
+        const { items } = await broker.balances(brokerAccountId, soon())
+        assert.ok(items.length > 0)
+        assert.equal(new Set(items.map(item => item.currency)).size, items.length)
+        for (const item of items) assert.equal(item.brokerAccountId, brokerAccountId)
+        const raw = await venue.raw('balances', brokerAccountId)
+        for (const value of decimalsOf(items)) assert.ok(raw.includes(value), `${value} is not how the venue wrote it`)
+      }
+    }
+  },
+  {
+    id: 'C42',
+    title: 'positions: nothing before the first fill, then what was bought, then flat again',
+    run: async harness => {
+      const { broker, venue } = harness
+      for (const instrument of instrumentsOf(harness)) {
+        const sample = harness.sample(instrument)
+        assert.deepEqual((await broker.positions(sample.brokerAccountId, soon())).items, [])
+        accepted(await broker.submit(newOrder(sample, sample.marketable), soon()))
+        const bought = async () => (await broker.positions(sample.brokerAccountId, soon())).items
+        await until(async () => (await bought()).length === 1, 'the position is there')
+        const [position] = await bought()
+        assert.equal(position?.symbol, sample.symbol)
+        assert.equal(position?.instrument, instrument)
+        assert.equal(position?.brokerAccountId, sample.brokerAccountId)
+        assert.ok(position !== undefined && compare(position.quantity, quantityOf(sample.marketable.quantity)) === 0)
+        const raw = await venue.raw('positions', sample.brokerAccountId)
+        assert.ok(raw.includes(position.quantity))
+        accepted(await broker.submit(newOrder(sample, sample.closing), soon()))
+        await until(async () => (await bought()).length === 0, 'the position is closed')
+      }
+    }
+  },
+  {
+    id: 'C44',
+    title: 'transactions: what was traded is there with its order, on inclusive days',
+    notOffered: ({ transactions }) => (transactions ? null : 'the broker has no transactions'),
+    run: async harness => {
+      const { broker, venue } = harness
+      const sample = firstSample(harness)
+      const order = accepted(await broker.submit(newOrder(sample, sample.marketable), soon()))
+      const today = tradingDay(order.entryTime)
+      const listed = async (from: Day, to: Day) => (await broker.transactions(sample.brokerAccountId, from, to, soon())).items
+      await until(async () => (await listed(today, today)).some(item => item.brokerOrderId === order.brokerOrderId), 'the trade is listed')
+      const items = await listed(today, today)
+      const trade = items.find(item => item.brokerOrderId === order.brokerOrderId)
+      assert.ok(trade !== undefined)
+      assert.deepEqual([trade.type, trade.symbol, trade.day], ['BUY', sample.symbol, today])
+      assert.ok(trade.amount?.startsWith('-'), 'what was paid is negative')
+      assert.equal(new Set(items.map(item => item.brokerTransactionId)).size, items.length)
+      const raw = await venue.raw('transactions', sample.brokerAccountId)
+      for (const value of decimalsOf(items)) assert.ok(raw.includes(value), `${value} is not how the venue wrote it`)
+      const longAgo = tradingDay(timestampOfMs(Date.now() - 30 * 86_400_000))
+      assert.deepEqual(await listed(longAgo, longAgo), [])
+    }
+  },
+  {
+    id: 'C46',
+    title: 'an account of somebody else is a fault, not an empty list',
+    run: async ({ broker }) => {
+      await assert.rejects(broker.positions('no-such-account', soon()), fault('refused'))
+      await assert.rejects(broker.orders('no-such-account', recently(), soon()), fault('refused'))
+    }
+  }
+]
+
+function quantityOf(quantity: Decimal | null): Decimal {
+  assert.ok(quantity !== null)
+  return quantity
+}
+
+/** Every decimal of a report, wherever it is. */
+function decimalsOf(value: unknown): readonly string[] {
+  if (isDecimal(value)) return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(decimalsOf) : []
+}

@@ -1,0 +1,102 @@
+/** What a broker's tests bring so that the contract's cards can be run against it. */
+
+import type { Decimal } from '@trunkline/core/domain/decimal'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import type { Instrument, OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
+import type { Broker, BrokerDefinition, Credentials, CredentialsHolder } from '@trunkline/core/ports/broker'
+
+/** Everything one card needs, made fresh for it. Disposing it leaves nothing behind. */
+export interface BrokerHarness extends AsyncDisposable {
+  readonly definition: BrokerDefinition
+  /** A fresh login with at least one account per offered instrument, funded, without orders or positions. */
+  readonly broker: Broker
+  readonly venue: Venue
+  /** The fresh login's credentials as it was opened with. */
+  readonly credentials: Credentials
+  /** The same credentials, their access token past its end and the refresh token good. */
+  expired(credentials: Credentials): Credentials
+  /** One more session of the definition; the harness disposes it. */
+  open(holder: CredentialsHolder): Broker
+  /** A session whose broker cannot be reached at all. */
+  openUnreachable(): Broker
+  /** What to trade for an instrument. */
+  sample(instrument: Instrument): Sample
+  /** What a 429 to a submit proves at this broker. */
+  readonly throttledSubmit: 'refused' | 'unknown'
+  /** Upper bound on the time between two signs of life of the account stream. */
+  readonly heartbeatMs: number
+  /** How long a card waits for a gap to be told before it calls it missing. */
+  readonly patienceMs: number
+}
+
+export interface Sample {
+  readonly brokerAccountId: string
+  readonly symbol: string
+  /** A small order of this kind that stays open: far from the market. Null where the broker cannot hold such an order open. */
+  resting(type: OrderType, tif: TimeInForce, side: Side): OrderTicket | null
+  /** Fills at once. */
+  readonly marketable: OrderTicket
+  /** Sells what {@link marketable} bought. */
+  readonly closing: OrderTicket
+  /** The broker refuses it: it costs more than the account has. */
+  readonly tooDear: OrderTicket
+  /** A market order by amount; null where the broker takes none. */
+  readonly notional: OrderTicket | null
+  /** Another price for {@link resting} limit orders, still far from the market. */
+  readonly otherLimit: Decimal
+}
+
+export type VenueOperation =
+  | 'accounts'
+  | 'balances'
+  | 'positions'
+  | 'orders'
+  | 'find'
+  | 'transactions'
+  | 'submit'
+  | 'replace'
+  | 'cancel'
+  | 'token'
+
+export type Misbehaviour =
+  /** Does it, and the answer never comes. */
+  | { readonly kind: 'lose_answer' }
+  /** Cuts the connection before anything is done. */
+  | { readonly kind: 'reset' }
+  /** Does it at once and answers that much later. */
+  | { readonly kind: 'answer_late'; readonly ms: number }
+  /** Answers with an error status, having done it or not. */
+  | { readonly kind: 'status'; readonly status: number; readonly done: boolean; readonly retryAfterS?: number }
+  /** Does it, and answers with a success whose body is something else. */
+  | { readonly kind: 'html' | 'truncate' | 'garbage' }
+  /** Refuses an order with these words; `later`: takes it first. */
+  | { readonly kind: 'refuse'; readonly message: string; readonly later?: true }
+  /** Notes a cancel or a replacement at once, and carries it out that much later. */
+  | { readonly kind: 'slow'; readonly ms: number }
+  /** Takes an order that nobody can see for that long, and does not answer. */
+  | { readonly kind: 'hide'; readonly ms: number }
+
+/** Acts on account streams; `mute`, `duplicate`, `reorder` and `lose` last until `normal`. */
+export type StreamMischief = 'drop' | 'mute' | 'duplicate' | 'reorder' | 'lose' | 'garble' | 'normal'
+
+/** The other side, on command. Everything concerns the card's own login only. */
+export interface Venue {
+  /** Makes the next `times` requests of an operation go wrong; the `skip` before them are served. */
+  misbehave(on: VenueOperation, how: Misbehaviour, times?: number, skip?: number): Promise<void>
+  behave(): Promise<void>
+  stream(mischief: StreamMischief): Promise<void>
+  /** Requests of an operation that arrived since the card began. */
+  requests(on: VenueOperation): Promise<number>
+  /** How often a client order id arrived, and how many orders the venue made of it. */
+  books(brokerClOrdId: string): Promise<{ readonly received: number; readonly accepted: number }>
+  /** The venue's own text of an answer, unparsed. */
+  raw(on: 'balances' | 'positions' | 'orders' | 'transactions', brokerAccountId: string): Promise<string>
+  /** An order that did not come through us; gives the venue's id. */
+  placeElsewhere(brokerAccountId: string, ticket: OrderTicket): Promise<string>
+  /** Ends the login's grant: the access token at once, the refresh token too. */
+  revoke(): Promise<void>
+  /** The access token lives on, the next refresh is refused. */
+  revokeRefresh(): Promise<void>
+  /** A person at the authorization address who approves or declines; gives the address the browser is sent back to. */
+  walkLogin(authorizationUrl: string, decision: 'approve' | 'decline'): Promise<string>
+}

@@ -1,0 +1,185 @@
+/** Cards about the account stream: nothing invented, nothing lost without a word. */
+
+import assert from 'node:assert/strict'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import { until } from '../until.ts'
+import { accepted, type Card, firstSample, Listener, newOrder, reaches, restingLimit, soon } from './card.ts'
+import type { BrokerHarness, StreamMischief } from './harness.ts'
+
+const streams: Card['notOffered'] = ({ accountStream }) => (accountStream ? null : 'the broker has no account stream')
+
+async function rested(harness: BrokerHarness) {
+  const sample = firstSample(harness)
+  return accepted(await harness.broker.submit(newOrder(sample, restingLimit(sample)), soon()))
+}
+
+async function bought(harness: BrokerHarness) {
+  const sample = firstSample(harness)
+  return accepted(await harness.broker.submit(newOrder(sample, sample.marketable), soon()))
+}
+
+/** Whatever the mischief, each order's last word on the stream is right, or a gap was told after it. */
+async function rightOrTold(harness: BrokerHarness, mischief: StreamMischief): Promise<void> {
+  const { broker, venue } = harness
+  await using listener = await Listener.live(broker)
+  await venue.stream(mischief)
+  const orders = [await bought(harness), await rested(harness), await bought(harness)]
+  const [, resting] = orders
+  assert.ok(resting !== undefined)
+  accepted(await broker.cancel(resting, soon()))
+  await reaches(broker, resting, 'cancelled')
+  await venue.stream('normal')
+  const last = await bought(harness)
+  await listener.agrees(broker, last)
+  if (listener.count('gap') > 0) return
+  for (const order of orders) await listener.agrees(broker, order)
+}
+
+export const STREAM: readonly Card[] = [
+  {
+    id: 'C140',
+    title: 'it begins with live, and tells nothing of what was there before',
+    notOffered: streams,
+    run: async harness => {
+      const before = await rested(harness)
+      await using listener = await Listener.live(harness.broker)
+      const order = await rested(harness)
+      await listener.agrees(harness.broker, order)
+      assert.equal(listener.events[0]?.type, 'live')
+      assert.deepEqual(listener.reports(before.brokerOrderId), [])
+      assert.equal(listener.count('gap'), 0)
+    }
+  },
+  {
+    id: 'C142',
+    title: 'orders, positions and balances follow a fill, in the words of the reads',
+    notOffered: streams,
+    run: async harness => {
+      const { broker } = harness
+      const { brokerAccountId, symbol } = firstSample(harness)
+      await using listener = await Listener.live(broker)
+      const order = await bought(harness)
+      const filled = await reaches(broker, order, 'filled')
+      await listener.agrees(broker, order)
+      assert.deepEqual(
+        listener
+          .reports(order.brokerOrderId)
+          .at(-1)
+          ?.fills?.map(fill => fill.fillId),
+        filled.fills?.map(fill => fill.fillId)
+      )
+      await listener.hears(
+        event =>
+          event.type === 'positions' &&
+          event.brokerAccountId === brokerAccountId &&
+          event.positions.items.some(item => item.symbol === symbol),
+        'the position'
+      )
+      await listener.hears(event => event.type === 'balances' && event.brokerAccountId === brokerAccountId, 'the balance')
+    }
+  },
+  {
+    id: 'C144',
+    title: 'an order placed elsewhere appears',
+    notOffered: streams,
+    run: async harness => {
+      await using listener = await Listener.live(harness.broker)
+      const sample = firstSample(harness)
+      const id = await harness.venue.placeElsewhere(sample.brokerAccountId, restingLimit(sample))
+      await listener.hears(event => event.type === 'order' && event.report.brokerOrderId === id, 'the order placed elsewhere')
+    }
+  },
+  {
+    id: 'C146',
+    title: 'messages sent twice do no harm',
+    notOffered: streams,
+    run: async harness => await rightOrTold(harness, 'duplicate')
+  },
+  {
+    id: 'C148',
+    title: 'messages out of order do no harm, or are told as a gap',
+    notOffered: streams,
+    run: async harness => await rightOrTold(harness, 'reorder')
+  },
+  {
+    id: 'C150',
+    title: 'a message that never came is a gap, and then live',
+    notOffered: streams,
+    run: async harness => {
+      await using listener = await Listener.live(harness.broker)
+      await harness.venue.stream('lose')
+      await rested(harness)
+      await until(() => listener.count('gap') === 1 && listener.count('live') === 2, 'a gap, and live again', harness.patienceMs)
+      const order = await rested(harness)
+      await listener.agrees(harness.broker, order)
+    }
+  },
+  {
+    id: 'C152',
+    title: 'a stream that falls silent is a gap within three heartbeats, and live when it speaks again',
+    notOffered: streams,
+    run: async harness => {
+      await using listener = await Listener.live(harness.broker)
+      const from = performance.now()
+      await harness.venue.stream('mute')
+      await until(() => listener.count('gap') === 1, 'the silence is noticed', harness.patienceMs)
+      assert.ok(performance.now() - from < 3 * harness.heartbeatMs + 2_000)
+      await harness.venue.stream('normal')
+      await until(() => listener.count('live') === 2, 'live again')
+      await listener.agrees(harness.broker, await rested(harness))
+    }
+  },
+  {
+    id: 'C154',
+    title: 'a dropped socket is a gap and then live, as often as it happens',
+    notOffered: streams,
+    run: async harness => {
+      await using listener = await Listener.live(harness.broker)
+      for (const round of [1, 2]) {
+        await harness.venue.stream('drop')
+        await until(
+          () => listener.count('gap') === round && listener.count('live') === round + 1,
+          `gap and live, round ${round}`,
+          harness.patienceMs
+        )
+      }
+      await listener.agrees(harness.broker, await rested(harness))
+    }
+  },
+  {
+    id: 'C156',
+    title: 'a message that cannot be read is a gap and then live',
+    notOffered: streams,
+    run: async harness => {
+      await using listener = await Listener.live(harness.broker)
+      await harness.venue.stream('garble')
+      await until(() => listener.count('gap') === 1 && listener.count('live') === 2, 'a gap, and live again', harness.patienceMs)
+      await listener.agrees(harness.broker, await rested(harness))
+    }
+  },
+  {
+    id: 'C158',
+    title: 'a login that ends ends the stream with credentials_rejected',
+    notOffered: streams,
+    run: async harness => {
+      await using listener = await Listener.live(harness.broker)
+      await harness.venue.revoke()
+      const error = await listener.ended
+      assert.ok(error instanceof BrokerFault && error.kind === 'credentials_rejected', String(error))
+    }
+  },
+  {
+    id: 'C160',
+    title: 'one who stops listening, and one who closes the login, end it without a word',
+    notOffered: streams,
+    run: async harness => {
+      const stopped = await Listener.live(harness.broker)
+      await stopped[Symbol.asyncDispose]()
+      assert.equal(await stopped.ended, null)
+      const closed = await Listener.live(harness.broker)
+      await harness.broker[Symbol.asyncDispose]()
+      assert.equal(await closed.ended, null)
+      assert.equal(closed.count('gap'), 0)
+    }
+  }
+]

@@ -1,0 +1,263 @@
+/** Cards about putting an order on the books, and about never being wrong over whether it is. */
+
+import assert from 'node:assert/strict'
+import { compare, sum } from '@trunkline/core/domain/decimal'
+import type { NewOrder } from '@trunkline/core/ports/broker'
+import { until } from '../until.ts'
+import {
+  accepted,
+  adoptedOnce,
+  byClientId,
+  type Card,
+  firstSample,
+  instrumentsOf,
+  isKind,
+  newOrder,
+  reaches,
+  refused,
+  restingLimit,
+  short,
+  soon
+} from './card.ts'
+import type { BrokerHarness, Misbehaviour } from './harness.ts'
+
+/** Submits a resting order while the venue misbehaves once. */
+async function submittedWhile(harness: BrokerHarness, how: Misbehaviour, signal = soon()) {
+  const sample = firstSample(harness)
+  const order = newOrder(sample, restingLimit(sample))
+  await harness.venue.misbehave('submit', how, 1)
+  return { order, outcome: await harness.broker.submit(order, signal) }
+}
+
+async function isNowhere({ broker, venue }: BrokerHarness, order: NewOrder): Promise<void> {
+  const { accepted: made, received } = await venue.books(order.brokerClOrdId)
+  assert.ok(made === 0 && received <= 1, `received ${received}, accepted ${made}`)
+  assert.equal(await byClientId(broker, order), null)
+}
+
+export const SUBMIT: readonly Card[] = [
+  {
+    id: 'C50',
+    title: 'every offered order type and time in force is taken as asked, or refused with evidence',
+    run: async harness => {
+      const { broker, definition } = harness
+      const { capabilities } = definition
+      for (const instrument of instrumentsOf(harness)) {
+        const sample = harness.sample(instrument)
+        const taken = new Set<string>()
+        for (const type of capabilities.orderTypes[instrument] ?? [])
+          for (const tif of capabilities.timesInForce[instrument] ?? []) {
+            const ticket = sample.resting(type, tif, 'BUY') ?? { ...sample.marketable, type, tif, limitPrice: null, stopPrice: null }
+            if (ticket.type !== type || (sample.resting(type, tif, 'BUY') === null && type !== 'MKT')) continue
+            const order = newOrder(sample, ticket)
+            const outcome = await broker.submit(order, soon())
+            if (outcome.kind === 'refused') {
+              refused(outcome)
+              continue
+            }
+            const report = accepted(outcome)
+            for (const field of ['symbol', 'instrument', 'side', 'type', 'tif', 'brokerAccountId', 'brokerClOrdId'] as const)
+              assert.equal(report[field], order[field], `${type} ${tif}: ${field}`)
+            for (const field of ['quantity', 'limitPrice', 'stopPrice'] as const) {
+              const [found, asked] = [report[field], order[field]]
+              assert.ok(
+                found === asked || (found !== null && asked !== null && compare(found, asked) === 0),
+                `${type} ${tif}: ${field} ${found} ${asked}`
+              )
+            }
+            taken.add(type).add(tif)
+          }
+        const offered = [...(capabilities.orderTypes[instrument] ?? []), ...(capabilities.timesInForce[instrument] ?? [])]
+        assert.deepEqual(
+          offered.filter(word => !taken.has(word)),
+          [],
+          `${instrument}: offered, and never taken`
+        )
+      }
+    }
+  },
+  {
+    id: 'C52',
+    title: 'a marketable order fills, its executions add up, and each has its own id',
+    run: async harness => {
+      const { broker } = harness
+      for (const instrument of instrumentsOf(harness)) {
+        const sample = harness.sample(instrument)
+        const order = accepted(await broker.submit(newOrder(sample, sample.marketable), soon()))
+        const filled = await reaches(broker, order, 'filled')
+        const quantity = filled.fills === null ? filled.filledTotal?.quantity : sum(filled.fills.map(fill => fill.quantity))
+        assert.ok(quantity !== undefined && sample.marketable.quantity !== null && compare(quantity, sample.marketable.quantity) === 0)
+        assert.equal(new Set(filled.fills?.map(fill => fill.fillId)).size, filled.fills?.length)
+      }
+    }
+  },
+  {
+    id: 'C54',
+    title: 'an order by amount is taken as one, and keeps its amount',
+    notOffered: ({ notional }) => (notional ? null : 'the broker takes no orders by amount'),
+    run: async harness => {
+      for (const instrument of instrumentsOf(harness)) {
+        const sample = harness.sample(instrument)
+        if (sample.notional === null) continue
+        const report = accepted(await harness.broker.submit(newOrder(sample, sample.notional), soon()))
+        assert.equal(report.quantity, null)
+        assert.ok(report.notional !== null && sample.notional.notional !== null && compare(report.notional, sample.notional.notional) === 0)
+      }
+    }
+  },
+  {
+    id: 'C56',
+    title: "what cannot be paid is refused in the broker's own words",
+    run: async harness => {
+      const sample = firstSample(harness)
+      const order = newOrder(sample, sample.tooDear)
+      refused(await harness.broker.submit(order, soon()))
+      const found = await byClientId(harness.broker, order)
+      assert.ok(found === null || found.status === 'rejected')
+      const { outcome } = await submittedWhile(harness, { kind: 'refuse', message: 'Not on a Tuesday.' })
+      assert.equal(refused(outcome), 'Not on a Tuesday.')
+    }
+  },
+  {
+    id: 'C58',
+    title: 'what is taken first and refused then ends rejected, with the reason',
+    run: async harness => {
+      const { outcome } = await submittedWhile(harness, { kind: 'refuse', message: 'On second thoughts, no.', later: true })
+      const report = await reaches(harness.broker, accepted(outcome), 'rejected')
+      assert.equal(report.brokerMessage, 'On second thoughts, no.')
+    }
+  },
+  {
+    id: 'C60',
+    title: 'a lost reply is unknown, and the order is found again by its client id',
+    run: async harness => {
+      const { order, outcome } = await submittedWhile(harness, { kind: 'lose_answer' })
+      isKind(outcome, 'unknown')
+      await adoptedOnce(harness, order)
+    }
+  },
+  {
+    id: 'C62',
+    title: 'a request that was never received is unknown, and the look-up says so as of a later time',
+    run: async harness => {
+      const before = Date.now()
+      const { order, outcome } = await submittedWhile(harness, { kind: 'reset' })
+      isKind(outcome, 'unknown')
+      await isNowhere(harness, order)
+      const { found, asOf } = await harness.broker.findOrder({ by: 'brokerClOrdId', ...order }, soon())
+      assert.equal(found, null)
+      assert.ok(Date.parse(asOf) >= before, 'the answer is of a time after the order')
+    }
+  },
+  {
+    id: 'C64',
+    title: 'an answer that comes too late is unknown, and the order is at the venue meanwhile',
+    run: async harness => {
+      const { order, outcome } = await submittedWhile(harness, { kind: 'answer_late', ms: 3_000 }, short())
+      isKind(outcome, 'unknown')
+      await adoptedOnce(harness, order)
+    }
+  },
+  {
+    id: 'C65',
+    title: 'an order that appears only later is absent first and found then, and never sent again',
+    run: async harness => {
+      const { order, outcome } = await submittedWhile(harness, { kind: 'hide', ms: 400 })
+      isKind(outcome, 'unknown')
+      assert.equal(await byClientId(harness.broker, order), null)
+      await until(async () => (await byClientId(harness.broker, order)) !== null, 'the order appears')
+      await adoptedOnce(harness, order)
+    }
+  },
+  {
+    id: 'C66',
+    title: 'a server error is unknown, whether the order was taken or not',
+    run: async harness => {
+      for (const status of [500, 502, 503, 504])
+        for (const done of [true, false]) {
+          const { order, outcome } = await submittedWhile(harness, { kind: 'status', status, done })
+          isKind(outcome, 'unknown', `${status}`)
+          if (done) await adoptedOnce(harness, order)
+          else await isNowhere(harness, order)
+        }
+    }
+  },
+  {
+    id: 'C68',
+    title: 'a success that cannot be read is unknown: HTML, half an answer, something else',
+    run: async harness => {
+      for (const kind of ['html', 'truncate', 'garbage'] as const) {
+        const { order, outcome } = await submittedWhile(harness, { kind })
+        isKind(outcome, 'unknown', kind)
+        await adoptedOnce(harness, order)
+      }
+    }
+  },
+  {
+    id: 'C70',
+    title: 'a 429 is what this broker makes of it, and the order is not sent again',
+    run: async harness => {
+      const { order, outcome } = await submittedWhile(harness, { kind: 'status', status: 429, done: false, retryAfterS: 1 })
+      isKind(outcome, harness.throttledSubmit)
+      await until(async () => (await byClientId(harness.broker, order)) === null, 'the broker can be asked again')
+      await isNowhere(harness, order)
+      const sample = firstSample(harness)
+      await until(
+        async () => (await harness.broker.submit(newOrder(sample, restingLimit(sample)), soon())).kind === 'accepted',
+        'orders pass again'
+      )
+    }
+  },
+  {
+    id: 'C72',
+    title: 'a 401 does not make the order go twice, and the next one passes',
+    run: async harness => {
+      const { order, outcome } = await submittedWhile(harness, { kind: 'status', status: 401, done: false })
+      assert.ok(outcome.kind === 'refused' || outcome.kind === 'unknown', outcome.kind)
+      await isNowhere(harness, order)
+      const sample = firstSample(harness)
+      accepted(await harness.broker.submit(newOrder(sample, restingLimit(sample)), soon()))
+    }
+  },
+  {
+    id: 'C74',
+    title: 'without a connection, or given up before it began, nothing was sent',
+    run: async harness => {
+      const sample = firstSample(harness)
+      isKind(await harness.openUnreachable().submit(newOrder(sample, restingLimit(sample)), soon()), 'not_sent')
+      const order = newOrder(sample, restingLimit(sample))
+      isKind(await harness.broker.submit(order, AbortSignal.abort()), 'not_sent')
+      await isNowhere(harness, order)
+    }
+  },
+  {
+    id: 'C80',
+    title: 'a client order id used twice makes one order, and the repetition is never taken for another',
+    notOffered: ({ deduplication }) =>
+      deduplication === 'enforced' || deduplication === 'bounded' ? null : `its client order ids are ${deduplication}`,
+    run: async harness => {
+      const sample = firstSample(harness)
+      const order = newOrder(sample, restingLimit(sample))
+      const first = accepted(await harness.broker.submit(order, soon()))
+      const again = await harness.broker.submit(order, soon())
+      // "Refused" would call the living order rejected, should a gateway on the way have doubled the request.
+      isKind(again, 'unknown')
+      assert.equal((await byClientId(harness.broker, order))?.brokerOrderId, first.brokerOrderId)
+      assert.equal((await harness.venue.books(order.brokerClOrdId)).accepted, 1)
+    }
+  },
+  {
+    id: 'C82',
+    title: 'many at once each have their own outcome and their own order',
+    run: async harness => {
+      const sample = firstSample(harness)
+      const orders = Array.from({ length: 40 }, () => newOrder(sample, restingLimit(sample)))
+      const outcomes = await Promise.all(orders.map(order => harness.broker.submit(order, soon())))
+      assert.deepEqual(
+        outcomes.map(outcome => accepted(outcome).brokerClOrdId),
+        orders.map(order => order.brokerClOrdId)
+      )
+      assert.equal(new Set(outcomes.map(outcome => accepted(outcome).brokerOrderId)).size, orders.length)
+    }
+  }
+]

@@ -1,0 +1,135 @@
+/** Cards about access tokens, limits and patience. */
+
+import assert from 'node:assert/strict'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import { accepted, type Card, CountingHolder, fault, firstSample, isKind, newOrder, restingLimit, short, soon } from './card.ts'
+
+const refreshes: Card['notOffered'] = ({ login }) => (login === 'oauth' ? null : 'the broker has no access tokens')
+
+export const TOKENS: readonly Card[] = [
+  {
+    id: 'C170',
+    title: 'twenty calls at once with a token that has ended make one refresh, and all pass',
+    notOffered: refreshes,
+    run: async harness => {
+      const holder = new CountingHolder(harness.expired(harness.credentials))
+      const broker = harness.open(holder)
+      const lists = await Promise.all(Array.from({ length: 20 }, () => broker.accounts(soon())))
+      assert.ok(lists.every(list => list.length > 0))
+      assert.equal(await harness.venue.requests('token'), 1)
+      assert.equal(holder.renewals, 1)
+    }
+  },
+  {
+    id: 'C172',
+    title: 'a refused refresh is credentials_rejected for reads, and nothing sent for orders',
+    notOffered: refreshes,
+    run: async harness => {
+      await harness.venue.revokeRefresh()
+      const broker = harness.open(new CountingHolder(harness.expired(harness.credentials)))
+      await assert.rejects(broker.accounts(soon()), fault('credentials_rejected'))
+      const sample = firstSample(harness)
+      const outcome = await broker.submit(newOrder(sample, restingLimit(sample)), soon())
+      assert.ok(outcome.kind === 'not_sent' && outcome.cause instanceof BrokerFault && outcome.cause.kind === 'credentials_rejected')
+      assert.equal(await harness.venue.requests('token'), 1)
+    }
+  },
+  {
+    id: 'C174',
+    title: 'one 401 is answered by one refresh and breaks nothing',
+    notOffered: refreshes,
+    run: async harness => {
+      await harness.venue.misbehave('accounts', { kind: 'status', status: 401, done: false }, 1)
+      assert.ok((await harness.broker.accounts(soon())).length > 0)
+      assert.equal(await harness.venue.requests('token'), 1)
+    }
+  },
+  {
+    id: 'C176',
+    title: 'a 401 to a token just refreshed is credentials_rejected',
+    notOffered: refreshes,
+    run: async harness => {
+      await harness.venue.misbehave('accounts', { kind: 'status', status: 401, done: false }, 100)
+      await assert.rejects(harness.broker.accounts(soon()), fault('credentials_rejected'))
+      assert.equal(await harness.venue.requests('token'), 1)
+    }
+  },
+  {
+    id: 'C178',
+    title: 'a token endpoint that fails, stalls or asks for patience never breaks the login',
+    notOffered: refreshes,
+    run: async harness => {
+      const broker = harness.open(new CountingHolder(harness.expired(harness.credentials)))
+      const troubles = [
+        { kind: 'status', status: 503, done: false },
+        { kind: 'status', status: 429, done: false, retryAfterS: 30 },
+        { kind: 'html' },
+        { kind: 'reset' }
+      ] as const
+      for (const how of troubles) {
+        await harness.venue.misbehave('token', how.kind === 'html' ? { kind: 'status', status: 500, done: false } : how, 100)
+        await assert.rejects(
+          broker.accounts(soon()),
+          (error: unknown) => error instanceof BrokerFault && /^(unreachable|rate_limited)$/.test(error.kind)
+        )
+        const sample = firstSample(harness)
+        isKind(await broker.submit(newOrder(sample, restingLimit(sample)), soon()), 'not_sent')
+        await harness.venue.behave()
+      }
+      assert.ok((await broker.accounts(soon())).length > 0)
+    }
+  },
+  {
+    id: 'C180',
+    title: 'a 429 to a read is waited out when it is short, and told with its time when it is long',
+    run: async harness => {
+      const { broker, venue } = harness
+      await broker.accounts(soon())
+      const before = await venue.requests('accounts')
+      await venue.misbehave('accounts', { kind: 'status', status: 429, done: false, retryAfterS: 1 }, 1)
+      const from = performance.now()
+      assert.ok((await broker.accounts(soon())).length > 0)
+      assert.ok(performance.now() - from >= 1_000, 'it came back too early')
+      assert.equal(await venue.requests('accounts'), before + 2)
+
+      await venue.misbehave('accounts', { kind: 'status', status: 429, done: false, retryAfterS: 60 }, 1)
+      await assert.rejects(broker.accounts(soon()), (error: unknown) => {
+        assert.ok(fault('rate_limited')(error) && error instanceof BrokerFault)
+        assert.ok((error.retryAfterMs ?? 0) >= 59_000)
+        return true
+      })
+      assert.equal(await venue.requests('accounts'), before + 3)
+      await assert.rejects(broker.accounts(soon()), fault('rate_limited'))
+      assert.equal(await venue.requests('accounts'), before + 3, 'a pause the broker asked for is kept')
+    }
+  },
+  {
+    id: 'C182',
+    title: 'a read is repeated over passing trouble a bounded number of times, and given up in time',
+    run: async harness => {
+      const { broker, venue } = harness
+      await venue.misbehave('accounts', { kind: 'status', status: 503, done: false }, 1)
+      assert.ok((await broker.accounts(soon())).length > 0)
+      const before = await venue.requests('accounts')
+      await venue.misbehave('accounts', { kind: 'reset' }, 100)
+      await assert.rejects(broker.accounts(soon()), fault('unreachable'))
+      const tried = (await venue.requests('accounts')) - before
+      assert.ok(tried >= 1 && tried <= 5, `tried ${tried} times`)
+      await venue.behave()
+      await venue.misbehave('accounts', { kind: 'answer_late', ms: 3_000 }, 1)
+      await assert.rejects(broker.accounts(short()), fault('unreachable'))
+    }
+  },
+  {
+    id: 'C190',
+    title: 'of two sessions, the one that is told to wait does not hold up the other',
+    run: async harness => {
+      const other = harness.open(new CountingHolder(harness.credentials))
+      await harness.venue.misbehave('accounts', { kind: 'status', status: 429, done: false, retryAfterS: 60 }, 1)
+      await assert.rejects(harness.broker.accounts(soon()), fault('rate_limited'))
+      assert.ok((await other.accounts(soon())).length > 0)
+      const sample = firstSample(harness)
+      accepted(await other.submit(newOrder(sample, restingLimit(sample)), soon()))
+    }
+  }
+]

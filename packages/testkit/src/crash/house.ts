@@ -1,0 +1,118 @@
+// The sandbox brokerage as a process of its own, which outlives the service that is killed, and its control API.
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+/** An answer as loosely typed as a test needs it: what is used of it is asserted. */
+// biome-ignore lint/suspicious/noExplicitAny: the tests assert what they use of it
+export type Json = any
+
+export interface Login {
+  readonly username: string
+  readonly password: string
+  readonly accounts: readonly { readonly id: string; readonly number: string; readonly kind: string }[]
+}
+
+/** What the house knows of a client order id. */
+export interface HouseBooks {
+  /** Submit and amend requests that arrived with the id, and orders made of them. */
+  readonly received: number
+  readonly accepted: number
+  readonly orders: readonly Json[]
+}
+
+export const CLIENT_SECRET = 'a-client-secret-for-tests'
+
+export class HouseProcess implements AsyncDisposable {
+  readonly port: number
+  readonly #controlUrl: string
+  readonly #child: ChildProcess
+
+  private constructor(child: ChildProcess, port: number, controlUrl: string) {
+    this.#child = child
+    this.port = port
+    this.#controlUrl = controlUrl
+  }
+
+  /** Starts a house on free ports. `publicUrl` is the origin that its clients use. */
+  static async start(publicUrl: string): Promise<HouseProcess> {
+    // The house tells its public address only, so its port is chosen here.
+    const port = await freePort()
+    const child = spawn(process.execPath, [fileURLToPath(import.meta.resolve('@trunkline/sandbox/main'))], {
+      env: {
+        PATH: process.env.PATH,
+        SANDBOX_PORT: String(port),
+        SANDBOX_PUBLIC_URL: publicUrl,
+        SANDBOX_REDIRECT_URIS: 'http://127.0.0.1/connect/callback/sandbox',
+        SANDBOX_HEARTBEAT_MS: '500',
+        SANDBOX_CLIENT_SECRET: CLIENT_SECRET,
+        SANDBOX_END_WITH_STDIN: '1'
+      },
+      stdio: ['pipe', 'pipe', 'inherit']
+    })
+    const died = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the house ended with ${code} before it was ready`)))
+    died.catch(() => undefined)
+    const [line] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), died])
+    return new HouseProcess(child, port, JSON.parse(String(line)).control_url)
+  }
+
+  /** Calls the control API. @throws AssertionError unless it succeeds. */
+  async control(method: string, path: string, body?: object): Promise<Json> {
+    const answer = await fetch(`${this.#controlUrl}${path}`, {
+      method,
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    })
+    const text = await answer.text()
+    assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`)
+    return JSON.parse(text)
+  }
+
+  async login(): Promise<Login> {
+    const { login } = await this.control('POST', '/logins', { accounts: [{ kind: 'margin', cash: '10000000' }] })
+    return login
+  }
+
+  async books(clientOrderId: string): Promise<HouseBooks> {
+    return await this.control('GET', `/orders?client_order_id=${encodeURIComponent(clientOrderId)}`)
+  }
+
+  /** Sets a fault; the words are those of the house's own page. */
+  async fault(fault: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.control('POST', '/faults', fault)
+  }
+
+  /** A price below the market by the tenth part: a limit at which a buy order rests. */
+  async restingPrice(login: Login, symbol: string): Promise<string> {
+    const { access_token: token } = await this.control('POST', `/logins/${login.username}/token`, {})
+    const answer = await fetch(`http://127.0.0.1:${this.port}/api/v1/quotes?symbols=${symbol}`, {
+      headers: { authorization: `Bearer ${token}` }
+    })
+    const { items }: Json = await answer.json()
+    assert.ok(typeof items[0]?.bid === 'string', JSON.stringify(items))
+    return `${(BigInt(items[0].bid.split('.')[0]) * 9n) / 10n}.00`
+  }
+
+  async requests(operation: string): Promise<number> {
+    const { operations } = await this.control('GET', '/counters')
+    return operations[operation]?.requests ?? 0
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = once(this.#child, 'exit')
+    this.#child.stdin?.end()
+    await ended
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
+}

@@ -1,0 +1,173 @@
+// What a platform does over REST, and the portal walk that connects a user: only HTTP, and nothing of the service's inside.
+import assert from 'node:assert/strict'
+import type { Json, Login } from './house.ts'
+
+/** An order as the service's REST API shows it. */
+export type OrderRecord = Json
+
+export interface Answer {
+  readonly status: number
+  readonly body: Json
+}
+
+/** Where the service is now, and the platform's credentials at it. */
+export interface Demo {
+  readonly base_url: string
+  readonly client_id: string
+  readonly client_secret: string
+}
+
+const HOPS_MAX = 20
+const ASK_MS = 20_000
+
+/** A platform of a service that moves to another address at every start. */
+export class CrashPlatform {
+  readonly #demo: () => Demo
+
+  constructor(demo: () => Demo) {
+    this.#demo = demo
+  }
+
+  headers(): Readonly<Record<string, string>> {
+    const { client_id: id, client_secret: secret } = this.#demo()
+    return { 'client-id': id, 'client-secret': secret }
+  }
+
+  get url(): string {
+    return this.#demo().base_url
+  }
+
+  /** Creates a user and connects its login at the house. */
+  async user(userId: string, login: Login): Promise<CrashUser> {
+    const created = await this.call('POST', '/users', this.headers(), { user_id: userId })
+    assert.equal(created.status, 200, JSON.stringify(created.body))
+    const credentials = { 'user-id': userId, 'user-secret': String(created.body['user-secret']) }
+    const headers = () => ({ ...this.headers(), ...credentials })
+    const link = await this.call('POST', '/connections', headers(), { connection_type: 'trade', broker: 'SANDBOX' })
+    assert.equal(link.status, 201, JSON.stringify(link.body))
+    await walk(link.body.authorization_url, login)
+    const accounts = await this.call('GET', '/accounts', headers())
+    assert.equal(accounts.body.length, login.accounts.length, JSON.stringify(accounts.body))
+    return new CrashUser(this, headers, login, accounts.body[0].account_id)
+  }
+
+  async call(method: string, path: string, headers: Readonly<Record<string, string>>, body?: object): Promise<Answer> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(ASK_MS)
+    })
+    const text = await response.text()
+    return { status: response.status, body: text === '' ? null : JSON.parse(text) }
+  }
+}
+
+/** One user with one account. */
+export class CrashUser {
+  readonly login: Login
+  readonly accountId: string
+  readonly headers: () => Readonly<Record<string, string>>
+  readonly #platform: CrashPlatform
+
+  constructor(platform: CrashPlatform, headers: () => Readonly<Record<string, string>>, login: Login, accountId: string) {
+    this.#platform = platform
+    this.headers = headers
+    this.login = login
+    this.accountId = accountId
+  }
+
+  ticket(clOrdId: string, more: Readonly<Record<string, unknown>> = {}): object {
+    const ticket = { side: 'BUY', order_type: 'MKT', order_tif: 'DAY', symbol: 'SPY', order_qty: '2', ...more }
+    return { account_id: this.accountId, cl_order_id: clOrdId, broker: 'SANDBOX', ...ticket }
+  }
+
+  place(clOrdId: string, more: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
+    return this.call('POST', '/orders', this.ticket(clOrdId, more))
+  }
+
+  cancel(orderId: string): Promise<Answer> {
+    return this.call('DELETE', `/accounts/${this.accountId}/orders/${orderId}`)
+  }
+
+  modify(orderId: string, newClOrdId: string, changes: Readonly<Record<string, unknown>>): Promise<Answer> {
+    return this.call('PATCH', `/accounts/${this.accountId}/orders/${orderId}`, {
+      new_cl_order_id: newClOrdId,
+      broker: 'SANDBOX',
+      ...changes
+    })
+  }
+
+  get url(): string {
+    return this.#platform.url
+  }
+
+  call(method: string, path: string, body?: object): Promise<Answer> {
+    return this.#platform.call(method, path, this.headers(), body)
+  }
+
+  /** Every order of the user, newest first. */
+  async orders(): Promise<readonly OrderRecord[]> {
+    const rows: OrderRecord[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const next = cursor === '' ? '' : `&next_cursor=${encodeURIComponent(cursor)}`
+      const { status, body }: Answer = await this.call('GET', `/orders?limit=500${next}`)
+      assert.equal(status, 200, JSON.stringify(body))
+      rows.push(...body.data)
+      cursor = body.next_cursor
+    }
+    return rows
+  }
+
+  /** The orders with that client order id: one, or none. */
+  async named(clOrdId: string): Promise<OrderRecord | null> {
+    const found = (await this.orders()).filter(order => order.cl_order_id === clOrdId)
+    assert.ok(found.length <= 1, `${found.length} orders are called ${clOrdId}`)
+    return found[0] ?? null
+  }
+}
+
+/** Walks a portal link to its end: approve, log in at the house, approve there. */
+async function walk(link: string, login: Login): Promise<void> {
+  const cookies = new Map<string, Map<string, string>>()
+  const portal = new URL(link).origin
+  let page = await go(cookies, link, { method: 'GET' })
+  for (let step = 0; step < 5; step += 1) {
+    const form = /<form[^>]*\saction="([^"]*)"/.exec(page.html)?.[1]
+    const isOver = new URL(page.url).origin === portal && !page.html.includes('name="decision"')
+    if (isOver || form === undefined) return
+    const fields = [...page.html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+      name,
+      value
+    ])
+    const asks = page.html.includes('name="password"') ? { username: login.username, password: login.password } : {}
+    const body = new URLSearchParams({ ...Object.fromEntries(fields), ...asks, decision: 'approve' })
+    page = await go(cookies, new URL(form.replaceAll('&amp;', '&'), page.url).href, { method: 'POST', body })
+  }
+  throw new Error(`the login did not end; it is at ${page.url}`)
+}
+
+async function go(
+  cookies: Map<string, Map<string, string>>,
+  start: string,
+  first: RequestInit
+): Promise<{ readonly url: string; readonly html: string }> {
+  let [url, init] = [start, first]
+  for (let hop = 0; hop < HOPS_MAX; hop += 1) {
+    const { host } = new URL(url)
+    const jar = cookies.get(host) ?? new Map<string, string>()
+    cookies.set(host, jar)
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie } })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      jar.set(name, value)
+    }
+    const location = response.headers.get('location')
+    if (location === null) return { url, html: await response.text() }
+    await response.arrayBuffer()
+    url = new URL(location, url).href
+    init = { method: 'GET' }
+  }
+  throw new Error(`more than ${HOPS_MAX} redirects from ${new URL(start).origin}`)
+}

@@ -1,0 +1,143 @@
+// A broker in memory that does what a test tells it: it loses answers, is late, repeats itself, and keeps true books all the while.
+
+import { compare, type Decimal, dividedBy, minus, parseDecimal, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
+import { parseBrokerId } from '@trunkline/core/domain/ids'
+import type { BrokerCapabilities, BrokerDefinition, CredentialsHolder, OrderReport, PositionReport } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import { Book } from './book.ts'
+import type { CommandKind, CommandPlan, ReadKind, ReadPlan } from './plans.ts'
+import { ScriptedSession } from './session.ts'
+import { Streams } from './streams.ts'
+
+export type { Book } from './book.ts'
+export type { CommandKind, CommandPlan, Delivery, ReadKind, ReadPlan } from './plans.ts'
+
+export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
+  id: parseBrokerId('SANDBOX'),
+  name: 'Scripted',
+  logoColor: '#000000',
+  login: 'oauth',
+  instruments: ['STK'],
+  orderTypes: { STK: ['MKT', 'LMT'] },
+  timesInForce: { STK: ['DAY', 'GTC'] },
+  sides: { STK: ['BUY', 'SELL'] },
+  sessions: ['BrokerDefault'],
+  marketData: { channels: [], intervals: [] },
+  notional: true,
+  fractional: true,
+  replace: 'native',
+  accountStream: true,
+  transactions: true,
+  deduplication: 'enforced',
+  brokerClOrdId: { lengthMax: 32, alphabet: 'alphanumeric' }
+}
+
+/** A command that left its sender. */
+export interface SentCommand {
+  readonly kind: CommandKind
+  /** The client order id of a new order, the broker's id of one to cancel or replace. */
+  readonly target: string
+  readonly atMs: number
+}
+
+const START_CASH = parseDecimal('100000', 'cash')
+
+export class ScriptedBroker {
+  readonly clock: Clock
+  readonly capabilities: BrokerCapabilities
+  readonly streams: Streams
+  readonly book: Book
+  readonly commands: SentCommand[] = []
+  readonly reads: Record<ReadKind, number> = { accounts: 0, balances: 0, positions: 0, orders: 0, transactions: 0, findOrder: 0 }
+  /** Sessions opened. */
+  sessions = 0
+  /** Whether lists hold what changed since a time, or, as at some brokers, only what arrived since. */
+  listsBy: 'updatedAt' | 'entryTime' = 'updatedAt'
+  /** Whether reports hold each execution, or, as at some brokers, only their total. */
+  tells: 'fills' | 'totals' = 'fills'
+  /** What becomes of the next commands, each used once, in their order. */
+  readonly plans: Record<CommandKind, CommandPlan[]> = { submit: [], cancel: [], replace: [] }
+  /** What becomes of commands that have no plan of their own. */
+  plan: (kind: CommandKind) => CommandPlan = () => ({})
+  readPlan: (kind: ReadKind) => ReadPlan = () => ({})
+
+  constructor(clock: Clock, capabilities: Partial<BrokerCapabilities> = {}) {
+    this.clock = clock
+    this.capabilities = { ...SCRIPTED_CAPABILITIES, ...capabilities }
+    this.streams = new Streams(clock)
+    this.book = new Book(clock, report => this.streams.tell(this.told(report)))
+  }
+
+  get definition(): BrokerDefinition {
+    return {
+      capabilities: this.capabilities,
+      login: {
+        origin: 'https://scripted.example',
+        begin: async () => ({ authorizationUrl: 'https://scripted.example/', verifier: '' }),
+        complete: async () => ({}),
+        revoke: async credentials => this.revoke(credentials)
+      },
+      open: (credentials: CredentialsHolder) => {
+        this.sessions += 1
+        return new ScriptedSession(this, credentials)
+      }
+    }
+  }
+
+  /** What revoking a login does. */
+  revoke: (credentials: Readonly<Record<string, string>>) => Promise<void> = async () => undefined
+
+  /** What of an order on the books the broker tells. */
+  told(report: OrderReport): OrderReport {
+    const { fills } = report
+    if (this.tells === 'fills' || fills === null) return report
+    const quantity = sum(fills.map(fill => fill.quantity))
+    const amount = sum(fills.map(fill => times(fill.quantity, fill.price)))
+    const averagePrice = fills.length === 0 ? null : dividedBy(amount, quantity, 9)
+    return { ...report, fills: null, filledTotal: { quantity, averagePrice } }
+  }
+
+  nextPlan(kind: CommandKind): CommandPlan {
+    return this.plans[kind].shift() ?? this.plan(kind)
+  }
+
+  /** How often commands of the kind left. */
+  sent(kind: CommandKind): number {
+    return this.commands.filter(command => command.kind === kind).length
+  }
+
+  /** Everything behaves from now on. */
+  heal(): void {
+    for (const plans of Object.values(this.plans)) plans.length = 0
+    this.plan = () => ({})
+    this.readPlan = () => ({})
+    this.streams.route = report => [{ report, afterMs: 0 }]
+    this.streams.up()
+  }
+
+  cash(brokerAccountId: string): Decimal {
+    return this.#fills(brokerAccountId).reduce((cash, fill) => minus(cash, times(fill.signed, fill.price)), START_CASH)
+  }
+
+  holdings(brokerAccountId: string): readonly PositionReport[] {
+    const quantities = new Map<string, Decimal>()
+    for (const { symbol, signed } of this.#fills(brokerAccountId)) quantities.set(symbol, plus(quantities.get(symbol) ?? ZERO, signed))
+    const unknown = { lastPrice: null, averagePrice: null, unrealizedPl: null, realizedPl: null, dailyPl: null, totalPl: null }
+    return [...quantities]
+      .filter(([, quantity]) => compare(quantity, ZERO) !== 0)
+      .map(([symbol, quantity]) => ({ brokerAccountId, symbol, instrument: 'STK', quantity, ...unknown, brokerPositionId: null }))
+  }
+
+  #fills(brokerAccountId: string) {
+    return this.book
+      .list()
+      .filter(order => order.brokerAccountId === brokerAccountId)
+      .flatMap(({ fills, side, symbol }) =>
+        (fills ?? []).map(({ quantity, price }) => ({
+          symbol: symbol ?? '',
+          price,
+          signed: side === 'BUY' ? quantity : minus(ZERO, quantity)
+        }))
+      )
+  }
+}

@@ -1,0 +1,42 @@
+// What a scripted broker shall do instead of behaving well.
+
+import type { OrderStatus } from '@trunkline/core/domain/vocabulary'
+import type { BrokerFaultKind, OrderReport } from '@trunkline/core/ports/broker'
+
+/** What becomes of one command, and what its sender hears of it. Left out: it is carried out and answered at once. */
+export interface CommandPlan {
+  /** At the broker: carried out, refused, or it never arrives. */
+  readonly effect?: 'done' | 'refused' | 'none'
+  /** How long it travels. */
+  readonly effectAfterMs?: number
+  /**
+   * What the sender is told: the truth (which waits for the effect), that nobody knows, that nothing left, an exception, nothing for ever,
+   * or nothing until its deadline.
+   */
+  readonly reply?: 'truth' | 'unknown' | 'not_sent' | 'throws' | 'never' | 'deadline'
+  /** From the sending, or after the effect where the truth is told. */
+  readonly replyAfterMs?: number
+  /** The broker's words of refusal. */
+  readonly message?: string
+  /** The state in which the broker takes a new order, or keeps one whose cancel it took; `working` and `cancelled` where left out. */
+  readonly status?: OrderStatus
+}
+
+/** What becomes of one read. */
+export interface ReadPlan {
+  readonly fault?: BrokerFaultKind
+  readonly afterMs?: number
+  /** Until its deadline at most, or, deaf, for ever. */
+  readonly hangs?: 'deadline' | 'for_ever'
+  /** Orders that the answer leaves out, as if they were not there. */
+  readonly hides?: (report: OrderReport) => boolean
+}
+
+export type CommandKind = 'submit' | 'cancel' | 'replace'
+export type ReadKind = 'accounts' | 'balances' | 'positions' | 'orders' | 'transactions' | 'findOrder'
+
+/** One delivery of a report to the account stream. */
+export interface Delivery {
+  readonly report: OrderReport
+  readonly afterMs: number
+}

@@ -1,0 +1,180 @@
+// One login at a scripted broker, as the port has it.
+import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
+import {
+  type AccountEvent,
+  type BalanceReport,
+  type Broker,
+  type BrokerAccount,
+  BrokerFault,
+  type CredentialsHolder,
+  type NewOrder,
+  type OrderKey,
+  type OrderReport,
+  type Outcome,
+  type PositionReport,
+  type ReplaceOrder,
+  type Snapshot,
+  type TransactionReport
+} from '@trunkline/core/ports/broker'
+import type { ScriptedBroker } from './index.ts'
+import type { CommandKind, CommandPlan, ReadKind, ReadPlan } from './plans.ts'
+
+export class ScriptedSession implements Broker {
+  readonly #broker: ScriptedBroker
+  readonly #credentials: CredentialsHolder
+  readonly #closing = new AbortController()
+
+  constructor(broker: ScriptedBroker, credentials: CredentialsHolder) {
+    this.#broker = broker
+    this.#credentials = credentials
+  }
+
+  get capabilities() {
+    return this.#broker.capabilities
+  }
+
+  async accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
+    await this.#asked('accounts', signal)
+    return []
+  }
+
+  async balances(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
+    await this.#asked('balances', signal)
+    const asOf = this.#broker.clock.now()
+    const cash = this.#broker.cash(brokerAccountId)
+    const unknown = {
+      buyingPower: null,
+      initialMargin: null,
+      maintenanceMargin: null,
+      regTBuyingPower: null,
+      equity: null,
+      marketValue: null
+    }
+    return { items: [{ brokerAccountId, currency: 'USD', cash, ...unknown, asOf }], asOf }
+  }
+
+  async positions(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
+    const asOf = this.#broker.clock.now()
+    const items = this.#broker.holdings(brokerAccountId)
+    await this.#asked('positions', signal)
+    return { items, asOf }
+  }
+
+  async orders(brokerAccountId: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
+    const { hides } = await this.#asked('orders', signal)
+    const { book, clock, listsBy } = this.#broker
+    const items = book
+      .list()
+      .filter(order => order.brokerAccountId === brokerAccountId && (book.isLive(order) || order[listsBy] >= since))
+      .filter(order => hides?.(order) !== true)
+    return { items: items.map(order => this.#broker.told(order)), asOf: clock.now() }
+  }
+
+  async transactions(_account: string, _from: Day, _to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
+    await this.#asked('transactions', signal)
+    return { items: [], asOf: this.#broker.clock.now() }
+  }
+
+  async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
+    const { hides } = await this.#asked('findOrder', signal)
+    const found = this.#broker.book.find(key)
+    const isShown = found !== null && hides?.(found) !== true
+    return { found: isShown ? this.#broker.told(found) : null, asOf: this.#broker.clock.now() }
+  }
+
+  submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    const { book } = this.#broker
+    return this.#command('submit', order.brokerClOrdId, signal, plan => {
+      if (book.byClient(order.brokerClOrdId) !== null) book.add(order, 'rejected')
+      return { kind: 'accepted', value: this.#broker.told(book.add(order, plan.status ?? 'working')) }
+    })
+  }
+
+  replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    const { book } = this.#broker
+    return this.#command('replace', request.brokerOrderId, signal, () => {
+      if (!book.isLive(request)) return refusal(`the order is ${book.get(request.brokerOrderId).status}`)
+      return { kind: 'accepted', value: this.#broker.told(book.replace(request)) }
+    })
+  }
+
+  cancel(
+    request: { readonly brokerAccountId: string; readonly brokerOrderId: string },
+    signal: AbortSignal
+  ): Promise<Outcome<OrderReport | null>> {
+    const { book } = this.#broker
+    return this.#command('cancel', request.brokerOrderId, signal, plan => {
+      if (!book.isLive(request)) return refusal(`the order is ${book.get(request.brokerOrderId).status}`)
+      return { kind: 'accepted', value: this.#broker.told(book.move(request.brokerOrderId, plan.status ?? 'cancelled')) }
+    })
+  }
+
+  async *events(signal: AbortSignal): AsyncGenerator<AccountEvent, void, undefined> {
+    await this.#credentials.read(signal)
+    yield* this.#broker.streams.read(AbortSignal.any([signal, this.#closing.signal]))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new Error('the session was closed'))
+  }
+
+  async #asked(kind: ReadKind, signal: AbortSignal): Promise<ReadPlan> {
+    this.#broker.reads[kind] += 1
+    await this.#credentials.read(signal)
+    const plan = this.#broker.readPlan(kind)
+    if (plan.hangs !== undefined) await hang(plan.hangs === 'deadline' ? signal : null)
+    if (plan.afterMs !== undefined) await this.#broker.clock.sleep(plan.afterMs, signal).catch(gaveUp)
+    if (plan.fault !== undefined) throw new BrokerFault(plan.fault, `the scripted broker answers ${plan.fault}`)
+    return plan
+  }
+
+  async #command<T>(
+    kind: CommandKind,
+    target: string,
+    signal: AbortSignal,
+    carryOut: (plan: CommandPlan) => Outcome<T>
+  ): Promise<Outcome<T>> {
+    const plan = this.#broker.nextPlan(kind)
+    const { clock, commands } = this.#broker
+    if (this.#closing.signal.aborted || plan.reply === 'not_sent')
+      return { kind: 'not_sent', cause: new Error('no connection could be made') }
+    try {
+      await this.#credentials.read(signal)
+    } catch (cause) {
+      return { kind: 'not_sent', cause }
+    }
+    commands.push({ kind, target, atMs: clock.monotonicMs() })
+    const effect = this.#effect(plan, carryOut)
+    if (plan.reply === 'never') return await hang(null)
+    if (plan.reply === 'deadline') return await hang(signal).catch(cause => ({ kind: 'unknown', cause }))
+    const truth = plan.reply === undefined || plan.reply === 'truth' ? await effect : null
+    if (plan.replyAfterMs !== undefined) await clock.sleep(plan.replyAfterMs)
+    if (plan.reply === 'throws') throw new Error('the scripted adapter breaks its port')
+    return truth ?? { kind: 'unknown', cause: new BrokerFault('unreachable', 'the answer was lost') }
+  }
+
+  /** Null: it never arrives. */
+  #effect<T>(plan: CommandPlan, carryOut: (plan: CommandPlan) => Outcome<T>): Promise<Outcome<T> | null> {
+    const act = () =>
+      plan.effect === 'none' ? null : plan.effect === 'refused' ? refusal<T>(plan.message ?? 'the scripted broker refuses') : carryOut(plan)
+    // At once means at once: the account stream may be faster than the answer.
+    return plan.effectAfterMs === undefined ? Promise.resolve(act()) : this.#broker.clock.sleep(plan.effectAfterMs).then(act)
+  }
+}
+
+function refusal<T>(message: string): Outcome<T> {
+  return { kind: 'refused', message, brokerStatus: 'refused' }
+}
+
+/** Null: for ever. */
+function hang(signal: AbortSignal | null): Promise<never> {
+  return new Promise((_, reject) => {
+    const fail = () => reject(new BrokerFault('unreachable', 'no answer in time', { cause: signal?.reason }))
+    if (signal?.aborted === true) fail()
+    else signal?.addEventListener('abort', fail, { once: true })
+  })
+}
+
+function gaveUp(cause: unknown): never {
+  throw new BrokerFault('unreachable', 'no answer in time', { cause })
+}

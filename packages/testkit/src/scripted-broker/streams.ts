@@ -1,0 +1,93 @@
+// A scripted broker's account streams: lossless until told otherwise.
+import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Delivery } from './plans.ts'
+
+/** One reader of the stream. */
+interface Reader {
+  readonly waiting: AccountEvent[]
+  wake: () => void
+  fault: Error | null
+}
+
+export class Streams {
+  readonly #clock: Clock
+  readonly #readers = new Set<Reader>()
+  #isUp = true
+  /** How each report travels: nowhere, once, twice, late. At once where left alone. */
+  route: (report: OrderReport) => readonly Delivery[] = report => [{ report, afterMs: 0 }]
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get readers(): number {
+    return this.#readers.size
+  }
+
+  tell(report: OrderReport): void {
+    for (const { report: told, afterMs } of this.route(report)) {
+      if (afterMs === 0) this.push({ type: 'order', report: told })
+      else void this.#clock.sleep(afterMs).then(() => this.push({ type: 'order', report: told }))
+    }
+  }
+
+  /** What is told while the stream is down is lost. */
+  push(event: AccountEvent): void {
+    if (!this.#isUp) return
+    for (const reader of this.#readers) this.#give(reader, event)
+  }
+
+  /** The stream breaks. Its readers notice at once, or only once it is back. */
+  down(isNoticed = false): void {
+    if (isNoticed) this.#tellGap()
+    this.#isUp = false
+  }
+
+  up(): void {
+    if (this.#isUp) return
+    this.#isUp = true
+    this.#tellGap()
+    this.push({ type: 'live', at: this.#clock.now() })
+  }
+
+  /** Ends every reader with an exception. */
+  fail(fault: Error): void {
+    for (const reader of this.#readers) {
+      reader.fault = fault
+      reader.wake()
+    }
+  }
+
+  async *read(signal: AbortSignal): AsyncGenerator<AccountEvent, void, undefined> {
+    const reader: Reader = { waiting: [], wake: () => undefined, fault: null }
+    this.#readers.add(reader)
+    const stop = () => reader.wake()
+    signal.addEventListener('abort', stop, { once: true })
+    if (this.#isUp) this.#give(reader, { type: 'live', at: this.#clock.now() })
+    try {
+      while (!signal.aborted) {
+        if (reader.fault !== null) throw reader.fault
+        const event = reader.waiting.shift()
+        if (event !== undefined) yield event
+        else {
+          await new Promise<void>(resolve => {
+            reader.wake = resolve
+          })
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', stop)
+      this.#readers.delete(reader)
+    }
+  }
+
+  #tellGap(): void {
+    this.push({ type: 'gap', reason: 'the scripted stream broke', at: this.#clock.now() })
+  }
+
+  #give(reader: Reader, event: AccountEvent): void {
+    reader.waiting.push(event)
+    reader.wake()
+  }
+}

@@ -1,0 +1,164 @@
+// Accounts, and the balances, positions and transactions that brokers report.
+import assert from 'node:assert/strict'
+import type { Balance } from '@trunkline/core/domain/account'
+import type { LoggedEvent } from '@trunkline/core/ports/store'
+import type { Card } from './index.ts'
+import * as make from './records.ts'
+
+const SPAN = { from: make.day('2026-01-01'), to: make.day('2026-12-31'), at: make.at(0) }
+
+export function accountCards(card: Card): void {
+  readingCards(card)
+  eventCards(card)
+  transactionCards(card)
+}
+
+function readingCards(card: Card): void {
+  card('A10', 'accounts come back as they were, in the order of their connections and of the broker', async ({ store }) => {
+    const { user, accounts, connection } = await make.owner(store, { accounts: 3 })
+    const later = await make.connected(store, user, 2, make.at(5))
+    assert.deepEqual(await store.accounts.listByUser(user.userKey), [...accounts, ...later.accounts])
+    assert.deepEqual(await store.accounts.listByConnections([connection.connectionId]), accounts)
+    assert.deepEqual(await store.accounts.listByConnections([]), [])
+    const [, second] = accounts
+    assert.ok(second !== undefined)
+    assert.deepEqual(await store.accounts.find(second.accountId), second)
+    assert.equal(await store.accounts.find(make.uuid()), null)
+  })
+
+  card('A20', 'amounts, instants and texts come back character for character', async ({ store }) => {
+    const { account } = await make.owner(store)
+    const digits = '12345678901234567890123456789012345.678'
+    const balances = [make.balance(account, '1.50'), make.balance(account, digits, 'EUR', make.time('2026-03-08T06:59:59.000001Z'))]
+    const positions = [make.position(account, 'BRK.B', '-0.000000001'), make.position(account, 'BTC/USD', '1.10', make.at(0.001))]
+    await store.accounts.putBalances(account, balances)
+    await store.accounts.putPositions(account, positions, make.at(0))
+    assert.deepEqual(await store.accounts.balances([account.accountId]), balances)
+    assert.deepEqual(await store.accounts.positions([account.accountId]), positions)
+  })
+
+  card('A30', 'freshness tells when each kind was last confirmed, and never goes back for orders', async ({ store }) => {
+    const { account } = await make.owner(store)
+    const nothing = { balances: null, positions: null, orders: null, transactions: null }
+    assert.deepEqual(await store.accounts.freshness(account.accountId), nothing)
+    await store.accounts.putBalances(account, [
+      make.balance(account, '1', 'USD', make.at(1)),
+      make.balance(account, '1', 'EUR', make.at(3))
+    ])
+    await store.accounts.putPositions(account, [], make.at(2))
+    await store.orders.confirmed(account.accountId, make.at(9))
+    await store.orders.confirmed(account.accountId, make.at(8))
+    await store.accounts.putTransactions(account, [], SPAN)
+    assert.deepEqual(await store.accounts.freshness(account.accountId), {
+      balances: make.at(3),
+      positions: make.at(2),
+      orders: make.at(9),
+      transactions: SPAN
+    })
+    await store.orders.confirmed(make.uuid(), make.at(9))
+  })
+
+  card('A40', 'records of several accounts come in the order asked for', async ({ store }) => {
+    const { accounts } = await make.owner(store, { accounts: 2 })
+    const [one, two] = accounts
+    assert.ok(one !== undefined && two !== undefined)
+    for (const account of accounts) await store.accounts.putBalances(account, [make.balance(account, '1')])
+    const owners = (await store.accounts.balances([two.accountId, one.accountId])).map(({ accountId }) => accountId)
+    assert.deepEqual(owners, [two.accountId, one.accountId])
+    assert.deepEqual(await store.accounts.balances([]), [])
+  })
+}
+
+function eventCards(card: Card): void {
+  card('A50', 'balances are told one by one, and only those that differ in more than their time', async ({ store }) => {
+    const { account, user } = await make.owner(store)
+    const [usd, eur] = [make.balance(account, '1.50'), make.balance(account, '2.00', 'EUR')]
+    const first = await store.accounts.putBalances(account, [usd, eur])
+    assert.deepEqual(told(first), [
+      [1, usd],
+      [2, eur]
+    ])
+    const later = { ...usd, systemTime: make.at(10) }
+    assert.deepEqual(await store.accounts.putBalances(account, [later, eur]), [])
+    assert.deepEqual(await store.accounts.balances([account.accountId]), [later, eur])
+    // Another way to write the same amount is what the broker says now.
+    const rewritten = make.balance(account, '1.5', 'USD', make.at(11))
+    const second = await store.accounts.putBalances(account, [rewritten])
+    assert.deepEqual(told(second), [[3, rewritten]])
+    assert.deepEqual(await store.accounts.balances([account.accountId]), [rewritten])
+    assert.deepEqual(await store.events.read(user.userKey, 0, 10), [...first, ...second])
+  })
+
+  card('A60', 'positions are told together, those that went with quantity 0', async ({ store }) => {
+    const { account, user } = await make.owner(store)
+    const [spy, qqq] = [make.position(account, 'SPY', '10'), make.position(account, 'QQQ', '-5')]
+    const first = await store.accounts.putPositions(account, [spy, qqq], make.at(0))
+    assert.deepEqual(told(first), [[1, [spy, qqq]]])
+    const later = { ...spy, systemTime: make.at(4) }
+    const more = make.position(account, 'IWM', '1', make.at(4))
+    const second = await store.accounts.putPositions(account, [later, more], make.at(4))
+    const unknown = { averagePrice: null, unrealizedPl: null, realizedPl: null, dailyPl: null, totalPl: null }
+    assert.deepEqual(told(second), [[2, [more, { ...qqq, ...unknown, quantity: '0', systemTime: make.at(4) }]]])
+    assert.deepEqual(await store.accounts.putPositions(account, [later, more], make.at(5)), [])
+    assert.deepEqual(await store.accounts.positions([account.accountId]), [later, more])
+    assert.deepEqual(await store.events.read(user.userKey, 0, 10), [...first, ...second])
+  })
+
+  card('A70', 'writers at the same time each tell the difference to what they replaced', async ({ store }) => {
+    const { account, user } = await make.owner(store)
+    const pictures = Array.from({ length: 8 }, (_, index) => [make.balance(account, `${index}.00`)])
+    const events = (await Promise.all(pictures.map(picture => store.accounts.putBalances(account, picture)))).flat()
+    const logged = await store.events.read(user.userKey, 0, 100)
+    assert.deepEqual(
+      events.toSorted((a, b) => a.seq - b.seq),
+      logged
+    )
+    assert.deepEqual(
+      logged.map(({ seq }) => seq),
+      pictures.map((_, index) => index + 1)
+    )
+    const [newest] = await store.accounts.balances([account.accountId])
+    assert.deepEqual(newest, logged.at(-1)?.data)
+  })
+
+  card('A80', 'nothing is written for an account that was removed', async harness => {
+    const { store } = harness
+    const { account, connection, user } = await make.owner(store)
+    await store.connections.remove(connection.connectionId, make.at(1), make.audit())
+    assert.deepEqual(await store.accounts.putBalances(account, [make.balance(account, '1')]), [])
+    assert.deepEqual(await store.accounts.putPositions(account, [make.position(account, 'SPY', '1')], make.at(0)), [])
+    await store.accounts.putTransactions(account, [make.transaction(account, 't1', '2026-11-20')], SPAN)
+    assert.deepEqual(await store.events.read(user.userKey, 0, 10), [])
+    assert.deepEqual(await harness.sql('select 1 from transactions where account_id = $1', [account.accountId]), [])
+  })
+}
+
+function transactionCards(card: Card): void {
+  card('A90', 'a transaction read again is refreshed and keeps its id; days are inclusive, newest first', async ({ store }) => {
+    const { account } = await make.owner(store)
+    const [one, two, three] = ['2026-11-18', '2026-11-19', '2026-11-20'].map((day, index) => make.transaction(account, `t${index}\0`, day))
+    assert.ok(one !== undefined && two !== undefined && three !== undefined)
+    await store.accounts.putTransactions(account, [one, two, three], SPAN)
+    const again = { ...two, transactionId: make.uuid<typeof two.transactionId>(), amount: make.decimal('-150.01'), systemTime: make.at(7) }
+    await store.accounts.putTransactions(account, [again, again], { ...SPAN, at: make.at(7) })
+    const refreshed = { ...again, transactionId: two.transactionId }
+    const read = (from: string | null, to: string | null) =>
+      store.accounts.transactions([account.accountId], from === null ? null : make.day(from), to === null ? null : make.day(to))
+    assert.deepEqual(await read(null, null), [three, refreshed, one])
+    assert.deepEqual(await read('2026-11-19', '2026-11-19'), [refreshed])
+    assert.deepEqual(await read('2026-11-19', null), [three, refreshed])
+    assert.deepEqual(await read(null, '2026-11-17'), [])
+    assert.equal((await store.accounts.freshness(account.accountId)).transactions?.at, make.at(7))
+  })
+
+  card('A100', 'the same broker id in two accounts is two transactions', async ({ store }) => {
+    const { accounts } = await make.owner(store, { accounts: 2 })
+    for (const account of accounts) await store.accounts.putTransactions(account, [make.transaction(account, 'same', '2026-11-20')], SPAN)
+    const ids = accounts.map(({ accountId }) => accountId)
+    assert.equal((await store.accounts.transactions(ids, null, null)).length, 2)
+  })
+}
+
+function told(events: readonly LoggedEvent[]): readonly (readonly [number, LoggedEvent['data'] | Balance])[] {
+  return events.map(({ seq, data }) => [seq, data])
+}

@@ -1,0 +1,169 @@
+// Lists of orders against a model of them: every filter, sort, order and direction, also while orders are placed and move.
+import assert from 'node:assert/strict'
+import { parseClOrdId } from '@trunkline/core/domain/ids'
+import type { Order } from '@trunkline/core/domain/order'
+import { ORDER_STATUSES, SIDES } from '@trunkline/core/domain/vocabulary'
+import type { OrderFilter, OrderSort, PageRequest, Store } from '@trunkline/core/ports/store'
+import fc from 'fast-check'
+import type { Card } from './index.ts'
+import * as make from './records.ts'
+import { assertPages, walk } from './walking.ts'
+
+const SORTS = ['entryTime', 'lastModifiedTime', 'lastExecTime'] as const satisfies readonly OrderSort[]
+const SYMBOLS = ['SPY', 'QQQ', 'BTC/USD'] as const
+
+export function orderListCards(card: Card): void {
+  card('L10', 'pages of any filter and sort are those of a sorted list, there and back', async ({ store }) => {
+    const who = await make.owner(store, { accounts: 3 })
+    const orders = await scattered(store, who, 160)
+    await fc.assert(
+      fc.asyncProperty(queries(who), async ({ filter, sort, descending, limit }) => {
+        const page = (request: PageRequest) => store.orders.list(filter, sort, request)
+        assertPages(await walk(page, { limit, descending }), expected(orders, filter, sort, descending))
+      }),
+      { numRuns: 60 }
+    )
+  })
+
+  card('L20', 'the statuses open and closed together are all there is, and none is nothing', async ({ store }) => {
+    const who = await make.owner(store, { accounts: 2 })
+    const orders = await scattered(store, who, 40)
+    const accountIds = who.accounts.map(({ accountId }) => accountId)
+    const request: PageRequest = { limit: 100, edge: null, descending: true }
+    const all = await store.orders.list({ accountIds, statuses: ORDER_STATUSES }, 'lastModifiedTime', request)
+    assert.deepEqual(all.rows, expected(orders, { accountIds }, 'lastModifiedTime', true))
+    assert.deepEqual(await store.orders.list({ accountIds, statuses: [] }, 'entryTime', request), { rows: [], next: null, prev: null })
+    assert.deepEqual(await store.orders.list({ accountIds: [] }, 'entryTime', request), { rows: [], next: null, prev: null })
+    assert.deepEqual((await store.orders.list({ accountIds, symbols: [] }, 'entryTime', request)).rows, [])
+    const [first] = accountIds
+    assert.ok(first !== undefined)
+    const twice = await store.orders.list({ accountIds: [first, first], symbols: ['SPY', 'SPY'] }, 'entryTime', request)
+    assert.deepEqual(twice.rows, expected(orders, { accountIds: [first], symbols: ['SPY'] }, 'entryTime', true))
+  })
+
+  card('L30', 'orders that are placed and move meanwhile make no page skip or repeat one that stays', async ({ store }) => {
+    const who = await make.owner(store, { accounts: 2 })
+    const staying = await scattered(store, who, 60)
+    const accountIds = who.accounts.map(({ accountId }) => accountId)
+    const known = new Set(staying.map(({ orderId }) => orderId))
+    for (const sort of SORTS) {
+      for (const descending of [true, false]) {
+        const page = (request: PageRequest) => store.orders.list({ accountIds }, sort, request)
+        const between = async () => {
+          await scattered(store, who, 2)
+        }
+        const { forth, back } = await walk(page, { limit: 9, descending, between })
+        const wanted = expected(staying, { accountIds }, sort, descending)
+        for (const seen of [forth, back]) {
+          assert.equal(new Set(seen.map(({ orderId }) => orderId)).size, seen.length, 'no order twice')
+          assert.deepEqual(
+            seen.filter(({ orderId }) => known.has(orderId)),
+            wanted
+          )
+        }
+      }
+    }
+  })
+
+  card('L40', 'the edges say whether anything lies beyond them, also when the row they name has gone', async ({ store }) => {
+    const who = await make.owner(store)
+    const { accountId } = who.account
+    const orders = [0, 1, 2].map(ms => make.order(who, { entryTime: make.at(ms) }))
+    for (const order of orders) await store.orders.record([make.created(order)])
+    const list = (edge: PageRequest['edge'], limit = 1) =>
+      store.orders.list({ accountIds: [accountId], statuses: ['pending'] }, 'entryTime', { limit, edge, descending: false })
+    const first = await list(null)
+    assert.ok(first.next !== null)
+    assert.equal(first.prev, null)
+    const [one] = orders
+    assert.ok(one !== undefined)
+    // The row of the edge no longer matches: what follows still does, and nothing precedes it.
+    await store.orders.record([make.moved(one, { status: 'rejected' })])
+    const second = await list({ side: 'after', key: first.next })
+    assert.deepEqual(second.rows, [orders[1]])
+    assert.equal(second.prev, null)
+    assert.ok(second.next !== null)
+    const rest = await list({ side: 'after', key: second.next }, 5)
+    assert.deepEqual(rest.rows, [orders[2]])
+    assert.equal(rest.next, null)
+    assert.ok(rest.prev !== null)
+    const back = await list({ side: 'before', key: rest.prev }, 5)
+    assert.deepEqual(back.rows, [orders[1]])
+    assert.equal(back.prev, null)
+    assert.ok(back.next !== null)
+  })
+}
+
+interface Query {
+  readonly filter: OrderFilter
+  readonly sort: OrderSort
+  readonly descending: boolean
+  readonly limit: number
+}
+
+function queries(who: make.Owner): fc.Arbitrary<Query> {
+  const time = fc.integer({ min: -1, max: 12 }).map(ms => make.at(ms))
+  const filter = fc.record(
+    {
+      accountIds: fc.subarray(
+        who.accounts.map(({ accountId }) => accountId),
+        { minLength: 1 }
+      ),
+      statuses: fc.subarray([...ORDER_STATUSES], { minLength: 1 }),
+      symbols: fc.subarray([...SYMBOLS], { minLength: 1 }),
+      side: fc.constantFrom(...SIDES.slice(0, 2)),
+      from: time,
+      to: time
+    },
+    { requiredKeys: ['accountIds'] }
+  )
+  return fc.record(
+    { filter, sort: fc.constantFrom(...SORTS), descending: fc.boolean(), limit: fc.constantFrom(1, 7, 50, 500) },
+    { noNullPrototype: true }
+  )
+}
+
+/** Orders with few different times, so that many tie, spread over accounts, statuses, symbols and sides. */
+async function scattered(store: Store, who: make.Owner, count: number): Promise<readonly Order[]> {
+  const orders = Array.from({ length: count }, (_, index) => {
+    const account = who.accounts[pick(who.accounts.length)] ?? who.account
+    return make.order(
+      { ...who, account },
+      {
+        clOrdId: parseClOrdId(`${make.uuid()}-${index}`),
+        entryTime: make.at(pick(12)),
+        lastModifiedTime: make.at(pick(12)),
+        lastExecTime: pick(3) === 0 ? null : make.at(pick(12) + 0.001),
+        status: ORDER_STATUSES[pick(ORDER_STATUSES.length)] ?? 'pending',
+        symbol: pick(5) === 0 ? null : (SYMBOLS[pick(SYMBOLS.length)] ?? null),
+        side: SIDES[pick(2)] ?? 'BUY'
+      }
+    )
+  })
+  const results = await Promise.all(orders.map(order => store.orders.record([make.created(order)])))
+  assert.ok(results.every(([result]) => result?.kind === 'recorded'))
+  return orders
+}
+
+let picked = 0
+/** A number below `below`, the same in every run: a walk through the multiples of a prime. */
+function pick(below: number): number {
+  picked = (picked * 48_271 + 11) % 2_147_483_647
+  return picked % below
+}
+
+function expected(orders: readonly Order[], filter: OrderFilter, sort: OrderSort, descending: boolean): readonly Order[] {
+  const { accountIds, statuses, symbols, side, from, to } = filter
+  const sorted = orders
+    .filter(order => accountIds.includes(order.accountId))
+    .filter(order => statuses === undefined || statuses.includes(order.status))
+    .filter(order => symbols === undefined || (order.symbol !== null && symbols.includes(order.symbol)))
+    .filter(order => side === undefined || order.side === side)
+    .filter(order => (from === undefined || order.entryTime >= from) && (to === undefined || order.entryTime <= to))
+    .toSorted((a, b) => (sortKey(a, sort) < sortKey(b, sort) ? -1 : 1))
+  return descending ? sorted.reverse() : sorted
+}
+
+function sortKey(order: Order, sort: OrderSort): string {
+  return `${order[sort] ?? ''} ${order.orderId}`
+}

@@ -1,0 +1,384 @@
+// Orders: written once, moved only from what they are, told exactly once and in order.
+import assert from 'node:assert/strict'
+import { parseClOrdId } from '@trunkline/core/domain/ids'
+import type { Order } from '@trunkline/core/domain/order'
+import type { ChangeResult, LoggedEvent, OrderChange, Store } from '@trunkline/core/ports/store'
+import type { Card } from './index.ts'
+import * as make from './records.ts'
+
+export function orderCards(card: Card): void {
+  writingCards(card)
+  raceCards(card)
+  groupCards(card)
+  logCards(card)
+  findingCards(card)
+}
+
+function writingCards(card: Card): void {
+  card('O10', 'an order comes back character for character, from its row and from its event', async ({ store }) => {
+    const who = await make.owner(store)
+    const order = rich(who)
+    const [result] = await store.orders.record([make.created(order)])
+    assert.deepEqual(await store.orders.find(order.orderId), order)
+    assert.deepEqual(await store.orders.findByClOrdId(who.user.userKey, order.tradingDay, order.clOrdId), order)
+    const [event] = await store.events.read(who.user.userKey, 0, 10)
+    assert.deepEqual(event?.data, order)
+    assert.deepEqual(result, { kind: 'recorded', event })
+    assert.equal(await store.orders.find(make.uuid()), null)
+  })
+
+  card('O20', 'an order moves from revision to revision and each step is told', async ({ store }) => {
+    const who = await make.owner(store)
+    let order = make.order(who)
+    await store.orders.record([make.created(order)])
+    for (const status of ['working', 'partially_filled', 'filled'] as const) {
+      const change = make.moved(order, { status, fills: [...order.fills, make.fill(status)] })
+      assert.equal((await one(store, change)).kind, 'recorded')
+      order = change.order
+      assert.deepEqual(await store.orders.find(order.orderId), order)
+    }
+    const events = await store.events.read(who.user.userKey, 0, 10)
+    assert.deepEqual(
+      events.map(({ seq, topic, data }) => [seq, topic, 'status' in data ? data.status : null]),
+      [
+        [1, 'orders', 'pending'],
+        [2, 'orders', 'working'],
+        [3, 'orders', 'partially_filled'],
+        [4, 'orders', 'filled']
+      ]
+    )
+  })
+
+  card('O30', 'a change nobody is told of takes no number; its audit entry is kept all the same', async ({ store }) => {
+    const who = await make.owner(store)
+    const order = make.order(who)
+    const entry = make.audit('order.place')
+    assert.deepEqual(await one(store, make.created(order, { tell: false, audit: entry })), { kind: 'recorded', event: null })
+    const told = await one(store, make.moved(order, { status: 'working' }))
+    assert.equal(told.kind === 'recorded' && told.event?.seq, 1)
+    assert.ok((await store.audit.list(5)).some(({ target }) => target === entry.target))
+  })
+
+  card('O40', 'an execution is stored once, however often it is seen; what was only inferred is not stored as one', async harness => {
+    const { store } = harness
+    const who = await make.owner(store)
+    const order = make.order(who)
+    await store.orders.record([make.created(order)])
+    const partial = make.moved(order, {
+      status: 'partially_filled',
+      fills: [make.fill('e1', '0.50'), make.fill('i1', '1.50', { inferred: true })]
+    })
+    await one(store, partial)
+    await one(store, make.moved(partial.order, { status: 'filled', fills: [make.fill('e1', '0.50'), make.fill('e2', '1.50')] }))
+    const rows = await harness.sql('select fill_id, quantity::text, price::text from fills where order_id = $1 order by fill_id', [
+      order.orderId
+    ])
+    assert.deepEqual(rows, [
+      { fill_id: 'e1', quantity: '0.50', price: '10.10' },
+      { fill_id: 'e2', quantity: '1.50', price: '10.10' }
+    ])
+  })
+}
+
+function raceCards(card: Card): void {
+  card('O50', 'of fifty orders with one client order id at once, one exists, and the others are told which', async harness => {
+    const { store } = harness
+    const who = await make.owner(store)
+    const clOrdId = parseClOrdId('same-id')
+    const rivals = Array.from({ length: 50 }, () => make.order(who, { clOrdId }))
+    const results = await Promise.all(rivals.map(rival => one(store, make.created(rival, { audit: make.audit('rival') }))))
+    const winners = rivals.filter((_, index) => results[index]?.kind === 'recorded')
+    assert.equal(winners.length, 1)
+    const [winner] = winners
+    assert.ok(winner !== undefined)
+    for (const result of results) if (result.kind !== 'recorded') assert.deepEqual(result, { kind: 'duplicate', orderId: winner.orderId })
+    assert.equal((await harness.sql('select 1 from orders where user_key = $1', [who.user.userKey])).length, 1)
+    assert.equal((await store.events.read(who.user.userKey, 0, 100)).length, 1)
+    assert.deepEqual(await one(store, make.created(make.order(who, { clOrdId }))), { kind: 'duplicate', orderId: winner.orderId })
+  })
+
+  card('O60', 'a client order id is free on another day and for another user', async ({ store }) => {
+    const who = await make.owner(store)
+    const other = await make.owner(store, { platform: who.platform })
+    const clOrdId = parseClOrdId('daily')
+    const orders = [
+      make.order(who, { clOrdId }),
+      make.order(who, { clOrdId, entryTime: make.at(86_400_000) }),
+      make.order(other, { clOrdId })
+    ]
+    for (const order of orders) assert.equal((await one(store, make.created(order))).kind, 'recorded')
+    assert.deepEqual(await store.orders.findByClOrdId(who.user.userKey, make.day('2026-11-21'), clOrdId), orders[1])
+  })
+
+  card('O70', 'of many changes from one revision one is written; an old revision is never written over', async ({ store }) => {
+    const who = await make.owner(store)
+    const order = make.order(who)
+    await one(store, make.created(order))
+    const rivals = Array.from({ length: 25 }, (_, index) => make.moved(order, { status: 'working', brokerMessage: `rival ${index}` }))
+    const results = await Promise.all(rivals.map(rival => one(store, rival)))
+    assert.equal(results.filter(({ kind }) => kind === 'recorded').length, 1)
+    assert.equal(results.filter(({ kind }) => kind === 'stale').length, 24)
+    const winner = rivals[results.findIndex(({ kind }) => kind === 'recorded')]
+    assert.deepEqual(await store.orders.find(order.orderId), winner?.order)
+    assert.equal((await store.events.read(who.user.userKey, 0, 100)).length, 2)
+    assert.deepEqual(await one(store, make.created(order)), { kind: 'duplicate', orderId: order.orderId })
+    assert.deepEqual(await one(store, make.moved(make.order(who), { status: 'working' })), { kind: 'stale' })
+  })
+
+  card('O80', 'an order of a removed user, connection or account is stale, as is one of somebody else', async ({ store }) => {
+    const who = await make.owner(store)
+    const other = await make.owner(store)
+    const [order, late] = [make.order(who), make.order(who)]
+    await one(store, make.created(order))
+    const stolen = make.moved({ ...order, userKey: other.user.userKey }, { status: 'cancelled' })
+    assert.deepEqual(await one(store, stolen), { kind: 'stale' })
+    assert.deepEqual(await one(store, make.created(make.order({ ...who, account: other.account }))), { kind: 'stale' })
+    await store.connections.remove(who.connection.connectionId, make.at(1), make.audit())
+    assert.deepEqual(await one(store, make.created(late)), { kind: 'stale' })
+    assert.deepEqual(await one(store, make.moved(order, { status: 'working' })), { kind: 'stale' })
+    await store.users.remove(other.user.userKey, make.at(1), make.audit())
+    assert.deepEqual(await one(store, make.created(make.order(other))), { kind: 'stale' })
+  })
+}
+
+function groupCards(card: Card): void {
+  card('O90', 'a group is written whole or not at all', async harness => {
+    const { store } = harness
+    const who = await make.owner(store)
+    const [old, taken] = [make.order(who), make.order(who, { clOrdId: parseClOrdId('taken') })]
+    for (const order of [old, taken]) await one(store, make.created(order))
+    const replaced = (successor: Order) => make.moved(old, { status: 'replaced', replacedByOrderId: successor.orderId })
+
+    const clashing = make.order(who, { clOrdId: parseClOrdId('taken') })
+    const refused = await store.orders.record([replaced(clashing), make.created(clashing, { audit: make.audit('group.refused') })])
+    assert.deepEqual(refused, [{ kind: 'stale' }, { kind: 'duplicate', orderId: taken.orderId }])
+    assert.deepEqual(await store.orders.find(old.orderId), old)
+    assert.equal(await store.orders.find(clashing.orderId), null)
+
+    const [fresh, behind] = [make.order(who), make.moved({ ...old, revision: 7 }, { status: 'replaced' })]
+    const stale = await store.orders.record([make.created(fresh), behind])
+    assert.deepEqual(stale, [{ kind: 'stale' }, { kind: 'stale' }])
+    assert.equal(await store.orders.find(fresh.orderId), null)
+
+    const successor = make.order(who, { replacesOrderId: old.orderId })
+    const written = await store.orders.record([replaced(successor), make.created(successor)])
+    assert.deepEqual(written.map(seqOf), [3, 4])
+    assert.equal((await store.orders.find(old.orderId))?.status, 'replaced')
+    assert.deepEqual(await store.orders.find(successor.orderId), successor)
+    assert.equal((await store.events.read(who.user.userKey, 0, 10)).length, 4)
+    assert.ok(!(await store.audit.list(50)).some(({ action }) => action === 'group.refused'))
+    assert.deepEqual(await store.orders.record([]), [])
+  })
+
+  card('O100', 'a group that meets itself is refused, and so is everyone after the first of meeting groups', async ({ store }) => {
+    const who = await make.owner(store)
+    const clOrdId = parseClOrdId('twice')
+    const twins = [make.order(who, { clOrdId }), make.order(who, { clOrdId })]
+    await assert.rejects(store.orders.record(twins.map(twin => make.created(twin))), /same|twice|unique/i)
+    for (const twin of twins) assert.equal(await store.orders.find(twin.orderId), null)
+
+    const old = make.order(who)
+    await one(store, make.created(old))
+    const groups = Array.from({ length: 6 }, () => {
+      const successor = make.order(who, { clOrdId: parseClOrdId('next') })
+      return [make.moved(old, { status: 'replaced', replacedByOrderId: successor.orderId }), make.created(successor)]
+    })
+    const results = await Promise.all(groups.map(group => store.orders.record(group)))
+    const won = results.map(group => group.every(({ kind }) => kind === 'recorded'))
+    assert.equal(won.filter(Boolean).length, 1)
+    const successor = groups[won.indexOf(true)]?.[1]?.order
+    assert.deepEqual(await store.orders.findByClOrdId(who.user.userKey, old.tradingDay, 'next'), successor)
+    assert.equal((await store.orders.find(old.orderId))?.replacedByOrderId, successor?.orderId)
+  })
+
+  card('O110', 'what is wrong with one caller never hurts another that is written at the same time', async ({ store }) => {
+    const who = await make.owner(store)
+    const gone = await make.owner(store)
+    await store.users.remove(gone.user.userKey, make.at(1), make.audit())
+    const existing = make.order(who)
+    await one(store, make.created(existing))
+    const good = Array.from({ length: 20 }, () => make.order(who))
+    // Beyond what its column holds: the database refuses the statement that carries it.
+    const poison = make.order(who, { revision: 3_000_000_000 })
+    const duplicate = make.order(who, { clOrdId: existing.clOrdId })
+    const bad = [poison, duplicate, make.order(gone)].map(order => one(store, make.created(order)).catch(error => error))
+    const recorded = await Promise.all(good.map(order => one(store, make.created(order))))
+    assert.deepEqual(
+      recorded.map(({ kind }) => kind),
+      good.map(() => 'recorded')
+    )
+    const [poisoned, doubled, orphaned] = await Promise.all(bad)
+    assert.ok(poisoned instanceof Error)
+    assert.deepEqual(doubled, { kind: 'duplicate', orderId: existing.orderId })
+    assert.deepEqual(orphaned, { kind: 'stale' })
+    assert.equal(await store.orders.find(poison.orderId), null)
+    assert.deepEqual(
+      (await store.events.read(who.user.userKey, 0, 100)).map(({ seq }) => seq),
+      Array.from({ length: 21 }, (_, index) => index + 1)
+    )
+  })
+}
+
+function logCards(card: Card): void {
+  card(
+    'O120',
+    "every user's numbers are without gap or repeat, whatever is written at once, and follow each order's revisions",
+    async ({ store }) => {
+      const owners = await Promise.all(Array.from({ length: 4 }, () => make.owner(store)))
+      const heard = new Map<string, LoggedEvent[]>(owners.map(({ user }) => [user.userKey, []]))
+      await Promise.all(
+        owners.flatMap(who => {
+          const hear = (events: readonly LoggedEvent[]) => heard.get(who.user.userKey)?.push(...events)
+          const orders = Array.from({ length: 15 }, () => lived(store, who, hear))
+          const balances = Array.from({ length: 5 }, async (_, index) =>
+            hear(await store.accounts.putBalances(who.account, [make.balance(who.account, `${index}.01`)]))
+          )
+          return [...orders, ...balances]
+        })
+      )
+      for (const { user } of owners) {
+        const events = await store.events.read(user.userKey, 0, 1_000)
+        assert.deepEqual(
+          events.map(({ seq }) => seq),
+          events.map((_, index) => index + 1)
+        )
+        assert.deepEqual(
+          (heard.get(user.userKey) ?? []).toSorted((a, b) => a.seq - b.seq),
+          events
+        )
+        const newest = new Map<string, number>()
+        for (const event of events) {
+          if (event.topic !== 'orders') continue
+          assert.ok(event.data.revision > (newest.get(event.data.orderId) ?? 0), 'events of an order are in the order of its revisions')
+          newest.set(event.data.orderId, event.data.revision)
+        }
+        assert.equal(newest.size, 15)
+      }
+    }
+  )
+
+  card('O130', 'events are read from any number on, in order, as many as asked for', async ({ store }) => {
+    const who = await make.owner(store)
+    for (let count = 0; count < 5; count += 1) await one(store, make.created(make.order(who)))
+    const seqs = async (after: number, limit: number) => (await store.events.read(who.user.userKey, after, limit)).map(({ seq }) => seq)
+    assert.deepEqual(await seqs(0, 2), [1, 2])
+    assert.deepEqual(await seqs(2, 10), [3, 4, 5])
+    assert.deepEqual(await seqs(5, 10), [])
+    assert.deepEqual(await store.events.read(make.uuid(), 0, 10), [])
+  })
+
+  card('O135', 'the newest number moves with every change that is told, in the same commit, and with no other', async ({ store }) => {
+    const who = await make.owner(store)
+    const last = () => store.events.last(who.user.userKey)
+    assert.equal(await last(), 0)
+    const order = make.order(who)
+    await one(store, make.created(order))
+    assert.equal(await last(), 1)
+    await one(store, make.created(make.order(who), { tell: false }))
+    assert.equal(await last(), 1)
+    await one(store, make.moved(order, { status: 'working' }))
+    assert.equal(await last(), 2)
+    assert.equal(await store.events.last(make.uuid()), 0)
+  })
+}
+
+function findingCards(card: Card): void {
+  card('O140', 'unfinished orders are those that can still move, by account and by connection', async ({ store }) => {
+    const who = await make.owner(store, { accounts: 2 })
+    const [, second] = who.accounts
+    assert.ok(second !== undefined)
+    const [open, done, elsewhere] = [make.order(who, { entryTime: make.at(2) }), make.order(who), make.order({ ...who, account: second })]
+    for (const order of [open, done, elsewhere]) await one(store, make.created(order))
+    await one(store, make.moved(done, { status: 'rejected' }))
+    assert.deepEqual(await store.orders.unfinished({ accountId: who.account.accountId }), [open])
+    assert.deepEqual(await store.orders.unfinished({ connectionId: who.connection.connectionId }), [elsewhere, open])
+    const unfinished = async () =>
+      (await store.connections.withUnfinishedOrders()).some(({ connectionId }) => connectionId === who.connection.connectionId)
+    assert.equal(await unfinished(), true)
+    for (const order of [open, elsewhere]) await one(store, make.moved(order, { status: 'cancelled' }))
+    assert.equal(await unfinished(), false)
+    assert.deepEqual(await store.orders.unfinished({ connectionId: who.connection.connectionId }), [])
+  })
+
+  card('O150', "an order is found by every id its broker gave it, within its account, and by the client's", async ({ store }) => {
+    const who = await make.owner(store, { accounts: 2 })
+    const [, second] = who.accounts
+    assert.ok(second !== undefined)
+    const { accountId } = who.account
+    const order = make.order(who)
+    await one(store, make.created(order))
+    const find = (brokerOrderId: string | null, brokerClOrdId: string | null, account = accountId) =>
+      store.orders.findByBrokerIds(account, { brokerOrderId, brokerClOrdId })
+    assert.deepEqual(await find(null, order.brokerClOrdId), order)
+    assert.equal(await find('b1', null), null)
+    const named = make.moved(order, { status: 'working', brokerOrderId: 'b1' })
+    await one(store, named)
+    const renamed = make.moved(named.order, { brokerOrderId: 'b2' })
+    await one(store, renamed)
+    for (const id of ['b1', 'b2']) assert.deepEqual(await find(id, null), renamed.order)
+    assert.equal(await find('b1', order.brokerClOrdId, second.accountId), null)
+    assert.equal(await find(null, null), null)
+
+    // The broker uses an id again: it means the newest order.
+    const reused = make.order(who, { brokerOrderId: 'b1', entryTime: make.at(50) })
+    await one(store, make.created(reused))
+    assert.deepEqual(await find('b1', order.brokerClOrdId), reused)
+    assert.deepEqual(await store.orders.idsByBrokerOrderIds(accountId, ['b1', 'b2', 'b3']), [
+      { brokerOrderId: 'b1', orderId: reused.orderId },
+      { brokerOrderId: 'b2', orderId: order.orderId }
+    ])
+    assert.deepEqual(await store.orders.idsByBrokerOrderIds(accountId, []), [])
+  })
+}
+
+async function one(store: Store, change: OrderChange): Promise<ChangeResult> {
+  const [result] = await store.orders.record([change])
+  assert.ok(result !== undefined)
+  return result
+}
+
+function seqOf(result: ChangeResult): number | null {
+  return result.kind === 'recorded' ? (result.event?.seq ?? null) : null
+}
+
+async function lived(store: Store, who: make.Owner, hear: (events: readonly LoggedEvent[]) => void): Promise<void> {
+  let change: OrderChange = make.created(make.order(who))
+  for (const status of ['working', 'partially_filled', 'filled', null] as const) {
+    const result = await one(store, change)
+    assert.ok(result.kind === 'recorded' && result.event !== null)
+    hear([result.event])
+    if (status !== null) change = make.moved(change.order, { status })
+  }
+}
+
+/** An order with every member set to something that is easily mangled. */
+function rich(who: make.Owner): Order {
+  const fills = [make.fill('f"1"\\', '0.10', { at: make.time('2026-11-20T15:00:00.000001Z') }), make.fill('f2', '1.90', { execDest: null })]
+  return make.order(who, {
+    instrument: 'MLEG_OPT',
+    symbol: null,
+    quantity: make.decimal('2.000'),
+    limitPrice: make.decimal('-0.05'),
+    stopPrice: make.decimal('100000000000000000000000000000000000.01'),
+    legs: [
+      { symbol: 'AAPL261218C00200000', side: 'BUY_TO_OPEN', ratio: make.decimal('1'), fills: [make.fill('f2', '1.90')] },
+      { symbol: 'AAPL261218C00210000', side: 'SELL_TO_OPEN', ratio: make.decimal('2'), fills: [] }
+    ],
+    status: 'partially_filled',
+    submission: { state: 'acknowledged', since: make.at(0.5), attempts: 1, method: 'reply' },
+    pendingRequest: { kind: 'cancel', requestedAt: make.at(1), sentAt: null, successorId: make.uuid() },
+    brokerOrderId: 'b\u2028\u0000\ud83d-1',
+    brokerStatus: 'PART "FILLED"',
+    brokerMessage: 'zoë\n漢\t🙂 \u0000 \u001e \ud800 \\',
+    brokerOrderType: '',
+    execDest: 'XNAS',
+    fills,
+    entryTime: make.time('2026-11-01T05:59:59.999999Z'),
+    lastExecTime: make.time('2026-11-20T15:00:00.000001Z'),
+    lastModifiedTime: make.time('2026-11-20T15:00:00.1Z'),
+    systemTime: make.time('2026-11-20T15:00:00Z'),
+    replacesOrderId: make.uuid(),
+    replacedByOrderId: make.uuid(),
+    revision: 4
+  })
+}

@@ -1,0 +1,35 @@
+// Market data tokens.
+import assert from 'node:assert/strict'
+import type { Card } from './index.ts'
+import * as make from './records.ts'
+
+export function tokenCards(card: Card): void {
+  card('T10', 'a newer token supersedes the older ones of its user and connection, and no others', async ({ store }) => {
+    const who = await make.owner(store)
+    const elsewhere = { ...who, ...(await make.connected(store, who.user)) }
+    const [old, other, newer] = [make.token(who), make.token(elsewhere), make.token(who, make.at(5))]
+    for (const token of [old, other, newer]) await store.tokens.create(token, make.audit())
+    assert.deepEqual(await store.tokens.find(old.tokenHash), { ...old, supersededAt: make.at(5) })
+    assert.deepEqual(await store.tokens.find(other.tokenHash), other)
+    assert.deepEqual(await store.tokens.find(newer.tokenHash), newer)
+    assert.equal(await store.tokens.find(make.hash()), null)
+  })
+
+  card('T20', 'of tokens made at once exactly one is the newest', async ({ store }) => {
+    const who = await make.owner(store)
+    const tokens = Array.from({ length: 15 }, (_, index) => make.token(who, make.at(index)))
+    await Promise.all(tokens.map(token => store.tokens.create(token, make.audit())))
+    const found = await Promise.all(tokens.map(({ tokenHash }) => store.tokens.find(tokenHash)))
+    assert.equal(found.filter(token => token?.supersededAt === null).length, 1)
+  })
+
+  card('T30', 'pruning takes the expired tokens', async ({ store }) => {
+    const who = await make.owner(store)
+    const [expired, live] = [{ ...make.token(who), expiresAt: make.at(-5_000_000) }, make.token(who)]
+    for (const token of [expired, live]) await store.tokens.create(token, make.audit())
+    assert.equal(await store.tokens.prune(make.at(-5_000_000)), 0)
+    assert.equal(await store.tokens.prune(make.at(-4_999_999)), 1)
+    assert.equal(await store.tokens.find(expired.tokenHash), null)
+    assert.notEqual(await store.tokens.find(live.tokenHash), null)
+  })
+}

@@ -1,0 +1,90 @@
+// Platforms and users.
+import assert from 'node:assert/strict'
+import type { User } from '@trunkline/core/domain/account'
+import type { PageRequest, Store } from '@trunkline/core/ports/store'
+import type { Card } from './index.ts'
+import * as make from './records.ts'
+import { assertPages, walk } from './walking.ts'
+
+export function userCards(card: Card): void {
+  card('U10', 'a platform is found by its client id and its own, with the newest hash of its secret', async ({ store }) => {
+    const platform = make.platform()
+    const [first, second] = [make.hash(), make.hash()]
+    await store.platforms.create(platform, first, make.audit())
+    assert.deepEqual(await store.platforms.findByClientId(platform.clientId), { platform, secretHash: first })
+    assert.equal(await store.platforms.replaceSecret(platform.platformId, second, make.audit()), true)
+    assert.deepEqual(await store.platforms.findByClientId(platform.clientId), { platform, secretHash: second })
+    assert.deepEqual(await store.platforms.find(platform.platformId), platform)
+    assert.ok((await store.platforms.list()).some(({ platformId }) => platformId === platform.platformId))
+    assert.equal(await store.platforms.findByClientId('pk_unknown'), null)
+    assert.equal(await store.platforms.find(make.uuid()), null)
+    assert.equal(await store.platforms.replaceSecret(make.uuid(), second, make.audit()), false)
+  })
+
+  card('U20', 'of many who create a user of one name at once, one succeeds; another platform may have the name too', async ({ store }) => {
+    const [one, other] = [make.platform(), make.platform()]
+    for (const platform of [one, other]) await store.platforms.create(platform, make.hash(), make.audit())
+    const same = Array.from({ length: 20 }, () => make.user(one, 'zoë 漢 🙂'))
+    const created = await Promise.all(same.map(user => store.users.create(user, make.hash(), make.audit())))
+    assert.equal(created.filter(Boolean).length, 1)
+    const winner = same[created.indexOf(true)]
+    const found = await store.users.find(one.platformId, make.user(one, 'zoë 漢 🙂').userId)
+    assert.deepEqual(found?.user, winner)
+    assert.equal(await store.users.create(make.user(other, 'zoë 漢 🙂'), make.hash(), make.audit()), true)
+  })
+
+  card('U30', 'a user is found by name and by key, with the newest hash; a lost one is null', async ({ store }) => {
+    const { user, platform } = await make.owner(store)
+    const hash = make.hash()
+    assert.equal(await store.users.replaceSecret(user.userKey, hash, make.audit()), true)
+    assert.deepEqual(await store.users.find(platform.platformId, user.userId), { user, secretHash: hash })
+    assert.deepEqual(await store.users.findByKey(user.userKey), user)
+    assert.equal(await store.users.find(make.uuid(), user.userId), null)
+    assert.equal(await store.users.findByKey(make.uuid()), null)
+    assert.equal(await store.users.replaceSecret(make.uuid(), hash, make.audit()), false)
+  })
+
+  card('U40', 'every filter of the list finds its user and nobody else', async ({ store }) => {
+    const { platform, ...first } = await make.owner(store)
+    const second = await make.owner(store, { platform, accounts: 2 })
+    const [, extra] = second.accounts
+    const stranger = await make.owner(store)
+    const list = async (filter: Parameters<Store['users']['list']>[1]) =>
+      (await store.users.list(platform.platformId, filter, 'createdAt', { limit: 10, edge: null, descending: false })).rows
+    const both = [first.user, second.user].sort((a, b) => (a.userKey < b.userKey ? -1 : 1))
+    assert.deepEqual(await list({}), both)
+    assert.deepEqual(await list({ userId: second.user.userId }), [second.user])
+    assert.deepEqual(await list({ accountNumber: 'A-2' }), [second.user])
+    assert.deepEqual(await list({ accountNumber: 'A-1' }), both)
+    assert.deepEqual(await list({ accountId: first.account.accountId }), [first.user])
+    assert.ok(extra !== undefined)
+    assert.deepEqual(await list({ accountId: extra.accountId, accountNumber: 'A-1' }), [])
+    assert.deepEqual(await list({ connectionId: first.connection.connectionId }), [first.user])
+    assert.deepEqual(await list({ connectionId: stranger.connection.connectionId }), [])
+    assert.deepEqual(await list({ createdFrom: make.at(0), createdTo: make.at(0) }), both)
+    assert.deepEqual(await list({ createdFrom: make.at(0.001) }), [])
+    assert.deepEqual(await list({ createdTo: make.at(-0.001) }), [])
+    assert.deepEqual(
+      await list({ createdFrom: make.time('0000-01-01T00:00:00Z'), createdTo: make.time('9999-12-31T23:59:59.999999Z') }),
+      both
+    )
+  })
+
+  card('U50', 'pages of users neither skip nor repeat, in both sorts, orders and directions, ties included', async ({ store }) => {
+    const platform = make.platform()
+    await store.platforms.create(platform, make.hash(), make.audit())
+    const users: User[] = Array.from({ length: 23 }, (_, index) =>
+      make.user(platform, `u${(index * 7) % 23}-é`, make.at(Math.floor(index / 4)))
+    )
+    for (const user of users) await store.users.create(user, make.hash(), make.audit())
+    for (const sort of ['createdAt', 'userId'] as const) {
+      const key = (user: User): string => `${sort === 'createdAt' ? user.createdAt : user.userId} ${user.userKey}`
+      for (const descending of [false, true]) {
+        const expected = users.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
+        if (descending) expected.reverse()
+        const page = (request: PageRequest) => store.users.list(platform.platformId, {}, sort, request)
+        assertPages(await walk(page, { limit: 4, descending }), expected)
+      }
+    }
+  })
+}

@@ -1,0 +1,96 @@
+// Time that moves only when told, so that a trading day runs in a moment and the same steps give the same day.
+import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import type { Clock } from '@trunkline/core/ports/clock'
+
+interface Sleeper {
+  readonly until: number
+  readonly wake: () => void
+}
+
+/** A Monday within the trading session: 2026-01-05T15:00:00Z. */
+const START_MS = Date.UTC(2026, 0, 5, 15)
+/** Turns of the event loop in which nothing may happen before time goes on. */
+const QUIET_TURNS = 2
+
+export class VirtualClock implements Clock {
+  #passedMs = 1_000
+  readonly #startMs: number
+  readonly #sleepers = new Set<Sleeper>()
+  #rest: () => Promise<boolean> = async () => false
+
+  constructor(startMs = START_MS) {
+    this.#startMs = startMs - this.#passedMs
+  }
+
+  now(): Timestamp {
+    return timestampOfMs(this.#startMs + this.#passedMs)
+  }
+
+  monotonicMs(): number {
+    return this.#passedMs
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason)
+      const giveUp = () => {
+        this.#sleepers.delete(sleeper)
+        reject(signal?.reason)
+      }
+      const wake = () => {
+        signal?.removeEventListener('abort', giveUp)
+        resolve()
+      }
+      const sleeper: Sleeper = { until: this.#passedMs + Math.max(0, ms), wake }
+      this.#sleepers.add(sleeper)
+      signal?.addEventListener('abort', giveUp, { once: true })
+    })
+  }
+
+  /**
+   * How to wait for work that is outside the event loop, such as a database's: gives whether there was any. Without it only promises are
+   * waited for.
+   */
+  restWith(rest: () => Promise<boolean>): void {
+    this.#rest = rest
+  }
+
+  /** Waits until whoever is awake has nothing left to do. Time stands still. */
+  async settled(): Promise<void> {
+    for (let quiet = 0; quiet < QUIET_TURNS; ) {
+      await new Promise<void>(resolve => setImmediate(resolve))
+      quiet = (await this.#rest()) ? 0 : quiet + 1
+    }
+  }
+
+  /** Moves on from sleeper to sleeper; each does its work before time goes on. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#passedMs + ms
+    await this.settled()
+    while (this.#step(end)) await this.settled()
+    this.#passedMs = end
+  }
+
+  /** Moves on until `condition` holds. Throws after `limitMs` of virtual time, naming what was waited for. */
+  async until(condition: () => boolean | Promise<boolean>, what: string, limitMs = 3_600_000): Promise<void> {
+    const end = this.#passedMs + limitMs
+    await this.settled()
+    while (!(await condition())) {
+      if (!this.#step(end)) throw new Error(`waited ${limitMs} ms of virtual time in vain until ${what}`)
+      await this.settled()
+    }
+  }
+
+  /** Wakes those who wake first, all of one moment together; false when nobody does by `end`. */
+  #step(end: number): boolean {
+    const next = Math.min(...[...this.#sleepers].map(({ until }) => until))
+    if (!(next <= end)) return false
+    this.#passedMs = Math.max(this.#passedMs, next)
+    for (const sleeper of [...this.#sleepers]) {
+      if (sleeper.until > this.#passedMs) continue
+      this.#sleepers.delete(sleeper)
+      sleeper.wake()
+    }
+    return true
+  }
+}

@@ -1,0 +1,46 @@
+// Whether node_modules holds what package-lock.json asks for, judged from npm's own record of what it installed.
+import { accessSync, constants, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The Node that the lock pins, and that everything of ours runs on. */
+export function pinnedNode(root) {
+  return join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+}
+
+/** True when every locked package that this platform needs is installed in its locked version. Takes a few milliseconds. */
+export function isInstalled(root) {
+  const wanted = readPackages(join(root, 'package-lock.json'))
+  const present = readPackages(join(root, 'node_modules', '.package-lock.json'))
+  if (wanted === null || present === null) return false
+  return (
+    Object.entries(wanted).every(([path, entry]) => !path.includes('node_modules/') || isSatisfied(entry, present[path])) && canRun(root)
+  )
+}
+
+function isSatisfied(wanted, present) {
+  if (present === undefined) return wanted.optional === true && !isForThisPlatform(wanted)
+  return wanted.version === present.version && wanted.integrity === present.integrity && wanted.link === present.link
+}
+
+// Only `os` and `cpu` decide: which C library a package wants is not known here, so such a package may be absent.
+function isForThisPlatform({ os, cpu, libc }) {
+  if (os === undefined || cpu === undefined || libc !== undefined) return false
+  return os.includes(process.platform) && cpu.includes(process.arch)
+}
+
+function canRun(root) {
+  try {
+    accessSync(pinnedNode(root), constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function readPackages(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages ?? null
+  } catch {
+    return null // absent, or cut short by an install that was interrupted
+  }
+}

@@ -1,0 +1,37 @@
+// Hands over to a program on the pinned Node, so that its exit code, its signals and its output are the command's own.
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ensureInstalled, InstallError } from './install.mjs'
+
+export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..')
+
+/** Installs what is missing, then runs `file` (relative to the checkout) with `args` on the pinned Node in place of this process. */
+export async function launch(file, args) {
+  try {
+    const node = await ensureInstalled(ROOT)
+    replaceBy(node, [resolve(ROOT, file), ...args])
+  } catch (error) {
+    if (!(error instanceof InstallError)) throw error
+    process.stderr.write(`\n${error.message}\n`)
+    process.exitCode = 1
+  }
+}
+
+/** Becomes `node args`. A Node that cannot replace itself (before 22.15, or on Windows) stays as a go-between and exits as its child does. */
+export function replaceBy(node, args) {
+  if (process.platform !== 'win32' && typeof process.execve === 'function') return process.execve(node, [node, ...args], process.env)
+  const child = spawn(node, args, { stdio: 'inherit' })
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => relay(child, signal))
+  child.on('error', error => {
+    process.stderr.write(`${node} could not be started: ${error.message}\n`)
+    process.exitCode = 1
+  })
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
+}
+
+// A terminal sends Ctrl-C and its own closing to the whole process group: the child has it already, and twice would mean "at once".
+function relay(child, signal) {
+  if (signal === 'SIGTERM' || process.stdin.isTTY !== true) child.kill(signal)
+}

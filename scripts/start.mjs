@@ -1,0 +1,4 @@
+// `npm start`: the whole service on one port, with its database and the sandbox brokerage beside it.
+import { launch } from './lib/launch.mjs'
+
+await launch('packages/server/src/main.ts', process.argv.slice(2))

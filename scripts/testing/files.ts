@@ -1,0 +1,74 @@
+// The test files of the repository, and which group each belongs to.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { importsIn, reachable } from './imports.ts'
+
+export const GROUPS = ['repo', 'unit', 'acceptance', 'browser', 'slow'] as const
+export type Group = (typeof GROUPS)[number]
+
+/** What must be there before a test file can run. */
+export type Service = 'postgres' | 'chromium'
+
+export interface TestFile {
+  /** Relative to the checkout, with `/`. */
+  readonly path: string
+  readonly group: Group
+  readonly needs: ReadonlySet<Service>
+}
+
+const IGNORED = new Set(['node_modules', '.git', '.data', '.cache', '.build', 'coverage', 'test-results'])
+const PLACES: readonly (readonly [RegExp, Group])[] = [
+  [/\.slow\.test\.ts$/, 'slow'],
+  [/^test\/repo\//, 'repo'],
+  [/^test\/acceptance\//, 'acceptance'],
+  [/^test\/browser\//, 'browser'],
+  [/^(packages\/[^/]+\/test|bench|scripts)\//, 'unit']
+]
+const NEEDED_BY_GROUP: Readonly<Record<Group, readonly Service[]>> = {
+  repo: [],
+  unit: [],
+  acceptance: ['postgres'],
+  browser: ['postgres', 'chromium'],
+  slow: ['postgres']
+}
+const MENTIONS: readonly (readonly [RegExp, Service])[] = [
+  [/TRUNKLINE_TEST_DATABASE_URL/, 'postgres'],
+  [/TRUNKLINE_TEST_CHROMIUM/, 'chromium']
+]
+
+/** Every file below `folder` of the checkout that is ours, sorted; paths relative to the checkout. */
+export function filesBelow(root: string, folder = ''): readonly string[] {
+  const found: string[] = []
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+    if (IGNORED.has(entry.name)) continue
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+    if (entry.isDirectory()) found.push(...filesBelow(root, path))
+    else if (entry.isFile()) found.push(path)
+  }
+  return found.sort()
+}
+
+/** Throws when a test file lies where no group looks for it: it would never run. */
+export function groupOf(path: string): Group {
+  const group = PLACES.find(([place]) => place.test(path))?.[1]
+  if (group === undefined) throw new Error(`${path} belongs to no group of tests. Move it under packages/<name>/test or test/<group>.`)
+  return group
+}
+
+/** All test files, by group and path. */
+export function testFiles(root: string): readonly TestFile[] {
+  return filesBelow(root)
+    .filter(path => path.endsWith('.test.ts'))
+    .map(path => ({ path, group: groupOf(path), needs: needsOf(root, path) }))
+}
+
+// A test names its needs by what it imports, however deep: nothing to keep in step by hand.
+function needsOf(root: string, path: string): ReadonlySet<Service> {
+  const needs = new Set(NEEDED_BY_GROUP[groupOf(path)])
+  for (const [file, text] of reachable(root, path)) {
+    if (file.startsWith('scripts/')) continue // this very file names the variables
+    for (const [mention, service] of MENTIONS) if (mention.test(text)) needs.add(service)
+    if (importsIn(text).some(({ specifier }) => specifier === 'playwright-core')) needs.add('chromium')
+  }
+  return needs
+}

@@ -1,0 +1,102 @@
+// Runs one test file in a process of its own and tells what became of it.
+import { resolve } from 'node:path'
+import { run } from 'node:test'
+import { inspect } from 'node:util'
+
+const OUTPUT_CHARS_MAX = 6_000
+
+export interface FileResult {
+  readonly path: string
+  readonly passed: number
+  readonly failures: readonly TestFailure[]
+  readonly durationMs: number
+  /** The end of what the file printed. */
+  readonly output: string
+}
+
+export interface TestFailure {
+  readonly name: string
+  readonly line: number | null
+  readonly story: string
+}
+
+export interface RunOptions {
+  readonly root: string
+  /** After this many milliseconds a file that still runs is stopped, and has failed. */
+  readonly limitMs: number
+  readonly signal: AbortSignal
+}
+
+/** One end of a test, as node:test tells it. */
+interface Ended {
+  readonly name: string
+  readonly nesting: number
+  /** Absent for the pseudo-test that stands for the whole file. */
+  readonly entryFile?: string
+  readonly line?: number | undefined
+  readonly skip?: string | boolean | undefined
+  readonly todo?: string | boolean | undefined
+  readonly details: { readonly type?: string | undefined; readonly error?: Error | undefined }
+}
+
+/** Everything that is not a pass is a failure: skipped and "todo" tests, a file without tests, a file that ends before its tests do. */
+export async function runFile(path: string, { root, limitMs, signal }: RunOptions): Promise<FileResult> {
+  const began = performance.now()
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)])
+  const stream = run({ files: [resolve(root, path)], isolation: 'process', timeout: limitMs * 0.9, signal: limit, cwd: root })
+  const failures: TestFailure[] = []
+  let [passed, output, isComplete] = [0, '', false]
+
+  for await (const { type, data } of stream) {
+    if (type === 'test:stdout' || type === 'test:stderr') output = (output + data.message).slice(-OUTPUT_CHARS_MAX)
+    else if (type === 'test:summary') isComplete ||= data.file !== undefined
+    else if (type === 'test:pass' || type === 'test:fail') {
+      const failure = judge(type, data, signal.aborted ? 'It was interrupted.' : tooLong(limitMs))
+      if (failure !== null) failures.push(failure)
+      else if (type === 'test:pass' && isTest(data)) passed++
+    }
+  }
+  if (failures.length === 0 && !isComplete) failures.push(wholeFile('The process ended before its tests did, or there are none.'))
+  else if (failures.length === 0 && passed === 0) failures.push(wholeFile('There are no tests in it.'))
+  return { path, passed, failures, durationMs: performance.now() - began, output }
+}
+
+function judge(type: 'test:pass' | 'test:fail', data: Ended, whyStopped: string): TestFailure | null {
+  const { name, line = null, skip, todo, details } = data
+  if (skip !== undefined) return { name, line, story: 'It was skipped, which counts as failed.' }
+  if (todo !== undefined) return { name, line, story: 'It is marked "todo", which counts as failed.' }
+  if (type === 'test:pass') return null
+  const reason = failureType(details.error)
+  if (reason === 'subtestsFailed') return null // each of them tells its own story
+  if (data.entryFile !== undefined) return { name, line, story: storyOf(details.error) }
+  if (reason === 'testAborted') return wholeFile(whyStopped)
+  return wholeFile('The process failed: see its output.')
+}
+
+function tooLong(limitMs: number): string {
+  return `It was stopped after ${limitMs / 1000} s. A socket, a timer or a process may have been left open.`
+}
+
+function isTest({ entryFile, details }: Ended): boolean {
+  return entryFile !== undefined && details.type !== 'suite'
+}
+
+function wholeFile(story: string): TestFailure {
+  return { name: '(the file)', line: null, story }
+}
+
+function failureType(error: Error | undefined): unknown {
+  return error !== undefined && 'failureType' in error ? error.failureType : undefined
+}
+
+// node:test wraps what was thrown. An assertion's stack holds its message and the difference; other errors may carry causes and codes.
+function storyOf(error: Error | undefined): string {
+  const cause = error?.cause ?? error
+  const isAssertion = cause instanceof Error && 'code' in cause && cause.code === 'ERR_ASSERTION'
+  const story = isAssertion
+    ? (cause.stack ?? cause.message)
+    : typeof cause === 'string'
+      ? cause
+      : inspect(cause, { depth: 6, colors: false })
+  return story.replaceAll(/^ +at .*\(?node:internal\/.*\n?/gm, '').trimEnd()
+}

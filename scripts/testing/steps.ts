@@ -1,0 +1,53 @@
+// The checks that are programs of others: format and lint, and types.
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import type { Tally } from './tally.ts'
+
+interface Step {
+  readonly name: string
+  readonly program: readonly string[]
+  /** What to do when it fails. */
+  readonly advice: string
+}
+
+const STEPS: readonly Step[] = [
+  {
+    name: 'format and lint',
+    program: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '--max-diagnostics=40', '.'],
+    advice: 'Most of it is repaired by: npx biome check --write .'
+  },
+  { name: 'types', program: ['node_modules/typescript/bin/tsc', '-b', '--pretty', 'false'], advice: 'See what is said above.' }
+]
+
+/** Runs every step at once and adds one pass or one failure each. */
+export async function runSteps(root: string, say: (text: string) => void, tally: Tally): Promise<void> {
+  await Promise.all(STEPS.map(step => runStep(root, step, say, tally)))
+}
+
+async function runStep(root: string, { name, program, advice }: Step, say: (text: string) => void, tally: Tally): Promise<void> {
+  const began = performance.now()
+  const [script = '', ...args] = program
+  const { code, output } = await capture(root, [join(root, script), ...args])
+  const seconds = `${((performance.now() - began) / 1000).toFixed(1)} s`
+  if (code === 0) {
+    tally.pass()
+    say(`  ok    ${name} (${seconds})`)
+    return
+  }
+  tally.fail(name)
+  say(`  FAIL  ${name} (${seconds})\n\n${output.trim()}\n\n${advice}\n`)
+}
+
+function capture(root: string, args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    const keep = (chunk: string) => {
+      output += chunk
+    }
+    child.stdout.setEncoding('utf8').on('data', keep)
+    child.stderr.setEncoding('utf8').on('data', keep)
+    child.once('error', reject)
+    child.once('close', code => resolve({ code, output }))
+  })
+}

@@ -1,0 +1,197 @@
+// Who may do what: every operation of the reference against every kind of credentials. A new operation without a row fails.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type Answer, Api, type Operation, type Person } from './api.ts'
+import { ENGINES, type RunningService, startService } from './harness.ts'
+import { link } from './linking.ts'
+
+const RANDOM = '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71'
+
+/** Every operation, with what another user of the same platform gets for the owner's ids. */
+const ROWS: Readonly<Record<string, { readonly scope: 'platform' | 'user'; readonly body?: unknown; readonly foreign?: 404 | 'own' }>> = {
+  createUser: { scope: 'platform', body: { user_id: 'made' } },
+  listUsers: { scope: 'platform' },
+  deleteUser: { scope: 'platform' },
+  rotateUserSecret: { scope: 'platform' },
+  createConnection: { scope: 'user', body: { connection_type: 'trade' } },
+  listConnections: { scope: 'user', foreign: 'own' },
+  listPlatformConnections: { scope: 'platform' },
+  deleteConnection: { scope: 'user', foreign: 404 },
+  issueMarketDataToken: { scope: 'user', foreign: 404 },
+  listAccounts: { scope: 'user', foreign: 'own' },
+  listBalances: { scope: 'user', foreign: 'own' },
+  listPositions: { scope: 'user', foreign: 'own' },
+  listTransactions: { scope: 'user', foreign: 'own' },
+  placeOrder: { scope: 'user', foreign: 404 },
+  listOrders: { scope: 'user', foreign: 'own' },
+  modifyOrder: { scope: 'user', foreign: 404 },
+  cancelOrder: { scope: 'user', foreign: 404 },
+  listBrokers: { scope: 'platform' }
+}
+
+/** Credentials that must not open anything, made from good ones. */
+const SPOILT: Readonly<Record<string, (good: Readonly<Record<string, string>>) => Readonly<Record<string, string>>>> = {
+  'none at all': () => ({}),
+  'no client secret': ({ 'client-secret': _, ...rest }) => rest,
+  'no client id': ({ 'client-id': _, ...rest }) => rest,
+  'an unknown client': good => ({ ...good, 'client-id': 'pk_unknown' }),
+  'a wrong client secret': good => ({ ...good, 'client-secret': spoilt(good['client-secret'] ?? '') }),
+  'id and secret swapped': good => ({ ...good, 'client-id': good['client-secret'] ?? '', 'client-secret': good['client-id'] ?? '' }),
+  'the client secret in a query': ({ 'client-secret': _, ...rest }) => rest,
+  'a client secret of 9,000 characters': good => ({ ...good, 'client-secret': 'x'.repeat(9_000) })
+}
+
+const SPOILT_USER: typeof SPOILT = {
+  'no user id': ({ 'user-id': _, ...rest }) => rest,
+  'no user secret': ({ 'user-secret': _, ...rest }) => rest,
+  'an unknown user': good => ({ ...good, 'user-id': 'nobody' }),
+  'a wrong user secret': good => ({ ...good, 'user-secret': spoilt(good['user-secret'] ?? '') }),
+  'the client secret as the user secret': good => ({ ...good, 'user-secret': good['client-secret'] ?? '' })
+}
+
+function spoilt(secret: string): string {
+  return secret.slice(0, -1) + (secret.endsWith('A') ? 'B' : 'A')
+}
+
+for (const engine of ENGINES) {
+  describe(`credentials (${engine})`, () => {
+    let service: RunningService
+    let api: Api
+    let owner: Person
+    let other: Person
+    let ids: { readonly connection_id: string; readonly account_id: string; readonly order_id: string; readonly user_id: string }
+    before(async () => {
+      service = await startService(engine)
+      api = await Api.of(service)
+      owner = await api.person('owner')
+      other = await api.person('other')
+      const connectionId = await link(api, owner)
+      const headers = api.as(owner)
+      const accounts = await api.call('GET', '/accounts', { headers })
+      const accountId = accounts.body[0].account_id
+      const order = await api.call('POST', '/orders', { headers, body: restingOrder(accountId, 'first') })
+      assert.equal(order.status, 201, order.text)
+      ids = { connection_id: connectionId, account_id: accountId, order_id: order.body.order_id, user_id: 'nobody' }
+    })
+    after(() => service[Symbol.asyncDispose]())
+
+    const ask = (
+      operation: Operation,
+      headers: Readonly<Record<string, string>>,
+      values: Readonly<Record<string, string>> = ids
+    ): Promise<Answer> => {
+      const body = bodyOf(operation.operationId, values)
+      const address = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? name)
+      return api.call(operation.method, address, { headers, ...(body !== undefined && { body }) })
+    }
+
+    test('every operation has a row, and every row an operation', () => {
+      assert.deepEqual(api.operations.map(({ operationId }) => operationId).sort(), Object.keys(ROWS).sort())
+      for (const { operationId, isForUser } of api.operations)
+        assert.equal(ROWS[operationId]?.scope, isForUser ? 'user' : 'platform', operationId)
+    })
+
+    test('nothing opens with spoilt credentials, and nothing tells which part was wrong', async () => {
+      const bodies = new Set<string>()
+      for (const operation of api.operations) {
+        const good = operation.isForUser ? api.as(owner) : api.platform
+        const ways = operation.isForUser ? { ...SPOILT, ...SPOILT_USER } : SPOILT
+        for (const [what, spoil] of Object.entries(ways)) {
+          const { status, body, headers } = await ask(operation, spoil(good))
+          assert.equal(status, 401, `${operation.operationId} with ${what}`)
+          bodies.add(JSON.stringify({ ...body, request_id: null }))
+          assert.equal(headers.get('ratelimit-limit'), null, 'a limit would tell that the platform is known')
+        }
+      }
+      assert.equal(bodies.size, 1, [...bodies].join('\n'))
+    })
+
+    test('a user is asked for where a user is needed, and ignored elsewhere', async () => {
+      for (const operation of api.operations.filter(({ isForUser }) => isForUser)) {
+        assert.equal((await ask(operation, api.platform)).status, 401, operation.operationId)
+      }
+      assert.equal((await api.call('GET', '/users', { headers: { ...api.platform, 'user-id': 'x', 'user-secret': 'y' } })).status, 200)
+    })
+
+    test('another user’s ids are as unknown as ids that never were', async () => {
+      for (const operation of api.operations) {
+        const { foreign } = ROWS[operation.operationId] ?? {}
+        if (foreign === undefined) continue
+        const answer = await ask(operation, api.as(other))
+        if (foreign === 'own') {
+          assert.equal(answer.status, 200, operation.operationId)
+          assert.deepEqual(Array.isArray(answer.body) ? answer.body : answer.body.data, [], operation.operationId)
+          continue
+        }
+        assert.equal(answer.status, 404, operation.operationId)
+        const random = await ask(operation, api.as(other), { connection_id: RANDOM, account_id: RANDOM, order_id: RANDOM })
+        assert.deepEqual({ ...answer.body, request_id: null }, { ...random.body, request_id: null }, operation.operationId)
+      }
+      const queries = [
+        '/accounts?connection_id',
+        '/balances?connection_id',
+        '/positions?connection_id',
+        '/transactions?connection_id',
+        '/orders?connection_id'
+      ]
+      for (const query of queries)
+        assert.equal((await api.call('GET', `${query}=${ids.connection_id}`, { headers: api.as(other) })).status, 404)
+      for (const list of ['/balances', '/positions', '/transactions', '/orders']) {
+        assert.equal((await api.call('GET', `${list}?account_id=${ids.account_id}`, { headers: api.as(other) })).status, 404)
+      }
+    })
+
+    test('a cursor of one user opens nothing of another', async () => {
+      const headers = api.as(owner)
+      for (const id of ['second', 'third']) await api.call('POST', '/orders', { headers, body: restingOrder(ids.account_id, id) })
+      const page = await api.call('GET', '/orders?limit=1', { headers })
+      const cursor = page.body.next_cursor
+      assert.equal(typeof cursor, 'string')
+      assert.equal((await api.call('GET', `/orders?next_cursor=${cursor}`, { headers })).status, 200)
+      assert.equal((await api.call('GET', `/orders?next_cursor=${cursor}`, { headers: api.as(other) })).status, 422)
+      assert.equal((await api.call('GET', `/orders?next_cursor=${cursor}&side=BUY`, { headers })).status, 422)
+      assert.equal((await api.call('GET', `/orders?next_cursor=${cursor}&sort=entry_time:asc`, { headers })).status, 422)
+      assert.equal((await api.call('GET', `/orders?prev_cursor=${cursor}`, { headers })).status, 422)
+      assert.equal((await api.call('GET', `/users?next_cursor=${cursor}`, { headers: api.platform })).status, 422)
+      assert.equal((await api.call('GET', `/orders?next_cursor=${cursor}&limit=2`, { headers })).status, 200, 'the size of a page is free')
+    })
+
+    test('a read-only connection takes no orders, and says why', async () => {
+      const reader = await api.person('reader')
+      await link(api, reader, 'readonly', 1)
+      const accounts = await api.call('GET', '/accounts', { headers: api.as(reader) })
+      const order = restingOrder(accounts.body[0].account_id, 'refused')
+      const { status, body } = await api.call('POST', '/orders', { headers: api.as(reader), body: order })
+      assert.deepEqual([status, body.code], [401, 'entitlement_missing'])
+      assert.deepEqual((await api.call('GET', '/orders', { headers: api.as(reader) })).body.data, [])
+    })
+
+    test('both addresses of an endpoint ask for credentials', async () => {
+      for (const { method, path } of api.operations) {
+        const { status } = await api.call(method, `/v1${path.replace(/\{\w+\}/g, RANDOM)}`)
+        assert.equal(status, 401, path)
+      }
+      assert.equal((await api.call('GET', '/v1/users', { headers: api.platform })).status, 200)
+    })
+  })
+}
+
+function restingOrder(accountId: string, clOrderId: string): Readonly<Record<string, unknown>> {
+  return {
+    account_id: accountId,
+    cl_order_id: clOrderId,
+    broker: 'SANDBOX',
+    side: 'BUY',
+    order_type: 'LMT',
+    order_tif: 'GTC',
+    symbol: 'AAPL',
+    order_qty: '1',
+    order_limit_price: '1.00'
+  }
+}
+
+function bodyOf(operationId: string, values: Readonly<Record<string, string>>): unknown {
+  if (operationId === 'placeOrder') return restingOrder(values.account_id ?? RANDOM, 'foreign')
+  if (operationId === 'modifyOrder') return { new_cl_order_id: 'changed', broker: 'SANDBOX', order_qty: '2' }
+  return ROWS[operationId]?.body
+}

@@ -1,0 +1,124 @@
+// Starts the real service as a program, with a data directory and a database of its own, for tests that see it only from outside.
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
+import { until } from '@trunkline/testkit/until'
+
+const ROOT = resolve(import.meta.dirname, '..', '..')
+const START_MS = 60_000
+const STOP_MS = 30_000
+
+/** The databases that everything must work on alike. */
+export const ENGINES = ['embedded', 'postgres'] as const
+export type Engine = (typeof ENGINES)[number]
+
+/** What the service writes for a newcomer at its first start. */
+export interface Demo {
+  readonly client_id: string
+  readonly client_secret: string
+  readonly base_url: string
+  readonly sandbox_control_url: string
+  readonly sandbox_logins: readonly { readonly username: string; readonly password: string }[]
+}
+
+/** A running service, seen from outside. */
+export interface RunningService extends AsyncDisposable {
+  readonly url: string
+  readonly demo: Demo
+  readonly dataDir: string
+  /** Everything it has written to its standard output and error so far. */
+  readonly output: () => string
+  readonly isRunning: () => boolean
+  /** Asks it to stop, as an operator does, without waiting. */
+  readonly interrupt: () => void
+}
+
+/**
+ * Starts the service and waits until it is ready. Disposing stops it, and fails if it did not stop well. `program`, relative to the
+ * checkout, may be another one that composes the service.
+ */
+export async function startService(
+  engine: Engine,
+  env: Readonly<Record<string, string>> = {},
+  program = 'packages/server/src/main.ts'
+): Promise<RunningService> {
+  const resources = new AsyncDisposableStack()
+  try {
+    return await start(engine, env, program, resources)
+  } catch (cause) {
+    await resources.disposeAsync()
+    throw cause
+  }
+}
+
+async function start(
+  engine: Engine,
+  env: Readonly<Record<string, string>>,
+  program: string,
+  resources: AsyncDisposableStack
+): Promise<RunningService> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-acceptance-'))
+  resources.defer(() => rm(dataDir, { recursive: true, force: true }))
+  const settings = { TRUNKLINE_PORT: '0', TRUNKLINE_DATA_DIR: dataDir, ...(await databaseOf(engine, resources)), ...env }
+  const child = spawn(process.execPath, [join(ROOT, program)], {
+    cwd: dataDir,
+    env: { PATH: process.env.PATH, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+  resources.defer(() => stop(child, () => output))
+  const demo = await ready(child, join(dataDir, 'demo-platform.json'), () => output)
+  return {
+    url: demo.base_url,
+    demo,
+    dataDir,
+    output: () => output,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
+    interrupt: () => void child.kill('SIGTERM'),
+    [Symbol.asyncDispose]: () => resources.disposeAsync()
+  }
+}
+
+async function databaseOf(engine: Engine, resources: AsyncDisposableStack): Promise<Readonly<Record<string, string>>> {
+  if (engine === 'embedded') return {}
+  const cluster = resources.use(await sharedPostgres())
+  const database = resources.use(await createDatabase(cluster.url))
+  return { TRUNKLINE_DATABASE_URL: database.url }
+}
+
+async function ready(child: ChildProcess, path: string, output: () => string): Promise<Demo> {
+  let demo: Demo | undefined
+  const isReady = async () => {
+    assert.equal(child.exitCode, null, `the service ended:\n${output()}`)
+    demo ??= await readFile(path, 'utf8').then(JSON.parse, () => undefined)
+    return (
+      demo !== undefined &&
+      (await fetch(`${demo.base_url}/readyz`).then(
+        ({ ok }) => ok,
+        () => false
+      ))
+    )
+  }
+  await until(isReady, 'the service is ready', START_MS).catch(cause => {
+    throw new Error(`the service did not become ready; it wrote:\n${output()}`, { cause })
+  })
+  assert.ok(demo !== undefined)
+  return demo
+}
+
+async function stop(child: ChildProcess, output: () => string): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const gone = once(child, 'exit', { signal: AbortSignal.timeout(STOP_MS) })
+    if (!child.killed) child.kill('SIGTERM')
+    await gone.catch(cause => {
+      child.kill('SIGKILL')
+      throw new Error(`the service did not stop; it wrote:\n${output().slice(-4_000)}`, { cause })
+    })
+  }
+  assert.equal(child.exitCode, 0, `the service ended badly:\n${output().slice(-4_000)}`)
+}

@@ -1,0 +1,116 @@
+// The commands that the documents show work when pasted in order, and print what the documents say they print.
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { until } from '@trunkline/testkit/until'
+import { type RunningService, startService } from './harness.ts'
+import { type Block, blocksIn, holdAgainst, Shell } from './snippets.ts'
+import { Walker, wordsOf } from './walker.ts'
+
+const ROOT = resolve(import.meta.dirname, '..', '..')
+const GUIDES = ['docs/guides/orders.md', 'docs/guides/connect.md', 'docs/guides/sandbox.md']
+
+describe('the documents', () => {
+  let service: RunningService
+  let folder = ''
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'trunkline-reader-'))
+    // As at a terminal: the log is in a file, and the first page stays readable.
+    service = await startService('embedded', { TRUNKLINE_LOG_FILE: join(folder, 'trunkline.log') })
+    await symlink(service.dataDir, join(folder, '.data'))
+    await until(() => service.output().includes('npm run demo'), 'the first page is printed')
+  })
+  after(async () => {
+    await service[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true })
+  })
+
+  async function blocksOf(file: string): Promise<readonly Block[]> {
+    return blocksIn(await readFile(join(ROOT, file), 'utf8'))
+  }
+
+  /** Pastes a document's commands one block after another. Gives how many there were. */
+  async function paste(shell: Shell, file: string): Promise<number> {
+    let printed = ''
+    let count = 0
+    for (const { marks, text, line } of await blocksOf(file)) {
+      const [language, ...purposes] = marks
+      if (language === 'sh' && purposes.includes('run')) {
+        printed = await shell.run(text)
+        count++
+        if (purposes.includes('connect')) await connect(printed.trim())
+      } else if (language === 'text' && purposes.includes('output')) {
+        holdAgainst(text, printed, `${file}:${line}`)
+      }
+    }
+    return count
+  }
+
+  async function connect(link: string): Promise<void> {
+    const [login] = service.demo.sandbox_logins
+    assert.ok(login !== undefined)
+    const walker = new Walker(`${service.url}/nowhere`)
+    const invitation = await walker.open(link)
+    const asked = await walker.submit(invitation, { decision: 'approve' })
+    const consent = await walker.submit(asked, { ...login, decision: 'approve' })
+    assert.match(wordsOf(await walker.submit(consent, { decision: 'approve' })), /Your account is connected/)
+  }
+
+  test('README.md shows the first page as it is printed', async () => {
+    const shown = (await blocksOf('README.md')).find(({ marks }) => marks.includes('first-page'))
+    assert.ok(shown !== undefined)
+    holdAgainst(shown.text, service.output(), `README.md:${shown.line}`)
+  })
+
+  test('the tour of README.md works from its first line to its last', async () => {
+    await using shell = new Shell(folder)
+    assert.ok((await paste(shell, 'README.md')) >= 6)
+  })
+
+  for (const guide of GUIDES) {
+    test(`${guide} goes on from there`, async () => {
+      await using shell = new Shell(folder)
+      await paste(shell, 'README.md')
+      assert.ok((await paste(shell, guide)) >= 2)
+    })
+  }
+
+  test('the three lines of the first page work when pasted into a shell, also a second time', async () => {
+    const lines = service
+      .output()
+      .split('\n')
+      .map(line => line.trim())
+      .filter(line => /^(curl|USER_ID)/.test(line))
+    assert.equal(lines.length, 3)
+    for (const program of ['bash', 'sh']) {
+      await using shell = new Shell(folder, program)
+      const [brokers = '', user = '', link = ''] = lines
+      assert.equal(JSON.parse(await shell.run(brokers))[0].broker, 'SANDBOX')
+      assert.match(await shell.run(user), /^user ada-[\d-]+ was created\n$/)
+      assert.match(JSON.parse(await shell.run(link)).authorization_url, /\/connect\/[\w-]{43}$/)
+    }
+  })
+
+  test('the printed portal link is ready to click', async () => {
+    const [, link = ''] = /^ {2}(http\S+\/connect\/\S+)$/m.exec(service.output()) ?? []
+    await connect(link)
+  })
+})
+
+test('what is printed is held against what is shown', () => {
+  const fails = (shown: string, printed: string) => assert.throws(() => holdAgainst(shown, printed, 'here'), { code: 'ERR_ASSERTION' })
+  holdAgainst('at 1.50 of 2026-01-01T00:00:00.000Z', 'at 22 of 2027-02-02T11:11:11.123456Z', 'here')
+  holdAgainst('a\n⋮\nd…', 'a\nb\nc\nd and so on', 'here')
+  fails('filled', 'working')
+  fails('a\nb', 'a\nb\nc')
+  fails('a.c', 'abc')
+  assert.deepEqual(
+    blocksIn('x\n```sh run\nls\n```\n```text\nno\n```').map(({ marks, line }) => [marks, line]),
+    [
+      [['sh', 'run'], 2],
+      [['text'], 5]
+    ]
+  )
+})

@@ -1,0 +1,82 @@
+// The commands of a Markdown document, run in one shell as a reader pastes them, and its outputs held against what they print.
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+
+export interface Block {
+  /** The words behind the fence: the language, then what the block is for. */
+  readonly marks: readonly string[]
+  readonly text: string
+  readonly line: number
+}
+
+/** The fenced blocks of a document, in order. */
+export function blocksIn(markdown: string): readonly Block[] {
+  return [...markdown.matchAll(/^```(\S[^\n]*)\n([\s\S]*?)^```$/gm)].map(({ 1: marks = '', 2: text = '', index }) => ({
+    marks: marks.trim().split(/\s+/),
+    text,
+    line: markdown.slice(0, index).split('\n').length
+  }))
+}
+
+// What differs from run to run, told apart by its form.
+const CHANGING: readonly (readonly [RegExp, string])[] = [
+  [/http:\/\/127\.0\.0\.1:\d+/g, 'ADDRESS'],
+  [/\/connect\/[\w-]+/g, '/connect/LINK'],
+  [/\b(pk|sk|us|mdt)_[\w-]+/g, '$1_KEY'],
+  [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID'],
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g, 'TIME'],
+  [/practice-[0-9a-f]+/g, 'PASSWORD'],
+  [/-?\d+(\.\d+)?/g, 'N']
+]
+
+/** Fails unless `printed` is what the document shows: `…` stands for the rest of a line, and a line of `⋮` for any number of lines. */
+export function holdAgainst(shown: string, printed: string, where: string): void {
+  const pattern = masked(shown.trimEnd())
+    .split('\n')
+    .map(line => (line === '⋮' ? '[^]*' : line.split('…').map(RegExp.escape).join('.*')))
+    .join('\n')
+  assert.match(masked(printed.trimEnd()), new RegExp(`^${pattern}$`), `${where} shows other words than are printed:\n${printed}`)
+}
+
+function masked(text: string): string {
+  return CHANGING.reduce((left, [pattern, name]) => left.replace(pattern, name), text)
+}
+
+const PATIENCE_MS = 60_000
+
+/** A shell that stays, as a reader's terminal does. */
+export class Shell implements AsyncDisposable {
+  readonly #child: ChildProcess
+  #printed = ''
+  #hear: () => void = () => undefined
+
+  /** @param cwd where the reader is. */
+  constructor(cwd: string, program = 'sh') {
+    this.#child = spawn(program, [], { cwd, stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env.PATH, HOME: cwd } })
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.#printed += text
+        this.#hear()
+      })
+    }
+  }
+
+  /** Runs the lines and gives all they print, complaints included. */
+  async run(lines: string): Promise<string> {
+    const end = `--- ${randomUUID()} ---`
+    this.#printed = ''
+    this.#child.stdin?.write(`${lines}\necho '${end}'\n`)
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const patience = setTimeout(() => reject(new Error(`after ${PATIENCE_MS} ms still running:\n${lines}\n${this.#printed}`)), PATIENCE_MS)
+    this.#hear = () => void (this.#printed.includes(end) && resolve())
+    await promise.finally(() => clearTimeout(patience))
+    return this.#printed.slice(0, this.#printed.indexOf(end))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = new Promise<void>(resolve => this.#child.once('close', () => resolve()))
+    this.#child.stdin?.end()
+    await ended
+  }
+}

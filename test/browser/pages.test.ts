@@ -1,0 +1,182 @@
+// Every page anybody meets in a browser: judged by axe in light and dark, read at four widths, and photographed for people to look at.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
+import type { Person } from '../acceptance/api.ts'
+import { goOn, headingOf, logIn, openStage, type Stage } from './stage.ts'
+import { visit } from './visit.ts'
+
+const ROOT = resolve(import.meta.dirname, '..', '..')
+const PICTURES = join(ROOT, 'test-results', 'pages')
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+const WIDTHS = [320, 375, 1200] as const
+const SCHEMES = ['light', 'dark'] as const
+const ENDINGS = ['connected', 'declined', 'expired', 'used', 'other_browser', 'unknown_link', 'bad_callback', 'broker_down'] as const
+
+const LONG_NAME = 'Σύμβουλος & Söhne <i>Wertpapierhandelsgesellschaft</i> "Ostfriesland" 🦜 mbH & Co. KG'
+const RTL_NAME = 'ניירות ערך (Tel Aviv) 2026'
+const LONG_USER = `${'w'.repeat(40)}@${'subdomain'.repeat(2)}.test`
+
+describe('every page', () => {
+  let stage: Stage
+  let person: Person
+  before(async () => {
+    await mkdir(PICTURES, { recursive: true })
+    stage = await openStage('packages/server/test/portal/program.ts')
+    person = await stage.person()
+  })
+  after(() => stage[Symbol.asyncDispose]())
+
+  for (const reason of ENDINGS) {
+    test(`the ending ${reason}`, () => judge(`ending-${reason}`, page => page.goto(`${stage.service.url}/connect/result/${reason}`)))
+  }
+
+  for (const type of ['readonly', 'trade', 'market_data']) {
+    test(`an invitation to ${type}`, async () => {
+      const link = await stage.link(person, { connection_type: type })
+      await judge(`invitation-${type}`, page => page.goto(link))
+    })
+  }
+
+  test('a choice among several brokers', async () => {
+    const link = await stage.link(person, { broker: undefined })
+    await judge('picker', async page => {
+      await page.goto(link)
+      assert.equal(await page.getByRole('radio').count(), 5)
+      await page.getByRole('radio', { name: 'Pale Securities' }).check()
+    })
+  })
+
+  for (const [name, platform] of Object.entries({ long: LONG_NAME, 'right-to-left': RTL_NAME })) {
+    test(`an invitation by a platform whose name is ${name}`, async () => {
+      const link = await linkOf(platform, LONG_USER)
+      await judge(`invitation-${name}`, async page => {
+        await page.goto(link)
+        assert.ok((await headingOf(page)).startsWith(`${platform} would like to connect`), 'the name is shown as it is written')
+      })
+    })
+  }
+
+  test('the broker’s login, its complaint, and its question', async () => {
+    const begin = async (page: Page) => {
+      await page.goto(await stage.link(person))
+      await goOn(page)
+    }
+    await judge('broker-login', begin)
+    await judge('broker-login-wrong', async page => {
+      await begin(page)
+      await page.getByLabel('Username').fill('nobody')
+      await page.getByRole('button', { name: 'Log in' }).click()
+      await page.getByRole('alert').waitFor()
+    })
+    await judge('broker-consent', async page => {
+      await begin(page)
+      await logIn(page, stage)
+    })
+  })
+
+  test('the broker’s refusal of a walk it does not know, and its front page', async () => {
+    let origin = ''
+    {
+      await using walk = await visit(stage.browser)
+      await walk.page.goto(await stage.link(person))
+      await goOn(walk.page)
+      origin = new URL(walk.page.url()).origin
+    }
+    await judge('broker-error', page => page.goto(`${origin}/login/unknown`))
+    await judge('broker-home', page => page.goto(origin))
+  })
+
+  test('the first page', () => judge('home', page => page.goto(stage.service.url)))
+
+  test('the reference', () =>
+    judge('docs', async page => {
+      await page.goto(`${stage.service.url}/docs`)
+      await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true')
+    }))
+
+  test('no page exists where none is meant to be', () =>
+    judge('nowhere', async page => {
+      for (const path of ['/connect', '/connect/', '/connect/nothing', '/connect/a/b', '/connect/result/__proto__', '/connect/result/x']) {
+        const answer = await page.goto(stage.service.url + path)
+        assert.ok([400, 404].includes(answer?.status() ?? 0), path)
+        assert.equal(await headingOf(page), 'This link is not valid', path)
+      }
+    }))
+
+  test('a page that is not fit for everybody would be found out', async () => {
+    await using walk = await visit(stage.browser, { bypassCSP: true })
+    const { page } = walk
+    await page.goto(`${stage.service.url}/connect/result/connected`)
+    await page.evaluate(`document.querySelector('h1').style = 'color: #999; white-space: nowrap; font-size: 30rem'`)
+    await assert.rejects(passesAxe(page, 'pale letters'), /color-contrast/)
+    await assert.rejects(fits(page, 'a wide heading'), /px wide/)
+  })
+
+  /** Brings a page about in each colour scheme, at each width, and holds it to what a page must be. */
+  async function judge(name: string, bring: (page: Page) => Promise<unknown>): Promise<void> {
+    await Promise.all(
+      SCHEMES.map(async colorScheme => {
+        // The inspector is a script, which our pages let nobody bring; that they do not is tested where nothing is bypassed.
+        await using walk = await visit(stage.browser, { colorScheme, bypassCSP: true, reducedMotion: 'reduce' })
+        const { page } = walk
+        await bring(page)
+        for (const width of WIDTHS) {
+          await page.setViewportSize({ width, height: 800 })
+          await fits(page, `${name} at ${width} px`)
+          await page.screenshot({ path: join(PICTURES, `${name}.${width}.${colorScheme}.png`), fullPage: true })
+          if (width !== 320) await passesAxe(page, `${name} at ${width} px, ${colorScheme}`)
+        }
+        await page.setViewportSize({ width: 640, height: 400 })
+        await page.addStyleTag({ content: 'html { font-size: 200% }' })
+        await fits(page, `${name} with letters of twice the size`)
+        await page.screenshot({ path: join(PICTURES, `${name}.zoom.${colorScheme}.png`), fullPage: true })
+      })
+    )
+  }
+
+  /** A link for a user of a platform made for it by the operator's own command. */
+  async function linkOf(platform: string, userId: string): Promise<string> {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [join(ROOT, 'packages/server/src/cli.ts'), 'platform', 'create', '--name', platform, '--json'],
+      { env: { PATH: process.env.PATH, TRUNKLINE_DATA_DIR: stage.service.dataDir } }
+    )
+    const { client_id: clientId, client_secret: clientSecret } = JSON.parse(stdout)
+    const headers = { 'client-id': clientId, 'client-secret': clientSecret }
+    const { body: user } = await stage.api.call('POST', '/users', { headers, body: { user_id: userId } })
+    const answer = await stage.api.call('POST', '/connections', {
+      headers: { ...headers, 'user-id': userId, 'user-secret': user['user-secret'] },
+      body: { connection_type: 'trade', broker: 'SANDBOX' }
+    })
+    return answer.body.authorization_url
+  }
+})
+
+/** Nothing has to be scrolled sideways. */
+async function fits(page: Page, what: string): Promise<void> {
+  const [wide, seen] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, document.documentElement.clientWidth]')
+  assert.ok(wide <= seen, `${what}: ${wide} px wide, ${seen} px seen`)
+}
+
+interface Violation {
+  readonly id: string
+  readonly help: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
+}
+
+async function passesAxe(page: Page, what: string): Promise<void> {
+  if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.addScriptTag({ path: AXE })
+  const violations = await page.evaluate<readonly Violation[]>(
+    'axe.run(document, { resultTypes: ["violations"] }).then(found => found.violations)'
+  )
+  const told = violations.map(
+    ({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(node => `  ${node.html}\n  ${node.failureSummary}`).join('\n')}`
+  )
+  assert.deepEqual(told, [], what)
+}

@@ -1,0 +1,49 @@
+// A platform's web site in small: where users are sent back to, with a note of everything they bring.
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+
+export interface Arrival {
+  readonly url: URL
+  readonly headers: IncomingHttpHeaders
+}
+
+export interface Site extends AsyncDisposable {
+  readonly origin: string
+  /** Where a page that says "Back at the platform" is. */
+  readonly linked: string
+  readonly failed: string
+  /** Leads on to another origin, as sites do that have moved to their `www`. */
+  readonly moved: string
+  readonly arrivals: readonly Arrival[]
+}
+
+export async function openSite(): Promise<Site> {
+  const arrivals: Arrival[] = []
+  const server = createServer(({ url = '/', headers }, response) => {
+    const address = new URL(url, origin)
+    if (address.pathname === '/moved') {
+      response.writeHead(302, { location: `http://localhost:${port}/linked${address.search}` }).end()
+      return
+    }
+    arrivals.push({ url: address, headers })
+    response.setHeader('content-type', 'text/html; charset=utf-8')
+    response.end('<!doctype html><html lang="en"><title>Platform</title><link rel="icon" href="data:,"><h1>Back at the platform</h1>')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const origin = `http://127.0.0.1:${port}`
+  return {
+    origin,
+    linked: `${origin}/linked`,
+    failed: `${origin}/failed`,
+    moved: `${origin}/moved`,
+    arrivals,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    }
+  }
+}

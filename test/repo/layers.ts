@@ -1,0 +1,125 @@
+// Which part may import which: the one table of import directions. ARCHITECTURE.md explains it; layers.test.ts enforces it.
+
+/**
+ * A layer is a path below packages, without its `src`: a folder, a file, or `folder/*` for each of its folders separately.
+ * The most specific layer that holds a file is its layer. A layer may import itself, and the layers listed here.
+ */
+export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'core/domain': [],
+  'core/ports': ['core/domain'],
+  'core/app': ['core/domain', 'core/ports'],
+
+  'brokers/kit': ['core/domain', 'core/ports'],
+  'brokers/*': ['core/domain', 'core/ports', 'brokers/kit'],
+  'brokers/registry.ts': ['core/domain', 'core/ports', 'brokers/kit', 'brokers/*'],
+
+  'sandbox/engine': ['core/domain'],
+  'sandbox/market': ['core/domain', 'sandbox/engine'],
+  'sandbox/house': ['core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/config.ts'],
+  'sandbox/dialects': ['core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/house'],
+  'sandbox/config.ts': ['core/domain', 'sandbox/market'],
+  'sandbox/compose.ts': ['core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/house', 'sandbox/dialects', 'sandbox/config.ts'],
+  'sandbox/main.ts': [
+    'core/domain',
+    'sandbox/engine',
+    'sandbox/market',
+    'sandbox/house',
+    'sandbox/dialects',
+    'sandbox/config.ts',
+    'sandbox/compose.ts'
+  ],
+
+  'server/config': ['core/domain', 'core/ports'],
+  'server/store': ['core/domain', 'core/ports'],
+  'server/bus': ['core/domain', 'core/ports'],
+  'server/auth': ['core/domain', 'core/ports', 'core/app'],
+  'server/vault': ['core/domain', 'core/ports'],
+  'server/ops': ['core/domain', 'core/ports', 'core/app', 'server/config'],
+  'server/http': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops'],
+  'server/stream': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops'],
+  'server/portal': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops'],
+  'server/home': ['core/domain', 'core/ports', 'core/app', 'server/config', 'server/ops'],
+  // The demo starts the service as a program of its own.
+  'server/demo': ['core/domain', 'server/config', 'server/main.ts'],
+  'server/admin': ['core/domain', 'core/ports', 'core/app', 'server/config', 'server/ops', 'server/vault'],
+  'server/compose.ts': [
+    'core/domain',
+    'core/ports',
+    'core/app',
+    'brokers/kit',
+    'brokers/registry.ts',
+    'server/admin',
+    'server/auth',
+    'server/bus',
+    'server/config',
+    'server/home',
+    'server/http',
+    'server/ops',
+    'server/portal',
+    'server/store',
+    'server/stream',
+    'server/vault'
+  ],
+  'server/main.ts': ['core/domain', 'core/ports', 'server/compose.ts', 'server/config', 'server/ops', 'server/store', 'server/vault'],
+  'server/cli.ts': [
+    'core/domain',
+    'core/ports',
+    'core/app',
+    'brokers/registry.ts',
+    'server/admin',
+    'server/cli',
+    'server/compose.ts',
+    'server/config',
+    'server/ops',
+    'server/store',
+    'server/vault'
+  ],
+  'server/cli': [
+    'core/domain',
+    'core/ports',
+    'core/app',
+    'brokers/registry.ts',
+    'server/admin',
+    'server/compose.ts',
+    'server/config',
+    'server/ops',
+    'server/store',
+    'server/vault'
+  ],
+
+  testkit: ['core/domain', 'core/ports', 'core/app']
+}
+
+/** Parts of Node that a pure layer must do without: what it needs of the world is passed in. */
+export const PURE_LAYERS: readonly string[] = ['core/domain', 'core/ports', 'core/app', 'sandbox/engine']
+export const IMPURE_MODULES =
+  /^node:(fs|fs\/promises|net|tls|http|https|http2|dgram|dns|child_process|worker_threads|cluster|process|os|timers|timers\/promises)$/
+
+/** The layer of a file such as `packages/core/src/domain/order.ts`, or undefined when no layer holds it. */
+export function layerOf(file: string): string | undefined {
+  const [, name, inside] = /^packages\/([^/]+)\/src\/(.+)$/.exec(file) ?? []
+  if (name === undefined || inside === undefined) return undefined
+  const path = `${name}/${inside}`
+  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
+    const prefix = path.slice(0, end)
+    if (prefix in MAY_IMPORT) return prefix
+    const cut = prefix.lastIndexOf('/')
+    if (end < path.length && cut > 0 && `${prefix.slice(0, cut)}/*` in MAY_IMPORT) return prefix // one of the separate folders
+  }
+  return undefined
+}
+
+/** What is wrong with `from` importing `to`, or undefined. */
+export function trespass(from: string, to: string): string | undefined {
+  const [a, b] = [layerOf(from), layerOf(to)]
+  if (a === undefined || b === undefined || a === b) return undefined
+  return rowOf(a).includes(nameInTable(b)) ? undefined : `${from} (${a}) may not import ${to} (${b})`
+}
+
+function rowOf(layer: string): readonly string[] {
+  return MAY_IMPORT[nameInTable(layer)] ?? []
+}
+
+function nameInTable(layer: string): string {
+  return layer in MAY_IMPORT ? layer : `${layer.slice(0, layer.lastIndexOf('/'))}/*`
+}

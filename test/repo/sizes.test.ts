@@ -1,0 +1,25 @@
+// A file has one reason to change: at 400 lines somebody has looked twice and written down why it stays.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { filesLike, textOf } from './repository.ts'
+
+const LINES_MAX = 400
+
+/** Longer files, each with its reason. */
+const REASONS: Readonly<Record<string, string>> = {}
+
+test('no file is too long without a reason, and no reason is left over', () => {
+  const long = filesLike(/^(packages|scripts|test|bench)\/.*\.(ts|mjs|sql|css|eta)$/)
+    .map(file => ({ file, lines: textOf(file).split('\n').length - 1 }))
+    .filter(({ lines }) => lines > LINES_MAX)
+  assert.deepEqual(
+    long.filter(({ file }) => !(file in REASONS)).map(({ file, lines }) => `${file}: ${lines} lines`),
+    [],
+    'split it, or give its reason in test/repo/sizes.test.ts'
+  )
+  assert.deepEqual(
+    Object.keys(REASONS).filter(file => !long.some(other => other.file === file)),
+    [],
+    'no longer needed'
+  )
+})
