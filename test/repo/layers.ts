@@ -35,8 +35,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/auth': ['core/domain', 'core/ports', 'core/app'],
   'server/vault': ['core/domain', 'core/ports'],
   'server/ops': ['core/domain', 'core/ports', 'core/app', 'server/config'],
-  'server/http': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops'],
-  'server/stream': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops'],
+  // What our records and messages look like from outside, for every protocol that shows them.
+  'server/wire': ['core/domain', 'core/ports', 'core/app'],
+  'server/http': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops', 'server/wire'],
+  'server/stream': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops', 'server/wire'],
   'server/portal': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops'],
   'server/home': ['core/domain', 'core/ports', 'core/app', 'server/config', 'server/ops'],
   // The demo starts the service as a program of its own.

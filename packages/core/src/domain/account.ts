@@ -59,6 +59,20 @@ export interface Connection {
   readonly updatedAt: Timestamp
 }
 
+/**
+ * How well what is stored of a connection follows its broker. `live`: by its account stream, without a gap. `polling`: by asking, because the
+ * broker has no stream, its stream is down, or nobody listens and reads ask. `stale`: the broker gives no answer, so what is stored is the last
+ * known. `broken`: the broker rejected the credentials.
+ */
+export interface ConnectionHealth {
+  readonly state: (typeof HEALTH_STATES)[number]
+  readonly since: Timestamp
+  /** Why it is not live, in a sentence; null while it is. */
+  readonly reason: string | null
+}
+
+export const HEALTH_STATES = ['live', 'polling', 'stale', 'broken'] as const
+
 export interface Account {
   readonly accountId: AccountId
   readonly connectionId: ConnectionId

@@ -200,10 +200,17 @@ export interface Snapshot<T> {
   readonly asOf: Timestamp
 }
 
+/**
+ * Why an account stream lost continuity: the socket ended, a number is missing, silence for more than two heartbeats, the token ended, a
+ * message could not be read, or more events waited than may.
+ */
+export const GAP_CAUSES = ['lost', 'hole', 'silence', 'token', 'malformed', 'overflow', 'refused'] as const
+export type GapCause = (typeof GAP_CAUSES)[number]
+
 /** What an account stream tells. After `gap`, and at first, nothing before the next snapshot can be relied on. */
 export type AccountEvent =
   | { readonly type: 'live'; readonly at: Timestamp }
-  | { readonly type: 'gap'; readonly reason: string; readonly at: Timestamp }
+  | { readonly type: 'gap'; readonly cause: GapCause; readonly reason: string; readonly at: Timestamp }
   | { readonly type: 'order'; readonly report: OrderReport }
   /** All positions of one account; absent symbols are flat. */
   | { readonly type: 'positions'; readonly brokerAccountId: string; readonly positions: Snapshot<PositionReport> }

@@ -1,4 +1,5 @@
-import type { ConnectionId, UserKey } from '../domain/ids.ts'
+import type { ConnectionHealth } from '../domain/account.ts'
+import type { ConnectionId, PlatformId, UserKey } from '../domain/ids.ts'
 import type { LoggedEvent } from './store.ts'
 
 /** What travels between the parts of a node, and between nodes. Always a hint: the truth is in the store. */
@@ -8,6 +9,13 @@ export type BusMessage =
   | { readonly type: 'user_secret_changed'; readonly userKey: UserKey }
   | { readonly type: 'connection_changed'; readonly userKey: UserKey; readonly connectionId: ConnectionId }
   | { readonly type: 'connection_removed'; readonly userKey: UserKey; readonly connectionId: ConnectionId }
+  | {
+      readonly type: 'connection_health'
+      readonly userKey: UserKey
+      readonly connectionId: ConnectionId
+      readonly health: ConnectionHealth
+    }
+  | { readonly type: 'platform_secret_changed'; readonly platformId: PlatformId }
 
 export interface Bus {
   /** Delivered to every subscriber of every node, this one included, in the order published here. Never throws. */

@@ -13,6 +13,7 @@ export interface Store extends AsyncDisposable {
   readonly accounts: AccountStore
   readonly orders: OrderStore
   readonly events: EventStore
+  readonly streamPlaces: StreamPlaceStore
   readonly tokens: TokenStore
   readonly audit: AuditStore
   /** Resolves when a write could be made durable just now. @throws StoreUnavailable */
@@ -244,15 +245,38 @@ export type LoggedEvent = {
   readonly at: Timestamp
 } & (
   | { readonly topic: 'orders'; readonly data: Order }
-  | { readonly topic: 'positions'; readonly data: readonly Position[] }
-  | { readonly topic: 'balances'; readonly data: Balance }
+  | ({ readonly topic: 'positions'; readonly data: readonly Position[] } & EventAccount)
+  | ({ readonly topic: 'balances'; readonly data: Balance } & EventAccount)
 )
+
+/** What a balance or position does not say of its account, as it was then: the account may be gone when the event is read. */
+export interface EventAccount {
+  readonly connectionId: ConnectionId
+  readonly accountNumber: string
+}
 
 export interface EventStore {
   /** Events with `seq` above `after`, ascending. */
   read(userKey: UserKey, after: number, limit: number): Promise<readonly LoggedEvent[]>
   /** `seq` of the user's newest event; 0 before the first, and for a user that is gone. */
   last(userKey: UserKey): Promise<number>
+  /** Which events are kept: from `oldest` to `last`. `oldest` is `last + 1` when none is. */
+  span(userKey: UserKey): Promise<{ readonly oldest: number; readonly last: number }>
+  /** Erases events logged before `at`, at most `limit` of them, of each user the oldest first. Gives how many. */
+  prune(at: Timestamp, limit: number): Promise<number>
+}
+
+/** Which stream sessions hold a place of their platform, over all nodes. Times are the database's own, so that no two clocks are compared. */
+export interface StreamPlaceStore {
+  /** Takes one of the platform's `limit` places for `ttlMs`; false when all are held. Places that ran out are free. */
+  take(
+    place: { readonly platformId: PlatformId; readonly sessionId: string; readonly nodeId: string },
+    limit: number,
+    ttlMs: number
+  ): Promise<boolean>
+  /** Keeps every place of the node for another `ttlMs`. Gives the sessions whose places it still had. */
+  renew(nodeId: string, ttlMs: number): Promise<readonly string[]>
+  release(sessionId: string): Promise<void>
 }
 
 export interface MarketDataToken {

@@ -3,9 +3,10 @@ import type { PlatformCaller, UserCaller } from '@trunkline/core/app/caller'
 import type { AppDeps } from '@trunkline/core/app/deps'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { addressGroup, credentialsOf } from './credentials.ts'
+import { addressGroup } from '../auth/address.ts'
+import { type Allowance, RateLimiter } from '../auth/rate-limit.ts'
+import { credentialsOf } from './credentials.ts'
 import type { HttpLimits } from './options.ts'
-import { type Allowance, RateLimiter } from './rate-limit.ts'
 
 const REMEMBERED_MAX = 10_000
 

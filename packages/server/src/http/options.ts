@@ -1,4 +1,4 @@
-import type { Rate } from './rate-limit.ts'
+import type { Rate } from '../auth/rate-limit.ts'
 
 /** One answered request, as measured. `route` is the pattern, never the address. */
 export interface ObservedRequest {

@@ -14,8 +14,8 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { formatSymbol, parseSymbol } from '@trunkline/core/domain/symbol'
 import { type Day, parseDay, parseTimestamp, type Timestamp } from '@trunkline/core/domain/timestamp'
 import Type, { type TSchema } from 'typebox'
+import { day, UUID_PATTERN } from '../wire/common.ts'
 import { type QueryTexts, REPEATED } from './query-text.ts'
-import { day, UUID_PATTERN } from './wire/common.ts'
 
 /** One parameter: what the reference says of it, and how its text becomes a value. */
 export interface Param<T> {

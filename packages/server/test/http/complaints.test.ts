@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { bodyReader } from '../../src/http/complaints.ts'
-import { connectionTicket } from '../../src/http/wire/connection.ts'
-import { orderTicket } from '../../src/http/wire/order.ts'
+import { connectionTicket } from '../../src/wire/connection.ts'
+import { orderTicket } from '../../src/wire/order.ts'
 
 const GOOD = {
   account_id: '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71',

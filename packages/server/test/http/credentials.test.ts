@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addressGroup, credentialsOf } from '../../src/http/credentials.ts'
+import { addressGroup } from '../../src/auth/address.ts'
+import { credentialsOf } from '../../src/http/credentials.ts'
 
 const read = (raw: readonly string[]) => {
   const headers: Record<string, string> = {}

@@ -27,7 +27,8 @@ export class Directory implements Disposable {
   constructor(deps: Pick<Deps, 'store' | 'bus' | 'clock'>) {
     this.#deps = deps
     this.#unsubscribe = deps.bus.subscribe(message => {
-      if (message.type === 'events' || message.type === 'user_secret_changed') return
+      const { type } = message
+      if (type !== 'user_removed' && type !== 'connection_changed' && type !== 'connection_removed') return
       this.#changes += 1
       this.#entries.delete(message.userKey)
     })

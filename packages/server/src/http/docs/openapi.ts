@@ -1,10 +1,10 @@
 // The OpenAPI document, made from the endpoints themselves: nothing about the API is written twice.
 import type { ErrorCode } from '@trunkline/core/domain/errors'
 import type { TSchema } from 'typebox'
+import { problem } from '../../wire/common.ts'
 import type { Endpoint } from '../endpoint.ts'
 import type { Params } from '../params.ts'
 import { HTTP_STATUS } from '../problems.ts'
-import { problem } from '../wire/common.ts'
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
 export type OpenApi = { readonly [key: string]: Json | undefined }

@@ -94,8 +94,7 @@ async function round(dataDir: string, seed: number, { mode, lie, cuts }: Plan): 
     const input: WorkloadInput = { dataDir, notes, mode, from, cut: { seed, cutAt, lie } }
     const child = startChild('./workload.ts', input)
     const { signal, code } = await child.ended
-    if (signal !== 'SIGKILL')
-      return { seed, acknowledged: 0, wrong: `ended by itself (${code}): ${child.stderr().slice(0, 300)}` }
+    if (signal !== 'SIGKILL') return { seed, acknowledged: 0, wrong: `ended by itself (${code}): ${child.stderr().slice(0, 300)}` }
     from += 1_000_000
   }
   const acknowledged = acknowledgedIn(notes)

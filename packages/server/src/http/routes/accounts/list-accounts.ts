@@ -1,7 +1,7 @@
 import { listAccounts } from '@trunkline/core/app/accounts/read-accounts'
+import { accountList, presentAccount } from '../../../wire/account.ts'
 import { userEndpoint } from '../../endpoint.ts'
 import { brokerParam, connectionIdParam } from '../../params.ts'
-import { accountList, presentAccount } from '../../wire/account.ts'
 import { scopeOf } from './scope.ts'
 
 export const getAccounts = userEndpoint({

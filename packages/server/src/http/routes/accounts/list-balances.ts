@@ -1,7 +1,7 @@
 import { listBalances } from '@trunkline/core/app/accounts/read-balances'
+import { balanceList, presentBalance } from '../../../wire/account.ts'
 import { userEndpoint } from '../../endpoint.ts'
 import { accountIdParam, connectionIdParam } from '../../params.ts'
-import { balanceList, presentBalance } from '../../wire/account.ts'
 import { scopeOf } from './scope.ts'
 
 export const getBalances = userEndpoint({

@@ -1,7 +1,7 @@
 import { listPositions } from '@trunkline/core/app/accounts/read-positions'
+import { positionList, presentPosition } from '../../../wire/account.ts'
 import { userEndpoint } from '../../endpoint.ts'
 import { accountIdParam, connectionIdParam, symbolsParam } from '../../params.ts'
-import { positionList, presentPosition } from '../../wire/account.ts'
 import { scopeOf } from './scope.ts'
 
 export const getPositions = userEndpoint({

@@ -1,7 +1,7 @@
 import { listTransactions } from '@trunkline/core/app/accounts/read-transactions'
+import { presentTransaction, transactionList } from '../../../wire/account.ts'
 import { userEndpoint } from '../../endpoint.ts'
 import { accountIdParam, connectionIdParam, date } from '../../params.ts'
-import { presentTransaction, transactionList } from '../../wire/account.ts'
 import { orderedTimes } from '../ordered.ts'
 import { scopeOf } from './scope.ts'
 

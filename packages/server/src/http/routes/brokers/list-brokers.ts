@@ -1,5 +1,5 @@
+import { brokerList, presentBroker } from '../../../wire/broker.ts'
 import { platformEndpoint } from '../../endpoint.ts'
-import { brokerList, presentBroker } from '../../wire/broker.ts'
 
 export const getBrokers = platformEndpoint({
   method: 'GET',

@@ -3,8 +3,8 @@ import { ServiceError } from '@trunkline/core/domain/errors'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
 import type { ConnectionType } from '@trunkline/core/domain/vocabulary'
 import type { Static } from 'typebox'
+import { connectionTicket, startedConnection } from '../../../wire/connection.ts'
 import { userEndpoint } from '../../endpoint.ts'
-import { connectionTicket, startedConnection } from '../../wire/connection.ts'
 
 export const postConnection = userEndpoint({
   method: 'POST',

@@ -1,7 +1,7 @@
 import { deleteConnection } from '@trunkline/core/app/connections/delete-connection'
+import { deletedConnection } from '../../../wire/connection.ts'
 import { userEndpoint } from '../../endpoint.ts'
 import { connectionIdInPath } from '../../params.ts'
-import { deletedConnection } from '../../wire/connection.ts'
 
 export const deleteConnectionById = userEndpoint({
   method: 'DELETE',

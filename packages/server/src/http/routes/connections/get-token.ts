@@ -1,7 +1,7 @@
 import { issueToken } from '@trunkline/core/app/connections/issue-token'
+import { accessToken } from '../../../wire/connection.ts'
 import { userEndpoint } from '../../endpoint.ts'
 import { connectionIdInPath } from '../../params.ts'
-import { accessToken } from '../../wire/connection.ts'
 
 export const getToken = userEndpoint({
   method: 'GET',

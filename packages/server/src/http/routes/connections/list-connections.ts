@@ -1,8 +1,8 @@
 import { listConnections } from '@trunkline/core/app/connections/list-connections'
 import { CONNECTION_STATUSES } from '@trunkline/core/domain/vocabulary'
+import { connectionList, presentConnection } from '../../../wire/connection.ts'
 import { userEndpoint } from '../../endpoint.ts'
 import { oneOf } from '../../params.ts'
-import { connectionList, presentConnection } from '../../wire/connection.ts'
 
 export const getConnections = userEndpoint({
   method: 'GET',

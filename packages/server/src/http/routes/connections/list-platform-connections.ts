@@ -1,8 +1,8 @@
 import { listPlatformConnections } from '@trunkline/core/app/connections/list-connections'
 import { CONNECTION_STATUSES } from '@trunkline/core/domain/vocabulary'
+import { connectionPage, presentConnection } from '../../../wire/connection.ts'
 import { platformEndpoint } from '../../endpoint.ts'
 import { oneOf } from '../../params.ts'
-import { connectionPage, presentConnection } from '../../wire/connection.ts'
 import { paging } from '../paging.ts'
 
 const LIMIT = { maximum: 1_000, fallback: 100 }

@@ -1,7 +1,7 @@
 import { cancelOrder } from '@trunkline/core/app/orders/cancel-order'
+import { orderRecord, presentOrder } from '../../../wire/order.ts'
 import { userEndpoint } from '../../endpoint.ts'
 import { accountIdInPath, orderIdInPath } from '../../params.ts'
-import { orderRecord, presentOrder } from '../../wire/order.ts'
 
 export const deleteOrder = userEndpoint({
   method: 'DELETE',

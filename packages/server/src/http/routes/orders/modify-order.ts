@@ -1,8 +1,8 @@
 import { modifyOrder } from '@trunkline/core/app/orders/modify-order'
 import { parseBrokerId, parseClOrdId } from '@trunkline/core/domain/ids'
+import { modifyTicket, orderRecord, presentOrder } from '../../../wire/order.ts'
 import { userEndpoint } from '../../endpoint.ts'
 import { accountIdInPath, orderIdInPath } from '../../params.ts'
-import { modifyTicket, orderRecord, presentOrder } from '../../wire/order.ts'
 import { decimalOrNull } from './fields.ts'
 
 export const patchOrder = userEndpoint({

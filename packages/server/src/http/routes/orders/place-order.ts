@@ -1,8 +1,8 @@
 import { type OrderRequest, placeOrder } from '@trunkline/core/app/orders/place-order'
 import { type AccountId, parseBrokerId, parseClOrdId, parseUuid } from '@trunkline/core/domain/ids'
 import type { Static } from 'typebox'
+import { orderRecord, orderTicket, presentOrder } from '../../../wire/order.ts'
 import { userEndpoint } from '../../endpoint.ts'
-import { orderRecord, orderTicket, presentOrder } from '../../wire/order.ts'
 import { decimalField, decimalOrNull } from './fields.ts'
 
 export const postOrder = userEndpoint({

@@ -1,7 +1,7 @@
 import { createUser } from '@trunkline/core/app/users/create-user'
 import { parseUserId } from '@trunkline/core/domain/ids'
+import { userTicket, userWithSecret } from '../../../wire/user.ts'
 import { platformEndpoint } from '../../endpoint.ts'
-import { userTicket, userWithSecret } from '../../wire/user.ts'
 
 export const postUser = platformEndpoint({
   method: 'POST',

@@ -1,7 +1,7 @@
 import { deleteUser } from '@trunkline/core/app/users/delete-user'
+import { deletedUser } from '../../../wire/user.ts'
 import { platformEndpoint } from '../../endpoint.ts'
 import { userIdParam } from '../../params.ts'
-import { deletedUser } from '../../wire/user.ts'
 
 export const deleteUserById = platformEndpoint({
   method: 'DELETE',

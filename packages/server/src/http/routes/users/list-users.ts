@@ -1,8 +1,8 @@
 import { listUsers } from '@trunkline/core/app/users/list-users'
 import type { UserFilter } from '@trunkline/core/ports/store'
+import { presentUser, userPage } from '../../../wire/user.ts'
 import { platformEndpoint } from '../../endpoint.ts'
 import { accountIdParam, connectionIdParam, plainText, type QueryValues, sort, time, userIdParam } from '../../params.ts'
-import { presentUser, userPage } from '../../wire/user.ts'
 import { orderedTimes } from '../ordered.ts'
 import { paging } from '../paging.ts'
 

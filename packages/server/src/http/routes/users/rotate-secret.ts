@@ -1,7 +1,7 @@
 import { rotateUserSecret } from '@trunkline/core/app/users/rotate-user-secret'
+import { userWithSecret } from '../../../wire/user.ts'
 import { platformEndpoint } from '../../endpoint.ts'
 import { userIdParam } from '../../params.ts'
-import { userWithSecret } from '../../wire/user.ts'
 
 export const rotateSecret = platformEndpoint({
   method: 'POST',

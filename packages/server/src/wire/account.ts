@@ -88,7 +88,11 @@ export function presentAccount(account: Account): Static<typeof accountRecord> {
   }
 }
 
-export function presentBalance(userId: UserId, account: Account, balance: Balance): Static<typeof balanceRecord> {
+export function presentBalance(
+  userId: UserId,
+  account: Pick<Account, 'connectionId' | 'accountId' | 'accountNumber'>,
+  balance: Balance
+): Static<typeof balanceRecord> {
   return {
     connection_id: account.connectionId,
     account_id: account.accountId,
@@ -106,7 +110,11 @@ export function presentBalance(userId: UserId, account: Account, balance: Balanc
   }
 }
 
-export function presentPosition(userId: UserId, account: Account, position: Position): Static<typeof positionRecord> {
+export function presentPosition(
+  userId: UserId,
+  account: Pick<Account, 'connectionId' | 'accountId' | 'accountNumber'>,
+  position: Position
+): Static<typeof positionRecord> {
   return {
     connection_id: account.connectionId,
     account_id: account.accountId,

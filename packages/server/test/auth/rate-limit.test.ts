@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { RateLimiter } from '../../src/http/rate-limit.ts'
+import { RateLimiter } from '../../src/auth/rate-limit.ts'
 
 test('a burst is granted at once, then the rate', () => {
   const limiter = new RateLimiter({ perSecond: 10, burst: 20 })

@@ -1,0 +1,117 @@
+// The messages of the broker stream, as `/asyncapi.json` describes them.
+import { HEALTH_STATES } from '@trunkline/core/domain/account'
+import { CONNECTION_STATUSES } from '@trunkline/core/domain/vocabulary'
+import Type, { type Static } from 'typebox'
+import { nullable, record, timestamp, uuid, word } from './common.ts'
+
+/** The only version there is; echoed in `auth_success`. */
+export const STREAM_VERSION = 'v1.0'
+export const TOPICS = ['orders', 'positions', 'balances'] as const
+export const EXTENSIONS = ['stream_status'] as const
+
+const message = Type.String({ description: 'What happened, and what to do about it.' })
+const userId = Type.String({ minLength: 1, maxLength: 64 })
+const topics = Type.Array(Type.String(), {
+  description: 'Each of `orders`, `positions`, `balances` at most once, or `all` alone.',
+  examples: [['orders', 'balances']]
+})
+
+export const authenticate = record('Authenticate', 'Says who you are, within 30 seconds.', {
+  action: Type.Literal('authenticate'),
+  client_id: Type.String(),
+  client_secret: Type.String(),
+  version: Type.Optional(Type.Literal(STREAM_VERSION)),
+  extensions: Type.Optional(
+    Type.Array(word(EXTENSIONS), {
+      description: 'Messages beyond the common ones that you want: `stream_status`.',
+      examples: [['stream_status']]
+    })
+  )
+})
+export const subscribe = record('Subscribe', 'Adds topics to what this session receives.', { action: Type.Literal('subscribe'), topics })
+export const subscribeUser = record('SubscribeUser', 'Adds a user to what this session receives.', {
+  action: Type.Literal('subscribe_user'),
+  user_id: userId,
+  after: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'The `seq` of the last update you have: everything after it is sent first, then `caught_up`.' })
+  )
+})
+export const unsubscribeUser = record('UnsubscribeUser', 'Takes a user out again.', {
+  action: Type.Literal('unsubscribe_user'),
+  user_id: userId
+})
+export const ping = record('Ping', 'Asks whether the line is well.', { action: Type.Literal('ping'), seq: Type.Optional(Type.Integer()) })
+
+export const welcome = record('Welcome', 'The first message of every session.', {
+  type: Type.Literal('welcome'),
+  session_id: uuid,
+  message
+})
+export const authSuccess = record('AuthSuccess', 'You are known.', {
+  type: Type.Literal('auth_success'),
+  message,
+  version: Type.Literal(STREAM_VERSION)
+})
+export const authError = record('AuthError', 'An authentication that failed, or was not needed.', {
+  type: Type.Literal('auth_error'),
+  message
+})
+export const subscribed = record('Subscribed', 'The topics count from here on.', {
+  type: Type.Literal('subscribed'),
+  subscription_id: uuid,
+  topics
+})
+export const subscriptionFailed = record('SubscriptionFailed', 'Nothing was changed.', {
+  type: Type.Literal('subscription_failed'),
+  message,
+  user_id: Type.Optional(Type.String({ description: 'Whom it is about, where the request named somebody.' }))
+})
+export const userSubscribed = record('UserSubscribed', 'The user’s updates are sent from here on.', {
+  type: Type.Literal('user_subscribed'),
+  user_id: userId,
+  seq: Type.Integer({ description: 'Everything after this `seq` is sent.' })
+})
+export const caughtUp = record('CaughtUp', 'The replay has reached the present.', {
+  type: Type.Literal('caught_up'),
+  user_id: userId,
+  seq: Type.Integer({ description: 'The newest update there was.' })
+})
+export const userUnsubscribed = record('UserUnsubscribed', 'Nothing more is sent of the user: you asked, or the user was deleted.', {
+  type: Type.Literal('user_unsubscribed'),
+  user_id: userId
+})
+export const pong = record('Pong', 'The answer to `ping`, with its `seq`.', {
+  type: Type.Literal('pong'),
+  seq: Type.Optional(Type.Integer())
+})
+export const streamError = record('StreamError', 'A message that could not be understood; the session goes on.', {
+  type: Type.Literal('error'),
+  message
+})
+export const streamStatus = record(
+  'StreamStatus',
+  'How well a connection of a subscribed user follows its broker. Extension `stream_status`.',
+  {
+    type: Type.Literal('stream_status'),
+    user_id: userId,
+    connection_id: uuid,
+    status: word(CONNECTION_STATUSES),
+    health: word(HEALTH_STATES),
+    since: timestamp,
+    reason: nullable(Type.String(), 'Why it is not live.')
+  }
+)
+
+/** Everything the server says besides updates. */
+export type ServerMessage =
+  | Static<typeof welcome>
+  | Static<typeof authSuccess>
+  | Static<typeof authError>
+  | Static<typeof subscribed>
+  | Static<typeof subscriptionFailed>
+  | Static<typeof userSubscribed>
+  | Static<typeof caughtUp>
+  | Static<typeof userUnsubscribed>
+  | Static<typeof pong>
+  | Static<typeof streamError>
+  | Static<typeof streamStatus>

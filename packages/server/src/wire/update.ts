@@ -1,0 +1,58 @@
+import type { UserId } from '@trunkline/core/domain/ids'
+import type { LoggedEvent } from '@trunkline/core/ports/store'
+import Type, { type Static } from 'typebox'
+import { balanceRecord, positionRecord, presentBalance, presentPosition } from './account.ts'
+import { nullable, record, uuid } from './common.ts'
+import { orderBytes, orderRecord } from './order.ts'
+
+const common = {
+  seq: Type.Integer({ description: 'Counts the user’s updates from 1, without a gap.' }),
+  event_id: uuid,
+  user_id: Type.String()
+}
+
+export const orderUpdate = record('OrderUpdate', 'An order changed.', { type: Type.Literal('orders'), ...common, data: orderRecord })
+export const positionsUpdate = record('PositionsUpdate', 'Positions of one account changed. One that was closed has the quantity 0.', {
+  type: Type.Literal('positions'),
+  ...common,
+  data: Type.Array(positionRecord)
+})
+export const balanceUpdate = record('BalanceUpdate', 'A balance changed.', {
+  type: Type.Literal('balances'),
+  ...common,
+  data: balanceRecord
+})
+
+/** What one event looks like to a platform: the same bytes on the stream, in its replay and in `GET /events`. */
+export const update = Type.Union([orderUpdate, positionsUpdate, balanceUpdate])
+
+export const eventPage = record('EventPage', 'Part of a user’s log, in the order in which it was applied.', {
+  data: Type.Array(update),
+  next_after: nullable(Type.Integer(), 'Send it back as `after` to read on; null at the end of the log.'),
+  oldest_seq: Type.Integer({ description: 'The oldest event still kept. An `after` below the one before it has a gap: take a snapshot.' }),
+  last_seq: Type.Integer({ description: 'The newest event; 0 before the first.' })
+})
+
+const encoder = new TextEncoder()
+const END = encoder.encode('}')
+
+/** The event as JSON, in bytes. */
+export function updateBytes(event: LoggedEvent, userId: UserId): Uint8Array {
+  const head = encoder.encode(
+    `{"type":"${event.topic}","seq":${event.seq},"event_id":"${event.eventId}","user_id":${JSON.stringify(userId)},"data":`
+  )
+  return Buffer.concat([head, dataBytes(event, userId), END])
+}
+
+function dataBytes(event: LoggedEvent, userId: UserId): Uint8Array {
+  switch (event.topic) {
+    case 'orders':
+      return orderBytes(event.data)
+    case 'positions':
+      return encoder.encode(JSON.stringify(event.data.map(position => presentPosition(userId, event, position))))
+    case 'balances':
+      return encoder.encode(JSON.stringify(presentBalance(userId, event, event.data)))
+  }
+}
+
+export type Update = Static<typeof update>
