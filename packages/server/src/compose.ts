@@ -4,18 +4,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { brokers } from '@trunkline/brokers/registry'
-import { BrokerSessions } from '@trunkline/core/app/connections/broker-sessions'
-import { Directory } from '@trunkline/core/app/connections/directory'
-import { Revocations } from '@trunkline/core/app/connections/revocations'
+import { application } from '@trunkline/core/app/application'
 import type { AppDeps, Deps } from '@trunkline/core/app/deps'
-import { AccountRecords } from '@trunkline/core/app/mirror/account-records'
-import { Mirrors } from '@trunkline/core/app/mirror/mirrors'
-import { OrderIntake } from '@trunkline/core/app/mirror/order-intake'
-import { OrderDesk } from '@trunkline/core/app/orders/order-desk'
-import { OrderGateway } from '@trunkline/core/app/orders/order-gateway'
-import { OrderPages } from '@trunkline/core/app/orders/order-pages'
-import { Resolver } from '@trunkline/core/app/orders/resolver'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
+import { HEALTH_STATES } from '@trunkline/core/domain/account'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import type { Log } from '@trunkline/core/ports/log'
@@ -40,6 +32,10 @@ import { SandboxProcess, type SandboxReady } from './ops/sandbox-process.ts'
 import { callbackUrl } from './portal/callback-url.ts'
 import { portal } from './portal/portal.ts'
 import { openStore } from './store/index.ts'
+import { AccountStream } from './stream/account/index.ts'
+import { Door } from './stream/door.ts'
+import { CLOSE } from './stream/line.ts'
+import { answerPlainRequests } from './stream/plain.ts'
 import { EnvelopeVault } from './vault/envelope.ts'
 import { Sha256Hasher } from './vault/hasher.ts'
 import { openKeys } from './vault/index.ts'
@@ -62,6 +58,9 @@ export interface Service {
 
 const SANDBOX = 'SANDBOX' as BrokerId
 const DRAIN_MS = 10_000
+const STREAM_PATHS = ['/stream', '/v1/stream']
+/** Those that have a meaning here; clients may send any. */
+const CLOSE_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005, 1006, 1009, 4001, 4008, 4029])
 const PART_STOP_MS = 8_000
 
 /** Starts everything. What was started is stopped again when a later part fails. */
@@ -132,7 +131,7 @@ async function start(
     meter,
     timing: timingOf(settings)
   }
-  const app = application(deps, parts)
+  const app = started(deps, parts, settings.eventsDays)
   const readiness = new Readiness(store, clock)
   const http = buildHttp(app, {
     publicUrl: () => publicUrl,
@@ -150,13 +149,24 @@ async function start(
   await portal(http, app, { publicUrl: () => publicUrl })
   await operations(http, { readiness, meter, metricsPort: settings.metricsPort, parts })
   home(http, { publicUrl: () => publicUrl, demo: () => demo?.demo ?? null, isLoopback: isLoopback(settings.host) })
+  const stream = new AccountStream(app)
+  parts.add('stream', () => stream.stop())
+  const rooms = Object.fromEntries(STREAM_PATHS.map(path => [path, stream]))
+  const closed = (code: number) => meter.count('stream_closed_total', { code: CLOSE_CODES.has(code) ? String(code) : 'other' })
+  const door = new Door({ clock, log }, { rooms, trustedProxies: settings.trustedProxies, closed })
+  answerPlainRequests(http, STREAM_PATHS)
+  door.guard(http.server)
   watch(meter, app, readiness)
+  watchStream(meter, stream, door)
 
   parts.add('http', async () => {
     readiness.stopping()
-    await http.close()
+    const closing = http.close()
     const left = await app.orderGateway.drain(DRAIN_MS)
     if (left > 0) log.warn('commands are still on the wire; the next start looks their orders up', { commands: left })
+    // After the last requests, so that sessions get what those did. The server is closed once the last of its sockets is.
+    await door.stop(CLOSE.goingAway, 'the service is shutting down')
+    await closing
   })
   await http.listen({ host: settings.host, port: settings.port })
   publicUrl ||= localUrl(settings.host, http.server.address())
@@ -171,28 +181,15 @@ async function start(
   return { url: publicUrl, demo, stop: () => parts.stop(PART_STOP_MS + DRAIN_MS) }
 }
 
-/** The long-lived parts of the application, in the order in which they rely on each other. */
-function application(deps: Deps, parts: Parts): AppDeps {
-  const sessions = new BrokerSessions(deps)
-  parts.add('broker sessions', async () => await sessions[Symbol.asyncDispose]())
-  const desk = new OrderDesk(deps)
-  const orderGateway = new OrderGateway(deps, desk, sessions)
-  const resolver = new Resolver(deps, { desk, gateway: orderGateway, sessions })
-  orderGateway.onUnresolved(placed => resolver.watch(placed))
-  parts.add('resolver', () => resolver.stop())
-  const records = new AccountRecords(deps)
-  const intake = new OrderIntake(deps, desk, orderGateway)
-  const mirrors = new Mirrors(deps, { sessions, intake, records, desk, gateway: orderGateway, resolver })
-  parts.add('mirrors', () => mirrors.stop())
-  const revocations = new Revocations(deps)
-  parts.add('revocations', () => revocations.stop())
+/** The application, and what runs beside it. */
+function started(deps: Deps, parts: Parts, eventsDays: number): AppDeps {
+  const { app, revocations, parts: stoppable } = application(deps, new CredentialCache(deps.store, deps.bus))
+  for (const { name, stop } of stoppable) parts.add(name, stop)
   revocations.start()
-  const housekeeping = new Housekeeping(deps.store, deps.clock, deps.log)
+  const housekeeping = new Housekeeping(deps, eventsDays)
   parts.add('housekeeping', () => housekeeping.stop())
   housekeeping.start()
-  const lookup = new CredentialCache(deps.store, deps.bus)
-  const directory = new Directory(deps)
-  return { ...deps, lookup, directory, mirrors, orderGateway, desk, resolver, orderPages: new OrderPages(deps.store) }
+  return app
 }
 
 function storeOptions(settings: Settings, dataDir: string): Parameters<typeof openStore>[0] {
@@ -242,8 +239,18 @@ function addressesOf(url: string, sandbox: SandboxReady | null): Omit<DemoPlatfo
 
 function watch(meter: PromMeter, app: AppDeps, readiness: Readiness): void {
   meter.gauge('orders_unresolved', 'Orders whose fate is not known', () => app.resolver.watched)
-  meter.gauge('mirrors', 'Connections followed', () => app.mirrors.count)
+  meter.gauges('mirrors', 'Connections followed, by health', 'health', HEALTH_STATES, state => app.mirrors.countOf(state))
+  meter.gauge('broker_sessions', 'Broker logins held open', () => app.mirrors.sessions)
+  meter.gauge('watched_users', 'Users whose connections are kept mirrored', () => app.watch.count)
   meter.gauge('event_loop_delay_seconds', '99th percentile of the event loop’s delay', () => readiness.loopDelaySeconds())
+}
+
+function watchStream(meter: PromMeter, stream: AccountStream, door: Door): void {
+  meter.gauge('stream_sockets', 'Open sockets of the streams', () => door.sockets)
+  meter.gauge('stream_sessions', 'Authenticated sessions of the broker stream', () => stream.authenticated)
+  meter.gauge('stream_users', 'Users somebody is subscribed to', () => stream.hub.users)
+  meter.gauge('stream_waiting_bytes', 'Bytes that wait for readers who take nothing', () => door.waitingBytes)
+  meter.total('stream_deliveries_total', 'Updates given to sessions', () => stream.hub.deliveries)
 }
 
 function isLoopback(host: string): boolean {

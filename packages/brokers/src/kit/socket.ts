@@ -1,13 +1,14 @@
 /** Keeps one WebSocket conversation with a broker going: connect, watch for silence, say `gap`, reconnect, say `live`. */
 
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import { BrokerFault } from '@trunkline/core/ports/broker'
+import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import { WebSocket } from 'ws'
 import type { RateBudget } from './budget.ts'
 import { Mailbox } from './mailbox.ts'
 import { type Backoff, pauseMs } from './retry.ts'
+import { gapOf, StreamFault } from './stream-fault.ts'
 
 /** What a conversation makes of a frame. */
 export type Heard<Event> =
@@ -15,9 +16,9 @@ export type Heard<Event> =
   | { readonly type: 'live'; readonly heartbeatMs: number }
   | { readonly type: 'event'; readonly event: Event }
   /** Something was missed, but the line is good from here on. */
-  | { readonly type: 'gap'; readonly reason: string }
+  | { readonly type: 'gap'; readonly cause: GapCause; readonly reason: string }
   /** This conversation is over. With `fault` the session ends with it. */
-  | { readonly type: 'over'; readonly reason: string; readonly fault?: BrokerFault }
+  | { readonly type: 'over'; readonly cause: GapCause; readonly reason: string; readonly fault?: BrokerFault }
 
 /** One connection's worth of talk; made anew for each. */
 export interface Conversation<Event> {
@@ -31,8 +32,14 @@ export interface Conversation<Event> {
   hear(frame: string): readonly Heard<Event>[]
   /** Runs beside the conversation once it is live, until `signal` aborts; its failure ends the conversation. */
   tend?(line: Line<Event>, signal: AbortSignal): Promise<void>
-  /** What a close code means, for brokers that close a socket to say that the token has ended. */
-  closed?(code: number, signal: AbortSignal): Promise<void>
+  /** What a close code means, for brokers that close a socket to say something. Null: the line was lost. */
+  closed?(code: number): Closing | null
+}
+
+export interface Closing {
+  readonly cause: GapCause
+  /** What has to be done before the next connection, such as getting another token. @throws BrokerFault */
+  mend?(signal: AbortSignal): Promise<void>
 }
 
 export interface Line<Event> {
@@ -41,7 +48,7 @@ export interface Line<Event> {
 }
 
 export interface SocketProtocol<Event> {
-  /** Gets what a connection needs. @throws BrokerFault; `credentials_rejected` ends the session. */
+  /** Gets what a connection needs. @throws BrokerFault, of which `credentials_rejected` ends the session; StreamFault to name the cause. */
   begin(signal: AbortSignal): Promise<Conversation<Event>>
   /** Names what an event is the newest state of, so that a slow reader gets only the newest; null for events that each count. */
   stateOf?(event: Event): string | null
@@ -73,7 +80,8 @@ export const SOCKET_LIMITS = {
 
 export type Told<Event> =
   | { readonly type: 'live'; readonly at: Timestamp }
-  | { readonly type: 'gap'; readonly reason: string; readonly at: Timestamp }
+  /** Also when it cannot be opened at first, and again when what keeps it down is another cause. */
+  | { readonly type: 'gap'; readonly cause: GapCause; readonly reason: string; readonly at: Timestamp }
   | { readonly type: 'event'; readonly event: Event }
 
 /** Silence longer than this many heartbeats is a dead line, not a quiet market. */
@@ -95,7 +103,7 @@ export async function* socketEvents<Event>(
     keyOf: told => (told.type === 'event' ? (protocol.stateOf?.(told.event) ?? null) : null),
     // Events arrive only while live, so what follows the gap is live again.
     overflow: () => [
-      { type: 'gap', reason: `more than ${options.eventsMax} events waited for their reader`, at: at() },
+      { type: 'gap', cause: 'overflow', reason: `more than ${options.eventsMax} events waited for their reader`, at: at() },
       { type: 'live', at: at() }
     ]
   })
@@ -118,15 +126,16 @@ async function keepGoing<Event>(
   signal: AbortSignal
 ): Promise<void> {
   const { clock } = options
+  const continuity = new Continuity(clock, box)
   for (let attempt = 0; !signal.aborted; attempt += 1) {
-    const talk = new Talk(options, box)
+    const talk = new Talk(options, box, continuity)
     try {
       await options.connects.take('read', signal)
       await talk.run(await protocol.begin(signal), signal)
     } catch (error) {
       if (signal.aborted) return
       if (error instanceof BrokerFault && error.kind === 'credentials_rejected') throw error
-      talk.lost(error instanceof Error ? error.message : 'the stream failed')
+      talk.lost(error)
     }
     if (signal.aborted) return
     if (talk.livedMs() >= options.steadyMs) attempt = 0
@@ -134,10 +143,34 @@ async function keepGoing<Event>(
   }
 }
 
+/** What the reader knows of the line: an outage is told once, and again only when its cause is another one. */
+class Continuity<Event> {
+  readonly #clock: Clock
+  readonly #box: Mailbox<Told<Event>>
+  #outage: GapCause | null = null
+
+  constructor(clock: Clock, box: Mailbox<Told<Event>>) {
+    this.#clock = clock
+    this.#box = box
+  }
+
+  live(): void {
+    this.#outage = null
+    this.#box.put({ type: 'live', at: this.#clock.now() })
+  }
+
+  lost(cause: GapCause, reason: string): void {
+    if (this.#outage === cause) return
+    this.#outage = cause
+    this.#box.put({ type: 'gap', cause, reason, at: this.#clock.now() })
+  }
+}
+
 /** One connection from its opening to its end. */
 class Talk<Event> {
   readonly #options: SocketOptions
   readonly #box: Mailbox<Told<Event>>
+  readonly #continuity: Continuity<Event>
   readonly #over = Promise.withResolvers<void>()
   readonly #closing = new AbortController()
   #liveSinceMs: number | null = null
@@ -147,9 +180,10 @@ class Talk<Event> {
   /** What runs beside the conversation; none of it rejects. */
   readonly #tasks: Promise<void>[] = []
 
-  constructor(options: SocketOptions, box: Mailbox<Told<Event>>) {
+  constructor(options: SocketOptions, box: Mailbox<Told<Event>>, continuity: Continuity<Event>) {
     this.#options = options
     this.#box = box
+    this.#continuity = continuity
     this.#heardAtMs = options.clock.monotonicMs()
     this.#silenceMaxMs = options.handshakeMs
   }
@@ -184,12 +218,13 @@ class Talk<Event> {
     }
   }
 
-  /** Tells the reader, once, that continuity ended; nothing to tell when it never began. */
-  lost(reason: string): void {
-    if (this.#isLost || this.#liveSinceMs === null) return
+  /** The conversation's first end counts; what follows from it is not told. */
+  lost(error: unknown): void {
+    if (this.#isLost) return
     this.#isLost = true
-    this.#box.put({ type: 'gap', reason, at: this.#options.clock.now() })
-    this.#options.log.info('broker stream lost', { reason, livedMs: Math.round(this.livedMs()) })
+    const { cause, reason } = gapOf(error)
+    this.#continuity.lost(cause, reason)
+    this.#options.log.info('broker stream lost', { cause, reason, livedMs: Math.round(this.livedMs()) })
   }
 
   #attend(socket: WebSocket, conversation: Conversation<Event>): void {
@@ -203,24 +238,41 @@ class Talk<Event> {
         if (isBinary && conversation.textIsBinary !== true) throw new Error('the broker sent a binary frame')
         for (const heard of conversation.hear(data.toString())) this.#take(heard, conversation, line)
       } catch (error) {
-        this.#fail(error)
+        this.#fail(error instanceof StreamFault ? error : new StreamFault('malformed', messageOf(error), error))
       }
     })
-    socket.on('close', code => {
-      const meaning = conversation.closed?.(code, this.#closing.signal) ?? Promise.resolve()
-      meaning.then(() => this.#fail(new Error(`the broker closed the stream (${code})`))).catch((error: unknown) => this.#fail(error))
+    socket.on('close', code => void this.#closed(code, conversation))
+    socket.on('unexpected-response', (_request, { statusCode }) => {
+      this.#fail(new StreamFault('refused', `the broker answered ${statusCode} to the stream`))
     })
-    socket.on('error', error => this.#fail(error))
+    socket.on('error', error => {
+      const isProtocol = 'code' in error && typeof error.code === 'string' && error.code.startsWith('WS_ERR_')
+      this.#fail(new StreamFault(isProtocol ? 'malformed' : 'lost', error.message, error))
+    })
+  }
+
+  /** The gap is told before anything is mended: that may take a while. Never rejects. */
+  async #closed(code: number, conversation: Conversation<Event>): Promise<void> {
+    const closing = conversation.closed?.(code) ?? null
+    const ended = new StreamFault(closing?.cause ?? 'lost', `the broker closed the stream (${code})`)
+    try {
+      if (closing?.mend !== undefined && !this.#closing.signal.aborted) {
+        this.lost(ended)
+        await closing.mend(this.#closing.signal)
+      }
+      this.#fail(ended)
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
   #take(heard: Heard<Event>, conversation: Conversation<Event>, line: Line<Event>): void {
     if (this.#isLost || this.#closing.signal.aborted) return
-    const at = this.#options.clock.now()
     switch (heard.type) {
       case 'live':
         this.#liveSinceMs = this.#options.clock.monotonicMs()
         this.#silenceMaxMs = heard.heartbeatMs * HEARTBEATS_MISSED
-        this.#box.put({ type: 'live', at })
+        this.#continuity.live()
         // The watch over the handshake sleeps for longer than a heartbeat takes, so a second one begins.
         this.#tasks.push(this.#watch())
         this.#tend(conversation, line)
@@ -229,11 +281,11 @@ class Talk<Event> {
         this.#box.put(heard)
         return
       case 'gap':
-        this.#box.put({ type: 'gap', reason: heard.reason, at })
-        this.#box.put({ type: 'live', at })
+        this.#continuity.lost(heard.cause, heard.reason)
+        this.#continuity.live()
         return
       case 'over':
-        this.#fail(heard.fault ?? new Error(heard.reason))
+        this.#fail(heard.fault ?? new StreamFault(heard.cause, heard.reason))
     }
   }
 
@@ -244,7 +296,7 @@ class Talk<Event> {
 
   #fail(error: unknown): void {
     if (this.#closing.signal.aborted) return
-    this.lost(error instanceof Error ? error.message : 'the stream failed')
+    this.lost(error)
     this.#over.reject(error)
     this.#over.promise.catch(() => undefined)
   }
@@ -254,10 +306,15 @@ class Talk<Event> {
     const { clock } = this.#options
     while (!this.#closing.signal.aborted) {
       const leftMs = this.#heardAtMs + this.#silenceMaxMs - clock.monotonicMs()
-      if (leftMs <= 0) return this.#fail(new Error(`nothing heard from the broker for ${Math.round(this.#silenceMaxMs)} ms`))
+      if (leftMs <= 0)
+        return this.#fail(new StreamFault('silence', `nothing heard from the broker for ${Math.round(this.#silenceMaxMs)} ms`))
       await clock.sleep(Math.min(leftMs, this.#silenceMaxMs), this.#closing.signal).catch(() => undefined)
     }
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'the stream failed'
 }
 
 /** Resolves once the socket is really gone. A peer that does not answer the close frame in time is cut off. */

@@ -1,14 +1,15 @@
 /** How the house's account stream is spoken: log in, count the events, notice what is missing, keep the token fresh. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
+import { type AccountEvent, BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import { readJson } from '../kit/json.ts'
 import { field, integer, member, nested, object, text, timestamp, type Wire } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
 import { Sequence, type Sequenced } from '../kit/sequence.ts'
-import type { Conversation, Heard, Line, SocketProtocol } from '../kit/socket.ts'
+import type { Closing, Conversation, Heard, Line, SocketProtocol } from '../kit/socket.ts'
+import { StreamFault } from '../kit/stream-fault.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import { parseBalance, parseOrder } from './parse.ts'
 
@@ -33,8 +34,17 @@ export interface StreamOptions {
 
 export function sandboxStream(options: StreamOptions): SocketProtocol<AccountEvent> {
   return {
-    begin: async signal => new HouseTalk(options, await options.tokens.current(signal)),
+    begin: async signal => new HouseTalk(options, await tokenFor(options, signal)),
     stateOf: event => (event.type === 'positions' || event.type === 'balances' ? `${event.type} ${event.brokerAccountId}` : null)
+  }
+}
+
+async function tokenFor({ tokens }: StreamOptions, signal: AbortSignal): Promise<string> {
+  try {
+    return tokens.fresh() ?? (await tokens.current(signal))
+  } catch (cause) {
+    if (cause instanceof BrokerFault && cause.kind === 'credentials_rejected') throw cause
+    throw new StreamFault('token', 'no access token could be had', cause)
   }
 }
 
@@ -88,14 +98,14 @@ class HouseTalk implements Conversation<AccountEvent> {
       read: async (account, within) => line.tell({ type: 'event', event: await positions(account, within) }),
       failed: (account, error) => {
         log.warn('positions that changed could not be read', { account, reason: error instanceof Error ? error.message : 'unknown' })
-        line.tell({ type: 'gap', reason: 'positions that changed could not be read' })
+        line.tell({ type: 'gap', cause: 'hole', reason: 'positions that changed could not be read' })
       }
     })
     this.#positions = refetch
     while (!signal.aborted) {
       await clock.sleep(Math.min(Math.max(tokens.renewsInMs(), 1_000), TOKEN_CHECK_MS_MAX), signal).catch(() => undefined)
       if (signal.aborted) return
-      const token = tokens.fresh() ?? (await tokens.current(signal))
+      const token = await this.#nextToken(signal)
       if (token === this.#token) continue
       this.#token = token
       line.say(JSON.stringify({ op: 'token', token }))
@@ -103,15 +113,31 @@ class HouseTalk implements Conversation<AccountEvent> {
   }
 
   /** The house closes with 4001 or 4003 when the token is not, or no longer, valid: the next connection needs another one. */
-  async closed(code: number, signal: AbortSignal): Promise<void> {
-    if (code === 4001 || code === 4003) await this.#options.tokens.replacement(this.#token, signal)
+  closed(code: number): Closing | null {
+    if (code !== 4001 && code !== 4003) return null
+    return {
+      cause: 'token',
+      mend: async signal => {
+        await this.#options.tokens.replacement(this.#token, signal)
+      }
+    }
+  }
+
+  /** The house lets a stream outlive its token for a while, so one that cannot be had now is asked for again. @throws credentials_rejected */
+  async #nextToken(signal: AbortSignal): Promise<string> {
+    try {
+      return await tokenFor(this.#options, signal)
+    } catch (cause) {
+      if (cause instanceof BrokerFault) throw cause
+      return this.#token
+    }
   }
 
   #answered(ev: string, message: Wire): readonly Heard<AccountEvent>[] {
     if (ev === 'denied') {
       const code = text(message, 'code', 64)
       // A refused token is settled when the socket closes, which the house does next.
-      return code === 'token_invalid' ? [] : [{ type: 'over', reason: `the house denied the stream (${code})` }]
+      return code === 'token_invalid' ? [] : [{ type: 'over', cause: 'refused', reason: `the house denied the stream (${code})` }]
     }
     member({ ev }, 'ev', { ready: true })
     this.#events = new Sequence(integer(message, 'seq'), AHEAD_MAX)
@@ -120,7 +146,7 @@ class HouseTalk implements Conversation<AccountEvent> {
   }
 
   #released({ items, hole }: Sequenced<Wire>): readonly Heard<AccountEvent>[] {
-    const heard: Heard<AccountEvent>[] = hole ? [{ type: 'gap', reason: 'the house counts an event that did not come' }] : []
+    const heard: Heard<AccountEvent>[] = hole ? [{ type: 'gap', cause: 'hole', reason: 'the house counts an event that did not come' }] : []
     for (const item of items) heard.push(...this.#event(item))
     return heard
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { BrokerFault } from '@trunkline/core/ports/broker'
@@ -7,6 +8,7 @@ import { until } from '@trunkline/testkit/until'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { RateBudget } from '../../src/kit/budget.ts'
 import { type Conversation, type SocketOptions, type SocketProtocol, socketEvents, type Told } from '../../src/kit/socket.ts'
+import { StreamFault } from '../../src/kit/stream-fault.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryLog } from '../support/log.ts'
 
@@ -59,7 +61,7 @@ function protocol(venue: Venue, more: Partial<Conversation<string>> = {}): Socke
         if (frame === 'nonsense') throw new Malformed('frame', 'sense', frame)
         const [word, ms] = frame.split(' ')
         if (word === 'live') return [{ type: 'live', heartbeatMs: Number(ms) }]
-        return frame === 'gap' ? [{ type: 'gap', reason: 'missed one' }] : [{ type: 'event', event: frame }]
+        return frame === 'gap' ? [{ type: 'gap', cause: 'hole', reason: 'missed one' }] : [{ type: 'event', event: frame }]
       },
       ...more
     })
@@ -86,9 +88,11 @@ function follow(of: SocketProtocol<string>, more: Partial<SocketOptions> = {}) {
   })()
   running.catch(() => undefined)
   const words = () => told.map(item => (item.type === 'event' ? item.event : item.type))
+  const causes = () => told.flatMap(item => (item.type === 'gap' ? [item.cause] : []))
   return {
     told,
     words,
+    causes,
     running,
     heard: (count: number) => until(() => told.length >= count, `${count} were told, so far ${words().join(', ')}`),
     async [Symbol.asyncDispose]() {
@@ -117,16 +121,17 @@ test('a lost socket is a gap at once, and live again after', async () => {
   await using venue = await Venue.start()
   await using reader = follow(protocol(venue))
   await reader.heard(1)
-  for (const lose of [
-    () => venue.last.terminate(),
-    () => venue.last.close(1001),
-    () => venue.last.send('nonsense'),
-    () => venue.last.send('x'.repeat(2_000))
-  ]) {
+  for (const [lose, cause] of [
+    [() => venue.last.terminate(), 'lost'],
+    [() => venue.last.close(1001), 'lost'],
+    [() => venue.last.send('nonsense'), 'malformed'],
+    [() => venue.last.send('x'.repeat(2_000)), 'malformed']
+  ] as const) {
     const before = reader.told.length
     lose()
     await reader.heard(before + 2)
     assert.deepEqual(reader.words().slice(before), ['gap', 'live'])
+    assert.equal(reader.causes().at(-1), cause)
   }
 })
 
@@ -144,17 +149,54 @@ test('silence of two heartbeats is a gap; a frame of any kind is not silence', a
   assert.ok(performance.now() - from >= 120 && performance.now() - from < 5_000)
   const gap = reader.told.find(item => item.type === 'gap')
   assert.match(gap?.type === 'gap' ? gap.reason : '', /nothing heard/)
+  assert.deepEqual(reader.causes(), ['silence'])
 })
 
-test('a venue that never says live is left and tried again, without a gap', async () => {
+test('an outage whose cause becomes another one is told again, and only then', async () => {
+  await using venue = await Venue.start()
+  let attempts = 0
+  const of = protocol(venue)
+  const begin = async (signal: AbortSignal) => {
+    attempts += 1
+    if (attempts === 1) return await of.begin(signal)
+    if (attempts <= 4) throw new BrokerFault('unreachable', 'down')
+    if (attempts <= 7) throw new StreamFault('token', 'no token can be had')
+    if (attempts <= 9) throw new BrokerFault('rate_limited', 'later')
+    return await of.begin(signal)
+  }
+  await using reader = follow({ begin })
+  await reader.heard(1)
+  venue.last.terminate()
+  await until(() => reader.words().filter(word => word === 'live').length === 2, 'live again')
+  assert.deepEqual(reader.causes(), ['lost', 'token', 'refused'])
+})
+
+test('a venue that answers the upgrade with an error has refused it', async () => {
+  const server = createServer((_request, response) => response.end('no'))
+  server.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n'))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  await using venue = await Venue.start()
+  const of = protocol(venue)
+  const begin = async (signal: AbortSignal) => ({ ...(await of.begin(signal)), url: `ws://127.0.0.1:${address.port}` })
+  await using reader = follow({ begin })
+  await reader.heard(1)
+  assert.deepEqual(reader.causes(), ['refused'])
+  await reader[Symbol.asyncDispose]()
+  server.close()
+})
+
+test('a venue that never says live is left and tried again, and the outage is told once', async () => {
   await using venue = await Venue.start()
   venue.greeting = ''
   await using reader = follow(protocol(venue), { handshakeMs: 50 })
   await until(() => venue.sockets.length >= 3, 'it is tried again')
-  assert.deepEqual(reader.words(), [])
+  assert.deepEqual(reader.causes(), ['silence'])
   venue.greeting = 'live 1000'
-  await reader.heard(1)
-  assert.deepEqual(reader.words(), ['live'])
+  await reader.heard(2)
+  assert.deepEqual(reader.words(), ['gap', 'live'])
 })
 
 test('flapping is met with growing pauses, a steady line starts afresh', async () => {
@@ -243,13 +285,13 @@ test('a login that ended ends the stream, whoever noticed it; any other fault do
   await assert.rejects(beginning.running, gone)
   assert.equal(faults.length, 0)
 
-  const closed = follow(protocol(venue, { closed: code => (code === 4003 ? Promise.reject(gone) : Promise.resolve()) }))
+  const closed = follow(protocol(venue, { closed: code => (code === 4003 ? { cause: 'token', mend: () => Promise.reject(gone) } : null) }))
   await closed.heard(1)
   venue.last.close(4003)
   await assert.rejects(closed.running, gone)
   assert.deepEqual(closed.words(), ['live', 'gap'])
 
-  const said = follow(protocol(venue, { hear: () => [{ type: 'over', reason: 'gone', fault: gone }] }))
+  const said = follow(protocol(venue, { hear: () => [{ type: 'over', cause: 'refused', reason: 'gone', fault: gone }] }))
   await assert.rejects(said.running, gone)
 })
 

@@ -229,7 +229,11 @@ test('a stream that ends with its token comes back with another one', async () =
       })
     )
     await using reading = await listen(house.broker)
-    await until(() => reading.events.length === 1, 'live')
+    await until(() => reading.events.length === 2, 'live')
+    assert.deepEqual(
+      reading.events.map(event => (event.type === 'gap' ? event.cause : event.type)),
+      ['token', 'live']
+    )
     assert.deepEqual(tokens, ['at', 'at2'])
   }
 })

@@ -10,6 +10,7 @@ import type { Hasher, Vault } from '../ports/vault.ts'
 import type { CredentialLookup } from './authenticate.ts'
 import type { Directory } from './connections/directory.ts'
 import type { Mirrors } from './mirror/mirrors.ts'
+import type { UserWatch } from './mirror/user-watch.ts'
 import type { OrderDesk } from './orders/order-desk.ts'
 import type { OrderGateway } from './orders/order-gateway.ts'
 import type { OrderPages } from './orders/order-pages.ts'
@@ -35,6 +36,7 @@ export interface AppDeps extends Deps {
   readonly lookup: CredentialLookup
   readonly directory: Directory
   readonly mirrors: Mirrors
+  readonly watch: UserWatch
   readonly orderGateway: OrderGateway
   readonly desk: OrderDesk
   readonly orderPages: OrderPages

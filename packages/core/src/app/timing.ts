@@ -14,6 +14,12 @@ export interface Timing {
   readonly settleMs: number
   /** How long a mirror stays after its last open order. */
   readonly mirrorIdleMs: number
+  /** At most how long between two pictures of an account that no stream tells of, because there is none or it is down. */
+  readonly pollMs: number
+  /** At most how long between two readings of the orders of an account that has open ones, although its stream is well. */
+  readonly reconcileMs: number
+  /** At most how long between two whole pictures of an account although its stream is well. */
+  readonly auditMs: number
   /** Pauses between look-ups of an unknown outcome; the last repeats. */
   readonly lookupPausesMs: readonly number[]
 }
@@ -26,5 +32,8 @@ export const DEFAULT_TIMING: Timing = {
   absenceMs: { enforced: 60_000, bounded: 120_000, open_only: 120_000, label: 300_000 },
   settleMs: 1_000,
   mirrorIdleMs: 120_000,
+  pollMs: 5_000,
+  reconcileMs: 60_000,
+  auditMs: 300_000,
   lookupPausesMs: [500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000]
 }

@@ -12,6 +12,7 @@ export const ERROR_CODES = [
   'order_not_found',
   'route_not_found',
   'method_not_allowed',
+  'upgrade_required',
   'platform_not_found',
   'user_exists',
   'cl_order_id_duplicate',

@@ -13,6 +13,9 @@ export type CounterName =
   | 'orders_resolved_total'
   | 'stream_gaps_total'
   | 'broker_faults_total'
+  | 'connections_broken_total'
   | 'revocations_total'
+  | 'stream_closed_total'
+  | 'stream_authentications_failed_total'
 
 export type TimerName = 'order_submit_seconds' | 'order_resolve_seconds' | 'broker_read_seconds'

@@ -260,6 +260,8 @@ export interface EventStore {
   read(userKey: UserKey, after: number, limit: number): Promise<readonly LoggedEvent[]>
   /** `seq` of the user's newest event; 0 before the first, and for a user that is gone. */
   last(userKey: UserKey): Promise<number>
+  /** The same of many users; those without an event are left out. */
+  lasts(userKeys: readonly UserKey[]): Promise<ReadonlyMap<UserKey, number>>
   /** Which events are kept: from `oldest` to `last`. `oldest` is `last + 1` when none is. */
   span(userKey: UserKey): Promise<{ readonly oldest: number; readonly last: number }>
   /** Erases events logged before `at`, at most `limit` of them, of each user the oldest first. Gives how many. */

@@ -1,4 +1,5 @@
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import type { Bus } from '@trunkline/core/ports/bus'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
@@ -23,6 +24,8 @@ export interface AdminDeps {
   readonly ids: Ids
   readonly hasher: Pick<Hasher, 'hash'>
   readonly log: Log
+  /** Tells the running service what changed; null where none runs. */
+  readonly bus: Pick<Bus, 'publish'> | null
   /** Asked for when first needed, because most operations need no key. @throws KeyFileRefused */
   readonly keys: () => Keys
   /** Where the demo platform's credentials lie, which follow a new secret; null: nowhere. */

@@ -37,6 +37,7 @@ export async function rotatePlatformSecret(deps: AdminDeps, { platform: wanted }
   if (platform === undefined || !(await deps.store.platforms.replaceSecret(platform.platformId, deps.hasher.hash(clientSecret), entry))) {
     throw new AdminRefused(`There is no platform ${JSON.stringify(wanted)}. See them with: npm run cli -- platform list`)
   }
+  deps.bus?.publish({ type: 'platform_secret_changed', platformId: platform.platformId })
   if (deps.demoFile !== null) refreshDemoFile(deps.demoFile, platform.clientId, clientSecret)
   return { ...view(platform), clientSecret }
 }

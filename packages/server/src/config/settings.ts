@@ -77,6 +77,14 @@ export const SETTINGS = {
     about:
       '`1` serves on a PostgreSQL that may lose acknowledged orders in a power cut (fsync, full_page_writes or synchronous_commit off).'
   },
+  eventsDays: {
+    group: 'Storage',
+    env: 'TRUNKLINE_EVENTS_DAYS',
+    parse: integer(1, 36_500),
+    fallback: '30',
+    about:
+      'Days for which updates are kept for reading again: `GET /events`, and `after` on the broker stream. Older ones are erased; orders, positions and balances stay.'
+  },
   masterKeys: {
     group: 'Storage',
     env: 'TRUNKLINE_MASTER_KEYS',

@@ -23,6 +23,8 @@ export interface Param<T> {
   readonly schema: TSchema
   /** An example for the reference. */
   readonly example: string
+  /** In a query: it must be given. One in a path always is. */
+  readonly required?: true
   /** @throws Malformed naming `name`. */
   read(text: string, name: string): T
 }
@@ -30,7 +32,9 @@ export interface Param<T> {
 export type Params = Readonly<Record<string, Param<unknown>>>
 type ValueOf<P> = P extends Param<infer T> ? T : never
 /** What a query gave: absent parameters are undefined. */
-export type QueryValues<P extends Params> = { readonly [K in keyof P]: ValueOf<P[K]> | undefined }
+export type QueryValues<P extends Params> = {
+  readonly [K in keyof P]: ValueOf<P[K]> | (P[K] extends { readonly required: true } ? never : undefined)
+}
 /** What a path gave. */
 export type PathValues<P extends Params> = { readonly [K in keyof P]: ValueOf<P[K]> }
 
@@ -46,6 +50,9 @@ export function readQuery<P extends Params>(params: P, given: QueryTexts): Query
       complaints.push({ path: name, message: text === REPEATED ? 'is given more than once' : 'is not percent-encoded UTF-8' })
     else values[name] = attempt(param, text, name, complaints)
     if (complaints.length >= COMPLAINTS_MAX) break
+  }
+  for (const name in params) {
+    if (params[name]?.required === true && given[name] === undefined) complaints.push({ path: name, message: 'is required' })
   }
   refuse('query_invalid', complaints)
   return values as QueryValues<P>
@@ -80,6 +87,11 @@ function refuse(code: ErrorCode, details: readonly ErrorDetail[]): void {
 function knownOnes(params: Params): string {
   const names = Object.keys(params)
   return names.length === 0 ? '; it takes none' : `; it takes ${names.join(', ')}`
+}
+
+/** The same parameter, which a query must then give. */
+export function required<T>(param: Param<T>): Param<T> & { readonly required: true } {
+  return { ...param, required: true }
 }
 
 /** A service-made identifier. */
@@ -136,7 +148,7 @@ export function integer(
     schema: Type.Integer({ minimum, maximum, default: fallback }),
     example: String(fallback),
     read(text, name) {
-      const value = /^(?:0|[1-9]\d{0,8})$/.test(text) ? Number(text) : Number.NaN
+      const value = /^(?:0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN
       if (!(value >= minimum && value <= maximum)) throw new Malformed(name, `a whole number from ${minimum} to ${maximum}`, text)
       return value
     }

@@ -17,6 +17,7 @@ export const HTTP_STATUS = {
   order_not_found: 404,
   route_not_found: 404,
   method_not_allowed: 405,
+  upgrade_required: 426,
   platform_not_found: 400,
   user_exists: 409,
   cl_order_id_duplicate: 409,

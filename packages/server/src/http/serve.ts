@@ -35,11 +35,20 @@ export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoin
       async handler(request, reply) {
         reply.statusCode = success.status
         const answer = await request.act?.(request.body)
+        if (method !== 'GET') await otherWork()
         if (!(answer instanceof Rendered)) return answer
         return reply.header('content-type', 'application/json; charset=utf-8').send(answer.bytes)
       }
     })
   }
+}
+
+/**
+ * Lets what else is due in this turn of the event loop come first. What a write did is told on the streams at the end of the turn; so its
+ * updates are on their way before its answer is, and the answer is not contradicted by an older update that comes after it.
+ */
+function otherWork(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
 }
 
 interface ApiRoute {

@@ -1,29 +1,49 @@
-import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
-import type { Store } from '@trunkline/core/ports/store'
+import type { AttemptStore, AuditStore, EventStore, TokenStore } from '@trunkline/core/ports/store'
 
 const SEAL_EVERY_MS = 1_000
 const SEAL_BATCH = 1_000
 const PRUNE_EVERY_MS = 60_000
 const KEEP_LINKS_MS = 7 * 24 * 3_600_000
+const DAY_MS = 24 * 3_600_000
+/** Events erased in one step: some milliseconds of the database's time. */
+const EVENTS_STEP = 500
+/** Pause between two steps, in which whoever waits for the database is served. With it at most some 10,000 events a second go. */
+const EVENTS_PAUSE_MS = 50
 
-/** What happens regularly and belongs to no request: chaining the audit log, and erasing links and tokens that are over. */
+/** The parts of the store that are tidied. */
+export interface Tidied {
+  readonly audit: Pick<AuditStore, 'seal'>
+  readonly attempts: Pick<AttemptStore, 'prune'>
+  readonly tokens: Pick<TokenStore, 'prune'>
+  readonly events: Pick<EventStore, 'prune'>
+}
+
+/** What happens regularly and belongs to no request: chaining the audit log, and erasing links, tokens and events that are over. */
 export class Housekeeping {
-  readonly #store: Pick<Store, 'audit' | 'attempts' | 'tokens'>
+  readonly #store: Tidied
   readonly #clock: Clock
   readonly #log: Log
+  readonly #keepEventsMs: number
   readonly #stopping = new AbortController()
   #running: Promise<unknown> | null = null
 
-  constructor(store: Pick<Store, 'audit' | 'attempts' | 'tokens'>, clock: Clock, log: Log) {
-    this.#store = store
-    this.#clock = clock
-    this.#log = log
+  /** @param eventsDays days for which events are kept */
+  constructor(deps: { readonly store: Tidied; readonly clock: Clock; readonly log: Log }, eventsDays: number) {
+    this.#store = deps.store
+    this.#clock = deps.clock
+    this.#log = deps.log
+    this.#keepEventsMs = eventsDays * DAY_MS
   }
 
   start(): void {
-    this.#running ??= Promise.all([this.#every(SEAL_EVERY_MS, () => this.#seal()), this.#every(PRUNE_EVERY_MS, () => this.#prune())])
+    this.#running ??= Promise.all([
+      this.#every(SEAL_EVERY_MS, () => this.#seal()),
+      this.#every(PRUNE_EVERY_MS, () => this.#prune()),
+      this.#every(PRUNE_EVERY_MS, () => this.#pruneEvents())
+    ])
   }
 
   /** Chains what the last second wrote before it ends. */
@@ -36,7 +56,7 @@ export class Housekeeping {
   async #every(ms: number, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      await this.#clock.sleep(ms, signal).catch(() => undefined)
+      await this.#pause(ms)
       if (signal.aborted) return
       await work().catch(cause => this.#log.warn('housekeeping waits for the store', { cause }))
     }
@@ -47,9 +67,24 @@ export class Housekeeping {
   }
 
   async #prune(): Promise<void> {
-    const now = this.#clock.now()
     // An expired link is still told apart from one that never was, and its user sent back to the platform, for a week.
-    await this.#store.attempts.prune(timestampOfMs(epochMs(now) - KEEP_LINKS_MS))
-    await this.#store.tokens.prune(now)
+    await this.#store.attempts.prune(this.#ago(KEEP_LINKS_MS))
+    await this.#store.tokens.prune(this.#ago(0))
+  }
+
+  /** Ends after the present step when the service stops; the next start goes on. */
+  async #pruneEvents(): Promise<void> {
+    const before = this.#ago(this.#keepEventsMs)
+    while (!this.#stopping.signal.aborted && (await this.#store.events.prune(before, EVENTS_STEP)) === EVENTS_STEP)
+      await this.#pause(EVENTS_PAUSE_MS)
+  }
+
+  #ago(ms: number): Timestamp {
+    return timestampOfMs(epochMs(this.#clock.now()) - ms)
+  }
+
+  /** Ends early when the service stops. */
+  async #pause(ms: number): Promise<void> {
+    await this.#clock.sleep(ms, this.#stopping.signal).catch(() => undefined)
   }
 }

@@ -7,9 +7,12 @@ const COUNTERS: { readonly [name in CounterName]: { readonly help: string; reado
   order_alarms_total: { help: 'Fills that should not have been', labels: ['broker', 'alarm'] },
   order_reports_ignored_total: { help: 'Reports that would have moved an order where it cannot go', labels: ['broker', 'reason'] },
   orders_resolved_total: { help: 'Orders whose unknown fate was found out', labels: ['broker'] },
-  stream_gaps_total: { help: 'Interruptions of account streams', labels: ['broker'] },
+  stream_gaps_total: { help: 'Interruptions of brokers’ account streams, by cause', labels: ['broker', 'cause'] },
   broker_faults_total: { help: 'Reads a broker did not answer', labels: ['broker', 'kind'] },
-  revocations_total: { help: 'Revocations of broker logins', labels: ['broker', 'result'] }
+  connections_broken_total: { help: 'Connections whose credentials a broker rejected for good', labels: ['broker'] },
+  revocations_total: { help: 'Revocations of broker logins', labels: ['broker', 'result'] },
+  stream_closed_total: { help: 'Sockets of the streams that closed, by close code', labels: ['code'] },
+  stream_authentications_failed_total: { help: 'Failed authentications on the streams', labels: [] }
 }
 
 const TIMERS: { readonly [name in TimerName]: string } = {
@@ -53,6 +56,32 @@ export class PromMeter implements Meter {
 
   request(method: string, route: string, status: number, seconds: number): void {
     this.#requests.observe({ method, route, status }, seconds)
+  }
+
+  /** A total that somebody else counts, read when the page is. */
+  total(name: string, help: string, read: () => number): void {
+    new Counter({
+      name: `trunkline_${name}`,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.reset()
+        this.inc(read())
+      }
+    })
+  }
+
+  /** Values of one kind, each under its own label value, read when the page is. */
+  gauges<Value extends string>(name: string, help: string, label: string, values: readonly Value[], read: (value: Value) => number): void {
+    new Gauge({
+      name: `trunkline_${name}`,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      collect() {
+        for (const value of values) this.set({ [label]: value }, read(value))
+      }
+    })
   }
 
   /** A value read when the page is. */

@@ -7,7 +7,7 @@ import type { Ids } from '@trunkline/core/ports/ids'
 import { type LoggedEvent, StoreUnavailable } from '@trunkline/core/ports/store'
 import type { Kysely } from 'kysely'
 import type { Database, RecordKind } from './database.ts'
-import { DOCUMENT_SEPARATOR, writeDocument } from './documents.ts'
+import { DOCUMENT_SEPARATOR, writeAccountEvent } from './documents.ts'
 import type { Session } from './session.ts'
 
 type Topical =
@@ -37,7 +37,12 @@ export class RecordWriter {
   }
 
   /** Writes over the version it read, and again when someone else wrote meanwhile. Nothing when the account is gone. */
-  async replace({ accountId, userKey }: Account, kind: 'balances' | 'positions', next: Replacement): Promise<readonly LoggedEvent[]> {
+  async replace(
+    { accountId, userKey, connectionId, accountNumber }: Account,
+    kind: 'balances' | 'positions',
+    next: Replacement
+  ): Promise<readonly LoggedEvent[]> {
+    const of = { connectionId, accountNumber }
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const [before] = await this.#session.rows<{ version: number; document: string }>(
         'select version, document from account_records where account_id = $1 and kind = $2',
@@ -54,11 +59,11 @@ export class RecordWriter {
         next.document,
         at,
         told.length === 0 ? null : JSON.stringify(told.map(({ eventId }) => ({ id: eventId }))),
-        told.length === 0 ? null : told.map(({ data }) => writeDocument(data)).join(DOCUMENT_SEPARATOR)
+        told.length === 0 ? null : told.map(({ data }) => writeAccountEvent(of, data)).join(DOCUMENT_SEPARATOR)
       ])
       const first = row?.first ?? null
       if (first === null) return []
-      if (first >= 0) return told.map((event, index) => ({ ...event, userKey, accountId, at, seq: first + index }))
+      if (first >= 0) return told.map((event, index) => ({ ...event, ...of, userKey, accountId, at, seq: first + index }))
     }
     throw new StoreUnavailable(`The ${kind} of account ${accountId} are being written by too many at once.`)
   }

@@ -41,6 +41,7 @@ export interface Database {
   readonly order_broker_ids: OrderBrokerIdsTable
   readonly fills: FillsTable
   readonly events: EventsTable
+  readonly stream_places: StreamPlacesTable
   readonly audit_pending: AuditPendingTable
   readonly audit_log: AuditLogTable
   readonly audit_head: AuditHeadTable
@@ -68,7 +69,9 @@ interface UsersTable {
 
 interface UserCountersTable {
   user_key: UserKey
+  first_seq: Generated<number>
   last_seq: number
+  oldest_at: Timestamp | null
 }
 
 interface ConnectionAttemptsTable {
@@ -204,6 +207,13 @@ interface EventsTable {
   topic: 'orders' | 'positions' | 'balances'
   at: Timestamp
   data: Document
+}
+
+interface StreamPlacesTable {
+  session_id: string
+  platform_id: PlatformId
+  node_id: string
+  expires_at: Timestamp
 }
 
 interface AuditPendingTable {

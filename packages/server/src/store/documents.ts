@@ -3,7 +3,7 @@ import type { Balance, Position, Transaction } from '@trunkline/core/domain/acco
 import type { TransactionId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import type { Day } from '@trunkline/core/domain/timestamp'
-import type { AuditEntry } from '@trunkline/core/ports/store'
+import type { AuditEntry, EventAccount } from '@trunkline/core/ports/store'
 
 /** Never occurs in JSON text, so a list of documents travels as one text without escaping. */
 export const DOCUMENT_SEPARATOR = '\u001e'
@@ -14,9 +14,7 @@ export interface DaySpan {
   readonly to: Day
 }
 
-export function writeDocument(
-  value: Balance | Position | Transaction | DaySpan | readonly Balance[] | readonly Position[] | readonly string[] | null
-): string {
+export function writeDocument(value: Transaction | DaySpan | readonly Balance[] | readonly Position[] | readonly string[] | null): string {
   return JSON.stringify(value)
 }
 
@@ -77,8 +75,22 @@ export function readOrder(document: string): Order {
   return order
 }
 
-export function readBalance(document: string): Balance {
-  return JSON.parse(document) as Balance
+/** What an event tells of an account, with what it must still say when the account is gone. */
+export function writeAccountEvent({ connectionId, accountNumber }: EventAccount, data: Balance | readonly Position[]): string {
+  return JSON.stringify([connectionId, accountNumber, data])
+}
+
+export function readBalanceEvent(document: string): EventAccount & { readonly data: Balance } {
+  return accountEvent<Balance>(document)
+}
+
+export function readPositionsEvent(document: string): EventAccount & { readonly data: readonly Position[] } {
+  return accountEvent<readonly Position[]>(document)
+}
+
+function accountEvent<Data>(document: string): EventAccount & { readonly data: Data } {
+  const [connectionId, accountNumber, data] = JSON.parse(document) as [EventAccount['connectionId'], string, Data]
+  return { connectionId, accountNumber, data }
 }
 
 export function readBalances(document: string): readonly Balance[] {

@@ -1,10 +1,25 @@
 // The log of what happened to users' records.
 import type { UserKey } from '@trunkline/core/domain/ids'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
 import type { Selectable } from 'kysely'
 import type { Database } from './database.ts'
-import { readBalance, readOrder, readPositions } from './documents.ts'
+import { readBalanceEvent, readOrder, readPositionsEvent } from './documents.ts'
 import type { Session } from './session.ts'
+
+type Row = Selectable<Database['events']>
+
+/** Bytes of documents in one read; one event may have more, and then comes alone. */
+const READ_BYTES_MAX = 4 * 1024 * 1024
+
+// A length is known without fetching what it is the length of, so only what is given is fetched.
+const READ = `select user_key, seq, event_id, account_id, topic, at, data from (
+    select *, sum(octet_length(data)) over (order by seq rows unbounded preceding) - octet_length(data) as bytes_before
+    from (select * from events where user_key = $1 and seq > $2 order by seq limit $3) found
+  ) measured
+  where bytes_before < $4 order by seq`
+
+const PRUNE = '/* writes */ select prune_events($1, $2) as pruned'
 
 export class SqlEventStore implements EventStore {
   readonly #session: Session
@@ -14,17 +29,29 @@ export class SqlEventStore implements EventStore {
   }
 
   async read(userKey: UserKey, after: number, limit: number): Promise<readonly LoggedEvent[]> {
-    const rows = await this.#session.read(db =>
-      db
-        .selectFrom('events')
-        .select(['user_key', 'seq', 'event_id', 'account_id', 'topic', 'at', 'data'])
-        .where('user_key', '=', userKey)
-        .where('seq', '>', after)
-        .orderBy('seq')
-        .limit(limit)
-        .execute()
-    )
+    const rows = await this.#session.rows<Row>(READ, [userKey, after, limit, READ_BYTES_MAX])
     return rows.map(eventOf)
+  }
+
+  async lasts(userKeys: readonly UserKey[]): Promise<ReadonlyMap<UserKey, number>> {
+    const rows = await this.#session.rows<{ user_key: UserKey; last_seq: number }>(
+      'select user_key, last_seq from user_counters where user_key = any ($1) and last_seq > 0',
+      [userKeys]
+    )
+    return new Map(rows.map(row => [row.user_key, row.last_seq]))
+  }
+
+  async span(userKey: UserKey): Promise<{ readonly oldest: number; readonly last: number }> {
+    const [row] = await this.#session.rows<{ first_seq: number; last_seq: number }>(
+      'select first_seq, last_seq from user_counters where user_key = $1',
+      [userKey]
+    )
+    return row === undefined ? { oldest: 1, last: 0 } : { oldest: row.first_seq, last: row.last_seq }
+  }
+
+  async prune(at: Timestamp, limit: number): Promise<number> {
+    const [row] = await this.#session.statement<{ pruned: number }>(PRUNE, [at, limit])
+    return row?.pruned ?? 0
   }
 
   async last(userKey: UserKey): Promise<number> {
@@ -33,14 +60,14 @@ export class SqlEventStore implements EventStore {
   }
 }
 
-function eventOf(row: Selectable<Database['events']>): LoggedEvent {
+function eventOf(row: Row): LoggedEvent {
   const common = { eventId: row.event_id, userKey: row.user_key, seq: row.seq, accountId: row.account_id, at: row.at }
   switch (row.topic) {
     case 'orders':
       return { ...common, topic: 'orders', data: readOrder(row.data) }
     case 'positions':
-      return { ...common, topic: 'positions', data: readPositions(row.data) }
+      return { ...common, topic: 'positions', ...readPositionsEvent(row.data) }
     case 'balances':
-      return { ...common, topic: 'balances', data: readBalance(row.data) }
+      return { ...common, topic: 'balances', ...readBalanceEvent(row.data) }
   }
 }

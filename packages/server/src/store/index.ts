@@ -21,6 +21,7 @@ import { type EmbeddedStats, embeddedDialect, openEmbedded } from './pglite/inde
 import { SqlPlatformStore } from './platforms.ts'
 import { createPostgresEngine, durabilityFaults, type PoolStats } from './postgres.ts'
 import { Session } from './session.ts'
+import { SqlStreamPlaceStore } from './stream-places.ts'
 import { SqlTokenStore } from './tokens.ts'
 import { TYPES } from './types.ts'
 import { SqlUserStore } from './users.ts'
@@ -113,6 +114,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
     accounts: new SqlAccountStore(session, { clock: deps.clock, records }),
     orders: new SqlOrderStore(session, { recorder, records }),
     events: new SqlEventStore(session),
+    streamPlaces: new SqlStreamPlaceStore(session),
     tokens: new SqlTokenStore(session),
     audit: new SqlAuditStore(session),
     async probe() {
@@ -138,4 +140,6 @@ async function prepare({ db, kind }: Engine, deps: StoreDeps): Promise<void> {
     }
   }
   await migrate(db, deps)
+  // The engine has one process, and this is a new one: whatever held a place is gone.
+  if (kind === 'embedded') await db.deleteFrom('stream_places').execute()
 }

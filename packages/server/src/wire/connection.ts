@@ -1,4 +1,5 @@
 import type { ConnectionWithAccounts } from '@trunkline/core/app/connections/list-connections'
+import { HEALTH_STATES } from '@trunkline/core/domain/account'
 import { CONNECTION_STATUSES, CONNECTION_TYPES } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
 import { nullable, page, record, ticket, timestamp, uuid, word } from './common.ts'
@@ -43,6 +44,12 @@ export const connectionRecord = record('Connection', 'One completed broker login
   connection_type: connectionType,
   status: word(CONNECTION_STATUSES),
   broken_reason: nullable(Type.String(), 'Why the broker rejected the login; null while ACTIVE.'),
+  health: word(HEALTH_STATES, {
+    description:
+      'How well what is stored follows the broker. `live`: by its account stream, without a gap. `polling`: by asking. `stale`: the broker gives no answer, so records are the last known. `broken`: the broker rejected the credentials.'
+  }),
+  health_since: timestamp,
+  health_reason: nullable(Type.String(), 'Why it is not `live`; null while it is.'),
   created_at: timestamp,
   updated_at: timestamp
 })
@@ -56,7 +63,7 @@ export const accessToken = record('AccessToken', 'A token for the market data st
   expires_in: Type.Integer({ description: 'Seconds.', examples: [86_400] })
 })
 
-export function presentConnection({ connection, accounts }: ConnectionWithAccounts): Static<typeof connectionRecord> {
+export function presentConnection({ connection, accounts, health }: ConnectionWithAccounts): Static<typeof connectionRecord> {
   return {
     connection_id: connection.connectionId,
     user_id: connection.userId,
@@ -65,6 +72,9 @@ export function presentConnection({ connection, accounts }: ConnectionWithAccoun
     connection_type: connection.connectionType,
     status: connection.status,
     broken_reason: connection.brokenReason,
+    health: health.state,
+    health_since: health.since,
+    health_reason: health.reason,
     created_at: connection.createdAt,
     updated_at: connection.updatedAt
   }

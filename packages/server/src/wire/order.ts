@@ -125,7 +125,12 @@ export const orderRecord = record('Order', 'An order and everything known of it.
     )
   ),
   replaces_order_id: nullable(uuid),
-  replaced_by_order_id: nullable(uuid)
+  replaced_by_order_id: nullable(uuid),
+  revision: Type.Integer({
+    minimum: 1,
+    description:
+      'Grows with every change of the order. Of two records of an order keep the one with the higher revision, however they came.'
+  })
 })
 export const orderPage = page('OrderPage', orderRecord)
 
@@ -166,7 +171,8 @@ export function presentOrder(order: Order): Static<typeof orderRecord> {
     fills: order.fills.map(presentFill),
     legs: order.legs?.map(leg => ({ symbol: leg.symbol, action: leg.side, ratio: leg.ratio, fills: leg.fills.map(presentFill) })) ?? null,
     replaces_order_id: order.replacesOrderId,
-    replaced_by_order_id: order.replacedByOrderId
+    replaced_by_order_id: order.replacedByOrderId,
+    revision: order.revision
   }
 }
 

@@ -54,7 +54,7 @@ export function keysIn(dataDir: string): Keys & { readonly file: NonNullable<Key
 export const hurried: Clock = { now: () => clock.now(), monotonicMs: () => clock.monotonicMs(), sleep: async () => {} }
 
 export function adminOver(store: SqlStore, keys: Keys, more: Partial<AdminDeps> = {}): Admin {
-  return new Admin({ store, clock: hurried, ids, hasher, log: quiet, keys: () => keys, demoFile: null, ...more })
+  return new Admin({ store, clock: hurried, ids, hasher, log: quiet, bus: null, keys: () => keys, demoFile: null, ...more })
 }
 
 export function run(more: Partial<Run> = {}): Run {

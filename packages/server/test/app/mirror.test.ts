@@ -62,7 +62,7 @@ test('after a gap only the differences are told, and nothing when there are none
   world.broker.streams.up()
   await world.clock.settled()
   assert.equal((await world.events()).length, before)
-  assert.equal(world.counted.get('stream_gaps_total SANDBOX'), 1)
+  assert.equal(world.counted.get('stream_gaps_total SANDBOX lost'), 1)
 
   world.broker.streams.down()
   world.book.fill(idOf(order), '10')

@@ -39,6 +39,7 @@ export class WatchedStore {
       accounts: wrap('accounts', inner.accounts),
       orders: wrap('orders', inner.orders),
       events: wrap('events', inner.events),
+      streamPlaces: wrap('streamPlaces', inner.streamPlaces),
       tokens: wrap('tokens', inner.tokens),
       audit: wrap('audit', inner.audit),
       probe: () => inner.probe(),

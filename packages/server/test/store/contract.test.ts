@@ -14,11 +14,14 @@ async function harnessOf(settings: StoreSettings, cleanUp: () => Promise<void>):
   const engine = await openEngine(settings, deps)
   await migrate(engine.db, deps)
   const store = buildStore(engine, deps)
+  const beside = settings.kind === 'postgres' ? buildStore(await openEngine(settings, deps), deps) : store
   return {
     store,
+    beside,
     sql: (text, parameters = []) => sql(engine, text, parameters),
     async [Symbol.asyncDispose]() {
       await store[Symbol.asyncDispose]()
+      await beside[Symbol.asyncDispose]()
       await cleanUp()
     }
   }

@@ -6,26 +6,66 @@ import type { Order } from '@trunkline/core/domain/order'
 import type { OrderFilter, OrderSort, PageRequest } from '@trunkline/core/ports/store'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import * as make from '@trunkline/testkit/store-contract/records'
+import { RandomIds } from '../../src/ops/ids.ts'
 import { openStore, type SqlStore, type StoreSettings } from '../../src/store/index.ts'
+import { CpuMeter } from './cpu.ts'
 import { testDeps } from './deps.ts'
 
 const [kind = 'postgres', stored = '0'] = process.argv.slice(2)
 
-async function withStore(work: (store: SqlStore) => Promise<void>): Promise<void> {
+type Work = (store: SqlStore, cpu: CpuMeter) => Promise<void>
+
+async function withStore(work: Work): Promise<void> {
   if (kind === 'embedded') {
     const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-perf-'))
-    await run({ kind: 'embedded', dataDir }, work)
+    await run({ kind: 'embedded', dataDir }, null, work)
     await rm(dataDir, { recursive: true })
     return
   }
   await using cluster = await sharedPostgres()
   await using database = await createDatabase(cluster.url)
-  await run({ kind: 'postgres', url: database.url, poolMax: 8 }, work)
+  await run({ kind: 'postgres', url: database.url, poolMax: 8 }, database.url, work)
 }
 
-async function run(settings: StoreSettings, work: (store: SqlStore) => Promise<void>): Promise<void> {
-  await using store = await openStore(settings, testDeps())
-  await work(store)
+async function run(settings: StoreSettings, url: string | null, work: Work): Promise<void> {
+  await using store = await openStore(settings, { ...testDeps(), ids: new RandomIds() })
+  await using cpu = await CpuMeter.open(url)
+  await work(store, cpu)
+}
+
+/** Runs `work`, which makes `changes` changes, and writes what each of them cost. */
+async function timed(title: string, store: SqlStore, cpu: CpuMeter, changes: number, work: () => Promise<unknown>): Promise<void> {
+  const before = { cpu: await cpu.read(), orders: store.stats().orders, ms: performance.now() }
+  await work()
+  const ms = performance.now() - before.ms
+  const after = { cpu: await cpu.read(), orders: store.stats().orders }
+  const each = (name: 'node' | 'database') => ((after.cpu[name] - before.cpu[name]) / changes).toFixed(0)
+  const batches = after.orders.batches - before.orders.batches
+  const size = (after.orders.changes - before.orders.changes) / Math.max(1, batches)
+  console.log(
+    `${title}: ${((changes / ms) * 1000).toFixed(0)} changes/s; CPU a change: ${each('node')} µs in Node, ${each('database')} µs in PostgreSQL; ${size.toFixed(0)} to a batch`
+  )
+}
+
+/** What one account of a busy day tells: an order's four changes, and after each fill the account's balance and positions. */
+async function trade(store: SqlStore, who: make.Owner, rounds: number): Promise<void> {
+  const accountRecords = async (round: number, half: number) => {
+    await store.accounts.putBalances(who.account, [make.balance(who.account, `${round}.0${half}`)])
+    const held = ['SPY', 'QQQ', 'AAPL'].map((symbol, place) =>
+      make.position(who.account, symbol, `${place === 0 ? round + half / 2 : place}`)
+    )
+    await store.accounts.putPositions(who.account, held, make.at(round))
+  }
+  for (let round = 1; round <= rounds; round += 1) {
+    const made = make.order(who, { entryTime: make.at(round) })
+    await store.orders.record([make.created(made, { audit: make.audit('order.place') })])
+    const working = make.moved(made, { status: 'working', brokerOrderId: `b-${made.orderId}`, lastModifiedTime: make.at(1) })
+    await store.orders.record([working])
+    const partial = make.moved(working.order, { status: 'partially_filled', fills: [make.fill('1')], lastExecTime: make.at(2) })
+    await Promise.all([store.orders.record([partial]), accountRecords(round, 1)])
+    const filled = make.moved(partial.order, { status: 'filled', fills: [make.fill('1'), make.fill('2')], lastExecTime: make.at(3) })
+    await Promise.all([store.orders.record([filled]), accountRecords(round, 2)])
+  }
 }
 
 /** The life of an order as a broker tells it: four changes. */
@@ -40,9 +80,8 @@ async function live(store: SqlStore, made: Order): Promise<void> {
   ])
 }
 
-async function lives(store: SqlStore, owners: readonly make.Owner[], count: number, callers: number): Promise<number> {
+async function lives(store: SqlStore, owners: readonly make.Owner[], count: number, callers: number): Promise<void> {
   let next = 0
-  const began = performance.now()
   const caller = async () => {
     for (let mine = next++; mine < count; mine = next++) {
       const who = owners[mine % owners.length]
@@ -50,7 +89,6 @@ async function lives(store: SqlStore, owners: readonly make.Owner[], count: numb
     }
   }
   await Promise.all(Array.from({ length: callers }, caller))
-  return performance.now() - began
 }
 
 async function latency(store: SqlStore, who: make.Owner): Promise<string> {
@@ -103,19 +141,19 @@ async function pages(store: SqlStore, who: make.Owner, title: string, more: Part
   console.log(`list ${title} by ${sort}: first ${percentiles(times.first)}; end ${percentiles(times.end)}`)
 }
 
-await withStore(async store => {
-  const owners = await Promise.all(Array.from({ length: 50 }, () => make.owner(store)))
+await withStore(async (store, cpu) => {
+  const owners = await Promise.all(Array.from({ length: 200 }, () => make.owner(store)))
   const [who] = owners
   if (who === undefined) throw new Error('no owner')
   const measure = async () => {
     for (const callers of [1, 32, 200]) {
-      const count = callers === 1 ? 300 : 4_000
-      const cpu = process.cpuUsage()
-      const ms = await lives(store, owners, count, callers)
-      const { user, system } = process.cpuUsage(cpu)
-      const changes = count * 4
-      const rate = ((changes / ms) * 1000).toFixed(0)
-      console.log(`${callers} callers: ${rate} changes/s, node CPU ${((user + system) / changes).toFixed(0)} µs a change`)
+      const count = callers === 1 ? 300 : 5_000
+      await timed(`${callers} callers`, store, cpu, count * 4, () => lives(store, owners, count, callers))
+    }
+    for (const accounts of [20, 200]) {
+      const rounds = 4_000 / accounts
+      const work = () => Promise.all(owners.slice(0, accounts).map(owner => trade(store, owner, rounds)))
+      await timed(`${accounts} accounts with their records`, store, cpu, accounts * rounds * 8, work)
     }
     console.log(`one change alone: ${await latency(store, who)}`)
   }

@@ -26,6 +26,10 @@ export interface CommandPlan {
 export interface ReadPlan {
   readonly fault?: BrokerFaultKind
   readonly afterMs?: number
+  /** How long the answer is on its way once it was taken: what happens meanwhile is not in it. */
+  readonly travelsMs?: number
+  /** The token has ended: the login gets a new one first. */
+  readonly renews?: true
   /** Until its deadline at most, or, deaf, for ever. */
   readonly hangs?: 'deadline' | 'for_ever'
   /** Orders that the answer leaves out, as if they were not there. */

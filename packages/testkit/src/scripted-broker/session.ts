@@ -39,9 +39,10 @@ export class ScriptedSession implements Broker {
   }
 
   async balances(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
-    await this.#asked('balances', signal)
+    const plan = await this.#asked('balances', signal)
     const asOf = this.#broker.clock.now()
     const cash = this.#broker.cash(brokerAccountId)
+    await this.#travel(plan, signal)
     const unknown = {
       buyingPower: null,
       initialMargin: null,
@@ -56,18 +57,21 @@ export class ScriptedSession implements Broker {
   async positions(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
     const asOf = this.#broker.clock.now()
     const items = this.#broker.holdings(brokerAccountId)
-    await this.#asked('positions', signal)
+    await this.#travel(await this.#asked('positions', signal), signal)
     return { items, asOf }
   }
 
   async orders(brokerAccountId: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
-    const { hides } = await this.#asked('orders', signal)
+    const plan = await this.#asked('orders', signal)
+    const { hides } = plan
     const { book, clock, listsBy } = this.#broker
+    const asOf = clock.now()
     const items = book
       .list()
       .filter(order => order.brokerAccountId === brokerAccountId && (book.isLive(order) || order[listsBy] >= since))
       .filter(order => hides?.(order) !== true)
-    return { items: items.map(order => this.#broker.told(order)), asOf: clock.now() }
+    await this.#travel(plan, signal)
+    return { items: items.map(order => this.#broker.told(order)), asOf }
   }
 
   async transactions(_account: string, _from: Day, _to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
@@ -76,10 +80,12 @@ export class ScriptedSession implements Broker {
   }
 
   async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
-    const { hides } = await this.#asked('findOrder', signal)
+    const plan = await this.#asked('findOrder', signal)
+    const asOf = this.#broker.clock.now()
     const found = this.#broker.book.find(key)
-    const isShown = found !== null && hides?.(found) !== true
-    return { found: isShown ? this.#broker.told(found) : null, asOf: this.#broker.clock.now() }
+    const isShown = found !== null && plan.hides?.(found) !== true
+    await this.#travel(plan, signal)
+    return { found: isShown ? this.#broker.told(found) : null, asOf }
   }
 
   submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
@@ -120,12 +126,17 @@ export class ScriptedSession implements Broker {
 
   async #asked(kind: ReadKind, signal: AbortSignal): Promise<ReadPlan> {
     this.#broker.reads[kind] += 1
-    await this.#credentials.read(signal)
+    const used = await this.#credentials.read(signal)
     const plan = this.#broker.readPlan(kind)
+    if (plan.renews) await this.#credentials.renew(used, async current => ({ ...current, token: `${current.token}'` }), signal)
     if (plan.hangs !== undefined) await hang(plan.hangs === 'deadline' ? signal : null)
     if (plan.afterMs !== undefined) await this.#broker.clock.sleep(plan.afterMs, signal).catch(gaveUp)
     if (plan.fault !== undefined) throw new BrokerFault(plan.fault, `the scripted broker answers ${plan.fault}`)
     return plan
+  }
+
+  async #travel({ travelsMs }: ReadPlan, signal: AbortSignal): Promise<void> {
+    if (travelsMs !== undefined) await this.#broker.clock.sleep(travelsMs, signal).catch(gaveUp)
   }
 
   async #command<T>(

@@ -1,5 +1,5 @@
 // A scripted broker's account streams: lossless until told otherwise.
-import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
+import type { AccountEvent, GapCause, OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Delivery } from './plans.ts'
 
@@ -38,16 +38,16 @@ export class Streams {
     for (const reader of this.#readers) this.#give(reader, event)
   }
 
-  /** The stream breaks. Its readers notice at once, or only once it is back. */
-  down(isNoticed = false): void {
-    if (isNoticed) this.#tellGap()
+  /** The stream breaks. Its readers notice at once, and are told that cause, or only once it is back. */
+  down(isNoticed = false, cause: GapCause = 'lost'): void {
+    if (isNoticed) this.#tellGap(cause)
     this.#isUp = false
   }
 
   up(): void {
     if (this.#isUp) return
     this.#isUp = true
-    this.#tellGap()
+    this.#tellGap('lost')
     this.push({ type: 'live', at: this.#clock.now() })
   }
 
@@ -82,8 +82,8 @@ export class Streams {
     }
   }
 
-  #tellGap(): void {
-    this.push({ type: 'gap', reason: 'the scripted stream broke', at: this.#clock.now() })
+  #tellGap(cause: GapCause): void {
+    this.push({ type: 'gap', cause, reason: 'the scripted stream broke', at: this.#clock.now() })
   }
 
   #give(reader: Reader, event: AccountEvent): void {

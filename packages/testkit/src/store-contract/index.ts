@@ -5,15 +5,19 @@ import { accountCards } from './accounts.ts'
 import { attemptCards } from './attempts.ts'
 import { auditCards } from './audit.ts'
 import { connectionCards } from './connections.ts'
+import { eventCards } from './events.ts'
 import { lifecycleCards } from './lifecycle.ts'
 import { orderListCards } from './order-lists.ts'
 import { orderCards } from './orders.ts'
+import { streamPlaceCards } from './stream-places.ts'
 import { tokenCards } from './tokens.ts'
 import { userCards } from './users.ts'
 
 /** A store under test, and a way past it. */
 export interface StoreHarness extends AsyncDisposable {
   readonly store: Store
+  /** Another store on the same database, as another node has it; the same one where a database has but one process. */
+  readonly beside: Store
   /** Runs a statement on the store's database behind its back. */
   sql(text: string, parameters?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
 }
@@ -39,6 +43,8 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>): 
     accountCards(card)
     orderCards(card)
     orderListCards(card)
+    eventCards(card)
+    streamPlaceCards(card)
     tokenCards(card)
     auditCards(card)
     // Last: it closes the store.

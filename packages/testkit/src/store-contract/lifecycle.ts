@@ -28,7 +28,10 @@ export function lifecycleCards(card: Card): void {
         () => store.users.create(who.user, make.hash(), make.audit()),
         () => store.accounts.putBalances(who.account, []),
         () => store.audit.seal(1),
-        () => store.events.read(who.user.userKey, 0, 1)
+        () => store.events.read(who.user.userKey, 0, 1),
+        () => store.events.span(who.user.userKey),
+        () => store.events.prune(make.at(0), 1),
+        () => store.streamPlaces.take({ platformId: who.platform.platformId, sessionId: make.uuid(), nodeId: 'n' }, 1, 1_000)
       ]
       for (const ask of refused) await assert.rejects(ask(), StoreUnavailable)
     }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { parseClOrdId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
-import type { ChangeResult, LoggedEvent, OrderChange, Store } from '@trunkline/core/ports/store'
+import type { ChangeResult, OrderChange, Store } from '@trunkline/core/ports/store'
 import type { Card } from './index.ts'
 import * as make from './records.ts'
 
@@ -10,7 +10,6 @@ export function orderCards(card: Card): void {
   writingCards(card)
   raceCards(card)
   groupCards(card)
-  logCards(card)
   findingCards(card)
 }
 
@@ -219,69 +218,6 @@ function groupCards(card: Card): void {
   })
 }
 
-function logCards(card: Card): void {
-  card(
-    'O120',
-    "every user's numbers are without gap or repeat, whatever is written at once, and follow each order's revisions",
-    async ({ store }) => {
-      const owners = await Promise.all(Array.from({ length: 4 }, () => make.owner(store)))
-      const heard = new Map<string, LoggedEvent[]>(owners.map(({ user }) => [user.userKey, []]))
-      await Promise.all(
-        owners.flatMap(who => {
-          const hear = (events: readonly LoggedEvent[]) => heard.get(who.user.userKey)?.push(...events)
-          const orders = Array.from({ length: 15 }, () => lived(store, who, hear))
-          const balances = Array.from({ length: 5 }, async (_, index) =>
-            hear(await store.accounts.putBalances(who.account, [make.balance(who.account, `${index}.01`)]))
-          )
-          return [...orders, ...balances]
-        })
-      )
-      for (const { user } of owners) {
-        const events = await store.events.read(user.userKey, 0, 1_000)
-        assert.deepEqual(
-          events.map(({ seq }) => seq),
-          events.map((_, index) => index + 1)
-        )
-        assert.deepEqual(
-          (heard.get(user.userKey) ?? []).toSorted((a, b) => a.seq - b.seq),
-          events
-        )
-        const newest = new Map<string, number>()
-        for (const event of events) {
-          if (event.topic !== 'orders') continue
-          assert.ok(event.data.revision > (newest.get(event.data.orderId) ?? 0), 'events of an order are in the order of its revisions')
-          newest.set(event.data.orderId, event.data.revision)
-        }
-        assert.equal(newest.size, 15)
-      }
-    }
-  )
-
-  card('O130', 'events are read from any number on, in order, as many as asked for', async ({ store }) => {
-    const who = await make.owner(store)
-    for (let count = 0; count < 5; count += 1) await one(store, make.created(make.order(who)))
-    const seqs = async (after: number, limit: number) => (await store.events.read(who.user.userKey, after, limit)).map(({ seq }) => seq)
-    assert.deepEqual(await seqs(0, 2), [1, 2])
-    assert.deepEqual(await seqs(2, 10), [3, 4, 5])
-    assert.deepEqual(await seqs(5, 10), [])
-    assert.deepEqual(await store.events.read(make.uuid(), 0, 10), [])
-  })
-
-  card('O135', 'the newest number moves with every change that is told, in the same commit, and with no other', async ({ store }) => {
-    const who = await make.owner(store)
-    const last = () => store.events.last(who.user.userKey)
-    assert.equal(await last(), 0)
-    const order = make.order(who)
-    await one(store, make.created(order))
-    assert.equal(await last(), 1)
-    await one(store, make.created(make.order(who), { tell: false }))
-    assert.equal(await last(), 1)
-    await one(store, make.moved(order, { status: 'working' }))
-    assert.equal(await last(), 2)
-    assert.equal(await store.events.last(make.uuid()), 0)
-  })
-}
-
 function findingCards(card: Card): void {
   card('O140', 'unfinished orders are those that can still move, by account and by connection', async ({ store }) => {
     const who = await make.owner(store, { accounts: 2 })
@@ -339,16 +275,6 @@ async function one(store: Store, change: OrderChange): Promise<ChangeResult> {
 
 function seqOf(result: ChangeResult): number | null {
   return result.kind === 'recorded' ? (result.event?.seq ?? null) : null
-}
-
-async function lived(store: Store, who: make.Owner, hear: (events: readonly LoggedEvent[]) => void): Promise<void> {
-  let change: OrderChange = make.created(make.order(who))
-  for (const status of ['working', 'partially_filled', 'filled', null] as const) {
-    const result = await one(store, change)
-    assert.ok(result.kind === 'recorded' && result.event !== null)
-    hear([result.event])
-    if (status !== null) change = make.moved(change.order, { status })
-  }
 }
 
 /** An order with every member set to something that is easily mangled. */

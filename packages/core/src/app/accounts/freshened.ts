@@ -2,7 +2,7 @@ import type { Account } from '../../domain/account.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
-import type { RecordKind } from '../mirror/mirrors.ts'
+import type { RecordKind } from '../mirror/refreshes.ts'
 import { type AccountScope, accountsInScope } from './scope.ts'
 
 /**

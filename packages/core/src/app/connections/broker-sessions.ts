@@ -8,11 +8,18 @@ import { StoredCredentials } from './credentials.ts'
 
 /** Removed connections that are remembered: what is still under way for one of them must not open its session again. */
 const REMOVED_MAX = 20_000
+/** A login that nobody follows and nobody used for so long is closed; far longer than anything asked of a broker may take. */
+const IDLE_MS = 600_000
+
+interface Open {
+  readonly session: Broker
+  usedAt: number
+}
 
 /** Open broker logins, one per connection, and the one place that breaks a connection. */
 export class BrokerSessions implements AsyncDisposable {
   readonly #deps: Deps
-  readonly #open = new Map<ConnectionId, Broker>()
+  readonly #open = new Map<ConnectionId, Open>()
   readonly #removed = new Map<ConnectionId, true>()
   readonly #unsubscribe: () => void
 
@@ -28,12 +35,16 @@ export class BrokerSessions implements AsyncDisposable {
   /** The connection's session, opened on first use. @throws BrokerFault refused when this node does not offer the broker, or the connection is gone. */
   get(connection: Connection): Broker {
     const known = this.#open.get(connection.connectionId)
-    if (known !== undefined) return known
+    const usedAt = this.#deps.clock.monotonicMs()
+    if (known !== undefined) {
+      known.usedAt = usedAt
+      return known.session
+    }
     if (this.#removed.has(connection.connectionId)) throw new BrokerFault('refused', 'the connection was deleted')
     const definition = this.#deps.brokers.get(connection.broker)
     if (definition === undefined) throw new BrokerFault('refused', `${connection.broker} is not offered here; see TRUNKLINE_BROKERS`)
     const session = definition.open(new StoredCredentials(this.#deps, connection))
-    this.#open.set(connection.connectionId, session)
+    this.#open.set(connection.connectionId, { session, usedAt })
     return session
   }
 
@@ -58,16 +69,31 @@ export class BrokerSessions implements AsyncDisposable {
     }
     if (await this.#deps.store.connections.markBroken(connectionId, fault.message, at, entry)) {
       this.#deps.log.warn('connection broken: the broker rejected its credentials', { connectionId, broker })
+      this.#deps.meter.count('connections_broken_total', { broker })
+      const health = { state: 'broken', since: at, reason: fault.message } as const
+      this.#deps.bus.publish({ type: 'connection_health', userKey, connectionId, health })
       this.#deps.bus.publish({ type: 'connection_changed', userKey, connectionId })
     }
     return true
   }
 
+  /** Logins open now. */
+  get count(): number {
+    return this.#open.size
+  }
+
+  /** Closes the logins that were not used for a while, but for those that are followed: their streams use them all the time. */
+  async closeIdle(isFollowed: (connectionId: ConnectionId) => boolean): Promise<void> {
+    const before = this.#deps.clock.monotonicMs() - IDLE_MS
+    const idle = [...this.#open].filter(([connectionId, { usedAt }]) => usedAt <= before && !isFollowed(connectionId))
+    await Promise.all(idle.map(([connectionId]) => this.close(connectionId)))
+  }
+
   async close(connectionId: ConnectionId): Promise<void> {
-    const session = this.#open.get(connectionId)
+    const known = this.#open.get(connectionId)
     this.#open.delete(connectionId)
     try {
-      await session?.[Symbol.asyncDispose]()
+      await known?.session[Symbol.asyncDispose]()
     } catch (cause) {
       this.#deps.log.warn('a broker session did not close cleanly', { connectionId, cause })
     }

@@ -1,11 +1,15 @@
 import type { Account, Connection } from '../../domain/account.ts'
-import type { AccountEvent, Broker } from '../../ports/broker.ts'
+import { type AccountEvent, type Broker, BrokerFault, type GapCause } from '../../ports/broker.ts'
+import { Backoff } from '../backoff.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import type { AccountRecords } from './account-records.ts'
+import type { HealthBook } from './health-book.ts'
 import type { OrderIntake } from './order-intake.ts'
 import type { OrderSnapshots } from './order-snapshots.ts'
+import type { Turns } from './turns.ts'
+import { NO_STREAM, NOT_STORED, noAnswer, OPENING, outage, outagePolled } from './words.ts'
 
 /** What a mirror needs of its surroundings. */
 export interface MirrorParts {
@@ -13,37 +17,57 @@ export interface MirrorParts {
   readonly intake: OrderIntake
   readonly records: AccountRecords
   readonly snapshots: OrderSnapshots
+  readonly health: HealthBook
+  /** Whose turn it is to take a picture, by broker. */
+  readonly turns: Turns<string>
 }
 
-type MirrorDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'meter' | 'timing'>
+type MirrorDeps = Pick<Deps, 'store' | 'clock' | 'ids' | 'log' | 'meter' | 'timing'>
 
-const RETRY_MS = 1_000
+const REOPEN = { firstMs: 1_000, longestMs: 30_000 }
 const AT_WORK_MAX = 500
-/** How often the orders are read although the stream is well. */
-const RECONCILE_MS = 60_000
+
+/** A picture under way, and when in the stream's life it was begun. */
+interface Taking {
+  readonly epoch: number
+  readonly done: Promise<void>
+}
 
 /**
- * Follows one login's account stream: a snapshot first, then changes; after every gap a new snapshot, of which only the differences count.
- * It ends when `stop` is called, or with the connection.
+ * Follows one login: by its account stream, with a picture of everything first and after every gap, of which only the differences count; by
+ * pictures alone while there is no stream. It ends when `stop` is called, or with the connection.
  */
 export class ConnectionMirror {
   readonly connection: Connection
   readonly #deps: MirrorDeps
   readonly #parts: MirrorParts
   readonly #stopping = new AbortController()
-  #accounts: ReadonlyMap<string, Account> = new Map()
   readonly #atWork = new Set<Promise<void>>()
-  #failed: unknown = null
-  /** Ends the stream that is followed now. */
-  #over = new AbortController()
+  /** Between attempts that came to nothing: to open the stream, to take a picture. */
+  readonly #reopen: Backoff
+  readonly #retake: Backoff
+  #accounts: ReadonlyMap<string, Account> = new Map()
+  /** Counts whatever ends or begins continuity: a picture counts only in the epoch in which it was begun. */
+  #epoch = 0
+  #isOpen = false
   #live = false
-  #snapshotAt = 0
+  #outage: GapCause | null = null
+  /** Whether the broker answered when it was asked last, there being no stream. */
+  #isPolled = false
+  #taking: Taking | null = null
+  /** When the next picture is due, and the next whole one although the stream is well; on the monotonic clock. */
+  #dueAt = 0
+  #auditAt = 0
+  #nap: AbortController | null = null
   #running: Promise<void> | null = null
 
   constructor(deps: MirrorDeps, parts: MirrorParts, connection: Connection) {
     this.#deps = deps
     this.#parts = parts
     this.connection = connection
+    const fraction = () => deps.ids.fraction()
+    this.#reopen = new Backoff(REOPEN, fraction)
+    this.#retake = new Backoff({ firstMs: deps.timing.pollMs, longestMs: 3 * deps.timing.pollMs }, fraction)
   }
 
   /** Whether what is stored follows the broker without a gap right now. */
@@ -51,84 +75,74 @@ export class ConnectionMirror {
     return this.#live
   }
 
-  start(): void {
-    this.#running ??= this.#run()
+  /** Begins once `before` has ended; `ended` is called when the mirror has, for whatever reason. */
+  start(before: Promise<void> | null, ended: () => void): void {
+    this.#running ??= this.#run(before).finally(ended)
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort()
+    this.#end()
     await this.#running
   }
 
-  async #run(): Promise<void> {
+  async #run(before: Promise<void> | null): Promise<void> {
     const { signal } = this.#stopping
+    await before
+    if (!signal.aborted) this.#parts.health.followed(this.connection, 'polling', OPENING)
     while (!signal.aborted) {
       try {
-        const session = this.#parts.sessions.get(this.connection)
-        await this.#loadAccounts()
-        if (session.capabilities.accountStream) await this.#follow(session)
-        else await this.#poll(session)
+        await this.#follow()
+        if (!signal.aborted) throw new BrokerFault('unreachable', 'the account stream ended by itself')
       } catch (cause) {
-        if (signal.aborted) return
-        this.#live = false
-        // A store that cannot note the break now is asked again when the broker refuses the next time.
-        if (await this.#parts.sessions.learn(this.connection, cause).catch(() => false)) return
+        await this.#unanswered(cause)
+        if (signal.aborted) break
         this.#deps.log.warn('an account stream ended and is opened again', { connectionId: this.connection.connectionId, cause })
-        await this.#deps.clock.sleep(RETRY_MS, signal).catch(() => undefined)
-      } finally {
-        this.#live = false
-        await Promise.all(this.#atWork)
-        this.#failed = null
+        await this.#sleep(this.#reopen.next())
       }
     }
+    await Promise.all(this.#atWork)
+    this.#parts.health.unfollowed(this.connection)
   }
 
-  async #follow(session: Broker): Promise<void> {
-    this.#over = new AbortController()
-    const signal = AbortSignal.any([this.#stopping.signal, this.#over.signal])
-    const polling = this.#reconcile(session, signal)
+  async #follow(): Promise<void> {
+    const session = this.#parts.sessions.get(this.connection)
+    await this.#loadAccounts()
+    const over = new AbortController()
+    const { accountStream } = session.capabilities
+    this.#due(accountStream ? this.#deps.timing.pollMs : 0)
+    const keeping = this.#keep(session, over.signal)
     try {
-      for await (const event of session.events(signal)) await this.#take(session, event)
-      if (this.#failed !== null) throw this.#failed
+      if (accountStream) for await (const event of session.events(this.#stopping.signal)) await this.#take(session, event)
+      else await keeping
     } finally {
-      this.#over.abort()
-      await polling
+      this.#down()
+      over.abort()
+      this.#nap?.abort()
+      await keeping
     }
   }
 
-  /** Orders move while their stream is down as well, and a stream that is up may have left something out. */
-  async #reconcile(session: Broker, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#deps.clock.sleep(this.#deps.timing.readMs, signal).catch(() => undefined)
-      const isRecent = this.#deps.clock.monotonicMs() - this.#snapshotAt < RECONCILE_MS
-      if (signal.aborted || (this.#live && isRecent)) continue
-      await this.#snapshot(session).catch(async cause => {
-        if (signal.aborted) return
-        this.#deps.log.warn('an account could not be read for reconciliation', { connectionId: this.connection.connectionId, cause })
-        await this.#parts.sessions.learn(this.connection, cause).catch(() => false)
-      })
-    }
-  }
-
-  async #poll(session: Broker): Promise<void> {
-    for (;;) {
-      await this.#snapshot(session)
-      await this.#deps.clock.sleep(this.#deps.timing.readMs, this.#stopping.signal)
+  /** Takes a picture whenever one is due: often while no stream tells what happens, seldom while one does. Never rejects. */
+  async #keep(session: Broker, over: AbortSignal): Promise<void> {
+    const { clock, timing } = this.#deps
+    while (!over.aborted && !this.#stopping.signal.aborted) {
+      const leftMs = this.#dueAt - clock.monotonicMs()
+      if (leftMs > 0) await this.#sleep(leftMs)
+      else if (!this.#live || clock.monotonicMs() >= this.#auditAt) await this.#picture(session, 'all')
+      else if (await this.#hasOpenOrders()) await this.#picture(session, 'orders')
+      else this.#due(timing.reconcileMs)
     }
   }
 
   async #take(session: Broker, event: AccountEvent): Promise<void> {
     switch (event.type) {
       case 'live':
-        // The stream is open and its events queue up behind this snapshot, so nothing can fall between the two.
-        await this.#snapshot(session)
-        this.#live = true
-        return
+        this.#epoch += 1
+        this.#isOpen = true
+        // The stream is open and its events queue up behind this picture, so nothing can fall between the two.
+        return await this.#picture(session, 'all')
       case 'gap':
-        this.#live = false
-        this.#deps.meter.count('stream_gaps_total', { broker: this.connection.broker })
-        this.#deps.log.warn('an account stream has a gap', { connectionId: this.connection.connectionId, reason: event.reason })
-        return
+        return this.#lost(event.cause, event.reason)
       case 'order': {
         const account = this.#accounts.get(event.report.brokerAccountId)
         if (account !== undefined) await this.#beside(this.#parts.intake.take(this.connection, account, event.report, 'stream'))
@@ -147,39 +161,161 @@ export class ConnectionMirror {
     }
   }
 
+  #lost(cause: GapCause, reason: string): void {
+    const { connectionId, broker } = this.connection
+    this.#deps.meter.count('stream_gaps_total', { broker, cause })
+    this.#deps.log.warn('an account stream has a gap', { connectionId, cause, reason })
+    this.#outage = cause
+    if (this.#isOpen) this.#down()
+    // While it is down, another cause of that takes nothing from what asking gave.
+    if (!this.#isPolled && !this.#stopping.signal.aborted) this.#parts.health.followed(this.connection, 'stale', outage(cause))
+  }
+
+  #down(): void {
+    this.#lapse()
+    this.#isOpen = false
+    this.#isPolled = false
+    this.#due(this.#deps.timing.pollMs)
+  }
+
+  /** Continuity is over; a picture under way may lack what was missed. */
+  #lapse(): void {
+    this.#epoch += 1
+    this.#live = false
+  }
+
   /**
    * Lets the work of different orders run side by side; each order has its own lane, so its events keep their order. Beyond the bound the
    * stream waits, and with it the broker's socket.
    */
   async #beside(work: Promise<void>): Promise<void> {
-    const done: Promise<void> = work
-      .catch(cause => {
-        // What could not be stored is lost from memory only: the next snapshot tells it again, so continuity is over, and at once: the next
-        // event may be long in coming.
-        this.#failed ??= cause
-        this.#live = false
-        this.#over.abort()
-      })
-      .finally(() => this.#atWork.delete(done))
+    const done: Promise<void> = work.catch(cause => this.#notStored(cause)).finally(() => this.#atWork.delete(done))
     this.#atWork.add(done)
     if (this.#atWork.size >= AT_WORK_MAX) await Promise.race(this.#atWork)
-    if (this.#failed !== null) throw this.#failed
   }
 
-  async #snapshot(session: Broker): Promise<void> {
-    for (const account of this.#accounts.values()) await this.#snapshotOf(session, account)
-    this.#snapshotAt = this.#deps.clock.monotonicMs()
+  /** What could not be stored is lost from memory only: the next picture tells it again, and soon, for the next event may be long in coming. */
+  #notStored(cause: unknown): void {
+    const wasLive = this.#live
+    this.#lapse()
+    if (this.#stopping.signal.aborted || !wasLive) return
+    this.#deps.log.warn('what an account stream told could not be stored', { connectionId: this.connection.connectionId, cause })
+    this.#parts.health.followed(this.connection, 'stale', NOT_STORED)
+    this.#due(this.#reopen.next())
   }
 
-  async #snapshotOf(session: Broker, account: Account): Promise<void> {
+  /** Takes a picture, or shares one begun since continuity last ended or began. Never rejects. */
+  async #picture(session: Broker, what: 'orders' | 'all'): Promise<void> {
+    while (this.#taking !== null) {
+      const { epoch, done } = this.#taking
+      const isShared = epoch === this.#epoch
+      await done
+      if (isShared) return
+    }
+    const done = this.#takePicture(session, what, this.#epoch).finally(() => {
+      this.#taking = null
+    })
+    this.#taking = { epoch: this.#epoch, done }
+    await done
+  }
+
+  async #takePicture(session: Broker, what: 'orders' | 'all', epoch: number): Promise<void> {
+    const { signal } = this.#stopping
+    const { timing } = this.#deps
+    try {
+      await this.#parts.turns.take(this.connection.broker, () => this.#readAll(session, what), signal)
+      this.#retake.reset()
+      this.#reopen.reset()
+      if (what === 'all') this.#auditAt = this.#deps.clock.monotonicMs() + this.#shortened(timing.auditMs)
+      if (epoch === this.#epoch && !signal.aborted) this.#answered(session)
+      this.#due(this.#live ? timing.reconcileMs : timing.pollMs)
+    } catch (cause) {
+      await this.#unanswered(cause)
+      this.#due(this.#live ? timing.reconcileMs : this.#retake.next())
+    }
+  }
+
+  #answered(session: Broker): void {
+    if (this.#isOpen) {
+      this.#live = true
+      this.#outage = null
+      this.#parts.health.followed(this.connection, 'live', null)
+      return
+    }
+    this.#isPolled = true
+    const why = !session.capabilities.accountStream ? NO_STREAM : this.#outage === null ? OPENING : outagePolled(this.#outage)
+    this.#parts.health.followed(this.connection, 'polling', why)
+  }
+
+  /** Nothing but a definitive rejection ends the mirror; whatever else it was passes. Never rejects. */
+  async #unanswered(cause: unknown): Promise<void> {
+    const { signal } = this.#stopping
+    const { connection } = this
+    if (signal.aborted) return
+    // A store that cannot note the break now is asked again when the broker refuses the next time.
+    if (await this.#parts.sessions.learn(connection, cause).catch(() => false)) return this.#end()
+    if (signal.aborted) return
+    if (cause instanceof BrokerFault) this.#deps.meter.count('broker_faults_total', { broker: connection.broker, kind: cause.kind })
+    this.#deps.log.warn('an account could not be read', { connectionId: connection.connectionId, cause })
+    this.#isPolled = false
+    // A stream that is well tells what happens, whatever became of the check.
+    if (!this.#live) this.#parts.health.followed(connection, 'stale', noAnswer(cause))
+  }
+
+  /** One account that cannot be read keeps no other from it. @throws the first failure. */
+  async #readAll(session: Broker, what: 'orders' | 'all'): Promise<void> {
+    let failure: BrokerFault | null = null
+    for (const account of this.#accounts.values()) {
+      try {
+        await this.#read(session, account, what)
+      } catch (cause) {
+        if (!(cause instanceof BrokerFault) || cause.kind === 'credentials_rejected') throw cause
+        failure ??= cause
+      }
+    }
+    if (failure !== null) throw failure
+  }
+
+  async #read(session: Broker, account: Account, what: 'orders' | 'all'): Promise<void> {
     const { clock, timing } = this.#deps
-    await this.#parts.snapshots.take(session, this.connection, account, this.#stopping.signal)
-    const refresh = (signal: AbortSignal) => this.#parts.records.refresh(session, account, signal)
-    await limited(clock, timing.commandMs, refresh, this.#stopping.signal)
+    const { signal } = this.#stopping
+    await this.#parts.snapshots.take(session, this.connection, account, signal)
+    if (what === 'orders') return
+    await limited(clock, timing.commandMs, within => this.#parts.records.refresh(session, account, within), signal)
+  }
+
+  /** A store that cannot say is taken to say yes. */
+  async #hasOpenOrders(): Promise<boolean> {
+    const { connectionId } = this.connection
+    const open = await this.#deps.store.orders.unfinished({ connectionId }).catch(() => null)
+    return open === null || open.length > 0
   }
 
   async #loadAccounts(): Promise<void> {
     const accounts = await this.#deps.store.accounts.listByConnections([this.connection.connectionId])
     this.#accounts = new Map(accounts.map(account => [account.brokerAccountId, account]))
+  }
+
+  /** The next picture is due in `ms` at the latest, and not all of them at once. */
+  #due(ms: number): void {
+    this.#dueAt = this.#deps.clock.monotonicMs() + this.#shortened(ms)
+    this.#nap?.abort()
+  }
+
+  #shortened(ms: number): number {
+    return ms * (0.8 + 0.2 * this.#deps.ids.fraction())
+  }
+
+  /** Until then, until something else is due, or until the end. */
+  async #sleep(ms: number): Promise<void> {
+    const nap = new AbortController()
+    this.#nap = nap
+    await this.#deps.clock.sleep(ms, nap.signal).catch(() => undefined)
+    if (this.#nap === nap) this.#nap = null
+  }
+
+  #end(): void {
+    this.#stopping.abort()
+    this.#nap?.abort()
   }
 }

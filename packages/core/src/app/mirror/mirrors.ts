@@ -1,47 +1,64 @@
-import type { Account, Connection } from '../../domain/account.ts'
+import type { Account, Connection, ConnectionHealth } from '../../domain/account.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
-import { epochMs } from '../../domain/timestamp.ts'
-import { type Broker, BrokerFault } from '../../ports/broker.ts'
+import type { Broker } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
-import { keepNewest } from '../keep-newest.ts'
-import { limited } from '../limited.ts'
 import type { OrderDesk } from '../orders/order-desk.ts'
 import type { OrderGateway } from '../orders/order-gateway.ts'
 import { isOwedAnAnswer, submissionUnknown } from '../orders/order-steps.ts'
 import type { Resolver } from '../orders/resolver.ts'
-import { within } from '../within.ts'
 import type { AccountRecords } from './account-records.ts'
 import { ConnectionMirror, type MirrorParts } from './connection-mirror.ts'
+import { HealthBook } from './health-book.ts'
 import { OrderSnapshots } from './order-snapshots.ts'
+import { type RecordKind, Refreshes } from './refreshes.ts'
+import { Turns } from './turns.ts'
 
-type MirrorsDeps = Pick<Deps, 'store' | 'bus' | 'clock' | 'log' | 'meter' | 'timing'>
+type MirrorsDeps = Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'log' | 'meter' | 'timing'>
 
-const ASKED_MAX = 50_000
+/** Pictures taken of one broker's accounts at once, over all mirrors: a start or an outage of thousands must leave room for orders. */
+const PICTURES_AT_ONCE = 16
 
 /** What mirrors stand on. */
-type MirrorsParts = Omit<MirrorParts, 'snapshots'> & {
+type MirrorsParts = Omit<MirrorParts, 'snapshots' | 'health' | 'turns'> & {
   readonly desk: OrderDesk
   readonly gateway: OrderGateway
   readonly resolver: Resolver
 }
 
-/** The node's mirrors: one per connection, while its orders can move; and the refreshing of what nobody follows. */
+interface Entry {
+  readonly mirror: ConnectionMirror
+  wantedAt: number
+}
+
+/** The node's mirrors: one per connection, while its orders can move or somebody holds it; and the refreshing of what nobody follows. */
 export class Mirrors {
   readonly #deps: MirrorsDeps
   readonly #parts: MirrorsParts & MirrorParts
-  readonly #mirrors = new Map<ConnectionId, { readonly mirror: ConnectionMirror; wantedAt: number }>()
-  readonly #refreshing = new Map<string, Promise<void>>()
-  readonly #askedAt = new Map<string, number>()
+  readonly #refreshes: Refreshes
+  readonly #mirrors = new Map<ConnectionId, Entry>()
+  readonly #holds = new Map<ConnectionId, number>()
+  /** Mirrors on their way to the end: the connection's next one waits for it, since an account has one writer. */
+  readonly #ending = new Map<ConnectionId, Promise<void>>()
   readonly #stopping = new AbortController()
   readonly #unsubscribe: () => void
   #sweeping: Promise<void> | null = null
 
   constructor(deps: MirrorsDeps, parts: MirrorsParts) {
     this.#deps = deps
-    this.#parts = { ...parts, snapshots: new OrderSnapshots(deps, parts) }
+    const snapshots = new OrderSnapshots(deps, parts)
+    const health = new HealthBook(deps)
+    const turns = new Turns<string>(deps.clock, { atOnce: PICTURES_AT_ONCE, ms: deps.timing.readMs })
+    this.#parts = { ...parts, snapshots, health, turns }
+    this.#refreshes = new Refreshes(deps, {
+      ...this.#parts,
+      isLive: ({ connectionId }) => this.isLive(connectionId),
+      want: connection => this.want(connection)
+    })
     this.#unsubscribe = deps.bus.subscribe(message => {
+      if (message.type === 'connection_removed') this.#holds.delete(message.connectionId)
       if (message.type === 'connection_removed' || message.type === 'connection_changed') void this.#drop(message.connectionId)
+      if (message.type === 'connection_changed' && this.#holds.has(message.connectionId)) void this.#follow(message.connectionId)
     })
   }
 
@@ -54,29 +71,71 @@ export class Mirrors {
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#unsubscribe()
-    await Promise.all([...this.#mirrors.values()].map(({ mirror }) => mirror.stop()))
+    this.#refreshes.stop()
+    await Promise.all([...this.#mirrors.keys()].map(connectionId => this.#drop(connectionId)))
+    await Promise.all(this.#ending.values())
     await this.#sweeping
+    this.#parts.health.stop()
   }
 
-  /** Keeps the connection mirrored from now until its orders rest and nobody asked for a while. */
+  /** Keeps the connection mirrored from now until its orders rest, nobody holds it and nobody asked for a while. */
   want(connection: Connection): void {
+    const { connectionId } = connection
     if (this.#stopping.signal.aborted || connection.status !== 'ACTIVE') return
-    const known = this.#mirrors.get(connection.connectionId)
+    const known = this.#mirrors.get(connectionId)
     if (known !== undefined) {
       known.wantedAt = this.#deps.clock.monotonicMs()
       return
     }
     const mirror = new ConnectionMirror(this.#deps, this.#parts, connection)
-    this.#mirrors.set(connection.connectionId, { mirror, wantedAt: this.#deps.clock.monotonicMs() })
-    mirror.start()
+    const entry: Entry = { mirror, wantedAt: this.#deps.clock.monotonicMs() }
+    this.#mirrors.set(connectionId, entry)
+    mirror.start(this.#ending.get(connectionId) ?? null, () => {
+      if (this.#mirrors.get(connectionId) === entry) this.#mirrors.delete(connectionId)
+    })
+  }
+
+  /** Keeps the connection mirrored, with or without orders, until as many releases as holds were asked for. */
+  hold(connection: Connection): void {
+    const { connectionId } = connection
+    this.#holds.set(connectionId, (this.#holds.get(connectionId) ?? 0) + 1)
+    this.want(connection)
+  }
+
+  /** The mirror stays a while, for one who comes back. */
+  release(connectionId: ConnectionId): void {
+    const holds = this.#holds.get(connectionId)
+    if (holds === undefined) return
+    if (holds > 1) {
+      this.#holds.set(connectionId, holds - 1)
+      return
+    }
+    this.#holds.delete(connectionId)
+    const entry = this.#mirrors.get(connectionId)
+    if (entry !== undefined) entry.wantedAt = this.#deps.clock.monotonicMs()
   }
 
   isLive(connectionId: ConnectionId): boolean {
     return this.#mirrors.get(connectionId)?.mirror.live ?? false
   }
 
+  /** How well what is stored of the connection follows its broker, as far as is known here now. */
+  health(connection: Connection): ConnectionHealth {
+    return this.#parts.health.of(connection)
+  }
+
   get count(): number {
     return this.#mirrors.size
+  }
+
+  /** Broker logins held open. */
+  get sessions(): number {
+    return this.#parts.sessions.count
+  }
+
+  /** Followed connections whose health is `state`. */
+  countOf(state: ConnectionHealth['state']): number {
+    return this.#parts.health.count(state)
   }
 
   /** An order was stored and goes out now: whatever is heard of it belongs to it. */
@@ -89,67 +148,18 @@ export class Mirrors {
    * Makes the stored records of the accounts fresh enough to read, within the read time. Gives those the broker gave no answer for; their
    * stored records are the last known.
    */
-  async freshen(connections: readonly Connection[], accounts: readonly Account[], kind: RecordKind): Promise<readonly Account[]> {
-    const byId = new Map(connections.map(connection => [connection.connectionId, connection]))
-    const stale: Account[] = []
-    await Promise.all(
-      accounts.map(async account => {
-        const connection = byId.get(account.connectionId)
-        if (connection === undefined || connection.status !== 'ACTIVE' || !(await this.#freshenOne(connection, account, kind)))
-          stale.push(account)
-      })
-    )
-    return stale
-  }
-
-  async #freshenOne(connection: Connection, account: Account, kind: RecordKind): Promise<boolean> {
-    if (kind === 'orders' && this.isLive(connection.connectionId)) return true
-    try {
-      // Once more when an order changed while the first answer was on its way: what an order did is in every later read.
-      for (let asked = 0; asked < 2 && !(await this.#isFresh(account, kind)); asked += 1) {
-        if (!(await this.#ask(connection, account, kind))) return false
-      }
-      return true
-    } catch (cause) {
-      await this.failed(connection, cause)
-      return false
-    }
-  }
-
-  async #isFresh(account: Account, kind: RecordKind): Promise<boolean> {
-    const askedAt = this.#askedAt.get(`${kind} ${account.accountId}`)
-    const changedAt = kind === 'orders' ? null : this.#parts.desk.changedAt(account.accountId)
-    if (changedAt !== null && changedAt >= (askedAt ?? 0)) return false
-    if (askedAt !== undefined) return this.#deps.clock.monotonicMs() - askedAt <= this.#deps.timing.freshMs
-    const confirmed = (await this.#deps.store.accounts.freshness(account.accountId))[kind]
-    return confirmed !== null && epochMs(this.#deps.clock.now()) - epochMs(confirmed) <= this.#deps.timing.freshMs
-  }
-
-  /** Reads from the broker; false when that takes longer than a read may. */
-  async #ask(connection: Connection, account: Account, kind: RecordKind): Promise<boolean> {
-    const key = `${kind} ${account.accountId}`
-    const refreshed = this.once(key, async () => {
-      const askedAt = this.#deps.clock.monotonicMs()
-      await this.#refresh(this.#parts.sessions.get(connection), connection, account, kind)
-      keepNewest(this.#askedAt, key, askedAt, ASKED_MAX)
-    })
-    return (
-      (await within(
-        this.#deps.clock,
-        refreshed.then(() => true),
-        this.#deps.timing.readMs
-      )) === true
-    )
+  freshen(connections: readonly Connection[], accounts: readonly Account[], kind: RecordKind): Promise<readonly Account[]> {
+    return this.#refreshes.freshen(connections, accounts, kind)
   }
 
   /** One refresh at a time per key: those who ask meanwhile share it. */
   once(key: string, work: () => Promise<void>): Promise<void> {
-    const running = this.#refreshing.get(key)
-    if (running !== undefined) return running
-    const refreshing = work().finally(() => this.#refreshing.delete(key))
-    this.#refreshing.set(key, refreshing)
-    refreshing.catch(() => undefined)
-    return refreshing
+    return this.#refreshes.once(key, work)
+  }
+
+  /** To be called with what a read of a broker threw. @throws anything that is no broker's fault. */
+  failed(connection: Connection, cause: unknown): Promise<void> {
+    return this.#refreshes.failed(connection, cause)
   }
 
   get records(): AccountRecords {
@@ -159,25 +169,6 @@ export class Mirrors {
   /** The connection's broker session. @throws BrokerFault */
   session(connection: Connection): Broker {
     return this.#parts.sessions.get(connection)
-  }
-
-  /** To be called with what a read of a broker threw. @throws anything that is no broker's fault. */
-  async failed(connection: Connection, cause: unknown): Promise<void> {
-    if (!(cause instanceof BrokerFault)) throw cause
-    this.#deps.meter.count('broker_faults_total', { broker: connection.broker, kind: cause.kind })
-    this.#deps.log.warn('a broker gave no answer to a read', { connectionId: connection.connectionId, kind: cause.kind })
-    await this.#parts.sessions.learn(connection, cause)
-  }
-
-  async #refresh(session: Broker, connection: Connection, account: Account, kind: RecordKind): Promise<void> {
-    const { records, snapshots } = this.#parts
-    const { brokerAccountId } = account
-    const asked = <T>(read: (signal: AbortSignal) => Promise<T>) =>
-      limited(this.#deps.clock, this.#deps.timing.commandMs, read, this.#stopping.signal)
-    if (kind === 'balances') return records.putBalances(account, await asked(signal => session.balances(brokerAccountId, signal)))
-    if (kind === 'positions') return records.putPositions(account, await asked(signal => session.positions(brokerAccountId, signal)))
-    // Orders that can still move, wherever they were placed, are followed from here on.
-    if (await snapshots.take(session, connection, account, this.#stopping.signal)) this.want(connection)
   }
 
   async #recover(connection: Connection): Promise<void> {
@@ -198,21 +189,34 @@ export class Mirrors {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       await this.#deps.clock.sleep(this.#deps.timing.mirrorIdleMs / 2, signal).catch(() => undefined)
+      for (const connectionId of this.#holds.keys())
+        if (!this.#mirrors.has(connectionId) && !signal.aborted) await this.#follow(connectionId)
       for (const [connectionId, { wantedAt }] of this.#mirrors) {
-        if (signal.aborted || this.#deps.clock.monotonicMs() - wantedAt < this.#deps.timing.mirrorIdleMs) continue
+        if (signal.aborted || this.#holds.has(connectionId)) continue
+        if (this.#deps.clock.monotonicMs() - wantedAt < this.#deps.timing.mirrorIdleMs) continue
         // A store that does not answer now is asked at the next sweep.
         const unfinished = await this.#deps.store.orders.unfinished({ connectionId }).catch(() => null)
-        const isWantedAgain = this.#mirrors.get(connectionId)?.wantedAt !== wantedAt
+        const isWantedAgain = this.#mirrors.get(connectionId)?.wantedAt !== wantedAt || this.#holds.has(connectionId)
         if (unfinished?.length === 0 && !isWantedAgain) await this.#drop(connectionId)
       }
+      if (!signal.aborted) await this.#parts.sessions.closeIdle(connectionId => this.#mirrors.has(connectionId))
     }
+  }
+
+  /** Follows a held connection as it is stored now. A store that does not answer is asked at the next sweep. */
+  async #follow(connectionId: ConnectionId): Promise<void> {
+    const connection = await this.#deps.store.connections.find(connectionId).catch(() => null)
+    if (connection !== null && this.#holds.has(connectionId)) this.want(connection)
   }
 
   async #drop(connectionId: ConnectionId): Promise<void> {
     const entry = this.#mirrors.get(connectionId)
+    if (entry === undefined) return
     this.#mirrors.delete(connectionId)
-    await entry?.mirror.stop()
+    const ending = entry.mirror.stop().finally(() => {
+      if (this.#ending.get(connectionId) === ending) this.#ending.delete(connectionId)
+    })
+    this.#ending.set(connectionId, ending)
+    await ending
   }
 }
-
-export type RecordKind = 'balances' | 'positions' | 'orders'

@@ -1,21 +1,21 @@
-// Serves the API's description: `/openapi.json` for programs, `/docs` for people.
+// Serves the API's description: `/openapi.json` and `/asyncapi.json` for programs, `/docs` for people.
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { ENDPOINTS } from '../routes/index.ts'
+import { asyncApi } from './asyncapi.ts'
+import type { Description } from './components.ts'
 import { openApi } from './openapi.ts'
 import { referencePage } from './page.ts'
 
 const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 const CACHE = 'public, max-age=300'
 
-/** The public address is known only once the service listens, so both are made when first asked for. */
+/** The public address is known only once the service listens, so all is made when first asked for. */
 export function serveDocs(app: FastifyInstance, publicUrl: () => string): void {
   const style = readFileSync(new URL('style.css', import.meta.url), 'utf8')
-  const document = made(() => JSON.stringify(openApi(ENDPOINTS, publicUrl())))
   const page = made(() => referencePage(ENDPOINTS, publicUrl()))
-  app.get('/openapi.json', (_request, reply) => {
-    reply.header('content-type', 'application/json; charset=utf-8').header('cache-control', CACHE).send(document())
-  })
+  serveDocument('/openapi.json', () => openApi(ENDPOINTS, publicUrl()))
+  serveDocument('/asyncapi.json', () => asyncApi(publicUrl()))
   app.get('/docs', (_request, reply) => {
     reply
       .header('content-type', 'text/html; charset=utf-8')
@@ -26,6 +26,13 @@ export function serveDocs(app: FastifyInstance, publicUrl: () => string): void {
   app.get('/docs/style.css', (_request, reply) => {
     reply.header('content-type', 'text/css; charset=utf-8').header('cache-control', CACHE).send(style)
   })
+
+  function serveDocument(path: string, make: () => Description): void {
+    const document = made(() => JSON.stringify(make()))
+    app.get(path, (_request, reply) => {
+      reply.header('content-type', 'application/json; charset=utf-8').header('cache-control', CACHE).send(document())
+    })
+  }
 }
 
 function made(make: () => string): () => string {

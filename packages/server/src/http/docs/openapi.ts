@@ -1,19 +1,17 @@
 // The OpenAPI document, made from the endpoints themselves: nothing about the API is written twice.
 import type { ErrorCode } from '@trunkline/core/domain/errors'
-import type { TSchema } from 'typebox'
 import { problem } from '../../wire/common.ts'
 import type { Endpoint } from '../endpoint.ts'
 import type { Params } from '../params.ts'
 import { HTTP_STATUS } from '../problems.ts'
-
-type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
-export type OpenApi = { readonly [key: string]: Json | undefined }
+import { Components, type Description, type Json, json } from './components.ts'
 
 const TAGS = {
   Users: 'The platform’s end users.',
   Connections: 'Broker logins of a user.',
   Accounts: 'What a broker says of a user’s accounts.',
   Orders: 'Placing, following, changing and cancelling orders.',
+  Events: 'Every update once more, as the broker stream told it.',
   Brokers: 'Which brokers there are, and what they can do.'
 } as const satisfies Record<Endpoint['tag'], string>
 
@@ -25,7 +23,7 @@ Numbers that are money or quantities are strings in plain decimal notation. Time
 sort they came from.`
 
 /** The whole document, for the service at `publicUrl`. */
-export function openApi(endpoints: readonly Endpoint[], publicUrl: string): OpenApi {
+export function openApi(endpoints: readonly Endpoint[], publicUrl: string): Description {
   const components = new Components()
   const paths: Record<string, Record<string, Json>> = {}
   for (const endpoint of endpoints) {
@@ -109,10 +107,10 @@ function operation(endpoint: Endpoint, components: Components): Json {
 }
 
 function parameters(params: Params, place: 'path' | 'query'): readonly Json[] {
-  return Object.entries(params).map(([name, { description, schema, example }]) => ({
+  return Object.entries(params).map(([name, { description, schema, example, required = false }]) => ({
     name,
     in: place,
-    required: place === 'path',
+    required: required || place === 'path',
     description,
     schema: json(schema),
     example: 'type' in schema && schema.type === 'integer' ? Number(example) : decodeURIComponent(example)
@@ -163,28 +161,4 @@ function errorResponses(schema: Json): Json {
       }
     ])
   )
-}
-
-/** Collects the titled schemas, so that each is written once and referred to by its title. */
-class Components {
-  readonly schemas: Record<string, Json> = {}
-
-  reference(schema: TSchema): Json {
-    return this.#lift(json(schema))
-  }
-
-  #lift(value: Json): Json {
-    if (Array.isArray(value)) return value.map(item => this.#lift(item))
-    if (typeof value !== 'object' || value === null) return value
-    const lifted = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inner === undefined ? inner : this.#lift(inner)]))
-    const { title } = lifted
-    if (typeof title !== 'string') return lifted
-    this.schemas[title] = lifted
-    return { $ref: `#/components/schemas/${title}` }
-  }
-}
-
-/** A plain copy, without what is meant for our own complaints only. */
-function json(value: unknown): Json {
-  return JSON.parse(JSON.stringify(value, (key, inner) => (key === 'x-expected' ? undefined : inner)))
 }

@@ -1,12 +1,11 @@
 // The reference as one page of plain HTML: works offline, without scripts, and asks nobody else for anything.
-import type { TSchema } from 'typebox'
 import type { Endpoint } from '../endpoint.ts'
 import type { Params } from '../params.ts'
 import { HTTP_STATUS } from '../problems.ts'
+import { FIELD_HEADS, fieldName, fieldTable, kind, table } from './fields.ts'
+import { type Html, joined, markup, prose } from './html.ts'
 import { failureCodes } from './openapi.ts'
-
-/** Text that is safe inside HTML, as content and as a quoted attribute. */
-type Html = { readonly html: string }
+import { streamNavigation, streamPart } from './stream-part.ts'
 
 /** Renders the reference for the service at `publicUrl`. */
 export function referencePage(endpoints: readonly Endpoint[], publicUrl: string): string {
@@ -16,21 +15,23 @@ export function referencePage(endpoints: readonly Endpoint[], publicUrl: string)
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Trunkline REST API</title>
+<title>Trunkline API</title>
 <link rel="stylesheet" href="/docs/style.css">
 </head>
 <body>
-<a class="skip" href="#content">Skip to the endpoints</a>
+<a class="skip" href="#content">Skip to the content</a>
 <header>
-<h1>Trunkline REST API</h1>
-<p>One API over many brokers, at <code>${publicUrl}</code>. The same as a machine reads it: <a href="/openapi.json">openapi.json</a>.</p>
+<h1>Trunkline API</h1>
+<p>One API over many brokers: requests at <code>${publicUrl}</code>, and updates <a href="#stream">as they happen</a>. The same as a machine
+reads it: <a href="/openapi.json">openapi.json</a>, <a href="/asyncapi.json">asyncapi.json</a>.</p>
 </header>
 <div class="columns">
-<nav aria-label="Endpoints">
-${[...tags].map(([tag, list]) => markup`<h2>${tag}</h2>\n<ul>\n${list.map(navigationLine)}</ul>\n`)}</nav>
+<nav aria-label="Contents">
+${[...tags].map(([tag, list]) => markup`<h2>${tag}</h2>\n<ul>\n${list.map(navigationLine)}</ul>\n`)}${streamNavigation()}</nav>
 <main id="content">
 ${introduction()}
-${[...tags].map(([tag, list]) => markup`<section>\n<h2>${tag}</h2>\n${list.map(endpoint => article(endpoint, publicUrl))}</section>\n`)}</main>
+${[...tags].map(([tag, list]) => markup`<section>\n<h2>${tag}</h2>\n${list.map(endpoint => article(endpoint, publicUrl))}</section>\n`)}
+${streamPart(publicUrl)}</main>
 </div>
 </body>
 </html>
@@ -77,79 +78,12 @@ function parameterTable(caption: string, params: Params): Html {
   if (rows.length === 0) return markup``
   return table(
     caption,
+    FIELD_HEADS,
     rows.map(
-      ([name, { description, schema }]) =>
-        markup`<tr><th scope="row">${fieldName(name)}</th><td>${kind(schema)}</td><td>${prose(description)}</td></tr>\n`
+      ([name, { description, schema, required = false }]) =>
+        markup`<tr><th scope="row">${fieldName(name)}</th><td>${kind(schema)}${required ? ' (required)' : ''}</td><td>${prose(description)}</td></tr>\n`
     )
   )
-}
-
-function fieldTable(caption: string, schema: TSchema): Html {
-  const rows = fieldRows(schema, '')
-  return rows.length === 0 ? markup`` : markup`<details><summary>${caption}</summary>${table(caption, rows)}</details>\n`
-}
-
-function fieldRows(schema: unknown, prefix: string): readonly Html[] {
-  const { properties, items, required } = partsOf(schema)
-  if (items !== undefined) return fieldRows(items, prefix === '' ? '' : `${prefix}[].`.replace('.[]', '[]'))
-  return Object.entries(properties).flatMap(([name, field]) => {
-    const { description } = partsOf(field)
-    const mark = required.has(name) ? '' : ' (optional)'
-    const row = markup`<tr><th scope="row">${fieldName(prefix + name)}</th><td>${kind(field)}${mark}</td><td>${prose(description)}</td></tr>\n`
-    const inner = partsOf(field).items === undefined ? `${prefix}${name}.` : `${prefix}${name}`
-    return [row, ...fieldRows(field, inner)]
-  })
-}
-
-function table(caption: string, rows: readonly Html[]): Html {
-  return markup`<table><caption>${caption}</caption>
-<thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
-<tbody>
-${rows}</tbody></table>
-`
-}
-
-/** A name that may break after its underscores, on a narrow page. */
-function fieldName(name: string): Html {
-  return { html: `<code>${escaped(name).replace(/[_.]/g, '$&<wbr>')}</code>` }
-}
-
-/** A schema in a few words: its type, its values or its bounds. */
-function kind(schema: unknown): Html {
-  const { type, values, minimum, maximum, fallback, format } = partsOf(schema)
-  const words = values.length > 0 ? markup`one of ${joined(values.map(fieldName))}` : markup`${format ?? type}`
-  const bounds = minimum === undefined || maximum === undefined ? '' : `, ${minimum} to ${maximum}`
-  return markup`${words}${bounds}${fallback === undefined ? '' : markup`; default <code>${fallback}</code>`}`
-}
-
-interface Parts {
-  readonly type: string
-  readonly format: string | undefined
-  readonly values: readonly string[]
-  readonly minimum: number | undefined
-  readonly maximum: number | undefined
-  readonly fallback: string | undefined
-  readonly description: string
-  readonly properties: object
-  readonly required: ReadonlySet<string>
-  readonly items: unknown
-}
-
-function partsOf(schema: unknown): Parts {
-  const parts: Readonly<Record<string, unknown>> = typeof schema === 'object' && schema !== null ? { ...schema } : {}
-  const { type, format, minimum, maximum, default: fallback, description, properties, required, items } = parts
-  return {
-    type: Array.isArray(type) ? type.join(' or ') : String(type ?? ''),
-    format: typeof format === 'string' ? `${format}${Array.isArray(type) ? ' or null' : ''}` : undefined,
-    values: Array.isArray(parts.enum) ? parts.enum.map(String) : [],
-    minimum: typeof minimum === 'number' ? minimum : undefined,
-    maximum: typeof maximum === 'number' ? maximum : undefined,
-    fallback: fallback === undefined ? undefined : String(fallback),
-    description: typeof description === 'string' ? description : '',
-    properties: typeof properties === 'object' && properties !== null ? properties : {},
-    required: new Set(Array.isArray(required) ? required.map(String) : []),
-    items
-  }
 }
 
 function failureList(endpoint: Endpoint): Html {
@@ -170,36 +104,4 @@ function curl({ method, path, params, body, bodyExample, auth }: Endpoint, publi
 
 function braced(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}')
-}
-
-/** Plain words with `code` in them. */
-function prose(text: string): Html {
-  return {
-    html: text
-      .split('`')
-      .map((part, at) => (at % 2 === 0 ? escaped(part) : `<code>${escaped(part)}</code>`))
-      .join('')
-  }
-}
-
-function joined(parts: readonly Html[]): Html {
-  return { html: parts.map(({ html }) => html).join(', ') }
-}
-
-type Piece = string | Html | readonly Html[]
-
-/** A template whose values are escaped, unless they are HTML already. */
-function markup(strings: TemplateStringsArray, ...values: readonly Piece[]): Html {
-  return { html: strings.reduce((text, string, at) => `${text}${rendered(values[at - 1] ?? '')}${string}`) }
-}
-
-function rendered(piece: Piece): string {
-  if (typeof piece === 'string') return escaped(piece)
-  return 'html' in piece ? piece.html : piece.map(({ html }) => html).join('')
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, character => ENTITIES[character] ?? character)
 }

@@ -10,6 +10,7 @@ import { deleteConnectionById } from './connections/delete-connection.ts'
 import { getToken } from './connections/get-token.ts'
 import { getConnections } from './connections/list-connections.ts'
 import { getPlatformConnections } from './connections/list-platform-connections.ts'
+import { getEvents } from './events/list-events.ts'
 import { deleteOrder } from './orders/cancel-order.ts'
 import { getOrders } from './orders/list-orders.ts'
 import { patchOrder } from './orders/modify-order.ts'
@@ -37,5 +38,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getOrders,
   patchOrder,
   deleteOrder,
+  getEvents,
   getBrokers
 ]

@@ -23,12 +23,17 @@ create table users (
 );
 create index users_by_creation on users (platform_id, created_at, user_key);
 
--- The user's last event number. Its row lock is also the lock of everything under the user: whoever writes orders, events, connections or
--- account records of a user takes it first, so those tables need no foreign keys on the hot path and removing waits for writers.
+-- The numbers of the user's events that are kept (`first_seq` is `last_seq + 1` when none is), and when the oldest of them was logged. Its
+-- row lock is also the lock of everything under the user: whoever writes orders, events, connections or account records of a user takes it
+-- first, so those tables need no foreign keys on the hot path and removing waits for writers.
 create table user_counters (
   user_key uuid primary key references users on delete cascade,
-  last_seq bigint not null
+  first_seq bigint not null default 1,
+  last_seq bigint not null,
+  oldest_at timestamptz
 ) with (fillfactor = 50);
+-- Its column moves with pruning only, so that counting stays within the row's page.
+create index user_counters_by_oldest on user_counters (oldest_at) where oldest_at is not null;
 
 create table connection_attempts (
   attempt_id uuid primary key,
@@ -321,8 +326,8 @@ begin
       last_exec_time = excluded.last_exec_time, final_status = excluded.final_status, final_modified_time = excluded.final_modified_time,
       final_exec_time = excluded.final_exec_time, document = excluded.document
   ), counted as (
-    insert into user_counters (user_key, last_seq) select u, max(seq) from numbered where told group by u
-    on conflict (user_key) do update set last_seq = excluded.last_seq
+    insert into user_counters as counter (user_key, last_seq, oldest_at) select u, max(seq), min(at) from numbered where told group by u
+    on conflict (user_key) do update set last_seq = excluded.last_seq, oldest_at = coalesce(counter.oldest_at, excluded.oldest_at)
   ), logged as (
     insert into events (user_key, seq, event_id, account_id, topic, at, data)
     select u, seq, id, a, 'orders', at, document from numbered where told
@@ -381,7 +386,38 @@ begin
   select p_user, v_last + told.place, told.id, p_account, p_kind, p_at, told.data
   from rows from (json_to_recordset(p_events) as (id uuid), unnest(string_to_array(p_data, chr(30)))) with ordinality as told (id, data, place);
   get diagnostics v_told = row_count;
-  update user_counters set last_seq = v_last + v_told where user_key = p_user;
+  update user_counters set last_seq = v_last + v_told, oldest_at = coalesce(oldest_at, p_at) where user_key = p_user;
   return v_last + 1;
+end
+$$;
+
+-- Erases up to `p_limit` events logged before `p_before`, of each user the oldest first, up to the first that is not as old: what is kept has
+-- no gaps. A user who is being written for is left for another time. Gives how many events went.
+create function prune_events(p_before timestamptz, p_limit int)
+returns int
+language plpgsql
+set enable_seqscan = off
+as $$
+declare
+  v_user uuid;
+  v_gone int := 0;
+  v_rows int;
+begin
+  for v_user in
+    select user_key from user_counters where oldest_at < p_before order by oldest_at limit p_limit for update skip locked
+  loop
+    with found as (
+      select seq, bool_and(at < p_before) over (order by seq rows unbounded preceding) as is_old
+      from (select seq, at from events where user_key = v_user order by seq limit p_limit - v_gone) oldest
+    )
+    delete from events where user_key = v_user and seq <= (select max(seq) from found where is_old);
+    get diagnostics v_rows = row_count;
+    v_gone := v_gone + v_rows;
+    update user_counters set first_seq = coalesce(kept.seq, last_seq + 1), oldest_at = kept.at
+    from (select) one left join lateral (select seq, at from events where user_key = v_user order by seq limit 1) kept on true
+    where user_key = v_user;
+    exit when v_gone >= p_limit;
+  end loop;
+  return v_gone;
 end
 $$;

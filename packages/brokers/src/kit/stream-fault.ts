@@ -1,0 +1,22 @@
+/** Why a conversation with a broker's account stream ended, or never began. */
+
+import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
+
+export class StreamFault extends Error {
+  override readonly name = 'StreamFault'
+  readonly gap: GapCause
+
+  constructor(gap: GapCause, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.gap = gap
+  }
+}
+
+/** Whatever ended it, as a cause and a sentence. What nobody classified is a lost line. */
+export function gapOf(error: unknown): { readonly cause: GapCause; readonly reason: string } {
+  if (error instanceof StreamFault) return { cause: error.gap, reason: error.message }
+  const reason = error instanceof Error ? error.message : 'the stream failed'
+  if (error instanceof BrokerFault && error.kind !== 'unreachable')
+    return { cause: error.kind === 'malformed' ? 'malformed' : 'refused', reason }
+  return { cause: 'lost', reason }
+}

@@ -1,0 +1,64 @@
+import type { CredentialLookup } from './authenticate.ts'
+import { BrokerSessions } from './connections/broker-sessions.ts'
+import { Directory } from './connections/directory.ts'
+import { Revocations } from './connections/revocations.ts'
+import type { AppDeps, Deps } from './deps.ts'
+import { AccountRecords } from './mirror/account-records.ts'
+import { Mirrors } from './mirror/mirrors.ts'
+import { OrderIntake } from './mirror/order-intake.ts'
+import { UserWatch } from './mirror/user-watch.ts'
+import { OrderDesk } from './orders/order-desk.ts'
+import { OrderGateway } from './orders/order-gateway.ts'
+import { OrderPages } from './orders/order-pages.ts'
+import { Resolver } from './orders/resolver.ts'
+
+/** A part that has to be stopped, and what it is called in the log. */
+export interface Stoppable {
+  readonly name: string
+  stop(): Promise<void>
+}
+
+/** What use cases are given, and the parts behind it. Not started: `app.mirrors.start()` takes up what was left open, `revocations.start()` begins them. */
+export interface Application extends AsyncDisposable {
+  readonly app: AppDeps
+  readonly sessions: BrokerSessions
+  readonly intake: OrderIntake
+  readonly records: AccountRecords
+  readonly revocations: Revocations
+  /** In the order in which they rely on each other: to be stopped from the last to the first. */
+  readonly parts: readonly Stoppable[]
+  /** Stops every part. Repeatable. */
+  stop(): Promise<void>
+}
+
+/** The application layer put together. `lookup` gives it the credentials of platforms and users, from a cache or straight from the store. */
+export function application(deps: Deps, lookup: CredentialLookup): Application {
+  const sessions = new BrokerSessions(deps)
+  const desk = new OrderDesk(deps)
+  const orderGateway = new OrderGateway(deps, desk, sessions)
+  const resolver = new Resolver(deps, { desk, gateway: orderGateway, sessions })
+  orderGateway.onUnresolved(placed => resolver.watch(placed))
+  const records = new AccountRecords(deps)
+  const intake = new OrderIntake(deps, desk, orderGateway)
+  const mirrors = new Mirrors(deps, { sessions, intake, records, desk, gateway: orderGateway, resolver })
+  const watch = new UserWatch(deps, mirrors)
+  const revocations = new Revocations(deps)
+  const directory = new Directory(deps)
+  const orderPages = new OrderPages(deps.store)
+  const app: AppDeps = { ...deps, lookup, directory, mirrors, watch, orderGateway, desk, resolver, orderPages }
+  const parts: readonly Stoppable[] = [
+    { name: 'broker sessions', stop: async () => await sessions[Symbol.asyncDispose]() },
+    { name: 'resolver', stop: () => resolver.stop() },
+    { name: 'mirrors', stop: () => mirrors.stop() },
+    { name: 'watched users', stop: () => watch.stop() },
+    { name: 'revocations', stop: () => revocations.stop() },
+    { name: 'directory', stop: async () => directory[Symbol.dispose]() }
+  ]
+  let stopping: Promise<void> | null = null
+  const stop = () => (stopping ??= stopAll(parts))
+  return { app, sessions, intake, records, revocations, parts, stop, [Symbol.asyncDispose]: stop }
+}
+
+async function stopAll(parts: readonly Stoppable[]): Promise<void> {
+  for (const part of parts.toReversed()) await part.stop()
+}

@@ -1,0 +1,100 @@
+import type { Connection, ConnectionHealth } from '../../domain/account.ts'
+import type { ConnectionId } from '../../domain/ids.ts'
+import type { Timestamp } from '../../domain/timestamp.ts'
+import type { Deps } from '../deps.ts'
+import { keepNewest } from '../keep-newest.ts'
+import { UNFOLLOWED } from './words.ts'
+
+/** Of so many connections that nobody follows it is remembered since when they are what they are. */
+const OTHERS_MAX = 20_000
+
+type FollowedState = Exclude<ConnectionHealth['state'], 'broken'>
+
+/** How well each connection is followed, and since when. Every change is told on the bus. */
+export class HealthBook {
+  readonly #deps: Pick<Deps, 'bus' | 'clock'>
+  readonly #startedAt: Timestamp
+  readonly #followed = new Map<ConnectionId, ConnectionHealth>()
+  readonly #others = new Map<ConnectionId, ConnectionHealth>()
+  readonly #unsubscribe: () => void
+
+  constructor(deps: Pick<Deps, 'bus' | 'clock'>) {
+    this.#deps = deps
+    this.#startedAt = deps.clock.now()
+    this.#unsubscribe = deps.bus.subscribe(message => {
+      if (message.type === 'connection_removed') this.#forget(message.connectionId)
+      if (message.type === 'connection_health' && message.health.state === 'broken') this.#break(message.connectionId, message.health)
+    })
+  }
+
+  of({ connectionId, status, brokenReason, createdAt, updatedAt }: Connection): ConnectionHealth {
+    if (status === 'BROKEN') return { state: 'broken', since: updatedAt, reason: brokenReason }
+    const since = createdAt > this.#startedAt ? createdAt : this.#startedAt
+    return this.#followed.get(connectionId) ?? this.#others.get(connectionId) ?? { state: 'polling', since, reason: UNFOLLOWED }
+  }
+
+  /** What a mirror found. `reason` says why it is not live. */
+  followed(connection: Connection, state: FollowedState, reason: string | null): void {
+    const { connectionId } = connection
+    const before = this.of(connection)
+    if (before.state === 'broken') return
+    const isKnown = this.#followed.has(connectionId)
+    if (isKnown && before.state === state && before.reason === reason) return
+    const health = this.#next(before, state, reason)
+    this.#others.delete(connectionId)
+    this.#followed.set(connectionId, health)
+    this.#tell(connection, health)
+  }
+
+  /** Its mirror has ended: from here on reads ask the broker. */
+  unfollowed(connection: Connection): void {
+    const before = this.#followed.get(connection.connectionId)
+    if (before === undefined) return
+    this.#followed.delete(connection.connectionId)
+    this.#note(connection, before, 'polling', UNFOLLOWED)
+  }
+
+  /** What came of a read of a connection that nobody follows; a mirror knows better. Null: the broker answered. */
+  read(connection: Connection, failure: string | null): void {
+    const before = this.of(connection)
+    if (before.state === 'broken' || this.#followed.has(connection.connectionId)) return
+    if (failure !== null) this.#note(connection, before, 'stale', failure)
+    else if (before.state === 'stale') this.#note(connection, before, 'polling', UNFOLLOWED)
+  }
+
+  /** Followed connections in this state. */
+  count(state: ConnectionHealth['state']): number {
+    let count = 0
+    for (const health of this.#followed.values()) if (health.state === state) count += 1
+    return count
+  }
+
+  stop(): void {
+    this.#unsubscribe()
+  }
+
+  #note(connection: Connection, before: ConnectionHealth, state: FollowedState, reason: string): void {
+    if (before.state === state && before.reason === reason) return
+    const health = this.#next(before, state, reason)
+    keepNewest(this.#others, connection.connectionId, health, OTHERS_MAX)
+    this.#tell(connection, health)
+  }
+
+  #next(before: ConnectionHealth, state: FollowedState, reason: string | null): ConnectionHealth {
+    return { state, since: before.state === state ? before.since : this.#deps.clock.now(), reason }
+  }
+
+  #break(connectionId: ConnectionId, health: ConnectionHealth): void {
+    this.#followed.delete(connectionId)
+    keepNewest(this.#others, connectionId, health, OTHERS_MAX)
+  }
+
+  #forget(connectionId: ConnectionId): void {
+    this.#followed.delete(connectionId)
+    this.#others.delete(connectionId)
+  }
+
+  #tell({ connectionId, userKey }: Connection, health: ConnectionHealth): void {
+    this.#deps.bus.publish({ type: 'connection_health', userKey, connectionId, health })
+  }
+}

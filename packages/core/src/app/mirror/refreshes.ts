@@ -1,0 +1,139 @@
+import type { Account, Connection } from '../../domain/account.ts'
+import { epochMs } from '../../domain/timestamp.ts'
+import { BrokerFault } from '../../ports/broker.ts'
+import type { BrokerSessions } from '../connections/broker-sessions.ts'
+import type { Deps } from '../deps.ts'
+import { keepNewest } from '../keep-newest.ts'
+import { limited } from '../limited.ts'
+import type { OrderDesk } from '../orders/order-desk.ts'
+import { within } from '../within.ts'
+import type { AccountRecords } from './account-records.ts'
+import type { HealthBook } from './health-book.ts'
+import type { OrderSnapshots } from './order-snapshots.ts'
+import { noAnswer, TOO_SLOW } from './words.ts'
+
+export type RecordKind = 'balances' | 'positions' | 'orders'
+
+type RefreshesDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'meter' | 'timing'>
+
+interface Parts {
+  readonly sessions: BrokerSessions
+  readonly records: AccountRecords
+  readonly desk: OrderDesk
+  readonly snapshots: OrderSnapshots
+  readonly health: HealthBook
+  /** Whether the connection's orders follow the broker without a gap right now. */
+  readonly isLive: (connection: Connection) => boolean
+  /** To be followed from here on. */
+  readonly want: (connection: Connection) => void
+}
+
+const ASKED_MAX = 50_000
+
+/** Makes stored records fresh enough to read, for accounts that nobody follows. */
+export class Refreshes {
+  readonly #deps: RefreshesDeps
+  readonly #parts: Parts
+  readonly #running = new Map<string, Promise<void>>()
+  readonly #askedAt = new Map<string, number>()
+  readonly #stopping = new AbortController()
+
+  constructor(deps: RefreshesDeps, parts: Parts) {
+    this.#deps = deps
+    this.#parts = parts
+  }
+
+  stop(): void {
+    this.#stopping.abort()
+  }
+
+  /** Within the read time. Gives the accounts that the broker gave no answer for; their stored records are the last known. */
+  async freshen(connections: readonly Connection[], accounts: readonly Account[], kind: RecordKind): Promise<readonly Account[]> {
+    const byId = new Map(connections.map(connection => [connection.connectionId, connection]))
+    const stale: Account[] = []
+    await Promise.all(
+      accounts.map(async account => {
+        const connection = byId.get(account.connectionId)
+        if (connection === undefined || connection.status !== 'ACTIVE' || !(await this.#freshenOne(connection, account, kind)))
+          stale.push(account)
+      })
+    )
+    return stale
+  }
+
+  /** One refresh at a time per key: those who ask meanwhile share it. */
+  once(key: string, work: () => Promise<void>): Promise<void> {
+    const running = this.#running.get(key)
+    if (running !== undefined) return running
+    const refreshing = work().finally(() => this.#running.delete(key))
+    this.#running.set(key, refreshing)
+    refreshing.catch(() => undefined)
+    return refreshing
+  }
+
+  /** To be called with what a read of a broker threw. @throws anything that is no broker's fault. */
+  async failed(connection: Connection, cause: unknown): Promise<void> {
+    if (!(cause instanceof BrokerFault)) throw cause
+    const { connectionId, broker } = connection
+    this.#deps.meter.count('broker_faults_total', { broker, kind: cause.kind })
+    this.#deps.log.warn('a broker gave no answer to a read', { connectionId, kind: cause.kind })
+    if (await this.#parts.sessions.learn(connection, cause)) return
+    this.#parts.health.read(connection, noAnswer(cause))
+  }
+
+  async #freshenOne(connection: Connection, account: Account, kind: RecordKind): Promise<boolean> {
+    if (kind === 'orders' && this.#parts.isLive(connection)) return true
+    try {
+      // Once more when an order changed while the first answer was on its way: what an order did is in every later read.
+      for (let asked = 0; asked < 2 && !(await this.#isFresh(account, kind)); asked += 1) {
+        if (!(await this.#ask(connection, account, kind))) {
+          this.#parts.health.read(connection, TOO_SLOW)
+          return false
+        }
+        this.#parts.health.read(connection, null)
+      }
+      return true
+    } catch (cause) {
+      await this.failed(connection, cause)
+      return false
+    }
+  }
+
+  async #isFresh(account: Account, kind: RecordKind): Promise<boolean> {
+    const askedAt = this.#askedAt.get(`${kind} ${account.accountId}`)
+    const changedAt = kind === 'orders' ? null : this.#parts.desk.changedAt(account.accountId)
+    if (changedAt !== null && changedAt >= (askedAt ?? 0)) return false
+    if (askedAt !== undefined) return this.#deps.clock.monotonicMs() - askedAt <= this.#deps.timing.freshMs
+    const confirmed = (await this.#deps.store.accounts.freshness(account.accountId))[kind]
+    return confirmed !== null && epochMs(this.#deps.clock.now()) - epochMs(confirmed) <= this.#deps.timing.freshMs
+  }
+
+  /** Reads from the broker; false when that takes longer than a read may. */
+  async #ask(connection: Connection, account: Account, kind: RecordKind): Promise<boolean> {
+    const key = `${kind} ${account.accountId}`
+    const refreshed = this.once(key, async () => {
+      const askedAt = this.#deps.clock.monotonicMs()
+      await this.#refresh(connection, account, kind)
+      keepNewest(this.#askedAt, key, askedAt, ASKED_MAX)
+    })
+    return (
+      (await within(
+        this.#deps.clock,
+        refreshed.then(() => true),
+        this.#deps.timing.readMs
+      )) === true
+    )
+  }
+
+  async #refresh(connection: Connection, account: Account, kind: RecordKind): Promise<void> {
+    const { sessions, records, snapshots } = this.#parts
+    const session = sessions.get(connection)
+    const { brokerAccountId } = account
+    const asked = <T>(read: (signal: AbortSignal) => Promise<T>) =>
+      limited(this.#deps.clock, this.#deps.timing.commandMs, read, this.#stopping.signal)
+    if (kind === 'balances') return records.putBalances(account, await asked(signal => session.balances(brokerAccountId, signal)))
+    if (kind === 'positions') return records.putPositions(account, await asked(signal => session.positions(brokerAccountId, signal)))
+    // Orders that can still move, wherever they were placed, are followed from here on.
+    if (await snapshots.take(session, connection, account, this.#stopping.signal)) this.#parts.want(connection)
+  }
+}

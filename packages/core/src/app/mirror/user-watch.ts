@@ -1,0 +1,134 @@
+import type { ConnectionId, UserKey } from '../../domain/ids.ts'
+import { Backoff } from '../backoff.ts'
+import type { Deps } from '../deps.ts'
+import type { Mirrors } from './mirrors.ts'
+
+/** Users whose connections are read at once. */
+const READS_MAX = 16
+const STORE_RETRY = { firstMs: 250, longestMs: 10_000 }
+const NONE: readonly ConnectionId[] = []
+
+/** One watched user; small, for there are many and most have few connections. */
+interface Watched {
+  holders: number
+  /** Connections held for it. */
+  held: readonly ConnectionId[]
+  isReading: boolean
+  /** Something changed while its connections were being read. */
+  isOutdated: boolean
+}
+
+/** Keeps every active connection of the users that somebody listens to mirrored, those made meanwhile too. */
+export class UserWatch {
+  readonly #deps: Pick<Deps, 'store' | 'clock' | 'log' | 'ids'>
+  readonly #mirrors: Pick<Mirrors, 'hold' | 'release'>
+  readonly #users = new Map<UserKey, Watched>()
+  /** Users whose connections are to be read, in the order in which they were asked for. */
+  readonly #queue = new Set<UserKey>()
+  readonly #reading = new Set<Promise<void>>()
+  readonly #stopping = new AbortController()
+  readonly #backoff: Backoff
+  readonly #unsubscribe: () => void
+  #pausing: Promise<void> | null = null
+
+  constructor(deps: Pick<Deps, 'store' | 'bus' | 'clock' | 'log' | 'ids'>, mirrors: Pick<Mirrors, 'hold' | 'release'>) {
+    this.#deps = deps
+    this.#mirrors = mirrors
+    this.#backoff = new Backoff(STORE_RETRY, () => deps.ids.fraction())
+    this.#unsubscribe = deps.bus.subscribe(message => {
+      const { type } = message
+      if (type === 'connection_changed' || type === 'connection_removed' || type === 'user_removed') this.#changed(message.userKey)
+    })
+  }
+
+  /** Watched users. */
+  get count(): number {
+    return this.#users.size
+  }
+
+  /** From here on the user's connections are mirrored, until as many releases as holds were asked for. */
+  hold(userKey: UserKey): void {
+    if (this.#stopping.signal.aborted) return
+    const known = this.#users.get(userKey)
+    if (known !== undefined) {
+      known.holders += 1
+      return
+    }
+    this.#users.set(userKey, { holders: 1, held: NONE, isReading: false, isOutdated: false })
+    this.#enqueue(userKey)
+  }
+
+  release(userKey: UserKey): void {
+    const watched = this.#users.get(userKey)
+    if (watched === undefined) return
+    watched.holders -= 1
+    if (watched.holders > 0) return
+    this.#users.delete(userKey)
+    this.#queue.delete(userKey)
+    for (const connectionId of watched.held) this.#mirrors.release(connectionId)
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe()
+    this.#stopping.abort()
+    this.#queue.clear()
+    await Promise.all([...this.#reading, this.#pausing])
+    for (const { held } of this.#users.values()) for (const connectionId of held) this.#mirrors.release(connectionId)
+    this.#users.clear()
+  }
+
+  #changed(userKey: UserKey): void {
+    const watched = this.#users.get(userKey)
+    if (watched === undefined) return
+    if (watched.isReading) watched.isOutdated = true
+    else this.#enqueue(userKey)
+  }
+
+  #enqueue(userKey: UserKey): void {
+    this.#queue.add(userKey)
+    this.#pump()
+  }
+
+  #pump(): void {
+    if (this.#pausing !== null || this.#stopping.signal.aborted) return
+    for (const userKey of this.#queue) {
+      if (this.#reading.size >= READS_MAX) return
+      this.#queue.delete(userKey)
+      const watched = this.#users.get(userKey)
+      if (watched === undefined) continue
+      const reading: Promise<void> = this.#read(userKey, watched).finally(() => {
+        this.#reading.delete(reading)
+        this.#pump()
+      })
+      this.#reading.add(reading)
+    }
+  }
+
+  /** Never rejects: a store that does not answer is asked again. */
+  async #read(userKey: UserKey, watched: Watched): Promise<void> {
+    watched.isReading = true
+    watched.isOutdated = false
+    try {
+      const connections = await this.#deps.store.connections.listByUser(userKey, 'ACTIVE')
+      this.#backoff.reset()
+      if (this.#users.get(userKey) !== watched || this.#stopping.signal.aborted) return
+      const held = connections.map(({ connectionId }) => connectionId)
+      for (const connection of connections) if (!watched.held.includes(connection.connectionId)) this.#mirrors.hold(connection)
+      for (const connectionId of watched.held) if (!held.includes(connectionId)) this.#mirrors.release(connectionId)
+      watched.held = held.length === 0 ? NONE : held
+    } catch (cause) {
+      this.#deps.log.warn('a watched user’s connections could not be read; asked again', { userKey, cause })
+      watched.isOutdated = true
+      this.#pausing ??= this.#pause()
+    } finally {
+      watched.isReading = false
+      if (watched.isOutdated && this.#users.get(userKey) === watched) this.#queue.add(userKey)
+    }
+  }
+
+  async #pause(): Promise<void> {
+    await this.#deps.clock.sleep(this.#backoff.next(), this.#stopping.signal).catch(() => undefined)
+    this.#pausing = null
+    this.#pump()
+  }
+}

@@ -1,0 +1,29 @@
+import type { TSchema } from 'typebox'
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
+/** An API description, as it is written out. */
+export type Description = { readonly [key: string]: Json | undefined }
+
+/** Collects the titled schemas, so that each is written once and referred to by its title. */
+export class Components {
+  readonly schemas: Record<string, Json> = {}
+
+  reference(schema: TSchema): Json {
+    return this.#lift(json(schema))
+  }
+
+  #lift(value: Json): Json {
+    if (Array.isArray(value)) return value.map(item => this.#lift(item))
+    if (typeof value !== 'object' || value === null) return value
+    const lifted = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inner === undefined ? inner : this.#lift(inner)]))
+    const { title } = lifted
+    if (typeof title !== 'string') return lifted
+    this.schemas[title] = lifted
+    return { $ref: `#/components/schemas/${title}` }
+  }
+}
+
+/** A plain copy, without what is meant for our own complaints only. */
+export function json(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value, (key, inner) => (key === 'x-expected' ? undefined : inner)))
+}

@@ -1,0 +1,93 @@
+import type { TSchema } from 'typebox'
+import { type Html, joined, markup, prose } from './html.ts'
+
+/** The fields of an object, folded away; nothing where there are none. */
+export function fieldTable(caption: string, schema: TSchema): Html {
+  const rows = fieldRows(schema, '')
+  return rows.length === 0 ? markup`` : markup`<details><summary>${caption}</summary>${table(caption, FIELD_HEADS, rows)}</details>\n`
+}
+
+function fieldRows(schema: unknown, prefix: string): readonly Html[] {
+  const { properties, items, required } = partsOf(schema)
+  if (items !== undefined) return fieldRows(items, prefix === '' ? '' : `${prefix}[].`.replace('.[]', '[]'))
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const { description } = partsOf(field)
+    const mark = required.has(name) ? '' : ' (optional)'
+    const row = markup`<tr><th scope="row">${fieldName(prefix + name)}</th><td>${kind(field)}${mark}</td><td>${prose(description)}</td></tr>\n`
+    const inner = partsOf(field).items === undefined ? `${prefix}${name}.` : `${prefix}${name}`
+    return [row, ...fieldRows(field, inner)]
+  })
+}
+
+/** A table of three columns, of which the first names its row. */
+export function table(caption: string, heads: readonly [string, string, string], rows: readonly Html[]): Html {
+  return markup`<table><caption>${caption}</caption>
+<thead><tr>${heads.map(head => markup`<th scope="col">${head}</th>`)}</tr></thead>
+<tbody>
+${rows}</tbody></table>
+`
+}
+
+export const FIELD_HEADS = ['Name', 'Type', 'Meaning'] as const
+
+/** A name that may break after its underscores, on a narrow page. */
+export function fieldName(name: string): Html {
+  const parts = name.split(/(?<=[_.])/).map((part, at) => (at === 0 ? markup`${part}` : markup`<wbr>${part}`))
+  return markup`<code>${parts}</code>`
+}
+
+/** A schema in a few words: its type, its values or its bounds. */
+export function kind(schema: unknown): Html {
+  const { type, values, only, alternatives, minimum, maximum, fallback, format } = partsOf(schema)
+  const words =
+    only !== undefined
+      ? markup`always ${fieldName(only)}`
+      : values.length > 0
+        ? markup`one of ${joined(values.map(fieldName))}`
+        : alternatives.length > 0
+          ? markup`${type} of ${joined(alternatives.map(title => markup`<a href="#${title}">${title}</a>`))}`
+          : markup`${format ?? type}`
+  const bounds = minimum === undefined || maximum === undefined ? '' : `, ${minimum} to ${maximum}`
+  return markup`${words}${bounds}${fallback === undefined ? '' : markup`; default <code>${fallback}</code>`}`
+}
+
+interface Parts {
+  readonly type: string
+  readonly format: string | undefined
+  readonly values: readonly string[]
+  /** The one value there is. */
+  readonly only: string | undefined
+  /** Titles of what the items of a list can be; each is described under its title. */
+  readonly alternatives: readonly string[]
+  readonly minimum: number | undefined
+  readonly maximum: number | undefined
+  readonly fallback: string | undefined
+  readonly description: string
+  readonly properties: object
+  readonly required: ReadonlySet<string>
+  readonly items: unknown
+}
+
+function partsOf(schema: unknown): Parts {
+  const parts: Readonly<Record<string, unknown>> = typeof schema === 'object' && schema !== null ? { ...schema } : {}
+  const { type, format, minimum, maximum, default: fallback, description, properties, required, items } = parts
+  return {
+    type: Array.isArray(type) ? type.join(' or ') : String(type ?? ''),
+    format: typeof format === 'string' ? `${format}${Array.isArray(type) ? ' or null' : ''}` : undefined,
+    values: Array.isArray(parts.enum) ? parts.enum.map(String) : [],
+    only: typeof parts.const === 'string' ? parts.const : undefined,
+    alternatives: titlesIn(items),
+    minimum: typeof minimum === 'number' ? minimum : undefined,
+    maximum: typeof maximum === 'number' ? maximum : undefined,
+    fallback: fallback === undefined ? undefined : String(fallback),
+    description: typeof description === 'string' ? description : '',
+    properties: typeof properties === 'object' && properties !== null ? properties : {},
+    required: new Set(Array.isArray(required) ? required.map(String) : []),
+    items
+  }
+}
+
+function titlesIn(items: unknown): readonly string[] {
+  const { anyOf }: { readonly anyOf?: unknown } = typeof items === 'object' && items !== null ? items : {}
+  return Array.isArray(anyOf) ? anyOf.map(({ title }) => String(title)) : []
+}

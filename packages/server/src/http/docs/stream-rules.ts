@@ -1,0 +1,81 @@
+// The broker stream's close codes and limits as its descriptions show them; the numbers are those of the code that enforces them.
+import { SESSIONS_MAX } from '../../stream/account/places.ts'
+import { REPLAY_MAX } from '../../stream/account/replay.ts'
+import { SESSION_LIMITS } from '../../stream/account/session.ts'
+import { DOOR_LIMITS } from '../../stream/door.ts'
+import { INBOX_LIMITS } from '../../stream/inbox.ts'
+import { CLOSE } from '../../stream/line.ts'
+
+/** What a close code means, and what a client does about it. */
+export interface CloseCode {
+  readonly code: number
+  readonly meaning: string
+  readonly remedy: string
+}
+
+/** What is bounded, by how much, and what happens at the bound. */
+export interface Limit {
+  readonly what: string
+  readonly value: string
+  readonly beyond: string
+}
+
+const { authenticateMs, failuresMax, usersMax } = SESSION_LIMITS
+const { burst, perSecond, warnings } = INBOX_LIMITS
+const { messageBytesMax, strangersOfAddressMax, outbox } = DOOR_LIMITS
+/** Of the WebSocket protocol itself (RFC 6455, section 7.4.1). */
+const MESSAGE_TOO_BIG = 1009
+const AGAIN = 'Connect again, and resume with `after`.'
+
+export const CLOSE_CODES: readonly CloseCode[] = [
+  { code: CLOSE.goingAway, meaning: 'The service is shutting down. What was due was sent before.', remedy: AGAIN },
+  { code: MESSAGE_TOO_BIG, meaning: `A message you sent was larger than ${kibibytes(messageBytesMax)}.`, remedy: 'Send smaller messages.' },
+  {
+    code: CLOSE.unauthenticated,
+    meaning: `No successful \`authenticate\` within ${seconds(authenticateMs)}, or the client secret was replaced.`,
+    remedy: 'Connect again with the present secret.'
+  },
+  { code: CLOSE.slowConsumer, meaning: 'Slow consumer: too much waited to be read.', remedy: `${AGAIN} Read first and work afterwards.` },
+  {
+    code: CLOSE.tooManyFailures,
+    meaning: `Too many failures: ${failuresMax} failed authentications, or more messages than may come.`,
+    remedy: 'Do not go on as before: check the credentials, or send less.'
+  }
+]
+
+export const LIMITS: readonly Limit[] = [
+  { what: 'Time to authenticate', value: seconds(authenticateMs), beyond: `closed with ${CLOSE.unauthenticated}` },
+  {
+    what: 'Sockets of one address that have not authenticated',
+    value: count(strangersOfAddressMax),
+    beyond: 'refused with HTTP status 429'
+  },
+  { what: 'Failed authentications of a session', value: count(failuresMax), beyond: `closed with ${CLOSE.tooManyFailures}` },
+  { what: 'Authenticated sessions of a client', value: count(SESSIONS_MAX), beyond: '`auth_error`' },
+  { what: 'Users of a session', value: count(usersMax), beyond: '`subscription_failed`' },
+  { what: 'Size of a message you send', value: kibibytes(messageBytesMax), beyond: `closed with ${MESSAGE_TOO_BIG}` },
+  {
+    what: 'Messages you send',
+    value: `${count(burst)} at once, ${count(perSecond)} a second`,
+    beyond: `dropped with \`error\`; after ${count(warnings)} of them closed with ${CLOSE.tooManyFailures}`
+  },
+  {
+    what: 'What waits for you to read it',
+    value: `${count(outbox.messagesMax)} messages, ${kibibytes(outbox.bytesMax)}`,
+    beyond: `closed with ${CLOSE.slowConsumer}`
+  },
+  { what: 'Reading nothing while something waits', value: seconds(outbox.stalledMs), beyond: `closed with ${CLOSE.slowConsumer}` },
+  { what: 'Updates that `after` replays', value: count(REPLAY_MAX), beyond: '`subscription_failed`' }
+]
+
+function seconds(milliseconds: number): string {
+  return `${milliseconds / 1_000} seconds`
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en')
+}
+
+function kibibytes(bytes: number): string {
+  return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : `${bytes / 2 ** 10} KiB`
+}

@@ -1,0 +1,60 @@
+import type { PlatformCaller } from '@trunkline/core/app/caller'
+import type { AppDeps } from '@trunkline/core/app/deps'
+import { readEvents, type Stretch } from '@trunkline/core/app/events/read-events'
+import { eventPage, updateBytes } from '../../../wire/update.ts'
+import { platformEndpoint } from '../../endpoint.ts'
+import { integer, required, userIdParam } from '../../params.ts'
+import { Rendered } from '../../rendered.ts'
+
+const LIMIT = { minimum: 1, maximum: 1_000, fallback: 100 }
+/** An answer ends early with the update that takes it beyond so many bytes. */
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024
+
+const query = {
+  user_id: required({ ...userIdParam, description: 'Whose updates.' }),
+  after: integer(
+    { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 },
+    'Only updates with a higher `seq`: the newest one you have, or `next_after` of the page before.'
+  ),
+  limit: integer(LIMIT, 'Updates on a page.')
+}
+
+export const getEvents = platformEndpoint({
+  method: 'GET',
+  path: '/events',
+  operationId: 'listEvents',
+  tag: 'Events',
+  summary: 'Read a user’s updates again',
+  description: `The log behind the broker stream: every change of an order, a position or a balance of the user, exactly as the stream tells it, in
+the order in which it was applied. \`seq\` counts a user’s updates from 1 without a gap, so a platform that remembers the newest \`seq\` it has can prove
+that it missed nothing. A change that an answered request made is in the log already. Updates of connections that were removed stay.
+
+Read on with \`next_after\` until it is null. A page also ends early, after some 4 MiB. Updates are kept for a number of days (30, unless the operator chose
+otherwise): where \`after\` is less than \`oldest_seq\` minus 1, the updates between are gone, so read orders, positions and balances, and go on from
+\`last_seq\` as it was before.`,
+  failures: ['user_not_found'],
+  query,
+  success: { status: 200, description: 'One page of updates.', schema: eventPage },
+  async handle({ caller, query: { user_id: userId, after = 0, limit = LIMIT.fallback } }, { deps }) {
+    return new Rendered(await pageBytes(deps, caller, { userId, after, limit }))
+  }
+})
+
+/** One page as JSON, in bytes. @throws ServiceError user_not_found */
+export async function pageBytes(deps: Pick<AppDeps, 'store'>, caller: PlatformCaller, stretch: Stretch): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  const { oldest, last, taken } = await readEvents(deps, caller, stretch, (event, user) => {
+    const bytes = updateBytes(event, user.userId)
+    parts.push(parts.length === 0 ? OPENING : COMMA, bytes)
+    size += bytes.byteLength
+    return size < ANSWER_BYTES_MAX
+  })
+  if (parts.length === 0) parts.push(OPENING)
+  const next = taken !== null && taken < last ? taken : null
+  parts.push(Buffer.from(`],"next_after":${next},"oldest_seq":${oldest},"last_seq":${last}}`))
+  return Buffer.concat(parts)
+}
+
+const OPENING = Buffer.from('{"data":[')
+const COMMA = Buffer.from(',')

@@ -1,0 +1,35 @@
+// Places of stream sessions, counted over all nodes in the database, by its clock.
+import type { PlatformId } from '@trunkline/core/domain/ids'
+import type { StreamPlaceStore } from '@trunkline/core/ports/store'
+import type { Session } from './session.ts'
+
+const TAKE = `/* writes */ select take_stream_place($1, $2, $3, $4, $5 * interval '1 millisecond') as taken`
+
+export class SqlStreamPlaceStore implements StreamPlaceStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async take(
+    { platformId, sessionId, nodeId }: { readonly platformId: PlatformId; readonly sessionId: string; readonly nodeId: string },
+    limit: number,
+    ttlMs: number
+  ): Promise<boolean> {
+    const [row] = await this.#session.statement<{ taken: boolean }>(TAKE, [platformId, sessionId, nodeId, limit, ttlMs])
+    return row?.taken ?? false
+  }
+
+  async renew(nodeId: string, ttlMs: number): Promise<readonly string[]> {
+    const rows = await this.#session.statement<{ session_id: string }>(
+      `update stream_places set expires_at = clock_timestamp() + $2 * interval '1 millisecond' where node_id = $1 returning session_id`,
+      [nodeId, ttlMs]
+    )
+    return rows.map(row => row.session_id)
+  }
+
+  async release(sessionId: string): Promise<void> {
+    await this.#session.statement('delete from stream_places where session_id = $1', [sessionId])
+  }
+}

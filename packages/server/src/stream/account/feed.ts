@@ -1,0 +1,34 @@
+import type { UserId, UserKey } from '@trunkline/core/domain/ids'
+import type { LoggedEvent } from '@trunkline/core/ports/store'
+
+/** Topics as bits, so that whether a session wants an update is one operation. */
+export const TOPIC_BITS = { orders: 1, positions: 2, balances: 4 } as const satisfies Record<LoggedEvent['topic'], number>
+export const ALL_TOPICS = TOPIC_BITS.orders | TOPIC_BITS.positions | TOPIC_BITS.balances
+
+/** A session, as the hub sees it. None of its methods may throw. */
+export interface Subscriber {
+  /** Bits of {@link TOPIC_BITS}. */
+  readonly topics: number
+  /** An update of a topic it wants; `frame` is shared with others. */
+  update(feed: Feed, seq: number, frame: Uint8Array): void
+  /** A connection's health changed. */
+  status(frame: () => Uint8Array): void
+  /** The user was deleted: nothing more will come. */
+  removed(feed: Feed): void
+}
+
+/** One user's events on this node, in the order of their numbers. Only the hub changes it. */
+export interface Feed {
+  readonly userKey: UserKey
+  readonly userId: UserId
+  /** Number of the last event that was delivered. */
+  position: number
+  readonly subscribers: Subscriber[]
+  /** Sessions that are subscribed, or about to be. */
+  holders: number
+  /** Events whose predecessor has not come yet, by number; null when there are none. */
+  early: Map<number, LoggedEvent> | null
+  /** Until `position` is known. */
+  opening: Promise<void> | null
+  isRemoved: boolean
+}

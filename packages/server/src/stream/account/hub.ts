@@ -1,0 +1,240 @@
+import type { UserWatch } from '@trunkline/core/app/mirror/user-watch'
+import type { ConnectionHealth, User } from '@trunkline/core/domain/account'
+import type { ConnectionId, UserId, UserKey } from '@trunkline/core/domain/ids'
+import type { Bus, BusMessage } from '@trunkline/core/ports/bus'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
+import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
+import type { ServerMessage } from '../../wire/stream.ts'
+import { updateBytes } from '../../wire/update.ts'
+import { messageFrame, textFrame } from '../frame.ts'
+import { type Feed, type Subscriber, TOPIC_BITS } from './feed.ts'
+
+/** How an event is written; the same bytes for every session. */
+export type EncodeUpdate = (event: LoggedEvent, userId: UserId) => Uint8Array
+
+export interface HubDeps {
+  readonly events: EventStore
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly log: Log
+  readonly watch: Pick<UserWatch, 'hold' | 'release'>
+  readonly encode?: EncodeUpdate
+}
+
+/** How long a missing number is waited for before the log is asked. Commits of one user come back in any order, but soon. */
+const HOLE_MS = 25
+/** Events that may wait for a missing one; beyond it they are read from the log, all of them. */
+const EARLY_MAX = 1_000
+const READ_MAX = 500
+/** How often the log is asked whether anything was missed: what nobody told shows no hole. */
+const CHECK_MS = 5_000
+const CHECKED_AT_ONCE = 1_000
+
+/** Gives every event of a watched user, once and in the order of its numbers, to the sessions that want it. */
+export class Hub {
+  readonly #deps: HubDeps
+  readonly #encode: EncodeUpdate
+  readonly #feeds = new Map<UserKey, Feed>()
+  readonly #holes = new Set<Feed>()
+  readonly #stopping = new AbortController()
+  readonly #unsubscribe: () => void
+  readonly #checking: Promise<void>
+  #mending: Promise<void> | null = null
+  #deliveries = 0
+
+  constructor(deps: HubDeps) {
+    this.#deps = deps
+    this.#encode = deps.encode ?? ((event, userId) => textFrame(updateBytes(event, userId)))
+    this.#unsubscribe = deps.bus.subscribe(message => this.#hear(message))
+    this.#checking = this.#check()
+  }
+
+  /** Users somebody is subscribed to. */
+  get users(): number {
+    return this.#feeds.size
+  }
+
+  /** Updates given to sessions since the start. */
+  get deliveries(): number {
+    return this.#deliveries
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe()
+    this.#stopping.abort()
+    await Promise.all([this.#checking, this.#mending])
+  }
+
+  /** The user's feed, with its position known. Each call is ended by one of {@link leave}. @throws StoreUnavailable */
+  async join({ userKey, userId }: Pick<User, 'userKey' | 'userId'>): Promise<Feed> {
+    const feed = this.#feeds.get(userKey) ?? this.#open(userKey, userId)
+    feed.holders += 1
+    if (feed.opening === null) return feed
+    try {
+      await feed.opening
+      return feed
+    } catch (cause) {
+      this.leave(feed)
+      throw cause
+    }
+  }
+
+  /** From here on the subscriber is given what comes after `feed.position`. */
+  attach(feed: Feed, subscriber: Subscriber): void {
+    feed.subscribers.push(subscriber)
+  }
+
+  detach(feed: Feed, subscriber: Subscriber): void {
+    const at = feed.subscribers.indexOf(subscriber)
+    if (at >= 0) feed.subscribers.splice(at, 1)
+  }
+
+  leave(feed: Feed): void {
+    feed.holders -= 1
+    if (feed.holders === 0) this.#close(feed)
+  }
+
+  /** An event as every session gets it. */
+  frame(event: LoggedEvent, userId: UserId): Uint8Array {
+    return this.#encode(event, userId)
+  }
+
+  #open(userKey: UserKey, userId: UserId): Feed {
+    // Events told while the position is read wait in `early`, and are dropped if they are part of it.
+    const feed: Feed = { userKey, userId, position: 0, subscribers: [], holders: 0, early: null, opening: null, isRemoved: false }
+    this.#feeds.set(userKey, feed)
+    this.#deps.watch.hold(userKey)
+    feed.opening = this.#deps.events.last(userKey).then(last => {
+      feed.position = last
+      feed.opening = null
+      this.#drain(feed)
+    })
+    return feed
+  }
+
+  #close(feed: Feed): void {
+    if (this.#feeds.get(feed.userKey) !== feed) return
+    this.#feeds.delete(feed.userKey)
+    this.#holes.delete(feed)
+    this.#deps.watch.release(feed.userKey)
+  }
+
+  #hear(message: BusMessage): void {
+    if (message.type === 'platform_secret_changed') return
+    const feed = this.#feeds.get(message.userKey)
+    if (feed === undefined) return
+    if (message.type === 'events') for (const event of message.events) this.#take(feed, event)
+    else if (message.type === 'connection_health') this.#tell(feed, message.connectionId, message.health)
+    else if (message.type === 'user_removed') this.#remove(feed)
+  }
+
+  #take(feed: Feed, event: LoggedEvent): void {
+    const { seq } = event
+    if (feed.opening === null) {
+      if (seq === feed.position + 1) {
+        this.#deliver(feed, event)
+        if (feed.early !== null) this.#drain(feed)
+        return
+      }
+      if (seq <= feed.position) return
+    }
+    feed.early ??= new Map()
+    if (feed.early.size >= EARLY_MAX) feed.early.clear()
+    feed.early.set(seq, event)
+    if (feed.opening === null) this.#mend(feed)
+  }
+
+  /** Delivers what waited for its turn. */
+  #drain(feed: Feed): void {
+    const { early } = feed
+    if (early === null) return
+    for (let event = early.get(feed.position + 1); event !== undefined; event = early.get(feed.position + 1)) this.#deliver(feed, event)
+    for (const seq of early.keys()) if (seq <= feed.position) early.delete(seq)
+    if (early.size > 0) this.#mend(feed)
+    else {
+      feed.early = null
+      this.#holes.delete(feed)
+    }
+  }
+
+  #deliver(feed: Feed, event: LoggedEvent): void {
+    feed.position = event.seq
+    const bit = TOPIC_BITS[event.topic]
+    let frame: Uint8Array | null = null
+    for (const subscriber of feed.subscribers) {
+      if ((subscriber.topics & bit) === 0) continue
+      frame ??= this.#encode(event, feed.userId)
+      this.#deliveries += 1
+      subscriber.update(feed, event.seq, frame)
+    }
+  }
+
+  #tell(feed: Feed, connectionId: ConnectionId, health: ConnectionHealth): void {
+    let made: Uint8Array | null = null
+    const frame = () => (made ??= messageFrame(statusMessage(feed.userId, connectionId, health)))
+    for (const subscriber of feed.subscribers) subscriber.status(frame)
+  }
+
+  #remove(feed: Feed): void {
+    feed.isRemoved = true
+    this.#close(feed)
+    for (const subscriber of [...feed.subscribers]) subscriber.removed(feed)
+  }
+
+  #mend(feed: Feed): void {
+    this.#holes.add(feed)
+    this.#mending ??= this.#mendAll().finally(() => {
+      this.#mending = null
+    })
+  }
+
+  /** Asks the log for what did not come. What came meanwhile ends a hole as well. */
+  async #mendAll(): Promise<void> {
+    const { clock, log } = this.#deps
+    const { signal } = this.#stopping
+    while (this.#holes.size > 0 && !signal.aborted) {
+      const waited = [...this.#holes].map(feed => ({ feed, position: feed.position }))
+      await clock.sleep(HOLE_MS, signal).catch(() => undefined)
+      for (const { feed, position } of waited) {
+        if (signal.aborted || !this.#holes.has(feed) || feed.position !== position) continue
+        // A store that does not answer now is asked again in the next round.
+        await this.#refill(feed).catch(cause => log.warn('missing events could not be read', { userKey: feed.userKey, cause }))
+      }
+    }
+  }
+
+  async #refill(feed: Feed): Promise<void> {
+    const events = await this.#deps.events.read(feed.userKey, feed.position, READ_MAX)
+    for (const event of events) if (event.seq > feed.position) this.#deliver(feed, event)
+    if (events.length === READ_MAX) this.#mend(feed)
+    else {
+      this.#holes.delete(feed)
+      this.#drain(feed)
+    }
+  }
+
+  async #check(): Promise<void> {
+    const { clock, events, log } = this.#deps
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      await clock.sleep(CHECK_MS, signal).catch(() => undefined)
+      const feeds = [...this.#feeds.values()].filter(feed => feed.opening === null)
+      for (let from = 0; from < feeds.length && !signal.aborted; from += CHECKED_AT_ONCE) {
+        const some = feeds.slice(from, from + CHECKED_AT_ONCE)
+        try {
+          const lasts = await events.lasts(some.map(({ userKey }) => userKey))
+          for (const feed of some) if ((lasts.get(feed.userKey) ?? 0) > feed.position && !feed.isRemoved) this.#mend(feed)
+        } catch (cause) {
+          log.warn('the newest events could not be asked for', { cause })
+        }
+      }
+    }
+  }
+}
+
+/** A connection's health as a session hears of it. */
+export function statusMessage(userId: UserId, connectionId: ConnectionId, { state, since, reason }: ConnectionHealth): ServerMessage {
+  const status = state === 'broken' ? 'BROKEN' : 'ACTIVE'
+  return { type: 'stream_status', user_id: userId, connection_id: connectionId, status, health: state, since, reason }
+}

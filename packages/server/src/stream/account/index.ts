@@ -1,0 +1,82 @@
+// The broker update stream: orders, positions and balances of a platform's users.
+import type { AppDeps } from '@trunkline/core/app/deps'
+import { addressGroup } from '../../auth/address.ts'
+import { RateLimiter } from '../../auth/rate-limit.ts'
+import type { Room } from '../door.ts'
+import { CLOSE, type Line, type Listener } from '../line.ts'
+import { type EncodeUpdate, Hub } from './hub.ts'
+import { Places, SESSIONS_MAX } from './places.ts'
+import { AccountSession, SESSION_LIMITS, type SessionDeps, type SessionLimits } from './session.ts'
+
+export interface AccountStreamOptions {
+  readonly sessionsMax?: number
+  readonly limits?: Partial<SessionLimits>
+  readonly encode?: EncodeUpdate
+}
+
+/** Failed authentications of one address, over all its sessions. */
+const FAILURES = { perSecond: 1, burst: 100 }
+
+/** All sessions of the node, and what they share. */
+export class AccountStream implements Room {
+  readonly hub: Hub
+  readonly #shared: SessionDeps
+  readonly #places: Places
+  readonly #sessions = new Set<AccountSession>()
+  readonly #unsubscribe: () => void
+
+  constructor(deps: AppDeps, { sessionsMax = SESSIONS_MAX, limits, encode }: AccountStreamOptions = {}) {
+    const { store, bus, clock, log, watch, ids } = deps
+    this.hub = new Hub({ events: store.events, bus, clock, log, watch, ...(encode && { encode }) })
+    this.#places = new Places({ places: store.streamPlaces, clock, log }, { nodeId: ids.uuid(), limit: sessionsMax })
+    const failures = new RateLimiter(FAILURES)
+    this.#shared = {
+      ...deps,
+      hub: this.hub,
+      places: this.#places,
+      limits: { ...SESSION_LIMITS, ...limits },
+      mayFail: address => failures.take(addressGroup(address), clock.monotonicMs()).retryAfterSeconds === null,
+      gone: session => void this.#sessions.delete(session)
+    }
+    this.#unsubscribe = bus.subscribe(message => {
+      if (message.type !== 'platform_secret_changed') return
+      for (const session of this.#sessions) {
+        if (session.platformId === message.platformId) session.finish(CLOSE.unauthenticated, 'the client secret was replaced')
+      }
+    })
+  }
+
+  /** Sessions whose client is known. */
+  get authenticated(): number {
+    let count = 0
+    for (const session of this.#sessions) if (session.platformId !== null) count += 1
+    return count
+  }
+
+  get sessions(): number {
+    return this.#sessions.size
+  }
+
+  /** Begins a session on a line; what is heard there is told to it. */
+  open(line: Line, address: string): Listener {
+    const session = new AccountSession(this.#shared, line, address)
+    this.#sessions.add(session)
+    session.start()
+    return session
+  }
+
+  isKnown(listener: Listener): boolean {
+    return listener instanceof AccountSession && listener.platformId !== null
+  }
+
+  /** Ends all sessions, each after what it is owed. */
+  finish(code: number, reason: string): void {
+    for (const session of this.#sessions) session.finish(code, reason)
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe()
+    await this.hub.stop()
+    await this.#places.stop()
+  }
+}

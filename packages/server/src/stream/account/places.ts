@@ -1,0 +1,89 @@
+import type { PlatformId } from '@trunkline/core/domain/ids'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
+import type { StreamPlaceStore } from '@trunkline/core/ports/store'
+
+/** Sessions of one client at the same time, over all nodes. */
+export const SESSIONS_MAX = 10
+const TTL_MS = 15_000
+const RENEW_MS = 5_000
+const RELEASE_TRIES = 3
+
+/** This node's share of the places that clients have for sessions. A node that dies gives its places up within seconds. */
+export class Places {
+  readonly #deps: { readonly places: StreamPlaceStore; readonly clock: Clock; readonly log: Log }
+  readonly #nodeId: string
+  readonly #limit: number
+  readonly #stopping = new AbortController()
+  readonly #releasing = new Set<Promise<void>>()
+  readonly #renewing: Promise<void>
+  readonly #held = new Map<string, PlatformId>()
+
+  constructor(
+    deps: { readonly places: StreamPlaceStore; readonly clock: Clock; readonly log: Log },
+    { nodeId, limit = SESSIONS_MAX }: { readonly nodeId: string; readonly limit?: number }
+  ) {
+    this.#deps = deps
+    this.#nodeId = nodeId
+    this.#limit = limit
+    this.#renewing = this.#renew()
+  }
+
+  get limit(): number {
+    return this.#limit
+  }
+
+  /** Takes a place for the session; false when the client has as many as it may. @throws StoreUnavailable */
+  async take(platformId: PlatformId, sessionId: string): Promise<boolean> {
+    const isTaken = await this.#deps.places.take({ platformId, sessionId, nodeId: this.#nodeId }, this.#limit, TTL_MS)
+    if (isTaken) this.#held.set(sessionId, platformId)
+    return isTaken
+  }
+
+  release(sessionId: string): void {
+    this.#held.delete(sessionId)
+    const releasing = this.#release(sessionId).finally(() => this.#releasing.delete(releasing))
+    this.#releasing.add(releasing)
+  }
+
+  /** Ends when every place that was to be released is. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#renewing
+    await Promise.all(this.#releasing)
+  }
+
+  async #release(sessionId: string): Promise<void> {
+    for (let tries = 1; tries <= RELEASE_TRIES; tries += 1) {
+      try {
+        return await this.#deps.places.release(sessionId)
+      } catch (cause) {
+        // Not renewed any more in the end: the place runs out by itself when this node stops or is asked to renew others only.
+        this.#deps.log.warn('a session’s place could not be released', { sessionId, tries, cause })
+        await this.#deps.clock.sleep(RENEW_MS, this.#stopping.signal).catch(() => undefined)
+      }
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { clock, log } = this.#deps
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      await clock.sleep(RENEW_MS, signal).catch(() => undefined)
+      if (signal.aborted || this.#held.size === 0) continue
+      await this.#keep().catch(cause => log.warn('places of sessions could not be renewed', { cause }))
+    }
+  }
+
+  /** Places that ran out while the database was away are taken again. */
+  async #keep(): Promise<void> {
+    const { places, log } = this.#deps
+    const before = [...this.#held]
+    const kept = new Set(await places.renew(this.#nodeId, TTL_MS))
+    for (const [sessionId, platformId] of before) {
+      if (kept.has(sessionId) || !this.#held.has(sessionId)) continue
+      const isTaken = await places.take({ platformId, sessionId, nodeId: this.#nodeId }, this.#limit, TTL_MS)
+      if (!isTaken) log.warn('a session goes on without a place: others took it while the database was away', { sessionId })
+    }
+  }
+}

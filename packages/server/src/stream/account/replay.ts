@@ -1,0 +1,58 @@
+import type { EventStore } from '@trunkline/core/ports/store'
+import { type Feed, TOPIC_BITS } from './feed.ts'
+import type { Hub } from './hub.ts'
+
+/** The most events that are replayed. Who missed more is better off with a snapshot. */
+export const REPLAY_MAX = 10_000
+const READ_MAX = 500
+
+/** The replay would not be whole. The reason is fit to show. */
+export class ReplayRefused extends Error {
+  override readonly name = 'ReplayRefused'
+}
+
+/** The way from a number in a user's log to the present, whole or not at all. */
+export class Replay {
+  readonly #events: EventStore
+  readonly #feed: Feed
+  #position: number
+
+  private constructor(events: EventStore, feed: Feed, position: number) {
+    this.#events = events
+    this.#feed = feed
+    this.#position = position
+  }
+
+  /** @throws ReplayRefused when the log does not reach back that far, or never came to that number. */
+  static async begin(events: EventStore, feed: Feed, after: number): Promise<Replay> {
+    const { oldest, last } = await events.span(feed.userKey)
+    if (after > last) throw new ReplayRefused(`after is ${after}, and the newest seq of this user is ${last}. ${TAKE_A_SNAPSHOT}`)
+    if (after < oldest - 1) throw new ReplayRefused(`after is ${after}, and the oldest seq still kept is ${oldest}. ${TAKE_A_SNAPSHOT}`)
+    if (last - after > REPLAY_MAX) {
+      throw new ReplayRefused(`after is ${after}, ${last - after} updates ago; at most ${REPLAY_MAX} are replayed. ${TAKE_A_SNAPSHOT}`)
+    }
+    return new Replay(events, feed, after)
+  }
+
+  /**
+   * Sends what is wanted, as fast as it is taken. Gives the number it came to once nothing lies between it and what the feed delivers next;
+   * null when the wish ended (`wanted` gives null) before.
+   */
+  async run(hub: Hub, wanted: () => number | null, send: (frame: Uint8Array) => Promise<void>): Promise<number | null> {
+    for (;;) {
+      const events = await this.#events.read(this.#feed.userKey, this.#position, READ_MAX)
+      for (const event of events) {
+        const topics = wanted()
+        if (topics === null) return null
+        if (event.seq !== this.#position + 1) throw new ReplayRefused(`seq ${this.#position + 1} is not kept any more. ${TAKE_A_SNAPSHOT}`)
+        if ((topics & TOPIC_BITS[event.topic]) !== 0) await send(hub.frame(event, this.#feed.userId))
+        this.#position = event.seq
+      }
+      if (wanted() === null) return null
+      if (this.#position >= this.#feed.position) return this.#position
+      if (events.length === 0) throw new ReplayRefused(`The log ended at seq ${this.#position}. ${TAKE_A_SNAPSHOT}`)
+    }
+  }
+}
+
+const TAKE_A_SNAPSHOT = 'Take a snapshot by REST and subscribe without after.'

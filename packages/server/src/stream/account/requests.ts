@@ -1,0 +1,108 @@
+// Reads what a client says on the broker stream. Fields nobody knows are let be: a newer client may send them.
+import type { UserId } from '@trunkline/core/domain/ids'
+import { STREAM_VERSION, TOPICS } from '../../wire/stream.ts'
+import { ALL_TOPICS, TOPIC_BITS } from './feed.ts'
+
+/** A message that cannot be done as it is; the reason is fit to show. */
+export class Unfit extends Error {
+  override readonly name = 'Unfit'
+}
+
+export type Message = Readonly<Record<string, unknown>>
+
+export interface Authenticate {
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly extensions: ReadonlySet<string>
+}
+
+export interface SubscribeUser {
+  readonly userId: UserId
+  /** Everything after this number is wanted; null: only what comes. */
+  readonly after: number | null
+}
+
+const USER_ID_MAX = 64
+const EXTENSIONS_MAX = 16
+
+/** The message, if it is a JSON object; null otherwise. */
+export function readMessage(text: string): Message | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.assign(Object.create(null), value) : null
+  } catch {
+    return null
+  }
+}
+
+/** @throws Unfit */
+export function readAuthenticate({ client_id, client_secret, version, extensions }: Message): Authenticate {
+  if (version !== undefined && version !== null && version !== STREAM_VERSION) {
+    throw new Unfit(`version must be "${STREAM_VERSION}" or left out, was ${shown(version)}.`)
+  }
+  if (typeof client_id !== 'string' || typeof client_secret !== 'string') {
+    throw new Unfit('authenticate needs client_id and client_secret, both strings.')
+  }
+  return { clientId: client_id, clientSecret: client_secret, extensions: readExtensions(extensions) }
+}
+
+/** The topics as bits, and as they were asked for. @throws Unfit */
+export function readTopics({ topics }: Message): { readonly bits: number; readonly asked: readonly string[] } {
+  if (!Array.isArray(topics) || topics.length === 0) throw new Unfit(`topics must be a list of ${TOPIC_WORDS}, was ${shown(topics)}.`)
+  if (topics.length === 1 && topics[0] === 'all') return { bits: ALL_TOPICS, asked: ['all'] }
+  let bits = 0
+  const asked: string[] = []
+  for (const topic of topics) {
+    const bit = isTopic(topic) ? TOPIC_BITS[topic] : 0
+    if (topic === 'all') throw new Unfit('"all" stands alone: topics must be ["all"] or single topics.')
+    if (bit === 0) throw new Unfit(`topics must be ${TOPIC_WORDS}, in lower case; found ${shown(topic)}.`)
+    if ((bits & bit) !== 0) throw new Unfit(`each topic may be asked for once in a message; found ${shown(topic)} again.`)
+    bits |= bit
+    asked.push(topic)
+  }
+  return { bits, asked }
+}
+
+/** @throws Unfit */
+export function readSubscribeUser(message: Message): SubscribeUser {
+  const { after } = message
+  if (after === undefined || after === null) return { userId: readUserId(message), after: null }
+  if (typeof after !== 'number' || !Number.isSafeInteger(after) || after < 0) {
+    throw new Unfit(`after must be the seq of an update, a whole number from 0, was ${shown(after)}.`)
+  }
+  return { userId: readUserId(message), after }
+}
+
+/** @throws Unfit */
+export function readUserId({ user_id }: Message): UserId {
+  if (typeof user_id !== 'string' || user_id === '' || user_id.length > USER_ID_MAX) {
+    throw new Unfit(`user_id must be a string of 1 to ${USER_ID_MAX} characters, was ${shown(user_id)}.`)
+  }
+  return user_id as UserId
+}
+
+/** @throws Unfit */
+export function readSeq({ seq }: Message): number | undefined {
+  if (seq === undefined || seq === null) return undefined
+  if (typeof seq !== 'number' || !Number.isSafeInteger(seq)) throw new Unfit(`seq must be a whole number or left out, was ${shown(seq)}.`)
+  return seq
+}
+
+const TOPIC_WORDS = `${TOPICS.join(', ')}, or ["all"]`
+
+function isTopic(topic: unknown): topic is keyof typeof TOPIC_BITS {
+  return typeof topic === 'string' && Object.hasOwn(TOPIC_BITS, topic)
+}
+
+function readExtensions(extensions: unknown): ReadonlySet<string> {
+  if (extensions === undefined || extensions === null) return new Set()
+  if (!Array.isArray(extensions) || extensions.length > EXTENSIONS_MAX || !extensions.every(name => typeof name === 'string')) {
+    throw new Unfit(`extensions must be a list of at most ${EXTENSIONS_MAX} names.`)
+  }
+  return new Set(extensions)
+}
+
+/** What was found, cut to a length that can be shown. */
+function shown(value: unknown): string {
+  return value === undefined ? 'missing' : (JSON.stringify(value)?.slice(0, 60) ?? typeof value)
+}

@@ -1,0 +1,332 @@
+import { authenticatePlatform, type CredentialLookup } from '@trunkline/core/app/authenticate'
+import type { Mirrors } from '@trunkline/core/app/mirror/mirrors'
+import type { Platform } from '@trunkline/core/domain/account'
+import { ServiceError } from '@trunkline/core/domain/errors'
+import type { PlatformId, UserKey } from '@trunkline/core/domain/ids'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Ids } from '@trunkline/core/ports/ids'
+import type { Log } from '@trunkline/core/ports/log'
+import type { Meter } from '@trunkline/core/ports/meter'
+import type { Store } from '@trunkline/core/ports/store'
+import type { Hasher } from '@trunkline/core/ports/vault'
+import { type ServerMessage, STREAM_VERSION } from '../../wire/stream.ts'
+import { messageFrame } from '../frame.ts'
+import { INBOX_LIMITS, Inbox, type InboxLimits, type InboxOwner } from '../inbox.ts'
+import { CLOSE, type Line, type Listener } from '../line.ts'
+import type { Feed, Subscriber } from './feed.ts'
+import { type Hub, statusMessage } from './hub.ts'
+import type { Places } from './places.ts'
+import { Replay, ReplayRefused } from './replay.ts'
+import * as requests from './requests.ts'
+
+export interface SessionDeps {
+  readonly store: Pick<Store, 'users' | 'events' | 'connections'>
+  readonly lookup: CredentialLookup
+  readonly hasher: Hasher
+  readonly mirrors: Pick<Mirrors, 'health'>
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly meter: Meter
+  readonly hub: Hub
+  readonly places: Places
+  /** Counts a failed authentication of the address; false when it has had too many. */
+  readonly mayFail: (address: string) => boolean
+  /** Told once, when the session's line is gone. */
+  readonly gone: (session: AccountSession) => void
+  readonly limits: SessionLimits
+}
+
+export interface SessionLimits {
+  readonly authenticateMs: number
+  readonly failuresMax: number
+  readonly usersMax: number
+  readonly inbox: InboxLimits
+}
+
+export const SESSION_LIMITS: SessionLimits = { authenticateMs: 30_000, failuresMax: 5, usersMax: 500, inbox: INBOX_LIMITS }
+
+/** One client on the broker stream: who it is, what it wants, and the giving of it. It knows lines, and no sockets. */
+export class AccountSession implements Listener, Subscriber, InboxOwner {
+  readonly sessionId: string
+  readonly #deps: SessionDeps
+  readonly #line: Line
+  readonly #address: string
+  readonly #inbox: Inbox
+  #platform: Platform | null = null
+  #topics = 0
+  #wantsStatus = false
+  #failures = 0
+  #isOver = false
+  readonly #feeds = new Map<UserKey, Feed>()
+  /** Where a replay ended that was ahead of the feed: what the feed delivers up to there was sent already. */
+  #ahead: Map<Feed, number> | null = null
+  /** Ends the waiting for an authentication. */
+  #known: AbortController | null = new AbortController()
+
+  constructor(deps: SessionDeps, line: Line, address: string) {
+    this.#deps = deps
+    this.#line = line
+    this.#address = address
+    this.sessionId = deps.ids.uuid()
+    this.#inbox = new Inbox(this, deps.clock, deps.limits.inbox)
+  }
+
+  /** Greets, and begins to wait for the authentication. */
+  start(): void {
+    this.#say({
+      type: 'welcome',
+      session_id: this.sessionId,
+      message: `Send authenticate within ${this.#deps.limits.authenticateMs / 1_000} seconds.`
+    })
+    void this.#awaitAuthentication()
+  }
+
+  get platformId(): PlatformId | null {
+    return this.#platform?.platformId ?? null
+  }
+
+  get topics(): number {
+    return this.#topics
+  }
+
+  text(message: string): void {
+    if (!this.#isOver) this.#inbox.put(message)
+  }
+
+  binary(): void {
+    this.text('')
+  }
+
+  gone(): void {
+    this.#end()
+    this.#deps.gone(this)
+  }
+
+  /** Ends the session once everything it is owed is out. */
+  finish(code: number, reason: string): void {
+    if (this.#isOver) return
+    this.#end()
+    this.#line.finish(code, reason)
+  }
+
+  update(feed: Feed, seq: number, frame: Uint8Array): void {
+    if (this.#ahead !== null && !this.#isNews(feed, seq)) return
+    this.#line.send(frame)
+  }
+
+  status(frame: () => Uint8Array): void {
+    if (this.#wantsStatus) this.#line.send(frame())
+  }
+
+  removed(feed: Feed): void {
+    this.#drop(feed)
+    this.#say({ type: 'user_unsubscribed', user_id: feed.userId })
+  }
+
+  pause(): void {
+    this.#line.pause()
+  }
+
+  resume(): void {
+    this.#line.resume()
+  }
+
+  handle(text: string): Promise<void> | undefined {
+    if (this.#isOver) return undefined
+    const message = requests.readMessage(text)
+    const action = message?.action
+    if (message !== null && action === 'authenticate') return this.#authenticate(message)
+    if (this.#platform === null) {
+      if (action === 'subscribe' || action === 'subscribe_user') this.#refuse('Authenticate first: this session is not authenticated.')
+      return undefined
+    }
+    try {
+      switch (action) {
+        case 'subscribe':
+          this.#subscribe(requests.readTopics(message ?? {}))
+          return undefined
+        case 'subscribe_user':
+          return this.#subscribeUser(this.#platform, requests.readSubscribeUser(message ?? {}))
+        case 'unsubscribe_user':
+          this.#unsubscribeUser(requests.readUserId(message ?? {}))
+          return undefined
+        case 'ping':
+          this.#pong(requests.readSeq(message ?? {}))
+          return undefined
+        default:
+          throw new requests.Unfit(message === null ? NOT_JSON : UNKNOWN_ACTION)
+      }
+    } catch (cause) {
+      if (!(cause instanceof requests.Unfit)) throw cause
+      if (action === 'subscribe' || action === 'subscribe_user') this.#refuse(cause.message)
+      else this.#say({ type: 'error', message: cause.message })
+      return undefined
+    }
+  }
+
+  async #authenticate(message: requests.Message): Promise<void> {
+    if (this.#platform !== null) {
+      this.#say({ type: 'auth_error', message: 'This session is authenticated already; go on with it, or open another one.' })
+      return
+    }
+    const { hasher, lookup, places } = this.#deps
+    try {
+      const { clientId, clientSecret, extensions } = requests.readAuthenticate(message)
+      const platform = await authenticatePlatform({ hasher }, lookup, clientId, clientSecret)
+      if (this.#isOver) return
+      if (!(await places.take(platform.platformId, this.sessionId))) {
+        throw new requests.Unfit(
+          `The concurrent-session limit is reached: this client has ${places.limit} sessions, the most it may. Close one of them first.`
+        )
+      }
+      if (this.#isOver) return places.release(this.sessionId)
+      this.#known?.abort()
+      this.#known = null
+      this.#platform = platform
+      this.#wantsStatus = extensions.has('stream_status')
+      this.#say({ type: 'auth_success', message: 'Authenticated.', version: STREAM_VERSION })
+    } catch (cause) {
+      this.#notAuthenticated(cause)
+    }
+  }
+
+  #notAuthenticated(cause: unknown): void {
+    if (this.#isOver) return
+    const isWrong = cause instanceof ServiceError && cause.code === 'credentials_invalid'
+    if (!isWrong && !(cause instanceof requests.Unfit)) {
+      this.#deps.log.warn('an authentication could not be checked', { sessionId: this.sessionId, cause })
+      this.#say({ type: 'auth_error', message: 'The credentials cannot be checked just now; try again in a second.' })
+      return
+    }
+    this.#failures += 1
+    this.#deps.meter.count('stream_authentications_failed_total')
+    const mayGoOn = this.#deps.mayFail(this.#address) || !isWrong
+    this.#say({ type: 'auth_error', message: isWrong ? WRONG_CREDENTIALS : cause.message })
+    if (this.#failures >= this.#deps.limits.failuresMax || !mayGoOn) this.finish(CLOSE.tooManyFailures, 'too many failed authentications')
+  }
+
+  #subscribe({ bits, asked }: { readonly bits: number; readonly asked: readonly string[] }): void {
+    this.#topics |= bits
+    this.#say({ type: 'subscribed', subscription_id: this.#deps.ids.uuid(), topics: [...asked] })
+  }
+
+  async #subscribeUser({ platformId }: Platform, { userId, after }: requests.SubscribeUser): Promise<void> {
+    const { store, hub, log } = this.#deps
+    let feed: Feed | null = null
+    try {
+      const known = await store.users.find(platformId, userId)
+      if (known === null) throw new requests.Unfit('There is no user with this user_id on your platform.')
+      const { userKey } = known.user
+      const present = this.#feeds.get(userKey)
+      if (present !== undefined && after === null) return this.#say({ type: 'user_subscribed', user_id: userId, seq: present.position })
+      if (present === undefined && this.#feeds.size >= this.#deps.limits.usersMax) {
+        throw new requests.Unfit(`This session has ${this.#deps.limits.usersMax} users, the most it may; use another session for more.`)
+      }
+      if (present !== undefined) this.#drop(present)
+      feed = await hub.join(known.user)
+      if (this.#isOver || feed.isRemoved) return hub.leave(feed)
+      this.#feeds.set(userKey, feed)
+      if (after === null) {
+        hub.attach(feed, this)
+        this.#say({ type: 'user_subscribed', user_id: userId, seq: feed.position })
+      } else await this.#replay(feed, after)
+      if (this.#wantsStatus && !this.#isOver) await this.#tellHealth(feed)
+    } catch (cause) {
+      if (feed !== null && this.#feeds.get(feed.userKey) === feed) this.#drop(feed)
+      if (cause instanceof requests.Unfit || cause instanceof ReplayRefused) return this.#refuse(cause.message, userId)
+      log.warn('a user could not be subscribed', { sessionId: this.sessionId, cause })
+      this.#refuse('The subscription cannot be made just now; try again in a second.', userId)
+    }
+  }
+
+  /** @throws ReplayRefused */
+  async #replay(feed: Feed, after: number): Promise<void> {
+    const replay = await Replay.begin(this.#deps.store.events, feed, after)
+    this.#say({ type: 'user_subscribed', user_id: feed.userId, seq: after })
+    const send = (frame: Uint8Array): Promise<void> => {
+      this.#line.send(frame)
+      return this.#line.idle()
+    }
+    const wanted = () => (this.#isOver || this.#feeds.get(feed.userKey) !== feed ? null : this.#topics)
+    const position = await replay.run(this.#deps.hub, wanted, send)
+    // Not attached yet, so nobody has told that the user was deleted.
+    if (feed.isRemoved && this.#feeds.get(feed.userKey) === feed) return this.removed(feed)
+    if (position === null) return
+    if (position > feed.position) {
+      this.#ahead ??= new Map()
+      this.#ahead.set(feed, position)
+    }
+    this.#deps.hub.attach(feed, this)
+    this.#say({ type: 'caught_up', user_id: feed.userId, seq: position })
+  }
+
+  async #tellHealth(feed: Feed): Promise<void> {
+    for (const connection of await this.#deps.store.connections.listByUser(feed.userKey, null)) {
+      if (this.#isOver) return
+      this.#say(statusMessage(feed.userId, connection.connectionId, this.#deps.mirrors.health(connection)))
+    }
+  }
+
+  #unsubscribeUser(userId: Feed['userId']): void {
+    for (const feed of this.#feeds.values()) if (feed.userId === userId) this.#drop(feed)
+    this.#say({ type: 'user_unsubscribed', user_id: userId })
+  }
+
+  #drop(feed: Feed): void {
+    this.#feeds.delete(feed.userKey)
+    this.#ahead?.delete(feed)
+    this.#deps.hub.detach(feed, this)
+    this.#deps.hub.leave(feed)
+  }
+
+  #pong(seq: number | undefined): void {
+    this.#say(seq === undefined ? { type: 'pong' } : { type: 'pong', seq })
+  }
+
+  #isNews(feed: Feed, seq: number): boolean {
+    const sent = this.#ahead?.get(feed)
+    if (sent === undefined) return true
+    if (seq <= sent) return false
+    this.#ahead?.delete(feed)
+    if (this.#ahead?.size === 0) this.#ahead = null
+    return true
+  }
+
+  #refuse(message: string, userId?: string): void {
+    this.#say(userId === undefined ? { type: 'subscription_failed', message } : { type: 'subscription_failed', message, user_id: userId })
+  }
+
+  tooMany(isLast: boolean): void {
+    if (this.#isOver) return
+    const { burst, perSecond } = this.#deps.limits.inbox
+    this.#say({ type: 'error', message: `Too many messages: at most ${burst} at once and ${perSecond} a second. This one was dropped.` })
+    if (isLast) this.finish(CLOSE.tooManyFailures, 'too many messages')
+  }
+
+  async #awaitAuthentication(): Promise<void> {
+    const isLate = await this.#deps.clock.sleep(this.#deps.limits.authenticateMs, this.#known?.signal).then(
+      () => true,
+      () => false
+    )
+    if (isLate) this.finish(CLOSE.unauthenticated, 'no authentication in time')
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#known?.abort()
+    this.#known = null
+    this.#inbox.close()
+    for (const feed of [...this.#feeds.values()]) this.#drop(feed)
+    if (this.#platform !== null) this.#deps.places.release(this.sessionId)
+  }
+
+  #say(message: ServerMessage): void {
+    this.#line.send(messageFrame(message))
+  }
+}
+
+const NOT_JSON = 'A message must be a JSON object with an action, as text.'
+const UNKNOWN_ACTION = 'action must be one of authenticate, subscribe, subscribe_user, unsubscribe_user, ping.'
+const WRONG_CREDENTIALS = 'The client_id or the client_secret is wrong.'

@@ -1,0 +1,97 @@
+import type { Clock } from '@trunkline/core/ports/clock'
+
+/** What one session may say: so many messages at once, and so many a second for as long as it likes. */
+export interface InboxLimits {
+  readonly burst: number
+  readonly perSecond: number
+  /** Messages beyond the rate that are only answered with an error; the next one ends the session. */
+  readonly warnings: number
+  /** Bytes that may wait for earlier messages; above it the session is not read. */
+  readonly bytesMax: number
+}
+
+export const INBOX_LIMITS: InboxLimits = { burst: 1_000, perSecond: 100, warnings: 3, bytesMax: 256 * 1024 }
+
+export interface InboxOwner {
+  /** Does what the message asks. Must not throw. */
+  handle(message: string): Promise<void> | void
+  /** A message came too soon and was dropped. `isLast`: there were too many of them. */
+  tooMany(isLast: boolean): void
+  pause(): void
+  resume(): void
+}
+
+/** A session's messages, handled one after the other in the order in which they came. */
+export class Inbox {
+  readonly #owner: InboxOwner
+  readonly #limits: InboxLimits
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  #tokens: number
+  #filledAt: number
+  #warned = 0
+  #waiting: string[] | null = null
+  #bytes = 0
+  #isPaused = false
+
+  constructor(owner: InboxOwner, clock: Pick<Clock, 'monotonicMs'>, limits: InboxLimits) {
+    this.#owner = owner
+    this.#clock = clock
+    this.#limits = limits
+    this.#tokens = limits.burst
+    this.#filledAt = clock.monotonicMs()
+  }
+
+  put(message: string): void {
+    if (!this.#mayCome()) {
+      this.#warned += 1
+      this.#owner.tooMany(this.#warned > this.#limits.warnings)
+      return
+    }
+    if (this.#waiting !== null) {
+      this.#waiting.push(message)
+      this.#bytes += message.length
+      if (this.#bytes > this.#limits.bytesMax && !this.#isPaused) {
+        this.#isPaused = true
+        this.#owner.pause()
+      }
+      return
+    }
+    const handled = this.#owner.handle(message)
+    if (handled === undefined) return
+    this.#waiting = []
+    void this.#goOn(handled)
+  }
+
+  /** Drops what waits. */
+  close(): void {
+    if (this.#waiting !== null) this.#waiting.length = 0
+    this.#bytes = 0
+  }
+
+  async #goOn(first: Promise<void>): Promise<void> {
+    await first
+    for (let message = this.#next(); message !== undefined; message = this.#next()) await this.#owner.handle(message)
+    this.#waiting = null
+  }
+
+  #next(): string | undefined {
+    const message = this.#waiting?.shift()
+    if (message === undefined) return undefined
+    this.#bytes -= message.length
+    if (this.#isPaused && this.#bytes <= this.#limits.bytesMax / 2) {
+      this.#isPaused = false
+      this.#owner.resume()
+    }
+    return message
+  }
+
+  #mayCome(): boolean {
+    const { burst, perSecond } = this.#limits
+    const now = this.#clock.monotonicMs()
+    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAt) / 1_000) * perSecond)
+    this.#filledAt = now
+    if (this.#tokens < 1) return false
+    this.#tokens -= 1
+    return true
+  }
+}

@@ -1,0 +1,28 @@
+/** A session's end of its connection, whatever carries it. Frames go out in the order in which they were sent. */
+export interface Line {
+  /** Queues a frame. Too many of them end the line. */
+  send(frame: Uint8Array): void
+  /** Resolves when nothing waits to be sent, or never will be. */
+  idle(): Promise<void>
+  /** Closes once everything sent before is out. */
+  finish(code: number, reason: string): void
+  /** Takes no messages until {@link resume}; what the other side sends waits in its own socket. */
+  pause(): void
+  resume(): void
+}
+
+/** What is heard on a line. Nothing is told after `gone`. */
+export interface Listener {
+  text(message: string): void
+  /** A message that is not text. */
+  binary(): void
+  gone(): void
+}
+
+/** Close codes of our own, and the standard ones we use. */
+export const CLOSE = {
+  goingAway: 1001,
+  unauthenticated: 4001,
+  slowConsumer: 4008,
+  tooManyFailures: 4029
+} as const

@@ -1,0 +1,156 @@
+import type { Turns } from './turns.ts'
+
+/** What may wait for one reader, and for all of them. */
+export interface OutboxLimits {
+  readonly messagesMax: number
+  readonly bytesMax: number
+  /** How long a reader may take nothing. */
+  readonly stalledMs: number
+  /** Bytes that may wait for all readers of the process; above it the longest queue is given up first. */
+  readonly allBytesMax: number
+}
+
+export const OUTBOX_LIMITS: OutboxLimits = {
+  messagesMax: 16_384,
+  bytesMax: 4 * 1024 * 1024,
+  stalledMs: 10_000,
+  allBytesMax: 256 * 1024 * 1024
+}
+
+/** What is handed to a socket at once. The rest waits here, where it is counted. */
+const WRITE_BYTES = 64 * 1024
+
+/** Where bytes go. */
+export interface Sink {
+  /** False when nothing more should be written until {@link Outbox.drained} is called. */
+  write(bytes: Uint8Array): boolean
+  /** The reader is too slow: nothing more will be written, and what waited is gone. */
+  overflowed(reason: string): void
+}
+
+/**
+ * What waits for one reader: frames shared with other readers, in order, never thinned. They are gathered and written once per turn of the
+ * event loop; while the reader takes nothing they wait, up to a bound.
+ */
+export class Outbox {
+  readonly #sink: Sink
+  readonly #turns: Turns
+  readonly #limits: OutboxLimits
+  #frames: Uint8Array[] = EMPTY
+  #bytes = 0
+  #isDue = false
+  /** Since when the reader takes nothing, on the monotonic clock; null while it does. */
+  #stalledSince: number | null = null
+  #isClosed = false
+  #idle: (() => void)[] | null = null
+
+  constructor(sink: Sink, turns: Turns, limits: OutboxLimits) {
+    this.#sink = sink
+    this.#turns = turns
+    this.#limits = limits
+  }
+
+  /** Bytes that wait because the reader takes nothing. */
+  get waitingBytes(): number {
+    return this.#stalledSince === null ? 0 : this.#bytes
+  }
+
+  get stalledSince(): number | null {
+    return this.#stalledSince
+  }
+
+  push(frame: Uint8Array): void {
+    if (this.#isClosed) return
+    if (this.#frames === EMPTY) this.#frames = []
+    this.#frames.push(frame)
+    this.#bytes += frame.byteLength
+    if (this.#stalledSince === null) {
+      if (!this.#isDue) {
+        this.#isDue = true
+        this.#turns.later(this)
+      }
+    } else {
+      this.#turns.waiting(frame.byteLength)
+    }
+    if (this.#bytes > this.#limits.bytesMax || this.#frames.length > this.#limits.messagesMax) {
+      // Of what came in one turn the socket may take all, so it is asked before it is called slow.
+      if (this.#stalledSince === null) this.flush()
+      if (this.#stalledSince !== null && this.#isTooMuch()) this.overflow(`more than ${this.#bounds()} waited for it`)
+    }
+  }
+
+  /** Writes what waits, as far as the reader takes it. */
+  flush(): void {
+    this.#isDue = false
+    while (this.#frames.length > 0 && this.#stalledSince === null && !this.#isClosed) this.#write()
+    if (this.#frames.length === 0) this.#settle()
+  }
+
+  /** The reader takes something again. */
+  drained(): void {
+    if (this.#stalledSince === null) return
+    this.#turns.unstall(this, this.#bytes)
+    this.#stalledSince = null
+    this.flush()
+  }
+
+  /** Resolves when nothing waits: everything was handed over, or given up. */
+  idle(): Promise<void> {
+    if (this.#frames.length === 0 || this.#isClosed) return Promise.resolve()
+    return new Promise(resolve => {
+      this.#idle ??= []
+      this.#idle.push(resolve)
+    })
+  }
+
+  overflow(reason: string): void {
+    if (this.#isClosed) return
+    this.close()
+    this.#sink.overflowed(reason)
+  }
+
+  /** Gives up what waits, and takes nothing more. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    if (this.#stalledSince !== null) this.#turns.unstall(this, this.#bytes)
+    this.#stalledSince = null
+    this.#frames = EMPTY
+    this.#bytes = 0
+    this.#settle()
+  }
+
+  #write(): void {
+    let [count, bytes] = [0, 0]
+    if (this.#bytes <= WRITE_BYTES) [count, bytes] = [this.#frames.length, this.#bytes]
+    else {
+      for (const { byteLength } of this.#frames) {
+        if (count > 0 && bytes + byteLength > WRITE_BYTES) break
+        count += 1
+        bytes += byteLength
+      }
+    }
+    const batch = count === this.#frames.length ? this.#frames : this.#frames.slice(0, count)
+    this.#frames = count === this.#frames.length ? EMPTY : this.#frames.slice(count)
+    this.#bytes -= bytes
+    if (this.#sink.write(this.#turns.gathered(batch, bytes)) || this.#isClosed) return
+    this.#stalledSince = this.#turns.stall(this, this.#bytes)
+  }
+
+  #isTooMuch(): boolean {
+    return this.#bytes > this.#limits.bytesMax || this.#frames.length > this.#limits.messagesMax
+  }
+
+  #bounds(): string {
+    return `${this.#limits.messagesMax} messages or ${this.#limits.bytesMax} bytes`
+  }
+
+  #settle(): void {
+    const idle = this.#idle
+    this.#idle = null
+    for (const resolve of idle ?? []) resolve()
+  }
+}
+
+/** Shared by all outboxes that are empty, and never written to. */
+const EMPTY: Uint8Array[] = []

@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+
+/** What HTTP makes of the reasons for which a WebSocket connection is not taken. */
+const STATUS = { route_not_found: 404, rate_limited: 429, shutting_down: 503 } as const
+const RETRY_SECONDS = 5
+
+/** Why a connection is not taken; the message is fit to show. */
+export interface Refusal {
+  readonly code: keyof typeof STATUS
+  readonly message: string
+}
+
+/** Answers a connection that will not become a WebSocket, in the one error form, and closes it. */
+export function refuseUpgrade(socket: Duplex, { code, message }: Refusal): void {
+  const requestId = randomUUID()
+  const body = JSON.stringify({ message, code, request_id: requestId })
+  socket.end(
+    [
+      `HTTP/1.1 ${STATUS[code]} ${STATUS_CODES[STATUS[code]]}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${requestId}`,
+      ...(code === 'route_not_found' ? [] : [`retry-after: ${RETRY_SECONDS}`]),
+      'connection: close',
+      '',
+      body
+    ].join('\r\n')
+  )
+  socket.once('finish', () => socket.destroy())
+}

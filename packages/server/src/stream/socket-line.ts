@@ -1,0 +1,86 @@
+import type { Duplex } from 'node:stream'
+import type { WebSocket } from 'ws'
+import { CLOSE, type Line, type Listener } from './line.ts'
+import { Outbox, type OutboxLimits, type Sink } from './outbox.ts'
+import type { Turns } from './turns.ts'
+
+/** For the close frame of a reader that reads nothing; then the socket is cut. */
+const CUT_MS = 2_000
+
+/** A line over a WebSocket. It reads and closes through `ws`; its frames, encoded once for all readers, go to the socket as they are. */
+export class SocketLine implements Line, Sink {
+  readonly #ws: WebSocket
+  readonly #socket: Duplex
+  readonly #outbox: Outbox
+  readonly #closed: (code: number) => void
+  #listener: Listener | null = null
+  #code: number | null = null
+
+  /** `closed` is told once, with the code the line was closed with. */
+  constructor(ws: WebSocket, socket: Duplex, turns: Turns, limits: OutboxLimits, closed: (code: number) => void) {
+    this.#ws = ws
+    this.#socket = socket
+    this.#closed = closed
+    this.#outbox = new Outbox(this, turns, limits)
+  }
+
+  listen(listener: Listener): void {
+    this.#listener = listener
+    this.#ws.on('message', (data, isBinary) => {
+      if (this.#listener === null) return
+      if (isBinary) this.#listener.binary()
+      else this.#listener.text(data.toString())
+    })
+    this.#ws.on('close', code => this.#gone(code))
+    // Whatever is wrong with the socket closes it.
+    this.#ws.on('error', () => undefined)
+    this.#socket.on('drain', () => this.#outbox.drained())
+  }
+
+  send(frame: Uint8Array): void {
+    if (this.#code === null) this.#outbox.push(frame)
+  }
+
+  idle(): Promise<void> {
+    return this.#outbox.idle()
+  }
+
+  finish(code: number, reason: string): void {
+    if (this.#code !== null) return
+    this.#code = code
+    this.#outbox.flush()
+    void this.#outbox.idle().then(() => this.#ws.close(code, reason))
+  }
+
+  pause(): void {
+    this.#ws.pause()
+  }
+
+  resume(): void {
+    this.#ws.resume()
+  }
+
+  /** Ends the line without waiting for anything. */
+  cut(): void {
+    this.#ws.terminate()
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#ws.readyState !== this.#ws.OPEN) return true
+    return this.#socket.write(bytes)
+  }
+
+  overflowed(reason: string): void {
+    this.#code = CLOSE.slowConsumer
+    this.#ws.close(CLOSE.slowConsumer, `slow consumer: ${reason}`.slice(0, 120))
+    setTimeout(() => this.#ws.terminate(), CUT_MS).unref()
+  }
+
+  #gone(code: number): void {
+    const listener = this.#listener
+    this.#listener = null
+    this.#outbox.close()
+    this.#closed(this.#code ?? code)
+    listener?.gone()
+  }
+}

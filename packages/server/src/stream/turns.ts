@@ -1,0 +1,96 @@
+import type { Outbox, OutboxLimits } from './outbox.ts'
+
+/** Runs `work` once, when the present turn of the event loop has done everything else. */
+export type Schedule = (work: () => void) => void
+
+/** What the outboxes of a process share: the turn in which they are written, and the bound over all of them. */
+export class Turns {
+  readonly #schedule: Schedule
+  readonly #monotonicMs: () => number
+  readonly #limits: OutboxLimits
+  #due: Outbox[] = []
+  #spare: Outbox[] = []
+  readonly #stalled = new Set<Outbox>()
+  #waitingBytes = 0
+  #lastBatch: readonly Uint8Array[] = []
+  #lastBytes: Uint8Array | null = null
+
+  constructor(limits: OutboxLimits, monotonicMs: () => number, schedule: Schedule = setImmediate) {
+    this.#limits = limits
+    this.#monotonicMs = monotonicMs
+    this.#schedule = schedule
+  }
+
+  /** Bytes that wait for readers who take nothing. */
+  get waitingBytes(): number {
+    return this.#waitingBytes
+  }
+
+  get stalled(): number {
+    return this.#stalled.size
+  }
+
+  later(outbox: Outbox): void {
+    if (this.#due.push(outbox) === 1) this.#schedule(this.#run)
+  }
+
+  /**
+   * The frames as one piece. Readers of the same users are often owed the very same frames, so the last piece is kept for the next of them:
+   * copying is most of what a delivery costs.
+   */
+  gathered(batch: readonly Uint8Array[], bytes: number): Uint8Array {
+    const [only] = batch
+    if (batch.length === 1 && only !== undefined) return only
+    if (this.#lastBytes !== null && isSame(batch, this.#lastBatch)) return this.#lastBytes
+    this.#lastBatch = batch
+    this.#lastBytes = Buffer.concat(batch, bytes)
+    return this.#lastBytes
+  }
+
+  stall(outbox: Outbox, bytes: number): number {
+    this.#stalled.add(outbox)
+    this.waiting(bytes)
+    return this.#monotonicMs()
+  }
+
+  unstall(outbox: Outbox, bytes: number): void {
+    this.#stalled.delete(outbox)
+    this.#waitingBytes -= bytes
+  }
+
+  /** Counts bytes that wait; above the bound of the process the longest queue is given up. */
+  waiting(bytes: number): void {
+    this.#waitingBytes += bytes
+    while (this.#waitingBytes > this.#limits.allBytesMax) {
+      const longest = [...this.#stalled].reduce<Outbox | null>((a, b) => (a === null || b.waitingBytes > a.waitingBytes ? b : a), null)
+      if (longest === null || longest.waitingBytes === 0) return
+      longest.overflow('the queues of all sessions together were full, and this one’s was the longest')
+    }
+  }
+
+  /** Gives up on readers that have taken nothing for too long. To be called about once a second. */
+  sweep(): void {
+    const longAgo = this.#monotonicMs() - this.#limits.stalledMs
+    for (const outbox of this.#stalled) {
+      if (outbox.stalledSince !== null && outbox.stalledSince <= longAgo) {
+        outbox.overflow(`it took nothing for ${Math.round(this.#limits.stalledMs / 1_000)} seconds`)
+      }
+    }
+  }
+
+  readonly #run = (): void => {
+    const due = this.#due
+    this.#due = this.#spare
+    for (const outbox of due) outbox.flush()
+    due.length = 0
+    this.#spare = due
+    this.#lastBatch = []
+    this.#lastBytes = null
+  }
+}
+
+function isSame(a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean {
+  if (a.length !== b.length) return false
+  for (let index = 0; index < a.length; index += 1) if (a[index] !== b[index]) return false
+  return true
+}

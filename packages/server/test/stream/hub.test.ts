@@ -1,0 +1,202 @@
+/** The hub against a log that is written apart from it: what a session sees does not depend on how events travel. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AccountId, EventId, UserId, UserKey } from '@trunkline/core/domain/ids'
+import type { BusMessage } from '@trunkline/core/ports/bus'
+import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
+import { VirtualClock } from '@trunkline/testkit/virtual-clock'
+import { LocalBus } from '../../src/bus/local-bus.ts'
+import { ALL_TOPICS, type Feed, type Subscriber } from '../../src/stream/account/feed.ts'
+import { Hub } from '../../src/stream/account/hub.ts'
+import { Replay, ReplayRefused } from '../../src/stream/account/replay.ts'
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+const ALEX = { userKey: 'alex-key' as UserKey, userId: 'alex' as UserId }
+
+class Log implements EventStore {
+  readonly events: LoggedEvent[] = []
+  oldest = 1
+  fails = 0
+
+  write(count = 1): readonly LoggedEvent[] {
+    return Array.from({ length: count }, () => {
+      const seq = this.events.length + 1
+      const event: LoggedEvent = {
+        eventId: `event-${seq}` as EventId,
+        ...{ userKey: ALEX.userKey, seq, accountId: 'account' as AccountId, at: '' as LoggedEvent['at'] },
+        ...{ topic: 'positions', data: [], connectionId: '' as never, accountNumber: '1' }
+      }
+      this.events.push(event)
+      return event
+    })
+  }
+
+  async read(userKey: UserKey, after: number, limit: number): Promise<readonly LoggedEvent[]> {
+    if (this.fails-- > 0) throw new Error('the store is away')
+    return this.events.filter(event => event.userKey === userKey && event.seq > after).slice(0, limit)
+  }
+
+  async last(_userKey: UserKey): Promise<number> {
+    return this.events.length
+  }
+
+  async lasts(userKeys: readonly UserKey[]): Promise<ReadonlyMap<UserKey, number>> {
+    return new Map(userKeys.map(userKey => [userKey, this.events.length]))
+  }
+
+  async span(_userKey: UserKey): Promise<{ readonly oldest: number; readonly last: number }> {
+    return { oldest: this.oldest, last: this.events.length }
+  }
+
+  async prune(): Promise<number> {
+    return 0
+  }
+}
+
+class Session implements Subscriber {
+  topics = ALL_TOPICS
+  readonly seen: number[] = []
+  isRemoved = false
+
+  update(_feed: Feed, seq: number): void {
+    this.seen.push(seq)
+  }
+
+  status(): void {}
+
+  removed(): void {
+    this.isRemoved = true
+  }
+}
+
+function stage() {
+  const [log, clock, bus] = [new Log(), new VirtualClock(), new LocalBus(quiet)]
+  const held: string[] = []
+  const watch = { hold: (userKey: UserKey) => held.push(userKey), release: (userKey: UserKey) => held.splice(held.indexOf(userKey), 1) }
+  const hub = new Hub({ events: log, bus, clock, log: quiet, watch, encode: () => new Uint8Array() })
+  const tell = (...events: readonly LoggedEvent[]) => bus.publish({ type: 'events', userKey: ALEX.userKey, events } satisfies BusMessage)
+  return { log, clock, bus, hub, tell, held }
+}
+
+async function subscribed(hub: Hub): Promise<{ readonly session: Session; readonly feed: Feed }> {
+  const session = new Session()
+  const feed = await hub.join(ALEX)
+  hub.attach(feed, session)
+  return { session, feed }
+}
+
+test('events that travel out of order, twice, or in pieces are delivered once and in order', async () => {
+  const { log, clock, hub, tell } = stage()
+  log.write(2)
+  const { session } = await subscribed(hub)
+  const [a, b, c, d] = log.write(4)
+  if (a === undefined || b === undefined || c === undefined || d === undefined) throw new Error('four events')
+  tell(b)
+  tell(d, a)
+  tell(a, b)
+  tell(c)
+  await clock.settled()
+  assert.deepEqual(session.seen, [3, 4, 5, 6])
+  await hub.stop()
+})
+
+test('an event that never travels is read from the log when a later one shows the hole', async () => {
+  const { log, clock, hub, tell } = stage()
+  const { session } = await subscribed(hub)
+  log.write(3)
+  log.fails = 2
+  const [last] = log.events.slice(-1)
+  if (last !== undefined) tell(last)
+  await clock.advance(24)
+  assert.deepEqual(session.seen, [])
+  await clock.advance(100)
+  assert.deepEqual(session.seen, [1, 2, 3])
+  await hub.stop()
+})
+
+test('events that nobody told at all are found within seconds', async () => {
+  const { log, clock, hub } = stage()
+  const { session } = await subscribed(hub)
+  log.write(1_200)
+  await clock.advance(6_000)
+  assert.deepEqual(
+    session.seen,
+    log.events.map(({ seq }) => seq)
+  )
+  await hub.stop()
+})
+
+test('what is told while a feed opens is neither lost nor repeated', async () => {
+  const { log, clock, hub, tell } = stage()
+  log.write(1)
+  const joining = hub.join(ALEX)
+  const [second] = log.write(1)
+  if (second !== undefined) tell(second)
+  const session = new Session()
+  const feed = await joining
+  const before = feed.position
+  hub.attach(feed, session)
+  tell(...log.write(1))
+  await clock.settled()
+  assert.deepEqual(
+    session.seen,
+    [2, 3].filter(seq => seq > before)
+  )
+  assert.equal(feed.position, 3)
+  await hub.stop()
+})
+
+test('a feed without sessions is given up, and its user with it', async () => {
+  const { hub, held, bus } = stage()
+  const [one, two] = [await subscribed(hub), await subscribed(hub)]
+  assert.deepEqual(held, [ALEX.userKey])
+  for (const { feed, session } of [one, two]) {
+    assert.equal(hub.users, 1)
+    hub.detach(feed, session)
+    hub.leave(feed)
+  }
+  assert.equal(hub.users, 0)
+  assert.deepEqual(held, [])
+  const { session } = await subscribed(hub)
+  bus.publish({ type: 'user_removed', userKey: ALEX.userKey })
+  assert.ok(session.isRemoved)
+  assert.deepEqual(held, [])
+  await hub.stop()
+})
+
+test('a replay joins the live events without a gap or a repeat, however it is interrupted', async () => {
+  const { log, clock, hub, tell } = stage()
+  log.write(1_100)
+  const feed = await hub.join(ALEX)
+  const replay = await Replay.begin(log, feed, 10)
+  let sent = 0
+  // While it runs more is written, some of it told and some not yet.
+  const send = async () => {
+    sent += 1
+    if (sent % 400 !== 0) return
+    const [told] = log.write(2)
+    if (told !== undefined) tell(told)
+  }
+  const position = await replay.run(hub, () => ALL_TOPICS, send)
+  assert.equal(position, 10 + sent)
+  assert.ok(position !== null && position >= feed.position)
+  await clock.advance(10_000)
+  assert.equal(feed.position, log.events.length)
+  await hub.stop()
+})
+
+test('a replay that would not be whole is refused, saying what to do', async () => {
+  const { log, hub } = stage()
+  log.write(10_050)
+  log.oldest = 20
+  const feed = await hub.join(ALEX)
+  for (const after of [10_051, 18, 49]) {
+    await assert.rejects(Replay.begin(log, feed, after), (error: unknown) => {
+      assert.ok(error instanceof ReplayRefused)
+      assert.match(error.message, /snapshot/)
+      return true
+    })
+  }
+  await Replay.begin(log, feed, 50)
+  await hub.stop()
+})

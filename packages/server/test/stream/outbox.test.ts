@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { OUTBOX_LIMITS, Outbox, type OutboxLimits, type Sink } from '../../src/stream/outbox.ts'
+import { Turns } from '../../src/stream/turns.ts'
+
+/** A reader that takes as much as it is told to, and turns of the event loop that end when told. */
+class Bench {
+  now = 0
+  readonly turns: Turns
+  #due: (() => void)[] = []
+
+  constructor(limits: Partial<OutboxLimits> = {}) {
+    this.limits = { ...OUTBOX_LIMITS, ...limits }
+    this.turns = new Turns(
+      this.limits,
+      () => this.now,
+      work => this.#due.push(work)
+    )
+  }
+
+  readonly limits: OutboxLimits
+
+  reader(): { readonly outbox: Outbox; readonly sink: Reader } {
+    const sink = new Reader()
+    return { outbox: new Outbox(sink, this.turns, this.limits), sink }
+  }
+
+  turn(): void {
+    const due = this.#due
+    this.#due = []
+    for (const work of due) work()
+  }
+}
+
+class Reader implements Sink {
+  takes = true
+  readonly pieces: Uint8Array[] = []
+  given: string | null = null
+
+  write(bytes: Uint8Array): boolean {
+    this.pieces.push(bytes)
+    return this.takes
+  }
+
+  overflowed(reason: string): void {
+    this.given = reason
+  }
+
+  get text(): string {
+    return Buffer.concat(this.pieces).toString()
+  }
+}
+
+const frame = (text: string): Uint8Array => Buffer.from(text)
+
+test('what comes in one turn is written at its end, in one piece and in order', () => {
+  const bench = new Bench()
+  const { outbox, sink } = bench.reader()
+  for (const text of ['a', 'b', 'c']) outbox.push(frame(text))
+  assert.equal(sink.pieces.length, 0)
+  bench.turn()
+  assert.deepEqual(sink.pieces.map(String), [String(frame('abc'))])
+})
+
+test('readers owed the same frames share one piece', () => {
+  const bench = new Bench()
+  const [one, two, other] = [bench.reader(), bench.reader(), bench.reader()]
+  const frames = ['a', 'b'].map(frame)
+  for (const { outbox } of [one, two]) for (const each of frames) outbox.push(each)
+  for (const each of ['a', 'c'].map(frame)) other.outbox.push(each)
+  bench.turn()
+  assert.equal(one.sink.pieces[0], two.sink.pieces[0])
+  assert.equal(other.sink.text, 'ac')
+})
+
+test('while a reader takes nothing its frames wait, and come out in order afterwards', async () => {
+  const bench = new Bench()
+  const { outbox, sink } = bench.reader()
+  sink.takes = false
+  outbox.push(frame('a'))
+  bench.turn()
+  for (const text of ['b', 'c']) outbox.push(frame(text))
+  bench.turn()
+  assert.equal(sink.text, 'a')
+  assert.equal(bench.turns.waitingBytes, 2)
+  let isIdle = false
+  const idle = outbox.idle().then(() => {
+    isIdle = true
+  })
+  sink.takes = true
+  outbox.drained()
+  await idle
+  assert.ok(isIdle)
+  assert.equal(sink.text, 'abc')
+  assert.equal(bench.turns.waitingBytes, 0)
+})
+
+test('a queue over its bound is given up whole, never thinned', () => {
+  for (const limits of [{ messagesMax: 3 }, { bytesMax: 3 }]) {
+    const bench = new Bench(limits)
+    const { outbox, sink } = bench.reader()
+    sink.takes = false
+    outbox.push(frame('a'))
+    bench.turn()
+    for (const text of ['b', 'c', 'd']) outbox.push(frame(text))
+    assert.equal(sink.given, null)
+    outbox.push(frame('e'))
+    assert.match(String(sink.given), /waited for it/)
+    sink.takes = true
+    outbox.drained()
+    bench.turn()
+    assert.equal(sink.text, 'a')
+    assert.equal(bench.turns.waitingBytes, 0)
+  }
+})
+
+test('a burst larger than the queue in one turn is no slow reader when its socket takes it', () => {
+  const bench = new Bench({ messagesMax: 10 })
+  const { outbox, sink } = bench.reader()
+  const texts = Array.from({ length: 100 }, (_, index) => String(index % 10))
+  for (const text of texts) outbox.push(frame(text))
+  bench.turn()
+  assert.equal(sink.given, null)
+  assert.equal(sink.text, texts.join(''))
+})
+
+test('a reader that takes nothing for too long is given up', () => {
+  const bench = new Bench({ stalledMs: 1_000 })
+  const { outbox, sink } = bench.reader()
+  sink.takes = false
+  outbox.push(frame('a'))
+  bench.turn()
+  bench.now = 999
+  bench.turns.sweep()
+  assert.equal(sink.given, null)
+  bench.now = 1_000
+  bench.turns.sweep()
+  assert.match(String(sink.given), /took nothing for 1 second/)
+})
+
+test('above the bound of the process the longest queue goes, and the others keep all', () => {
+  const bench = new Bench({ allBytesMax: 10 })
+  const [long, short] = [bench.reader(), bench.reader()]
+  for (const { outbox, sink } of [long, short]) {
+    sink.takes = false
+    outbox.push(frame('x'))
+  }
+  bench.turn()
+  for (const text of ['1234', '5678']) long.outbox.push(frame(text))
+  short.outbox.push(frame('abc'))
+  assert.match(String(long.sink.given), /all sessions together/)
+  assert.equal(short.sink.given, null)
+  assert.equal(bench.turns.waitingBytes, 3)
+  short.sink.takes = true
+  short.outbox.drained()
+  assert.equal(short.sink.text, 'xabc')
+})

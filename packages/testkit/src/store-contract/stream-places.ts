@@ -1,0 +1,96 @@
+// Places of stream sessions: never more than allowed, over all nodes, and free again when nobody keeps them.
+import assert from 'node:assert/strict'
+import type { PlatformId } from '@trunkline/core/domain/ids'
+import type { Store } from '@trunkline/core/ports/store'
+import type { Card } from './index.ts'
+import * as make from './records.ts'
+
+const LONG_MS = 3_600_000
+
+export function streamPlaceCards(card: Card): void {
+  card('S10', 'of fifty sessions that want one of ten places at once over two nodes, ten get one', async ({ store, beside }) => {
+    const [platformId, other] = [await platformIn(store), await platformIn(store)]
+    const places = Array.from({ length: 50 }, (_, index) => place(platformId, index % 2 === 0 ? 'one' : 'two'))
+    const taken = await Promise.all(
+      places.map((wanted, index) => (index % 2 === 0 ? store : beside).streamPlaces.take(wanted, 10, LONG_MS))
+    )
+    assert.equal(taken.filter(Boolean).length, 10)
+    assert.equal(await beside.streamPlaces.take(place(platformId), 10, LONG_MS), false)
+    assert.equal(await store.streamPlaces.take(place(other), 1, LONG_MS), true, 'another platform has its own places')
+
+    const held = places[taken.indexOf(true)]
+    assert.ok(held !== undefined)
+    await beside.streamPlaces.release(held.sessionId)
+    await beside.streamPlaces.release(held.sessionId)
+    assert.equal(await store.streamPlaces.take(place(platformId), 10, LONG_MS), true)
+    assert.equal(await store.streamPlaces.take(place(platformId), 10, LONG_MS), false)
+  })
+
+  card('S20', 'a session has one place, however often it asks; a platform that never was has none', async ({ store }) => {
+    const platformId = await platformIn(store)
+    const own = place(platformId)
+    for (let times = 0; times < 3; times += 1) assert.equal(await store.streamPlaces.take(own, 2, LONG_MS), true)
+    assert.equal(await store.streamPlaces.take(place(platformId), 2, LONG_MS), true)
+    assert.equal(await store.streamPlaces.take(place(platformId), 2, LONG_MS), false)
+    assert.equal(await store.streamPlaces.take(own, 2, LONG_MS), true)
+    assert.equal(await store.streamPlaces.take(place(make.uuid()), 2, LONG_MS), false)
+  })
+
+  card('S30', 'a place that ran out is free, and its row goes with the next that is taken', async harness => {
+    const { store } = harness
+    const platformId = await platformIn(store)
+    const [late, next] = [place(platformId, 'n30'), place(platformId, 'n30')]
+    assert.equal(await store.streamPlaces.take(late, 1, 0), true)
+    assert.equal(await store.streamPlaces.take(next, 1, LONG_MS), true)
+    assert.deepEqual(await store.streamPlaces.renew('n30', LONG_MS), [next.sessionId])
+    const rows = await harness.sql('select session_id from stream_places where platform_id = $1', [platformId])
+    assert.deepEqual(rows, [{ session_id: next.sessionId }])
+  })
+
+  card('S40', "renewing keeps the node's own places, those that ran out too where nobody took them", async ({ store, beside }) => {
+    const [platformId, other] = [await platformIn(store), await platformIn(store)]
+    const mine = [place(platformId, 'n40'), place(other, 'n40')]
+    for (const wanted of mine) assert.equal(await store.streamPlaces.take(wanted, 1, 0), true)
+    const foreign = place(platformId, 'n41')
+    assert.equal(await beside.streamPlaces.take(foreign, 1, 0), true, 'the first place had run out')
+    assert.deepEqual(await store.streamPlaces.renew('n40', LONG_MS), [mine[1]?.sessionId])
+    assert.deepEqual(await store.streamPlaces.renew('nobody', LONG_MS), [])
+    assert.equal(await beside.streamPlaces.take(place(other), 1, LONG_MS), false, 'a renewed place is held')
+    assert.deepEqual(await beside.streamPlaces.renew('n41', LONG_MS), [foreign.sessionId])
+    assert.equal(await store.streamPlaces.take(place(platformId), 1, LONG_MS), false)
+  })
+
+  card('S50', 'taking and renewing at the same time end, and never give more places than there are', async ({ store, beside }) => {
+    const platforms = await Promise.all(Array.from({ length: 4 }, () => platformIn(store)))
+    const rounds = Array.from({ length: 40 }, async (_, round) => {
+      const node = round % 2 === 0 ? store : beside
+      if (round % 5 === 0) await node.streamPlaces.renew(`n5${round % 2}`, LONG_MS)
+      return await Promise.all(
+        platforms.map(async platformId => {
+          const wanted = place(platformId, `n5${round % 2}`)
+          const taken = await node.streamPlaces.take(wanted, 3, round < 10 ? 0 : LONG_MS)
+          return taken ? [wanted.sessionId] : []
+        })
+      )
+    })
+    await Promise.all(rounds)
+    for (const platformId of platforms) {
+      const fresh = await Promise.all(Array.from({ length: 5 }, () => store.streamPlaces.take(place(platformId), 3, LONG_MS)))
+      assert.ok(fresh.filter(Boolean).length <= 3)
+      assert.equal(await beside.streamPlaces.take(place(platformId), 3, LONG_MS), false)
+    }
+    const held = [...(await store.streamPlaces.renew('n50', LONG_MS)), ...(await store.streamPlaces.renew('n51', LONG_MS))]
+    assert.equal(new Set(held).size, held.length)
+    assert.ok(held.length <= 3 * platforms.length)
+  })
+}
+
+function place(platformId: PlatformId, nodeId = 'n') {
+  return { platformId, sessionId: make.uuid<PlatformId>(), nodeId }
+}
+
+async function platformIn(store: Store): Promise<PlatformId> {
+  const platform = make.platform()
+  await store.platforms.create(platform, make.hash(), make.audit())
+  return platform.platformId
+}
