@@ -171,13 +171,13 @@ test('a replay joins the live events without a gap or a repeat, however it is in
   const replay = await Replay.begin(log, feed, 10)
   let sent = 0
   // While it runs more is written, some of it told and some not yet.
-  const send = async () => {
+  const send = () => {
     sent += 1
     if (sent % 400 !== 0) return
     const [told] = log.write(2)
     if (told !== undefined) tell(told)
   }
-  const position = await replay.run(hub, () => ALL_TOPICS, send)
+  const position = await replay.run(hub, { wanted: () => ALL_TOPICS, send, taken: async () => undefined })
   assert.equal(position, 10 + sent)
   assert.ok(position !== null && position >= feed.position)
   await clock.advance(10_000)

@@ -5,6 +5,17 @@ import type { Hub } from './hub.ts'
 /** The most events that are replayed. Who missed more is better off with a snapshot. */
 export const REPLAY_MAX = 10_000
 const READ_MAX = 500
+/** Sent in one go; then it is waited for that the session takes it. */
+const AT_ONCE_BYTES = 256 * 1024
+
+/** How a replay reaches its session. */
+export interface ReplayTarget {
+  /** The topics that are wanted, as bits; null when the replay is not wanted any more. */
+  wanted(): number | null
+  send(frame: Uint8Array): void
+  /** Resolves when everything sent was taken. */
+  taken(): Promise<void>
+}
 
 /** The replay would not be whole. The reason is fit to show. */
 export class ReplayRefused extends Error {
@@ -36,19 +47,26 @@ export class Replay {
 
   /**
    * Sends what is wanted, as fast as it is taken. Gives the number it came to once nothing lies between it and what the feed delivers next;
-   * null when the wish ended (`wanted` gives null) before.
+   * null when it is not wanted any more.
    */
-  async run(hub: Hub, wanted: () => number | null, send: (frame: Uint8Array) => Promise<void>): Promise<number | null> {
+  async run(hub: Hub, target: ReplayTarget): Promise<number | null> {
+    let bytes = 0
     for (;;) {
       const events = await this.#events.read(this.#feed.userKey, this.#position, READ_MAX)
       for (const event of events) {
-        const topics = wanted()
+        const topics = target.wanted()
         if (topics === null) return null
         if (event.seq !== this.#position + 1) throw new ReplayRefused(`seq ${this.#position + 1} is not kept any more. ${TAKE_A_SNAPSHOT}`)
-        if ((topics & TOPIC_BITS[event.topic]) !== 0) await send(hub.frame(event, this.#feed.userId))
         this.#position = event.seq
+        if ((topics & TOPIC_BITS[event.topic]) === 0) continue
+        const frame = hub.frame(event, this.#feed.userId)
+        target.send(frame)
+        bytes += frame.byteLength
+        if (bytes < AT_ONCE_BYTES) continue
+        bytes = 0
+        await target.taken()
       }
-      if (wanted() === null) return null
+      if (target.wanted() === null) return null
       if (this.#position >= this.#feed.position) return this.#position
       if (events.length === 0) throw new ReplayRefused(`The log ended at seq ${this.#position}. ${TAKE_A_SNAPSHOT}`)
     }

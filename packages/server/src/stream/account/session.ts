@@ -244,12 +244,11 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   async #replay(feed: Feed, after: number): Promise<void> {
     const replay = await Replay.begin(this.#deps.store.events, feed, after)
     this.#say({ type: 'user_subscribed', user_id: feed.userId, seq: after })
-    const send = (frame: Uint8Array): Promise<void> => {
-      this.#line.send(frame)
-      return this.#line.idle()
-    }
-    const wanted = () => (this.#isOver || this.#feeds.get(feed.userKey) !== feed ? null : this.#topics)
-    const position = await replay.run(this.#deps.hub, wanted, send)
+    const position = await replay.run(this.#deps.hub, {
+      wanted: () => (this.#isOver || feed.isRemoved || this.#feeds.get(feed.userKey) !== feed ? null : this.#topics),
+      send: frame => this.#line.send(frame),
+      taken: () => this.#line.idle()
+    })
     // Not attached yet, so nobody has told that the user was deleted.
     if (feed.isRemoved && this.#feeds.get(feed.userKey) === feed) return this.removed(feed)
     if (position === null) return
