@@ -6,6 +6,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 const READY_MS = 30_000
+/** What Node says about its inspector, which some measurements use. */
+const INSPECTOR = /^(Debugger |For help, see: )/
 
 /** A program under measurement. */
 export interface Program extends AsyncDisposable {
@@ -14,10 +16,16 @@ export interface Program extends AsyncDisposable {
   readonly ready: string
 }
 
-/** Starts a TypeScript program and waits for a line of its output that begins with `readyMark`. */
-export async function startProgram(path: string, readyMark: string, env: Readonly<Record<string, string>>): Promise<Program> {
+/** Starts a TypeScript program and waits for a line of its output that begins with `readyMark`. `flags` are Node's. */
+export async function startProgram(
+  path: string,
+  readyMark: string,
+  env: Readonly<Record<string, string>>,
+  flags: readonly string[] = []
+): Promise<Program> {
   const program = fileURLToPath(new URL(`../../${path}`, import.meta.url))
-  const child = spawn(process.execPath, [program], { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...flags, program], { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
+  createInterface({ input: child.stderr }).on('line', text => INSPECTOR.test(text) || process.stderr.write(`${text}\n`))
   const ready = await readyLine(child, readyMark)
   const stop = async () => {
     const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))

@@ -1,13 +1,12 @@
 /** What the REST API costs: reads beside a bare route with the same bytes, orders beside the sandbox called directly, memory, and growth. */
 
 import { parseArgs } from 'node:util'
-import { type Engine, openStage } from '../harness/stage.ts'
+import { ENGINES } from '../harness/service.ts'
+import { openStage } from '../harness/stage.ts'
 import { growth } from './growth.ts'
 import { memory } from './memory.ts'
 import { orderLatency, sustained } from './orders.ts'
 import { reads } from './reads.ts'
-
-const ENGINES: readonly Engine[] = ['postgres', 'embedded']
 
 export async function rest(options: readonly string[]): Promise<void> {
   const { values } = parseArgs({

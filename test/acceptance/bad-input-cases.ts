@@ -164,6 +164,8 @@ export function queryCases(): readonly Case[] {
     get('/users?nonsense=1', 'nonsense', 'platform'),
     get('/platform/connections?nonsense=1', 'nonsense', 'platform'),
     get('/brokers?nonsense=1', 'nonsense', 'platform'),
+    get('/events?user_id=ada&nonsense=1', 'nonsense', 'platform'),
+    get('/events', 'user_id', 'platform'),
     ...['0', '501', '-1', '1.5', '1e2', 'ten', '', '%20', '１', '0x10', '99999999999999999999'].map(limit =>
       get(`/orders?limit=${limit}`, 'limit')
     ),

@@ -26,6 +26,7 @@ const ROWS: Readonly<Record<string, { readonly scope: 'platform' | 'user'; reado
   listOrders: { scope: 'user', foreign: 'own' },
   modifyOrder: { scope: 'user', foreign: 404 },
   cancelOrder: { scope: 'user', foreign: 404 },
+  listEvents: { scope: 'platform' },
   listBrokers: { scope: 'platform' }
 }
 

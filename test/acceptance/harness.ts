@@ -21,6 +21,7 @@ export interface Demo {
   readonly client_id: string
   readonly client_secret: string
   readonly base_url: string
+  readonly stream_url: string
   readonly sandbox_control_url: string
   readonly sandbox_logins: readonly { readonly username: string; readonly password: string }[]
 }

@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import type { Api, Person } from './api.ts'
 import { type Place, Walker, wordsOf } from './walker.ts'
 
+/** Who logs in at the broker: one of the people it begins with, by number, or somebody made since. */
+export type Login = number | { readonly username: string; readonly password: string }
+
 export const REDIRECT = 'https://platform.example/linked'
 
 /** Begins a connection and gives the link for the user. */
@@ -13,8 +16,9 @@ export async function begin(api: Api, person: Person, body: Readonly<Record<stri
 }
 
 /** Walks the portal and the broker's login to the end, and gives the address the user was sent to. */
-export async function approve(api: Api, link: string, login = 0): Promise<URL> {
-  const { username, password } = api.service.demo.sandbox_logins[login] ?? assert.fail('no such login')
+export async function approve(api: Api, link: string, login: Login = 0): Promise<URL> {
+  const known = typeof login === 'number' ? api.service.demo.sandbox_logins[login] : login
+  const { username, password } = known ?? assert.fail('no such login')
   const walker = new Walker(REDIRECT)
   let place: Place = await walker.open(link)
   place = await walker.submit(place, { decision: 'approve' })
@@ -27,7 +31,7 @@ export async function approve(api: Api, link: string, login = 0): Promise<URL> {
 }
 
 /** A connection of the sandbox, made from beginning to end. Gives its id. */
-export async function link(api: Api, person: Person, connectionType = 'trade', login = 0): Promise<string> {
+export async function link(api: Api, person: Person, connectionType = 'trade', login: Login = 0): Promise<string> {
   const ended = await approve(api, await begin(api, person, { connection_type: connectionType, broker: 'SANDBOX' }), login)
   return ended.searchParams.get('connection_id') ?? assert.fail(`no connection_id in ${ended.href}`)
 }

@@ -1,6 +1,6 @@
 // The commands that the documents show work when pasted in order, and print what the documents say they print.
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -10,7 +10,7 @@ import { type Block, blocksIn, holdAgainst, Shell } from './snippets.ts'
 import { Walker, wordsOf } from './walker.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
-const GUIDES = ['docs/guides/orders.md', 'docs/guides/connect.md', 'docs/guides/sandbox.md']
+const GUIDES = ['docs/guides/orders.md', 'docs/guides/stream.md', 'docs/guides/connect.md', 'docs/guides/sandbox.md']
 
 describe('the documents', () => {
   let service: RunningService
@@ -41,6 +41,8 @@ describe('the documents', () => {
         printed = await shell.run(text)
         count++
         if (purposes.includes('connect')) await connect(printed.trim())
+      } else if (purposes[0] === 'file' && purposes[1] !== undefined) {
+        await writeFile(join(folder, purposes[1]), text)
       } else if (language === 'text' && purposes.includes('output')) {
         holdAgainst(text, printed, `${file}:${line}`)
       }

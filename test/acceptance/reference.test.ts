@@ -1,18 +1,20 @@
 // The API's description of itself: linted by an outside tool, complete, and readable offline.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
 import type { Body } from './api.ts'
 import { type RunningService, startService } from './harness.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
 const run = promisify(execFile)
 
-/** Every operation of the contract, and our one addition. */
+/** Every operation of the contract, and our own two. */
 const OPERATIONS = [
   'POST /users',
   'GET /users',
@@ -31,7 +33,25 @@ const OPERATIONS = [
   'GET /orders',
   'PATCH /accounts/{account_id}/orders/{order_id}',
   'DELETE /accounts/{account_id}/orders/{order_id}',
+  'GET /events',
   'GET /brokers'
+]
+
+/** Every message of the broker stream: those of the contract, and our additions. */
+const SENT_BY_CLIENT = ['authenticate', 'subscribe', 'subscribe_user', 'unsubscribe_user', 'ping']
+const SENT_BY_SERVICE = [
+  ...[
+    'welcome',
+    'auth_success',
+    'auth_error',
+    'subscribed',
+    'subscription_failed',
+    'user_subscribed',
+    'user_unsubscribed',
+    'pong',
+    'error'
+  ],
+  ...['orders', 'positions', 'balances', 'caught_up', 'stream_status']
 ]
 
 describe('the reference', () => {
@@ -56,21 +76,7 @@ describe('the reference', () => {
     assert.ok(!JSON.stringify(document).includes('x-expected'))
   })
 
-  test('passes an independent linter', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'trunkline-openapi-'))
-    try {
-      const file = join(folder, 'openapi.json')
-      await writeFile(file, JSON.stringify(document))
-      const cli = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js')
-      const args = [cli, 'lint', file, '--config', join(ROOT, 'test/acceptance/redocly.yaml'), '--format', 'json']
-      const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true' }
-      const { stdout } = await run(process.execPath, args, { env, cwd: folder, maxBuffer: 8_000_000 }).catch(error => error)
-      const { totals, problems } = JSON.parse(stdout)
-      assert.deepEqual([totals.errors, totals.warnings], [0, 0], JSON.stringify(problems, null, 1).slice(0, 4_000))
-    } finally {
-      await rm(folder, { recursive: true })
-    }
-  })
+  test('passes an independent linter', () => passesLinter(document))
 
   test('is a page that needs nobody else, no script, and lets in none', async () => {
     const response = await fetch(`${service.url}/docs`)
@@ -107,6 +113,112 @@ describe('the reference', () => {
 
   test('is gone where it is switched off', async () => {
     await using quiet = await startService('embedded', { TRUNKLINE_DOCS: '0' })
-    for (const path of ['/docs', '/openapi.json', '/docs/style.css']) assert.equal((await fetch(quiet.url + path)).status, 404, path)
+    for (const path of ['/docs', '/openapi.json', '/asyncapi.json', '/docs/style.css'])
+      assert.equal((await fetch(quiet.url + path)).status, 404, path)
   })
 })
+
+describe('the reference of the broker stream', () => {
+  let service: RunningService
+  let document: Body
+  let messages: readonly Message[]
+  before(async () => {
+    service = await startService('embedded')
+    const response = await fetch(`${service.url}/asyncapi.json`)
+    assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
+    assert.equal(response.headers.get('cache-control'), (await fetch(`${service.url}/openapi.json`)).headers.get('cache-control'))
+    document = await response.json()
+    messages = Object.values<Message>(document.components.messages)
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  test('is AsyncAPI 3.0, by the specification’s own schema', async () => {
+    const official: Body = JSON.parse(await readFile(join(ROOT, 'node_modules/@asyncapi/specs/schemas/3.0.0-without-$id.json'), 'utf8'))
+    const complaint = judge(official)
+    assert.equal(document.asyncapi, '3.0.0')
+    assert.equal(complaint(document), null)
+    const wrong = { ...document, operations: { ping: { ...document.operations.ping, action: 'hear' } } }
+    assert.match(String(complaint(wrong)), /operations\/ping\/action/, 'the schema judges something')
+  })
+
+  test('passes an independent linter', () => passesLinter(document))
+
+  test('describes every message of the contract, each with an example that fits', () => {
+    for (const [title, { name, examples }] of Object.entries<Message>(document.components.messages)) {
+      const complaint = judge({ ...document, $ref: `#/components/messages/${title}/payload` })
+      assert.ok(examples.length > 0, title)
+      for (const { payload } of examples) {
+        assert.equal(complaint(payload), null, title)
+        assert.equal(payload.action ?? payload.type, name)
+        assert.notEqual(complaint({ ...payload, action: 'nothing', type: 'nothing' }), null, title)
+      }
+    }
+    const names = (word: 'action' | 'type') =>
+      messages.filter(({ examples }) => examples.some(({ payload }) => word in payload)).map(({ name }) => name)
+    assert.deepEqual(names('action').sort(), SENT_BY_CLIENT.toSorted())
+    assert.deepEqual(names('type').sort(), SENT_BY_SERVICE.toSorted())
+  })
+
+  test('says who sends what, and what answers it', () => {
+    const operations = Object.values<Body>(document.operations)
+    const wordsOf = (references: readonly Body[]) => references.map(({ $ref }) => document.components.messages[$ref.split('/').at(-1)].name)
+    const asked = operations.filter(({ action }) => action === 'receive')
+    assert.deepEqual(Object.fromEntries(asked.map(one => [wordsOf(one.messages)[0], wordsOf(one.reply.messages)])), {
+      authenticate: ['auth_success', 'auth_error'],
+      subscribe: ['subscribed', 'subscription_failed'],
+      subscribe_user: ['user_subscribed', 'caught_up', 'subscription_failed'],
+      unsubscribe_user: ['user_unsubscribed'],
+      ping: ['pong']
+    })
+    const told = operations.filter(({ action }) => action === 'send').flatMap(one => wordsOf(one.messages))
+    for (const word of ['welcome', 'orders', 'positions', 'balances', 'stream_status', 'user_unsubscribed', 'error']) {
+      assert.ok(told.includes(word), word)
+    }
+  })
+
+  test('says where the stream is, how to be known there, and how sessions end', async () => {
+    const { servers, channels, components, info } = document
+    assert.equal(`${servers.service.protocol}://${servers.service.host}${channels.stream.address}`, service.demo.stream_url)
+    assert.equal(components.securitySchemes.platform.type, 'userPassword')
+    for (const word of ['4001', '4008', '1001', '1009', '4029', '64 KiB', '500', '10,000']) assert.ok(info.description.includes(word), word)
+    assert.ok(!JSON.stringify(document).includes('x-expected'))
+  })
+
+  test('is on the page, every message under its name', async () => {
+    const html = await (await fetch(`${service.url}/docs`)).text()
+    for (const [title, { name }] of Object.entries<Message>(document.components.messages)) {
+      assert.ok(html.includes(`<li><a href="#${title}">${name}</a></li>`), title)
+      assert.ok(html.includes(`<article id="${title}"`), title)
+    }
+    assert.ok(html.includes(service.demo.stream_url))
+  })
+})
+
+interface Message {
+  readonly name: string
+  readonly examples: readonly { readonly payload: Body }[]
+}
+
+/** Gives what is wrong with a value, in the eyes of a JSON schema; null for nothing. */
+function judge(schema: Body): (value: unknown) => string | null {
+  const ajv = new Ajv({ strict: false, allErrors: true, formats: { decimal: /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/ } })
+  addFormats.default(ajv)
+  const isFit = ajv.compile(schema)
+  return value => (isFit(value) ? null : JSON.stringify(isFit.errors))
+}
+
+async function passesLinter(document: Body): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'trunkline-reference-'))
+  try {
+    const file = join(folder, 'api.json')
+    await writeFile(file, JSON.stringify(document))
+    const cli = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js')
+    const args = [cli, 'lint', file, '--config', join(ROOT, 'test/acceptance/redocly.yaml'), '--format', 'json']
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true' }
+    const { stdout } = await run(process.execPath, args, { env, cwd: folder, maxBuffer: 8_000_000 }).catch(error => error)
+    const { totals, problems } = JSON.parse(stdout)
+    assert.deepEqual([totals.errors, totals.warnings], [0, 0], JSON.stringify(problems, null, 1).slice(0, 4_000))
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}

@@ -49,11 +49,13 @@ const PATIENCE_MS = 60_000
 export class Shell implements AsyncDisposable {
   readonly #child: ChildProcess
   #printed = ''
+  #isStuck = false
   #hear: () => void = () => undefined
 
   /** @param cwd where the reader is. */
   constructor(cwd: string, program = 'sh') {
-    this.#child = spawn(program, [], { cwd, stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env.PATH, HOME: cwd } })
+    // In a group of its own, so that what it left running ends with it.
+    this.#child = spawn(program, [], { cwd, stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env.PATH, HOME: cwd }, detached: true })
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.#printed += text
@@ -68,15 +70,29 @@ export class Shell implements AsyncDisposable {
     this.#printed = ''
     this.#child.stdin?.write(`${lines}\necho '${end}'\n`)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const patience = setTimeout(() => reject(new Error(`after ${PATIENCE_MS} ms still running:\n${lines}\n${this.#printed}`)), PATIENCE_MS)
+    const patience = setTimeout(() => {
+      this.#isStuck = true
+      reject(new Error(`after ${PATIENCE_MS} ms still running:\n${lines}\n${this.#printed}`))
+    }, PATIENCE_MS)
     this.#hear = () => void (this.#printed.includes(end) && resolve())
     await promise.finally(() => clearTimeout(patience))
     return this.#printed.slice(0, this.#printed.indexOf(end))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const ended = new Promise<void>(resolve => this.#child.once('close', () => resolve()))
+    const closed = new Promise<void>(resolve => this.#child.once('close', () => resolve()))
+    this.#child.once('exit', () => this.#endGroup())
     this.#child.stdin?.end()
-    await ended
+    // A shell that waits for something in vain would never see the end of its input.
+    if (this.#isStuck) this.#endGroup()
+    await closed
+  }
+
+  #endGroup(): void {
+    try {
+      if (this.#child.pid !== undefined) process.kill(-this.#child.pid)
+    } catch {
+      // Nothing was left running.
+    }
   }
 }

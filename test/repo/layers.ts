@@ -37,7 +37,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/ops': ['core/domain', 'core/ports', 'core/app', 'server/config'],
   // What our records and messages look like from outside, for every protocol that shows them.
   'server/wire': ['core/domain', 'core/ports', 'core/app'],
-  'server/http': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops', 'server/wire'],
+  'server/http': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops', 'server/wire', 'server/http/docs'],
+  // The reference describes every protocol, with the limits its own code has.
+  'server/http/docs': ['core/domain', 'server/http', 'server/stream', 'server/wire'],
   'server/stream': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops', 'server/wire'],
   'server/portal': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops'],
   'server/home': ['core/domain', 'core/ports', 'core/app', 'server/config', 'server/ops'],

@@ -11,11 +11,15 @@ interface Sleeper {
 const START_MS = Date.UTC(2026, 0, 5, 15)
 /** Turns of the event loop in which nothing may happen before time goes on. */
 const QUIET_TURNS = 2
+/** So many turns without time going on are no work any more, but somebody who asks over and over. */
+const STANDSTILL_TURNS = 100_000
 
 export class VirtualClock implements Clock {
   #passedMs = 1_000
   readonly #startMs: number
   readonly #sleepers = new Set<Sleeper>()
+  /** Turns since time went on last. */
+  #turns = 0
   #rest: () => Promise<boolean> = async () => false
 
   constructor(startMs = START_MS) {
@@ -41,10 +45,17 @@ export class VirtualClock implements Clock {
         signal?.removeEventListener('abort', giveUp)
         resolve()
       }
-      const sleeper: Sleeper = { until: this.#passedMs + Math.max(0, ms), wake }
+      // Whole milliseconds, as timers have: what is left of a fraction would never pass.
+      const sleeper: Sleeper = { until: this.#passedMs + Math.max(0, Math.ceil(ms)), wake }
       this.#sleepers.add(sleeper)
       signal?.addEventListener('abort', giveUp, { once: true })
     })
+  }
+
+  alarm(ms: number, ring: () => void): Disposable {
+    const sleeper: Sleeper = { until: this.#passedMs + Math.max(0, Math.ceil(ms)), wake: ring }
+    this.#sleepers.add(sleeper)
+    return { [Symbol.dispose]: () => void this.#sleepers.delete(sleeper) }
   }
 
   /**
@@ -55,9 +66,11 @@ export class VirtualClock implements Clock {
     this.#rest = rest
   }
 
-  /** Waits until whoever is awake has nothing left to do. Time stands still. */
+  /** Waits until whoever is awake has nothing left to do. Time stands still. Throws when that never happens. */
   async settled(): Promise<void> {
     for (let quiet = 0; quiet < QUIET_TURNS; ) {
+      this.#turns += 1
+      if (this.#turns > STANDSTILL_TURNS) throw new Error(`time stands still at ${this.#passedMs} ms: somebody works without end`)
       await new Promise<void>(resolve => setImmediate(resolve))
       quiet = (await this.#rest()) ? 0 : quiet + 1
     }
@@ -68,7 +81,7 @@ export class VirtualClock implements Clock {
     const end = this.#passedMs + ms
     await this.settled()
     while (this.#step(end)) await this.settled()
-    this.#passedMs = end
+    this.#pass(end)
   }
 
   /** Moves on until `condition` holds. Throws after `limitMs` of virtual time, naming what was waited for. */
@@ -85,12 +98,17 @@ export class VirtualClock implements Clock {
   #step(end: number): boolean {
     const next = Math.min(...[...this.#sleepers].map(({ until }) => until))
     if (!(next <= end)) return false
-    this.#passedMs = Math.max(this.#passedMs, next)
+    this.#pass(Math.max(this.#passedMs, next))
     for (const sleeper of [...this.#sleepers]) {
       if (sleeper.until > this.#passedMs) continue
       this.#sleepers.delete(sleeper)
       sleeper.wake()
     }
     return true
+  }
+
+  #pass(toMs: number): void {
+    if (toMs > this.#passedMs) this.#turns = 0
+    this.#passedMs = toMs
   }
 }

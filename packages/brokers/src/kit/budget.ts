@@ -38,12 +38,13 @@ interface Waiter {
 export class RateBudget implements Disposable {
   readonly #rates: BudgetRates
   readonly #clock: Clock
-  readonly #closing = new AbortController()
-  readonly #waiting: { readonly [kind in BudgetKind]: Set<Waiter> } = { order: new Set(), read: new Set() }
+  /** Made when somebody has to wait: there is a budget for every login, and hardly ever anybody in its line. */
+  #line: { readonly [kind in BudgetKind]: Set<Waiter> } | null = null
   #tokens: number
   #countedAt: number
   #pausedUntil = 0
-  #pumping = false
+  #alarm: Disposable | null = null
+  #closed: Error | null = null
 
   constructor(rates: BudgetRates, clock: Clock) {
     this.#rates = rates
@@ -54,17 +55,17 @@ export class RateBudget implements Disposable {
 
   /** Takes one call if it may go now. */
   tryTake(kind: BudgetKind): boolean {
-    if (this.#waiting.order.size > 0 || (kind === 'read' && this.#waiting.read.size > 0)) return false
+    if (this.#inLine('order') > 0 || (kind === 'read' && this.#inLine('read') > 0)) return false
     return this.#grab(kind)
   }
 
   /** Waits for one call. @throws BudgetSpent when that would take too long; the signal's reason when it aborts. */
   async take(kind: BudgetKind, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    this.#closing.signal.throwIfAborted()
+    if (this.#closed !== null) throw this.#closed
     if (this.tryTake(kind)) return
     const waitMs = this.#waitMs(kind)
-    if (waitMs > this.#rates.waitMsMax || this.#waiting.order.size + this.#waiting.read.size >= this.#rates.waitingMax)
+    if (waitMs > this.#rates.waitMsMax || this.#inLine('order') + this.#inLine('read') >= this.#rates.waitingMax)
       throw new BudgetSpent(waitMs)
     await this.#queued(kind, signal)
   }
@@ -76,50 +77,54 @@ export class RateBudget implements Disposable {
     this.#tokens = Math.min(this.#tokens, 1)
     for (const kind of ['order', 'read'] as const)
       if (this.#waitMs(kind) > this.#rates.waitMsMax)
-        for (const waiter of this.#waiting[kind]) waiter.refuse(new BudgetSpent(this.#waitMs(kind)))
+        for (const waiter of this.#line?.[kind] ?? []) waiter.refuse(new BudgetSpent(this.#waitMs(kind)))
   }
 
   [Symbol.dispose](): void {
-    this.#closing.abort(new Error('the login was closed'))
+    this.#closed ??= new Error('the login was closed')
+    this.#alarm?.[Symbol.dispose]()
+    for (const waiter of [...(this.#line?.order ?? []), ...(this.#line?.read ?? [])]) waiter.refuse(this.#closed)
   }
 
   async #queued(kind: BudgetKind, signal: AbortSignal): Promise<void> {
     const done = Promise.withResolvers<void>()
     const waiter: Waiter = { kind, go: done.resolve, refuse: done.reject }
     const giveUp = () => done.reject(signal.reason)
-    this.#waiting[kind].add(waiter)
+    this.#line ??= { order: new Set(), read: new Set() }
+    const line = this.#line[kind]
+    line.add(waiter)
     signal.addEventListener('abort', giveUp, { once: true })
-    void this.#pump()
+    if (this.#alarm === null) this.#pump()
     try {
       await done.promise
     } finally {
-      this.#waiting[kind].delete(waiter)
+      line.delete(waiter)
       signal.removeEventListener('abort', giveUp)
     }
   }
 
-  /** Lets waiters go, orders first, for as long as there are any. Never rejects. */
-  async #pump(): Promise<void> {
-    if (this.#pumping) return
-    this.#pumping = true
-    try {
-      for (let next = this.#next(); next !== undefined; next = this.#next()) {
-        if (this.#grab(next.kind)) {
-          this.#waiting[next.kind].delete(next)
-          next.go()
-        } else await this.#clock.sleep(Math.max(1, this.#shortMs(next.kind)), this.#closing.signal)
+  /** Lets those go who may, orders first; for the next one there is an alarm. */
+  #pump(): void {
+    this.#alarm = null
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      if (!this.#grab(next.kind)) {
+        this.#alarm = this.#clock.alarm(Math.max(1, this.#shortMs(next.kind)), () => this.#pump())
+        return
       }
-    } catch (reason) {
-      for (const waiter of [...this.#waiting.order, ...this.#waiting.read]) waiter.refuse(reason)
-    } finally {
-      this.#pumping = false
+      this.#line?.[next.kind].delete(next)
+      next.go()
     }
+    this.#line = null
   }
 
   #next(): Waiter | undefined {
-    const [order] = this.#waiting.order
-    const [read] = this.#waiting.read
+    const [order] = this.#line?.order ?? []
+    const [read] = this.#line?.read ?? []
     return order ?? read
+  }
+
+  #inLine(kind: BudgetKind): number {
+    return this.#line?.[kind].size ?? 0
   }
 
   #grab(kind: BudgetKind): boolean {
@@ -148,7 +153,7 @@ export class RateBudget implements Disposable {
   }
 
   #waitMs(kind: BudgetKind): number {
-    const before = this.#waiting.order.size + (kind === 'read' ? this.#waiting.read.size : 0)
+    const before = this.#inLine('order') + (kind === 'read' ? this.#inLine('read') : 0)
     return this.#shortMs(kind) + (before / this.#rates.perSecond) * 1_000
   }
 }

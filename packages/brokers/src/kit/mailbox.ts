@@ -4,70 +4,96 @@ export interface MailboxOptions<T> {
   readonly itemsMax: number
   /** What the reader is told instead of everything that was waiting. */
   readonly overflow: () => readonly T[]
-  /** Items of one key say the same thing at different times: a newer one takes the place of one that still waits. Null: never replaced. */
-  readonly keyOf?: (item: T) => string | null
+}
+
+/** One who reads, waiting for the next item. */
+interface Reader<T> {
+  readonly resolve: (result: IteratorResult<T, undefined>) => void
+  readonly reject: (error: unknown) => void
 }
 
 export class Mailbox<T> implements AsyncIterable<T> {
   readonly #options: MailboxOptions<T>
-  #items: T[] = []
-  /** Where the waiting item of a key is. */
-  readonly #places = new Map<string, number>()
-  #wake: (() => void) | null = null
+  /** What waits, from `#read` on. */
+  #items: IteratorYieldResult<T>[] = []
+  #read = 0
+  /** Where the waiting item of a key is; only while something waits. */
+  #places: Map<string, number> | null = null
+  #reader: Reader<T> | null = null
   #end: { readonly error: unknown } | 'open' | 'ended' = 'open'
 
   constructor(options: MailboxOptions<T>) {
     this.#options = options
   }
 
-  /** Puts an item; after the end it is dropped. */
-  put(item: T): void {
+  /**
+   * Puts an item; after the end it is dropped. Items of one key say the same thing at different times: a newer one takes the place of one that
+   * still waits. Without a key each counts.
+   */
+  put(item: T, key: string | null = null): void {
     if (this.#end !== 'open') return
-    const key = this.#options.keyOf?.(item) ?? null
-    const place = key === null ? undefined : this.#places.get(key)
-    if (place !== undefined) {
-      this.#items[place] = item
+    const result: IteratorYieldResult<T> = { done: false, value: item }
+    if (this.#reader !== null) {
+      this.#answer(result)
       return
     }
-    if (this.#items.length >= this.#options.itemsMax) {
-      this.#items = [...this.#options.overflow()]
-      this.#places.clear()
+    const place = key === null ? undefined : this.#places?.get(key)
+    if (place !== undefined && place >= this.#read) {
+      this.#items[place] = result
+      return
     }
-    if (key !== null) this.#places.set(key, this.#items.length)
-    this.#items.push(item)
-    this.#stir()
+    if (this.#items.length - this.#read >= this.#options.itemsMax) this.#empty(this.#options.overflow())
+    if (key !== null) {
+      this.#places ??= new Map()
+      this.#places.set(key, this.#items.length)
+    }
+    this.#items.push(result)
   }
 
   /** The reader gets what is waiting and then the end. */
   end(): void {
-    if (this.#end === 'open') this.#end = 'ended'
-    this.#stir()
+    if (this.#end !== 'open') return
+    this.#end = 'ended'
+    this.#answer({ done: true, value: undefined })
   }
 
   /** The reader gets what is waiting and then `error`. */
   fail(error: unknown): void {
-    if (this.#end === 'open') this.#end = { error }
-    this.#stir()
+    if (this.#end !== 'open') return
+    this.#end = { error }
+    const reader = this.#reader
+    this.#reader = null
+    reader?.reject(error)
   }
 
-  /** For one reader. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    for (;;) {
-      const batch = this.#items
-      this.#items = []
-      this.#places.clear()
-      yield* batch
-      if (this.#items.length > 0) continue
-      if (this.#end === 'ended') return
-      if (this.#end !== 'open') throw this.#end.error
-      await new Promise<void>(resolve => {
-        this.#wake = resolve
-      })
+  /** For one reader, who asks for one item at a time. */
+  async next(): Promise<IteratorResult<T, undefined>> {
+    const first = this.#items[this.#read]
+    if (first !== undefined) {
+      this.#read += 1
+      if (this.#read === this.#items.length) this.#empty([])
+      return first
     }
+    if (this.#end === 'ended') return { done: true, value: undefined }
+    if (this.#end !== 'open') throw this.#end.error
+    return await new Promise((resolve, reject) => {
+      this.#reader = { resolve, reject }
+    })
   }
 
-  #stir(): void {
-    this.#wake?.()
-    this.#wake = null
+  [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
+    return { next: () => this.next() }
+  }
+
+  #empty(rest: readonly T[]): void {
+    this.#items = rest.map(value => ({ done: false, value }))
+    this.#read = 0
+    this.#places = null
+  }
+
+  #answer(result: IteratorResult<T, undefined>): void {
+    const reader = this.#reader
+    this.#reader = null
+    reader?.resolve(result)
   }
 }

@@ -28,6 +28,7 @@ export class Refetch implements AsyncDisposable {
     else this.#running.set(key, { again: true, done: Promise.resolve().then(() => this.#run(key)) })
   }
 
+  /** Ends what is being read. Never rejects. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the stream ended'))
     await Promise.all([...this.#running.values()].map(running => running.done))

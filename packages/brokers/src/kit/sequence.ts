@@ -10,7 +10,7 @@ const NOTHING = { items: [], hole: false } as const
 
 export class Sequence<T> {
   readonly #aheadMax: number
-  readonly #ahead = new Map<number, T>()
+  #ahead: Map<number, T> | null = null
   #last: number
 
   /** `last` is the number before the first to come; at most `aheadMax` messages wait for a missing one. */
@@ -25,32 +25,36 @@ export class Sequence<T> {
   }
 
   offer(number: number, item: T): Sequenced<T> {
-    if (number <= this.#last || this.#ahead.has(number)) return NOTHING
-    if (number === this.#last + 1 && this.#ahead.size === 0) {
+    if (number <= this.#last || this.#ahead?.has(number) === true) return NOTHING
+    if (number === this.#last + 1 && this.#ahead === null) {
       this.#last = number
       return { items: [item], hole: false }
     }
+    this.#ahead ??= new Map()
     this.#ahead.set(number, item)
-    const items = this.#inOrder()
-    return items.length === 0 && this.#ahead.size > this.#aheadMax ? this.settle(this.#last) : { items, hole: false }
+    const items = this.#inOrder(this.#ahead)
+    return items.length === 0 && this.#ahead !== null && this.#ahead.size > this.#aheadMax
+      ? this.settle(this.#last)
+      : { items, hole: false }
   }
 
   /** The other side says that it has sent up to `number`: whatever is missing by now will not come. */
   settle(number: number): Sequenced<T> {
-    if (number <= this.#last && this.#ahead.size === 0) return NOTHING
-    const held = [...this.#ahead].sort(([a], [b]) => a - b)
-    this.#ahead.clear()
+    if (number <= this.#last && this.#ahead === null) return NOTHING
+    const held = [...(this.#ahead ?? [])].sort(([a], [b]) => a - b)
+    this.#ahead = null
     this.#last = Math.max(this.#last, number, held.at(-1)?.[0] ?? 0)
     return { items: held.map(([, item]) => item), hole: true }
   }
 
-  #inOrder(): readonly T[] {
+  #inOrder(ahead: Map<number, T>): readonly T[] {
     const items: T[] = []
-    for (let item = this.#ahead.get(this.#last + 1); item !== undefined; item = this.#ahead.get(this.#last + 1)) {
+    for (let item = ahead.get(this.#last + 1); item !== undefined; item = ahead.get(this.#last + 1)) {
       this.#last += 1
-      this.#ahead.delete(this.#last)
+      ahead.delete(this.#last)
       items.push(item)
     }
+    if (ahead.size === 0) this.#ahead = null
     return items
   }
 }

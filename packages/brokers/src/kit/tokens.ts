@@ -43,7 +43,9 @@ interface Held {
 
 export class TokenSource implements AsyncDisposable {
   readonly #options: TokenOptions
-  readonly #closing = new AbortController()
+  /** Ends the work under way when the login is closed; there is one login per connection, and seldom work. */
+  #closing: AbortController | null = null
+  #isClosed = false
   #held: Held | null = null
   #work: Promise<Held> | null = null
   #rejected: BrokerFault | null = null
@@ -103,7 +105,8 @@ export class TokenSource implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(new Error('the login was closed'))
+    this.#isClosed = true
+    this.#closing?.abort(new Error('the login was closed'))
     await this.#work?.catch(() => undefined)
   }
 
@@ -132,8 +135,10 @@ export class TokenSource implements AsyncDisposable {
   }
 
   #start(work: () => Promise<Held>): Promise<Held> {
+    this.#closing = new AbortController()
     const running = work().finally(() => {
       this.#work = null
+      this.#closing = null
     })
     this.#work = running
     // Everybody who waits may have given up by the time it fails.
@@ -188,6 +193,7 @@ export class TokenSource implements AsyncDisposable {
   }
 
   #limit(): AbortSignal {
+    if (this.#isClosed || this.#closing === null) throw new BrokerFault('unreachable', 'the login was closed')
     return AbortSignal.any([this.#closing.signal, AbortSignal.timeout(RENEW_LIMIT_MS)])
   }
 }

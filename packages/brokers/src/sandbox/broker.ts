@@ -18,9 +18,10 @@ import {
 } from '@trunkline/core/ports/broker'
 import type { RateBudget } from '../kit/budget.ts'
 import { type Calls, isSuccess } from '../kit/calls.ts'
+import type { SocketProtocol } from '../kit/conversation.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { timestamp, type Wire } from '../kit/parse.ts'
-import { type SocketOptions, type SocketProtocol, socketEvents } from '../kit/socket.ts'
+import { type SocketOptions, SocketSession } from '../kit/socket.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import { SANDBOX_CAPABILITIES } from './capabilities.ts'
 import { interpretCancel, interpretReplace, interpretSubmit, saysUnknownOrder } from './outcomes.ts'
@@ -36,6 +37,7 @@ import {
   readAnswer
 } from './parse.ts'
 import * as requests from './requests.ts'
+import type { StreamOptions } from './session.ts'
 
 /** Pages of a list; beyond it the list is a fault, never cut short. */
 const PAGES_MAX = 400
@@ -47,13 +49,14 @@ export interface SandboxParts {
   readonly tokens: TokenSource
   readonly budget: RateBudget
   readonly socket: SocketOptions
-  readonly stream: (positions: (account: string, signal: AbortSignal) => Promise<AccountEvent>) => SocketProtocol<AccountEvent>
+  readonly stream: (positions: StreamOptions['positions']) => SocketProtocol<AccountEvent>
 }
 
 export class SandboxBroker implements Broker {
   readonly capabilities = SANDBOX_CAPABILITIES
   readonly #parts: SandboxParts
-  readonly #closing = new AbortController()
+  readonly #streams = new Set<SocketSession<AccountEvent>>()
+  #isClosed = false
 
   constructor(parts: SandboxParts) {
     this.#parts = parts
@@ -124,18 +127,24 @@ export class SandboxBroker implements Broker {
     )
   }
 
-  async *events(signal: AbortSignal): AsyncGenerator<AccountEvent, void, undefined> {
+  events(signal: AbortSignal): AsyncIterable<AccountEvent> {
     const protocol = this.#parts.stream(async (account, within) => ({
       type: 'positions',
       brokerAccountId: account,
       positions: await this.positions(account, within)
     }))
-    const end = AbortSignal.any([signal, this.#closing.signal])
-    for await (const told of socketEvents(protocol, this.#parts.socket, end)) yield told.type === 'event' ? told.event : told
+    const ended = () => void this.#streams.delete(session)
+    const session = new SocketSession(protocol, this.#parts.socket, {
+      signal: this.#isClosed ? AbortSignal.abort(new Error('the login was closed')) : signal,
+      ended
+    })
+    this.#streams.add(session)
+    return session
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(new Error('the login was closed'))
+    this.#isClosed = true
+    await Promise.all([...this.#streams].map(stream => stream.close()))
     this.#parts.budget[Symbol.dispose]()
     await this.#parts.tokens[Symbol.asyncDispose]()
   }

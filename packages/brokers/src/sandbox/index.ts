@@ -8,13 +8,13 @@ import { Calls } from '../kit/calls.ts'
 import { HttpClient, type HttpLimits } from '../kit/http.ts'
 import { oauthToken } from '../kit/oauth.ts'
 import { READ_RETRIES } from '../kit/retry.ts'
-import { SOCKET_LIMITS } from '../kit/socket.ts'
+import { SOCKET_LIMITS, type SocketOptions } from '../kit/socket.ts'
 import { TokenSource } from '../kit/tokens.ts'
-import { SandboxBroker } from './broker.ts'
+import { SandboxBroker, type SandboxParts } from './broker.ts'
 import { SANDBOX_CAPABILITIES } from './capabilities.ts'
 import { sandboxLogin } from './login.ts'
 import { houseWords, isTokenRefused } from './outcomes.ts'
-import { sandboxStream } from './session.ts'
+import { SandboxStream } from './session.ts'
 
 export interface SandboxSettings {
   /** Where the house is reached, without a trailing slash. Plain `http:` is allowed: it runs beside us. */
@@ -36,8 +36,11 @@ export interface BrokerDeps {
 /** The house names no limits; these keep a runaway caller from drowning it, and a full burst of orders passes. */
 const LOGIN_RATES: BudgetRates = { perSecond: 2_000, burst: 2_000, keptForOrders: 500, waitingMax: 2_000, waitMsMax: 2_000 }
 const HOUSE_RATES: BudgetRates = { perSecond: 5_000, burst: 5_000, keptForOrders: 1_000, waitingMax: 5_000, waitMsMax: 2_000 }
-/** Against reconnect storms: connections per second over all logins. */
-const CONNECT_RATES: BudgetRates = { perSecond: 10, burst: 10, keptForOrders: 0, waitingMax: 10_000, waitMsMax: 600_000 }
+/**
+ * Against storms of connections, over all logins. A foreign host gets ten a second; this one is ours, and each connection costs it about as
+ * much as it costs us, so that fifty a second leave both most of a processor, and two thousand accounts are followed within a minute.
+ */
+const CONNECT_RATES: BudgetRates = { perSecond: 50, burst: 50, keptForOrders: 0, waitingMax: 20_000, waitMsMax: 600_000 }
 const HTTP: Partial<HttpLimits> = { connections: 64, requestsMax: 4_000 }
 
 export type SandboxDefinition = BrokerDefinition & AsyncDisposable
@@ -50,27 +53,22 @@ export function sandbox(settings: SandboxSettings, deps: BrokerDeps): SandboxDef
   const house = new RateBudget(HOUSE_RATES, clock)
   const connects = new RateBudget(CONNECT_RATES, clock)
   const url = `${http.origin.replace(/^http/, 'ws')}/stream/v1`
+  const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
+  const calling = {
+    http,
+    retries: READ_RETRIES,
+    deps: { clock, fraction },
+    authorize: (token: string) => ['authorization', `Bearer ${token}`],
+    unauthorized: isTokenRefused,
+    words: houseWords
+  }
 
   function open(holder: CredentialsHolder): SandboxBroker {
     const tokens = new TokenSource({ holder, clock, log, tokenOf: oauthToken, refresh: login.refresh })
     const budget = new RateBudget(LOGIN_RATES, clock)
-    const calls = new Calls({
-      http,
-      tokens,
-      budgets: [budget, house],
-      retries: READ_RETRIES,
-      deps: { clock, fraction },
-      authorize: token => ['authorization', `Bearer ${token}`],
-      unauthorized: isTokenRefused,
-      words: houseWords
-    })
-    return new SandboxBroker({
-      calls,
-      tokens,
-      budget,
-      socket: { clock, fraction, log, connects, ...SOCKET_LIMITS },
-      stream: positions => sandboxStream({ url, tokens, clock, log, positions })
-    })
+    const calls = new Calls({ ...calling, tokens, budgets: [budget, house] })
+    const stream: SandboxParts['stream'] = positions => new SandboxStream({ url, tokens, clock, log, positions })
+    return new SandboxBroker({ calls, tokens, budget, socket, stream })
   }
 
   return {

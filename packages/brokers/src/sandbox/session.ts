@@ -4,11 +4,11 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { type AccountEvent, BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
+import type { Closing, Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
 import { readJson } from '../kit/json.ts'
 import { field, integer, member, nested, object, text, timestamp, type Wire } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
 import { Sequence, type Sequenced } from '../kit/sequence.ts'
-import type { Closing, Conversation, Heard, Line, SocketProtocol } from '../kit/socket.ts'
 import { StreamFault } from '../kit/stream-fault.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import { parseBalance, parseOrder } from './parse.ts'
@@ -32,10 +32,19 @@ export interface StreamOptions {
   readonly positions: (account: string, signal: AbortSignal) => Promise<AccountEvent>
 }
 
-export function sandboxStream(options: StreamOptions): SocketProtocol<AccountEvent> {
-  return {
-    begin: async signal => new HouseTalk(options, await tokenFor(options, signal)),
-    stateOf: event => (event.type === 'positions' || event.type === 'balances' ? `${event.type} ${event.brokerAccountId}` : null)
+export class SandboxStream implements SocketProtocol<AccountEvent> {
+  readonly #options: StreamOptions
+
+  constructor(options: StreamOptions) {
+    this.#options = options
+  }
+
+  async begin(signal: AbortSignal): Promise<HouseTalk> {
+    return new HouseTalk(this.#options, await tokenFor(this.#options, signal))
+  }
+
+  stateOf(event: AccountEvent): string | null {
+    return event.type === 'positions' || event.type === 'balances' ? `${event.type} ${event.brokerAccountId}` : null
   }
 }
 
@@ -50,22 +59,27 @@ async function tokenFor({ tokens }: StreamOptions, signal: AbortSignal): Promise
 
 /** One connection. Its state is the number of the last event, the login's accounts and the token it was told. */
 class HouseTalk implements Conversation<AccountEvent> {
-  readonly url: string
-  readonly hello: readonly string[]
   readonly #options: StreamOptions
   #token: string
+  #line: Line<AccountEvent> | null = null
   #events: Sequence<Wire> | null = null
-  #accounts: ReadonlySet<string> = new Set()
+  #accounts: readonly string[] = []
   #positions: Refetch | null = null
-  /** Orders with a request under way. */
-  readonly #busy = new Set<string>()
+  /** Orders with a request under way; made for the first. */
+  #busy: Set<string> | null = null
 
   constructor(options: StreamOptions, token: string) {
     this.#options = options
     this.#token = token
-    this.url = options.url
-    // No `resume`: whoever listens takes a snapshot after every gap, and then there is nothing left to replay.
-    this.hello = [JSON.stringify({ op: 'login', token })]
+  }
+
+  get url(): string {
+    return this.#options.url
+  }
+
+  /** No `resume`: whoever listens takes a snapshot after every gap, and then there is nothing left to replay. */
+  get hello(): readonly string[] {
+    return [JSON.stringify({ op: 'login', token: this.#token })]
   }
 
   hear(frame: string): readonly Heard<AccountEvent>[] {
@@ -89,27 +103,20 @@ class HouseTalk implements Conversation<AccountEvent> {
     }
   }
 
-  /** Renews the token of the running stream, and reads positions that changed. */
-  async tend(line: Line<AccountEvent>, signal: AbortSignal): Promise<void> {
-    const { clock, tokens, positions, log } = this.#options
-    await using refetch = new Refetch({
-      clock,
-      spacingMs: POSITIONS_SPACING_MS,
-      read: async (account, within) => line.tell({ type: 'event', event: await positions(account, within) }),
-      failed: (account, error) => {
-        log.warn('positions that changed could not be read', { account, reason: error instanceof Error ? error.message : 'unknown' })
-        line.tell({ type: 'gap', cause: 'hole', reason: 'positions that changed could not be read' })
-      }
-    })
-    this.#positions = refetch
-    while (!signal.aborted) {
-      await clock.sleep(Math.min(Math.max(tokens.renewsInMs(), 1_000), TOKEN_CHECK_MS_MAX), signal).catch(() => undefined)
-      if (signal.aborted) return
-      const token = await this.#nextToken(signal)
-      if (token === this.#token) continue
+  /** Renews the token of the running stream. */
+  async tend(line: Line<AccountEvent>): Promise<number> {
+    const { tokens } = this.#options
+    this.#line = line
+    const token = tokens.fresh() ?? (await this.#nextToken(line.signal))
+    if (token !== this.#token) {
       this.#token = token
       line.say(JSON.stringify({ op: 'token', token }))
     }
+    return Math.min(Math.max(tokens.renewsInMs(), 1_000), TOKEN_CHECK_MS_MAX)
+  }
+
+  async ended(): Promise<void> {
+    await this.#positions?.[Symbol.asyncDispose]()
   }
 
   /** The house closes with 4001 or 4003 when the token is not, or no longer, valid: the next connection needs another one. */
@@ -141,7 +148,7 @@ class HouseTalk implements Conversation<AccountEvent> {
     }
     member({ ev }, 'ev', { ready: true })
     this.#events = new Sequence(integer(message, 'seq'), AHEAD_MAX)
-    this.#accounts = new Set(texts(message, 'accounts'))
+    this.#accounts = texts(message, 'accounts')
     return [{ type: 'live', heartbeatMs: Math.max(HEARTBEAT_MS_LEAST, integer(message, 'heartbeat_ms')) }]
   }
 
@@ -168,7 +175,7 @@ class HouseTalk implements Conversation<AccountEvent> {
       }
       case 'position': {
         const account = text(nested(message, 'position'), 'account')
-        if (this.#isOurs(account)) this.#positions?.changed(account)
+        if (this.#isOurs(account)) this.#positionsChanged(account)
         return []
       }
       // A fill comes again inside the order that follows it.
@@ -177,19 +184,39 @@ class HouseTalk implements Conversation<AccountEvent> {
     }
   }
 
+  #positionsChanged(account: string): void {
+    const line = this.#line
+    if (line === null) return
+    const { clock, positions, log } = this.#options
+    this.#positions ??= new Refetch({
+      clock,
+      spacingMs: POSITIONS_SPACING_MS,
+      read: async (changed, within) => line.tell({ type: 'event', event: await positions(changed, within) }),
+      failed: (changed, error) => {
+        log.warn('positions that changed could not be read', {
+          account: changed,
+          reason: error instanceof Error ? error.message : 'unknown'
+        })
+        line.tell({ type: 'gap', cause: 'hole', reason: 'positions that changed could not be read' })
+      }
+    })
+    this.#positions.changed(account)
+  }
+
   /** An order seen cancelling or amending that is back on the book: the house refused what was asked, so the request is over. */
   #withRelease(report: OrderReport): OrderReport {
     const { brokerOrderId, status } = report
     if (status === 'pending_cancel' || status === 'pending_replace') {
+      this.#busy ??= new Set()
       if (this.#busy.size < BUSY_MAX) this.#busy.add(brokerOrderId)
       return report
     }
-    const wasBusy = this.#busy.delete(brokerOrderId)
+    const wasBusy = this.#busy?.delete(brokerOrderId) === true
     return wasBusy && (status === 'working' || status === 'partially_filled') ? { ...report, releases: true } : report
   }
 
   #isOurs(account: string): boolean {
-    if (this.#accounts.has(account)) return true
+    if (this.#accounts.includes(account)) return true
     this.#options.log.error('the house streamed an event of an account that is not of this login; dropped', { account })
     return false
   }

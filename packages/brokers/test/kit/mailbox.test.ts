@@ -34,19 +34,28 @@ test('at the bound what waited is given up, and the reader is told', async () =>
 })
 
 test('of one state only the newest waits, in the place of the first; once read it starts anew', async () => {
-  const box = new Mailbox<string>({
-    itemsMax: 10,
-    overflow: () => [],
-    keyOf: item => (item.includes('=') ? (item.split('=')[0] ?? null) : null)
-  })
-  for (const item of ['a=1', 'fill', 'b=1', 'a=2', 'fill', 'a=3']) box.put(item)
+  const box = mailbox(10)
+  const put = (item: string) => box.put(item, item.includes('=') ? (item.split('=')[0] ?? null) : null)
+  for (const item of ['a=1', 'fill', 'b=1', 'a=2', 'fill', 'a=3']) put(item)
   const reader = box[Symbol.asyncIterator]()
   const read: (string | undefined)[] = []
   for (let index = 0; index < 4; index += 1) read.push((await reader.next()).value ?? undefined)
-  box.put('a=4')
+  put('a=4')
   box.end()
   read.push((await reader.next()).value ?? undefined)
   assert.deepEqual(read, ['a=3', 'fill', 'b=1', 'fill', 'a=4'])
+})
+
+test('what was read already is not replaced, and the bound counts what waits only', async () => {
+  const box = mailbox(3)
+  box.put('a=1', 'a')
+  box.put('b')
+  assert.equal((await box.next()).value, 'a=1')
+  box.put('a=2', 'a')
+  box.put('c')
+  box.put('d')
+  box.end()
+  assert.deepEqual(await all(box), ['lost', 'd'])
 })
 
 test('a failure comes after what was waiting', async () => {

@@ -7,7 +7,8 @@ import { BrokerFault } from '@trunkline/core/ports/broker'
 import { until } from '@trunkline/testkit/until'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { RateBudget } from '../../src/kit/budget.ts'
-import { type Conversation, type SocketOptions, type SocketProtocol, socketEvents, type Told } from '../../src/kit/socket.ts'
+import type { Conversation, SocketProtocol } from '../../src/kit/conversation.ts'
+import { type SocketOptions, SocketSession, type Told } from '../../src/kit/socket.ts'
 import { StreamFault } from '../../src/kit/stream-fault.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryLog } from '../support/log.ts'
@@ -69,7 +70,7 @@ function protocol(venue: Venue, more: Partial<Conversation<string>> = {}): Socke
 }
 
 function follow(of: SocketProtocol<string>, more: Partial<SocketOptions> = {}) {
-  const told: Told<string>[] = []
+  const told: (string | Told)[] = []
   const stop = new AbortController()
   const options: SocketOptions = {
     clock: systemClock,
@@ -84,11 +85,11 @@ function follow(of: SocketProtocol<string>, more: Partial<SocketOptions> = {}) {
     ...more
   }
   const running = (async () => {
-    for await (const item of socketEvents(of, options, stop.signal)) told.push(item)
+    for await (const item of new SocketSession(of, options, { signal: stop.signal })) told.push(item)
   })()
   running.catch(() => undefined)
-  const words = () => told.map(item => (item.type === 'event' ? item.event : item.type))
-  const causes = () => told.flatMap(item => (item.type === 'gap' ? [item.cause] : []))
+  const words = () => told.map(word)
+  const causes = () => told.flatMap(item => (typeof item === 'object' && item.type === 'gap' ? [item.cause] : []))
   return {
     told,
     words,
@@ -100,6 +101,10 @@ function follow(of: SocketProtocol<string>, more: Partial<SocketOptions> = {}) {
       await running.catch(() => undefined)
     }
   }
+}
+
+function word(item: string | Told): string {
+  return typeof item === 'string' ? item : item.type
 }
 
 test('live, then events, until given up', async () => {
@@ -147,8 +152,8 @@ test('silence of two heartbeats is a gap; a frame of any kind is not silence', a
   assert.ok(!reader.words().includes('gap'))
   await until(() => reader.words().includes('gap'), 'a gap is told')
   assert.ok(performance.now() - from >= 120 && performance.now() - from < 5_000)
-  const gap = reader.told.find(item => item.type === 'gap')
-  assert.match(gap?.type === 'gap' ? gap.reason : '', /nothing heard/)
+  const gap = reader.told.find(item => typeof item === 'object' && item.type === 'gap')
+  assert.match(typeof gap === 'object' && gap.type === 'gap' ? gap.reason : '', /nothing heard/)
   assert.deepEqual(reader.causes(), ['silence'])
 })
 
@@ -239,8 +244,8 @@ test('more than the reader takes is given up for a gap, never silently', async (
       eventsMax: 10,
       frameMax: 1_000
     }
-    for await (const item of socketEvents(of, options, stop.signal)) {
-      seen.push(item.type === 'event' ? item.event : item.type)
+    for await (const item of new SocketSession(of, options, { signal: stop.signal })) {
+      seen.push(word(item))
       await gate.promise
       if (seen.at(-1) === 'e24') stop.abort()
     }
@@ -263,18 +268,18 @@ test('what tends the line can speak, tell and end it', async () => {
   let rounds = 0
   await using reader = follow(
     protocol(venue, {
-      tend: async (line, signal) => {
+      tend: async line => {
         rounds += 1
         line.say(`round ${rounds}`)
         line.tell({ type: 'event', event: `tended ${rounds}` })
-        if (rounds === 1) throw new Error('tired')
-        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+        if (rounds === 2) throw new Error('tired')
+        return 1
       }
     })
   )
-  await reader.heard(5)
-  assert.deepEqual(reader.words(), ['live', 'tended 1', 'gap', 'live', 'tended 2'])
-  await until(() => venue.heard.includes('round 2'), 'it spoke')
+  await reader.heard(6)
+  assert.deepEqual(reader.words().slice(0, 6), ['live', 'tended 1', 'tended 2', 'gap', 'live', 'tended 3'])
+  await until(() => venue.heard.includes('round 3'), 'it spoke')
 })
 
 test('a login that ended ends the stream, whoever noticed it; any other fault does not', async () => {
@@ -309,6 +314,11 @@ test('one who stops reading closes the socket', async () => {
     eventsMax: 10,
     frameMax: 1_000
   }
-  for await (const _ of socketEvents(protocol(venue), options, never)) break
+  let isEnded = false
+  const ended = () => {
+    isEnded = true
+  }
+  for await (const _ of new SocketSession(protocol(venue), options, { signal: never, ended })) break
+  assert.ok(isEnded)
   await until(() => venue.server.clients.size === 0, 'the socket is gone')
 })

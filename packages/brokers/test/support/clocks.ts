@@ -7,7 +7,8 @@ import type { Clock } from '@trunkline/core/ports/clock'
 export const systemClock: Clock = {
   now: () => timestampOfMs(performance.timeOrigin + performance.now()),
   monotonicMs: () => performance.now(),
-  sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal })
+  sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+  alarm: (ms, ring) => setTimeout(ring, ms)
 }
 
 interface Sleeper {
@@ -38,6 +39,12 @@ export class VirtualClock implements Clock {
         reject(signal.reason)
       })
     })
+  }
+
+  alarm(ms: number, ring: () => void): Disposable {
+    const sleeper = { until: this.#nowMs + ms, wake: ring }
+    this.#sleepers.add(sleeper)
+    return { [Symbol.dispose]: () => void this.#sleepers.delete(sleeper) }
   }
 
   get sleepers(): number {

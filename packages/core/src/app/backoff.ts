@@ -1,25 +1,12 @@
-/** Pauses that grow with every failure in a row, each drawn from the upper half of its bound, so that many who fail together do not return together. */
-export class Backoff {
-  readonly #firstMs: number
-  readonly #longestMs: number
-  readonly #fraction: () => number
-  #failures = 0
+export interface BackoffLimits {
+  readonly firstMs: number
+  readonly longestMs: number
+}
 
-  constructor(limits: { readonly firstMs: number; readonly longestMs: number }, fraction: () => number) {
-    this.#firstMs = limits.firstMs
-    this.#longestMs = limits.longestMs
-    this.#fraction = fraction
-  }
-
-  /** How long to pause after one more failure, in milliseconds. */
-  next(): number {
-    const boundMs = Math.min(this.#longestMs, this.#firstMs * 2 ** Math.min(this.#failures, 30))
-    this.#failures += 1
-    return (boundMs * (1 + this.#fraction())) / 2
-  }
-
-  /** It went well: the next failure is a first one. */
-  reset(): void {
-    this.#failures = 0
-  }
+/**
+ * How long to pause after `failures` failures in a row (from 1), in milliseconds: twice as long each time, drawn from the upper half of that, so
+ * that many who fail together do not return together.
+ */
+export function backoffMs({ firstMs, longestMs }: BackoffLimits, failures: number, fraction: number): number {
+  return (Math.min(longestMs, firstMs * 2 ** Math.min(failures - 1, 30)) * (1 + fraction)) / 2
 }

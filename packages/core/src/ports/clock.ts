@@ -8,4 +8,9 @@ export interface Clock {
   monotonicMs(): number
   /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /**
+   * Calls `ring` once, after `ms`, unless what it gives is disposed before; disposing it later is a no-op. For what thousands wait for: it
+   * costs a fraction of a sleep. `ring` must not throw.
+   */
+  alarm(ms: number, ring: () => void): Disposable
 }

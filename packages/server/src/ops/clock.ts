@@ -19,4 +19,8 @@ export class SystemClock implements Clock {
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     await sleep(ms, undefined, signal === undefined ? { ref: true } : { signal })
   }
+
+  alarm(ms: number, ring: () => void): Disposable {
+    return setTimeout(ring, ms)
+  }
 }

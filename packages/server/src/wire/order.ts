@@ -176,13 +176,15 @@ export function presentOrder(order: Order): Static<typeof orderRecord> {
   }
 }
 
+// Never a pooled buffer: these bytes are kept for long, and each would hold on to a whole pool.
+const encoder = new TextEncoder()
 const written = new WeakMap<Order, Uint8Array>()
 
 /** The record as JSON, in bytes. Orders are immutable and listed far more often than they change, so each is written once. */
 export function orderBytes(order: Order): Uint8Array {
   const known = written.get(order)
   if (known !== undefined) return known
-  const bytes = Buffer.from(JSON.stringify(presentOrder(order)))
+  const bytes = encoder.encode(JSON.stringify(presentOrder(order)))
   written.set(order, bytes)
   return bytes
 }

@@ -170,6 +170,7 @@ test('a service that stops ends what an operator waits for, and says that it can
   const slow = {
     now: () => clock.now(),
     monotonicMs: () => clock.monotonicMs(),
+    alarm: (ms: number, ring: () => void) => clock.alarm(ms, ring),
     sleep: (_: number, signal?: AbortSignal) => {
       asleep.resolve()
       return new Promise<void>((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
@@ -190,6 +191,7 @@ test('an operator who goes away stops the work they asked for', async context =>
   const slow = {
     now: () => clock.now(),
     monotonicMs: () => clock.monotonicMs(),
+    alarm: (ms: number, ring: () => void) => clock.alarm(ms, ring),
     sleep: (_: number, signal?: AbortSignal) =>
       new Promise<void>((_resolve, reject) =>
         signal?.addEventListener('abort', () => {

@@ -51,7 +51,12 @@ export function keysIn(dataDir: string): Keys & { readonly file: NonNullable<Key
 }
 
 /** Waits for nothing: for tests without a second process that a rotation would have to wait for. */
-export const hurried: Clock = { now: () => clock.now(), monotonicMs: () => clock.monotonicMs(), sleep: async () => {} }
+export const hurried: Clock = {
+  now: () => clock.now(),
+  monotonicMs: () => clock.monotonicMs(),
+  sleep: async () => {},
+  alarm: (ms, ring) => clock.alarm(ms, ring)
+}
 
 export function adminOver(store: SqlStore, keys: Keys, more: Partial<AdminDeps> = {}): Admin {
   return new Admin({ store, clock: hurried, ids, hasher, log: quiet, bus: null, keys: () => keys, demoFile: null, ...more })

@@ -10,7 +10,7 @@ import { cancelOrder } from '@trunkline/core/app/orders/cancel-order'
 import { type ModifyRequest, modifyOrder } from '@trunkline/core/app/orders/modify-order'
 import { type OrderRequest, placeOrder } from '@trunkline/core/app/orders/place-order'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
-import type { Account, Connection } from '@trunkline/core/domain/account'
+import type { Account, Connection, ConnectionHealth } from '@trunkline/core/domain/account'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { parseClOrdId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
@@ -33,6 +33,13 @@ import { copyTemplate } from '../store/pglite/template.ts'
 import { WatchedStore } from './watched-store.ts'
 
 const VAULT = new EnvelopeVault(new FixedKeyRing(parseKeySet(`k1:${randomBytes(32).toString('base64')}`)))
+
+/** No jitter, so that the same steps take the same time. */
+class SteadyIds extends RandomIds {
+  override fraction(): number {
+    return 0.5
+  }
+}
 
 /** A store for the worlds of one test file. */
 export class Bench implements AsyncDisposable {
@@ -100,6 +107,8 @@ export class World implements AsyncDisposable {
   readonly logged: Logged[] = []
   readonly counted = new Map<string, number>()
   readonly told: LoggedEvent[] = []
+  /** Each change of the connection's health, as it was told, and when. */
+  readonly healths: { readonly state: ConnectionHealth['state']; readonly atMs: number; readonly health: ConnectionHealth }[] = []
   readonly deps: Deps
   #application: Application
   #placed = 0
@@ -118,6 +127,8 @@ export class World implements AsyncDisposable {
     this.#application = application(deps)
     deps.bus.subscribe(message => {
       if (message.type === 'events') this.told.push(...message.events)
+      if (message.type === 'connection_health' && message.connectionId === this.connection.connectionId)
+        this.healths.push({ state: message.health.state, atMs: this.clock.monotonicMs(), health: message.health })
     })
   }
 
@@ -142,7 +153,7 @@ export class World implements AsyncDisposable {
       brokers: new Map([[broker.capabilities.id, broker.definition]]),
       bus: new LocalBus(log),
       clock,
-      ids: options.ids ?? new RandomIds(),
+      ids: options.ids ?? new SteadyIds(),
       vault: VAULT,
       hasher: new Sha256Hasher(Buffer.alloc(32, 9)),
       log,
@@ -227,6 +238,11 @@ export class World implements AsyncDisposable {
 
   async events(): Promise<readonly LoggedEvent[]> {
     return await this.watched.store.events.read(this.caller.user.userKey, 0, 10_000)
+  }
+
+  /** How the connection's health is told, as of the connection before any break. */
+  get health(): ConnectionHealth {
+    return this.app.mirrors.health(this.connection)
   }
 
   /** Until the account stream is open and its first snapshot taken. */

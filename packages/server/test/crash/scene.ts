@@ -9,13 +9,13 @@ import {
   CLIENT_SECRET,
   CrashPlatform,
   type CrashUser,
-  CutProxy,
   HouseProcess,
   type LogEntry,
   logFaults,
   type OrderRecord,
   ServiceProcess
 } from '@trunkline/testkit/crash/index'
+import { FaultProxy } from '@trunkline/testkit/fault-proxy/index'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { until } from '@trunkline/testkit/until'
 
@@ -40,7 +40,7 @@ const FAST = {
 
 export class Scene implements AsyncDisposable {
   readonly house: HouseProcess
-  readonly proxy: CutProxy
+  readonly proxy: FaultProxy
   readonly platform: CrashPlatform
   readonly #env: Readonly<Record<string, string>>
   readonly #resources: AsyncDisposableStack
@@ -49,7 +49,7 @@ export class Scene implements AsyncDisposable {
   #users = 0
 
   private constructor(
-    parts: { readonly house: HouseProcess; readonly proxy: CutProxy; readonly service: ServiceProcess },
+    parts: { readonly house: HouseProcess; readonly proxy: FaultProxy; readonly service: ServiceProcess },
     env: Readonly<Record<string, string>>,
     resources: AsyncDisposableStack
   ) {
@@ -66,7 +66,7 @@ export class Scene implements AsyncDisposable {
     try {
       const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-crash-'))
       resources.defer(() => rm(dataDir, { recursive: true, force: true }))
-      const proxy = resources.use(await CutProxy.start())
+      const proxy = resources.use(await FaultProxy.start())
       const [house, database] = await Promise.all([HouseProcess.start(proxy.url), databaseOf(engine, resources)])
       resources.use(house)
       proxy.leadTo(house.port)

@@ -14,7 +14,8 @@ export function testDeps(log: Log = quiet): StoreDeps {
     clock: {
       now: () => timestampOfMs(performance.timeOrigin + performance.now()),
       monotonicMs: () => performance.now(),
-      sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal })
+      sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+      alarm: (ms, ring) => setTimeout(ring, ms)
     },
     ids: {
       uuid: <Id extends Brand<string, string>>() => parseUuid<Id>(randomUUID(), 'id'),

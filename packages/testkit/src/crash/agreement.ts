@@ -1,21 +1,8 @@
 // Whether the service and the house say the same of an order, and whether the event log is whole.
 import type { HouseBooks, Json } from './house.ts'
+import { STATUS } from './picture.ts'
 import type { OrderRecord } from './platform.ts'
 import type { LogEntry, StoredOrder } from './service.ts'
-
-/** The service's words for the house's states. */
-const STATUS: Readonly<Record<string, string>> = {
-  held: 'working',
-  open: 'working',
-  partial: 'partially_filled',
-  cancelling: 'pending_cancel',
-  amending: 'pending_replace',
-  done: 'filled',
-  cancelled: 'cancelled',
-  lapsed: 'expired',
-  refused: 'rejected',
-  superseded: 'replaced'
-}
 
 const UNSETTLED = ['submitting', 'unknown']
 const TRANSIENT = ['pending', 'pending_cancel', 'pending_replace']

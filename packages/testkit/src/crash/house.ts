@@ -70,9 +70,18 @@ export class HouseProcess implements AsyncDisposable {
     return JSON.parse(text)
   }
 
-  async login(): Promise<Login> {
-    const { login } = await this.control('POST', '/logins', { accounts: [{ kind: 'margin', cash: '10000000' }] })
+  /** A person with so many margin accounts that can pay for anything. */
+  async login(accounts = 1): Promise<Login> {
+    const wanted = Array.from({ length: accounts }, () => ({ kind: 'margin', cash: '10000000' }))
+    const { login } = await this.control('POST', '/logins', { accounts: wanted })
     return login
+  }
+
+  /** Everything of a login in the house's own books, read with a token of its own, past any proxy. */
+  async records(login: Login): Promise<{ readonly orders: Json; readonly positions: Json; readonly balances: Json }> {
+    const { access_token: token } = await this.control('POST', `/logins/${login.username}/token`, {})
+    const [orders, positions, balances] = await Promise.all(['orders?', 'positions?', 'balances?'].map(list => this.#items(list, token)))
+    return { orders, positions, balances }
   }
 
   async books(clientOrderId: string): Promise<HouseBooks> {
@@ -93,6 +102,22 @@ export class HouseProcess implements AsyncDisposable {
     const { items }: Json = await answer.json()
     assert.ok(typeof items[0]?.bid === 'string', JSON.stringify(items))
     return `${(BigInt(items[0].bid.split('.')[0]) * 9n) / 10n}.00`
+  }
+
+  /** Every page. Balances have none, and no limit. */
+  async #items(list: string, token: string): Promise<readonly Json[]> {
+    const items: Json[] = []
+    const limit = list === 'balances?' ? '' : 'limit=500'
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const next: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
+      const url: string = `http://127.0.0.1:${this.port}/api/v1/${list}${limit}${next}`
+      const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+      const page: Json = await answer.json()
+      assert.ok(answer.ok, `${url}: ${answer.status} ${JSON.stringify(page)}`)
+      items.push(...page.items)
+      cursor = page.next
+    }
+    return items
   }
 
   async requests(operation: string): Promise<number> {

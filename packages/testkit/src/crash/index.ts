@@ -1,7 +1,16 @@
 // The crash harness: a house that survives, a service that can be killed at a named point, and the comparison of both afterwards.
 
+export { Accord } from './accord.ts'
 export { type Agreement, agreement, logFaults } from './agreement.ts'
+export { Chance } from './chance.ts'
+export { readOn } from './event-log.ts'
+export { Follower, type FollowerOptions } from './follower.ts'
 export { CLIENT_SECRET, HouseProcess, type Login } from './house.ts'
+export { LiveService } from './live-service.ts'
+export { Ledger, type LoadOptions, trade } from './load.ts'
+export { differences, housePictureOf, type Picture, pictureOf, recordDifferences } from './picture.ts'
 export { CrashPlatform, type CrashUser, type OrderRecord } from './platform.ts'
-export { type Cut, CutProxy } from './proxy.ts'
+export { Replay, type Update } from './replay.ts'
 export { type CrashPoint, type LogEntry, type Question, type RecordKind, ServiceProcess, type StoredOrder } from './service.ts'
+export type { Vitals } from './vitals.ts'
+export { World, type WorldOptions } from './world.ts'

@@ -48,7 +48,8 @@ export class CrashPlatform {
     await walk(link.body.authorization_url, login)
     const accounts = await this.call('GET', '/accounts', headers())
     assert.equal(accounts.body.length, login.accounts.length, JSON.stringify(accounts.body))
-    return new CrashUser(this, headers, login, accounts.body[0].account_id)
+    const accountIds = login.accounts.map(({ number }) => accountNumbered(accounts.body, number))
+    return new CrashUser(this, userId, { headers, login, accountIds })
   }
 
   async call(method: string, path: string, headers: Readonly<Record<string, string>>, body?: object): Promise<Answer> {
@@ -63,18 +64,45 @@ export class CrashPlatform {
   }
 }
 
-/** One user with one account. */
-export class CrashUser {
-  readonly login: Login
-  readonly accountId: string
-  readonly headers: () => Readonly<Record<string, string>>
-  readonly #platform: CrashPlatform
+function accountNumbered(accounts: Json, number: string): string {
+  const found = accounts.find((account: Json) => account.account_number === number)
+  assert.ok(found, `there is no account ${number} in ${JSON.stringify(accounts)}`)
+  return found.account_id
+}
 
-  constructor(platform: CrashPlatform, headers: () => Readonly<Record<string, string>>, login: Login, accountId: string) {
-    this.#platform = platform
+interface UserParts {
+  readonly headers: () => Readonly<Record<string, string>>
+  readonly login: Login
+  /** In the order of the login's accounts. */
+  readonly accountIds: readonly string[]
+}
+
+/** One user. What names no account is about the first one. */
+export class CrashUser {
+  readonly userId: string
+  readonly login: Login
+  readonly headers: () => Readonly<Record<string, string>>
+  readonly #accountIds: readonly string[]
+  readonly platform: CrashPlatform
+
+  constructor(platform: CrashPlatform, userId: string, { headers, login, accountIds }: UserParts) {
+    this.platform = platform
+    this.userId = userId
     this.headers = headers
     this.login = login
-    this.accountId = accountId
+    this.#accountIds = accountIds
+  }
+
+  get accountId(): string {
+    return this.#account(0)
+  }
+
+  place(clOrdId: string, more: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
+    return this.placeIn(0, clOrdId, more)
+  }
+
+  placeIn(account: number, clOrdId: string, more: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
+    return this.call('POST', '/orders', this.ticket(clOrdId, { account_id: this.#account(account), ...more }))
   }
 
   ticket(clOrdId: string, more: Readonly<Record<string, unknown>> = {}): object {
@@ -82,16 +110,20 @@ export class CrashUser {
     return { account_id: this.accountId, cl_order_id: clOrdId, broker: 'SANDBOX', ...ticket }
   }
 
-  place(clOrdId: string, more: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
-    return this.call('POST', '/orders', this.ticket(clOrdId, more))
+  cancel(orderId: string): Promise<Answer> {
+    return this.cancelIn(0, orderId)
   }
 
-  cancel(orderId: string): Promise<Answer> {
-    return this.call('DELETE', `/accounts/${this.accountId}/orders/${orderId}`)
+  cancelIn(account: number, orderId: string): Promise<Answer> {
+    return this.call('DELETE', `/accounts/${this.#account(account)}/orders/${orderId}`)
   }
 
   modify(orderId: string, newClOrdId: string, changes: Readonly<Record<string, unknown>>): Promise<Answer> {
-    return this.call('PATCH', `/accounts/${this.accountId}/orders/${orderId}`, {
+    return this.modifyIn(0, orderId, newClOrdId, changes)
+  }
+
+  modifyIn(account: number, orderId: string, newClOrdId: string, changes: Readonly<Record<string, unknown>>): Promise<Answer> {
+    return this.call('PATCH', `/accounts/${this.#account(account)}/orders/${orderId}`, {
       new_cl_order_id: newClOrdId,
       broker: 'SANDBOX',
       ...changes
@@ -99,11 +131,11 @@ export class CrashUser {
   }
 
   get url(): string {
-    return this.#platform.url
+    return this.platform.url
   }
 
   call(method: string, path: string, body?: object): Promise<Answer> {
-    return this.#platform.call(method, path, this.headers(), body)
+    return this.platform.call(method, path, this.headers(), body)
   }
 
   /** Every order of the user, newest first. */
@@ -119,11 +151,24 @@ export class CrashUser {
     return rows
   }
 
+  /** Everything that reads say now. */
+  async records(): Promise<{ readonly orders: readonly OrderRecord[]; readonly positions: Json; readonly balances: Json }> {
+    const [orders, positions, balances] = await Promise.all([this.orders(), this.call('GET', '/positions'), this.call('GET', '/balances')])
+    for (const { status, body } of [positions, balances]) assert.equal(status, 200, JSON.stringify(body))
+    return { orders, positions: positions.body, balances: balances.body }
+  }
+
   /** The orders with that client order id: one, or none. */
   async named(clOrdId: string): Promise<OrderRecord | null> {
     const found = (await this.orders()).filter(order => order.cl_order_id === clOrdId)
     assert.ok(found.length <= 1, `${found.length} orders are called ${clOrdId}`)
     return found[0] ?? null
+  }
+
+  #account(index: number): string {
+    const accountId = this.#accountIds[index]
+    if (accountId === undefined) throw new Error(`the user has no account number ${index}`)
+    return accountId
   }
 }
 

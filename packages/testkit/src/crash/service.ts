@@ -1,7 +1,7 @@
 // The service as a program that can be told where to die, started again and again over the same data.
 import assert from 'node:assert/strict'
-import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { ChildProgram } from './child-program.ts'
 import type { Json } from './house.ts'
 import type { Demo } from './platform.ts'
 
@@ -50,92 +50,44 @@ type Request =
   | { readonly ask: 'log'; readonly orderId: string }
 
 const START_MS = 60_000
-const OUTPUT_MAX = 200_000
 
-export class ServiceProcess {
-  readonly demo: Demo
-  readonly #child: ChildProcess
-  readonly #output: () => string
-  readonly #asked = new Map<number, (answer: Json) => void>()
-  #questions = 0
+export class ServiceProcess extends ChildProgram {
+  #demo: Demo | null = null
 
-  private constructor(child: ChildProcess, demo: Demo, output: () => string) {
-    this.#child = child
-    this.demo = demo
-    this.#output = output
-    child.on('message', (answer: Json) => this.#asked.get(answer.id)?.(answer))
-    child.once('exit', () => {
-      for (const answered of this.#asked.values()) answered({ failed: 'the service ended' })
-    })
+  private constructor(program: string, env: Readonly<Record<string, string | undefined>>) {
+    super(program, env, [])
   }
 
   /** @param program the file to run. @param env all of its environment. */
   static async start(program: string, env: Readonly<Record<string, string | undefined>>): Promise<ServiceProcess> {
-    const child = fork(program, [], { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
-    let output = ''
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        output = (output + text).slice(-OUTPUT_MAX)
-      })
-    }
-    const ready = once(child, 'message', { signal: AbortSignal.timeout(START_MS) })
-    const died = once(child, 'exit').then(() => Promise.reject(new Error(`the service ended before it was ready:\n${output}`)))
-    died.catch(() => undefined)
-    const [message]: Json[] = await Promise.race([ready, died])
+    const service = new ServiceProcess(program, env)
+    const ready = once(service.child, 'message', { signal: AbortSignal.timeout(START_MS) })
+    const [message]: Json[] = await Promise.race([ready, service.died()])
     assert.ok(message.ready, JSON.stringify(message))
-    return new ServiceProcess(child, message.ready, () => output)
+    service.#demo = message.ready
+    return service
   }
 
-  get output(): string {
-    return this.#output()
-  }
-
-  get isRunning(): boolean {
-    return this.#child.exitCode === null && this.#child.signalCode === null
+  get demo(): Demo {
+    assert.ok(this.#demo !== null)
+    return this.#demo
   }
 
   /** From now on the program ends, or is failed, where it was told to. */
   async arm(point: CrashPoint): Promise<void> {
-    await this.#ask({ ask: 'arm', point })
+    await this.#question({ ask: 'arm', point })
   }
 
   async order(orderId: string): Promise<StoredOrder | null> {
-    return await this.#ask({ ask: 'order', orderId })
+    return await this.#question({ ask: 'order', orderId })
   }
 
   /** The whole event log of the order's user. */
   async log(orderId: string): Promise<readonly LogEntry[]> {
-    return await this.#ask({ ask: 'log', orderId })
+    return await this.#question({ ask: 'log', orderId })
   }
 
-  kill(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): void {
-    this.#child.kill(signal)
-  }
-
-  /** Waits for its end. Gives the exit code, or the signal that ended it. */
-  async ended(limitMs = START_MS): Promise<number | string> {
-    if (this.isRunning) {
-      await once(this.#child, 'exit', { signal: AbortSignal.timeout(limitMs) }).catch(cause => {
-        throw new Error(`the service did not end within ${limitMs} ms:\n${this.output.slice(-4_000)}`, { cause })
-      })
-    }
-    return this.#child.exitCode ?? this.#child.signalCode ?? 'unknown'
-  }
-
-  async stop(): Promise<number | string> {
-    if (this.isRunning) this.kill('SIGTERM')
-    return await this.ended()
-  }
-
-  async #ask(request: Request): Promise<Json> {
-    this.#questions += 1
-    const id = this.#questions
-    const { promise, resolve } = Promise.withResolvers<Json>()
-    this.#asked.set(id, resolve)
-    this.#child.send({ id, ...request })
-    const answer = await promise
-    this.#asked.delete(id)
-    assert.ok(!('failed' in answer), String(answer.failed))
-    return answer.answer
+  async #question(request: Request): Promise<Json> {
+    return await this.ask(request)
   }
 }

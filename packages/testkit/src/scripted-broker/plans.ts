@@ -32,6 +32,8 @@ export interface ReadPlan {
   readonly renews?: true
   /** Until its deadline at most, or, deaf, for ever. */
   readonly hangs?: 'deadline' | 'for_ever'
+  /** The answer holds nothing, as if there were nothing. */
+  readonly isEmpty?: true
   /** Orders that the answer leaves out, as if they were not there. */
   readonly hides?: (report: OrderReport) => boolean
 }

@@ -57,8 +57,9 @@ export class ScriptedSession implements Broker {
   async positions(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
     const asOf = this.#broker.clock.now()
     const items = this.#broker.holdings(brokerAccountId)
-    await this.#travel(await this.#asked('positions', signal), signal)
-    return { items, asOf }
+    const plan = await this.#asked('positions', signal)
+    await this.#travel(plan, signal)
+    return { items: plan.isEmpty === true ? [] : items, asOf }
   }
 
   async orders(brokerAccountId: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
@@ -69,7 +70,7 @@ export class ScriptedSession implements Broker {
     const items = book
       .list()
       .filter(order => order.brokerAccountId === brokerAccountId && (book.isLive(order) || order[listsBy] >= since))
-      .filter(order => hides?.(order) !== true)
+      .filter(order => plan.isEmpty !== true && hides?.(order) !== true)
     await this.#travel(plan, signal)
     return { items: items.map(order => this.#broker.told(order)), asOf }
   }

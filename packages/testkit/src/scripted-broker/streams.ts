@@ -14,6 +14,7 @@ export class Streams {
   readonly #clock: Clock
   readonly #readers = new Set<Reader>()
   #isUp = true
+  #isNoticed = false
   /** How each report travels: nowhere, once, twice, late. At once where left alone. */
   route: (report: OrderReport) => readonly Delivery[] = report => [{ report, afterMs: 0 }]
 
@@ -40,14 +41,15 @@ export class Streams {
 
   /** The stream breaks. Its readers notice at once, and are told that cause, or only once it is back. */
   down(isNoticed = false, cause: GapCause = 'lost'): void {
-    if (isNoticed) this.#tellGap(cause)
+    this.#isNoticed = isNoticed && this.#isUp
+    if (this.#isNoticed) this.#tellGap(cause)
     this.#isUp = false
   }
 
   up(): void {
     if (this.#isUp) return
     this.#isUp = true
-    this.#tellGap('lost')
+    if (!this.#isNoticed) this.#tellGap('lost')
     this.push({ type: 'live', at: this.#clock.now() })
   }
 

@@ -21,14 +21,21 @@ export class AccountRecords {
     this.#deps = deps
   }
 
-  /** Reads both from the broker and writes them. @throws BrokerFault */
+  /** Reads both from the broker and writes them; what cannot be read stays what it is. @throws BrokerFault the first. */
   async refresh(session: Broker, account: Account, signal: AbortSignal): Promise<void> {
-    const [balances, positions] = await Promise.all([
-      session.balances(account.brokerAccountId, signal),
-      session.positions(account.brokerAccountId, signal)
-    ])
-    await this.putBalances(account, balances)
-    await this.putPositions(account, positions)
+    const both = await Promise.allSettled([this.refreshBalances(session, account, signal), this.refreshPositions(session, account, signal)])
+    for (const read of both) if (read.status === 'rejected') throw read.reason
+  }
+
+  /** @throws BrokerFault */
+  async refreshBalances(session: Broker, account: Account, signal: AbortSignal): Promise<void> {
+    await this.putBalances(account, await session.balances(account.brokerAccountId, signal))
+  }
+
+  /** @throws BrokerFault */
+  async refreshPositions(session: Broker, account: Account, signal: AbortSignal): Promise<void> {
+    const read = () => session.positions(account.brokerAccountId, signal)
+    await this.putPositions(account, await read(), read)
   }
 
   async putBalances(account: Account, { items, asOf }: Snapshot<BalanceReport>): Promise<void> {
@@ -42,8 +49,13 @@ export class AccountRecords {
     })
   }
 
-  async putPositions(account: Account, { items, asOf }: Snapshot<PositionReport>): Promise<void> {
-    await this.#inOrder(`p ${account.accountId}`, asOf, () => {
+  /**
+   * Writes a whole list. One that leaves out a holding is believed once `again` says the same: an empty or cut answer must not close positions.
+   * @throws BrokerFault what `again` throws; then nothing is written.
+   */
+  async putPositions(account: Account, told: Snapshot<PositionReport>, again: () => Promise<Snapshot<PositionReport>>): Promise<void> {
+    await this.#inOrder(`p ${account.accountId}`, told.asOf, async () => {
+      const { items, asOf } = (await this.#lacksHoldings(account, told)) ? await again() : told
       const positions: readonly Position[] = items.map(({ brokerAccountId: _, ...position }) => ({
         ...position,
         accountId: account.accountId,
@@ -51,6 +63,11 @@ export class AccountRecords {
       }))
       return this.#deps.store.accounts.putPositions(account, positions, asOf)
     })
+  }
+
+  async #lacksHoldings({ accountId }: Account, { items }: Snapshot<PositionReport>): Promise<boolean> {
+    const told = new Set(items.map(({ symbol }) => symbol))
+    return (await this.#deps.store.accounts.positions([accountId])).some(({ symbol }) => !told.has(symbol))
   }
 
   /** Reads the days' transactions and adds them. @throws BrokerFault */

@@ -1,22 +1,18 @@
-import type { Account, Connection } from '../../domain/account.ts'
+import type { Connection } from '../../domain/account.ts'
 import { type AccountEvent, type Broker, BrokerFault, type GapCause } from '../../ports/broker.ts'
-import { Backoff } from '../backoff.ts'
+import { backoffMs } from '../backoff.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
-import { limited } from '../limited.ts'
-import type { AccountRecords } from './account-records.ts'
 import type { HealthBook } from './health-book.ts'
+import { type AccountParts, LoginAccounts } from './login-accounts.ts'
 import type { OrderIntake } from './order-intake.ts'
-import type { OrderSnapshots } from './order-snapshots.ts'
 import type { Turns } from './turns.ts'
 import { NO_STREAM, NOT_STORED, noAnswer, OPENING, outage, outagePolled } from './words.ts'
 
 /** What a mirror needs of its surroundings. */
-export interface MirrorParts {
+export interface MirrorParts extends AccountParts {
   readonly sessions: BrokerSessions
   readonly intake: OrderIntake
-  readonly records: AccountRecords
-  readonly snapshots: OrderSnapshots
   readonly health: HealthBook
   /** Whose turn it is to take a picture, by broker. */
   readonly turns: Turns<string>
@@ -30,6 +26,7 @@ const AT_WORK_MAX = 500
 /** A picture under way, and when in the stream's life it was begun. */
 interface Taking {
   readonly epoch: number
+  readonly abort: AbortController
   readonly done: Promise<void>
 }
 
@@ -42,11 +39,11 @@ export class ConnectionMirror {
   readonly #deps: MirrorDeps
   readonly #parts: MirrorParts
   readonly #stopping = new AbortController()
-  readonly #atWork = new Set<Promise<void>>()
-  /** Between attempts that came to nothing: to open the stream, to take a picture. */
-  readonly #reopen: Backoff
-  readonly #retake: Backoff
-  #accounts: ReadonlyMap<string, Account> = new Map()
+  /** Events being stored; there for as long as there are any. */
+  #atWork: Set<Promise<void>> | null = null
+  /** Attempts in a row that came to nothing: to open the stream or to store what it tells, to take a picture. */
+  #failures = { opening: 0, taking: 0 }
+  readonly #accounts: LoginAccounts
   /** Counts whatever ends or begins continuity: a picture counts only in the epoch in which it was begun. */
   #epoch = 0
   #isOpen = false
@@ -55,19 +52,19 @@ export class ConnectionMirror {
   /** Whether the broker answered when it was asked last, there being no stream. */
   #isPolled = false
   #taking: Taking | null = null
-  /** When the next picture is due, and the next whole one although the stream is well; on the monotonic clock. */
-  #dueAt = 0
+  /** When a whole picture is due although the stream is well; on the monotonic clock. */
   #auditAt = 0
-  #nap: AbortController | null = null
+  /** The session that is followed now. */
+  #session: Broker | null = null
+  #alarm: Disposable | null = null
+  #keeping: Promise<void> | null = null
   #running: Promise<void> | null = null
 
   constructor(deps: MirrorDeps, parts: MirrorParts, connection: Connection) {
     this.#deps = deps
     this.#parts = parts
     this.connection = connection
-    const fraction = () => deps.ids.fraction()
-    this.#reopen = new Backoff(REOPEN, fraction)
-    this.#retake = new Backoff({ firstMs: deps.timing.pollMs, longestMs: 3 * deps.timing.pollMs }, fraction)
+    this.#accounts = new LoginAccounts(deps, parts, connection)
   }
 
   /** Whether what is stored follows the broker without a gap right now. */
@@ -97,41 +94,38 @@ export class ConnectionMirror {
         await this.#unanswered(cause)
         if (signal.aborted) break
         this.#deps.log.warn('an account stream ended and is opened again', { connectionId: this.connection.connectionId, cause })
-        await this.#sleep(this.#reopen.next())
+        await this.#deps.clock.sleep(this.#reopenMs(), signal).catch(() => undefined)
       }
     }
-    await Promise.all(this.#atWork)
+    await Promise.all(this.#atWork ?? [])
     this.#parts.health.unfollowed(this.connection)
   }
 
   async #follow(): Promise<void> {
     const session = this.#parts.sessions.get(this.connection)
-    await this.#loadAccounts()
-    const over = new AbortController()
+    await this.#accounts.load()
     const { accountStream } = session.capabilities
+    const { signal } = this.#stopping
+    if (signal.aborted) return
+    this.#session = session
     this.#due(accountStream ? this.#deps.timing.pollMs : 0)
-    const keeping = this.#keep(session, over.signal)
     try {
-      if (accountStream) for await (const event of session.events(this.#stopping.signal)) await this.#take(session, event)
-      else await keeping
+      if (accountStream) for await (const event of session.events(signal)) await this.#take(session, event)
+      else await new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
     } finally {
       this.#down()
-      over.abort()
-      this.#nap?.abort()
-      await keeping
+      this.#session = null
+      this.#alarm?.[Symbol.dispose]()
+      await this.#keeping
     }
   }
 
-  /** Takes a picture whenever one is due: often while no stream tells what happens, seldom while one does. Never rejects. */
-  async #keep(session: Broker, over: AbortSignal): Promise<void> {
+  /** Takes the picture that is due: often while no stream tells what happens, seldom while one does. Never rejects. */
+  async #keep(session: Broker): Promise<void> {
     const { clock, timing } = this.#deps
-    while (!over.aborted && !this.#stopping.signal.aborted) {
-      const leftMs = this.#dueAt - clock.monotonicMs()
-      if (leftMs > 0) await this.#sleep(leftMs)
-      else if (!this.#live || clock.monotonicMs() >= this.#auditAt) await this.#picture(session, 'all')
-      else if (await this.#hasOpenOrders()) await this.#picture(session, 'orders')
-      else this.#due(timing.reconcileMs)
-    }
+    if (!this.#live || clock.monotonicMs() >= this.#auditAt) await this.#picture(session, 'all')
+    else if (await this.#accounts.areBusy()) await this.#picture(session, 'orders')
+    else this.#due(timing.reconcileMs)
   }
 
   async #take(session: Broker, event: AccountEvent): Promise<void> {
@@ -139,22 +133,24 @@ export class ConnectionMirror {
       case 'live':
         this.#epoch += 1
         this.#isOpen = true
+        // What was begun before does not count, and may hang.
+        this.#taking?.abort.abort(new Error('a newer picture is taken'))
         // The stream is open and its events queue up behind this picture, so nothing can fall between the two.
         return await this.#picture(session, 'all')
       case 'gap':
         return this.#lost(event.cause, event.reason)
       case 'order': {
-        const account = this.#accounts.get(event.report.brokerAccountId)
+        const account = this.#accounts.find(event.report.brokerAccountId)
         if (account !== undefined) await this.#beside(this.#parts.intake.take(this.connection, account, event.report, 'stream'))
         return
       }
       case 'positions': {
-        const account = this.#accounts.get(event.brokerAccountId)
-        if (account !== undefined) await this.#beside(this.#parts.records.putPositions(account, event.positions))
+        const account = this.#accounts.find(event.brokerAccountId)
+        if (account !== undefined) await this.#beside(this.#accounts.putPositions(session, account, event.positions, this.#stopping.signal))
         return
       }
       case 'balances': {
-        const account = this.#accounts.get(event.brokerAccountId)
+        const account = this.#accounts.find(event.brokerAccountId)
         if (account !== undefined) await this.#beside(this.#parts.records.putBalances(account, event.balances))
         return
       }
@@ -189,9 +185,16 @@ export class ConnectionMirror {
    * stream waits, and with it the broker's socket.
    */
   async #beside(work: Promise<void>): Promise<void> {
-    const done: Promise<void> = work.catch(cause => this.#notStored(cause)).finally(() => this.#atWork.delete(done))
-    this.#atWork.add(done)
-    if (this.#atWork.size >= AT_WORK_MAX) await Promise.race(this.#atWork)
+    this.#atWork ??= new Set()
+    const atWork = this.#atWork
+    const done: Promise<void> = work
+      .catch(cause => this.#notStored(cause))
+      .finally(() => {
+        atWork.delete(done)
+        if (atWork.size === 0 && this.#atWork === atWork) this.#atWork = null
+      })
+    atWork.add(done)
+    if (atWork.size >= AT_WORK_MAX) await Promise.race(atWork)
   }
 
   /** What could not be stored is lost from memory only: the next picture tells it again, and soon, for the next event may be long in coming. */
@@ -201,7 +204,7 @@ export class ConnectionMirror {
     if (this.#stopping.signal.aborted || !wasLive) return
     this.#deps.log.warn('what an account stream told could not be stored', { connectionId: this.connection.connectionId, cause })
     this.#parts.health.followed(this.connection, 'stale', NOT_STORED)
-    this.#due(this.#reopen.next())
+    this.#due(this.#reopenMs())
   }
 
   /** Takes a picture, or shares one begun since continuity last ended or began. Never rejects. */
@@ -212,26 +215,28 @@ export class ConnectionMirror {
       await done
       if (isShared) return
     }
-    const done = this.#takePicture(session, what, this.#epoch).finally(() => {
+    const abort = new AbortController()
+    const done = this.#takePicture(session, what, abort.signal).finally(() => {
       this.#taking = null
     })
-    this.#taking = { epoch: this.#epoch, done }
+    this.#taking = { epoch: this.#epoch, abort, done }
     await done
   }
 
-  async #takePicture(session: Broker, what: 'orders' | 'all', epoch: number): Promise<void> {
-    const { signal } = this.#stopping
+  async #takePicture(session: Broker, what: 'orders' | 'all', superseded: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([this.#stopping.signal, superseded])
     const { timing } = this.#deps
+    const epoch = this.#epoch
     try {
-      await this.#parts.turns.take(this.connection.broker, () => this.#readAll(session, what), signal)
-      this.#retake.reset()
-      this.#reopen.reset()
+      await this.#parts.turns.take(this.connection.broker, () => this.#accounts.read(session, what, signal), signal)
+      this.#failures = { opening: 0, taking: 0 }
       if (what === 'all') this.#auditAt = this.#deps.clock.monotonicMs() + this.#shortened(timing.auditMs)
       if (epoch === this.#epoch && !signal.aborted) this.#answered(session)
       this.#due(this.#live ? timing.reconcileMs : timing.pollMs)
     } catch (cause) {
+      if (superseded.aborted) return
       await this.#unanswered(cause)
-      this.#due(this.#live ? timing.reconcileMs : this.#retake.next())
+      this.#due(this.#live ? timing.reconcileMs : this.#retakeMs())
     }
   }
 
@@ -262,60 +267,32 @@ export class ConnectionMirror {
     if (!this.#live) this.#parts.health.followed(connection, 'stale', noAnswer(cause))
   }
 
-  /** One account that cannot be read keeps no other from it. @throws the first failure. */
-  async #readAll(session: Broker, what: 'orders' | 'all'): Promise<void> {
-    let failure: BrokerFault | null = null
-    for (const account of this.#accounts.values()) {
-      try {
-        await this.#read(session, account, what)
-      } catch (cause) {
-        if (!(cause instanceof BrokerFault) || cause.kind === 'credentials_rejected') throw cause
-        failure ??= cause
-      }
-    }
-    if (failure !== null) throw failure
-  }
-
-  async #read(session: Broker, account: Account, what: 'orders' | 'all'): Promise<void> {
-    const { clock, timing } = this.#deps
-    const { signal } = this.#stopping
-    await this.#parts.snapshots.take(session, this.connection, account, signal)
-    if (what === 'orders') return
-    await limited(clock, timing.commandMs, within => this.#parts.records.refresh(session, account, within), signal)
-  }
-
-  /** A store that cannot say is taken to say yes. */
-  async #hasOpenOrders(): Promise<boolean> {
-    const { connectionId } = this.connection
-    const open = await this.#deps.store.orders.unfinished({ connectionId }).catch(() => null)
-    return open === null || open.length > 0
-  }
-
-  async #loadAccounts(): Promise<void> {
-    const accounts = await this.#deps.store.accounts.listByConnections([this.connection.connectionId])
-    this.#accounts = new Map(accounts.map(account => [account.brokerAccountId, account]))
-  }
-
   /** The next picture is due in `ms` at the latest, and not all of them at once. */
   #due(ms: number): void {
-    this.#dueAt = this.#deps.clock.monotonicMs() + this.#shortened(ms)
-    this.#nap?.abort()
+    this.#alarm?.[Symbol.dispose]()
+    this.#alarm = this.#deps.clock.alarm(this.#shortened(ms), () => {
+      if (this.#session === null || this.#stopping.signal.aborted) return
+      this.#keeping = this.#keep(this.#session)
+    })
+  }
+
+  #reopenMs(): number {
+    this.#failures.opening += 1
+    return backoffMs(REOPEN, this.#failures.opening, this.#deps.ids.fraction())
+  }
+
+  #retakeMs(): number {
+    this.#failures.taking += 1
+    const { pollMs } = this.#deps.timing
+    return backoffMs({ firstMs: pollMs, longestMs: 3 * pollMs }, this.#failures.taking, this.#deps.ids.fraction())
   }
 
   #shortened(ms: number): number {
     return ms * (0.8 + 0.2 * this.#deps.ids.fraction())
   }
 
-  /** Until then, until something else is due, or until the end. */
-  async #sleep(ms: number): Promise<void> {
-    const nap = new AbortController()
-    this.#nap = nap
-    await this.#deps.clock.sleep(ms, nap.signal).catch(() => undefined)
-    if (this.#nap === nap) this.#nap = null
-  }
-
   #end(): void {
     this.#stopping.abort()
-    this.#nap?.abort()
+    this.#alarm?.[Symbol.dispose]()
   }
 }

@@ -3,7 +3,6 @@ import type { ConnectionId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
-import type { OrderDesk } from '../orders/order-desk.ts'
 import type { OrderGateway } from '../orders/order-gateway.ts'
 import { isOwedAnAnswer, submissionUnknown } from '../orders/order-steps.ts'
 import type { Resolver } from '../orders/resolver.ts'
@@ -21,7 +20,6 @@ const PICTURES_AT_ONCE = 16
 
 /** What mirrors stand on. */
 type MirrorsParts = Omit<MirrorParts, 'snapshots' | 'health' | 'turns'> & {
-  readonly desk: OrderDesk
   readonly gateway: OrderGateway
   readonly resolver: Resolver
 }

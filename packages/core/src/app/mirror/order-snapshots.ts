@@ -2,7 +2,6 @@ import type { Account, Connection } from '../../domain/account.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
 import { epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
 import { type Broker, BrokerFault } from '../../ports/broker.ts'
-import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import type { OrderDesk } from '../orders/order-desk.ts'
@@ -14,7 +13,6 @@ import type { OrderIntake } from './order-intake.ts'
 const OVERLAP_MS = 3_600_000
 
 interface Parts {
-  readonly sessions: BrokerSessions
   readonly intake: OrderIntake
   readonly desk: OrderDesk
   readonly gateway: OrderGateway
@@ -22,10 +20,10 @@ interface Parts {
 
 /** Whole pictures of an account's orders, of which only the differences count. */
 export class OrderSnapshots {
-  readonly #deps: Pick<Deps, 'store' | 'clock' | 'timing'>
+  readonly #deps: Pick<Deps, 'store' | 'clock' | 'meter' | 'timing'>
   readonly #parts: Parts
 
-  constructor(deps: Pick<Deps, 'store' | 'clock' | 'timing'>, parts: Parts) {
+  constructor(deps: Pick<Deps, 'store' | 'clock' | 'meter' | 'timing'>, parts: Parts) {
     this.#deps = deps
     this.#parts = parts
   }
@@ -40,27 +38,35 @@ export class OrderSnapshots {
     const snapshot = await limited(clock, timing.commandMs, list, stopping)
     for (const report of snapshot.items) await this.#parts.intake.take(connection, account, report, 'snapshot')
     const told = new Set(snapshot.items.map(({ brokerOrderId }) => brokerOrderId))
+    let unanswered: BrokerFault | null = null
     for (const order of before) {
-      if (order.brokerOrderId !== null && !told.has(order.brokerOrderId)) await this.#ask(session, connection, account, order, stopping)
+      if (order.brokerOrderId !== null && !told.has(order.brokerOrderId))
+        unanswered = (await this.#ask(session, connection, account, order, stopping)) ?? unanswered
       // Whatever kept an order from being looked up until now, it does not stay without an answer.
       const present = isOwedAnAnswer(order) ? await this.#parts.desk.find(order.orderId) : null
       if (present !== null) this.#parts.gateway.pursue({ connection, account, order: present })
     }
+    if (unanswered !== null) throw unanswered
     await store.orders.confirmed(account.accountId, snapshot.asOf)
     return snapshot.items.some(({ status }) => isOpen(status))
   }
 
-  /** A list that leaves an open order out proves nothing: one question about that very order does. */
-  async #ask(session: Broker, connection: Connection, account: Account, order: Order, stopping: AbortSignal): Promise<void> {
-    if (order.brokerOrderId === null) return
+  /**
+   * A list that leaves an open order out proves nothing: one question about that very order does. Gives the fault where a broker that answers
+   * has to be asked again; what it will not say of this one order it will not say later either. @throws BrokerFault credentials_rejected
+   */
+  async #ask(session: Broker, connection: Connection, account: Account, order: Order, stopping: AbortSignal): Promise<BrokerFault | null> {
+    if (order.brokerOrderId === null) return null
     const key = { by: 'brokerOrderId', brokerAccountId: account.brokerAccountId, brokerOrderId: order.brokerOrderId } as const
     try {
       const { clock, timing } = this.#deps
       const { found } = await limited(clock, timing.readMs, signal => session.findOrder(key, signal), stopping)
       if (found !== null) await this.#parts.intake.take(connection, account, found, 'lookup')
+      return null
     } catch (cause) {
-      if (!(cause instanceof BrokerFault)) throw cause
-      await this.#parts.sessions.learn(connection, cause)
+      if (!(cause instanceof BrokerFault) || cause.kind === 'credentials_rejected') throw cause
+      this.#deps.meter.count('broker_faults_total', { broker: connection.broker, kind: cause.kind })
+      return cause.kind === 'unreachable' || cause.kind === 'rate_limited' ? cause : null
     }
   }
 }

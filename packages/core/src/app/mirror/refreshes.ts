@@ -128,11 +128,10 @@ export class Refreshes {
   async #refresh(connection: Connection, account: Account, kind: RecordKind): Promise<void> {
     const { sessions, records, snapshots } = this.#parts
     const session = sessions.get(connection)
-    const { brokerAccountId } = account
     const asked = <T>(read: (signal: AbortSignal) => Promise<T>) =>
       limited(this.#deps.clock, this.#deps.timing.commandMs, read, this.#stopping.signal)
-    if (kind === 'balances') return records.putBalances(account, await asked(signal => session.balances(brokerAccountId, signal)))
-    if (kind === 'positions') return records.putPositions(account, await asked(signal => session.positions(brokerAccountId, signal)))
+    if (kind === 'balances') return asked(signal => records.refreshBalances(session, account, signal))
+    if (kind === 'positions') return asked(signal => records.refreshPositions(session, account, signal))
     // Orders that can still move, wherever they were placed, are followed from here on.
     if (await snapshots.take(session, connection, account, this.#stopping.signal)) this.#parts.want(connection)
   }

@@ -1,5 +1,5 @@
 import type { ConnectionId, UserKey } from '../../domain/ids.ts'
-import { Backoff } from '../backoff.ts'
+import { backoffMs } from '../backoff.ts'
 import type { Deps } from '../deps.ts'
 import type { Mirrors } from './mirrors.ts'
 
@@ -27,14 +27,13 @@ export class UserWatch {
   readonly #queue = new Set<UserKey>()
   readonly #reading = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
-  readonly #backoff: Backoff
   readonly #unsubscribe: () => void
   #pausing: Promise<void> | null = null
+  #failures = 0
 
   constructor(deps: Pick<Deps, 'store' | 'bus' | 'clock' | 'log' | 'ids'>, mirrors: Pick<Mirrors, 'hold' | 'release'>) {
     this.#deps = deps
     this.#mirrors = mirrors
-    this.#backoff = new Backoff(STORE_RETRY, () => deps.ids.fraction())
     this.#unsubscribe = deps.bus.subscribe(message => {
       const { type } = message
       if (type === 'connection_changed' || type === 'connection_removed' || type === 'user_removed') this.#changed(message.userKey)
@@ -110,7 +109,7 @@ export class UserWatch {
     watched.isOutdated = false
     try {
       const connections = await this.#deps.store.connections.listByUser(userKey, 'ACTIVE')
-      this.#backoff.reset()
+      this.#failures = 0
       if (this.#users.get(userKey) !== watched || this.#stopping.signal.aborted) return
       const held = connections.map(({ connectionId }) => connectionId)
       for (const connection of connections) if (!watched.held.includes(connection.connectionId)) this.#mirrors.hold(connection)
@@ -127,7 +126,9 @@ export class UserWatch {
   }
 
   async #pause(): Promise<void> {
-    await this.#deps.clock.sleep(this.#backoff.next(), this.#stopping.signal).catch(() => undefined)
+    this.#failures += 1
+    const pauseMs = backoffMs(STORE_RETRY, this.#failures, this.#deps.ids.fraction())
+    await this.#deps.clock.sleep(pauseMs, this.#stopping.signal).catch(() => undefined)
     this.#pausing = null
     this.#pump()
   }

@@ -18,9 +18,14 @@ export function acknowledged(order: Order): boolean {
   return !UNSETTLED.has(order.submission.state)
 }
 
-/** Whether the broker's word is missing: on the submission of an order that may live, or on a cancel or replace of one that does. */
+/** Whether the broker's word is missing: on the submission of an order that may live, or on a cancel or replace of one that does, whoever asked for it. */
 export function isOwedAnAnswer(order: Order): boolean {
-  return isOpen(order.status) && (!acknowledged(order) || order.pendingRequest !== null)
+  return isOpen(order.status) && (!acknowledged(order) || order.pendingRequest !== null || isChanging(order))
+}
+
+/** Whether the broker is at a cancel or replace of the order. */
+export function isChanging({ status }: Order): boolean {
+  return status === 'pending_cancel' || status === 'pending_replace'
 }
 
 /** Why an order never lived, as it was told; null while it lives, has lived, or nobody knows. */

@@ -7,7 +7,16 @@ import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import type { OrderDesk } from './order-desk.ts'
 import type { OrderGateway, Placed } from './order-gateway.ts'
-import { acknowledged, cancelRequested, fateOf, isOwedAnAnswer, notReceivedOrSent, refused, submissionUnknown } from './order-steps.ts'
+import {
+  acknowledged,
+  cancelRequested,
+  fateOf,
+  isChanging,
+  isOwedAnAnswer,
+  notReceivedOrSent,
+  refused,
+  submissionUnknown
+} from './order-steps.ts'
 
 const NEGATIVES_MIN = 4
 /** Rounds in which an order may be missing from the store: a commit nobody confirmed can show later than it was looked for. */
@@ -313,7 +322,7 @@ function begun(orderId: OrderId, at: number): Progress {
 function questionOf(order: Order): string {
   const { pendingRequest } = order
   if (!acknowledged(order)) return 'submission'
-  if (pendingRequest === null) return 'nothing'
+  if (pendingRequest === null) return isChanging(order) ? `${order.status} asked for elsewhere` : 'nothing'
   return `${canTakeCancel(order) ? 'waiting ' : ''}${pendingRequest.kind} ${pendingRequest.requestedAt}`
 }
 

@@ -14,7 +14,7 @@ const owner = { connection_id: CONNECTION, account_id: ACCOUNT, account_number: 
 export const welcome: Static<typeof wire.welcome> = {
   type: 'welcome',
   session_id: SESSION,
-  message: 'Welcome. Send authenticate within 30 seconds.'
+  message: 'Send authenticate within 30 seconds.'
 }
 export const authenticate: Static<typeof wire.authenticate> = {
   action: 'authenticate',
@@ -26,7 +26,7 @@ export const authenticate: Static<typeof wire.authenticate> = {
 export const authSuccess: Static<typeof wire.authSuccess> = { type: 'auth_success', message: 'Authenticated.', version: 'v1.0' }
 export const authError: Static<typeof wire.authError> = {
   type: 'auth_error',
-  message: 'The client_id or the client_secret is not valid; check both.'
+  message: 'The client_id or the client_secret is wrong.'
 }
 export const subscribe: Static<typeof wire.subscribe> = { action: 'subscribe', topics: ['all'] }
 export const subscribed: Static<typeof wire.subscribed> = {
@@ -48,14 +48,14 @@ export const orderUpdate: Static<typeof updates.orderUpdate> = {
     platform: 'SANDBOX',
     broker: 'SANDBOX',
     normalized_status: 'filled',
-    broker_status: 'filled',
+    broker_status: 'done',
     broker_message: null,
     submission: { state: 'acknowledged', since: PLACED, attempts: 1, method: 'reply' },
     side: 'BUY',
     order_qty: '10',
     order_notional: null,
     filled_qty: '10',
-    average_fill_price: '227.62',
+    average_fill_price: '227.81',
     order_type: 'MKT',
     broker_order_type: 'market',
     order_tif: 'DAY',
@@ -63,13 +63,13 @@ export const orderUpdate: Static<typeof updates.orderUpdate> = {
     stop_price: null,
     symbol: 'AAPL',
     instrument: 'STK',
-    exec_dest: null,
+    exec_dest: 'STREET',
     trading_day: '2026-11-20',
     entry_time: PLACED,
     last_exec_time: FILLED,
     last_modified_time: FILLED,
     system_time: FILLED,
-    fills: [{ time: FILLED, quantity: '10', price: '227.62', fill_id: 'x-7', exec_dest: null }],
+    fills: [{ time: FILLED, quantity: '10', price: '227.81', fill_id: 'exe-75849e7a-1', exec_dest: 'STREET' }],
     legs: null,
     replaces_order_id: null,
     replaced_by_order_id: null,
@@ -87,12 +87,12 @@ export const positionsUpdate: Static<typeof updates.positionsUpdate> = {
       symbol: 'AAPL',
       instrument: 'STK',
       quantity: '10',
-      last_price: '227.60',
-      position_average_price: '227.62',
-      unrealized_pl: '-0.20',
+      last_price: '227.81',
+      position_average_price: '227.81',
+      unrealized_pl: '0.00',
       realized_pl: '0.00',
-      daily_pl: '-0.20',
-      total_pl: '-0.20',
+      daily_pl: '0.00',
+      total_pl: '0.00',
       broker_position_id: null,
       system_time: FILLED
     }
@@ -106,20 +106,20 @@ export const balanceUpdate: Static<typeof updates.balanceUpdate> = {
   data: {
     ...owner,
     currency_code: 'USD',
-    cash: '97723.80',
-    buying_power: '195447.60',
-    initial_margin: '1138.10',
-    maintenance_margin: '569.05',
-    reg_t_buying_power: '195447.60',
-    equity: '99999.80',
-    market_value: '2276.00',
+    cash: '97721.90',
+    buying_power: '197721.90',
+    initial_margin: '1139.05',
+    maintenance_margin: '569.525',
+    reg_t_buying_power: '197721.90',
+    equity: '100000.00',
+    market_value: '2278.10',
     system_time: FILLED
   }
 }
 export const caughtUp: Static<typeof wire.caughtUp> = { type: 'caught_up', user_id: 'ada', seq: 43 }
 export const subscriptionFailed: Static<typeof wire.subscriptionFailed> = {
   type: 'subscription_failed',
-  message: 'The platform has no user of this user_id; create the user first.',
+  message: 'There is no user with this user_id on your platform.',
   user_id: 'eve'
 }
 export const unsubscribeUser: Static<typeof wire.unsubscribeUser> = { action: 'unsubscribe_user', user_id: 'ada' }
@@ -128,7 +128,7 @@ export const ping: Static<typeof wire.ping> = { action: 'ping', seq: 7 }
 export const pong: Static<typeof wire.pong> = { type: 'pong', seq: 7 }
 export const streamError: Static<typeof wire.streamError> = {
   type: 'error',
-  message: 'The message is not a JSON object with an action; send one.'
+  message: 'A message must be a JSON object with an action, as text.'
 }
 export const streamStatus: Static<typeof wire.streamStatus> = {
   type: 'stream_status',

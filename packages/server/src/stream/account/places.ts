@@ -8,6 +8,8 @@ export const SESSIONS_MAX = 10
 const TTL_MS = 15_000
 const RENEW_MS = 5_000
 const RELEASE_TRIES = 3
+/** A client may see its session's end before we have: so long is waited for its place before it is told that it has too many. */
+const FREEING_MS = [20, 100]
 
 /** This node's share of the places that clients have for sessions. A node that dies gives its places up within seconds. */
 export class Places {
@@ -35,7 +37,13 @@ export class Places {
 
   /** Takes a place for the session; false when the client has as many as it may. @throws StoreUnavailable */
   async take(platformId: PlatformId, sessionId: string): Promise<boolean> {
-    const isTaken = await this.#deps.places.take({ platformId, sessionId, nodeId: this.#nodeId }, this.#limit, TTL_MS)
+    const take = () => this.#deps.places.take({ platformId, sessionId, nodeId: this.#nodeId }, this.#limit, TTL_MS)
+    let isTaken = await take()
+    for (const pauseMs of FREEING_MS) {
+      if (isTaken) break
+      await this.#deps.clock.sleep(pauseMs, this.#stopping.signal).catch(() => undefined)
+      isTaken = await take()
+    }
     if (isTaken) this.#held.set(sessionId, platformId)
     return isTaken
   }

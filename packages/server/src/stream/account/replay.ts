@@ -34,6 +34,11 @@ export class Replay {
     this.#position = position
   }
 
+  /** The number it has come to; at first the one it begins after. */
+  get position(): number {
+    return this.#position
+  }
+
   /** @throws ReplayRefused when the log does not reach back that far, or never came to that number. */
   static async begin(events: EventStore, feed: Feed, after: number): Promise<Replay> {
     const { oldest, last } = await events.span(feed.userKey)

@@ -16,7 +16,7 @@ import { CLOSE, type Line, type Listener } from '../line.ts'
 import type { Feed, Subscriber } from './feed.ts'
 import { type Hub, statusMessage } from './hub.ts'
 import type { Places } from './places.ts'
-import { Replay, ReplayRefused } from './replay.ts'
+import { Replay, ReplayRefused, type ReplayTarget } from './replay.ts'
 import * as requests from './requests.ts'
 
 export interface SessionDeps {
@@ -214,26 +214,32 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   async #subscribeUser({ platformId }: Platform, { userId, after }: requests.SubscribeUser): Promise<void> {
     const { store, hub, log } = this.#deps
     let feed: Feed | null = null
+    let isOurs = false
     try {
       const known = await store.users.find(platformId, userId)
-      if (known === null) throw new requests.Unfit('There is no user with this user_id on your platform.')
+      if (known === null) throw new requests.Unfit(UNKNOWN_USER)
       const { userKey } = known.user
       const present = this.#feeds.get(userKey)
       if (present !== undefined && after === null) return this.#say({ type: 'user_subscribed', user_id: userId, seq: present.position })
       if (present === undefined && this.#feeds.size >= this.#deps.limits.usersMax) {
         throw new requests.Unfit(`This session has ${this.#deps.limits.usersMax} users, the most it may; use another session for more.`)
       }
-      if (present !== undefined) this.#drop(present)
       feed = await hub.join(known.user)
-      if (this.#isOver || feed.isRemoved) return hub.leave(feed)
+      // A replay that is refused leaves the subscription there may be as it was.
+      const replay = after === null ? null : await Replay.begin(store.events, feed, after)
+      if (this.#isOver) return hub.leave(feed)
+      if (feed.isRemoved) throw new requests.Unfit(UNKNOWN_USER)
+      if (present !== undefined) this.#drop(present)
       this.#feeds.set(userKey, feed)
-      if (after === null) {
+      isOurs = true
+      if (replay === null) {
         hub.attach(feed, this)
         this.#say({ type: 'user_subscribed', user_id: userId, seq: feed.position })
-      } else await this.#replay(feed, after)
+      } else await this.#replay(feed, replay)
       if (this.#wantsStatus && !this.#isOver) await this.#tellHealth(feed)
     } catch (cause) {
-      if (feed !== null && this.#feeds.get(feed.userKey) === feed) this.#drop(feed)
+      if (feed !== null && !isOurs) hub.leave(feed)
+      else if (feed !== null && this.#feeds.get(feed.userKey) === feed) this.#drop(feed)
       if (cause instanceof requests.Unfit || cause instanceof ReplayRefused) return this.#refuse(cause.message, userId)
       log.warn('a user could not be subscribed', { sessionId: this.sessionId, cause })
       this.#refuse('The subscription cannot be made just now; try again in a second.', userId)
@@ -241,14 +247,16 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   }
 
   /** @throws ReplayRefused */
-  async #replay(feed: Feed, after: number): Promise<void> {
-    const replay = await Replay.begin(this.#deps.store.events, feed, after)
-    this.#say({ type: 'user_subscribed', user_id: feed.userId, seq: after })
-    const position = await replay.run(this.#deps.hub, {
+  async #replay(feed: Feed, replay: Replay): Promise<void> {
+    this.#say({ type: 'user_subscribed', user_id: feed.userId, seq: replay.position })
+    const target: ReplayTarget = {
       wanted: () => (this.#isOver || feed.isRemoved || this.#feeds.get(feed.userKey) !== feed ? null : this.#topics),
       send: frame => this.#line.send(frame),
       taken: () => this.#line.idle()
-    })
+    }
+    let position = await replay.run(this.#deps.hub, target)
+    // Between its last look at the feed and this line an event may have been delivered to everybody but us.
+    while (position !== null && position < feed.position) position = await replay.run(this.#deps.hub, target)
     // Not attached yet, so nobody has told that the user was deleted.
     if (feed.isRemoved && this.#feeds.get(feed.userKey) === feed) return this.removed(feed)
     if (position === null) return
@@ -328,4 +336,5 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
 
 const NOT_JSON = 'A message must be a JSON object with an action, as text.'
 const UNKNOWN_ACTION = 'action must be one of authenticate, subscribe, subscribe_user, unsubscribe_user, ping.'
+const UNKNOWN_USER = 'There is no user with this user_id on your platform.'
 const WRONG_CREDENTIALS = 'The client_id or the client_secret is wrong.'

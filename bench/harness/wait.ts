@@ -1,0 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+const EVERY_MS = 50
+
+/** Asks until the answer is yes. @throws Error saying what was waited for, and how it stood, when that takes too long. */
+export async function until(
+  what: string,
+  seconds: number,
+  isSo: () => Promise<boolean>,
+  stand: () => Promise<unknown> = async () => ''
+): Promise<void> {
+  const end = performance.now() + 1_000 * seconds
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error(`${what}: not within ${seconds} s (${JSON.stringify(await stand())})`)
+    await pause(EVERY_MS)
+  }
+}

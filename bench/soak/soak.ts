@@ -1,0 +1,96 @@
+// A steady load for as long as asked, with everything around it coming and going; then the question whether the service is as it was.
+import { fileURLToPath } from 'node:url'
+import { knownKeys } from '../../packages/server/test/faults/house-names.ts'
+import { Accord, Chance, World } from '../../packages/testkit/src/crash/index.ts'
+import { type Reading, Sampler } from './sampler.ts'
+import { verdictOf } from './verdict.ts'
+import { type Weather, weather } from './weather.ts'
+
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const TRADERS = 10
+const ACCOUNTS_OF_EACH = 2
+const ONLOOKERS = 40
+/** On average between two operations of an account: with twenty accounts about eight a second. */
+const PAUSE_MS = 2_500
+const ROUND_OPERATIONS = 2
+const READINGS = 120
+const READ_EVERY_MS = { least: 500, most: 15_000 }
+
+export interface SoakOptions {
+  readonly minutes: number
+  readonly seed: number
+  readonly say: (line: string) => void
+}
+
+/** Gives whether everything was flat, and everybody agreed in the end. */
+export async function soak({ minutes, seed, say }: SoakOptions): Promise<boolean> {
+  const keys = knownKeys()
+  const chance = new Chance(seed)
+  await using world = await World.open({ main: MAIN, env: keys.env, chance })
+  const accord = new Accord(world, keys.nameOf)
+  for (let number = 1; number <= ONLOOKERS; number += 1) await world.join(world.platform, `onlooker-${number}`, 1)
+  const sampler = new Sampler(world)
+  await world.populate(TRADERS, ACCOUNTS_OF_EACH, sampler.delivered)
+  say(`seed ${seed}: ${TRADERS * ACCOUNTS_OF_EACH} accounts trade, ${world.users.length} users are followed, for ${minutes} minutes`)
+  say(HEADINGS)
+  const { readings, seen } = await endure(world, { minutes, chance, sampler, say })
+  say(`${seen.visits} sessions came and went, ${seen.slowSpells} slow spells, ${seen.drops} streams were dropped at the house`)
+  const verdict = verdictOf(readings)
+  for (const line of verdict.lines) say(line)
+  return (await everybodyAgrees(accord, say)) && verdict.isFlat
+}
+
+async function endure(
+  world: World,
+  {
+    minutes,
+    chance,
+    sampler,
+    say
+  }: { readonly minutes: number; readonly chance: Chance; readonly sampler: Sampler; readonly say: SoakOptions['say'] }
+): Promise<{ readonly readings: readonly Reading[]; readonly seen: Weather }> {
+  const over = AbortSignal.timeout(minutes * 60_000)
+  const everyMs = Math.min(READ_EVERY_MS.most, Math.max(READ_EVERY_MS.least, (minutes * 60_000) / READINGS))
+  const traders = world.users.filter(({ login }) => login.accounts.length === ACCOUNTS_OF_EACH)
+  const trading = async () => {
+    for (let round = 1; !over.aborted; round += 1) await world.trade(`soak-${round}`, ROUND_OPERATIONS, PAUSE_MS, traders)
+  }
+  const [readings, seen] = await Promise.all([
+    sampler.until(over, everyMs, reading => say(lineOf(reading))),
+    weather(world, chance.apart(), over),
+    trading()
+  ])
+  return { readings, seen }
+}
+
+async function everybodyAgrees(accord: Accord, say: SoakOptions['say']): Promise<boolean> {
+  try {
+    await accord.reached()
+    await accord.logsAreWhole()
+    say('What reads answer, what the logs tell, what followers were told and what the house has is the same.')
+    return true
+  } catch (cause) {
+    say(`NOT THE SAME: ${cause instanceof Error ? cause.message : cause}`)
+    return false
+  }
+}
+
+const COLUMNS = ['time', 'resident', 'in use', 'descriptors', 'loop p99', 'orders', 'updates', 'delay p50', 'delay p99']
+const HEADINGS = COLUMNS.map(name => name.padStart(12)).join('')
+
+function lineOf({ atMs, rssBytes, heldBytes, descriptors, loopMs, orders, updates, delayMs }: Reading): string {
+  const mb = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`
+  const ms = (value: number) => (Number.isNaN(value) ? '-' : `${value.toFixed(1)} ms`)
+  const cells = [
+    `${(atMs / 1_000).toFixed(0)} s`,
+    mb(rssBytes),
+    mb(heldBytes),
+    String(descriptors),
+    ms(loopMs),
+    String(orders),
+    String(updates),
+    ms(delayMs.median),
+    ms(delayMs.p99)
+  ]
+  return cells.map(cell => cell.padStart(12)).join('')
+}

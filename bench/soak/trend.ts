@@ -1,0 +1,48 @@
+// Whether a series of samples is flat. The rule is printed with every verdict, so that nobody has to guess what "flat" meant.
+
+export interface Sample {
+  readonly atMs: number
+  readonly value: number
+}
+
+export interface Trend {
+  /** By how much the fitted line rises over the second half of the time. */
+  readonly rise: number
+  /** By how much it may. */
+  readonly allowed: number
+  readonly isFlat: boolean
+}
+
+/** Fewer samples than this in the second half tell nothing. */
+export const SAMPLES_MIN = 5
+
+/**
+ * The rise over the second half, by the median of the slopes between all pairs of its samples: a few outliers (a collection that comes late,
+ * a burst) do not move it. @param shareAllowed of the median level. @param slack on top, in the unit of the values.
+ * @throws RangeError when there are too few samples.
+ */
+export function trendOf(samples: readonly Sample[], shareAllowed: number, slack: number): Trend {
+  const half = secondHalf(samples)
+  const [first, last] = [half[0], half.at(-1)]
+  if (first === undefined || last === undefined || half.length < SAMPLES_MIN)
+    throw new RangeError(`a trend needs at least ${2 * SAMPLES_MIN} samples, found ${samples.length}`)
+  const slopes = half.flatMap((a, index) => half.slice(index + 1).map(b => (b.value - a.value) / (b.atMs - a.atMs)))
+  const rise = median(slopes) * (last.atMs - first.atMs)
+  const allowed = shareAllowed * median(half.map(({ value }) => value)) + slack
+  return { rise, allowed, isFlat: rise <= allowed }
+}
+
+/** By time, not by count. */
+export function secondHalf(samples: readonly Sample[]): readonly Sample[] {
+  const [first, last] = [samples[0], samples.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const middle = (first.atMs + last.atMs) / 2
+  return samples.filter(({ atMs }) => atMs >= middle)
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  const [low, high] = [sorted[middle - 1] ?? Number.NaN, sorted[middle] ?? Number.NaN]
+  return sorted.length % 2 === 0 ? (low + high) / 2 : high
+}

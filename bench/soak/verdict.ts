@@ -1,0 +1,63 @@
+import type { Reading } from './sampler.ts'
+import { secondHalf, trendOf } from './trend.ts'
+
+const MEGABYTE = 1024 * 1024
+/** So many orders the service keeps in memory, the newest; until it has them it may grow with each. */
+const ORDERS_KEPT = 20_000
+const BYTES_PER_ORDER = 10 * 1024
+
+/** What each series may rise by over the second half: a share of its level, something on top, and what new orders may hold. */
+const RULES = [
+  {
+    what: 'memory in use, garbage collected',
+    unit: 'MB',
+    share: 0.02,
+    slack: 2 * MEGABYTE,
+    perOrder: BYTES_PER_ORDER,
+    scale: MEGABYTE,
+    of: (reading: Reading) => reading.heldBytes
+  },
+  {
+    what: 'resident memory',
+    unit: 'MB',
+    share: 0.05,
+    slack: 8 * MEGABYTE,
+    perOrder: 2 * BYTES_PER_ORDER,
+    scale: MEGABYTE,
+    of: (reading: Reading) => reading.rssBytes
+  },
+  { what: 'open descriptors', unit: '', share: 0.05, slack: 4, perOrder: 0, scale: 1, of: (reading: Reading) => reading.descriptors }
+] as const
+
+export interface Verdict {
+  readonly lines: readonly string[]
+  readonly isFlat: boolean
+}
+
+/** Judges the readings of a soak. @throws RangeError when there are too few. */
+export function verdictOf(readings: readonly Reading[]): Verdict {
+  const orders = secondHalf(readings.map(({ atMs, orders }) => ({ atMs, value: orders }))).map(({ value }) => Math.min(value, ORDERS_KEPT))
+  const added = (orders.at(-1) ?? 0) - (orders[0] ?? 0)
+  const judged = RULES.map(({ what, unit, share, slack, perOrder, scale, of }) => {
+    const trend = trendOf(
+      readings.map(reading => ({ atMs: reading.atMs, value: of(reading) })),
+      share,
+      slack + perOrder * added
+    )
+    const amount = (value: number) => `${(value / scale).toFixed(1)} ${unit}`.trim()
+    const verdict = trend.isFlat ? 'flat' : 'NOT FLAT'
+    return {
+      isFlat: trend.isFlat,
+      line: `  ${what.padEnd(34)} rose by ${amount(trend.rise).padStart(9)}, may rise by ${amount(trend.allowed).padStart(9)}   ${verdict}`
+    }
+  })
+  return {
+    lines: [
+      'Over the second half, by the median slope between all pairs of readings:',
+      ...judged.map(({ line }) => line),
+      `  (2 % of memory in use and 2 MB, 5 % of resident memory and 8 MB, 5 % of descriptors and 4; and for each of the ${added} orders that were`,
+      `  new among the ${ORDERS_KEPT} a service keeps in memory, 10 KB and 20 KB.)`
+    ],
+    isFlat: judged.every(({ isFlat }) => isFlat)
+  }
+}

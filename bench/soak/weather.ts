@@ -1,0 +1,65 @@
+// What goes on around a steady load: sessions that come and go, readers that are slow for a while, streams that are lost at the house.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Chance, World } from '../../packages/testkit/src/crash/index.ts'
+
+/** How often each happens on average, and for how long. Milliseconds. */
+const VISITOR_EVERY = 1_500
+const VISIT_MAX = 6_000
+const VISITORS_MAX = 5
+const VISITED_USERS_MAX = 20
+const SLOW_EVERY = 12_000
+const SLOW_FOR = 4_000
+const SLOW_BYTES_PER_SECOND = 4_000
+const DROP_EVERY = 8_000
+
+export interface Weather {
+  readonly visits: number
+  readonly slowSpells: number
+  readonly drops: number
+}
+
+/** Lasts until the signal. Gives what happened. */
+export async function weather(world: World, chance: Chance, signal: AbortSignal): Promise<Weather> {
+  const seen = { visits: 0, slowSpells: 0, drops: 0 }
+  const visits = new Set<Promise<void>>()
+  const every = async (ms: number, once: () => Promise<void>) => {
+    while (await pause(2 * ms * chance.fraction(), signal)) await once()
+  }
+  await Promise.all([
+    every(VISITOR_EVERY, async () => {
+      if (visits.size >= VISITORS_MAX) return
+      seen.visits += 1
+      const visit: Promise<void> = visitor(world, chance, `visitor ${seen.visits}`, signal).finally(() => visits.delete(visit))
+      visits.add(visit)
+    }),
+    every(SLOW_EVERY, async () => {
+      seen.slowSpells += 1
+      world.platformLine.set('stream', 'toClient', { bytesPerSecond: SLOW_BYTES_PER_SECOND, sliceBytes: 500 })
+      await pause(SLOW_FOR, signal)
+      world.platformLine.clear()
+    }),
+    every(DROP_EVERY, async () => {
+      seen.drops += 1
+      const login = chance.oneOf(world.users)?.login.username
+      await world.house.control('POST', '/streams', { do: 'drop', ...(chance.happens(0.2) ? {} : { login }) })
+    })
+  ])
+  await Promise.all(visits)
+  world.platformLine.clear()
+  return seen
+}
+
+/** A session of its own on some of the users, from their beginning, by either way; it is told everything they were, and leaves. */
+async function visitor(world: World, chance: Chance, name: string, signal: AbortSignal): Promise<void> {
+  const from = chance.whole(0, world.users.length - 1)
+  const users = world.users.slice(from, from + chance.whole(1, VISITED_USERS_MAX)).map(({ userId }) => userId)
+  world.follow(name, { users, ...(chance.happens(0.5) ? { origin: () => world.platformLine.url } : {}) })
+  await pause(VISIT_MAX * chance.fraction(), signal)
+  await world.unfollow(name)
+}
+
+/** False when the signal came. */
+export async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  await delay(ms, undefined, { signal }).catch(() => undefined)
+  return !signal.aborted
+}

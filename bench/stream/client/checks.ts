@@ -1,0 +1,37 @@
+import { type Place, placeOf, userNumber } from './update.ts'
+
+/** Whether a session's updates come in order and without a hole, for each of its users. */
+export class Checks {
+  readonly #next = new Map<number, number>()
+  readonly #place: Place = { seq: 0, userAt: 0, userEnd: 0 }
+  #faults = 0
+  #first: string | null = null
+
+  /**
+   * Says after which `seq` each user's updates begin. A user of whom this was not said, or too late, begins with whatever comes first.
+   */
+  begin(startsAfter: ReadonlyMap<number, number>): void {
+    for (const [user, seq] of startsAfter) if (!this.#next.has(user)) this.#next.set(user, seq + 1)
+  }
+
+  hear(bytes: Uint8Array, start: number): void {
+    const place = this.#place
+    placeOf(bytes, start, place)
+    const user = userNumber(bytes, place)
+    const due = this.#next.get(user)
+    if (due !== undefined && due !== place.seq) {
+      this.#faults += 1
+      this.#first ??= `user ${user}: seq ${place.seq} came where ${due} was due`
+    }
+    this.#next.set(user, place.seq + 1)
+  }
+
+  get faults(): number {
+    return this.#faults
+  }
+
+  /** The first fault in words; null without one. */
+  get first(): string | null {
+    return this.#first
+  }
+}

@@ -1,0 +1,105 @@
+/** The client of the pipeline's measurement: a platform's session, and beside it somebody who listens to the broker's own streams. */
+
+import { answering } from '../../harness/workers.ts'
+import { tokenOf } from '../house/rest.ts'
+import { Checks } from './checks.ts'
+import { RawSocket } from './raw-socket.ts'
+import { Session, type SessionPlan } from './session.ts'
+import { Stamps, sharedNow } from './stamps.ts'
+import { userNumber } from './update.ts'
+
+export interface Heard {
+  /** Updates since the session was opened. */
+  readonly updates: number
+  /** Of the updates expected: how many came. */
+  readonly came: number
+  readonly faults: number
+  readonly firstFault: string | null
+}
+
+/** Milliseconds from being due to being here, by the update's number; NaN for what did not come. */
+export interface Latencies {
+  readonly service: Float64Array
+  /** At the broker's own stream; empty when nobody listens there. */
+  readonly direct: Float64Array
+  /** From the first to the last at the session. */
+  readonly spanMs: number
+}
+
+export type ListeningQuestions = {
+  readonly open: { readonly input: SessionPlan; readonly output: null }
+  /** Listens to the streams of the first logins of the house. */
+  readonly direct: { readonly input: { readonly houseUrl: string; readonly logins: number }; readonly output: null }
+  /** Tells the house from now on how many updates have come. */
+  readonly pace: { readonly input: { readonly houseUrl: string }; readonly output: null }
+  /** So many stamped updates are to come. */
+  readonly expect: { readonly input: number; readonly output: null }
+  readonly heard: { readonly input: null; readonly output: Heard }
+  readonly latencies: { readonly input: null; readonly output: Latencies }
+}
+
+/** A login that nothing is told of. */
+const NOBODY = 1_000_000
+
+const checks = new Checks()
+let updates = 0
+let [service, direct] = [new Stamps(0), new Stamps(0)]
+let isListening = false
+let pacer: RawSocket | null = null
+let isDue = false
+
+answering<ListeningQuestions>({
+  async open(plan) {
+    const session = await Session.open(plan, (bytes, start, end) => {
+      updates += 1
+      checks.hear(bytes, start)
+      service.hear(bytes, start, end, sharedNow())
+      if (pacer !== null) tellSeen(pacer)
+    })
+    checks.begin(numbersOf(session.startsAfter))
+    void session.closed.then(code => process.stderr.write(`the session was closed with ${code}\n`))
+    return null
+  },
+  async direct({ houseUrl, logins }) {
+    isListening = true
+    for (let login = 0; login < logins; login += 1) {
+      await listen(houseUrl, login, (bytes, start, end) => direct.hear(bytes, start, end, sharedNow()))
+    }
+    return null
+  },
+  async pace({ houseUrl }) {
+    pacer = await listen(houseUrl, NOBODY, () => undefined)
+    return null
+  },
+  expect(total) {
+    service = new Stamps(total)
+    direct = new Stamps(isListening ? total : 0)
+    return null
+  },
+  heard: () => ({ updates, came: service.came, faults: checks.faults, firstFault: checks.first }),
+  latencies: () => ({ service: service.latencies(), direct: direct.latencies(), spanMs: service.spanMs() })
+})
+
+async function listen(houseUrl: string, login: number, hear: (bytes: Buffer, start: number, end: number) => void): Promise<RawSocket> {
+  const socket = await RawSocket.open({ url: `${houseUrl.replace(/^http/, 'ws')}/stream/v1`, hear })
+  socket.send(JSON.stringify({ op: 'login', token: tokenOf(login) }))
+  return socket
+}
+
+/** Once for all that came in a turn. */
+function tellSeen(house: RawSocket): void {
+  if (isDue) return
+  isDue = true
+  setImmediate(() => {
+    isDue = false
+    house.send(JSON.stringify({ op: 'saw', n: service.came }))
+  })
+}
+
+function numbersOf(startsAfter: ReadonlyMap<string, number>): ReadonlyMap<number, number> {
+  const name = (userId: string) => {
+    const bytes = Buffer.from(userId)
+    return userNumber(bytes, { seq: 0, userAt: 0, userEnd: bytes.length })
+  }
+  return new Map([...startsAfter].map(([userId, seq]) => [name(userId), seq]))
+}

@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Figure } from '../../harness/figures.ts'
+import { median } from '../../harness/stats.ts'
+import { startWorker, type Worker } from '../../harness/workers.ts'
+import type { SessionPlan } from '../client/session.ts'
+import { userName } from '../client/update.ts'
+import type { ClientQuestions, ServerOptions, ServerQuestions } from './questions.ts'
+import { eventsPerTurn, owed, SHAPES, type Shape, sessionsOf, watchersOfUser } from './shapes.ts'
+
+const BYTES = 200
+const WARM_MS = 700
+const ROUNDS = 5
+/** Of the deliveries of a floor that gathers, and times those of one that does not. */
+const SHARE_MIN = 0.6
+const FACTOR_MIN = 5
+const SERVERS = ['gathered', 'plain', 'service', 'orders'] as const
+
+type How = ServerOptions['how']
+
+export interface FanoutOptions {
+  readonly seconds: number
+  /** Node's own, for the servers: profiling, say. */
+  readonly flags: readonly string[]
+  readonly tell: (figure: Figure) => void
+}
+
+/**
+ * Deliveries a second of the service beside those of two floors: servers in processes of their own, one at a time, each with a client of its
+ * own in another process; the same sessions, users, bytes and turns. In rounds, because the machine is shared: what counts are the ratios
+ * within a round.
+ */
+export async function fanout({ seconds, flags, tell }: FanoutOptions): Promise<void> {
+  for (const shape of SHAPES) {
+    await using parts = new AsyncDisposableStack()
+    const sides = new Map<How, Side>()
+    for (const how of SERVERS) sides.set(how, await open(parts, shape, how, flags))
+    const found = new Map<How, Measured[]>(SERVERS.map(how => [how, []]))
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const [how, side] of sides) found.get(how)?.push(await measure(side, seconds / ROUNDS))
+    }
+    report(shape, found, sides.get('orders')?.bytes ?? 0, tell)
+  }
+}
+
+interface Side {
+  readonly server: Worker<ServerQuestions>
+  readonly client: Worker<ClientQuestions>
+  readonly shape: Shape
+  readonly how: How
+  readonly bytes: number
+}
+
+async function open(parts: AsyncDisposableStack, shape: Shape, how: How, flags: readonly string[]): Promise<Side> {
+  const isFloor = how === 'gathered' || how === 'plain'
+  const path = isFloor ? 'bench/stream/fanout/floor.ts' : 'bench/stream/fanout/service.ts'
+  const server = parts.use(startWorker<ServerQuestions>(path, flags))
+  const client = parts.use(startWorker<ClientQuestions>('bench/stream/client/counting.ts'))
+  const { url, bytes, clients } = await server.ask('open', { shape: shape.name, bytes: BYTES, how })
+  const plans = sessionsOf(shape).map(({ platform, users }, index): SessionPlan => {
+    const known = clients?.[platform]
+    const subscription = known === undefined ? null : { ...known, topics: ['all'], userIds: users.map(userName) }
+    return { url: isFloor ? `${url}?session=${index}` : url, localAddress: '127.0.0.1', subscription }
+  })
+  await client.ask('open', plans)
+  return { server, client, shape, how, bytes }
+}
+
+interface Measured {
+  readonly perSecond: number
+  /** Share of one core that the client took. */
+  readonly clientBusy: number
+}
+
+/** @throws Error when anything that was sent did not arrive, or not in order. */
+async function measure({ server, client, shape, how }: Side, seconds: number): Promise<Measured> {
+  await server.ask('start', null)
+  await pause(WARM_MS)
+  const before = await client.ask('count', null)
+  await pause(1_000 * seconds)
+  const after = await client.ask('count', null)
+  const events = await server.ask('stop', null)
+  const expected = owed(sessionsOf(shape), events)
+  const { updates, checked, faults, firstFault } = await client.ask('settle', expected)
+  const short = updates.findIndex((count, index) => count !== expected[index])
+  if (short !== -1) throw new Error(`${how}: session ${short} received ${updates[short]} of the ${expected[short]} updates it was owed`)
+  // The floors repeat themselves, so there is nothing in their numbers to be checked.
+  if (how !== 'gathered' && how !== 'plain' && (faults > 0 || checked === 0)) {
+    throw new Error(`${how}: ${faults} faults in the order of updates of ${checked} sessions, the first: ${firstFault}`)
+  }
+  const elapsed = after.at - before.at
+  return { perSecond: ((after.updates - before.updates) * 1_000) / elapsed, clientBusy: (after.cpuMs - before.cpuMs) / elapsed }
+}
+
+function report(shape: Shape, found: ReadonlyMap<How, readonly Measured[]>, orderBytes: number, tell: FanoutOptions['tell']): void {
+  const rates = (how: How) => (found.get(how) ?? []).map(({ perSecond }) => perSecond)
+  const ratio = (a: How, b: How) => median(rates(a).map((rate, round) => rate / (rates(b)[round] ?? Number.NaN)))
+  const [share, factor] = [ratio('service', 'gathered'), ratio('service', 'plain')]
+  const count = (how: How) => Math.round(median(rates(how))).toLocaleString('en')
+  const busy = SERVERS.map(how => median((found.get(how) ?? []).map(({ clientBusy }) => clientBusy)))
+  const name = `Fan-out to ${shape.what}`
+  tell({
+    what: `${name}, ${BYTES} bytes, beside gathered frames`,
+    found: `${(100 * share).toFixed(0)} % (${count('service')} of ${count('gathered')} /s)`,
+    target: `at least ${100 * SHARE_MIN} %`,
+    reached: share >= SHARE_MIN
+  })
+  tell({
+    what: `${name}, beside a plain send for each`,
+    found: `× ${factor.toFixed(1)} (${count('plain')} /s)`,
+    target: `at least × ${FACTOR_MIN}`,
+    reached: factor >= FACTOR_MIN
+  })
+  tell({
+    what: `${name}, real order records of ${orderBytes} bytes`,
+    found: `${count('orders')} /s`,
+    target: '',
+    reached: null
+  })
+  tell({
+    what: `${name}: deliveries of an event, events of a turn; client’s core in use`,
+    found: `${watchersOfUser(shape)}, ${eventsPerTurn(shape)}; ${busy.map(part => `${(100 * part).toFixed(0)} %`).join(', ')}`,
+    target: '',
+    reached: null
+  })
+}

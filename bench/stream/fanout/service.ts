@@ -1,0 +1,189 @@
+/**
+ * The service's side of fan-out: the real upgrade path, sessions, hub and outboxes over a real store, on a bus that this process publishes on
+ * itself, so that neither a broker nor the database is what is measured.
+ */
+
+import type { Socket } from 'node:net'
+import { application } from '@trunkline/core/app/application'
+import type { Deps } from '@trunkline/core/app/deps'
+import { DEFAULT_TIMING } from '@trunkline/core/app/timing'
+import { createUser } from '@trunkline/core/app/users/create-user'
+import type { Balance, Platform, User } from '@trunkline/core/domain/account'
+import { type AccountId, type ConnectionId, type EventId, type PlatformId, parseUserId, type UserId } from '@trunkline/core/domain/ids'
+import type { Log } from '@trunkline/core/ports/log'
+import type { LoggedEvent } from '@trunkline/core/ports/store'
+import { CredentialCache } from '../../../packages/server/src/auth/credential-cache.ts'
+import { LocalBus } from '../../../packages/server/src/bus/local-bus.ts'
+import { buildHttp, DEFAULT_OPTIONS } from '../../../packages/server/src/http/index.ts'
+import { SystemClock } from '../../../packages/server/src/ops/clock.ts'
+import { RandomIds } from '../../../packages/server/src/ops/ids.ts'
+import { PromMeter } from '../../../packages/server/src/ops/metrics.ts'
+import { openStore } from '../../../packages/server/src/store/index.ts'
+import { AccountStream } from '../../../packages/server/src/stream/account/index.ts'
+import { Door } from '../../../packages/server/src/stream/door.ts'
+import { textFrame } from '../../../packages/server/src/stream/frame.ts'
+import { EnvelopeVault } from '../../../packages/server/src/vault/envelope.ts'
+import { Sha256Hasher } from '../../../packages/server/src/vault/hasher.ts'
+import { openKeys } from '../../../packages/server/src/vault/index.ts'
+import { scratch } from '../../harness/processes.ts'
+import { answering } from '../../harness/workers.ts'
+import { userName } from '../client/update.ts'
+import { orderEvents } from './orders.ts'
+import { Producer } from './producer.ts'
+import type { Client, ServerQuestions } from './questions.ts'
+import { eventsPerTurn, type Shape, SmallUpdates, shapeNamed, usersOf } from './shapes.ts'
+
+const PATH = '/stream'
+const MADE_AT_ONCE = 50
+
+const complain = (message: string, fields: object = {}) => {
+  process.stderr.write(`${message} ${Object.values(fields).map(String).join(' ')}\n`)
+}
+const log: Log = { debug() {}, info() {}, warn: complain, error: complain }
+const folder = scratch()
+process.once('exit', () => folder[Symbol.dispose]())
+
+const clock = new SystemClock()
+const ids = new RandomIds()
+const meter = new PromMeter()
+const bus = new LocalBus(log)
+const keys = openKeys({ masterKeys: null, dataDir: folder.path, create: true }, { clock, log })
+let producer: Producer | null = null
+
+answering<ServerQuestions>({
+  async open({ shape: name, bytes, how }) {
+    const shape = shapeNamed(name)
+    const deps = await openDeps()
+    const { clients, users } = await people(deps, shape)
+    const { app } = application(deps, new CredentialCache(deps.store, bus))
+    const eventOf = how === 'orders' ? orderEvents(ids) : smallEvents()
+    // Small updates are written here instead of as the records they are not; framing them is the service's own way.
+    const updates = new SmallUpdates(bytes)
+    const encode = ({ seq, eventId }: LoggedEvent, userId: UserId) => textFrame(Buffer.from(updates.text(seq, userId, eventId)))
+    const stream = new AccountStream(app, how === 'orders' ? {} : { encode })
+    const url = await serve(deps, app, stream)
+    const seqs = new Uint32Array(users.length)
+    producer = new Producer({
+      users: users.length,
+      eventsPerTurn: eventsPerTurn(shape),
+      sockets: () => sockets,
+      // As the desk publishes: an event at a time.
+      produce(number) {
+        const user = users[number]
+        if (user === undefined) throw new Error(`no user ${number}`)
+        seqs[number] = (seqs[number] ?? 0) + 1
+        bus.publish({ type: 'events', userKey: user.userKey, events: [eventOf(user, seqs[number])] })
+      }
+    })
+    const [first] = users
+    const sample = first === undefined ? 0 : stream.hub.frame(eventOf(first, 1), first.userId).length
+    return { url, bytes: how === 'orders' ? sample - FRAME_HEAD : bytes, clients }
+  },
+  start() {
+    producer?.start()
+    return null
+  },
+  async stop() {
+    return (await producer?.stop()) ?? new Uint32Array()
+  }
+})
+
+const FRAME_HEAD = 4
+const sockets = new Set<Socket>()
+
+async function openDeps(): Promise<Deps> {
+  const store = await openStore({ kind: 'embedded', dataDir: `${folder.path}/database` }, { clock, ids, log })
+  return {
+    ...{ store, bus, clock, ids, log, meter },
+    brokers: new Map(),
+    vault: new EnvelopeVault(keys.ring),
+    hasher: new Sha256Hasher(keys.ring.instanceKey()),
+    timing: DEFAULT_TIMING
+  }
+}
+
+/** Platforms and users, made as the operator and the REST API make them. */
+async function people(deps: Deps, shape: Shape): Promise<{ readonly clients: readonly Client[]; readonly users: readonly User[] }> {
+  const clients: Client[] = []
+  const platforms: Platform[] = []
+  for (let number = 0; number < shape.platforms; number += 1) {
+    const clientSecret = ids.secret('sk_')
+    const platform: Platform = {
+      platformId: ids.uuid<PlatformId>(),
+      clientId: ids.secret('pk_').slice(0, 25),
+      name: `platform ${number}`,
+      redirectAllowList: [],
+      createdAt: clock.now()
+    }
+    const audit = {
+      at: platform.createdAt,
+      actor: 'operator',
+      action: 'platform.create',
+      target: platform.platformId,
+      result: 'ok'
+    } as const
+    await deps.store.platforms.create(platform, deps.hasher.hash(clientSecret), { ...audit, ip: null, requestId: null, detail: {} })
+    platforms.push(platform)
+    clients.push({ clientId: platform.clientId, clientSecret })
+  }
+  const users: User[] = []
+  for (let from = 0; from < usersOf(shape); from += MADE_AT_ONCE) {
+    const numbers = Array.from({ length: Math.min(MADE_AT_ONCE, usersOf(shape) - from) }, (_, index) => from + index)
+    const made = numbers.map(async number => {
+      const platform = platforms[Math.floor(number / shape.usersOfPlatform)]
+      if (platform === undefined) throw new Error(`no platform of user ${number}`)
+      return (await createUser(deps, { platform, ip: null, requestId: null }, parseUserId(userName(number)))).user
+    })
+    users.push(...(await Promise.all(made)))
+  }
+  return { clients, users }
+}
+
+async function serve(deps: Deps, app: Parameters<typeof buildHttp>[0], stream: AccountStream): Promise<string> {
+  let url = ''
+  const http = buildHttp(app, { ...DEFAULT_OPTIONS, publicUrl: () => url })
+  // All sessions of a measurement come from one machine, so what an address may have open is lifted; every bound on a session stays.
+  const door = new Door(deps, {
+    rooms: { [PATH]: stream },
+    trustedProxies: [],
+    limits: { strangersOfAddressMax: 1_000 },
+    closed: () => undefined
+  })
+  door.guard(http.server)
+  http.server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  url = await http.listen({ host: '127.0.0.1', port: 0 })
+  return `${url.replace(/^http/, 'ws')}${PATH}`
+}
+
+/** Events whose data nobody reads: what is sent of them is made by {@link SmallUpdates}. */
+function smallEvents(): (user: User, seq: number) => LoggedEvent {
+  const at = clock.now()
+  const [eventId, accountId, connectionId] = [ids.uuid<EventId>(), ids.uuid<AccountId>(), ids.uuid<ConnectionId>()]
+  const data: Balance = {
+    ...{ accountId, currency: 'USD', systemTime: at },
+    ...{
+      cash: null,
+      buyingPower: null,
+      initialMargin: null,
+      maintenanceMargin: null,
+      regTBuyingPower: null,
+      equity: null,
+      marketValue: null
+    }
+  }
+  // Of one id, in plain names: making events is the store's work, and is not to count here.
+  return ({ userKey }, seq) => ({
+    eventId,
+    userKey,
+    seq,
+    accountId,
+    at,
+    topic: 'balances',
+    data,
+    connectionId,
+    accountNumber: 'SBX-100001'
+  })
+}

@@ -1,0 +1,105 @@
+/** Who watches whom. Users and sessions are numbered; a platform holds those of its own. */
+export interface Shape {
+  readonly name: string
+  readonly what: string
+  readonly platforms: number
+  readonly usersOfPlatform: number
+  readonly sessionsOfPlatform: number
+  /** The users of a session, by their number within the platform. */
+  readonly watches: (session: number) => readonly number[]
+}
+
+const range = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+/** The two shapes of fan-out. */
+export const SHAPES: readonly Shape[] = [
+  {
+    name: 'ten',
+    what: '10 sessions × the same 500 users',
+    platforms: 1,
+    usersOfPlatform: 500,
+    sessionsOfPlatform: 10,
+    watches: () => range(500)
+  },
+  {
+    // A client may have ten sessions, hence the many platforms. Neighbouring sessions share half of their users, no two share all.
+    name: 'thousand',
+    what: '1,000 sessions of mixed users',
+    platforms: 100,
+    usersOfPlatform: 50,
+    sessionsOfPlatform: 10,
+    watches: session => range(10).map(user => (5 * session + user) % 50)
+  }
+]
+
+export function shapeNamed(name: string): Shape {
+  const shape = SHAPES.find(known => known.name === name)
+  if (shape === undefined) throw new Error(`no shape ${name}; there are ${SHAPES.map(known => known.name).join(', ')}`)
+  return shape
+}
+
+/**
+ * What a session is owed in a turn of the event loop. It stands for what happens while the turn before is being written, and decides how much
+ * there is to gather: 50 updates of 200 bytes are a write of 10 KB. The floors and the service are given the very same turns.
+ */
+const UPDATES_PER_TURN = 50
+
+/** Events that are made before the event loop turns. */
+export function eventsPerTurn(shape: Shape): number {
+  return Math.round((UPDATES_PER_TURN * sessionsOf(shape).length) / watchersOfUser(shape))
+}
+
+export interface PlannedSession {
+  readonly platform: number
+  /** Numbers over all platforms. */
+  readonly users: readonly number[]
+}
+
+export function sessionsOf({ platforms, usersOfPlatform, sessionsOfPlatform, watches }: Shape): readonly PlannedSession[] {
+  return range(platforms * sessionsOfPlatform).map(index => {
+    const platform = Math.floor(index / sessionsOfPlatform)
+    return { platform, users: watches(index % sessionsOfPlatform).map(user => platform * usersOfPlatform + user) }
+  })
+}
+
+export function usersOf({ platforms, usersOfPlatform }: Shape): number {
+  return platforms * usersOfPlatform
+}
+
+/** Deliveries that an event makes. */
+export function watchersOfUser(shape: Shape): number {
+  return sessionsOf(shape).reduce((sum, { users }) => sum + users.length, 0) / usersOf(shape)
+}
+
+/** What a session is owed when each user had so many events. */
+export function owed(sessions: readonly PlannedSession[], eventsOfUser: Uint32Array): readonly number[] {
+  return sessions.map(({ users }) => users.reduce((sum, user) => sum + (eventsOfUser[user] ?? 0), 0))
+}
+
+const EVENT_ID = '0192f0c8-7a4e-7cc1-9b1f-3f6a8d2e5b70'
+const ACCOUNT_ID = '0192f0c8-7a4e-7cc1-9b1f-3f6a8d2e5b71'
+
+/** Updates of exactly so many bytes, in the form of real ones: balances of few fields. */
+export class SmallUpdates {
+  readonly #bytes: number
+  /** What comes after a head of so many characters. */
+  readonly #tails: string[] = []
+
+  constructor(bytes: number) {
+    this.#bytes = bytes
+  }
+
+  text(seq: number, userId: string, eventId: string = EVENT_ID): string {
+    const head = `{"type":"balances","seq":${seq},"event_id":"${eventId}","user_id":"${userId}","data":`
+    const known = this.#tails[head.length]
+    if (known !== undefined) return head + known
+    const made = this.#tail(this.#bytes - head.length)
+    this.#tails[head.length] = made
+    return head + made
+  }
+
+  #tail(length: number): string {
+    const tail = (cash: string) => `${JSON.stringify({ account_id: ACCOUNT_ID, currency_code: 'USD', cash })}}`
+    return tail('9'.repeat(length - tail('').length))
+  }
+}

@@ -1,0 +1,101 @@
+import type { IncomingMessage } from 'node:http'
+import type { Books } from './books.ts'
+import { houseNow } from './clock.ts'
+
+/** Longer than a measurement takes. */
+const TOKEN_SECONDS = 86_400
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** The parts of the sandbox's OAuth and REST API that the adapter asks. Whoever asks to log in is the next login, without a page. */
+export class Rest {
+  readonly #books: Books
+  readonly #issuer: () => string
+  #logins = 0
+
+  constructor(books: Books, issuer: () => string) {
+    this.#books = books
+    this.#issuer = issuer
+  }
+
+  async answer(request: IncomingMessage): Promise<Answer> {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://house')
+    if (pathname === '/oauth/auth') return this.#authorize(searchParams)
+    if (pathname === '/oauth/token') return this.#token(new URLSearchParams(await bodyOf(request)))
+    if (pathname === '/oauth/token/revocation') return json(200, '{}')
+    const login = loginOf(/^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '')
+    return login === null ? fault(401, 'token_invalid') : this.#read(pathname.replace('/api/v1', ''), searchParams, login)
+  }
+
+  #authorize(asked: URLSearchParams): Answer {
+    const back = new URL(asked.get('redirect_uri') ?? '')
+    back.searchParams.set('code', `code-${this.#logins}`)
+    back.searchParams.set('state', asked.get('state') ?? '')
+    back.searchParams.set('iss', this.#issuer())
+    this.#logins += 1
+    return { status: 303, headers: { location: back.href }, body: '' }
+  }
+
+  #token(form: URLSearchParams): Answer {
+    const login = (form.get('code') ?? form.get('refresh_token') ?? '').replace(/^\w+-/, '')
+    const granted = { token_type: 'Bearer', expires_in: TOKEN_SECONDS, scope: 'read trade' }
+    return json(200, JSON.stringify({ access_token: tokenOf(Number(login)), refresh_token: `refresh-${login}`, ...granted }))
+  }
+
+  #read(path: string, query: URLSearchParams, login: number): Answer {
+    const account = query.get('account') ?? ''
+    switch (path) {
+      case '/accounts':
+        return list(this.#books.accountsOf(login).map(id => JSON.stringify(this.#books.account(id))))
+      case '/balances':
+        return list([JSON.stringify(this.#books.balance(account))])
+      case '/positions':
+        return list(this.#books.positions(account).map(position => JSON.stringify(position)))
+      case '/orders':
+        return list(this.#books.orders(account))
+      case '/transactions':
+        return list([])
+    }
+    if (!path.startsWith('/orders/')) return fault(404, 'unknown_route')
+    const order = this.#books.order(decodeURIComponent(path.slice('/orders/'.length)))
+    return order === null ? fault(404, 'unknown_order') : asOf(200, `"order":${order}`)
+  }
+}
+
+/** Access tokens say whose they are, so that none need be kept. */
+export function tokenOf(login: number): string {
+  return `access-${login}`
+}
+
+/** Null when it is not one of ours. */
+export function loginOf(token: string): number | null {
+  const [, number] = /^access-(\d+)$/.exec(token) ?? []
+  return number === undefined ? null : Number(number)
+}
+
+function list(items: readonly string[]): Answer {
+  return asOf(200, `"items":[${items.join(',')}],"next":null`)
+}
+
+function fault(status: number, code: string): Answer {
+  return asOf(status, `"error":{"code":"${code}","message":"The talking house has no other answer.","field":null}`)
+}
+
+function asOf(status: number, fields: string): Answer {
+  const now = houseNow()
+  return json(status, `{"as_of":"${now}","house_time":"${now}",${fields}}`)
+}
+
+function json(status: number, body: string): Answer {
+  return { status, headers: { 'content-type': 'application/json' }, body }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let body = ''
+  for await (const chunk of request) body += String(chunk)
+  return body
+}

@@ -1,0 +1,81 @@
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { Books, EventText } from './books.ts'
+import { houseNow } from './clock.ts'
+import { loginOf } from './rest.ts'
+
+const HEARTBEAT_MS = 5_000
+
+interface Login {
+  seq: number
+  readonly streams: Set<WebSocket>
+}
+
+/** The account streams of the talking house: logging in, gap-free numbers, heartbeats. */
+export class Streams {
+  readonly server = new WebSocketServer({ noServer: true, perMessageDeflate: false, clientTracking: false })
+  readonly #books: Books
+  readonly #saw: (count: number) => void
+  readonly #logins = new Map<number, Login>()
+  #open = 0
+
+  /** @param saw told how many updates a listener says to have seen */
+  constructor(books: Books, saw: (count: number) => void) {
+    this.#books = books
+    this.#saw = saw
+    setInterval(() => this.#beat(), HEARTBEAT_MS).unref()
+  }
+
+  /** Streams that are logged in. */
+  get open(): number {
+    return this.#open
+  }
+
+  attend(ws: WebSocket): void {
+    ws.on('error', () => undefined)
+    ws.on('message', data => {
+      const { op, token, n } = Object(JSON.parse(data.toString()))
+      if (op === 'login') this.#login(ws, String(token))
+      else if (op === 'ping') ws.send(JSON.stringify({ ev: 'pong', n, as_of: houseNow() }))
+      else if (op === 'saw') this.#saw(Number(n))
+      else if (op === 'token') ws.send(JSON.stringify({ ev: 'token_ok' }))
+    })
+  }
+
+  tell(login: number, events: readonly EventText[]): void {
+    const known = this.#logins.get(login)
+    if (known === undefined) return
+    for (const { ev, rest, at } of events) {
+      known.seq += 1
+      const message = `{"ev":"${ev}","seq":${known.seq},"at":"${at}","as_of":"${at}",${rest}}`
+      for (const ws of known.streams) ws.send(message)
+    }
+  }
+
+  #login(ws: WebSocket, token: string): void {
+    const number = loginOf(token)
+    if (number === null) {
+      ws.send(JSON.stringify({ ev: 'denied', code: 'token_invalid', message: 'not a token of the talking house' }))
+      ws.close(4001)
+      return
+    }
+    const login = this.#logins.get(number) ?? { seq: 0, streams: new Set<WebSocket>() }
+    this.#logins.set(number, login)
+    login.streams.add(ws)
+    this.#open += 1
+    ws.on('close', () => {
+      login.streams.delete(ws)
+      this.#open -= 1
+    })
+    const accounts = this.#books.accountsOf(number)
+    const common = { login: `log_${number}`, epoch: 'one', seq: login.seq, resumed: false, heartbeat_ms: HEARTBEAT_MS }
+    ws.send(JSON.stringify({ ev: 'ready', ...common, accounts, as_of: houseNow() }))
+  }
+
+  #beat(): void {
+    const at = houseNow()
+    for (const { seq, streams } of this.#logins.values()) {
+      const message = `{"ev":"heartbeat","seq":${seq},"as_of":"${at}"}`
+      for (const ws of streams) ws.send(message)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import type { Figure } from '../harness/figures.ts'
+import { collectable, Heap } from '../harness/heap.ts'
+import { type Engine, startService } from '../harness/service.ts'
+import { until } from '../harness/wait.ts'
+import { startWorker } from '../harness/workers.ts'
+import type { SessionPlan } from './client/session.ts'
+import { userName } from './client/update.ts'
+import type { ClientQuestions } from './fanout/questions.ts'
+import type { HouseQuestions } from './house/questions.ts'
+import { connectUsers } from './people.ts'
+
+const ACCOUNTS = 2_000
+const USERS_OF_SESSION = 500
+const KB_MAX = 30
+/** Ten connections a second are opened to a broker at most. */
+const LOGINS_PER_SECOND = 8
+const SHAPES = [
+  { accountsOfLogin: 4, isTarget: true },
+  { accountsOfLogin: 1, isTarget: false }
+]
+/** What an account has: a balance, and these. */
+const HELD = { ordersOfAccount: 1, positionsOfAccount: 2 }
+
+/** What accounts cost that are followed: resident memory of a service that mirrors them less that of the same service when it was empty. */
+export async function mirrored({ engine, tell }: { readonly engine: Engine; readonly tell: (figure: Figure) => void }): Promise<void> {
+  for (const { accountsOfLogin, isTarget } of SHAPES) {
+    const { connected, followed, heap } = await kilobytesOfAccount(engine, accountsOfLogin)
+    const logins = (ACCOUNTS / accountsOfLogin).toLocaleString('en')
+    tell({
+      what: `${ACCOUNTS.toLocaleString('en')} mirrored accounts of ${logins} logins: resident memory of an account`,
+      found: `${followed.toFixed(1)} KB (of which ${connected.toFixed(1)} before it was followed; heap ${heap.toFixed(1)} KB)`,
+      target: isTarget ? `at most ${KB_MAX} KB` : '',
+      reached: isTarget ? followed <= KB_MAX : null
+    })
+  }
+}
+
+interface Cost {
+  /** Of an account that was connected and that nobody follows. */
+  readonly connected: number
+  /** Of one that is followed, in all. */
+  readonly followed: number
+  /** JavaScript's own part of that. */
+  readonly heap: number
+}
+
+async function kilobytesOfAccount(engine: Engine, accountsOfLogin: number): Promise<Cost> {
+  await using parts = new AsyncDisposableStack()
+  const logins = ACCOUNTS / accountsOfLogin
+  const house = parts.use(startWorker<HouseQuestions>('bench/stream/house/main.ts'))
+  const { url: houseUrl } = await house.ask('open', { accountsOfLogin, ...HELD })
+  const handle = await collectable()
+  const running = parts.use(await startService(engine, { houseUrl, houseSecret: 'known to nobody else', flags: handle.flags }))
+  const memory = parts.use(await Heap.of(running.service.pid, handle))
+  const empty = { resident: await memory.settledMb(), heap: await memory.usedMb() }
+  await connectUsers(running.platform, logins)
+  const connected = await memory.settledMb()
+  const client = parts.use(startWorker<ClientQuestions>('bench/stream/client/counting.ts'))
+  const url = `${running.platform.baseUrl.replace(/^http/, 'ws')}/stream`
+  const plans: SessionPlan[] = []
+  for (let first = 0; first < logins; first += USERS_OF_SESSION) {
+    const userIds = Array.from({ length: Math.min(USERS_OF_SESSION, logins - first) }, (_, index) => userName(first + index))
+    plans.push({ url, localAddress: '127.0.0.1', subscription: { ...running.platform, topics: ['all'], userIds } })
+  }
+  await client.ask('open', plans)
+  const patience = 60 + logins / LOGINS_PER_SECOND
+  const streams = () => house.ask('streams', null)
+  await until('every login is followed', patience, async () => (await streams()) >= logins, streams)
+  const told = async () => (await client.ask('count', null)).updates
+  // An order, a balance and the positions of each.
+  await until('every account is told', patience, async () => (await told()) >= 3 * ACCOUNTS, told)
+  const full = { resident: await memory.settledMb(), heap: await memory.usedMb() }
+  const each = (megabytes: number) => (megabytes * 1_024) / ACCOUNTS
+  return { connected: each(connected - empty.resident), followed: each(full.resident - empty.resident), heap: each(full.heap - empty.heap) }
+}

@@ -1,0 +1,119 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Figure } from '../harness/figures.ts'
+import { type Engine, startService } from '../harness/service.ts'
+import { type Spread, spreadOf } from '../harness/stats.ts'
+import { until } from '../harness/wait.ts'
+import { startWorker, type Worker } from '../harness/workers.ts'
+import type { ListeningQuestions } from './client/listening.ts'
+import { userName } from './client/update.ts'
+import type { HouseQuestions } from './house/questions.ts'
+import { connectUsers } from './people.ts'
+
+const LOGINS = 100
+const SHAPE = { accountsOfLogin: 1, ordersOfAccount: 20, positionsOfAccount: 2 }
+const PACED = 1_000
+/** Half of the orders have an update under way: enough to fill a commit, too few for an order to wait for itself. */
+const WINDOW = 1_000
+const TARGET = { postgres: 5_000, embedded: 1_500 }
+const MEDIAN_MS_MAX = 3
+const P99_MS_MAX = 20
+const WARM_SECONDS = 2
+/** Ten connections a second are opened to a broker at most. */
+const LIVE_SECONDS = 120
+const ARRIVAL_SECONDS = 30
+
+export interface PipelineOptions {
+  readonly engine: Engine
+  readonly seconds: number
+  readonly flags: readonly string[]
+  readonly tell: (figure: Figure) => void
+}
+
+/**
+ * From the broker's message to the session: the service as a program, on its own database, with the production adapter connected to the
+ * talking house. Each update changes an order, and so is stored before it is delivered; each is counted at the session, which checks that no
+ * number is missing.
+ */
+export async function pipeline({ engine, seconds, flags, tell }: PipelineOptions): Promise<void> {
+  await using parts = new AsyncDisposableStack()
+  const house = parts.use(startWorker<HouseQuestions>('bench/stream/house/main.ts'))
+  const { url: houseUrl } = await house.ask('open', SHAPE)
+  const running = parts.use(await startService(engine, { houseUrl, houseSecret: 'known to nobody else', flags }))
+  const { platform } = running
+  await connectUsers(platform, LOGINS)
+  const client = parts.use(startWorker<ListeningQuestions>('bench/stream/client/listening.ts'))
+  const userIds = Array.from({ length: LOGINS }, (_, number) => userName(number))
+  const subscription = { ...platform, topics: ['all'], userIds }
+  await client.ask('open', { url: `${platform.baseUrl.replace(/^http/, 'ws')}/stream`, localAddress: '127.0.0.1', subscription })
+  await allLive(house, client)
+
+  await client.ask('pace', { houseUrl })
+  await spoken(house, client, { total: WARM_SECONDS * TARGET[engine], perSecond: null, windowMax: WINDOW })
+  const { spanMs, total } = await spoken(house, client, { total: Math.round(seconds * TARGET[engine]), perSecond: null, windowMax: WINDOW })
+  const rate = (total * 1_000) / spanMs
+  tell({
+    what: 'Order updates from a broker’s message to a session, as many as go through',
+    found: `${Math.round(rate).toLocaleString('en')} /s`,
+    target: `at least ${TARGET.postgres.toLocaleString('en')}, ${TARGET.embedded.toLocaleString('en')} /s`,
+    reached: rate >= TARGET[engine]
+  })
+
+  await client.ask('direct', { houseUrl, logins: LOGINS })
+  await until('all listen to the house', 30, async () => (await house.ask('streams', null)) >= 2 * LOGINS)
+  const paced = await spoken(house, client, { total: Math.round(seconds * PACED), perSecond: PACED, windowMax: null })
+  report(paced, tell)
+}
+
+/** Until every login has a stream and the snapshots have told of every order. */
+async function allLive(house: Worker<HouseQuestions>, client: Worker<ListeningQuestions>): Promise<void> {
+  await until('every login is followed', LIVE_SECONDS, async () => (await house.ask('streams', null)) >= LOGINS)
+  const orders = LOGINS * SHAPE.accountsOfLogin * SHAPE.ordersOfAccount
+  await until('the orders that were there are told', LIVE_SECONDS, async () => (await client.ask('heard', null)).updates >= orders)
+  // Balances and positions come last.
+  for (let [before, now] = [-1, 0]; before !== now; ) {
+    await pause(1_000)
+    ;[before, now] = [now, (await client.ask('heard', null)).updates]
+  }
+}
+
+interface Spoken {
+  readonly total: number
+  readonly spanMs: number
+  readonly service: readonly number[]
+  readonly direct: readonly number[]
+}
+
+/** Lets the house talk. @throws Error when an update does not arrive, or not in order. */
+async function spoken(
+  house: Worker<HouseQuestions>,
+  client: Worker<ListeningQuestions>,
+  talk: { readonly total: number; readonly perSecond: number | null; readonly windowMax: number | null }
+): Promise<Spoken> {
+  await client.ask('expect', talk.total)
+  await house.ask('talk', { ...talk, logins: LOGINS })
+  const heard = () => client.ask('heard', null)
+  await until('every update arrives', ARRIVAL_SECONDS, async () => (await heard()).came === talk.total, heard)
+  const { faults, firstFault } = await heard()
+  if (faults > 0) throw new Error(`${faults} updates did not come in order, the first: ${firstFault}`)
+  const { service, direct, spanMs } = await client.ask('latencies', null)
+  return { total: talk.total, spanMs, service: [...service], direct: [...direct] }
+}
+
+function report({ service, direct }: Spoken, tell: PipelineOptions['tell']): void {
+  // Update by update, so that a pause of the house or of the client is not the service's.
+  const added = spreadOf(service.map((latency, number) => latency - (direct[number] ?? Number.NaN)))
+  const [ours, theirs] = [spreadOf(service), spreadOf(direct)]
+  const pair = (of: (spread: Spread) => number) => `${of(added).toFixed(2)} ms (${of(ours).toFixed(2)}, house ${of(theirs).toFixed(2)})`
+  tell({
+    what: `… added at ${PACED.toLocaleString('en')} /s: median`,
+    found: pair(({ median }) => median),
+    target: `at most ${MEDIAN_MS_MAX} ms`,
+    reached: added.median <= MEDIAN_MS_MAX
+  })
+  tell({
+    what: `… added at ${PACED.toLocaleString('en')} /s: 99th percentile`,
+    found: pair(({ p99 }) => p99),
+    target: `at most ${P99_MS_MAX} ms`,
+    reached: added.p99 <= P99_MS_MAX
+  })
+}

@@ -1,0 +1,39 @@
+/** What the broker stream costs: fan-out beside bare `ws` servers, the way from a broker's message to a session, and memory. */
+
+import { parseArgs } from 'node:util'
+import { type Figure, Figures } from '../harness/figures.ts'
+import { ENGINES } from '../harness/service.ts'
+import { fanout } from './fanout/fanout.ts'
+import { idle } from './idle.ts'
+import { mirrored } from './mirrored.ts'
+import { pipeline } from './pipeline.ts'
+
+/** Memory is measured in so many services; in one where the seconds asked for say that it is only a try. */
+const MEMORY_TIMES = 3
+const FEW_SECONDS = 5
+
+export async function stream(options: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...options],
+    options: {
+      only: { type: 'string' },
+      engine: { type: 'string' },
+      seconds: { type: 'string', default: '10' },
+      /** A directory for processor profiles of the measured processes. */
+      profile: { type: 'string' }
+    }
+  })
+  const seconds = Number(values.seconds)
+  const wanted = (part: string) => values.only === undefined || values.only.split(',').includes(part)
+  const flags = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`]
+  const shared = new Figures(['Found'])
+  if (wanted('fanout')) await fanout({ seconds, flags, tell: figure => shared.add('Found', figure) })
+  const ofEngines = new Figures([...ENGINES])
+  for (const engine of ENGINES.filter(name => values.engine === undefined || values.engine === name)) {
+    const tell = (figure: Figure) => ofEngines.add(engine, figure)
+    if (wanted('pipeline')) await pipeline({ engine, seconds, flags, tell })
+    if (wanted('idle')) await idle({ engine, times: seconds < FEW_SECONDS ? 1 : MEMORY_TIMES, tell })
+    if (wanted('mirrored')) await mirrored({ engine, tell })
+  }
+  process.stdout.write(`\n${shared.table()}\n${ofEngines.table()}`)
+}

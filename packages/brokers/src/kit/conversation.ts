@@ -1,0 +1,54 @@
+/** What a broker's stream protocol is to the kit: what it says, and what it makes of what it hears. */
+
+import type { BrokerFault, GapCause } from '@trunkline/core/ports/broker'
+
+/** What a conversation makes of a frame. */
+export type Heard<Event> =
+  /** The broker has accepted us and says how often it makes itself heard. */
+  | { readonly type: 'live'; readonly heartbeatMs: number }
+  | { readonly type: 'event'; readonly event: Event }
+  /** Something was missed, but the line is good from here on. */
+  | { readonly type: 'gap'; readonly cause: GapCause; readonly reason: string }
+  /** This conversation is over. With `fault` the session ends with it. */
+  | { readonly type: 'over'; readonly cause: GapCause; readonly reason: string; readonly fault?: BrokerFault }
+
+/** One connection's worth of talk; made anew for each. */
+export interface Conversation<Event> {
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Some brokers send their text in binary frames. Without this a binary frame ends the conversation. */
+  readonly textIsBinary?: boolean
+  /** Frames to send as soon as the socket is open. */
+  readonly hello: readonly string[]
+  /** Reads one frame. What it throws ends the conversation: a frame that cannot be read may have been an execution. */
+  hear(frame: string): readonly Heard<Event>[]
+  /**
+   * Does what has to be done now and then, first as soon as the line is live; gives the milliseconds until the next time. Its failure ends the
+   * conversation.
+   */
+  tend?(line: Line<Event>): Promise<number>
+  /** What a close code means, for brokers that close a socket to say something. Null: the line was lost. */
+  closed?(code: number): Closing | null
+  /** Ends whatever the conversation began beside the line. */
+  ended?(): Promise<void>
+}
+
+export interface Closing {
+  readonly cause: GapCause
+  /** What has to be done before the next connection, such as getting another token. @throws BrokerFault */
+  mend?(signal: AbortSignal): Promise<void>
+}
+
+export interface Line<Event> {
+  say(frame: string): void
+  tell(heard: Heard<Event>): void
+  /** Aborts when the line is over. */
+  readonly signal: AbortSignal
+}
+
+export interface SocketProtocol<Event> {
+  /** Gets what a connection needs. @throws BrokerFault, of which `credentials_rejected` ends the session; StreamFault to name the cause. */
+  begin(signal: AbortSignal): Promise<Conversation<Event>>
+  /** Names what an event is the newest state of, so that a slow reader gets only the newest; null for events that each count. */
+  stateOf?(event: Event): string | null
+}

@@ -1,0 +1,77 @@
+import type { Account, Connection } from '../../domain/account.ts'
+import { type Broker, BrokerFault, type PositionReport, type Snapshot } from '../../ports/broker.ts'
+import type { Deps } from '../deps.ts'
+import { limited } from '../limited.ts'
+import type { OrderDesk } from '../orders/order-desk.ts'
+import type { AccountRecords } from './account-records.ts'
+import type { OrderSnapshots } from './order-snapshots.ts'
+
+/** What it takes to read accounts. */
+export interface AccountParts {
+  readonly records: AccountRecords
+  readonly snapshots: OrderSnapshots
+  readonly desk: OrderDesk
+}
+
+/** The accounts of one login, and pictures of them. */
+export class LoginAccounts {
+  readonly #deps: Pick<Deps, 'store' | 'clock' | 'timing'>
+  readonly #parts: AccountParts
+  readonly #connection: Connection
+  #accounts: readonly Account[] = []
+
+  constructor(deps: Pick<Deps, 'store' | 'clock' | 'timing'>, parts: AccountParts, connection: Connection) {
+    this.#deps = deps
+    this.#parts = parts
+    this.#connection = connection
+  }
+
+  async load(): Promise<void> {
+    this.#accounts = await this.#deps.store.accounts.listByConnections([this.#connection.connectionId])
+  }
+
+  /** By the broker's own key; a login has few. */
+  find(brokerAccountId: string): Account | undefined {
+    return this.#accounts.find(account => account.brokerAccountId === brokerAccountId)
+  }
+
+  /** A picture of every account. One that cannot be read keeps no other from it. @throws the first failure. */
+  async read(session: Broker, what: 'orders' | 'all', signal: AbortSignal): Promise<void> {
+    let failure: BrokerFault | null = null
+    for (const account of this.#accounts) {
+      try {
+        await this.#read(session, account, what, signal)
+      } catch (cause) {
+        if (!(cause instanceof BrokerFault) || cause.kind === 'credentials_rejected') throw cause
+        failure ??= cause
+      }
+    }
+    if (failure !== null) throw failure
+  }
+
+  /** Takes positions that were told, asking again where they leave out a holding. @throws BrokerFault */
+  putPositions(session: Broker, account: Account, positions: Snapshot<PositionReport>, signal: AbortSignal): Promise<void> {
+    const { clock, timing } = this.#deps
+    const read = (within: AbortSignal) => session.positions(account.brokerAccountId, within)
+    return this.#parts.records.putPositions(account, positions, () => limited(clock, timing.readMs, read, signal))
+  }
+
+  /** Whether orders move here: some can, or did not long ago. A store that cannot say is taken to say yes. */
+  async areBusy(): Promise<boolean> {
+    const { clock, store, timing } = this.#deps
+    const since = clock.monotonicMs() - timing.auditMs
+    for (const { accountId } of this.#accounts) {
+      const changedAt = this.#parts.desk.changedAt(accountId)
+      if (changedAt !== null && changedAt > since) return true
+    }
+    const open = await store.orders.unfinished({ connectionId: this.#connection.connectionId }).catch(() => null)
+    return open === null || open.length > 0
+  }
+
+  async #read(session: Broker, account: Account, what: 'orders' | 'all', signal: AbortSignal): Promise<void> {
+    const { clock, timing } = this.#deps
+    await this.#parts.snapshots.take(session, this.#connection, account, signal)
+    if (what === 'orders') return
+    await limited(clock, timing.commandMs, within => this.#parts.records.refresh(session, account, within), signal)
+  }
+}

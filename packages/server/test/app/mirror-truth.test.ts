@@ -1,0 +1,218 @@
+// What a mirror believes: nothing ends by being left out, nothing pending stays so, and no execution is counted twice.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { parseDecimal } from '@trunkline/core/domain/decimal'
+import type { Order, OrderTicket } from '@trunkline/core/domain/order'
+import { Bench, type World } from './bench.ts'
+
+let bench: Bench
+before(async () => {
+  bench = await Bench.open()
+})
+after(() => bench[Symbol.asyncDispose]())
+
+const TICKET: OrderTicket = {
+  ...{ side: 'BUY', type: 'LMT', tif: 'GTC', symbol: 'QQQ', instrument: 'STK', notional: null, stopPrice: null, legs: null },
+  quantity: parseDecimal('10', 'quantity'),
+  limitPrice: parseDecimal('10.00', 'limitPrice')
+}
+
+async function held(world: World): Promise<void> {
+  world.app.mirrors.hold(world.connection)
+  await world.clock.until(() => world.health.state === 'live', 'live')
+}
+
+function idOf(order: Order): string {
+  assert.ok(order.brokerOrderId)
+  return order.brokerOrderId
+}
+
+/** What the stream says from now on is lost without a word. */
+function loseReports(world: World): void {
+  world.broker.streams.route = () => []
+}
+
+for (const pending of ['pending_cancel', 'pending_replace'] as const) {
+  for (const end of ['cancelled', 'working', 'replaced'] as const) {
+    test(`an order that is ${pending} because of somebody else does not stay so when its end (${end}) was missed`, async () => {
+      await using world = await bench.world()
+      await held(world)
+      const { brokerOrderId } = world.book.addOutside(TICKET, world.account.brokerAccountId)
+      await world.clock.settled()
+      world.book.move(brokerOrderId, pending)
+      await world.clock.settled()
+      assert.equal((await world.orders())[0]?.status, pending)
+      loseReports(world)
+      world.book.move(brokerOrderId, end)
+      await world.clock.advance(1_000)
+      assert.deepEqual([(await world.orders())[0]?.status, world.app.resolver.watched], [end, 0])
+    })
+  }
+}
+
+test('one that stays pending at the broker is asked about again and again, and is let go when it ends', async () => {
+  await using world = await bench.world()
+  await held(world)
+  const { brokerOrderId } = world.book.addOutside(TICKET, world.account.brokerAccountId)
+  world.book.move(brokerOrderId, 'pending_cancel')
+  await world.clock.advance(60_000)
+  const asked = world.broker.reads.findOrder
+  assert.ok(asked >= 6, String(asked))
+  loseReports(world)
+  world.book.move(brokerOrderId, 'cancelled')
+  await world.clock.advance(30_000)
+  assert.deepEqual([(await world.orders())[0]?.status, world.app.resolver.watched], ['cancelled', 0])
+})
+
+test('a cancel of our own whose end was missed is found out, on a quiet connection too', async () => {
+  await using world = await bench.world()
+  await held(world)
+  const order = await world.given(world.place())
+  loseReports(world)
+  world.broker.plans.cancel.push({ status: 'pending_cancel' })
+  assert.equal((await world.given(world.cancel(order))).status, 'pending_cancel')
+  world.book.move(idOf(order), 'cancelled')
+  await world.clock.advance(3_000)
+  assert.equal((await world.stored(order)).status, 'cancelled')
+})
+
+test('after a restart, what was pending because of somebody else is asked about', async () => {
+  await using world = await bench.world()
+  await held(world)
+  const { brokerOrderId } = world.book.addOutside(TICKET, world.account.brokerAccountId)
+  world.book.move(brokerOrderId, 'pending_cancel')
+  await world.clock.settled()
+  await world.stop()
+  world.book.move(brokerOrderId, 'cancelled')
+  world.broker.readPlan = kind => (kind === 'orders' ? { fault: 'unreachable' } : {})
+  await world.restart()
+  await world.clock.advance(1_000)
+  assert.equal((await world.orders())[0]?.status, 'cancelled')
+})
+
+test('an order list that is empty, or lacks some, closes nothing, and what is not in it is asked about', async () => {
+  await using world = await bench.world()
+  const orders = [await world.given(world.place()), await world.given(world.place()), await world.given(world.place())]
+  await held(world)
+  for (const plan of [{ isEmpty: true }, { hides: ({ brokerOrderId }: { brokerOrderId: string }) => brokerOrderId !== 'o-2' }] as const) {
+    world.broker.readPlan = kind => (kind === 'orders' ? plan : {})
+    world.broker.reads.findOrder = 0
+    world.broker.streams.down()
+    world.broker.streams.up()
+    await world.clock.advance(1_000)
+    for (const order of orders) assert.equal((await world.stored(order)).status, 'working')
+    assert.equal(world.broker.reads.findOrder, 'isEmpty' in plan ? 3 : 2)
+    assert.equal(world.health.state, 'live')
+  }
+  // While the missing ones cannot be asked about, the picture is none.
+  world.broker.readPlan = kind => (kind === 'orders' ? { isEmpty: true } : kind === 'findOrder' ? { fault: 'unreachable' } : {})
+  world.broker.streams.down()
+  world.broker.streams.up()
+  await world.clock.advance(20_000)
+  assert.equal(world.health.state, 'stale')
+})
+
+test('positions that cannot be read, or are not listed once, are not flat', async () => {
+  await using world = await bench.world()
+  const order = await world.given(world.place())
+  await held(world)
+  world.book.fill(idOf(order), '10')
+  await world.clock.advance(400_000)
+  const holdings = async () =>
+    (await bench.store.accounts.positions([world.account.accountId])).map(({ symbol, quantity }) => [symbol, quantity])
+  assert.deepEqual(await holdings(), [['SPY', '10']])
+  const before = (await world.events()).length
+
+  world.broker.readPlan = kind => (kind === 'positions' ? { fault: 'unreachable' } : {})
+  world.broker.streams.down()
+  world.broker.streams.up()
+  await world.clock.advance(20_000)
+  assert.deepEqual([await holdings(), world.health.state], [[['SPY', '10']], 'stale'])
+
+  let empty = 0
+  world.broker.readPlan = kind => {
+    if (kind !== 'positions') return {}
+    empty += 1
+    return empty === 1 ? { isEmpty: true } : {}
+  }
+  await world.clock.until(() => world.health.state === 'live', 'live')
+  assert.deepEqual([await holdings(), empty, (await world.events()).length], [[['SPY', '10']], 2, before])
+
+  // By the stream as well: one list that lacks it is asked about.
+  world.broker.streams.push({
+    type: 'positions',
+    brokerAccountId: world.account.brokerAccountId,
+    positions: { items: [], asOf: world.clock.now() }
+  })
+  await world.clock.settled()
+  assert.deepEqual([await holdings(), (await world.events()).length], [[['SPY', '10']], before])
+})
+
+test('a position that is gone is told as zero', async () => {
+  await using world = await bench.world()
+  const bought = await world.given(world.place())
+  await held(world)
+  world.book.fill(idOf(bought), '10')
+  await world.clock.advance(400_000)
+  const sold = await world.given(world.place({ side: 'SELL' }))
+  world.book.fill(idOf(sold), '10')
+  await world.clock.advance(400_000)
+  assert.deepEqual(await bench.store.accounts.positions([world.account.accountId]), [])
+  const last = (await world.events()).findLast(({ topic }) => topic === 'positions')
+  assert.equal(last?.topic === 'positions' ? last.data[0]?.quantity : null, '0')
+})
+
+test('fills inferred from a picture give way to the executions that come late by the stream', async () => {
+  await using world = await bench.world()
+  const order = await world.given(world.place())
+  await held(world)
+  world.broker.tells = 'totals'
+  loseReports(world)
+  world.book.fill(idOf(order), '4', '10.00')
+  world.book.fill(idOf(order), '6', '11.00')
+  world.broker.streams.down()
+  world.broker.streams.up()
+  await world.clock.settled()
+  const inferred = await world.stored(order)
+  assert.deepEqual(
+    [inferred.status, inferred.fills.map(({ quantity, price, inferred: isInferred }) => [quantity, price, isInferred])],
+    ['filled', [['10', '10.6', true]]]
+  )
+  const report = world.book.get(idOf(order))
+  const [first, second] = report.fills ?? []
+  assert.ok(first && second)
+  // Late, the second first, and each of them twice.
+  for (const fill of [second, first, second, first]) {
+    world.broker.streams.push({ type: 'order', report: { ...report, fills: [fill], status: 'partially_filled' } })
+    await world.clock.settled()
+    const sum = (await world.stored(order)).fills.reduce((total, { quantity }) => total + Number(quantity), 0)
+    assert.equal(sum, 10)
+  }
+  const real = await world.stored(order)
+  assert.deepEqual(real.fills.map(({ fillId }) => fillId).toSorted(), [first.fillId, second.fillId].toSorted())
+  assert.deepEqual([real.status, [...world.counted.keys()].filter(name => name.startsWith('order_alarms'))], ['filled', []])
+})
+
+test('what happened between two pictures is told once, and in order', async () => {
+  await using world = await bench.world()
+  const orders = [await world.given(world.place()), await world.given(world.place())]
+  await held(world)
+  const before = (await world.events()).length
+  world.broker.streams.down(true)
+  for (const order of orders) world.book.fill(idOf(order), '4')
+  const outside = world.book.addOutside(TICKET, world.account.brokerAccountId)
+  await world.clock.advance(10_000)
+  world.book.fill(outside.brokerOrderId, '10')
+  world.broker.streams.up()
+  await world.clock.advance(400_000)
+  const told = (await world.events()).slice(before).flatMap(event => (event.topic === 'orders' ? [event.data] : []))
+  const lives = Map.groupBy(told, ({ brokerOrderId }) => brokerOrderId)
+  assert.deepEqual(
+    orders.map(order => lives.get(idOf(order))?.map(({ status }) => status)),
+    [['partially_filled'], ['partially_filled']]
+  )
+  assert.deepEqual(
+    lives.get(outside.brokerOrderId)?.map(({ status }) => status),
+    ['working', 'filled']
+  )
+})

@@ -1,0 +1,86 @@
+// F25, F28, F29: what becomes of the database, on PostgreSQL of its own behind a line of its own.
+import assert from 'node:assert/strict'
+import { after } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { FaultProxy } from '@trunkline/testkit/fault-proxy/index'
+import { createDatabase, startPostgres } from '@trunkline/testkit/postgres/index'
+import { until } from '@trunkline/testkit/until'
+import { Client } from 'pg'
+import { matrix } from './matrix.ts'
+import { restartUnderLoad } from './process-faults.ts'
+import type { Fault } from './stage.ts'
+
+const resources = new AsyncDisposableStack()
+const cluster = resources.use(await startPostgres())
+const database = await createDatabase(cluster.url)
+const line = resources.use(await FaultProxy.start())
+line.leadTo(Number(new URL(database.url).port))
+after(() => resources.disposeAsync())
+
+function behindTheLine(): string {
+  const url = new URL(database.url)
+  url.port = String(line.port)
+  return url.href
+}
+
+/** A server process that dies takes all others with it: the server throws every connection out, recovers from its log and begins anew. */
+async function crashDatabase(): Promise<void> {
+  const client = new Client({ connectionString: database.url })
+  const gone = new Promise<void>(resolve => client.once('end', () => resolve()))
+  client.on('error', () => undefined)
+  await client.connect()
+  const { rows } = await client.query<{ pid: number; since: Date }>('select pg_backend_pid() as pid, pg_postmaster_start_time() as since')
+  const [own] = rows
+  assert.ok(own !== undefined)
+  process.kill(own.pid, 'SIGKILL')
+  await gone
+}
+
+const DATABASE: readonly Fault[] = [
+  {
+    id: 'F28',
+    title: 'the database crashes under load and recovers, twice',
+    async play(stage) {
+      const load = stage.trade(10, 150)
+      for (let crash = 0; crash < 2; crash += 1) {
+        await delay(stage.chance.whole(200, 600))
+        await crashDatabase()
+        await until(
+          async () => (await stage.world.platform.call('GET', '/users', stage.world.platform.headers())).status === 200,
+          'it is back'
+        )
+      }
+      await load
+    }
+  },
+  {
+    id: 'F28',
+    title: 'the database cannot be reached for seconds under load',
+    async play(stage) {
+      const load = stage.trade(6, 500)
+      line.refuse()
+      line.reset('request')
+      await until(async () => (await fetch(`${stage.world.demo.base_url}/readyz`)).status === 503, 'the service says that it is not ready')
+      await delay(1_500)
+      line.clear()
+      await load
+      assert.ok(line.counts.refused > 0)
+    }
+  },
+  {
+    id: 'F29',
+    title: 'the database is slow',
+    async play(stage) {
+      line.set('request', 'both', { latencyMs: 60, jitterMs: 50 })
+      await stage.trade(3, 100)
+      line.clear()
+    }
+  },
+  {
+    id: 'F25',
+    title: 'the service is killed under load, and starts again',
+    play: stage => restartUnderLoad(stage, 'SIGKILL', 'SIGKILL')
+  }
+]
+
+matrix({ name: 'database', env: { TRUNKLINE_DATABASE_URL: behindTheLine() } }, DATABASE)

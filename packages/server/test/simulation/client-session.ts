@@ -1,0 +1,236 @@
+// One connection of a platform to the broker stream, which holds the service to every promise of the protocol.
+import assert from 'node:assert/strict'
+import type { UserId } from '@trunkline/core/domain/ids'
+import type { ServerMessage } from '../../src/wire/stream.ts'
+import type { Update } from '../../src/wire/update.ts'
+import type { SceneLine, WireEnd } from './scene-line.ts'
+
+/** Whose connection it is, and what becomes of what is heard on it. */
+export interface SessionOwner {
+  readonly name: string
+  readonly credentials: { readonly client_id: string; readonly client_secret: string }
+  readonly wantsStatus: boolean
+  /** What each subscription asks for; the first follows the authentication. */
+  readonly topics: readonly (readonly string[])[]
+  note(what: string): void
+  mix(text: string): void
+  authenticated(session: ClientSession): void
+  /** What comes from here on comes after `seq`. */
+  subscribed(userId: UserId, seq: number, asked: Asked): void
+  update(update: Update, text: string): void
+  caughtUp(userId: UserId, seq: number): void
+  refused(userId: UserId, message: string, asked: Asked): void
+  unsubscribed(userId: UserId): void
+  status(message: Extract<ServerMessage, { type: 'stream_status' }>): void
+  closed(session: ClientSession, code: number): void
+  failed(cause: unknown): void
+}
+
+/** A `subscribe_user` under way. */
+export interface Asked {
+  readonly after: number | null
+  /** The session had the user already. */
+  readonly isRepeat: boolean
+}
+
+export class ClientSession implements WireEnd {
+  readonly #owner: SessionOwner
+  #line: SceneLine | null = null
+  #isGreeted = false
+  #isKnown = false
+  readonly #topics = new Set<string>()
+  readonly #topicsAsked: (readonly string[])[] = []
+  readonly #asked = new Map<UserId, Asked[]>()
+  readonly #following = new Set<UserId>()
+  readonly #replaying = new Set<UserId>()
+  #unsubscribes: UserId[] = []
+  readonly #pings: number[] = []
+  #errorsDue = 0
+  #isOver = false
+
+  constructor(owner: SessionOwner) {
+    this.#owner = owner
+  }
+
+  /** Begins on a line that was opened with this as its end. */
+  begin(line: SceneLine): void {
+    this.#line = line
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  get isKnown(): boolean {
+    return this.#isKnown && !this.#isOver
+  }
+
+  get following(): ReadonlySet<UserId> {
+    return this.#following
+  }
+
+  /** Nothing it asked for is without its answer. */
+  get isAtRest(): boolean {
+    const isAsking = [...this.#asked.values()].some(asked => asked.length > 0)
+    return this.isKnown && !isAsking && this.#replaying.size === 0 && this.#topicsAsked.length === 0 && this.#pings.length === 0
+  }
+
+  isAsking(userId: UserId): boolean {
+    return (this.#asked.get(userId)?.length ?? 0) > 0 || this.#replaying.has(userId)
+  }
+
+  subscribeUser(userId: UserId, after: number | null): void {
+    const asked = this.#asked.get(userId) ?? []
+    this.#asked.set(userId, asked)
+    asked.push({ after, isRepeat: this.#following.has(userId) })
+    this.#say({ action: 'subscribe_user', user_id: userId, ...(after === null ? {} : { after }) })
+  }
+
+  unsubscribeUser(userId: UserId): void {
+    this.#unsubscribes.push(userId)
+    this.#say({ action: 'unsubscribe_user', user_id: userId })
+  }
+
+  ping(seq: number): void {
+    this.#pings.push(seq)
+    this.#say({ action: 'ping', seq })
+  }
+
+  /** Something the service cannot understand. */
+  babble(): void {
+    this.#errorsDue += 1
+    this.#say('{"action":"dance"}')
+  }
+
+  read(isRead: boolean): void {
+    this.#line?.read(isRead)
+  }
+
+  leave(): void {
+    this.#isOver = true
+    this.#line?.leave()
+  }
+
+  /** The client goes away and the service hears nothing of it: nothing is read any more. */
+  vanish(): void {
+    this.#isOver = true
+    this.#line?.read(false)
+  }
+
+  message(text: string): void {
+    if (this.#isOver) return
+    this.#owner.mix(text)
+    try {
+      this.#take(JSON.parse(text), text)
+    } catch (cause) {
+      this.#owner.failed(cause)
+    }
+  }
+
+  closed(code: number): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#owner.note(`${this.#owner.name} is closed with ${code}`)
+    // Never for what it said or left unsaid: it says nothing wrong and authenticates at once.
+    if (code !== 1001 && code !== 1006 && code !== 4008) this.#owner.failed(new Error(`${this.#owner.name} was closed with ${code}`))
+    this.#owner.closed(this, code)
+  }
+
+  #take(message: ServerMessage | Update, text: string): void {
+    assert.equal(this.#isGreeted, message.type !== 'welcome', `the first message and no other is welcome, was ${message.type}`)
+    switch (message.type) {
+      case 'welcome':
+        this.#isGreeted = true
+        return this.#authenticate()
+      case 'auth_success':
+        this.#isKnown = true
+        for (const topics of this.#owner.topics) this.#subscribe(topics)
+        return this.#owner.authenticated(this)
+      case 'auth_error':
+        this.#owner.note(`${this.#owner.name} is refused: ${message.message}`)
+        this.leave()
+        return this.#owner.closed(this, 1000)
+      case 'subscribed':
+        assert.deepEqual(message.topics, this.#topicsAsked.shift(), 'the topics are those asked for')
+        for (const topic of message.topics) this.#topics.add(topic)
+        return
+      case 'user_subscribed':
+        return this.#subscribed(message.user_id, message.seq)
+      case 'caught_up':
+        assert.ok(this.#replaying.delete(asUser(message.user_id)), 'caught_up ends a replay')
+        return this.#owner.caughtUp(asUser(message.user_id), message.seq)
+      case 'subscription_failed':
+        return this.#refused(message)
+      case 'user_unsubscribed':
+        return this.#unsubscribed(asUser(message.user_id))
+      case 'pong':
+        return assert.equal(message.seq, this.#pings.shift(), 'a pong answers the next ping')
+      case 'error':
+        this.#errorsDue -= 1
+        return assert.ok(this.#errorsDue >= 0, `an error for nothing: ${message.message}`)
+      case 'stream_status':
+        assert.ok(this.#owner.wantsStatus, 'a status was sent to a client that did not ask for it')
+        return this.#owner.status(message)
+      default:
+        return this.#update(message, text)
+    }
+  }
+
+  #authenticate(): void {
+    const extensions = this.#owner.wantsStatus ? { extensions: ['stream_status'] } : {}
+    this.#say({ action: 'authenticate', ...this.#owner.credentials, ...extensions })
+  }
+
+  #subscribe(topics: readonly string[]): void {
+    this.#topicsAsked.push(topics)
+    this.#say({ action: 'subscribe', topics })
+  }
+
+  #subscribed(user: string, seq: number): void {
+    const userId = asUser(user)
+    const asked = this.#asked.get(userId)?.shift()
+    assert.ok(asked !== undefined, `${userId} was subscribed without being asked for`)
+    this.#following.add(userId)
+    if (asked.after !== null) {
+      assert.equal(seq, asked.after, 'a replay begins where it was asked to')
+      this.#replaying.add(userId)
+    }
+    this.#owner.note(`${this.#owner.name} has ${userId} from ${seq} on`)
+    this.#owner.subscribed(userId, seq, asked)
+  }
+
+  /** Nothing was changed, so that a user whom the session had is still there. */
+  #refused({ message, user_id }: Extract<ServerMessage, { type: 'subscription_failed' }>): void {
+    assert.ok(user_id !== undefined, `topics were refused: ${message}`)
+    const userId = asUser(user_id)
+    // A replay that cannot go on ends the subscription it belongs to.
+    const wasReplaying = this.#replaying.delete(userId)
+    if (wasReplaying) this.#following.delete(userId)
+    const asked = wasReplaying ? { after: 0, isRepeat: false } : this.#asked.get(userId)?.shift()
+    assert.ok(asked !== undefined, `${userId} was refused without being asked for: ${message}`)
+    this.#owner.note(`${this.#owner.name} does not get ${userId}: ${message}`)
+    this.#owner.refused(userId, message, asked)
+  }
+
+  #unsubscribed(userId: UserId): void {
+    const at = this.#unsubscribes.indexOf(userId)
+    if (at >= 0) this.#unsubscribes.splice(at, 1)
+    this.#following.delete(userId)
+    this.#owner.unsubscribed(userId)
+  }
+
+  #update(update: Update, text: string): void {
+    const userId = asUser(update.user_id)
+    assert.ok(this.#following.has(userId), `an update of ${userId}, who is not subscribed`)
+    assert.ok(this.#topics.has('all') || this.#topics.has(update.type), `an update of ${update.type}, which is not subscribed`)
+    this.#owner.update(update, text)
+  }
+
+  #say(message: unknown): void {
+    this.#line?.say(message)
+  }
+}
+
+function asUser(text: string): UserId {
+  return text as UserId
+}

@@ -1,0 +1,142 @@
+// A platform that places, modifies, cancels and reads for its users, several things at once, and remembers what it was answered.
+import assert from 'node:assert/strict'
+import { cancelOrder } from '@trunkline/core/app/orders/cancel-order'
+import { modifyOrder } from '@trunkline/core/app/orders/modify-order'
+import { placeOrder } from '@trunkline/core/app/orders/place-order'
+import { parseDecimal } from '@trunkline/core/domain/decimal'
+import { parseClOrdId } from '@trunkline/core/domain/ids'
+import type { Order } from '@trunkline/core/domain/order'
+import { presentOrder } from '../../src/wire/order.ts'
+import type { Chance } from './chance.ts'
+import { readBalances, readOrders, readPositions } from './rest.ts'
+import type { Login, Owner, Scene } from './scene.ts'
+import type { Service } from './service.ts'
+import { isPassing } from './stream-client.ts'
+import { assertNoOlder, type Witness } from './witness.ts'
+
+const LATELY = 6
+
+export class Platform {
+  /** Every order that a request was answered with. */
+  readonly answers: Order[] = []
+  readonly #scene: Scene
+  readonly #service: () => Service
+  readonly #chance: Chance
+  readonly #witness: Witness
+  readonly #fail: (cause: unknown) => void
+  readonly #underWay = new Map<Promise<void>, Service>()
+  #wishes = 0
+
+  constructor(surroundings: {
+    readonly scene: Scene
+    readonly service: () => Service
+    readonly chance: Chance
+    readonly witness: Witness
+    readonly fail: (cause: unknown) => void
+  }) {
+    this.#scene = surroundings.scene
+    this.#service = surroundings.service
+    this.#chance = surroundings.chance
+    this.#witness = surroundings.witness
+    this.#fail = surroundings.fail
+  }
+
+  /** Whether a request waits for its answer that can still come. */
+  get isWaiting(): boolean {
+    return [...this.#underWay.values()].some(({ life }) => !life.isOver)
+  }
+
+  place({ owner, connection, accounts }: Login): void {
+    const chance = this.#chance
+    const account = chance.oneOf(accounts)
+    if (account === undefined) return
+    const clOrdId = this.#name()
+    this.#ask(owner, `place ${clOrdId}`, ({ app }) =>
+      placeOrder(app, owner.caller, {
+        ...{ side: chance.happens(0.7) ? 'BUY' : 'SELL', type: 'LMT', tif: 'DAY', symbol: chance.happens(0.8) ? 'SPY' : 'QQQ', instrument: 'STK' },
+        ...{ notional: null, stopPrice: null, legs: null },
+        accountId: account.accountId,
+        broker: connection.broker,
+        clOrdId: parseClOrdId(clOrdId),
+        quantity: parseDecimal(String(chance.whole(1, 20)), 'quantity'),
+        limitPrice: parseDecimal('10.00', 'limitPrice')
+      })
+    )
+  }
+
+  async cancel(login: Login): Promise<void> {
+    const order = await this.#someOrder(login)
+    if (order === null) return
+    this.#ask(login.owner, `cancel ${order.clOrdId}`, ({ app }) => cancelOrder(app, login.owner.caller, order.accountId, order.orderId))
+  }
+
+  async modify(login: Login): Promise<void> {
+    const order = await this.#someOrder(login)
+    if (order === null) return
+    const clOrdId = this.#name()
+    const request = {
+      newClOrdId: parseClOrdId(clOrdId),
+      broker: login.connection.broker,
+      quantity: parseDecimal(String(this.#chance.whole(1, 30)), 'quantity'),
+      notional: null,
+      limitPrice: parseDecimal('11.00', 'limitPrice'),
+      stopPrice: null
+    }
+    this.#ask(login.owner, `modify ${order.clOrdId} to ${clOrdId}`, ({ app }) =>
+      modifyOrder(app, login.owner.caller, order.accountId, order.orderId, request)
+    )
+  }
+
+  read(owner: Owner): void {
+    const kind = this.#chance.weighted({ orders: 4, positions: 2, balances: 1 })
+    const before = this.#witness.sightings()
+    this.#begin(`read ${kind} of ${owner.user.userId}`, async ({ app }) => {
+      if (kind === 'positions') return `${(await readPositions(app, owner.caller)).length} positions`
+      if (kind === 'balances') return `${(await readBalances(app, owner.caller)).length} balances`
+      const orders = await readOrders(app, owner.caller)
+      assertNoOlder(orders, owner.user.userId, before)
+      for (const order of orders) this.#witness.saw(owner.user.userId, order)
+      return `${orders.length} orders`
+    })
+  }
+
+  #ask(owner: Owner, what: string, ask: (service: Service) => Promise<Order>): void {
+    this.#begin(what, async service => {
+      const order = await ask(service)
+      this.answers.push(order)
+      this.#witness.saw(owner.user.userId, presentOrder(order))
+      return order.status
+    })
+  }
+
+  /** The platform does not wait: several of its requests are under way at once. */
+  #begin(what: string, ask: (service: Service) => Promise<string>): void {
+    const { trace } = this.#scene
+    const service = this.#service()
+    trace.note(what)
+    const done: Promise<void> = ask(service)
+      .then(
+        answer => trace.note(`${what}: answered ${answer}`),
+        (cause: unknown) => {
+          if (!isPassing(cause)) return this.#fail(cause)
+          assert.ok(cause instanceof Error)
+          trace.note(`${what}: ${'code' in cause ? cause.code : cause.name}`)
+        }
+      )
+      .finally(() => this.#underWay.delete(done))
+    this.#underWay.set(done, service)
+  }
+
+  #name(): string {
+    this.#wishes += 1
+    // Some names come twice, as they do when a platform repeats itself.
+    return `w-${this.#chance.happens(0.05) ? this.#wishes - 1 : this.#wishes}`
+  }
+
+  async #someOrder({ accounts }: Login): Promise<Order | null> {
+    const accountIds = accounts.map(({ accountId }) => accountId)
+    const page = { limit: 200, edge: null, descending: true } as const
+    const { rows } = await this.#scene.store.inner.orders.list({ accountIds }, 'entryTime', page)
+    return this.#chance.oneOf(rows.slice(0, LATELY)) ?? null
+  }
+}

@@ -1,0 +1,34 @@
+// A user's records as the REST API gives them: the same use cases, the same presenters.
+import { listBalances } from '@trunkline/core/app/accounts/read-balances'
+import { listPositions } from '@trunkline/core/app/accounts/read-positions'
+import type { UserCaller } from '@trunkline/core/app/caller'
+import type { AppDeps } from '@trunkline/core/app/deps'
+import { listOrders } from '@trunkline/core/app/orders/list-orders'
+import { presentBalance, presentPosition } from '../../src/wire/account.ts'
+import { presentOrder } from '../../src/wire/order.ts'
+import type { Picture, WireRecord } from './user-record.ts'
+
+const PAGE = { limit: 1_000, edge: null, descending: true } as const
+
+export async function readOrders(app: AppDeps, caller: UserCaller): Promise<readonly WireRecord[]> {
+  return (await listOrders(app, caller, {}, {}, 'entryTime', PAGE)).rows.map(presentOrder)
+}
+
+export async function readPositions(app: AppDeps, caller: UserCaller): Promise<readonly WireRecord[]> {
+  const positions = await listPositions(app, caller, {}, null)
+  return positions.map(({ account, position }) => presentPosition(caller.user.userId, account, position))
+}
+
+export async function readBalances(app: AppDeps, caller: UserCaller): Promise<readonly WireRecord[]> {
+  const balances = await listBalances(app, caller, {})
+  return balances.map(({ account, balance }) => presentBalance(caller.user.userId, account, balance))
+}
+
+/** Everything, one after the other as a platform would ask for it. */
+export async function readPicture(app: AppDeps, caller: UserCaller): Promise<Picture> {
+  return {
+    orders: await readOrders(app, caller),
+    positions: await readPositions(app, caller),
+    balances: await readBalances(app, caller)
+  }
+}

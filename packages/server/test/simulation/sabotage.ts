@@ -1,0 +1,137 @@
+// Faults of the service itself, put in on purpose: a simulation that does not notice them proves nothing.
+import type { Deps } from '@trunkline/core/app/deps'
+import type { Fill } from '@trunkline/core/domain/order'
+import type { AccountEvent, Broker, BrokerDefinition, OrderReport } from '@trunkline/core/ports/broker'
+import type { BusMessage } from '@trunkline/core/ports/bus'
+import type { OrderChange } from '@trunkline/core/ports/store'
+import type { Line } from '../../src/stream/line.ts'
+
+/** What stands between the parts of the service. Made anew for each of its lives. */
+export interface Sabotage {
+  readonly deps?: (deps: Deps) => Deps
+  readonly line?: (line: Line) => Line
+}
+
+/** One in so many goes wrong, so that a day is well for a while. */
+const RARELY = 7
+
+export const SABOTAGES: Readonly<Record<string, () => Sabotage>> = {
+  'a stream that drops an update': () => {
+    const isDue = everySo(3 * RARELY)
+    return { line: line => ({ ...passed(line), send: frame => void (isUpdate(frame) && isDue() ? undefined : line.send(frame)) }) }
+  },
+  'a stream that repeats an update': () => {
+    const isDue = everySo(3 * RARELY)
+    return {
+      line: line => ({
+        ...passed(line),
+        send: frame => {
+          line.send(frame)
+          if (isUpdate(frame) && isDue()) line.send(frame)
+        }
+      })
+    }
+  },
+  'updates that are told before they are stored': () => ({
+    deps: deps => {
+      const orders = withMethod(deps.store.orders, 'record', record => async (changes: readonly OrderChange[]) => {
+        const last = await deps.store.events.last(changes[0]?.order.userKey ?? never())
+        const event = (order: OrderChange['order'], index: number) => ({
+          ...{ eventId: deps.ids.uuid<Told['eventId']>(), userKey: order.userKey, seq: last + 1 + index, accountId: order.accountId },
+          ...{ at: deps.clock.now(), topic: 'orders' as const, data: order }
+        })
+        const told = changes.filter(({ tell }) => tell).map(({ order }, index) => event(order, index))
+        if (told[0] !== undefined) deps.bus.publish({ type: 'events', userKey: told[0].userKey, events: told })
+        return await record(changes)
+      })
+      return { ...deps, store: { ...deps.store, orders } }
+    }
+  }),
+  'a change that is confirmed and not written': () => {
+    const isDue = everySo(RARELY)
+    return {
+      deps: deps => {
+        const orders = withMethod(deps.store.orders, 'record', record => async (changes: readonly OrderChange[]) =>
+          changes.length === 1 && changes[0]?.overRevision !== null && isDue() ? [{ kind: 'recorded' as const, event: null }] : await record(changes)
+        )
+        return { ...deps, store: { ...deps.store, orders } }
+      }
+    }
+  },
+  'an execution that is counted twice': () => ({
+    deps: overBrokers(broker => ({ ...passedBroker(broker), events: signal => doubled(broker.events(signal)) }))
+  }),
+  'an order that is sent again when its fate is unknown': () => ({
+    deps: overBrokers(broker => ({
+      ...passedBroker(broker),
+      submit: async (order, signal) => {
+        const outcome = await broker.submit(order, signal)
+        return outcome.kind === 'unknown' ? await broker.submit(order, signal) : outcome
+      }
+    }))
+  }),
+  'an unknown outcome that is shown as a rejection': () => ({
+    deps: overBrokers(broker => ({
+      ...passedBroker(broker),
+      submit: async (order, signal) => {
+        const outcome = await broker.submit(order, signal)
+        return outcome.kind === 'unknown' ? { kind: 'refused', message: 'no answer in time', brokerStatus: null } : outcome
+      }
+    }))
+  })
+}
+
+type Told = Extract<BusMessage, { type: 'events' }>['events'][number]
+
+function everySo(often: number): () => boolean {
+  let count = 0
+  return () => {
+    count += 1
+    return count % often === 0
+  }
+}
+
+function isUpdate(frame: Uint8Array): boolean {
+  return Buffer.from(frame).includes('"seq":') && Buffer.from(frame).includes('"event_id":')
+}
+
+function passed(line: Line): Line {
+  return {
+    send: frame => line.send(frame),
+    idle: () => line.idle(),
+    finish: (code, reason) => line.finish(code, reason),
+    pause: () => line.pause(),
+    resume: () => line.resume()
+  }
+}
+
+function passedBroker(broker: Broker): Broker {
+  return { ...broker }
+}
+
+function overBrokers(wrap: (broker: Broker) => Broker): (deps: Deps) => Deps {
+  return deps => {
+    const wrapped = [...deps.brokers].map(
+      ([id, definition]): [typeof id, BrokerDefinition] => [id, { ...definition, open: credentials => wrap(definition.open(credentials)) }]
+    )
+    return { ...deps, brokers: new Map(wrapped) }
+  }
+}
+
+/** The part with one of its methods replaced, given the real one. */
+function withMethod<Part extends object, Name extends keyof Part>(part: Part, name: Name, replace: (real: Part[Name]) => Part[Name]): Part {
+  return new Proxy(part, { get: (real, method) => (method === name ? replace(real[name]) : Reflect.get(real, method)) })
+}
+
+async function* doubled(events: AsyncIterable<AccountEvent>): AsyncGenerator<AccountEvent, void, undefined> {
+  for await (const event of events) yield event.type === 'order' ? { ...event, report: twice(event.report) } : event
+}
+
+function twice(report: OrderReport): OrderReport {
+  const again = (fill: Fill): Fill => ({ ...fill, fillId: `${fill.fillId}-again` })
+  return { ...report, fills: report.fills?.flatMap(fill => [fill, again(fill)]) ?? null }
+}
+
+function never(): never {
+  throw new Error('a record of no change at all')
+}

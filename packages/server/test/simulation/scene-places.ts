@@ -1,0 +1,36 @@
+// Places of stream sessions by the simulation's time: the database's own clock knows nothing of it.
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { StreamPlaceStore } from '@trunkline/core/ports/store'
+
+interface Place {
+  readonly platformId: string
+  readonly nodeId: string
+  until: number
+}
+
+export class ScenePlaces implements StreamPlaceStore {
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #places = new Map<string, Place>()
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock
+  }
+
+  async take({ platformId, sessionId, nodeId }: Parameters<StreamPlaceStore['take']>[0], limit: number, ttlMs: number): Promise<boolean> {
+    const now = this.#clock.monotonicMs()
+    const others = [...this.#places].filter(([id, place]) => id !== sessionId && place.platformId === platformId && place.until > now)
+    if (others.length >= limit) return false
+    this.#places.set(sessionId, { platformId, nodeId, until: now + ttlMs })
+    return true
+  }
+
+  async renew(nodeId: string, ttlMs: number): Promise<readonly string[]> {
+    const kept = [...this.#places].filter(([, place]) => place.nodeId === nodeId)
+    for (const [, place] of kept) place.until = this.#clock.monotonicMs() + ttlMs
+    return kept.map(([sessionId]) => sessionId)
+  }
+
+  async release(sessionId: string): Promise<void> {
+    this.#places.delete(sessionId)
+  }
+}

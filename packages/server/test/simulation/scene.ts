@@ -1,0 +1,135 @@
+// Who and what there is in one simulation: a platform, its users, their logins at brokers, the store, and the one time they all live in.
+import { randomBytes } from 'node:crypto'
+import type { UserCaller } from '@trunkline/core/app/caller'
+import { sealCredentials } from '@trunkline/core/app/connections/credentials'
+import type { Account, Connection, Platform, User } from '@trunkline/core/domain/account'
+import type { Brand } from '@trunkline/core/domain/brand'
+import { parseBrokerId, parseUserId, parseUuid } from '@trunkline/core/domain/ids'
+import { epochMs } from '@trunkline/core/domain/timestamp'
+import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Ids } from '@trunkline/core/ports/ids'
+import type { Store } from '@trunkline/core/ports/store'
+import { ScriptedBroker } from '@trunkline/testkit/scripted-broker/index'
+import * as make from '@trunkline/testkit/store-contract/records'
+import { VirtualClock } from '@trunkline/testkit/virtual-clock'
+import { EnvelopeVault } from '../../src/vault/envelope.ts'
+import { Sha256Hasher } from '../../src/vault/hasher.ts'
+import { FixedKeyRing, parseKeySet } from '../../src/vault/master-keys.ts'
+import type { Chance } from './chance.ts'
+import { SteppedStore } from './stepped-store.ts'
+import type { Trace } from './trace.ts'
+
+export const VAULT = new EnvelopeVault(new FixedKeyRing(parseKeySet(`k1:${randomBytes(32).toString('base64')}`)))
+export const HASHER = new Sha256Hasher(Buffer.alloc(32, 9))
+
+/** A user's login at a broker, with the broker itself: each login has one of its own, so that each fails in its own way. */
+export interface Login {
+  readonly owner: Owner
+  readonly connection: Connection
+  readonly accounts: readonly Account[]
+  readonly broker: ScriptedBroker
+}
+
+export interface Owner {
+  readonly user: User
+  readonly caller: UserCaller
+  readonly logins: readonly Login[]
+}
+
+/** How big a scene is. */
+export interface Cast {
+  /** Of each user, the capabilities that its logins' brokers have beyond the usual ones. */
+  readonly users: readonly (readonly Partial<BrokerCapabilities>[])[]
+  readonly accountsOf: () => number
+}
+
+export interface Scene {
+  readonly clock: VirtualClock
+  readonly chance: Chance
+  readonly trace: Trace
+  readonly store: SteppedStore
+  readonly ids: Ids
+  readonly platform: Platform
+  readonly clientSecret: string
+  readonly owners: readonly Owner[]
+  readonly logins: readonly Login[]
+}
+
+/** Stores everybody. Nothing of the service runs yet. */
+export async function openScene(
+  inner: Store,
+  { users, accountsOf }: Cast,
+  { clock, chance, trace }: Pick<Scene, 'clock' | 'chance' | 'trace'>
+): Promise<Scene> {
+  const ids = new SceneIds(clock, chance.apart('ids'))
+  const store = new SteppedStore(inner, { clock, chance: chance.apart('store'), trace })
+  clock.restWith(() => store.rest())
+  const clientSecret = ids.secret('sk_')
+  const platform: Platform = { ...make.platform(), platformId: ids.uuid(), clientId: `pk_${ids.uuid()}` }
+  await inner.platforms.create(platform, HASHER.hash(clientSecret), make.audit())
+  const owners: Owner[] = []
+  for (const [index, brokers] of users.entries()) {
+    const user: User = { ...make.user(platform, `user-${index + 1}`), userId: parseUserId(`user-${index + 1}`), userKey: ids.uuid() }
+    await inner.users.create(user, HASHER.hash(ids.secret('us_')), make.audit())
+    store.users.add(user.userKey)
+    const logins: Login[] = []
+    const owner: Owner = { user, caller: { platform, user, ip: null, requestId: null }, logins }
+    for (const capabilities of brokers) {
+      const id = parseBrokerId(`SIM${owners.length + 1}${logins.length + 1}`)
+      const broker = new ScriptedBroker(clock, { ...capabilities, id, name: id })
+      logins.push({ owner, broker, ...(await connected(inner, ids, user, id, accountsOf())) })
+    }
+    owners.push(owner)
+  }
+  return { clock, chance, trace, store, ids, platform, clientSecret, owners, logins: owners.flatMap(({ logins }) => logins) }
+}
+
+async function connected(
+  inner: Store,
+  ids: Ids,
+  user: User,
+  broker: Connection['broker'],
+  count: number
+): Promise<Pick<Login, 'connection' | 'accounts'>> {
+  const attempt = { ...make.attempt(user), attemptId: ids.uuid<ReturnType<typeof make.attempt>['attemptId']>() }
+  const connection: Connection = { ...make.connection(user), connectionId: ids.uuid(), broker }
+  const accounts = Array.from(
+    { length: count },
+    (_, index): Account => ({ ...make.account(connection, `A-${index + 1}`), accountId: ids.uuid() })
+  )
+  await inner.attempts.create(attempt, make.hash(), make.audit())
+  const credentials = sealCredentials(VAULT, connection, { token: 't-1' }, 1)
+  await inner.connections.create(connection, accounts, credentials, attempt.attemptId, make.audit())
+  return { connection, accounts }
+}
+
+/** Ids that sort as they were made and differ from those of every other run, so that runs of the same seed can share a database. */
+class SceneIds implements Ids {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #chance: Chance
+  readonly #run = randomBytes(8).toString('hex')
+  #count = 0
+
+  constructor(clock: Pick<Clock, 'now'>, chance: Chance) {
+    this.#clock = clock
+    this.#chance = chance
+  }
+
+  uuid<Id extends Brand<string, string>>(): Id {
+    this.#count += 1
+    const time = epochMs(this.#clock.now()).toString(16).padStart(12, '0')
+    const count = (this.#count & 0xfff).toString(16).padStart(3, '0')
+    const text = `${time.slice(0, 8)}-${time.slice(8)}-7${count}-8${this.#run.slice(0, 3)}-${this.#run.slice(3, 15)}`
+    return parseUuid<Id>(text, 'id')
+  }
+
+  secret(prefix: string): string {
+    this.#count += 1
+    return `${prefix}${this.#run}-${this.#count}`
+  }
+
+  fraction(): number {
+    return this.#chance.fraction()
+  }
+}

@@ -1,0 +1,136 @@
+// One life of the composed service: the application and the broker stream, over the scene's store and brokers.
+import { application, type Application } from '@trunkline/core/app/application'
+import type { Deps } from '@trunkline/core/app/deps'
+import { DEFAULT_TIMING } from '@trunkline/core/app/timing'
+import type { Log, LogFields } from '@trunkline/core/ports/log'
+import { AccountStream } from '../../src/stream/account/index.ts'
+import { CLOSE } from '../../src/stream/line.ts'
+import type { OutboxLimits } from '../../src/stream/outbox.ts'
+import { Turns } from '../../src/stream/turns.ts'
+import { Life } from './life.ts'
+import { SceneLine, type WireEnd } from './scene-line.ts'
+import type { Sabotage } from './sabotage.ts'
+import { HASHER, type Scene, VAULT } from './scene.ts'
+import { type BusRoute, UnreliableBus } from './unreliable-bus.ts'
+
+/** Small, so that a reader who stops for a while is too slow. */
+const OUTBOX: OutboxLimits = { messagesMax: 48, bytesMax: 48 * 1024, stalledMs: 10_000, allBytesMax: 256 * 1024 }
+const SWEEP_MS = 1_000
+const DRAIN_MS = 10_000
+const CLOSE_MS = 5_000
+
+/** What of a life's surroundings may be other than they should. */
+export interface Conditions {
+  /** How far this machine's wall clock is off, in milliseconds. */
+  readonly skewMs: () => number
+  readonly route: BusRoute
+  /** Stands between the parts of the service, to prove that the simulation notices. */
+  readonly sabotage?: () => Sabotage
+}
+
+export class Service {
+  readonly life = new Life()
+  readonly #scene: Scene
+  readonly #sabotage: Sabotage
+  readonly #application: Application
+  readonly #stream: AccountStream
+  readonly #turns: Turns
+  readonly #lines = new Set<SceneLine>()
+  readonly #stopping = new AbortController()
+  readonly #log: Log
+  readonly counted = new Map<string, number>()
+
+  constructor(scene: Scene, { skewMs, route, sabotage }: Conditions) {
+    this.#scene = scene
+    this.#sabotage = sabotage?.() ?? {}
+    const clock = this.life.clock(scene.clock, skewMs)
+    const note = (level: string) => (message: string, fields?: LogFields) => scene.trace.note(`${level}: ${message}${reasonIn(fields)}`)
+    this.#log = { debug: () => undefined, info: () => undefined, warn: note('warns'), error: note('errs') }
+    const store = scene.store.of(this.life)
+    const sound: Deps = {
+      store,
+      brokers: new Map(scene.logins.map(({ broker }) => [broker.capabilities.id, this.life.broker(broker.definition)])),
+      bus: new UnreliableBus(scene.clock, this.life, route),
+      clock,
+      ids: scene.ids,
+      vault: VAULT,
+      hasher: HASHER,
+      log: this.#log,
+      meter: { count: (name, labels = {}) => this.#count(name, labels), observe: () => undefined },
+      timing: DEFAULT_TIMING
+    }
+    const deps = this.#sabotage.deps?.(sound) ?? sound
+    const lookup = {
+      platform: (clientId: string) => store.platforms.findByClientId(clientId),
+      user: (...who: Parameters<typeof store.users.find>) => store.users.find(...who)
+    }
+    this.#application = application(deps, lookup)
+    this.#stream = new AccountStream(this.#application.app)
+    this.#turns = new Turns(OUTBOX, () => clock.monotonicMs())
+  }
+
+  get app() {
+    return this.#application.app
+  }
+
+  get stream(): AccountStream {
+    return this.#stream
+  }
+
+  /** Takes up what an earlier life left open. */
+  async start(): Promise<void> {
+    void this.#sweep()
+    await this.app.mirrors.start()
+  }
+
+  /** A socket to a client; null once the service takes none. */
+  connect(end: WireEnd): SceneLine | null {
+    if (this.life.isOver || this.#stopping.signal.aborted) return null
+    const line: SceneLine = new SceneLine(this.#turns, OUTBOX, end, () => this.#lines.delete(line))
+    this.#lines.add(line)
+    line.listen(this.#stream.open(this.#sabotage.line?.(line) ?? line, '192.0.2.1'))
+    return line
+  }
+
+  /** Ends as the program does: sessions get what they are owed, commands on the wire a while to end. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.app.orderGateway.drain(DRAIN_MS)
+    this.#stream.finish(CLOSE.goingAway, 'the service is shutting down')
+    await this.life.lived(this.#emptied())
+    for (const line of this.#lines) line.cut()
+    await this.#stream.stop()
+    await this.#application.stop()
+  }
+
+  /** Ends in the middle of whatever it does. */
+  kill(): void {
+    this.life.kill()
+    this.#scene.store.bury(this.life)
+    for (const line of this.#lines) line.cut()
+  }
+
+  async #emptied(): Promise<void> {
+    const { clock } = this.#scene
+    const end = clock.monotonicMs() + CLOSE_MS
+    while (this.#lines.size > 0 && clock.monotonicMs() < end) await clock.sleep(100)
+  }
+
+  async #sweep(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      await this.app.clock.sleep(SWEEP_MS, signal).catch(() => undefined)
+      this.#turns.sweep()
+    }
+  }
+
+  #count(name: string, labels: Readonly<Record<string, string>>): void {
+    const key = [name, ...Object.values(labels)].join(' ')
+    this.counted.set(key, (this.counted.get(key) ?? 0) + 1)
+  }
+}
+
+function reasonIn(fields: LogFields = {}): string {
+  const cause = fields.cause ?? fields.reason
+  return cause === undefined ? '' : ` (${cause instanceof Error ? cause.message : String(cause)})`
+}

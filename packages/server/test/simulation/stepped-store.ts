@@ -1,0 +1,159 @@
+// A real store whose calls are carried out one at a time, in an order that chance decides: what is at once in the service happens here in
+// every order it may, and in the same one again. Calls fail, are late, or are never answered, as they are told to.
+import type { UserKey } from '@trunkline/core/domain/ids'
+import type { Clock } from '@trunkline/core/ports/clock'
+import { CommitUnknown, type ConnectionStore, type LoggedEvent, type Store, StoreUnavailable } from '@trunkline/core/ports/store'
+import type { Chance } from './chance.ts'
+import type { Life } from './life.ts'
+import { ScenePlaces } from './scene-places.ts'
+import type { Trace } from './trace.ts'
+
+/** What becomes of one call. Left out: it is carried out when its turn comes. */
+export interface StorePlan {
+  /** Refused before anything happened; or its answer is lost, whether it was carried out or not. */
+  readonly fault?: 'refused' | 'written' | 'unwritten'
+  /** How long it is before it can be carried out. */
+  readonly afterMs?: number
+}
+
+interface Call {
+  readonly name: string
+  readonly life: Life
+  readonly plan: StorePlan
+  readonly go: () => Promise<unknown>
+  readonly resolve: (value: unknown) => void
+  readonly reject: (cause: unknown) => void
+}
+
+interface Surroundings {
+  readonly clock: Clock
+  readonly chance: Chance
+  readonly trace: Trace
+}
+
+const READS = /\.(find|list|read$|last|span|balances|positions|transactions|freshness|credentials|unfinished|idsBy|withUnfinished|due)/
+
+export class SteppedStore {
+  /** For the harness itself: nothing stands before it. */
+  readonly inner: Store
+  plan: (name: string, isRead: boolean) => StorePlan = () => ({})
+  /** A life takes up these users' connections only: other scenes have theirs in the same database. */
+  readonly users = new Set<UserKey>()
+  /** Newest event of each user that the store holds, whoever knows of it. */
+  readonly committed = new Map<UserKey, number>()
+  readonly #places: ScenePlaces
+  readonly #surroundings: Surroundings
+  #waiting: Call[] = []
+
+  constructor(inner: Store, surroundings: Surroundings) {
+    this.inner = inner
+    this.#surroundings = surroundings
+    this.#places = new ScenePlaces(surroundings.clock)
+  }
+
+  /** The store as one life of the service has it. */
+  of(life: Life): Store {
+    const part = <Part extends object>(name: keyof Store, real: Part) => this.#stepped(String(name), real, life)
+    const { inner } = this
+    return {
+      platforms: part('platforms', inner.platforms),
+      users: part('users', inner.users),
+      attempts: part('attempts', inner.attempts),
+      connections: part('connections', this.#ownOnly(inner.connections)),
+      accounts: part('accounts', inner.accounts),
+      orders: part('orders', inner.orders),
+      events: part('events', inner.events),
+      streamPlaces: part('streamPlaces', this.#places),
+      tokens: part('tokens', inner.tokens),
+      audit: part('audit', inner.audit),
+      probe: () => this.#call({ name: 'probe', life, go: () => inner.probe() }).then(() => undefined),
+      [Symbol.asyncDispose]: async () => undefined
+    }
+  }
+
+  /** Carries out what is next, and gives whether there was anything. To be called when nobody else has anything to do. */
+  async rest(): Promise<boolean> {
+    const calls = this.#next()
+    const answers = await Promise.all(calls.map(call => this.#carryOut(call)))
+    for (const answer of answers) answer()
+    return calls.length > 0
+  }
+
+  /** The calls of a process that was killed: some were on their way already, and happen. */
+  bury(life: Life): void {
+    const { chance } = this.#surroundings
+    this.#waiting = this.#waiting.filter(call => call.life !== life || chance.happens(0.5))
+  }
+
+  #next(): readonly Call[] {
+    const { chance } = this.#surroundings
+    const first = chance.happens(0.5) ? this.#waiting[0] : chance.oneOf(this.#waiting)
+    if (first === undefined) return []
+    // Order changes that wait together may share a commit.
+    const isShared = first.name === 'orders.record' && chance.happens(0.5)
+    const calls = isShared ? this.#waiting.filter(({ name }) => name === first.name) : [first]
+    this.#waiting = this.#waiting.filter(call => !calls.includes(call))
+    return calls
+  }
+
+  /** Gives how to tell the caller. */
+  async #carryOut({ name, life, plan, go, resolve, reject }: Call): Promise<() => void> {
+    this.#surroundings.trace.mix(name)
+    if (plan.fault === 'refused') return () => reject(new StoreUnavailable(`the simulated store refuses ${name}`))
+    const lost = () => reject(new CommitUnknown(`the simulated store lost the answer to ${name}`))
+    if (plan.fault === 'unwritten') return lost
+    try {
+      const value = await go()
+      for (const { userKey, seq } of eventsIn(value)) this.committed.set(userKey, Math.max(seq, this.committed.get(userKey) ?? 0))
+      if (life.isOver) return () => undefined
+      return plan.fault === 'written' ? lost : () => resolve(value)
+    } catch (cause) {
+      return life.isOver ? () => undefined : () => reject(cause)
+    }
+  }
+
+  async #call({ name, life, go }: Pick<Call, 'name' | 'life' | 'go'>): Promise<unknown> {
+    if (life.isOver) return await new Promise(() => undefined)
+    const plan = this.plan(name, READS.test(name))
+    if (plan.fault !== undefined) this.#surroundings.trace.note(`the store’s ${name}: ${plan.fault}`)
+    if (plan.afterMs !== undefined) await life.lived(this.#surroundings.clock.sleep(plan.afterMs))
+    return await new Promise((resolve, reject) => {
+      if (!life.isOver) this.#waiting.push({ name, life, plan, go, resolve, reject })
+    })
+  }
+
+  #stepped<Part extends object>(part: string, target: Part, life: Life): Part {
+    return new Proxy(target, {
+      get: (real, method) => {
+        const value: unknown = Reflect.get(real, method, real)
+        if (typeof value !== 'function') return value
+        return (...given: readonly unknown[]) =>
+          this.#call({ name: `${part}.${String(method)}`, life, go: async () => await Reflect.apply(value, real, given) })
+      }
+    })
+  }
+
+  #ownOnly(connections: ConnectionStore): ConnectionStore {
+    return new Proxy(connections, {
+      get: (real, method) => {
+        const value: unknown = Reflect.get(real, method, real)
+        if (method !== 'withUnfinishedOrders') return typeof value === 'function' ? value.bind(real) : value
+        return async () => (await real.withUnfinishedOrders()).filter(({ userKey }) => this.users.has(userKey))
+      }
+    })
+  }
+}
+
+/** The events that a write gave: those of account records by themselves, those of orders within their results. */
+function eventsIn(value: unknown): readonly Pick<LoggedEvent, 'userKey' | 'seq'>[] {
+  if (!Array.isArray(value)) return []
+  return value.flatMap((item: unknown) => {
+    if (typeof item !== 'object' || item === null) return []
+    const event: unknown = 'kind' in item && 'event' in item ? item.event : item
+    return isEvent(event) ? [event] : []
+  })
+}
+
+function isEvent(value: unknown): value is LoggedEvent {
+  return typeof value === 'object' && value !== null && 'seq' in value && 'eventId' in value && 'userKey' in value
+}

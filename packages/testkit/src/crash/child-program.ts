@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import type { Json } from './house.ts'
+
+const END_MS = 60_000
+const OUTPUT_MAX = 200_000
+
+/** A program under test in a process of its own: what it prints is kept, it is asked over its channel, and it can be killed. */
+export class ChildProgram {
+  protected readonly child: ChildProcess
+  readonly #asked = new Map<number, (answer: Json) => void>()
+  #output = ''
+  #questions = 0
+
+  /** @param env all of its environment but the path. @param execArgv options of its Node. */
+  protected constructor(path: string, env: Readonly<Record<string, string | undefined>>, execArgv: readonly string[]) {
+    this.child = fork(path, [], {
+      env: { PATH: process.env.PATH, ...env },
+      execArgv: [...execArgv],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc']
+    })
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.#output = (this.#output + text).slice(-OUTPUT_MAX)
+      })
+    }
+    this.child.on('message', (answer: Json) => this.#asked.get(answer.id)?.(answer))
+    this.child.once('exit', () => {
+      for (const answered of this.#asked.values()) answered({ failed: 'the program ended' })
+    })
+  }
+
+  /** The end of what it printed. */
+  get output(): string {
+    return this.#output
+  }
+
+  get isRunning(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null
+  }
+
+  get pid(): number {
+    const { pid } = this.child
+    if (pid === undefined) throw new Error('the program did not start')
+    return pid
+  }
+
+  kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT' = 'SIGKILL'): void {
+    this.child.kill(signal)
+  }
+
+  /** Waits for its end. Gives the exit code, or the signal that ended it. */
+  async ended(limitMs = END_MS): Promise<number | string> {
+    if (this.isRunning) {
+      await once(this.child, 'exit', { signal: AbortSignal.timeout(limitMs) }).catch(cause => {
+        throw new Error(`the program did not end within ${limitMs} ms:\n${this.output.slice(-4_000)}`, { cause })
+      })
+    }
+    return this.child.exitCode ?? this.child.signalCode ?? 'unknown'
+  }
+
+  async stop(): Promise<number | string> {
+    if (this.isRunning) this.kill('SIGTERM')
+    return await this.ended()
+  }
+
+  /** Rejects when the program ends before it is asked for. */
+  protected died(): Promise<never> {
+    const died = once(this.child, 'exit').then(() => Promise.reject(new Error(`the program ended before it was ready:\n${this.output}`)))
+    died.catch(() => undefined)
+    return died
+  }
+
+  protected async ask(request: object): Promise<Json> {
+    this.#questions += 1
+    const id = this.#questions
+    const { promise, resolve } = Promise.withResolvers<Json>()
+    this.#asked.set(id, resolve)
+    this.child.send({ id, ...request })
+    const answer = await promise
+    this.#asked.delete(id)
+    assert.ok(!('failed' in answer), String(answer.failed))
+    return answer.answer
+  }
+}

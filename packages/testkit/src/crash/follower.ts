@@ -1,0 +1,163 @@
+// A platform's client of the broker stream that never gives up: it keeps what the updates say, and after every loss goes on where it was.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Json } from './house.ts'
+import type { Demo } from './platform.ts'
+import { Replay } from './replay.ts'
+
+export interface FollowerOptions {
+  readonly name: string
+  /** The stream's address and the platform's credentials, asked for anew at every connection. */
+  readonly demo: () => Demo
+  /** Where the stream is reached, if not at the service itself: the origin of a proxy. */
+  readonly origin?: () => string
+  readonly users: readonly string[]
+  /** A number in [0, 1), for the pauses before it connects again. */
+  readonly fraction: () => number
+  /** Called with how long ago the record of a live update was made, in milliseconds. */
+  readonly onDelay?: (ms: number) => void
+}
+
+const RECONNECT_MS_MAX = 100
+
+/** Follows users over as many connections as it takes. Every complaint is kept: a gap, a repeat, a refusal, an answer out of place. */
+export class Follower implements AsyncDisposable {
+  readonly #options: FollowerOptions
+  readonly #replays: ReadonlyMap<string, Replay>
+  readonly #live = new Set<string>()
+  readonly #faults: string[] = []
+  readonly #stopping = new AbortController()
+  readonly #running: Promise<void>
+  #socket: WebSocket | null = null
+  #connections = 0
+  #refusals = 0
+  #lastRefusal = 'nothing was refused'
+
+  constructor(options: FollowerOptions) {
+    this.#options = options
+    this.#replays = new Map(options.users.map(userId => [userId, new Replay(userId)]))
+    this.#running = this.#run()
+  }
+
+  /** How often a connection was opened. */
+  get connections(): number {
+    return this.#connections
+  }
+
+  /** Authentications and subscriptions that were refused, each followed by a new connection: a lost session's place is free only after a while. */
+  get refusals(): number {
+    return this.#refusals
+  }
+
+  /** Why the last one was refused, for the story of a follower that does not get live. */
+  get lastRefusal(): string {
+    return this.#lastRefusal
+  }
+
+  /** Whether it has caught up with every user. */
+  get isLive(): boolean {
+    return this.#live.size === this.#replays.size
+  }
+
+  get faults(): readonly string[] {
+    const own = this.#faults.map(fault => `${this.#options.name}: ${fault}`)
+    return [...own, ...[...this.#replays.values()].flatMap(({ faults }) => faults.map(fault => `${this.#options.name}: ${fault}`))]
+  }
+
+  follows(userId: string): boolean {
+    return this.#replays.has(userId)
+  }
+
+  of(userId: string): Replay {
+    const replay = this.#replays.get(userId)
+    if (replay === undefined) throw new Error(`${this.#options.name} does not follow ${userId}`)
+    return replay
+  }
+
+  /** Closes the connection; the next one follows by itself. */
+  hangUp(): void {
+    this.#socket?.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    this.#socket?.close()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      await this.#connection()
+      await delay(this.#options.fraction() * RECONNECT_MS_MAX, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  /** Resolves when it is over. */
+  async #connection(): Promise<void> {
+    const { base_url: base } = this.#options.demo()
+    const origin = (this.#options.origin?.() ?? base).replace(/^http/, 'ws')
+    const socket = new WebSocket(`${origin}/stream`)
+    this.#socket = socket
+    this.#connections += 1
+    const closed = Promise.withResolvers<void>()
+    socket.addEventListener('message', ({ data }) => this.#hear(socket, String(data)))
+    // An error is always followed by the close.
+    socket.addEventListener('error', () => undefined)
+    socket.addEventListener('close', () => closed.resolve())
+    await closed.promise
+    this.#live.clear()
+  }
+
+  #hear(socket: WebSocket, text: string): void {
+    const message: Json = JSON.parse(text)
+    switch (message.type) {
+      case 'welcome': {
+        const { client_id, client_secret } = this.#options.demo()
+        this.#say(socket, { action: 'authenticate', client_id, client_secret, version: 'v1.0' })
+        break
+      }
+      case 'auth_success':
+        this.#say(socket, { action: 'subscribe', topics: ['all'] })
+        break
+      case 'subscribed':
+        for (const [userId, { seq }] of this.#replays) this.#say(socket, { action: 'subscribe_user', user_id: userId, after: seq })
+        break
+      case 'auth_error':
+      case 'subscription_failed':
+        this.#refusals += 1
+        this.#lastRefusal = text
+        socket.close()
+        break
+      case 'user_subscribed':
+        if (message.seq !== this.#replays.get(message.user_id)?.seq) this.#fault(`was subscribed elsewhere than asked: ${text}`)
+        break
+      case 'caught_up':
+        if (message.seq !== this.#replays.get(message.user_id)?.seq) this.#fault(`was told more than came: ${text}`)
+        this.#live.add(message.user_id)
+        break
+      case 'orders':
+      case 'positions':
+      case 'balances':
+        this.#update(message)
+        break
+      default:
+        this.#fault(`was told ${text.slice(0, 300)}`)
+    }
+  }
+
+  #update(update: Json): void {
+    const replay = this.#replays.get(update.user_id)
+    replay?.apply(update)
+    if (replay === undefined) this.#fault(`was told of ${update.user_id}, whom it does not follow`)
+    else if (update.type === 'orders' && this.#live.has(update.user_id))
+      this.#options.onDelay?.(Date.now() - Date.parse(update.data.system_time))
+  }
+
+  #say(socket: WebSocket, message: object): void {
+    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
+  }
+
+  #fault(what: string): void {
+    if (this.#faults.length < 50) this.#faults.push(what)
+  }
+}

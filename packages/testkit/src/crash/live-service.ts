@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ChildProgram } from './child-program.ts'
+import type { Demo } from './platform.ts'
+import type { Vitals } from './vitals.ts'
+
+const START_MS = 60_000
+const VITALS = fileURLToPath(new URL('./vitals.ts', import.meta.url))
+const READY = 'Trunkline is ready'
+
+/** The service as it is run in earnest: its own program, in a process of its own. */
+export class LiveService extends ChildProgram {
+  #demo: Demo | null = null
+
+  private constructor(main: string, env: Readonly<Record<string, string | undefined>>) {
+    super(main, env, ['--expose-gc', '--import', VITALS])
+  }
+
+  /** @param main the service's program. @param dataDir where it writes the demo platform. @param env all of its other environment. */
+  static async start(main: string, dataDir: string, env: Readonly<Record<string, string | undefined>>): Promise<LiveService> {
+    const service = new LiveService(main, { ...env, TRUNKLINE_DATA_DIR: dataDir })
+    const ready = Promise.withResolvers<void>()
+    service.child.stdout?.on('data', () => service.output.includes(READY) && ready.resolve())
+    const patience = setTimeout(
+      () => ready.reject(new Error(`the service was not ready within ${START_MS} ms:\n${service.output}`)),
+      START_MS
+    )
+    try {
+      await Promise.race([ready.promise, service.died()])
+    } catch (cause) {
+      service.kill()
+      throw cause
+    } finally {
+      clearTimeout(patience)
+    }
+    service.#demo = JSON.parse(readFileSync(join(dataDir, 'demo-platform.json'), 'utf8'))
+    return service
+  }
+
+  get demo(): Demo {
+    assert.ok(this.#demo !== null)
+    return this.#demo
+  }
+
+  /** What it holds now, garbage collected. */
+  async vitals(): Promise<Vitals> {
+    return await this.ask({ ask: 'vitals' })
+  }
+}

@@ -1,0 +1,69 @@
+// A user's records as its updates tell them, and what is wrong with the updates themselves.
+import { createHash } from 'node:crypto'
+import type { Json } from './house.ts'
+
+/** An update as the stream and the log show it. */
+export type Update = Json
+
+const FAULTS_MAX = 50
+
+/** Applies one user's updates in the order in which they come. */
+export class Replay {
+  readonly userId: string
+  readonly orders = new Map<string, Json>()
+  /** By account number and symbol; a closed position goes. */
+  readonly positions = new Map<string, Json>()
+  /** By account number and currency. */
+  readonly balances = new Map<string, Json>()
+  /** What should not have been, the first of it. */
+  readonly faults: string[] = []
+  #seq = 0
+  #digest = ''
+
+  constructor(userId: string) {
+    this.userId = userId
+  }
+
+  /** The last update's. */
+  get seq(): number {
+    return this.#seq
+  }
+
+  /** Follows from every update so far, byte by byte: two replays with equal digests were told the same. */
+  get digest(): string {
+    return this.#digest
+  }
+
+  apply(update: Update): void {
+    const { type, seq, event_id: eventId, user_id: userId, data } = update
+    if (seq !== this.#seq + 1) this.fault(`update ${seq} came after ${this.#seq}`)
+    if (userId !== this.userId) this.fault(`update ${seq} is of ${userId}`)
+    if (typeof eventId !== 'string') this.fault(`update ${seq} has no event_id`)
+    this.#seq = seq
+    this.#digest = createHash('sha256').update(this.#digest).update(JSON.stringify(update)).digest('base64')
+    if (type === 'orders') this.#order(seq, data)
+    else if (type === 'positions') for (const position of data) this.#position(position)
+    else if (type === 'balances') this.balances.set(`${data.account_number} ${data.currency_code}`, data)
+    else this.fault(`update ${seq} is of the unknown type ${type}`)
+  }
+
+  fault(what: string): void {
+    if (this.faults.length < FAULTS_MAX) this.faults.push(`${this.userId}: ${what}`)
+  }
+
+  #order(seq: number, order: Json): void {
+    const before = this.orders.get(order.order_id)
+    this.orders.set(order.order_id, order)
+    if (before === undefined) return
+    if (order.revision !== undefined && order.revision <= before.revision)
+      this.fault(`update ${seq} takes order ${order.cl_order_id} from revision ${before.revision} to ${order.revision}`)
+    if (Number(order.filled_qty) < Number(before.filled_qty))
+      this.fault(`update ${seq} takes back executions of order ${order.cl_order_id}: ${before.filled_qty} became ${order.filled_qty}`)
+  }
+
+  #position(position: Json): void {
+    const key = `${position.account_number} ${position.symbol}`
+    if (/^0(\.0+)?$/.test(position.quantity)) this.positions.delete(key)
+    else this.positions.set(key, position)
+  }
+}

@@ -1,0 +1,182 @@
+// A house, the service as a program, the network between them, platforms that follow the stream, and a load: what the fault matrix and the soak play on.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { FaultProxy } from '../fault-proxy/index.ts'
+import type { Chance } from './chance.ts'
+import { Follower } from './follower.ts'
+import { CLIENT_SECRET, HouseProcess } from './house.ts'
+import { LiveService } from './live-service.ts'
+import { Ledger, trade } from './load.ts'
+import { CrashPlatform, type CrashUser, type Demo } from './platform.ts'
+
+export interface WorldOptions {
+  /** The service's program. */
+  readonly main: string
+  /** Settings of the service beyond those of every world. */
+  readonly env: Readonly<Record<string, string>>
+  readonly chance: Chance
+}
+
+/** Whatever is limited is not what is measured, and what takes minutes in earnest takes seconds here. */
+const SETTINGS = {
+  TRUNKLINE_PORT: '0',
+  TRUNKLINE_ABSENCE_SECONDS: '2',
+  TRUNKLINE_COMMAND_MS: '2000',
+  TRUNKLINE_ANSWER_WITHIN_MS: '1000',
+  TRUNKLINE_RATE_LIMIT_USER: '100000',
+  TRUNKLINE_RATE_LIMIT_PLATFORM: '100000',
+  TRUNKLINE_ACCESS_LOG: 'none',
+  TRUNKLINE_DOCS: '0'
+}
+const SYMBOLS = ['SPY', 'AAPL', 'MSFT', 'KO']
+
+interface Parts {
+  readonly dataDir: string
+  readonly house: HouseProcess
+  readonly houseLine: FaultProxy
+  readonly platformLine: FaultProxy
+  readonly service: LiveService
+  readonly env: Readonly<Record<string, string>>
+}
+
+export class World implements AsyncDisposable {
+  readonly house: HouseProcess
+  readonly dataDir: string
+  /** Between the service and the house. */
+  readonly houseLine: FaultProxy
+  /** Between a platform and the service. */
+  readonly platformLine: FaultProxy
+  readonly platform: CrashPlatform
+  readonly ledger = new Ledger()
+  readonly chance: Chance
+  readonly #options: WorldOptions
+  readonly #env: Readonly<Record<string, string>>
+  readonly #resources: AsyncDisposableStack
+  readonly #users: CrashUser[] = []
+  readonly #resting = new Map<string, string>()
+  readonly #followers = new Map<string, Follower>()
+  #service: LiveService
+
+  private constructor(options: WorldOptions, parts: Parts, resources: AsyncDisposableStack) {
+    this.house = parts.house
+    this.dataDir = parts.dataDir
+    this.houseLine = parts.houseLine
+    this.platformLine = parts.platformLine
+    this.#service = parts.service
+    this.#env = parts.env
+    this.chance = options.chance
+    this.#options = options
+    this.#resources = resources
+    this.platform = new CrashPlatform(() => this.demo)
+  }
+
+  /** Everything runs, nobody is connected yet. */
+  static async open(options: WorldOptions): Promise<World> {
+    const resources = new AsyncDisposableStack()
+    try {
+      const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-world-'))
+      resources.defer(() => rm(dataDir, { recursive: true, force: true }))
+      const houseLine = resources.use(await FaultProxy.start(options.chance.apart().fraction))
+      const platformLine = resources.use(await FaultProxy.start(options.chance.apart().fraction))
+      const house = resources.use(await HouseProcess.start(houseLine.url))
+      houseLine.leadTo(house.port)
+      const env = { ...SETTINGS, TRUNKLINE_SANDBOX_URL: houseLine.url, TRUNKLINE_SANDBOX_CLIENT_SECRET: CLIENT_SECRET, ...options.env }
+      const service = await LiveService.start(options.main, dataDir, env)
+      const world = new World(options, { dataDir, house, houseLine, platformLine, service, env }, resources)
+      platformLine.leadTo(world.#port())
+      return world
+    } catch (cause) {
+      await resources.disposeAsync()
+      throw cause
+    }
+  }
+
+  /** Connects users of the demo platform, and followers of all of them: one at the service, one behind the platform's line. */
+  async populate(users: number, accountsOfEach: number, onDelay?: (ms: number) => void): Promise<void> {
+    for (let number = 1; number <= users; number += 1) await this.join(this.platform, `user-${number}`, accountsOfEach)
+    this.follow('steady', onDelay === undefined ? {} : { onDelay })
+    this.follow('far', { origin: () => this.platformLine.url })
+  }
+
+  /** A user with a login and accounts of its own. */
+  async join(platform: CrashPlatform, userId: string, accounts: number): Promise<CrashUser> {
+    const user = await platform.user(userId, await this.house.login(accounts))
+    this.#users.push(user)
+    for (const symbol of SYMBOLS)
+      if (!this.#resting.has(symbol)) this.#resting.set(symbol, await this.house.restingPrice(user.login, symbol))
+    return user
+  }
+
+  /** A follower of every user of the demo platform from the beginning, or of those given. */
+  follow(
+    name: string,
+    how: {
+      readonly origin?: () => string
+      readonly users?: readonly string[]
+      readonly demo?: () => Demo
+      readonly onDelay?: (ms: number) => void
+    }
+  ): Follower {
+    const follower = new Follower({
+      name,
+      demo: () => this.demo,
+      users: this.#users.map(({ userId }) => userId),
+      fraction: this.chance.apart().fraction,
+      ...how
+    })
+    this.#followers.set(name, follower)
+    return follower
+  }
+
+  async unfollow(name: string): Promise<void> {
+    const follower = this.#followers.get(name)
+    this.#followers.delete(name)
+    await follower?.[Symbol.asyncDispose]()
+  }
+
+  get users(): readonly CrashUser[] {
+    return this.#users
+  }
+
+  get followers(): ReadonlyMap<string, Follower> {
+    return this.#followers
+  }
+
+  get service(): LiveService {
+    return this.#service
+  }
+
+  get demo(): Demo {
+    return this.#service.demo
+  }
+
+  /** Trades on all accounts of the users. @param name must not be one that was used before. */
+  async trade(name: string, operations: number, pauseMs: number, users: readonly CrashUser[] = this.#users): Promise<void> {
+    const { house, ledger } = this
+    await trade({ users, house, ledger, chance: this.chance.apart(), name, operations, pauseMs, resting: this.#resting })
+  }
+
+  /** Starts the service again over what it left behind. */
+  async restart(): Promise<void> {
+    assert.ok(!this.#service.isRunning, 'the service still runs')
+    this.#service = await LiveService.start(this.#options.main, this.dataDir, this.#env)
+    this.platformLine.leadTo(this.#port())
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      for (const name of [...this.#followers.keys()]) await this.unfollow(name)
+      this.houseLine.clear()
+      if (this.#service.isRunning) assert.equal(await this.#service.stop(), 0, this.#service.output.slice(-4_000))
+    } finally {
+      if (this.#service.isRunning) this.#service.kill()
+      await this.#resources.disposeAsync()
+    }
+  }
+
+  #port(): number {
+    return Number(new URL(this.demo.base_url).port)
+  }
+}

@@ -1,0 +1,25 @@
+/** What a line does to the bytes of one direction. */
+export interface Conditions {
+  /** The line is dead and nobody knows: the sender is read until the buffers are full, and nothing comes out. */
+  readonly held: boolean
+  /** A chunk comes out so much later, give or take the jitter; bytes keep their order. Milliseconds. */
+  readonly latencyMs: number
+  readonly jitterMs: number
+  /** Comes out in pieces of at most so many bytes, each a write in a turn of its own; null: as it came. */
+  readonly sliceBytes: number | null
+  /** Null: as fast as it comes. */
+  readonly bytesPerSecond: number | null
+}
+
+export const CLEAR: Conditions = { held: false, latencyMs: 0, jitterMs: 0, sliceBytes: null, bytesPerSecond: null }
+
+export const DIRECTIONS = ['toServer', 'toClient'] as const
+export type Direction = (typeof DIRECTIONS)[number]
+
+/** `stream`: a WebSocket, told by its first request. `request`: everything else, and what has not said anything yet. */
+export type LinkKind = 'stream' | 'request'
+
+/** What is wrong with all lines of a kind. */
+export type Weather = Readonly<Record<Direction, Conditions>>
+
+export const FAIR: Weather = { toServer: CLEAR, toClient: CLEAR }

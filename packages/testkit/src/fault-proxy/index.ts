@@ -1,0 +1,6 @@
+// A proxy between two parties that speak TCP, which makes the network between them misbehave on command.
+export { CLEAR, type Conditions, type Direction, type LinkKind } from './conditions.ts'
+export { type Frame, FrameReader } from './frames.ts'
+export { FaultProxy, type ProxyCounts } from './proxy.ts'
+export type { RequestCut } from './request-cut.ts'
+export { CutBetween, Disorder, type DisorderOptions, eventOf, type Passed, type Tampered, type Tampering } from './tampering.ts'

@@ -1,0 +1,137 @@
+import { connect, type Socket } from 'node:net'
+import type { Direction, LinkKind, Weather } from './conditions.ts'
+import { Flow } from './flow.ts'
+import { CutUnderWay, type Passing, type RequestCut } from './request-cut.ts'
+import { StreamAnswers } from './stream-answers.ts'
+import type { Tampering } from './tampering.ts'
+
+export interface LinkSurroundings {
+  readonly host: string
+  readonly port: number
+  readonly weather: (kind: LinkKind) => Weather
+  /** The cut this request is due, taken once. */
+  readonly takeCut: (head: string) => RequestCut | null
+  /** Called when a connection turns out to be a stream. */
+  readonly tampering: () => Tampering | null
+  readonly fraction: () => number
+}
+
+/** One connection through the proxy: two sockets, a flow each way, and what is wrong with them. */
+export class Link {
+  readonly #client: Socket
+  readonly #server: Socket
+  readonly #around: LinkSurroundings
+  readonly #flows: Readonly<Record<Direction, Flow>>
+  readonly #answers = new StreamAnswers()
+  #kind: LinkKind | null = null
+  #requestCut: CutUnderWay | null = null
+  #isMute = false
+  /** The end of one side that the other cannot hear of while the line is dead. */
+  readonly #untold: { readonly direction: Direction; readonly tell: () => void }[] = []
+
+  constructor(client: Socket, around: LinkSurroundings) {
+    this.#client = client
+    this.#around = around
+    this.#server = connect({ host: around.host, port: around.port, noDelay: true, allowHalfOpen: true })
+    const conditions = (direction: Direction) => () => around.weather(this.kind)[direction]
+    this.#flows = {
+      toServer: new Flow(client, this.#server, conditions('toServer'), around.fraction),
+      toClient: new Flow(this.#server, client, conditions('toClient'), around.fraction)
+    }
+    this.#carry()
+  }
+
+  get kind(): LinkKind {
+    return this.#kind ?? 'request'
+  }
+
+  /** Resolves once both sockets are gone. */
+  async gone(): Promise<void> {
+    await Promise.all([goneFrom(this.#client), goneFrom(this.#server)])
+  }
+
+  /** RST both ways, at once. */
+  reset(): void {
+    for (const flow of Object.values(this.#flows)) flow.stop()
+    for (const socket of [this.#client, this.#server]) abort(socket)
+  }
+
+  /** RST both ways after so many more bytes of one direction. */
+  resetAfter(direction: Direction, bytes: number): void {
+    this.#flows[direction].stopAfter(bytes, () => this.reset())
+  }
+
+  /** What is kept back by the one before comes out first. */
+  tamper(tampering: Tampering | null): void {
+    const kept = this.#answers.tamper(tampering)
+    if (kept.length > 0) this.#flows.toClient.push(kept)
+  }
+
+  /** To be called when the weather has changed. */
+  changed(): void {
+    for (const flow of Object.values(this.#flows)) flow.changed()
+    for (const { direction, tell } of this.#untold.splice(0)) this.#whenHeard(direction, tell)
+  }
+
+  #carry(): void {
+    const { toServer, toClient } = this.#flows
+    for (const socket of [this.#client, this.#server]) socket.on('error', () => undefined)
+    this.#client.on('data', (chunk: Buffer) => this.#asked(chunk))
+    this.#server.on('data', (chunk: Buffer) => this.#answered(chunk))
+    this.#client.once('end', () => toServer.end())
+    this.#server.once('end', () => toClient.end())
+    this.#client.once('close', hadError => this.#whenHeard('toServer', () => this.#lost(this.#server, hadError)))
+    this.#server.once('close', hadError => this.#whenHeard('toClient', () => this.#lost(this.#client, hadError)))
+  }
+
+  #whenHeard(direction: Direction, tell: () => void): void {
+    if (this.#around.weather(this.kind)[direction].held) this.#untold.push({ direction, tell })
+    else tell()
+  }
+
+  /** One side is gone: so is the other, and as abruptly. */
+  #lost(other: Socket, hadError: boolean): void {
+    for (const flow of Object.values(this.#flows)) flow.stop()
+    if (hadError) abort(other)
+    else other.destroySoon()
+  }
+
+  #asked(chunk: Buffer): void {
+    if (this.#isMute) return
+    if (this.#kind === null) this.#recognise(chunk)
+    if (this.#kind === 'request' && this.#requestCut === null) {
+      const head = chunk.toString('latin1')
+      const cut = this.#around.takeCut(head)
+      if (cut !== null) this.#requestCut = new CutUnderWay(cut, head)
+    }
+    this.#pass('toServer', this.#requestCut?.asked(chunk) ?? { bytes: chunk, isAll: false }, () => this.#requestCut?.done())
+  }
+
+  #answered(chunk: Buffer): void {
+    if (this.#isMute) return
+    if (this.#kind === 'stream') this.#pass('toClient', this.#answers.take(chunk), () => this.reset())
+    else this.#pass('toClient', this.#requestCut?.answered(chunk) ?? { bytes: chunk, isAll: false }, () => this.#requestCut?.done())
+  }
+
+  /** What passed must have left this process before the end comes. */
+  #pass(direction: Direction, { bytes, isAll }: Passing, whenAll: () => void): void {
+    if (isAll) this.#isMute = true
+    if (bytes.length > 0) this.#flows[direction].push(bytes, isAll ? whenAll : null)
+    else if (isAll) whenAll()
+  }
+
+  #recognise(chunk: Buffer): void {
+    this.#kind = /\r\nupgrade: *websocket\r\n/i.test(chunk.toString('latin1')) ? 'stream' : 'request'
+    if (this.#kind === 'stream') this.#answers.tamper(this.#around.tampering())
+  }
+}
+
+async function goneFrom(socket: Socket): Promise<void> {
+  if (!socket.closed) await new Promise<void>(resolve => socket.once('close', () => resolve()))
+}
+
+/** A socket that has not connected yet has nothing to reset. */
+function abort(socket: Socket): void {
+  if (socket.connecting) socket.destroy()
+  else socket.resetAndDestroy()
+}

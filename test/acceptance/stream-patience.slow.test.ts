@@ -1,0 +1,115 @@
+// What only time or much data shows: the window for authentication, a reader that reads nothing, and the longest replay.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { until } from '@trunkline/testkit/until'
+import { StreamClient } from './stream-client.ts'
+import { assertLawful, isHeard } from './stream-ledger.ts'
+import { Stage, type Trader } from './stream-stage.ts'
+
+const WINDOW_MS = 30_000
+const REPLAY_MAX = 10_000
+const AT_ONCE = 40
+const SLOW_CONSUMER = 4008
+const CLOSED_AS_SLOW = `trunkline_stream_closed_total{code="${SLOW_CONSUMER}"}`
+const WAITING = 'trunkline_stream_waiting_bytes'
+
+// Most of it is waiting, so the tests wait side by side.
+describe('the patience of the broker stream', { concurrency: true }, () => {
+  let stage: Stage
+  let veteran: Trader
+  let last = 0
+  before(async () => {
+    stage = await Stage.open('embedded')
+    veteran = await stage.trader('veteran')
+    last = await longLog(stage, veteran)
+  })
+  after(() => stage[Symbol.asyncDispose]())
+
+  test('who has not authenticated within 30 seconds is closed with 4001, and nobody is ever pinged', async () => {
+    const from = performance.now()
+    await using silent = await stage.stranger()
+    await using wrong = await stage.stranger()
+    await using busy = await stage.stranger()
+    await using known = await stage.session(['all'])
+    await wrong.ask({ action: 'authenticate', client_id: 'pk_nobody', client_secret: 'sk_nothing' })
+    for (let count = 0; count < 5; count++) busy.send({ action: 'ping', seq: count })
+    for (const client of [silent, wrong, busy]) {
+      assert.equal((await client.ended(WINDOW_MS + 15_000)).code, 4001)
+      const tookMs = performance.now() - from
+      assert.ok(tookMs > WINDOW_MS - 1_000 && tookMs < WINDOW_MS + 10_000, `after ${tookMs} ms`)
+    }
+    assert.equal(silent.heard.length, 1, 'nothing but the welcome')
+    await known.quiet()
+    assert.deepEqual(
+      [silent, wrong, busy, known].map(({ pings }) => pings),
+      [0, 0, 0, 0]
+    )
+  })
+
+  test('ten thousand updates are replayed, one more is refused', async () => {
+    await using client = await stage.session(['all'])
+    const refused = await client.ask({ action: 'subscribe_user', user_id: veteran.userId, after: last - REPLAY_MAX - 1 })
+    assert.equal(refused.type, 'subscription_failed')
+    assert.match(refused.message, /snapshot.*REST|REST.*snapshot/i)
+    client.send({ action: 'subscribe_user', user_id: veteran.userId, after: last - REPLAY_MAX })
+    assert.equal((await client.reply()).type, 'user_subscribed')
+    await client.until(() => client.updates.length >= REPLAY_MAX, 'all is replayed', 60_000)
+    assert.equal(await client.caughtUp(veteran.userId), last)
+    assertLawful(client.updates, last - REPLAY_MAX)
+  })
+
+  test('a reader that reads nothing is closed with 4008 and counted; others do not feel it, and it can go on where it was', async () => {
+    const ada = await stage.trader('ada')
+    await using other = await stage.session(['all'])
+    await other.follow(ada.userId)
+    // Whoever checks each message in detail is too slow a reader for this.
+    const sleeper = StreamClient.connect(stage.service.demo.stream_url, null)
+    await using _ = sleeper
+    await sleeper.welcomed()
+    await sleeper.authenticate(stage.credentials)
+    await sleeper.subscribe('all')
+    const after = last - REPLAY_MAX
+    for (let count = 0; count < 10; count++) sleeper.send({ action: 'subscribe_user', user_id: veteran.userId, after })
+    sleeper.pause()
+    const counted = await stage.metric(CLOSED_AS_SLOW)
+    await until(async () => (await stage.metric(WAITING)) > 0, 'updates wait for the reader', 30_000)
+    const { cl_order_id } = await ada.buy()
+    await other.until(() => isHeard(other.updates, cl_order_id, 'filled'), 'the order is told to the others')
+    await until(async () => (await stage.metric(WAITING)) === 0, 'what waits is given up', 30_000)
+    sleeper.resume()
+    assert.equal((await sleeper.ended()).code, SLOW_CONSUMER)
+    await until(async () => (await stage.metric(CLOSED_AS_SLOW)) === counted + 1, 'it is counted')
+    const heard = sleeper.of(veteran.userId).slice(0, REPLAY_MAX)
+    const reached = heard.at(-1)?.message.seq
+    await using next = await stage.session(['all'])
+    await next.follow(veteran.userId, reached)
+    assertLawful([...heard, ...next.updates], after)
+    assert.equal(next.updates.at(-1)?.message.seq ?? reached, last)
+    await other.quiet()
+  })
+})
+
+/** Trades until the log is longer than can be replayed, and gives its length once nothing is added any more. */
+async function longLog(stage: Stage, trader: Trader): Promise<number> {
+  await using watcher = await stage.session(['all'])
+  await watcher.follow(trader.userId)
+  const length = () => watcher.updates.at(-1)?.message.seq ?? 0
+  while (length() < REPLAY_MAX + 10) {
+    const orders = await Promise.all(Array.from({ length: AT_ONCE }, () => trader.buyElsewhere()))
+    const isTold = () => {
+      const told = new Set(watcher.updates.slice(-10 * AT_ONCE).flatMap(({ message }) => [message.data.cl_order_id]))
+      return orders.every(({ client_order_id, id }) => told.has(client_order_id) || told.has(id))
+    }
+    await watcher.until(isTold, 'the orders are told')
+  }
+  const total = async () => (await trader.call('GET', '/positions')).body[0]?.quantity
+  const held = await total()
+  await watcher.until(
+    () => watcher.updates.findLast(({ message }) => message.type === 'positions')?.message.data[0]?.quantity === held,
+    'all is told'
+  )
+  const newest = async () =>
+    (await stage.api.call('GET', `/events?user_id=${trader.userId}&after=${length()}`, { headers: stage.api.platform })).body.last_seq
+  await until(async () => (await newest()) === length(), 'nothing more is added')
+  return length()
+}

@@ -1,0 +1,43 @@
+// The orderly end of the service: sessions get all they are owed, then are told to go.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { until } from '@trunkline/testkit/until'
+import type { Body } from './api.ts'
+import { ENGINES } from './harness.ts'
+import { assertAgrees, assertLawful } from './stream-ledger.ts'
+import { Stage } from './stream-stage.ts'
+
+const GOING_AWAY = 1001
+const ORDERS = 60
+
+describe('the end of the broker stream', () => {
+  for (const engine of ENGINES) {
+    test(`a stop in the middle of trading tells what was done, then closes with 1001 (${engine})`, async () => {
+      await using stage = await Stage.open(engine)
+      const ada = await stage.trader('ada')
+      await using reading = await stage.session(['all'])
+      await using paused = await stage.session(['all'])
+      await using idle = await stage.session()
+      await using stranger = await stage.stranger()
+      for (const client of [reading, paused]) await client.follow(ada.userId, 0)
+      paused.pause()
+      const answered: Body[] = []
+      const trading = Array.from({ length: ORDERS }, async (_, index) => {
+        answered.push(index % 2 === 0 ? await ada.buy() : await ada.rest())
+        if (answered.length === ORDERS / 4) stage.service.interrupt()
+      })
+      await Promise.allSettled(trading)
+      assert.equal((await reading.ended()).code, GOING_AWAY)
+      paused.resume()
+      for (const client of [paused, idle, stranger]) assert.equal((await client.ended()).code, GOING_AWAY)
+      assert.ok(answered.length >= ORDERS / 4)
+      assertLawful(reading.updates, 0)
+      for (const answer of answered) assertAgrees(reading.updates, answer)
+      assert.deepEqual(
+        paused.updates.map(({ text }) => text),
+        reading.updates.map(({ text }) => text)
+      )
+      await until(() => !stage.service.isRunning(), 'the service has ended')
+    })
+  }
+})

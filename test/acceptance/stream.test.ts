@@ -1,0 +1,27 @@
+// The broker stream from outside, on both databases: sessions, subscriptions, updates and their replay.
+import { after, before, describe } from 'node:test'
+import { ENGINES } from './harness.ts'
+import { replayCases } from './stream-replay-cases.ts'
+import { sessionCases } from './stream-session-cases.ts'
+import { Stage } from './stream-stage.ts'
+import { subscriptionCases } from './stream-subscription-cases.ts'
+import { updateCases } from './stream-update-cases.ts'
+
+for (const engine of ENGINES) {
+  describe(`the broker stream (${engine})`, () => {
+    let stage: Stage | undefined
+    before(async () => {
+      stage = await Stage.open(engine)
+    })
+    after(() => stage?.[Symbol.asyncDispose]())
+    const open = (): Stage => {
+      if (stage === undefined) throw new Error('the service did not start')
+      return stage
+    }
+
+    describe('sessions', () => sessionCases(open))
+    describe('subscriptions', () => subscriptionCases(open))
+    describe('updates', () => updateCases(open))
+    describe('replay', () => replayCases(open))
+  })
+}
