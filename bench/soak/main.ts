@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { soak } from './soak.ts'
 
-const MINUTES = { least: 0.1, most: 7 * 24 * 60, fallback: '10' }
+const MINUTES = { least: 0.2, most: 7 * 24 * 60, fallback: '10' }
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: MINUTES.fallback }, seed: { type: 'string', default: '1' } }

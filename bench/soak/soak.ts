@@ -12,9 +12,8 @@ const ACCOUNTS_OF_EACH = 2
 const ONLOOKERS = 40
 /** On average between two operations of an account: with twenty accounts about eight a second. */
 const PAUSE_MS = 2_500
-const ROUND_OPERATIONS = 2
 const READINGS = 120
-const READ_EVERY_MS = { least: 500, most: 15_000 }
+const READ_EVERY_MS = { least: 1_000, most: 15_000 }
 
 export interface SoakOptions {
   readonly minutes: number
@@ -52,13 +51,10 @@ async function endure(
   const over = AbortSignal.timeout(minutes * 60_000)
   const everyMs = Math.min(READ_EVERY_MS.most, Math.max(READ_EVERY_MS.least, (minutes * 60_000) / READINGS))
   const traders = world.users.filter(({ login }) => login.accounts.length === ACCOUNTS_OF_EACH)
-  const trading = async () => {
-    for (let round = 1; !over.aborted; round += 1) await world.trade(`soak-${round}`, ROUND_OPERATIONS, PAUSE_MS, traders)
-  }
   const [readings, seen] = await Promise.all([
     sampler.until(over, everyMs, reading => say(lineOf(reading))),
     weather(world, chance.apart(), over),
-    trading()
+    world.trade({ name: 'soak', operations: Number.POSITIVE_INFINITY, pauseMs: PAUSE_MS, users: traders, signal: over })
   ])
   return { readings, seen }
 }

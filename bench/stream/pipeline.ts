@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { Client, type Platform } from '../../packages/server/src/demo/client.ts'
 import type { Figure } from '../harness/figures.ts'
+import { perPiece, processorTimes } from '../harness/processor.ts'
 import { type Engine, startService } from '../harness/service.ts'
 import { type Spread, spreadOf } from '../harness/stats.ts'
 import { until } from '../harness/wait.ts'
@@ -49,7 +51,10 @@ export async function pipeline({ engine, seconds, flags, tell }: PipelineOptions
 
   await client.ask('pace', { houseUrl })
   await spoken(house, client, { total: WARM_SECONDS * TARGET[engine], perSecond: null, windowMax: WINDOW })
+  const named = { service: running.service.pid, house: house.pid, client: client.pid }
+  const before = processorTimes(named)
   const { spanMs, total } = await spoken(house, client, { total: Math.round(seconds * TARGET[engine]), perSecond: null, windowMax: WINDOW })
+  const cost = perPiece(before, processorTimes(named), total)
   const rate = (total * 1_000) / spanMs
   tell({
     what: 'Order updates from a broker’s message to a session, as many as go through',
@@ -57,11 +62,22 @@ export async function pipeline({ engine, seconds, flags, tell }: PipelineOptions
     target: `at least ${TARGET.postgres.toLocaleString('en')}, ${TARGET.embedded.toLocaleString('en')} /s`,
     reached: rate >= TARGET[engine]
   })
+  tell({ what: '… processor time of an update, in microseconds', found: cost, target: '', reached: null })
 
   await client.ask('direct', { houseUrl, logins: LOGINS })
   await until('all listen to the house', 30, async () => (await house.ask('streams', null)) >= 2 * LOGINS)
   const paced = await spoken(house, client, { total: Math.round(seconds * PACED), perSecond: PACED, windowMax: null })
+  await assertStored(platform, client)
   report(paced, tell)
+}
+
+/** @throws Error where what is stored of a user is not what the session was given. */
+async function assertStored(platform: Platform, client: Worker<ListeningQuestions>): Promise<void> {
+  const rest = new Client(platform)
+  for (const [number, given] of await client.ask('newest', null)) {
+    const { last_seq: stored } = await rest.get(`/events?user_id=${userName(number)}&limit=1`)
+    if (stored !== given) throw new Error(`${userName(number)} has ${String(stored)} events stored and was given ${given}`)
+  }
 }
 
 /** Until every login has a stream and the snapshots have told of every order. */

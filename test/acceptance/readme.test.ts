@@ -79,6 +79,18 @@ describe('the documents', () => {
     })
   }
 
+  test('docs/guides/operating.md names metrics that there are', async () => {
+    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    const served = new Set([...metrics.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))
+    const text = await readFile(join(ROOT, 'docs/guides/operating.md'), 'utf8')
+    const named = [...text.matchAll(/`(trunkline_\w+)/g)].map(([, name = '']) => name)
+    assert.ok(named.length >= 10)
+    assert.deepEqual(
+      named.filter(name => !served.has(name)),
+      []
+    )
+  })
+
   test('the three lines of the first page work when pasted into a shell, also a second time', async () => {
     const lines = service
       .output()

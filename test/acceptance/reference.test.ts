@@ -184,6 +184,19 @@ describe('the reference of the broker stream', () => {
     assert.ok(!JSON.stringify(document).includes('x-expected'))
   })
 
+  test('says the same numbers as the guide', async () => {
+    const guide = await readFile(join(ROOT, 'docs/guides/stream.md'), 'utf8')
+    const rows = [...document.info.description.matchAll(/^\| (.+?) \| (.+?) \| (.+?) \|$/gm)].map(([, first = '', second = '']) => ({
+      first,
+      second
+    }))
+    const codes = rows.filter(({ first }) => /^\d{4}$/.test(first))
+    const limits = rows.filter(({ second }) => /^\d/.test(second))
+    assert.ok(codes.length >= 5 && limits.length >= 10, JSON.stringify(rows))
+    for (const { first } of codes) assert.ok(guide.includes(`\n| ${first} |`), first)
+    for (const { first, second } of limits) assert.ok(guide.includes(`| ${second}`), `${first}: ${second}`)
+  })
+
   test('is on the page, every message under its name', async () => {
     const html = await (await fetch(`${service.url}/docs`)).text()
     for (const [title, { name }] of Object.entries<Message>(document.components.messages)) {

@@ -1,9 +1,11 @@
 // The log behind the stream: replays from any point of it, joined to what is live, and the same log by REST.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import { until } from '@trunkline/testkit/until'
 import type { Body } from './api.ts'
 import type { StreamClient } from './stream-client.ts'
-import { assertLawful, assertToldAlike, isHeard } from './stream-ledger.ts'
+import { accumulated, assertLawful, assertToldAlike, isHeard } from './stream-ledger.ts'
 import type { Stage, Trader } from './stream-stage.ts'
 
 export function replayCases(open: () => Stage): void {
@@ -16,16 +18,23 @@ export function replayCases(open: () => Stage): void {
       const order = count % 2 === 0 ? await ada.buy() : await ada.rest()
       await watcher.until(() => isHeard(watcher.updates, order.cl_order_id, 'filled', 'working'), 'the order is told')
     }
-    const isTold = (topic: string) => watcher.updates.some(({ message }) => message.type === topic)
-    await watcher.until(() => isTold('positions') && isTold('balances'), 'positions and balances are told')
     await rested(ada, watcher)
     return { ada, watcher }
   }
-  /** Returns when the watcher has heard the whole log. */
+  /** Returns when the watcher has heard everything there is to be heard, and gives the newest `seq`. */
   const rested = async (trader: Trader, watcher: StreamClient): Promise<number> => {
+    const read = async (path: string): Promise<readonly Body[]> => (await trader.call('GET', path)).body.map(undated)
+    const isAllTold = async () => {
+      const told = accumulated(watcher.updates)
+      return (
+        isDeepStrictEqual(await read('/balances'), [...told.balances.values()].map(undated)) &&
+        isDeepStrictEqual(await read('/positions'), [...told.positions.values()].map(undated))
+      )
+    }
+    await until(isAllTold, 'what was told is what REST shows')
     const { page } = await trader.events()
     await watcher.until(() => lastSeq(watcher, trader) >= page.last_seq, `update ${page.last_seq} is told`)
-    return lastSeq(watcher, trader)
+    return page.last_seq
   }
 
   test('from 0 the whole log comes, then it is caught up, then live', async () => {
@@ -171,4 +180,8 @@ export function replayCases(open: () => Stage): void {
 
 function lastSeq(client: StreamClient, { userId }: Trader): number {
   return client.of(userId).reduce((last, { message }) => Math.max(last, message.seq), 0)
+}
+
+function undated({ system_time: _, ...record }: Body): Body {
+  return record
 }

@@ -199,4 +199,21 @@ export function sessionCases(open: () => Stage): void {
     for (const client of rest) assert.equal((await client.ask(attempt)).type, 'auth_error')
     for (const client of all.filter(one => one !== holder && !rest.includes(one))) await client.quiet()
   })
+
+  test('when a client secret is replaced its sessions end, and it lets nobody in any more', async () => {
+    const stage = open()
+    const old = await stage.otherPlatform('Rotating')
+    await using client = await stage.stranger()
+    await client.authenticate(old)
+    await using own = await stage.session()
+    const fresh = await stage.rotateSecret(old)
+    assert.equal((await client.ended()).code, 4001)
+    await own.quiet()
+    await using next = await stage.stranger()
+    assert.equal(
+      (await next.ask({ action: 'authenticate', client_id: old.client_id, client_secret: old.client_secret })).type,
+      'auth_error'
+    )
+    await next.authenticate(fresh)
+  })
 }

@@ -26,6 +26,11 @@ export class Checks {
     this.#next.set(user, place.seq + 1)
   }
 
+  /** The newest `seq` of each user, by the user's number. */
+  newest(): ReadonlyMap<number, number> {
+    return new Map([...this.#next].map(([user, next]) => [user, next - 1]))
+  }
+
   get faults(): number {
     return this.#faults
   }

@@ -35,6 +35,8 @@ export type ListeningQuestions = {
   /** So many stamped updates are to come. */
   readonly expect: { readonly input: number; readonly output: null }
   readonly heard: { readonly input: null; readonly output: Heard }
+  /** The newest `seq` that came of each user, by the user's number. */
+  readonly newest: { readonly input: null; readonly output: ReadonlyMap<number, number> }
   readonly latencies: { readonly input: null; readonly output: Latencies }
 }
 
@@ -77,6 +79,7 @@ answering<ListeningQuestions>({
     return null
   },
   heard: () => ({ updates, came: service.came, faults: checks.faults, firstFault: checks.first }),
+  newest: () => checks.newest(),
   latencies: () => ({ service: service.latencies(), direct: direct.latencies(), spanMs: service.spanMs() })
 })
 

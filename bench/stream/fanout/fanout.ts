@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Figure } from '../../harness/figures.ts'
+import { processorTimes } from '../../harness/processor.ts'
 import { median } from '../../harness/stats.ts'
 import { startWorker, type Worker } from '../../harness/workers.ts'
 import type { SessionPlan } from '../client/session.ts'
@@ -69,15 +70,18 @@ interface Measured {
   readonly perSecond: number
   /** Share of one core that the client took. */
   readonly clientBusy: number
+  /** Processor time of a delivery at the server, in microseconds: hardly changed by what else the machine does. */
+  readonly serverMicros: number
 }
 
 /** @throws Error when anything that was sent did not arrive, or not in order. */
 async function measure({ server, client, shape, how }: Side, seconds: number): Promise<Measured> {
   await server.ask('start', null)
   await pause(WARM_MS)
-  const before = await client.ask('count', null)
+  const serverMs = () => processorTimes({ server: server.pid }).get('server') ?? Number.NaN
+  const [before, beganMs] = [await client.ask('count', null), serverMs()]
   await pause(1_000 * seconds)
-  const after = await client.ask('count', null)
+  const [after, endedMs] = [await client.ask('count', null), serverMs()]
   const events = await server.ask('stop', null)
   const expected = owed(sessionsOf(shape), events)
   const { updates, checked, faults, firstFault } = await client.ask('settle', expected)
@@ -87,8 +91,12 @@ async function measure({ server, client, shape, how }: Side, seconds: number): P
   if (how !== 'gathered' && how !== 'plain' && (faults > 0 || checked === 0)) {
     throw new Error(`${how}: ${faults} faults in the order of updates of ${checked} sessions, the first: ${firstFault}`)
   }
-  const elapsed = after.at - before.at
-  return { perSecond: ((after.updates - before.updates) * 1_000) / elapsed, clientBusy: (after.cpuMs - before.cpuMs) / elapsed }
+  const [elapsed, updatesMade] = [after.at - before.at, after.updates - before.updates]
+  return {
+    perSecond: (updatesMade * 1_000) / elapsed,
+    clientBusy: (after.cpuMs - before.cpuMs) / elapsed,
+    serverMicros: ((endedMs - beganMs) * 1_000) / updatesMade
+  }
 }
 
 function report(shape: Shape, found: ReadonlyMap<How, readonly Measured[]>, orderBytes: number, tell: FanoutOptions['tell']): void {
@@ -96,7 +104,8 @@ function report(shape: Shape, found: ReadonlyMap<How, readonly Measured[]>, orde
   const ratio = (a: How, b: How) => median(rates(a).map((rate, round) => rate / (rates(b)[round] ?? Number.NaN)))
   const [share, factor] = [ratio('service', 'gathered'), ratio('service', 'plain')]
   const count = (how: How) => Math.round(median(rates(how))).toLocaleString('en')
-  const busy = SERVERS.map(how => median((found.get(how) ?? []).map(({ clientBusy }) => clientBusy)))
+  const each = (of: (one: Measured) => number, written: (value: number) => string) =>
+    SERVERS.map(how => `${how} ${written(median((found.get(how) ?? []).map(of)))}`).join(', ')
   const name = `Fan-out to ${shape.what}`
   tell({
     what: `${name}, ${BYTES} bytes, beside gathered frames`,
@@ -116,9 +125,22 @@ function report(shape: Shape, found: ReadonlyMap<How, readonly Measured[]>, orde
     target: '',
     reached: null
   })
+  const turn = `${watchersOfUser(shape)} deliveries an event, ${eventsPerTurn(shape)} events a turn`
   tell({
-    what: `${name}: deliveries of an event, events of a turn; client’s core in use`,
-    found: `${watchersOfUser(shape)}, ${eventsPerTurn(shape)}; ${busy.map(part => `${(100 * part).toFixed(0)} %`).join(', ')}`,
+    what: `${name}, processor time of a delivery (${turn})`,
+    found: each(
+      one => one.serverMicros,
+      micros => `${micros.toFixed(2)} µs`
+    ),
+    target: '',
+    reached: null
+  })
+  tell({
+    what: `${name}, the client’s part of its core`,
+    found: each(
+      one => one.clientBusy,
+      part => `${(100 * part).toFixed(0)} %`
+    ),
     target: '',
     reached: null
   })

@@ -7,6 +7,7 @@ import { brokers } from '@trunkline/brokers/registry'
 import { application } from '@trunkline/core/app/application'
 import type { AppDeps, Deps } from '@trunkline/core/app/deps'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
+import { within } from '@trunkline/core/app/within'
 import { HEALTH_STATES } from '@trunkline/core/domain/account'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
@@ -19,6 +20,7 @@ import { CredentialCache } from './auth/credential-cache.ts'
 import { LocalBus } from './bus/local-bus.ts'
 import type { Settings } from './config/settings.ts'
 import { home } from './home/home.ts'
+import { InFlight } from './http/in-flight.ts'
 import { buildHttp, DEFAULT_LIMITS } from './http/index.ts'
 import { SystemClock } from './ops/clock.ts'
 import { type DemoPlatform, demoPlatform } from './ops/demo-platform.ts'
@@ -159,10 +161,13 @@ async function start(
   watch(meter, app, readiness)
   watchStream(meter, stream, door)
 
+  const requests = new InFlight(http.server)
   parts.add('http', async () => {
     readiness.stopping()
+    const drainedAt = clock.monotonicMs() + DRAIN_MS
     const closing = http.close()
-    const left = await app.orderGateway.drain(DRAIN_MS)
+    await within(clock, requests.idle(), DRAIN_MS)
+    const left = await app.orderGateway.drain(Math.max(0, drainedAt - clock.monotonicMs()))
     if (left > 0) log.warn('commands are still on the wire; the next start looks their orders up', { commands: left })
     // After the last requests, so that sessions get what those did. The server is closed once the last of its sockets is.
     await door.stop(CLOSE.goingAway, 'the service is shutting down')

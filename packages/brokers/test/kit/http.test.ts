@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { until } from '@trunkline/testkit/until'
 import { HttpClient, type HttpLimits, type HttpRequest, retryAfterMs, TransportFault } from '../../src/kit/http.ts'
-import { selfSigned } from '../support/certificate.ts'
+import { selfSigned } from '@trunkline/testkit/certificate'
 import { json, ScriptedHost } from '../support/scripted-host.ts'
 
 const GET: HttpRequest = { method: 'GET', path: '/x', headers: [] }

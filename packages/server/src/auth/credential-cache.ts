@@ -15,7 +15,7 @@ interface KnownUser {
   readonly secretHash: string
 }
 
-/** Remembers who is who for two seconds, and forgets a user the moment its secret changes or it is deleted. */
+/** Remembers who is who for two seconds, and forgets whose secret changes, or who is deleted, at that moment. */
 export class CredentialCache implements CredentialLookup, Disposable {
   readonly #store: Pick<Store, 'platforms' | 'users'>
   readonly #platforms = new LRUCache<string, { readonly platform: Platform; readonly secretHash: string }>({
@@ -35,6 +35,7 @@ export class CredentialCache implements CredentialLookup, Disposable {
   constructor(store: Pick<Store, 'platforms' | 'users'>, bus: Bus) {
     this.#store = store
     this.#unsubscribe = bus.subscribe(message => {
+      if (message.type === 'platform_secret_changed') return this.#forgetPlatform(message.platformId)
       if (message.type !== 'user_removed' && message.type !== 'user_secret_changed') return
       this.#changes += 1
       const name = this.#nameOf.get(message.userKey)
@@ -45,8 +46,9 @@ export class CredentialCache implements CredentialLookup, Disposable {
   async platform(clientId: string): Promise<{ readonly platform: Platform; readonly secretHash: string } | null> {
     const known = this.#platforms.get(clientId)
     if (known !== undefined) return known
+    const before = this.#changes
     const found = await this.#store.platforms.findByClientId(clientId)
-    if (found !== null) this.#platforms.set(clientId, found)
+    if (found !== null && before === this.#changes) this.#platforms.set(clientId, found)
     return found
   }
 
@@ -65,5 +67,10 @@ export class CredentialCache implements CredentialLookup, Disposable {
 
   [Symbol.dispose](): void {
     this.#unsubscribe()
+  }
+
+  #forgetPlatform(platformId: PlatformId): void {
+    this.#changes += 1
+    for (const [clientId, { platform }] of this.#platforms) if (platform.platformId === platformId) this.#platforms.delete(clientId)
   }
 }

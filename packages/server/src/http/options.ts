@@ -26,7 +26,7 @@ export const DEFAULT_LIMITS: HttpLimits = {
   platform: { perSecond: 2_000, burst: 4_000 },
   user: { perSecond: 200, burst: 400 },
   failedAuthentication: { perSecond: 1, burst: 300 },
-  connectionsMax: 10_000,
+  connectionsMax: 15_000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,
   idleTimeoutMs: 60_000,

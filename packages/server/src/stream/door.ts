@@ -32,7 +32,7 @@ export interface DoorLimits {
 }
 
 export const DOOR_LIMITS: DoorLimits = {
-  socketsMax: 20_000,
+  socketsMax: 10_000,
   strangersMax: 1_000,
   strangersOfAddressMax: 64,
   messageBytesMax: 64 * 1024,

@@ -7,6 +7,7 @@ import { createDatabase, startPostgres } from '@trunkline/testkit/postgres/index
 import { until } from '@trunkline/testkit/until'
 import { Client } from 'pg'
 import { matrix } from './matrix.ts'
+import { negativeControls } from './negative-controls.ts'
 import { restartUnderLoad } from './process-faults.ts'
 import type { Fault } from './stage.ts'
 
@@ -83,4 +84,4 @@ const DATABASE: readonly Fault[] = [
   }
 ]
 
-matrix({ name: 'database', env: { TRUNKLINE_DATABASE_URL: behindTheLine() } }, DATABASE)
+matrix({ name: 'database', env: { TRUNKLINE_DATABASE_URL: behindTheLine() } }, DATABASE, negativeControls)

@@ -49,6 +49,7 @@ export function negativeControls(stage: () => Stage): void {
     test(`an update that is ${name} on its way is noticed`, async () => {
       const { world, accord } = stage()
       const { platformLine } = world
+      await world.unfollow('far')
       platformLine.tamper(() => tampering)
       world.follow('fooled', { origin: () => platformLine.url })
       try {
@@ -59,8 +60,6 @@ export function negativeControls(stage: () => Stage): void {
       } finally {
         platformLine.clear()
         await world.unfollow('fooled')
-        // The follower that was there before reads the same line.
-        await world.unfollow('far')
         world.follow('far', { origin: () => platformLine.url })
       }
       await accord.reached()

@@ -92,7 +92,7 @@ export class Stage implements AsyncDisposable {
   /** Trades on all accounts. */
   async trade(operations = OPERATIONS, pauseMs = PAUSE_MS): Promise<void> {
     this.#loads += 1
-    await this.world.trade(`l${this.#loads}`, operations, pauseMs)
+    await this.world.trade({ name: `l${this.#loads}`, operations, pauseMs })
   }
 
   /** Sets faults of the house's requests. Each must strike at least once before the fault is over. */

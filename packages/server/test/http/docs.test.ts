@@ -63,7 +63,7 @@ describe('a page of ours', () => {
   test('shows the fields of a list within an object, what each can be, and what may be left out', () => {
     const part = Type.Object({ 'a<b': Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })) })
     const schema = Type.Object({ kind: Type.Literal('x_y'), parts: Type.Array(part) })
-    const { html } = fieldTable('Fields', schema)
+    const { html } = fieldTable('Fields', schema, 'here')
     assert.match(html, /always <code>x_<wbr>y<\/code>/)
     assert.match(html, /<code>parts\[\]\.<wbr>a&lt;b<\/code><\/th><td>integer, 1 to 5 \(optional\)/)
   })
@@ -71,10 +71,20 @@ describe('a page of ours', () => {
   test('leads from a list of several kinds to each of them', () => {
     const kinds = ['One', 'Two'].map(title => Type.Object({}, { title }))
     assert.match(
-      fieldTable('Fields', Type.Object({ data: Type.Array(Type.Union(kinds)) })).html,
+      fieldTable('Fields', Type.Object({ data: Type.Array(Type.Union(kinds)) }), 'here').html,
       /array of <a href="#One">One<\/a>, <a href="#Two">Two<\/a>/
     )
   })
+})
+
+test('a record that several places hold is described in one of them', () => {
+  const order = Type.Object({ order_id: Type.String() }, { title: 'Order' })
+  const rows = (schema: TSchema, at: string) => fieldTable('Fields', schema, at).html
+  const page = Type.Object({ data: Type.Array(order) })
+  assert.match(rows(page, 'listOrders'), /<code>data\[\]\.<wbr>order_<wbr>id<\/code>/)
+  assert.match(rows(page, 'here'), /<td>array of <a href="#listOrders">Order<\/a><\/td>/)
+  assert.doesNotMatch(rows(page, 'here'), /order_<wbr>id/)
+  assert.equal(rows(order, 'here'), '<p>Fields: those of <a href="#listOrders">Order</a>.</p>\n')
 })
 
 test('a titled schema is written once, and nothing of the inside is told', () => {

@@ -40,6 +40,7 @@ export class BrokerMischief {
 
   /** No read is answered for a while. */
   fail(ms: number, as: 'unreachable' | 'rate_limited'): void {
+    this.#scene.trace.note(`${this.#login.broker.capabilities.id} answers no read for ${ms} ms`)
     this.#failsUntil = this.#scene.clock.monotonicMs() + ms
     this.#failsAs = as
   }
@@ -77,6 +78,7 @@ export class BrokerMischief {
     const chance = this.#chance
     const effect = chance.weighted({ done: 6, refused: 2, none: 3 })
     const reply = chance.weighted({ truth: 4, unknown: 6, not_sent: 1, throws: 1, deadline: 1, never: 0.3 })
+    this.#scene.trace.met(`${kind}: ${effect}, ${reply}`)
     if (reply === 'not_sent') return { reply, effect: 'none' }
     const plan: CommandPlan = {
       ...{ effect, reply },
@@ -93,6 +95,7 @@ export class BrokerMischief {
     if (this.#scene.clock.monotonicMs() < this.#failsUntil) return { fault: this.#failsAs }
     if (!chance.happens(this.#temper.reads)) return {}
     const kind = chance.weighted({ slow: 4, fault: 3, late: 3 * this.#temper.lists, hides: 2 * this.#temper.lists, hangs: 0.5, renews: 1 })
+    this.#scene.trace.met(`read: ${kind}`)
     if (kind === 'slow') return { afterMs: chance.whole(1, 3_000) }
     if (kind === 'late') return { travelsMs: chance.whole(1, 4_000) }
     if (kind === 'fault') return { fault: chance.weighted({ unreachable: 2, rate_limited: 1, malformed: 1 }) }
@@ -110,6 +113,7 @@ export class BrokerMischief {
     const chance = this.#chance
     if (this.#isWell || !chance.happens(this.#temper.stream)) return [0]
     const kind = chance.weighted({ late: 5, twice: 3, lost: 1 })
+    this.#scene.trace.met(`stream: ${kind}`)
     if (kind === 'lost') return []
     return kind === 'late' ? [chance.whole(1, 2_000)] : [0, chance.whole(1, 2_000)]
   }

@@ -1,6 +1,6 @@
 // What must hold at the end of every day, whatever happened in it.
 import assert from 'node:assert/strict'
-import type { Balance, Position } from '@trunkline/core/domain/account'
+import type { Balance, Connection, Position } from '@trunkline/core/domain/account'
 import { compare, sum } from '@trunkline/core/domain/decimal'
 import { isOpen, type Order } from '@trunkline/core/domain/order'
 import { ARROWS } from '@trunkline/core/domain/order-machine'
@@ -11,30 +11,58 @@ import type { Day } from './day.ts'
 import { readPicture } from './rest.ts'
 import type { Login, Owner } from './scene.ts'
 import type { StreamClient } from './stream-client.ts'
-import { comparable, type Picture, UserRecord } from './user-record.ts'
+import { comparable, type Picture, UserRecord, type WireRecord } from './user-record.ts'
 import { assertNoOlder } from './witness.ts'
 
 const READ_MAX = 1_000
 
 /** @throws AssertionError naming what does not hold. */
 export async function check(day: Day): Promise<void> {
+  const { scene, service } = day
   const pictures = new Map<Owner, Picture>()
-  for (const owner of day.scene.owners) pictures.set(owner, await day.given(readPicture(day.service.app, owner.caller), 'the last reads'))
-  // What those reads brought to light is told as well.
-  await day.scene.clock.advance(1_000)
-  day.assertWell()
-  for (const [owner, picture] of pictures) {
-    assertNoOlder(picture.orders, owner.user.userId, day.witness.sightings())
-    const log = await readLog(day, owner)
-    const stored = await ordersOf(day, owner)
-    checkLog(log, stored)
-    for (const login of owner.logins) await checkLogin(day, login, stored)
-    const shown = comparable(picture)
-    assert.deepEqual(replayed(owner, log), shown, `the log of ${owner.user.userId} leads to what REST shows`)
-    for (const client of day.clients) checkClient(day, client, { owner, log, shown })
+  for (const owner of scene.owners) {
+    if ((await scene.store.inner.users.findByKey(owner.user.userKey)) === null) checkRemoved(day, owner)
+    else pictures.set(owner, await day.given(readPicture(service.app, owner), 'the last reads'))
   }
+  // What those reads brought to light is told as well.
+  await scene.clock.advance(1_000)
+  day.assertWell()
+  for (const [owner, picture] of pictures) await checkOwner(day, owner, picture)
   await checkAnswers(day)
   checkAlarms(day)
+}
+
+async function checkOwner(day: Day, owner: Owner, picture: Picture): Promise<void> {
+  const { scene, clients, witness } = day
+  assertNoOlder(picture.orders, owner.user.userId, witness.sightings(), scene.doomed)
+  const log = await readLog(day, owner)
+  const stored = await ordersOf(day, owner)
+  checkLog(log, stored)
+  const gone = new Set<unknown>()
+  for (const login of owner.logins) {
+    const present = await scene.store.inner.connections.find(login.connection.connectionId)
+    if (present === null) gone.add(login.connection.connectionId)
+    else await checkLogin(day, login, present, stored)
+  }
+  const shown = comparable(picture)
+  const still = (whole: Picture) => without(whole, gone)
+  assert.deepEqual(still(replayed(owner, log)), shown, `the log of ${owner.user.userId} leads to what REST shows`)
+  for (const client of clients) checkClient(day, client, { owner, log, shown, still })
+}
+
+/** Nothing of a user who was deleted is left, and whoever followed it was told. */
+function checkRemoved({ scene, clients }: Day, { user }: Owner): void {
+  assert.ok(scene.doomed.has(user.userKey), `${user.userId} is gone and nobody wanted it`)
+  for (const client of clients) {
+    const followed = client.followed.get(user.userId)
+    assert.ok(followed === undefined || followed.isGone, `${client.name} was not told that ${user.userId} is gone`)
+  }
+}
+
+/** What is left of a picture when connections were deleted: the log still tells what they once had. */
+function without({ orders, positions, balances }: Picture, gone: ReadonlySet<unknown>): Picture {
+  const left = (records: readonly WireRecord[]) => records.filter(({ connection_id }) => !gone.has(connection_id))
+  return { orders: left(orders), positions: left(positions), balances: left(balances) }
 }
 
 async function readLog({ scene: { store } }: Day, { user: { userKey } }: Owner): Promise<readonly LoggedEvent[]> {
@@ -66,8 +94,13 @@ function checkLog(log: readonly LoggedEvent[], stored: readonly Order[]): void {
   for (const order of stored) assert.deepEqual(last.get(order.orderId), order, `the log tells the last of ${order.clOrdId}`)
 }
 
-async function checkLogin(day: Day, login: Login, stored: readonly Order[]): Promise<void> {
+async function checkLogin(day: Day, login: Login, present: Connection, stored: readonly Order[]): Promise<void> {
   const { broker, connection, accounts } = login
+  const isRevoked = broker.rejects !== null
+  assert.equal(present.status, isRevoked ? 'BROKEN' : 'ACTIVE', `${connection.broker} is ${isRevoked ? '' : 'not '}revoked`)
+  checkHealth(day, login, present)
+  // What a broker has that does not talk to us any more is nothing to be known.
+  if (isRevoked) return
   const orders = stored.filter(({ connectionId }) => connectionId === connection.connectionId)
   for (const order of orders) checkOrder(login, order)
   for (const report of broker.book.list()) {
@@ -79,6 +112,25 @@ async function checkLogin(day: Day, login: Login, stored: readonly Order[]): Pro
     assert.deepEqual(holdings(await inner.accounts.positions([accountId])), holdings(broker.holdings(brokerAccountId)))
     const [balance] = await inner.accounts.balances([accountId])
     assert.ok(balance !== undefined && hasCash(balance, broker.cash(brokerAccountId)), `${connection.broker} has ${broker.cash(brokerAccountId)}`)
+  }
+}
+
+/** All is well again, and whoever asked to be told was. */
+function checkHealth({ service, clients }: Day, { broker, owner }: Login, present: Connection): void {
+  const health = service.app.mirrors.health(present)
+  const followers = clients.filter(client => client.followed.get(owner.user.userId)?.isWanted === true)
+  const well = broker.capabilities.accountStream ? 'live' : 'polling'
+  const expected = broker.rejects !== null ? ['broken'] : followers.length > 0 ? [well] : ['live', 'polling']
+  assert.ok(expected.includes(health.state), `${present.broker} is ${health.state} (${health.reason}) and should be ${expected}`)
+  for (const { name, wantsStatus, statuses } of followers) {
+    if (!wantsStatus) continue
+    const told = statuses.get(present.connectionId)
+    const { state, since, reason } = health
+    assert.deepEqual(
+      told && { state: told.health, since: told.since, reason: told.reason, status: told.status },
+      { state, since, reason, status: present.status },
+      `${name} was told how ${present.broker} is`
+    )
   }
 }
 
@@ -111,7 +163,12 @@ function replayed({ user }: Owner, log: readonly LoggedEvent[]): Picture {
 function checkClient(
   { scene }: Day,
   client: StreamClient,
-  { owner, log, shown }: { readonly owner: Owner; readonly log: readonly LoggedEvent[]; readonly shown: Picture }
+  {
+    owner,
+    log,
+    shown,
+    still
+  }: { readonly owner: Owner; readonly log: readonly LoggedEvent[]; readonly shown: Picture; readonly still: (whole: Picture) => Picture }
 ): void {
   const { userId } = owner.user
   const followed = client.followed.get(userId)
@@ -126,7 +183,7 @@ function checkClient(
     `${client.name} got every update of ${userId} from ${record.since} on`
   )
   for (const event of due) assert.equal(record.received.get(event.seq), updateText(event, userId), `${client.name} got ${event.seq} as the log has it`)
-  const picture = record.picture()
+  const picture = still(record.picture())
   for (const topic of ['orders', 'positions', 'balances'] as const) {
     if (wants(topic)) assert.deepEqual(picture[topic], shown[topic], `${client.name} has the ${topic} of ${userId} that REST shows`)
   }
@@ -136,6 +193,7 @@ function checkClient(
 async function checkAnswers(day: Day): Promise<void> {
   for (const answer of day.platform.answers) {
     const final = await day.scene.store.inner.orders.find(answer.orderId)
+    if (final === null && (day.scene.doomed.has(answer.connectionId) || day.scene.doomed.has(answer.userKey))) continue
     assert.ok(final !== null, `${answer.clOrdId} was answered and is not stored`)
     if (!isOpen(answer.status)) assert.equal(final.status, answer.status, `${answer.clOrdId} was answered ${answer.status}`)
     assert.ok(final.revision >= answer.revision, `${answer.clOrdId} was answered in a later revision than is stored`)

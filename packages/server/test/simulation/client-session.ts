@@ -20,7 +20,8 @@ export interface SessionOwner {
   update(update: Update, text: string): void
   caughtUp(userId: UserId, seq: number): void
   refused(userId: UserId, message: string, asked: Asked): void
-  unsubscribed(userId: UserId): void
+  /** Not asked: the user was deleted. */
+  unsubscribed(userId: UserId, isAsked: boolean): void
   status(message: Extract<ServerMessage, { type: 'stream_status' }>): void
   closed(session: ClientSession, code: number): void
   failed(cause: unknown): void
@@ -43,7 +44,7 @@ export class ClientSession implements WireEnd {
   readonly #asked = new Map<UserId, Asked[]>()
   readonly #following = new Set<UserId>()
   readonly #replaying = new Set<UserId>()
-  #unsubscribes: UserId[] = []
+  readonly #unsubscribes: UserId[] = []
   readonly #pings: number[] = []
   #errorsDue = 0
   #isOver = false
@@ -216,7 +217,7 @@ export class ClientSession implements WireEnd {
     const at = this.#unsubscribes.indexOf(userId)
     if (at >= 0) this.#unsubscribes.splice(at, 1)
     this.#following.delete(userId)
-    this.#owner.unsubscribed(userId)
+    this.#owner.unsubscribed(userId, at >= 0)
   }
 
   #update(update: Update, text: string): void {

@@ -1,8 +1,8 @@
 // A random day: a platform and its streams, a market that moves, and brokers, a store, a bus, a clock and a process that fail in between.
-import { GAP_CAUSES } from '@trunkline/core/ports/broker'
+import { ACTS, type Stage } from './acts.ts'
 import { BrokerMischief, TRAVEL_MS_MAX, type Temper } from './broker-mischief.ts'
 import type { Chance } from './chance.ts'
-import { decide, happen, MARKET_ACTS, type MarketAct } from './market.ts'
+import { decide } from './market.ts'
 import { Platform } from './platform.ts'
 import type { Login, Scene } from './scene.ts'
 import { type Conditions, Service } from './service.ts'
@@ -10,44 +10,8 @@ import { type Habits, StreamClient } from './stream-client.ts'
 import { Trouble } from './trouble.ts'
 import { Witness } from './witness.ts'
 
-/** What may happen next, and how often of a hundred times or so. */
-const USUAL = {
-  place: 24,
-  cancel: 12,
-  modify: 10,
-  read: 8,
-  fill: 18,
-  begin: 3,
-  expire: 2,
-  cancelOutside: 2,
-  placeOutside: 3,
-  toggle: 2,
-  repeat: 3,
-  ping: 2,
-  babble: 0.5
-} as const
-
-/** Each day knows about half of these, so that every kind of trouble is met alone and in company. */
-const TROUBLES = {
-  streamDown: 4,
-  gap: 3,
-  readsFail: 4,
-  storeFails: 5,
-  storeReadsFail: 2,
-  storeSlow: 3,
-  busTroubled: 4,
-  restart: 1.5,
-  kill: 2,
-  clockJump: 2,
-  leave: 3,
-  vanish: 1,
-  pause: 4
-} as const
-
-type Act = keyof typeof USUAL | keyof typeof TROUBLES
-
-const VANISHED_MAX = 3
 const STOP_MS_MAX = 120_000
+const SETTLE_MS_MAX = 7_200_000
 
 export interface DayOptions {
   readonly steps: number
@@ -67,8 +31,7 @@ export class Day {
   readonly #trouble: Trouble
   readonly #conditions: Conditions
   readonly #mischief: ReadonlyMap<Login, BrokerMischief>
-  readonly #weights: Readonly<Record<Act, number>>
-  #vanished = 0
+  readonly #weights: Readonly<Record<string, number>>
   #failure: { readonly cause: unknown } | null = null
 
   constructor(scene: Scene, options: DayOptions) {
@@ -79,13 +42,10 @@ export class Day {
     const { skewMs, route } = this.#trouble
     this.#conditions = { skewMs, route, ...(options.sabotage && { sabotage: options.sabotage }) }
     this.#mischief = new Map(scene.logins.map(login => [login, this.#mischiefOf(login)]))
-    const known = Object.entries(TROUBLES).map(([name, weight]) => [name, this.#chance.happens(0.5) ? weight : 0])
-    this.#weights = { ...USUAL, ...TROUBLES, ...Object.fromEntries(known) }
+    this.#weights = this.#someWeights()
     const surroundings = { scene, service: () => this.service, witness: this.witness, fail: (cause: unknown) => this.#fail(cause) }
     this.platform = new Platform({ ...surroundings, chance: scene.chance.apart('platform') })
-    this.clients = options.clients.map(
-      habits => new StreamClient(habits, { ...surroundings, chance: scene.chance.apart(habits.name) })
-    )
+    this.clients = options.clients.map(habits => new StreamClient(habits, { ...surroundings, chance: scene.chance.apart(habits.name) }))
   }
 
   get service(): Service {
@@ -101,6 +61,7 @@ export class Day {
     for (let step = 0; step < this.#steps; step += 1) {
       await this.#act(this.#chance.weighted(this.#weights))
       await this.scene.clock.advance(this.#chance.happens(0.7) ? this.#chance.whole(0, 700) : this.#chance.whole(700, 12_000))
+      this.scene.store.mark()
       this.assertWell()
     }
   }
@@ -111,14 +72,27 @@ export class Day {
     trace.note('all is well from here on')
     this.#trouble.heal()
     for (const mischief of this.#mischief.values()) mischief.heal()
-    for (const client of this.clients) client.read(true)
-    await clock.until(() => !this.platform.isWaiting || this.#failure !== null, 'every request is answered')
+    for (const client of this.clients) client.goOn()
+    await this.#until(() => !this.platform.isWaiting, 'every request is answered')
     // All that travels arrives, and what the brokers began they end.
     await clock.advance(2 * TRAVEL_MS_MAX)
     for (const login of logins) decide(login)
-    await clock.until(() => this.#isSettled() || this.#failure !== null, 'every order’s fate is known and every client has all it wants', 7_200_000)
+    await this.#until(() => this.service.app.resolver.watched === 0, 'every order’s fate is known')
+    await this.#until(() => this.clients.every(client => client.isSettled), 'every client has all it wants')
+    // What a stream left out shows at the next whole picture.
     await clock.advance(70_000)
     this.assertWell()
+  }
+
+  /** What `work` gives once time has moved far enough for it. @throws what went wrong first. */
+  async given<T>(work: Promise<T>, what: string): Promise<T> {
+    let isDone = false
+    const done = () => {
+      isDone = true
+    }
+    work.then(done, done)
+    await this.#until(() => isDone, what, STOP_MS_MAX)
+    return await work
   }
 
   /** @throws what went wrong first, wherever it was. */
@@ -127,112 +101,41 @@ export class Day {
   }
 
   async stop(): Promise<void> {
-    this.#trouble.heal()
-    const stopped = this.service.stop()
-    await this.given(stopped, 'the service has stopped')
+    await this.given(this.service.stop(), 'the service has stopped')
   }
 
-  #isSettled(): boolean {
-    return this.service.app.resolver.watched === 0 && this.clients.every(client => client.isSettled)
+  async #until(condition: () => boolean, what: string, limitMs = SETTLE_MS_MAX): Promise<void> {
+    await this.scene.clock.until(() => condition() || this.#failure !== null, what, limitMs)
+    this.assertWell()
   }
 
-  async #act(act: Act): Promise<void> {
-    const chance = this.#chance
-    const login = chance.oneOf(this.scene.logins)
-    const client = chance.oneOf(this.clients)
-    if (login === undefined || client === undefined) return
-    if (isMarketAct(act)) return this.#move(act, login)
-    switch (act) {
-      case 'place':
-        return this.platform.place(login)
-      case 'cancel':
-        return this.platform.cancel(login)
-      case 'modify':
-        return this.platform.modify(login)
-      case 'read':
-        return this.platform.read(login.owner)
-      case 'toggle':
-        return client.toggle(login.owner.user.userId)
-      case 'repeat':
-        return client.repeat(login.owner.user.userId)
-      case 'ping':
-        return client.ping()
-      case 'babble':
-        return client.babble()
-      case 'restart':
-        return this.#restart()
-      case 'kill':
-        return this.#kill()
-      default:
-        return this.#trouble_(act, login, client)
+  async #act(name: string): Promise<void> {
+    const { scene } = this
+    const login = this.#chance.oneOf(scene.logins.filter(({ isConnected }) => isConnected))
+    const client = this.#chance.oneOf(this.clients)
+    const mischief = login === undefined ? undefined : this.#mischief.get(login)
+    if (login === undefined || client === undefined || mischief === undefined) throw new Error('nobody is there to act')
+    const stage: Stage = {
+      ...{ scene, login, client, mischief, chance: this.#chance, platform: this.platform, trouble: this.#trouble, service: this.service },
+      restart: () => this.#restart(),
+      kill: () => this.#kill()
     }
-  }
-
-  #trouble_(act: Exclude<Act, keyof typeof USUAL | 'restart' | 'kill'>, login: Login, client: StreamClient): void {
-    const chance = this.#chance
-    const { trace } = this.scene
-    const { streams, capabilities } = login.broker
-    const note = (what: string) => trace.note(what)
-    switch (act) {
-      case 'streamDown': {
-        const cause = chance.oneOf(GAP_CAUSES) ?? 'lost'
-        const ms = chance.whole(100, 40_000)
-        streams.down(chance.happens(0.5), cause)
-        note(`${capabilities.id}’s stream is down (${cause}) for ${ms} ms`)
-        void this.scene.clock.sleep(ms).then(() => streams.up())
-        return
-      }
-      case 'gap': {
-        const cause = chance.oneOf(GAP_CAUSES) ?? 'lost'
-        note(`${capabilities.id}’s stream has a gap (${cause})`)
-        streams.down(true, cause)
-        return streams.up()
-      }
-      case 'readsFail': {
-        const ms = chance.whole(500, 30_000)
-        note(`${capabilities.id} answers no read for ${ms} ms`)
-        return this.#mischief.get(login)?.fail(ms, chance.happens(0.7) ? 'unreachable' : 'rate_limited')
-      }
-      case 'storeFails':
-        return this.#trouble.failWrites(chance.whole(1, 4))
-      case 'storeReadsFail':
-        return this.#trouble.failReads(chance.whole(10, 3_000))
-      case 'storeSlow':
-        return this.#trouble.slowDown(chance.whole(100, 10_000))
-      case 'busTroubled':
-        return this.#trouble.troubleBus(chance.whole(500, 20_000))
-      case 'clockJump':
-        return this.#trouble.jump()
-      case 'leave':
-        return client.leave(true)
-      case 'vanish':
-        this.#vanished += 1
-        if (this.#vanished <= VANISHED_MAX) client.leave(false)
-        return
-      case 'pause': {
-        const ms = chance.whole(100, 20_000)
-        note(`${client.name} reads nothing for ${ms} ms`)
-        client.read(false)
-        void this.scene.clock.sleep(ms).then(() => client.read(true))
-        return
-      }
-    }
-  }
-
-  #move(act: MarketAct, login: Login): void {
-    const brokerAccountId = happen(act, login, this.#chance, this.scene.trace)
-    if (brokerAccountId !== null && this.#chance.happens(0.4)) this.#mischief.get(login)?.tellRecords(brokerAccountId)
+    scene.trace.met(name)
+    await ACTS[name]?.act(stage)
   }
 
   async #begin(): Promise<void> {
     const service = new Service(this.scene, this.#conditions)
     this.services.push(service)
     // A process whose start fails is started again by whoever looks after it.
-    const started = service.start().catch((cause: unknown) => {
-      this.scene.trace.note(`the start fails: ${cause}`)
-      return 'failed' as const
-    })
-    if ((await this.given(started, 'the service has started')) !== 'failed') return
+    const started = service.start().then(
+      () => true,
+      (cause: unknown) => {
+        this.scene.trace.note(`the start fails: ${cause}`)
+        return false
+      }
+    )
+    if (await this.given(started, 'the service has started')) return
     service.kill()
     await this.scene.clock.advance(1_000)
     await this.#begin()
@@ -240,8 +143,9 @@ export class Day {
 
   async #restart(): Promise<void> {
     this.scene.trace.note('the service stops')
-    await this.given(this.service.stop(), 'the service has stopped')
-    this.service.life.kill()
+    await this.stop()
+    // With the process everything ends that its parts left behind.
+    this.service.kill()
     this.scene.trace.note('the service starts')
     await this.#begin()
   }
@@ -254,15 +158,12 @@ export class Day {
     await this.#begin()
   }
 
-  async given<T>(work: Promise<T>, what: string): Promise<T> {
-    let isDone = false
-    const done = () => {
-      isDone = true
-    }
-    work.then(done, done)
-    await this.scene.clock.until(() => isDone || this.#failure !== null, what, STOP_MS_MAX)
-    this.assertWell()
-    return await work
+  #someWeights(): Readonly<Record<string, number>> {
+    const weights = Object.entries(ACTS).map(([name, { weight, isTrouble }]) => {
+      const isKnown = isTrouble !== true || this.#chance.happens(0.5)
+      return [name, isKnown ? weight : 0] as const
+    })
+    return Object.fromEntries(weights)
   }
 
   #mischiefOf(login: Login): BrokerMischief {
@@ -276,8 +177,4 @@ export class Day {
     this.#failure ??= { cause }
     this.scene.trace.note(`failed: ${cause}`)
   }
-}
-
-function isMarketAct(act: Act): act is MarketAct {
-  return MARKET_ACTS.some(known => known === act)
 }

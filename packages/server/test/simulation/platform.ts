@@ -90,18 +90,18 @@ export class Platform {
   read(owner: Owner): void {
     const kind = this.#chance.weighted({ orders: 4, positions: 2, balances: 1 })
     const before = this.#witness.sightings()
-    this.#begin(`read ${kind} of ${owner.user.userId}`, async ({ app }) => {
+    this.begin(`read ${kind} of ${owner.user.userId}`, async ({ app }) => {
       if (kind === 'positions') return `${(await readPositions(app, owner.caller)).length} positions`
       if (kind === 'balances') return `${(await readBalances(app, owner.caller)).length} balances`
       const orders = await readOrders(app, owner.caller)
-      assertNoOlder(orders, owner.user.userId, before)
+      if (!this.#scene.doomed.has(owner.user.userKey)) assertNoOlder(orders, owner.user.userId, before, this.#scene.doomed)
       for (const order of orders) this.#witness.saw(owner.user.userId, order)
       return `${orders.length} orders`
     })
   }
 
   #ask(owner: Owner, what: string, ask: (service: Service) => Promise<Order>): void {
-    this.#begin(what, async service => {
+    this.begin(what, async service => {
       const order = await ask(service)
       this.answers.push(order)
       this.#witness.saw(owner.user.userId, presentOrder(order))
@@ -109,8 +109,8 @@ export class Platform {
     })
   }
 
-  /** The platform does not wait: several of its requests are under way at once. */
-  #begin(what: string, ask: (service: Service) => Promise<string>): void {
+  /** Asks for something. The platform does not wait: several of its requests are under way at once. */
+  begin(what: string, ask: (service: Service) => Promise<string>): void {
     const { trace } = this.#scene
     const service = this.#service()
     trace.note(what)

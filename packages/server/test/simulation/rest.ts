@@ -4,8 +4,10 @@ import { listPositions } from '@trunkline/core/app/accounts/read-positions'
 import type { UserCaller } from '@trunkline/core/app/caller'
 import type { AppDeps } from '@trunkline/core/app/deps'
 import { listOrders } from '@trunkline/core/app/orders/list-orders'
+import { ServiceError } from '@trunkline/core/domain/errors'
 import { presentBalance, presentPosition } from '../../src/wire/account.ts'
 import { presentOrder } from '../../src/wire/order.ts'
+import type { Owner } from './scene.ts'
 import type { Picture, WireRecord } from './user-record.ts'
 
 const PAGE = { limit: 1_000, edge: null, descending: true } as const
@@ -25,10 +27,22 @@ export async function readBalances(app: AppDeps, caller: UserCaller): Promise<re
 }
 
 /** Everything, one after the other as a platform would ask for it. */
-export async function readPicture(app: AppDeps, caller: UserCaller): Promise<Picture> {
+export async function readPicture(app: AppDeps, owner: Owner): Promise<Picture> {
+  const { caller } = owner
   return {
-    orders: await readOrders(app, caller),
-    positions: await readPositions(app, caller),
-    balances: await readBalances(app, caller)
+    orders: await ifEver(owner, readOrders(app, caller)),
+    positions: await ifEver(owner, readPositions(app, caller)),
+    balances: await ifEver(owner, readBalances(app, caller))
+  }
+}
+
+/** Of logins that ended before anything was read with them there will never be anything to show. */
+async function ifEver({ logins }: Owner, read: Promise<readonly WireRecord[]>): Promise<readonly WireRecord[]> {
+  try {
+    return await read
+  } catch (cause) {
+    const isHopeless = logins.every(({ broker, isConnected }) => broker.rejects !== null || !isConnected)
+    if (cause instanceof ServiceError && cause.code === 'broker_unavailable' && isHopeless) return []
+    throw cause
   }
 }

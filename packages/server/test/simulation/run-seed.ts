@@ -23,6 +23,8 @@ export interface SeedResult {
   /** Virtual milliseconds that passed. */
   readonly lastedMs: number
   readonly updates: number
+  /** What happened, and how often. */
+  readonly counts: ReadonlyMap<string, number>
 }
 
 const LINES_SHOWN = 60
@@ -53,7 +55,7 @@ export async function runSeed(store: Store, seed: number, options: RunOptions = 
     await check(day)
     await day.stop()
     const updates = [...scene.store.committed.values()].reduce((sum, seq) => sum + seq, 0)
-    return { seed, hash: trace.hash, lastedMs: clock.monotonicMs() - 1_000, updates }
+    return { seed, hash: trace.hash, lastedMs: clock.monotonicMs() - 1_000, updates, counts: trace.counts }
   } catch (cause) {
     throw new SeedFailed(seed, trace, cause)
   }
@@ -61,12 +63,13 @@ export async function runSeed(store: Store, seed: number, options: RunOptions = 
 
 function castOf(chance: Chance): Cast {
   const logins = (): readonly Partial<BrokerCapabilities>[] =>
-    Array.from({ length: chance.happens(0.8) ? 1 : 2 }, () => ({
+    Array.from({ length: chance.happens(0.7) ? 1 : 2 }, () => ({
       deduplication: chance.weighted({ enforced: 6, bounded: 2, open_only: 2, label: 1 }),
       accountStream: chance.happens(0.85)
     }))
   return {
     users: Array.from({ length: Number(chance.weighted({ 1: 4, 2: 5, 3: 1 })) }, logins),
+    isEarly: () => chance.happens(0.5),
     accountsOf: () => (chance.happens(0.75) ? 1 : 2)
   }
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { UserCaller } from '@trunkline/core/app/caller'
 import { sealCredentials } from '@trunkline/core/app/connections/credentials'
-import type { Account, Connection, Platform, User } from '@trunkline/core/domain/account'
+import type { Account, Connection, ConnectionAttempt, Platform, User } from '@trunkline/core/domain/account'
 import type { Brand } from '@trunkline/core/domain/brand'
 import { parseBrokerId, parseUserId, parseUuid } from '@trunkline/core/domain/ids'
 import { epochMs } from '@trunkline/core/domain/timestamp'
@@ -29,6 +29,9 @@ export interface Login {
   readonly connection: Connection
   readonly accounts: readonly Account[]
   readonly broker: ScriptedBroker
+  readonly isConnected: boolean
+  /** Stores the connection, behind the service's back; false when its user is gone. */
+  connect(): Promise<boolean>
 }
 
 export interface Owner {
@@ -39,8 +42,10 @@ export interface Owner {
 
 /** How big a scene is. */
 export interface Cast {
-  /** Of each user, the capabilities that its logins' brokers have beyond the usual ones. */
+  /** Of each user, the capabilities that its logins' brokers have beyond the usual ones. The first login is there from the start. */
   readonly users: readonly (readonly Partial<BrokerCapabilities>[])[]
+  /** Whether a further login is there from the start. */
+  readonly isEarly: () => boolean
   readonly accountsOf: () => number
 }
 
@@ -54,12 +59,14 @@ export interface Scene {
   readonly clientSecret: string
   readonly owners: readonly Owner[]
   readonly logins: readonly Login[]
+  /** Keys of users and ids of connections whose removal was asked for. */
+  readonly doomed: Set<string>
 }
 
 /** Stores everybody. Nothing of the service runs yet. */
 export async function openScene(
   inner: Store,
-  { users, accountsOf }: Cast,
+  { users, isEarly, accountsOf }: Cast,
   { clock, chance, trace }: Pick<Scene, 'clock' | 'chance' | 'trace'>
 ): Promise<Scene> {
   const ids = new SceneIds(clock, chance.apart('ids'))
@@ -70,38 +77,57 @@ export async function openScene(
   await inner.platforms.create(platform, HASHER.hash(clientSecret), make.audit())
   const owners: Owner[] = []
   for (const [index, brokers] of users.entries()) {
-    const user: User = { ...make.user(platform, `user-${index + 1}`), userId: parseUserId(`user-${index + 1}`), userKey: ids.uuid() }
+    const user: User = { ...make.user(platform), userId: parseUserId(`user-${index + 1}`), userKey: ids.uuid() }
     await inner.users.create(user, HASHER.hash(ids.secret('us_')), make.audit())
     store.users.add(user.userKey)
-    const logins: Login[] = []
+    const logins: SceneLogin[] = []
     const owner: Owner = { user, caller: { platform, user, ip: null, requestId: null }, logins }
     for (const capabilities of brokers) {
       const id = parseBrokerId(`SIM${owners.length + 1}${logins.length + 1}`)
       const broker = new ScriptedBroker(clock, { ...capabilities, id, name: id })
-      logins.push({ owner, broker, ...(await connected(inner, ids, user, id, accountsOf())) })
+      logins.push(new SceneLogin({ inner, ids, owner, broker, accounts: accountsOf() }))
     }
+    for (const [at, login] of logins.entries()) if (at === 0 || isEarly()) await login.connect()
     owners.push(owner)
   }
-  return { clock, chance, trace, store, ids, platform, clientSecret, owners, logins: owners.flatMap(({ logins }) => logins) }
+  const logins = owners.flatMap(owner => owner.logins)
+  return { clock, chance, trace, store, ids, platform, clientSecret, owners, logins, doomed: new Set() }
 }
 
-async function connected(
-  inner: Store,
-  ids: Ids,
-  user: User,
-  broker: Connection['broker'],
-  count: number
-): Promise<Pick<Login, 'connection' | 'accounts'>> {
-  const attempt = { ...make.attempt(user), attemptId: ids.uuid<ReturnType<typeof make.attempt>['attemptId']>() }
-  const connection: Connection = { ...make.connection(user), connectionId: ids.uuid(), broker }
-  const accounts = Array.from(
-    { length: count },
-    (_, index): Account => ({ ...make.account(connection, `A-${index + 1}`), accountId: ids.uuid() })
-  )
-  await inner.attempts.create(attempt, make.hash(), make.audit())
-  const credentials = sealCredentials(VAULT, connection, { token: 't-1' }, 1)
-  await inner.connections.create(connection, accounts, credentials, attempt.attemptId, make.audit())
-  return { connection, accounts }
+class SceneLogin implements Login {
+  readonly owner: Owner
+  readonly connection: Connection
+  readonly accounts: readonly Account[]
+  readonly broker: ScriptedBroker
+  readonly #inner: Store
+  readonly #ids: Ids
+  #isConnected = false
+
+  constructor(given: Pick<Login, 'owner' | 'broker'> & { readonly inner: Store; readonly ids: Ids; readonly accounts: number }) {
+    this.owner = given.owner
+    this.broker = given.broker
+    this.#inner = given.inner
+    this.#ids = given.ids
+    this.connection = { ...make.connection(given.owner.user), connectionId: given.ids.uuid(), broker: given.broker.capabilities.id }
+    this.accounts = Array.from(
+      { length: given.accounts },
+      (_, index): Account => ({ ...make.account(this.connection, `A-${index + 1}`), accountId: given.ids.uuid() })
+    )
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected
+  }
+
+  async connect(): Promise<boolean> {
+    this.#isConnected = true
+    const { user } = this.owner
+    if ((await this.#inner.users.findByKey(user.userKey)) === null) return false
+    const attempt: ConnectionAttempt = { ...make.attempt(user), attemptId: this.#ids.uuid() }
+    await this.#inner.attempts.create(attempt, make.hash(), make.audit())
+    const credentials = sealCredentials(VAULT, this.connection, { token: 't-1' }, 1)
+    return await this.#inner.connections.create(this.connection, this.accounts, credentials, attempt.attemptId, make.audit())
+  }
 }
 
 /** Ids that sort as they were made and differ from those of every other run, so that runs of the same seed can share a database. */

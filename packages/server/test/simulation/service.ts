@@ -15,6 +15,8 @@ import { type BusRoute, UnreliableBus } from './unreliable-bus.ts'
 
 /** Small, so that a reader who stops for a while is too slow. */
 const OUTBOX: OutboxLimits = { messagesMax: 48, bytesMax: 48 * 1024, stalledMs: 10_000, allBytesMax: 256 * 1024 }
+/** Whole pictures come often enough for a day that is short. */
+const TIMING = { ...DEFAULT_TIMING, auditMs: 60_000 }
 const SWEEP_MS = 1_000
 const DRAIN_MS = 10_000
 const CLOSE_MS = 5_000
@@ -57,7 +59,7 @@ export class Service {
       hasher: HASHER,
       log: this.#log,
       meter: { count: (name, labels = {}) => this.#count(name, labels), observe: () => undefined },
-      timing: DEFAULT_TIMING
+      timing: TIMING
     }
     const deps = this.#sabotage.deps?.(sound) ?? sound
     const lookup = {

@@ -2,7 +2,7 @@
 // every order it may, and in the same one again. Calls fail, are late, or are never answered, as they are told to.
 import type { UserKey } from '@trunkline/core/domain/ids'
 import type { Clock } from '@trunkline/core/ports/clock'
-import { CommitUnknown, type ConnectionStore, type LoggedEvent, type Store, StoreUnavailable } from '@trunkline/core/ports/store'
+import { CommitUnknown, type ConnectionStore, type EventStore, type LoggedEvent, type Store, StoreUnavailable } from '@trunkline/core/ports/store'
 import type { Chance } from './chance.ts'
 import type { Life } from './life.ts'
 import { ScenePlaces } from './scene-places.ts'
@@ -31,6 +31,8 @@ interface Surroundings {
   readonly trace: Trace
 }
 
+/** What is younger is not erased: nobody who listens is as far behind. */
+const KEPT_MS = 60_000
 const READS = /\.(find|list|read$|last|span|balances|positions|transactions|freshness|credentials|unfinished|idsBy|withUnfinished|due)/
 
 export class SteppedStore {
@@ -42,6 +44,10 @@ export class SteppedStore {
   /** Newest event of each user that the store holds, whoever knows of it. */
   readonly committed = new Map<UserKey, number>()
   readonly #places: ScenePlaces
+  /** What was committed at earlier times, the oldest first. */
+  readonly #marks: { readonly atMs: number; readonly committed: ReadonlyMap<UserKey, number> }[] = []
+  /** Of each user, the newest event that is not kept any more. */
+  readonly #pruned = new Map<UserKey, number>()
   readonly #surroundings: Surroundings
   #waiting: Call[] = []
 
@@ -62,7 +68,7 @@ export class SteppedStore {
       connections: part('connections', this.#ownOnly(inner.connections)),
       accounts: part('accounts', inner.accounts),
       orders: part('orders', inner.orders),
-      events: part('events', inner.events),
+      events: part('events', this.#kept(inner.events)),
       streamPlaces: part('streamPlaces', this.#places),
       tokens: part('tokens', inner.tokens),
       audit: part('audit', inner.audit),
@@ -77,6 +83,21 @@ export class SteppedStore {
     const answers = await Promise.all(calls.map(call => this.#carryOut(call)))
     for (const answer of answers) answer()
     return calls.length > 0
+  }
+
+  /** Remembers what is committed now. */
+  mark(): void {
+    this.#marks.push({ atMs: this.#surroundings.clock.monotonicMs(), committed: new Map(this.committed) })
+  }
+
+  /** Erases the events of a while ago. */
+  prune(): void {
+    const beforeMs = this.#surroundings.clock.monotonicMs() - KEPT_MS
+    const mark = this.#marks.findLast(({ atMs }) => atMs < beforeMs)
+    for (const [userKey, seq] of mark?.committed ?? []) {
+      this.#surroundings.trace.note(`the log of ${userKey} begins after ${seq}`)
+      this.#pruned.set(userKey, seq)
+    }
   }
 
   /** The calls of a process that was killed: some were on their way already, and happen. */
@@ -115,7 +136,10 @@ export class SteppedStore {
   async #call({ name, life, go }: Pick<Call, 'name' | 'life' | 'go'>): Promise<unknown> {
     if (life.isOver) return await new Promise(() => undefined)
     const plan = this.plan(name, READS.test(name))
-    if (plan.fault !== undefined) this.#surroundings.trace.note(`the store’s ${name}: ${plan.fault}`)
+    if (plan.fault !== undefined) {
+      this.#surroundings.trace.note(`the store’s ${name}: ${plan.fault}`)
+      this.#surroundings.trace.met(`store: ${plan.fault}`)
+    }
     if (plan.afterMs !== undefined) await life.lived(this.#surroundings.clock.sleep(plan.afterMs))
     return await new Promise((resolve, reject) => {
       if (!life.isOver) this.#waiting.push({ name, life, plan, go, resolve, reject })
@@ -131,6 +155,20 @@ export class SteppedStore {
           this.#call({ name: `${part}.${String(method)}`, life, go: async () => await Reflect.apply(value, real, given) })
       }
     })
+  }
+
+  #kept(events: EventStore): EventStore {
+    const pruned = (userKey: UserKey) => this.#pruned.get(userKey) ?? 0
+    return {
+      read: (userKey, after, limit) => events.read(userKey, Math.max(after, pruned(userKey)), limit),
+      last: userKey => events.last(userKey),
+      lasts: userKeys => events.lasts(userKeys),
+      span: async userKey => {
+        const { oldest, last } = await events.span(userKey)
+        return { oldest: last === 0 ? oldest : Math.max(oldest, pruned(userKey) + 1), last }
+      },
+      prune: (at, limit) => events.prune(at, limit)
+    }
   }
 
   #ownOnly(connections: ConnectionStore): ConnectionStore {

@@ -31,6 +31,8 @@ interface Followed {
   /** Updates that came before the snapshot; null when none is waited for. */
   waiting: Update[] | null
   isWanted: boolean
+  /** The user was deleted. */
+  isGone: boolean
 }
 
 type Status = Extract<ServerMessage, { type: 'stream_status' }>
@@ -72,7 +74,7 @@ export class StreamClient implements SessionOwner {
     this.#witness = surroundings.witness
     this.#fail = surroundings.fail
     this.followed = new Map(
-      habits.users.map(owner => [owner.user.userId, { owner, record: new UserRecord(), isWhole: false, waiting: null, isWanted: true }])
+      habits.users.map(owner => [owner.user.userId, { owner, record: new UserRecord(), isWhole: false, waiting: null, isWanted: true, isGone: false }])
     )
   }
 
@@ -107,11 +109,20 @@ export class StreamClient implements SessionOwner {
     this.note(`${this.name} ${isNoticed ? 'leaves' : 'vanishes'}`)
     if (isNoticed) session.leave()
     else session.vanish()
-    this.closed(session)
+    this.closed(session, 1000)
   }
 
-  read(isRead: boolean): void {
-    this.#session?.read(isRead)
+  /** Reads nothing, until the end that it gives. */
+  pause(): () => void {
+    const session = this.#session
+    session?.read(false)
+    return () => session?.read(true)
+  }
+
+  /** Reads from here on, and wants whoever there is. */
+  goOn(): void {
+    this.#session?.read(true)
+    for (const { owner, isWanted, isGone } of this.followed.values()) if (!isWanted && !isGone) this.toggle(owner.user.userId)
   }
 
   /** Asks once more for a user it has: what it knows already, or anew from some number on. */
@@ -198,21 +209,24 @@ export class StreamClient implements SessionOwner {
     if (this.#hasAllTopics) assert.equal(seq, record.position, `${this.name} was told that it caught up with ${userId}`)
     else assert.ok(seq >= (record.position ?? 0), `${this.name} caught up with ${userId} at ${seq}, and was at ${record.position}`)
     record.position = seq
+    this.#scene.trace.met('replayed')
   }
 
   refused(userId: UserId, message: string, { isRepeat }: Asked): void {
     const followed = this.#followed(userId)
-    assert.ok(!/no user/.test(message), message)
+    if (/no user/.test(message)) return this.#gone(followed)
+    this.#scene.trace.met(/snapshot/.test(message) ? 'refused: take a snapshot' : 'refused: try again')
+    if (isRepeat) return
     // What is not kept any more is not worth asking for again.
     if (/snapshot/.test(message)) followed.isWhole = false
-    if (isRepeat) return
     this.#later(session => {
       if (followed.isWanted && !session.following.has(userId) && !session.isAsking(userId)) this.#subscribe(session, followed)
     })
   }
 
-  unsubscribed(userId: UserId): void {
+  unsubscribed(userId: UserId, isAsked: boolean): void {
     const followed = this.#followed(userId)
+    if (!isAsked) this.#gone(followed)
     if (followed.waiting !== null) followed.isWhole = false
     followed.waiting = null
   }
@@ -222,9 +236,10 @@ export class StreamClient implements SessionOwner {
     this.statuses.set(message.connection_id, message)
   }
 
-  closed(session: ClientSession): void {
+  closed(session: ClientSession, code: number): void {
     if (this.#session !== session) return
     this.#session = null
+    this.#scene.trace.met(`closed: ${code}`)
     for (const followed of this.followed.values()) followed.waiting = null
     this.connect()
   }
@@ -271,7 +286,7 @@ export class StreamClient implements SessionOwner {
       const service = this.#service()
       try {
         if (service === null || service.life.isOver) throw new StoreUnavailable('the service is not there')
-        const picture = await readPicture(service.app, owner.caller)
+        const picture = await readPicture(service.app, owner)
         if (followed.waiting !== waiting) return
         followed.record.adopt(picture)
         for (const update of waiting) followed.record.apply(update)
@@ -284,6 +299,14 @@ export class StreamClient implements SessionOwner {
         await this.#scene.clock.sleep(1_000)
       }
     }
+  }
+
+  #gone(followed: Followed): void {
+    const { user } = followed.owner
+    assert.ok(this.#scene.doomed.has(user.userKey), `${this.name} was told that ${user.userId} is gone`)
+    this.note(`${this.name} hears that ${user.userId} is gone`)
+    followed.isGone = true
+    followed.isWanted = false
   }
 
   #followed(userId: UserId): Followed {

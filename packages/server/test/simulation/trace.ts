@@ -6,6 +6,8 @@ const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?<=@)[
 
 export class Trace {
   readonly lines: string[] = []
+  /** How often each kind of thing happened. */
+  readonly counts = new Map<string, number>()
   readonly #nowMs: () => number
   readonly #ids = new Map<string, string>()
   readonly #listener: ((line: string) => void) | null
@@ -27,6 +29,10 @@ export class Trace {
   /** Counts for the hash, and is too much to be read. */
   mix(what: string): void {
     this.#hash.update(this.plain(what))
+  }
+
+  met(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1)
   }
 
   /** The text with this run's ids replaced by their numbers. */

@@ -32,6 +32,7 @@ export class Trouble implements Conditions {
     // Health is told again only when it changes again, so it may be late and not lost.
     if (message.type === 'connection_health') return [0]
     const kind = chance.weighted({ late: 5, twice: 1, lost: 2 })
+    this.#scene.trace.met(`bus: ${kind}`)
     if (kind === 'lost') return []
     return kind === 'late' ? [chance.whole(1, 3_000)] : [0, chance.whole(1, 3_000)]
   }

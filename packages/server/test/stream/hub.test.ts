@@ -1,58 +1,17 @@
 /** The hub against a log that is written apart from it: what a session sees does not depend on how events travel. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AccountId, EventId, UserId, UserKey } from '@trunkline/core/domain/ids'
+import type { UserKey } from '@trunkline/core/domain/ids'
 import type { BusMessage } from '@trunkline/core/ports/bus'
-import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
+import type { LoggedEvent } from '@trunkline/core/ports/store'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { LocalBus } from '../../src/bus/local-bus.ts'
 import { ALL_TOPICS, type Feed, type Subscriber } from '../../src/stream/account/feed.ts'
 import { Hub } from '../../src/stream/account/hub.ts'
 import { Replay, ReplayRefused } from '../../src/stream/account/replay.ts'
+import { ALEX, EventLog } from './event-log.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
-const ALEX = { userKey: 'alex-key' as UserKey, userId: 'alex' as UserId }
-
-class Log implements EventStore {
-  readonly events: LoggedEvent[] = []
-  oldest = 1
-  fails = 0
-
-  write(count = 1): readonly LoggedEvent[] {
-    return Array.from({ length: count }, () => {
-      const seq = this.events.length + 1
-      const event: LoggedEvent = {
-        eventId: `event-${seq}` as EventId,
-        ...{ userKey: ALEX.userKey, seq, accountId: 'account' as AccountId, at: '' as LoggedEvent['at'] },
-        ...{ topic: 'positions', data: [], connectionId: '' as never, accountNumber: '1' }
-      }
-      this.events.push(event)
-      return event
-    })
-  }
-
-  async read(userKey: UserKey, after: number, limit: number): Promise<readonly LoggedEvent[]> {
-    if (this.fails-- > 0) throw new Error('the store is away')
-    return this.events.filter(event => event.userKey === userKey && event.seq > after).slice(0, limit)
-  }
-
-  async last(_userKey: UserKey): Promise<number> {
-    return this.events.length
-  }
-
-  async lasts(userKeys: readonly UserKey[]): Promise<ReadonlyMap<UserKey, number>> {
-    return new Map(userKeys.map(userKey => [userKey, this.events.length]))
-  }
-
-  async span(_userKey: UserKey): Promise<{ readonly oldest: number; readonly last: number }> {
-    return { oldest: this.oldest, last: this.events.length }
-  }
-
-  async prune(): Promise<number> {
-    return 0
-  }
-}
-
 class Session implements Subscriber {
   topics = ALL_TOPICS
   readonly seen: number[] = []
@@ -70,7 +29,7 @@ class Session implements Subscriber {
 }
 
 function stage() {
-  const [log, clock, bus] = [new Log(), new VirtualClock(), new LocalBus(quiet)]
+  const [log, clock, bus] = [new EventLog(), new VirtualClock(), new LocalBus(quiet)]
   const held: string[] = []
   const watch = { hold: (userKey: UserKey) => held.push(userKey), release: (userKey: UserKey) => held.splice(held.indexOf(userKey), 1) }
   const hub = new Hub({ events: log, bus, clock, log: quiet, watch, encode: () => new Uint8Array() })

@@ -13,7 +13,7 @@ export interface FollowerOptions {
   readonly users: readonly string[]
   /** A number in [0, 1), for the pauses before it connects again. */
   readonly fraction: () => number
-  /** Called with how long ago the record of a live update was made, in milliseconds. */
+  /** Called with how long ago the order of a live update changed, in milliseconds. */
   readonly onDelay?: (ms: number) => void
 }
 
@@ -149,8 +149,7 @@ export class Follower implements AsyncDisposable {
     const replay = this.#replays.get(update.user_id)
     replay?.apply(update)
     if (replay === undefined) this.#fault(`was told of ${update.user_id}, whom it does not follow`)
-    else if (update.type === 'orders' && this.#live.has(update.user_id))
-      this.#options.onDelay?.(Date.now() - Date.parse(update.data.system_time))
+    else if (update.type === 'orders' && this.#live.has(update.user_id)) this.#options.onDelay?.(Date.now() - changedAt(update.data))
   }
 
   #say(socket: WebSocket, message: object): void {
@@ -160,4 +159,9 @@ export class Follower implements AsyncDisposable {
   #fault(what: string): void {
     if (this.#faults.length < 50) this.#faults.push(what)
   }
+}
+
+/** When the record became what it is: `system_time` is the broker's last word, and what was asked of us comes before it. */
+function changedAt(order: Json): number {
+  return Math.max(Date.parse(order.system_time), Date.parse(order.last_modified_time))
 }

@@ -43,8 +43,10 @@ export interface LoadOptions {
   readonly chance: Chance
   /** Names orders, so that no two loads use the same. */
   readonly name: string
-  /** For each account. */
+  /** For each account; as many as there is time for when there is a signal. */
   readonly operations: number
+  /** Ends the load: nothing new is begun. */
+  readonly signal?: AbortSignal
   /** On average between two operations of an account, milliseconds. */
   readonly pauseMs: number
   /** Symbols and prices at which a buy order rests. */
@@ -75,9 +77,10 @@ class Lane {
   }
 
   async run(): Promise<void> {
-    const { operations, pauseMs } = this.#options
+    const { operations, pauseMs, signal } = this.#options
     for (let number = 0; number < operations; number += 1) {
-      await delay(this.#chance.fraction() * 2 * pauseMs)
+      await delay(this.#chance.fraction() * 2 * pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined)
+      if (signal?.aborted === true) return
       await this.#operation(number)
     }
   }

@@ -8,7 +8,7 @@ import type { Chance } from './chance.ts'
 import { Follower } from './follower.ts'
 import { CLIENT_SECRET, HouseProcess } from './house.ts'
 import { LiveService } from './live-service.ts'
-import { Ledger, trade } from './load.ts'
+import { Ledger, type LoadOptions, trade } from './load.ts'
 import { CrashPlatform, type CrashUser, type Demo } from './platform.ts'
 
 export interface WorldOptions {
@@ -152,10 +152,10 @@ export class World implements AsyncDisposable {
     return this.#service.demo
   }
 
-  /** Trades on all accounts of the users. @param name must not be one that was used before. */
-  async trade(name: string, operations: number, pauseMs: number, users: readonly CrashUser[] = this.#users): Promise<void> {
-    const { house, ledger } = this
-    await trade({ users, house, ledger, chance: this.chance.apart(), name, operations, pauseMs, resting: this.#resting })
+  /** Trades on all accounts, or on those of some users. The name must not be one that was used before. */
+  async trade(load: Pick<LoadOptions, 'name' | 'operations' | 'pauseMs' | 'signal'> & Partial<Pick<LoadOptions, 'users'>>): Promise<void> {
+    const { house, ledger, users } = this
+    await trade({ users, house, ledger, chance: this.chance.apart(), resting: this.#resting, ...load })
   }
 
   /** Starts the service again over what it left behind. */

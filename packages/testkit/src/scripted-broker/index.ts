@@ -2,7 +2,14 @@
 
 import { compare, type Decimal, dividedBy, minus, parseDecimal, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
-import type { BrokerCapabilities, BrokerDefinition, CredentialsHolder, OrderReport, PositionReport } from '@trunkline/core/ports/broker'
+import {
+  type BrokerCapabilities,
+  type BrokerDefinition,
+  BrokerFault,
+  type CredentialsHolder,
+  type OrderReport,
+  type PositionReport
+} from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import { Book } from './book.ts'
 import type { CommandKind, CommandPlan, ReadKind, ReadPlan } from './plans.ts'
@@ -55,6 +62,8 @@ export class ScriptedBroker {
   listsBy: 'updatedAt' | 'entryTime' = 'updatedAt'
   /** Whether reports hold each execution, or, as at some brokers, only their total. */
   tells: 'fills' | 'totals' = 'fills'
+  /** Set once the login was revoked at the broker: whatever is asked for is refused with it. */
+  rejects: BrokerFault | null = null
   /** What becomes of the next commands, each used once, in their order. */
   readonly plans: Record<CommandKind, CommandPlan[]> = { submit: [], cancel: [], replace: [] }
   /** What becomes of commands that have no plan of their own. */
@@ -104,6 +113,12 @@ export class ScriptedBroker {
   /** How often commands of the kind left. */
   sent(kind: CommandKind): number {
     return this.commands.filter(command => command.kind === kind).length
+  }
+
+  /** The user's login is worth nothing from here on. */
+  reject(): void {
+    this.rejects = new BrokerFault('credentials_rejected', 'the scripted broker knows this login no more')
+    this.streams.fail(this.rejects)
   }
 
   /** Everything behaves from now on. */

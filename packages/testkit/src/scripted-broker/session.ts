@@ -118,6 +118,7 @@ export class ScriptedSession implements Broker {
 
   async *events(signal: AbortSignal): AsyncGenerator<AccountEvent, void, undefined> {
     await this.#credentials.read(signal)
+    this.#assertWelcome()
     yield* this.#broker.streams.read(AbortSignal.any([signal, this.#closing.signal]))
   }
 
@@ -128,12 +129,17 @@ export class ScriptedSession implements Broker {
   async #asked(kind: ReadKind, signal: AbortSignal): Promise<ReadPlan> {
     this.#broker.reads[kind] += 1
     const used = await this.#credentials.read(signal)
+    this.#assertWelcome()
     const plan = this.#broker.readPlan(kind)
     if (plan.renews) await this.#credentials.renew(used, async current => ({ ...current, token: `${current.token}'` }), signal)
     if (plan.hangs !== undefined) await hang(plan.hangs === 'deadline' ? signal : null)
     if (plan.afterMs !== undefined) await this.#broker.clock.sleep(plan.afterMs, signal).catch(gaveUp)
     if (plan.fault !== undefined) throw new BrokerFault(plan.fault, `the scripted broker answers ${plan.fault}`)
     return plan
+  }
+
+  #assertWelcome(): void {
+    if (this.#broker.rejects !== null) throw this.#broker.rejects
   }
 
   async #travel({ travelsMs }: ReadPlan, signal: AbortSignal): Promise<void> {
@@ -152,6 +158,7 @@ export class ScriptedSession implements Broker {
       return { kind: 'not_sent', cause: new Error('no connection could be made') }
     try {
       await this.#credentials.read(signal)
+      this.#assertWelcome()
     } catch (cause) {
       return { kind: 'not_sent', cause }
     }

@@ -121,8 +121,10 @@ export class ConnectionMirror {
   }
 
   /** Takes the picture that is due: often while no stream tells what happens, seldom while one does. Never rejects. */
-  async #keep(session: Broker): Promise<void> {
+  async #keep(): Promise<void> {
     const { clock, timing } = this.#deps
+    const session = this.#session
+    if (session === null || this.#stopping.signal.aborted) return
     if (!this.#live || clock.monotonicMs() >= this.#auditAt) await this.#picture(session, 'all')
     else if (await this.#accounts.areBusy()) await this.#picture(session, 'orders')
     else this.#due(timing.reconcileMs)
@@ -271,8 +273,11 @@ export class ConnectionMirror {
   #due(ms: number): void {
     this.#alarm?.[Symbol.dispose]()
     this.#alarm = this.#deps.clock.alarm(this.#shortened(ms), () => {
-      if (this.#session === null || this.#stopping.signal.aborted) return
-      this.#keeping = this.#keep(this.#session)
+      const keeping: Promise<void> = (this.#keeping ?? Promise.resolve()).then(() => this.#keep())
+      this.#keeping = keeping
+      void keeping.then(() => {
+        if (this.#keeping === keeping) this.#keeping = null
+      })
     })
   }
 

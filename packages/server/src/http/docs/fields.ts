@@ -1,22 +1,46 @@
 import type { TSchema } from 'typebox'
 import { type Html, joined, markup, prose } from './html.ts'
 
-/** The fields of an object, folded away; nothing where there are none. */
-export function fieldTable(caption: string, schema: TSchema): Html {
-  const rows = fieldRows(schema, '')
+/** Where on the page a record is described that several answers and messages hold; elsewhere it is only named. */
+const HOMES: Readonly<Record<string, string>> = {
+  Order: 'listOrders',
+  Connection: 'listConnections',
+  Position: 'listPositions',
+  Balance: 'listBalances'
+}
+
+/** The fields of an object, folded away; nothing where there are none. `at` names the place on the page. */
+export function fieldTable(caption: string, schema: TSchema, at: string): Html {
+  const record = recordElsewhere(schema, at)
+  if (record !== null) return markup`<p>${caption}: those of ${record}.</p>\n`
+  const rows = fieldRows(schema, '', at)
   return rows.length === 0 ? markup`` : markup`<details><summary>${caption}</summary>${table(caption, FIELD_HEADS, rows)}</details>\n`
 }
 
-function fieldRows(schema: unknown, prefix: string): readonly Html[] {
+function fieldRows(schema: unknown, prefix: string, at: string): readonly Html[] {
   const { properties, items, required } = partsOf(schema)
-  if (items !== undefined) return fieldRows(items, prefix === '' ? '' : `${prefix}[].`.replace('.[]', '[]'))
+  if (items !== undefined) return fieldRows(items, prefix === '' ? '' : `${prefix}[].`.replace('.[]', '[]'), at)
   return Object.entries(properties).flatMap(([name, field]) => {
     const { description } = partsOf(field)
     const mark = required.has(name) ? '' : ' (optional)'
-    const row = markup`<tr><th scope="row">${fieldName(prefix + name)}</th><td>${kind(field)}${mark}</td><td>${prose(description)}</td></tr>\n`
+    const record = recordElsewhere(field, at)
+    const type = record ?? kind(field)
+    const row = markup`<tr><th scope="row">${fieldName(prefix + name)}</th><td>${type}${mark}</td><td>${prose(description)}</td></tr>\n`
+    if (record !== null) return [row]
     const inner = partsOf(field).items === undefined ? `${prefix}${name}.` : `${prefix}${name}`
-    return [row, ...fieldRows(field, inner)]
+    return [row, ...fieldRows(field, inner, at)]
   })
+}
+
+/** The name of a record, or of those in a list, with a link to its home; null for anything else, and at home. */
+function recordElsewhere(schema: unknown, at: string): Html | null {
+  const { title, items } = partsOf(schema)
+  if (items !== undefined) {
+    const record = recordElsewhere(items, at)
+    return record === null ? null : markup`array of ${record}`
+  }
+  const home = HOMES[title]
+  return home === undefined || home === at ? null : markup`<a href="#${home}">${title}</a>`
 }
 
 /** A table of three columns, of which the first names its row. */
@@ -52,6 +76,7 @@ export function kind(schema: unknown): Html {
 }
 
 interface Parts {
+  readonly title: string
   readonly type: string
   readonly format: string | undefined
   readonly values: readonly string[]
@@ -70,8 +95,9 @@ interface Parts {
 
 function partsOf(schema: unknown): Parts {
   const parts: Readonly<Record<string, unknown>> = typeof schema === 'object' && schema !== null ? { ...schema } : {}
-  const { type, format, minimum, maximum, default: fallback, description, properties, required, items } = parts
+  const { title, type, format, minimum, maximum, default: fallback, description, properties, required, items } = parts
   return {
+    title: typeof title === 'string' ? title : '',
     type: Array.isArray(type) ? type.join(' or ') : String(type ?? ''),
     format: typeof format === 'string' ? `${format}${Array.isArray(type) ? ' or null' : ''}` : undefined,
     values: Array.isArray(parts.enum) ? parts.enum.map(String) : [],

@@ -64,10 +64,10 @@ function article(endpoint: Endpoint, publicUrl: string): Html {
     auth === 'user' ? 'platform and user credentials' : 'platform credentials'
   }</span></p>
 ${description === undefined ? '' : prose(description)}
-${parameterTable('In the path', params)}${parameterTable('In the query', query)}${body === null ? '' : fieldTable('Body', body)}
+${parameterTable('In the path', params)}${parameterTable('In the query', query)}${body === null ? '' : fieldTable('Body', body, operationId)}
 <pre tabindex="0"><code>${curl(endpoint, publicUrl)}</code></pre>
 <p>Answers <strong>${String(success.status)}</strong>: ${success.description}</p>
-${fieldTable('Fields of the answer', success.schema)}
+${fieldTable('Fields of the answer', success.schema, operationId)}
 <p>Failures: ${failureList(endpoint)}</p>
 </article>
 `

@@ -135,7 +135,8 @@ export const DIALOGUE: readonly Message[] = [
     return request === undefined || reply === undefined ? [] : [request, reply]
   }),
   ...updates,
-  caughtUp
+  caughtUp,
+  streamStatus
 ]
 
 function message<S extends TObject>(schema: S, sample: Static<S>): Message {

@@ -82,7 +82,7 @@ function article({ title, word, summary, schema, example }: Message, way: string
 <h3 id="${title}-title"><code>${word}</code></h3>
 <p class="address"><span class="method">${way}</span> ${prose(summary)}</p>
 ${rules}
-${fieldTable('Fields', schema)}${exampleOf(example)}${end}</article>
+${fieldTable('Fields', schema, title)}${exampleOf(example)}${end}</article>
 `
 }
 

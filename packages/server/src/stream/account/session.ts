@@ -236,7 +236,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
         hub.attach(feed, this)
         this.#say({ type: 'user_subscribed', user_id: userId, seq: feed.position })
       } else await this.#replay(feed, replay)
-      if (this.#wantsStatus && !this.#isOver) await this.#tellHealth(feed)
+      if (this.#wantsStatus) void this.#tellHealth(feed)
     } catch (cause) {
       if (feed !== null && !isOurs) hub.leave(feed)
       else if (feed !== null && this.#feeds.get(feed.userKey) === feed) this.#drop(feed)
@@ -268,10 +268,22 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     this.#say({ type: 'caught_up', user_id: feed.userId, seq: position })
   }
 
+  /** Tells how the user's connections are, as soon as the store says which there are: the subscription stands either way. */
   async #tellHealth(feed: Feed): Promise<void> {
-    for (const connection of await this.#deps.store.connections.listByUser(feed.userKey, null)) {
-      if (this.#isOver) return
-      this.#say(statusMessage(feed.userId, connection.connectionId, this.#deps.mirrors.health(connection)))
+    const { store, mirrors, clock, log } = this.#deps
+    const isWanted = () => !this.#isOver && this.#feeds.get(feed.userKey) === feed
+    while (isWanted()) {
+      try {
+        const connections = await store.connections.listByUser(feed.userKey, null)
+        if (!isWanted()) return
+        for (const connection of connections) {
+          this.#say(statusMessage(feed.userId, connection.connectionId, mirrors.health(connection)))
+        }
+        return
+      } catch (cause) {
+        log.warn('how a user’s connections are could not be read; asked again', { sessionId: this.sessionId, cause })
+        await clock.sleep(STATUS_RETRY_MS)
+      }
     }
   }
 
@@ -334,6 +346,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   }
 }
 
+const STATUS_RETRY_MS = 1_000
 const NOT_JSON = 'A message must be a JSON object with an action, as text.'
 const UNKNOWN_ACTION = 'action must be one of authenticate, subscribe, subscribe_user, unsubscribe_user, ping.'
 const UNKNOWN_USER = 'There is no user with this user_id on your platform.'

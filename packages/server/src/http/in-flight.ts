@@ -1,0 +1,24 @@
+import type { Server } from 'node:http'
+
+/** Requests that have come and are not answered yet. */
+export class InFlight {
+  #count = 0
+  #idle = Promise.withResolvers<void>()
+
+  constructor(server: Server) {
+    server.on('request', (_request, response) => {
+      this.#count += 1
+      response.once('close', () => {
+        this.#count -= 1
+        if (this.#count > 0) return
+        this.#idle.resolve()
+        this.#idle = Promise.withResolvers()
+      })
+    })
+  }
+
+  /** Resolves when every request is answered, or given up by whoever asked. */
+  idle(): Promise<void> {
+    return this.#count === 0 ? Promise.resolve() : this.#idle.promise
+  }
+}

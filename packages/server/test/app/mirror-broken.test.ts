@@ -1,0 +1,173 @@
+// What breaks a connection: the broker's definitive word, at once, and nothing else, however long it lasts. The adapter and the mirror together,
+// over real sockets.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { listConnections } from '@trunkline/core/app/connections/list-connections'
+import { selfSigned } from '@trunkline/testkit/certificate'
+import { Bench } from './bench.ts'
+import { HouseWorld } from './house-world.ts'
+import { answers, cutShort, type Door, hangs, html, type Misdeed, reset, truncated } from './plain-house.ts'
+
+let bench: Bench
+before(async () => {
+  bench = await Bench.open()
+})
+after(() => bench[Symbol.asyncDispose]())
+
+const MINUTE = 60_000
+const TROUBLE = answers(500, '{"error":{"code":"house_trouble","message":"no"}}')
+const TOKEN_401 = answers(401, '{"error":{"code":"token_invalid","message":"no"}}')
+
+const READS: readonly (readonly [what: string, misdeed: Misdeed])[] = [
+  ['500', TROUBLE],
+  ['502 with a page', answers(502, '<h1>Bad Gateway</h1>', { 'content-type': 'text/html' })],
+  ['503', answers(503, '')],
+  ['429 without Retry-After', answers(429, '{}')],
+  ['429 with Retry-After', answers(429, '{}', { 'retry-after': '7' })],
+  ['429 that asks for a day', answers(429, '{}', { 'retry-after': '86400' })],
+  ['403', answers(403, '{"error":{"code":"scope_missing","message":"no"}}')],
+  ['404', answers(404, '{}')],
+  ['a page instead of JSON', html],
+  ['truncated bodies', truncated],
+  ['bodies cut short', cutShort],
+  ['an empty object', answers(200, '{}')],
+  ['a redirect', answers(302, '', { location: 'https://login.example/' })],
+  ['resets', reset],
+  ['no answer at all', hangs]
+]
+
+const TOKENS: readonly (readonly [what: string, misdeed: Misdeed])[] = [
+  ...READS.filter(([what]) => what !== '403' && what !== '404'),
+  ['400 invalid_client', answers(400, '{"error":"invalid_client"}')],
+  ['401 invalid_client', answers(401, '{"error":"invalid_client"}', { 'www-authenticate': 'Basic realm="x"' })],
+  ['400 invalid_request', answers(400, '{"error":"invalid_request"}')],
+  ['500 invalid_grant', answers(500, '{"error":"invalid_grant"}')],
+  ['a token that is none', answers(200, '{"token_type":"Bearer"}')]
+]
+
+async function stays(world: HouseWorld, minutes: number): Promise<void> {
+  await world.clock.advance(minutes * MINUTE)
+  assert.deepEqual([await world.status(), world.health.state], ['ACTIVE', 'stale'])
+}
+
+async function heals(world: HouseWorld): Promise<void> {
+  world.house.misbehave({})
+  await world.clock.advance(MINUTE)
+  // A broker that asked for a pause gets it, an hour at most.
+  await world.clock.until(() => world.health.state === 'live', 'live again', 70 * MINUTE)
+  assert.ok(world.healths.every(({ state }) => state !== 'broken'))
+  assert.equal(await world.status(), 'ACTIVE')
+}
+
+for (const [what, misdeed] of READS) {
+  test(`reads and stream that fail (${what}) break nothing`, async () => {
+    await using world = await HouseWorld.open(bench.store)
+    world.app.mirrors.hold(world.connection)
+    await world.live()
+    world.house.misbehave({ read: misdeed, stream: misdeed })
+    await stays(world, 10)
+    await heals(world)
+  })
+}
+
+for (const [what, misdeed] of TOKENS) {
+  test(`a token endpoint that fails (${what}) breaks nothing`, async () => {
+    await using world = await HouseWorld.open(bench.store, { tokenSeconds: -1 })
+    world.house.misbehave({ token: misdeed })
+    world.app.mirrors.hold(world.connection)
+    await stays(world, 10)
+    assert.ok(world.house.asked.token >= 3, `asked ${world.house.asked.token} times`)
+    await heals(world)
+  })
+}
+
+test('hours of 5xx at every door, and the connection is as good as new', async () => {
+  await using world = await HouseWorld.open(bench.store)
+  world.app.mirrors.hold(world.connection)
+  await world.live()
+  world.house.misbehave({ read: TROUBLE, token: TROUBLE, stream: TROUBLE })
+  await stays(world, 180)
+  const { read, stream } = world.house.asked
+  // It is asked all the time, and not hammered: three attempts each quarter of a minute, a stream each half.
+  assert.ok(read > 500 && read < 6_000 && stream > 200 && stream < 1_500, `${read} reads, ${stream} streams`)
+  await heals(world)
+})
+
+test('a token that ends in the middle is renewed without a word', async () => {
+  await using world = await HouseWorld.open(bench.store, { tokenSeconds: 60 })
+  world.app.mirrors.hold(world.connection)
+  await world.live()
+  world.healths.length = 0
+  await world.clock.advance(600 * MINUTE)
+  assert.deepEqual([await world.status(), world.healths], ['ACTIVE', []])
+  assert.ok(world.house.asked.token >= 9)
+})
+
+test('401 once, then a new token and all is well', async () => {
+  await using world = await HouseWorld.open(bench.store)
+  world.app.mirrors.hold(world.connection)
+  await world.live()
+  world.house.forgetTokens()
+  world.house.close(4003)
+  await world.clock.advance(MINUTE)
+  assert.deepEqual([await world.status(), world.health.state, world.house.asked.token], ['ACTIVE', 'live', 1])
+  assert.deepEqual(
+    world.healths.map(({ state }) => state).filter(state => state !== 'polling'),
+    ['live', 'stale', 'live']
+  )
+})
+
+test('401 to every token while none can be had is no rejection', async () => {
+  await using world = await HouseWorld.open(bench.store)
+  world.app.mirrors.hold(world.connection)
+  await world.live()
+  world.house.misbehave({ read: TOKEN_401, token: TROUBLE, stream: TROUBLE })
+  await stays(world, 30)
+  await heals(world)
+})
+
+for (const [what, options] of [
+  ['a name that does not resolve', { baseUrl: 'http://no-such-host.invalid' }],
+  ['a certificate nobody vouches for', { certificate: selfSigned(30) }],
+  ['a port where nobody listens', { baseUrl: 'http://127.0.0.1:1' }]
+] as const) {
+  test(`${what} breaks nothing`, async () => {
+    await using world = await HouseWorld.open(bench.store, options)
+    world.app.mirrors.hold(world.connection)
+    await stays(world, 10)
+    assert.match(world.health.reason ?? '', /cannot be reached/)
+    assert.deepEqual(world.house.asked, { token: 0, read: 0, stream: 0 } satisfies Record<Door, number>)
+  })
+}
+
+const REJECTIONS: readonly (readonly [what: string, reject: (world: HouseWorld) => void])[] = [
+  [
+    'invalid_grant',
+    world => {
+      world.house.forgetTokens()
+      world.house.misbehave({ token: answers(400, '{"error":"invalid_grant"}') })
+    }
+  ],
+  ['401 to a token just obtained', world => world.house.misbehave({ read: TOKEN_401 })]
+]
+
+for (const [what, reject] of REJECTIONS) {
+  test(`${what} breaks the connection at once, and whoever asks sees it`, async () => {
+    await using world = await HouseWorld.open(bench.store)
+    world.app.mirrors.hold(world.connection)
+    await world.live()
+    await world.app.directory.connections(world.caller.user.userKey)
+    world.healths.length = 0
+    reject(world)
+    world.house.close(4003)
+    await world.clock.advance(10_000)
+    assert.deepEqual(world.healths.at(-1)?.state, 'broken')
+    const [row] = await listConnections(world.app, world.caller, null)
+    assert.deepEqual([row?.connection.status, row?.health.state], ['BROKEN', 'broken'])
+    const [known] = await world.app.directory.connections(world.caller.user.userKey)
+    assert.equal(known?.status, 'BROKEN')
+    const asked = { ...world.house.asked }
+    await world.clock.advance(60 * MINUTE)
+    assert.deepEqual([world.house.asked, world.app.mirrors.count], [asked, 0])
+  })
+}

@@ -1,0 +1,164 @@
+// What may happen next in a simulated day. Each act is one entry: how often it comes, and what it does.
+import { deleteConnection } from '@trunkline/core/app/connections/delete-connection'
+import { deleteUser } from '@trunkline/core/app/users/delete-user'
+import { GAP_CAUSES } from '@trunkline/core/ports/broker'
+import type { BrokerMischief } from './broker-mischief.ts'
+import type { Chance } from './chance.ts'
+import { happen, type MarketAct } from './market.ts'
+import type { Platform } from './platform.ts'
+import type { Login, Scene } from './scene.ts'
+import type { Service } from './service.ts'
+import type { StreamClient } from './stream-client.ts'
+import type { Trouble } from './trouble.ts'
+
+/** Who and what an act is about: one login and one client, by chance, and everything around them. */
+export interface Stage {
+  readonly scene: Scene
+  readonly chance: Chance
+  readonly login: Login
+  readonly client: StreamClient
+  readonly mischief: BrokerMischief
+  readonly platform: Platform
+  readonly trouble: Trouble
+  readonly service: Service
+  restart(): Promise<void>
+  kill(): Promise<void>
+}
+
+interface Act {
+  readonly weight: number
+  /** A day knows about half of these only, so that each kind of trouble is met alone and in company. */
+  readonly isTrouble?: true
+  readonly act: (stage: Stage) => Promise<void> | void
+}
+
+const VANISHED_MAX = 3
+const vanished = new WeakMap<Scene, number>()
+
+export const ACTS: Readonly<Record<string, Act>> = {
+  place: { weight: 24, act: ({ platform, login }) => platform.place(login) },
+  cancel: { weight: 12, act: ({ platform, login }) => platform.cancel(login) },
+  modify: { weight: 10, act: ({ platform, login }) => platform.modify(login) },
+  read: { weight: 8, act: ({ platform, login }) => platform.read(login.owner) },
+
+  fill: { weight: 18, act: stage => market(stage, 'fill') },
+  begin: { weight: 3, act: stage => market(stage, 'begin') },
+  expire: { weight: 2, act: stage => market(stage, 'expire') },
+  cancelOutside: { weight: 2, act: stage => market(stage, 'cancelOutside') },
+  placeOutside: { weight: 3, act: stage => market(stage, 'placeOutside') },
+
+  toggle: { weight: 3, act: ({ client, login }) => client.toggle(login.owner.user.userId) },
+  repeat: { weight: 5, act: ({ client, login }) => client.repeat(login.owner.user.userId) },
+  ping: { weight: 2, act: ({ client }) => client.ping() },
+  babble: { weight: 0.5, act: ({ client }) => client.babble() },
+  wait: { weight: 0.5, act: ({ scene, chance }) => scene.clock.advance(chance.whole(20_000, 200_000)) },
+  connectLate: { weight: 3, act: ({ scene, service }) => connectLate(scene, service) },
+
+  leave: { weight: 3, isTrouble: true, act: ({ client }) => client.leave(true) },
+  vanish: {
+    weight: 1,
+    isTrouble: true,
+    act: ({ scene, client }) => {
+      const count = vanished.get(scene) ?? 0
+      vanished.set(scene, count + 1)
+      if (count < VANISHED_MAX) client.leave(false)
+    }
+  },
+  pause: {
+    weight: 4,
+    isTrouble: true,
+    act: stage => forAWhile(stage, [100, 20_000], `${stage.client.name} reads nothing`, stage.client.pause())
+  },
+
+  streamDown: {
+    weight: 4,
+    isTrouble: true,
+    act: stage => {
+      const { streams, capabilities } = stage.login.broker
+      const cause = stage.chance.oneOf(GAP_CAUSES) ?? 'lost'
+      streams.down(stage.chance.happens(0.5), cause)
+      forAWhile(stage, [100, 40_000], `${capabilities.id}’s stream is down (${cause})`, () => streams.up())
+    }
+  },
+  gap: {
+    weight: 3,
+    isTrouble: true,
+    act: ({ scene, chance, login: { broker } }) => {
+      const cause = chance.oneOf(GAP_CAUSES) ?? 'lost'
+      scene.trace.note(`${broker.capabilities.id}’s stream has a gap (${cause})`)
+      broker.streams.down(true, cause)
+      broker.streams.up()
+    }
+  },
+  streamFails: {
+    weight: 1,
+    isTrouble: true,
+    act: ({ login: { broker } }) => broker.streams.fail(new Error('the simulated adapter breaks its port'))
+  },
+  readsFail: {
+    weight: 4,
+    isTrouble: true,
+    act: ({ chance, mischief }) => mischief.fail(chance.whole(500, 30_000), chance.happens(0.7) ? 'unreachable' : 'rate_limited')
+  },
+  revoke: {
+    weight: 0.3,
+    isTrouble: true,
+    act: ({ scene, login: { broker } }) => {
+      scene.trace.note(`${broker.capabilities.id} revokes the login`)
+      broker.reject()
+    }
+  },
+
+  storeFails: { weight: 5, isTrouble: true, act: ({ chance, trouble }) => trouble.failWrites(chance.whole(1, 4)) },
+  storeReadsFail: { weight: 4, isTrouble: true, act: ({ chance, trouble }) => trouble.failReads(chance.whole(10, 8_000)) },
+  storeSlow: { weight: 3, isTrouble: true, act: ({ chance, trouble }) => trouble.slowDown(chance.whole(100, 10_000)) },
+  storePrunes: { weight: 1, isTrouble: true, act: ({ scene }) => scene.store.prune() },
+  busTroubled: { weight: 4, isTrouble: true, act: ({ chance, trouble }) => trouble.troubleBus(chance.whole(500, 20_000)) },
+  clockJump: { weight: 2, isTrouble: true, act: ({ trouble }) => trouble.jump() },
+  restart: { weight: 1.5, isTrouble: true, act: stage => stage.restart() },
+  kill: { weight: 2, isTrouble: true, act: stage => stage.kill() },
+
+  removeConnection: {
+    weight: 0.3,
+    isTrouble: true,
+    act: ({ scene, platform, login: { owner, connection } }) => {
+      scene.doomed.add(connection.connectionId)
+      platform.begin(`delete ${connection.broker}`, async ({ app }) => {
+        await deleteConnection(app, owner.caller, connection.connectionId)
+        return 'deleted'
+      })
+    }
+  },
+  removeUser: {
+    weight: 0.2,
+    isTrouble: true,
+    act: ({ scene, platform, login: { owner } }) => {
+      scene.doomed.add(owner.user.userKey)
+      platform.begin(`delete ${owner.user.userId}`, async ({ app }) => {
+        await deleteUser(app, owner.caller, owner.user.userId)
+        return 'deleted'
+      })
+    }
+  }
+}
+
+function market({ scene, chance, login, mischief }: Stage, act: MarketAct): void {
+  const brokerAccountId = happen(act, login, chance, scene.trace)
+  if (brokerAccountId !== null && chance.happens(0.4)) mischief.tellRecords(brokerAccountId)
+}
+
+/** A login at one more broker is completed, as the portal does it. */
+async function connectLate(scene: Scene, service: Service): Promise<void> {
+  const login = scene.logins.find(({ isConnected }) => !isConnected)
+  if (login === undefined) return
+  const { userKey } = login.owner.user
+  if (!(await login.connect())) return
+  scene.trace.note(`${login.connection.broker} is connected`)
+  service.app.bus.publish({ type: 'connection_changed', userKey, connectionId: login.connection.connectionId })
+}
+
+function forAWhile({ scene, chance }: Stage, [least, most]: readonly [number, number], what: string, end: () => void): void {
+  const ms = chance.whole(least, most)
+  scene.trace.note(`${what} for ${ms} ms`)
+  void scene.clock.sleep(ms).then(end)
+}

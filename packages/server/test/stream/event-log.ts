@@ -1,0 +1,45 @@
+/** A log of one user's events that is written apart from its being told. */
+import type { AccountId, EventId, UserId, UserKey } from '@trunkline/core/domain/ids'
+import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
+
+export const ALEX = { userKey: 'alex-key' as UserKey, userId: 'alex' as UserId }
+
+export class EventLog implements EventStore {
+  readonly events: LoggedEvent[] = []
+  oldest = 1
+  fails = 0
+
+  write(count = 1): readonly LoggedEvent[] {
+    return Array.from({ length: count }, () => {
+      const seq = this.events.length + 1
+      const event: LoggedEvent = {
+        eventId: `event-${seq}` as EventId,
+        ...{ userKey: ALEX.userKey, seq, accountId: 'account' as AccountId, at: '' as LoggedEvent['at'] },
+        ...{ topic: 'positions', data: [], connectionId: '' as never, accountNumber: '1' }
+      }
+      this.events.push(event)
+      return event
+    })
+  }
+
+  async read(userKey: UserKey, after: number, limit: number): Promise<readonly LoggedEvent[]> {
+    if (this.fails-- > 0) throw new Error('the store is away')
+    return this.events.filter(event => event.userKey === userKey && event.seq > after).slice(0, limit)
+  }
+
+  async last(_userKey: UserKey): Promise<number> {
+    return this.events.length
+  }
+
+  async lasts(userKeys: readonly UserKey[]): Promise<ReadonlyMap<UserKey, number>> {
+    return new Map(userKeys.map(userKey => [userKey, this.events.length]))
+  }
+
+  async span(_userKey: UserKey): Promise<{ readonly oldest: number; readonly last: number }> {
+    return { oldest: this.oldest, last: this.events.length }
+  }
+
+  async prune(): Promise<number> {
+    return 0
+  }
+}

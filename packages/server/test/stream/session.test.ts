@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Platform, User } from '@trunkline/core/domain/account'
+import type { BusMessage } from '@trunkline/core/ports/bus'
+import { VirtualClock } from '@trunkline/testkit/virtual-clock'
+import { LocalBus } from '../../src/bus/local-bus.ts'
+import { Hub } from '../../src/stream/account/hub.ts'
+import { Places } from '../../src/stream/account/places.ts'
+import { AccountSession, SESSION_LIMITS } from '../../src/stream/account/session.ts'
+import type { Line } from '../../src/stream/line.ts'
+import { ALEX, EventLog } from './event-log.ts'
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** Keeps what was sent: messages, and the numbers of updates. */
+class Kept implements Line {
+  readonly messages: { readonly type: string; readonly seq?: number }[] = []
+  closed: number | null = null
+
+  send(frame: Uint8Array): void {
+    this.messages.push(
+      JSON.parse(
+        Buffer.from(frame)
+          .toString()
+          .replace(/^[^{]*/, '')
+      )
+    )
+  }
+
+  idle(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  finish(code: number): void {
+    this.closed = code
+  }
+
+  pause(): void {}
+  resume(): void {}
+}
+
+function stage() {
+  const [log, clock, bus] = [new EventLog(), new VirtualClock(), new LocalBus(quiet)]
+  const encode = ({ seq }: { readonly seq: number }) => Buffer.from(JSON.stringify({ type: 'positions', seq }))
+  const hub = new Hub({ events: log, bus, clock, log: quiet, watch: { hold() {}, release() {} }, encode })
+  const places = new Places(
+    { places: { take: async () => true, renew: async () => [], release: async () => undefined }, clock, log: quiet },
+    { nodeId: 'node' }
+  )
+  const platform = { platformId: 'platform' } as Platform
+  const line = new Kept()
+  const session = new AccountSession(
+    {
+      store: {
+        users: Object({ find: async () => ({ user: ALEX as User, secretHash: '' }) }),
+        events: log,
+        connections: Object({ listByUser: async () => [] })
+      },
+      lookup: Object({ platform: async () => ({ platform, secretHash: 'secret' }) }),
+      hasher: Object({ hash: (text: string) => text, equal: (a: string, b: string) => a === b }),
+      mirrors: Object({}),
+      ids: Object({ uuid: () => 'id' }),
+      meter: { count() {}, observe() {} },
+      ...{ clock, log: quiet, hub, places, limits: SESSION_LIMITS, mayFail: () => true, gone() {} }
+    },
+    line,
+    '127.0.0.1'
+  )
+  const tell = (count: number) => bus.publish({ type: 'events', userKey: ALEX.userKey, events: log.write(count) } satisfies BusMessage)
+  const say = (message: object) => session.text(JSON.stringify(message))
+  return { log, clock, hub, places, line, session, tell, say }
+}
+
+function afterMicrotasks(count: number, work: () => void): void {
+  if (count === 0) work()
+  else queueMicrotask(() => afterMicrotasks(count - 1, work))
+}
+
+test('an event that is told in any moment around the end of a replay is sent once', async () => {
+  for (let moment = 0; moment < 12; moment += 1) {
+    const { log, clock, hub, places, line, session, tell, say } = stage()
+    session.start()
+    say({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
+    say({ action: 'subscribe', topics: ['all'] })
+    log.write(5)
+    const read = log.read.bind(log)
+    let isTold = false
+    log.read = async (...asked) => {
+      const events = await read(...asked)
+      if (!isTold) afterMicrotasks(moment, () => tell(1))
+      isTold = true
+      return events
+    }
+    say({ action: 'subscribe_user', user_id: 'alex', after: 0 })
+    await clock.settled()
+    tell(1)
+    await clock.settled()
+    const updates = line.messages.filter(({ type }) => type === 'positions').map(({ seq }) => seq)
+    assert.deepEqual(updates, [1, 2, 3, 4, 5, 6, 7], `told ${moment} microtasks after the last read`)
+    await hub.stop()
+    await places.stop()
+  }
+})
+
+test('a session that does not authenticate in time is closed', async () => {
+  const { clock, hub, places, line, session, say } = stage()
+  session.start()
+  say({ action: 'ping' })
+  await clock.advance(29_999)
+  assert.equal(line.closed, null)
+  await clock.advance(1)
+  assert.equal(line.closed, 4001)
+  await hub.stop()
+  await places.stop()
+})
