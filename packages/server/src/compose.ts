@@ -60,6 +60,7 @@ export interface Service {
 
 const SANDBOX = 'SANDBOX' as BrokerId
 const DRAIN_MS = 10_000
+const SETTLE_MS = 1_000
 const STREAM_PATHS = ['/stream', '/v1/stream']
 /** Those that have a meaning here; clients may send any. */
 const CLOSE_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005, 1006, 1009, 4001, 4008, 4029])
@@ -169,6 +170,7 @@ async function start(
     await within(clock, requests.idle(), DRAIN_MS)
     const left = await app.orderGateway.drain(Math.max(0, drainedAt - clock.monotonicMs()))
     if (left > 0) log.warn('commands are still on the wire; the next start looks their orders up', { commands: left })
+    await within(clock, stream.hub.settled(), SETTLE_MS)
     // After the last requests, so that sessions get what those did. The server is closed once the last of its sockets is.
     await door.stop(CLOSE.goingAway, 'the service is shutting down')
     await closing

@@ -1,18 +1,25 @@
-// Replaces the kinds of records that a broker tells as a whole, and logs what changed, in one transaction.
+// Replaces the kinds of records that a broker tells as a whole, and logs what changed: gathered into batches, each one statement and one commit.
 import type { Account } from '@trunkline/core/domain/account'
-import type { AccountId, EventId } from '@trunkline/core/domain/ids'
+import type { AccountId, EventId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
+import type { Log } from '@trunkline/core/ports/log'
 import { type LoggedEvent, StoreUnavailable } from '@trunkline/core/ports/store'
 import type { Kysely } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import type { Database, RecordKind } from './database.ts'
-import { DOCUMENT_SEPARATOR, writeAccountEvent } from './documents.ts'
+import { writeAccountEvent } from './documents.ts'
 import type { Session } from './session.ts'
+import { BatchWriter } from './writes/batch-writer.ts'
+import type { BatchStats } from './writes/batches.ts'
+import { ints, texts, timestamps, uuids } from './writes/binary.ts'
 
 type Topical =
   | Pick<Extract<LoggedEvent, { topic: 'balances' }>, 'topic' | 'data'>
   | Pick<Extract<LoggedEvent, { topic: 'positions' }>, 'topic' | 'data'>
+
+type Kind = 'balances' | 'positions'
 
 export interface Replacement {
   readonly document: string
@@ -21,49 +28,79 @@ export interface Replacement {
   readonly events: (before: string | null) => readonly Topical[]
 }
 
+/** What is stored, as far as is known here; version 0 where there is nothing yet. */
+interface Stored {
+  readonly version: number
+  readonly document: string | null
+}
+
+/** A replacement as the database takes it. */
+interface Put {
+  readonly userKey: UserKey
+  readonly accountId: AccountId
+  readonly kind: Kind
+  readonly over: number
+  readonly next: Replacement
+  readonly at: Timestamp
+  readonly told: readonly { readonly eventId: EventId; readonly document: string }[]
+  readonly size: number
+}
+
+/** `recorded` with the number of the first event, if there is one. */
+type Answer = { readonly kind: 'recorded'; readonly first: number } | { readonly kind: 'stale' } | { readonly kind: 'gone' }
+
 const TRIES_MAX = 10
-// Not a plain select: the embedded engine takes those for reads.
-const PUT_RECORDS = 'with put as (select put_records($1, $2, $3, $4, $5, $6, $7, $8, $9) as first) select first from put'
+const STATEMENT = `/* writes */ select put_records(${Array.from({ length: 13 }, (_, index) => `$${index + 1}`).join(', ')}) as verdicts`
+/** Characters of documents that are remembered, so that a change of an account that changes often needs no read. */
+const REMEMBERED_MAX = 16 * 1024 * 1024
 
 export class RecordWriter {
   readonly #session: Session
   readonly #clock: Clock
   readonly #ids: Ids
+  readonly #writer: BatchWriter<Put, Answer>
+  readonly #stored = new LRUCache<string, Stored>({
+    maxSize: REMEMBERED_MAX,
+    sizeCalculation: ({ document }) => 200 + (document?.length ?? 0)
+  })
 
-  constructor(session: Session, { clock, ids }: { readonly clock: Clock; readonly ids: Ids }) {
+  constructor(session: Session, deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log }) {
     this.#session = session
-    this.#clock = clock
-    this.#ids = ids
+    this.#clock = deps.clock
+    this.#ids = deps.ids
+    const write = (puts: readonly Put[], wait: boolean) => this.#write(puts, wait)
+    this.#writer = new BatchWriter({ what: 'account records', keys: put => [keyOf(put)], write }, deps)
   }
 
-  /** Writes over the version it read, and again when someone else wrote meanwhile. Nothing when the account is gone. */
-  async replace(
-    { accountId, userKey, connectionId, accountNumber }: Account,
-    kind: 'balances' | 'positions',
-    next: Replacement
-  ): Promise<readonly LoggedEvent[]> {
-    const of = { connectionId, accountNumber }
+  stats(): BatchStats {
+    return this.#writer.stats()
+  }
+
+  /** Writes what waits, takes nothing more. */
+  close(): Promise<void> {
+    return this.#writer.close()
+  }
+
+  /** Writes over the version it knows, and again over the one it reads when someone else wrote meanwhile. Nothing when the account is gone. */
+  async replace(account: Account, kind: Kind, next: Replacement): Promise<readonly LoggedEvent[]> {
+    const { accountId, userKey, connectionId, accountNumber } = account
+    const key = keyOf({ accountId, kind })
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-      const [before] = await this.#session.rows<{ version: number; document: string }>(
-        'select version, document from account_records where account_id = $1 and kind = $2',
-        [accountId, kind]
-      )
+      const before = this.#stored.get(key) ?? (await this.#read(accountId, kind))
       const at = this.#clock.now()
-      const told = next.events(before?.document ?? null).map(topical => ({ ...topical, eventId: this.#ids.uuid<EventId>() }))
-      const [row] = await this.#session.statement<{ first: number | null }>(PUT_RECORDS, [
-        userKey,
-        accountId,
-        kind,
-        before?.version ?? 0,
-        next.confirmedAt,
-        next.document,
-        at,
-        told.length === 0 ? null : JSON.stringify(told.map(({ eventId }) => ({ id: eventId }))),
-        told.length === 0 ? null : told.map(({ data }) => writeAccountEvent(of, data)).join(DOCUMENT_SEPARATOR)
-      ])
-      const first = row?.first ?? null
-      if (first === null) return []
-      if (first >= 0) return told.map((event, index) => ({ ...event, ...of, userKey, accountId, at, seq: first + index }))
+      const told = next.events(before.document).map(topical => ({
+        topical,
+        eventId: this.#ids.uuid<EventId>(),
+        document: writeAccountEvent(account, topical.data)
+      }))
+      // Until it is known what happened to it, nothing is known of what is stored.
+      this.#stored.delete(key)
+      const answer = await this.#writer.submit({ userKey, accountId, kind, over: before.version, next, at, told, size: 1 + told.length })
+      if (answer.kind === 'gone') return []
+      if (answer.kind === 'stale') continue
+      this.#stored.set(key, { version: before.version + 1, document: next.document })
+      const common = { connectionId, accountNumber, userKey, accountId, at }
+      return told.map(({ topical, eventId }, index) => ({ ...topical, ...common, eventId, seq: answer.first + index }))
     }
     throw new StoreUnavailable(`The ${kind} of account ${accountId} are being written by too many at once.`)
   }
@@ -92,5 +129,67 @@ export class RecordWriter {
           .whereRef('excluded.confirmed_at', '>=', 'account_records.confirmed_at')
       )
       .execute()
+  }
+
+  async #read(accountId: AccountId, kind: Kind): Promise<Stored> {
+    const [row] = await this.#session.rows<Stored>('select version, document from account_records where account_id = $1 and kind = $2', [
+      accountId,
+      kind
+    ])
+    return row ?? { version: 0, document: null }
+  }
+
+  async #write(puts: readonly Put[], wait: boolean): Promise<readonly (Answer | null)[]> {
+    const [row] = await this.#session.statement<{ verdicts: string }>(STATEMENT, putArguments(puts, wait))
+    const verdicts = row?.verdicts.split(',') ?? []
+    return puts.map((_, index) => answerOf(verdicts[index]))
+  }
+}
+
+function keyOf({ accountId, kind }: Pick<Put, 'accountId' | 'kind'>): string {
+  return `${accountId} ${kind}`
+}
+
+/** The arguments of `put_records`, for users in the order of their keys. */
+function putArguments(puts: readonly Put[], wait: boolean): readonly unknown[] {
+  const users = [...new Set(puts.map(({ userKey }) => userKey))].sort()
+  const placeOf = new Map(users.map((userKey, index) => [userKey, index + 1]))
+  const events = puts.flatMap(({ told }, index) => told.map(event => ({ of: index + 1, ...event })))
+  let before = 0
+  return [
+    uuids(users),
+    wait,
+    ints(puts.map(({ userKey }) => placeOf.get(userKey) ?? 0)),
+    uuids(puts.map(({ accountId }) => accountId)),
+    texts(puts.map(({ kind }) => kind)),
+    ints(puts.map(({ over }) => over)),
+    timestamps(puts.map(({ next }) => next.confirmedAt)),
+    texts(puts.map(({ next }) => next.document)),
+    timestamps(puts.map(({ at }) => at)),
+    ints(
+      puts.map(({ told }) => {
+        const first = told.length === 0 ? null : before + 1
+        before += told.length
+        return first
+      })
+    ),
+    ints(events.map(({ of }) => of)),
+    uuids(events.map(({ eventId }) => eventId)),
+    texts(events.map(({ document }) => document))
+  ]
+}
+
+function answerOf(verdict: string | undefined): Answer | null {
+  switch (verdict?.[0]) {
+    case 'r':
+      return { kind: 'recorded', first: Number(verdict.slice(1)) }
+    case 's':
+      return { kind: 'stale' }
+    case 'g':
+      return { kind: 'gone' }
+    case 'b':
+      return null
+    default:
+      throw new Error(`the database's verdict on a replacement must be r, s, g or b, was ${JSON.stringify(verdict)}`)
   }
 }

@@ -14,7 +14,6 @@ import { Eraser } from './eraser.ts'
 import { SqlEventStore } from './events.ts'
 import { beforeCommit } from './faults.ts'
 import { migrate } from './migrate.ts'
-import type { BatchStats } from './orders/batches.ts'
 import { Recorder } from './orders/recorder.ts'
 import { SqlOrderStore } from './orders/store.ts'
 import { type EmbeddedStats, embeddedDialect, openEmbedded } from './pglite/index.ts'
@@ -25,6 +24,7 @@ import { SqlStreamPlaceStore } from './stream-places.ts'
 import { SqlTokenStore } from './tokens.ts'
 import { TYPES } from './types.ts'
 import { SqlUserStore } from './users.ts'
+import type { BatchStats } from './writes/batches.ts'
 
 export type StoreSettings =
   | { readonly kind: 'postgres'; readonly url: string; readonly poolMax: number }
@@ -43,6 +43,8 @@ export interface StoreStats {
   readonly engine: 'postgres' | 'embedded'
   /** Order changes: how many wait, were written, and in how many commits. */
   readonly orders: BatchStats
+  /** The same of balances and positions, with the events that tell them. */
+  readonly records: BatchStats
   /** Connections of the pool; null on the embedded engine. */
   readonly pool: PoolStats | null
   /** The embedded engine's own figures; null on PostgreSQL. */
@@ -120,9 +122,9 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
     async probe() {
       await session.statement('update probes set count = count + 1 where id = 1', [])
     },
-    stats: () => ({ engine: engine.kind, orders: recorder.stats(), ...engine.stats() }),
+    stats: () => ({ engine: engine.kind, orders: recorder.stats(), records: records.stats(), ...engine.stats() }),
     async [Symbol.asyncDispose]() {
-      await recorder.close()
+      await Promise.all([recorder.close(), records.close()])
       await eraser.close()
       await session.close()
     }

@@ -15,7 +15,7 @@ export type Door = 'token' | 'read' | 'stream'
 
 const HEARTBEAT_MS = 5_000
 /** Turns of the event loop without a byte after which nothing is under way; all of it happens in this process. */
-const QUIET_TURNS = 6
+const QUIET_TURNS = 10
 
 export class PlainHouse implements AsyncDisposable {
   readonly asked: Record<Door, number> = { token: 0, read: 0, stream: 0 }
@@ -89,7 +89,7 @@ export class PlainHouse implements AsyncDisposable {
     const before = this.#activity
     for (let quiet = 0; quiet < QUIET_TURNS; ) {
       const seen = this.#activity
-      await new Promise<void>(resolve => setTimeout(resolve, 0))
+      await new Promise<void>(resolve => setImmediate(resolve))
       quiet = this.#activity === seen ? quiet + 1 : 0
     }
     return this.#activity !== before

@@ -101,7 +101,7 @@ export const ACTS: Readonly<Record<string, Act>> = {
     act: ({ chance, mischief }) => mischief.fail(chance.whole(500, 30_000), chance.happens(0.7) ? 'unreachable' : 'rate_limited')
   },
   revoke: {
-    weight: 0.3,
+    weight: 0.8,
     isTrouble: true,
     act: ({ scene, login: { broker } }) => {
       scene.trace.note(`${broker.capabilities.id} revokes the login`)
@@ -109,7 +109,7 @@ export const ACTS: Readonly<Record<string, Act>> = {
     }
   },
 
-  storeFails: { weight: 5, isTrouble: true, act: ({ chance, trouble }) => trouble.failWrites(chance.whole(1, 4)) },
+  storeFails: { weight: 5, isTrouble: true, act: ({ chance, trouble }) => trouble.failWrites(chance.happens(0.7) ? chance.whole(1, 1_500) : chance.whole(1_500, 20_000)) },
   storeReadsFail: { weight: 4, isTrouble: true, act: ({ chance, trouble }) => trouble.failReads(chance.whole(10, 8_000)) },
   storeSlow: { weight: 3, isTrouble: true, act: ({ chance, trouble }) => trouble.slowDown(chance.whole(100, 10_000)) },
   storePrunes: { weight: 1, isTrouble: true, act: ({ scene }) => scene.store.prune() },
@@ -119,7 +119,7 @@ export const ACTS: Readonly<Record<string, Act>> = {
   kill: { weight: 2, isTrouble: true, act: stage => stage.kill() },
 
   removeConnection: {
-    weight: 0.3,
+    weight: 0.8,
     isTrouble: true,
     act: ({ scene, platform, login: { owner, connection } }) => {
       scene.doomed.add(connection.connectionId)
@@ -130,7 +130,7 @@ export const ACTS: Readonly<Record<string, Act>> = {
     }
   },
   removeUser: {
-    weight: 0.2,
+    weight: 0.5,
     isTrouble: true,
     act: ({ scene, platform, login: { owner } }) => {
       scene.doomed.add(owner.user.userKey)

@@ -60,7 +60,7 @@ export class Day {
     for (const client of this.clients) client.connect()
     for (let step = 0; step < this.#steps; step += 1) {
       await this.#act(this.#chance.weighted(this.#weights))
-      await this.scene.clock.advance(this.#chance.happens(0.7) ? this.#chance.whole(0, 700) : this.#chance.whole(700, 12_000))
+      await this.scene.clock.advance(this.#pause())
       this.scene.store.mark()
       this.assertWell()
     }
@@ -156,6 +156,12 @@ export class Day {
     await this.scene.clock.advance(this.#chance.whole(0, 20_000))
     this.scene.trace.note('the service starts')
     await this.#begin()
+  }
+
+  /** Things happen at once, soon after one another, or after a while. */
+  #pause(): number {
+    const how = this.#chance.weighted({ atOnce: 3, soon: 4, later: 2 })
+    return how === 'atOnce' ? 0 : how === 'soon' ? this.#chance.whole(1, 700) : this.#chance.whole(700, 12_000)
   }
 
   #someWeights(): Readonly<Record<string, number>> {

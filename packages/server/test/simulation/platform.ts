@@ -5,7 +5,7 @@ import { modifyOrder } from '@trunkline/core/app/orders/modify-order'
 import { placeOrder } from '@trunkline/core/app/orders/place-order'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { parseClOrdId } from '@trunkline/core/domain/ids'
-import type { Order } from '@trunkline/core/domain/order'
+import { isOpen, type Order } from '@trunkline/core/domain/order'
 import { presentOrder } from '../../src/wire/order.ts'
 import type { Chance } from './chance.ts'
 import { readBalances, readOrders, readPositions } from './rest.ts'
@@ -137,6 +137,7 @@ export class Platform {
     const accountIds = accounts.map(({ accountId }) => accountId)
     const page = { limit: 200, edge: null, descending: true } as const
     const { rows } = await this.#scene.store.inner.orders.list({ accountIds }, 'entryTime', page)
-    return this.#chance.oneOf(rows.slice(0, LATELY)) ?? null
+    const open = rows.filter(({ status }) => isOpen(status))
+    return this.#chance.oneOf((this.#chance.happens(0.85) && open.length > 0 ? open : rows).slice(0, LATELY)) ?? null
   }
 }

@@ -48,7 +48,7 @@ export async function runSeed(store: Store, seed: number, options: RunOptions = 
   const trace = new Trace(() => clock.monotonicMs() - 1_000, options.listener)
   try {
     const scene = await openScene(store, castOf(chance.apart('cast')), { clock, chance, trace })
-    const steps = chance.whole(10, 50)
+    const steps = chance.whole(15, 75)
     const day = new Day(scene, { steps, clients: clientsOf(scene, chance.apart('habits')), ...(options.sabotage && { sabotage: options.sabotage }) })
     await day.run()
     await day.end()

@@ -11,8 +11,7 @@ export class Trouble implements Conditions {
   readonly #scene: Scene
   readonly #chance: Chance
   #skewMs = 0
-  /** So many writes fail. */
-  #failing = 0
+  #writesFailUntil = 0
   #readsFailUntil = 0
   #slowUntil = 0
   #busTroubledUntil = 0
@@ -37,8 +36,8 @@ export class Trouble implements Conditions {
     return kind === 'late' ? [chance.whole(1, 3_000)] : [0, chance.whole(1, 3_000)]
   }
 
-  failWrites(count: number): void {
-    this.#failing = count
+  failWrites(ms: number): void {
+    this.#writesFailUntil = this.#now + ms
   }
 
   failReads(ms: number): void {
@@ -61,7 +60,7 @@ export class Trouble implements Conditions {
 
   /** From now on all is well, but for a clock that is wrong and stays so. */
   heal(): void {
-    this.#failing = 0
+    this.#writesFailUntil = 0
     this.#readsFailUntil = 0
     this.#slowUntil = 0
     this.#busTroubledUntil = 0
@@ -75,8 +74,7 @@ export class Trouble implements Conditions {
     const chance = this.#chance
     const late: StorePlan = this.#now < this.#slowUntil && chance.happens(0.3) ? { afterMs: chance.whole(1, 400) } : {}
     if (isRead) return this.#now < this.#readsFailUntil && chance.happens(0.5) ? { ...late, fault: 'refused' } : late
-    if (this.#failing === 0 || chance.happens(0.3)) return late
-    this.#failing -= 1
+    if (this.#now >= this.#writesFailUntil || chance.happens(0.5)) return late
     return { ...late, fault: chance.weighted({ refused: 3, written: 2, unwritten: 2 }) }
   }
 }

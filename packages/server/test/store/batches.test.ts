@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
-import { Batches, type BatchLimits } from '../../src/store/orders/batches.ts'
+import { Batches, type BatchLimits } from '../../src/store/writes/batches.ts'
 import { testDeps } from './deps.ts'
 
 interface Unit {

@@ -43,10 +43,17 @@ function stage() {
   const [log, clock, bus] = [new EventLog(), new VirtualClock(), new LocalBus(quiet)]
   const encode = ({ seq }: { readonly seq: number }) => Buffer.from(JSON.stringify({ type: 'positions', seq }))
   const hub = new Hub({ events: log, bus, clock, log: quiet, watch: { hold() {}, release() {} }, encode })
+  const taking = { now: () => {} }
+  const take = async () => {
+    taking.now()
+    return true
+  }
   const places = new Places(
-    { places: { take: async () => true, renew: async () => [], release: async () => undefined }, clock, log: quiet },
+    { places: { take, renew: async () => [], release: async () => undefined }, clock, log: quiet },
     { nodeId: 'node' }
   )
+  const changes = { count: 0 }
+  const secret = { now: 'secret' }
   const platform = { platformId: 'platform' } as Platform
   const line = new Kept()
   const session = new AccountSession(
@@ -56,19 +63,19 @@ function stage() {
         events: log,
         connections: Object({ listByUser: async () => [] })
       },
-      lookup: Object({ platform: async () => ({ platform, secretHash: 'secret' }) }),
+      lookup: Object({ platform: async () => ({ platform, secretHash: secret.now }) }),
       hasher: Object({ hash: (text: string) => text, equal: (a: string, b: string) => a === b }),
       mirrors: Object({}),
       ids: Object({ uuid: () => 'id' }),
       meter: { count() {}, observe() {} },
-      ...{ clock, log: quiet, hub, places, limits: SESSION_LIMITS, mayFail: () => true, gone() {} }
+      ...{ clock, log: quiet, hub, places, limits: SESSION_LIMITS, mayFail: () => true, secretChanges: () => changes.count, gone() {} }
     },
     line,
     '127.0.0.1'
   )
   const tell = (count: number) => bus.publish({ type: 'events', userKey: ALEX.userKey, events: log.write(count) } satisfies BusMessage)
   const say = (message: object) => session.text(JSON.stringify(message))
-  return { log, clock, hub, places, line, session, tell, say }
+  return { changes, secret, taking, log, clock, hub, places, line, session, tell, say }
 }
 
 function afterMicrotasks(count: number, work: () => void): void {
@@ -110,6 +117,24 @@ test('a session that does not authenticate in time is closed', async () => {
   assert.equal(line.closed, null)
   await clock.advance(1)
   assert.equal(line.closed, 4001)
+  await hub.stop()
+  await places.stop()
+})
+
+test('a secret that is replaced while it is being checked opens nothing', async () => {
+  const { changes, secret, taking, clock, hub, places, line, session, say } = stage()
+  session.start()
+  taking.now = () => {
+    secret.now = 'another'
+    changes.count += 1
+  }
+  say({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
+  await clock.settled()
+  assert.deepEqual(
+    line.messages.map(({ type }) => type),
+    ['welcome', 'auth_error']
+  )
+  assert.equal(session.platformId, null)
   await hub.stop()
   await places.stop()
 })

@@ -121,7 +121,8 @@ create table account_records (
   confirmed_at timestamptz not null,
   document text not null,
   primary key (account_id, kind)
-);
+) with (fillfactor = 50, toast_tuple_target = 4080);
+alter table account_records alter column document set storage main;
 
 create table transactions (
   transaction_id uuid primary key,
@@ -253,141 +254,225 @@ create table probes (
 ) with (fillfactor = 10);
 insert into probes (id, count) values (1, 0);
 
--- Writes a batch of order changes. `p_users` are the users it touches, comma-separated; `p_wait` whether to wait (briefly) for whoever else
--- writes for one of them, or to leave that user's changes out; `p_changes` a JSON array, one object a change, with the
--- same letters as the column list below; `p_documents` the orders' documents in the same order, split by character 30, which JSON text cannot
--- hold. Changes of one group `g` are written all or none. Within a batch no order and no client order id may come up twice.
--- Gives each change's verdict: recorded (with the number of its event), duplicate (of which order), stale, or busy (left out).
--- After the lock every statement sees what earlier holders of it committed, so what is judged cannot change before it is written. Lookups are
--- lateral with a limit and writes are upserts so that no table size and no missing statistics can turn the plan into a scan.
-create function record_changes(p_users text, p_wait boolean, p_changes json, p_documents text)
-returns table (place bigint, verdict text, existing uuid, seq bigint)
+-- Writes a batch of order changes. Arguments are lists: the users it touches (each once, in the order of their keys), then one value a change,
+-- then one value an execution with the place of its change. `p_group`: changes of one group are written all or none. `p_user`: place in
+-- `p_users`. `p_over`: the revision that is written over; null for a new order. `p_event`: null for a change that is not told. Within a batch
+-- no order and no client order id may come up twice. `p_wait`: whether to wait (briefly) for whoever else writes for one of the users, or to
+-- leave that user's changes out.
+-- Gives each change's verdict, separated by commas: r and the number of its event (recorded), d and the order that has its client order id
+-- (duplicate), s (stale), b (busy: left out).
+-- After the lock every statement sees what earlier holders of it committed, so what is judged cannot change before it is written. Lists are
+-- read by subscript: that takes neither a sort nor a copy of what is wide. Plans are made once, maybe while a table is empty: every look-up
+-- names the columns of one index and no others, so that no plan can be a wrong one.
+create function record_changes(
+  p_users uuid[], p_wait boolean,
+  p_group int[], p_user int[], p_order uuid[], p_account uuid[], p_connection uuid[], p_trading_day date[], p_cl_ord_id text[],
+  p_broker_cl_ord_id text[], p_broker_order_id text[], p_over int[], p_revision int[], p_status text[], p_open boolean[], p_symbol text[],
+  p_side text[], p_entered timestamptz[], p_modified timestamptz[], p_executed timestamptz[], p_event uuid[], p_at timestamptz[],
+  p_audit text[], p_document text[],
+  p_fill_of int[], p_fill_leg int[], p_fill_id text[], p_fill_at timestamptz[], p_fill_quantity text[], p_fill_price text[], p_fill_dest text[]
+)
+returns text
 language plpgsql
 set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
 set jit = off
 set lock_timeout = '500ms'
 as $$
-#variable_conflict use_column
 declare
-  v_users uuid[] := string_to_array(p_users, ',');
-  v_held uuid[];
+  v_count int := cardinality(p_order);
+  v_last bigint[];
+  v_busy boolean[];
+  v_ok boolean[];
+  v_seq bigint[];
+  v_named boolean[];
+  v_answer text;
 begin
   if p_wait then
-    perform 1 from user_counters where user_key = any (v_users) order by user_key for update;
+    select array_agg(held.last_seq order by place) into v_last
+    from unnest(p_users) with ordinality as wanted (u, place)
+    left join lateral (select last_seq from user_counters where user_key = u for update) held on true;
   else
-    v_held := array(select user_key from user_counters where user_key = any (v_users) order by user_key for update skip locked);
+    select array_agg(held.last_seq order by place), array_agg(known.user_key is not null and held.last_seq is null order by place)
+    into v_last, v_busy
+    from unnest(p_users) with ordinality as wanted (u, place)
+    left join lateral (select last_seq from user_counters where user_key = u for update skip locked) held on true
+    left join lateral (select user_key from user_counters where user_key = u limit 1) known on true;
   end if;
 
-  return query
-  with input as (
-    select * from rows from (
-      json_to_recordset(p_changes) as (
-        g int, u uuid, o uuid, a uuid, c uuid, d date, k text, n text, b text, v int, r int, s text, p boolean, y text, i text,
-        e timestamptz, m timestamptz, x timestamptz, t boolean, id uuid, at timestamptz, w text, f json
-      ),
-      unnest(string_to_array(p_documents, chr(30)))
-    ) with ordinality as input (g, u, o, a, c, d, k, n, b, v, r, s, p, y, i, e, m, x, t, id, at, w, f, document, place)
-  ), judged as (
-    select input.*, counter.last_seq, known.broker_order_id, taken.order_id as taken,
-      case
-        when counter.last_seq is null then 'stale'
-        when not p_wait and u <> all (v_held) then 'busy'
-        when v is not null then case when known.revision = v then 'recorded' else 'stale' end
-        when taken.order_id is not null then 'duplicate'
-        when known.revision is not null or account.account_id is null then 'stale'
-        else 'recorded'
-      end as judgement
-    from input
-    left join lateral (select last_seq from user_counters where user_key = u limit 1) counter on true
-    left join lateral (select revision, broker_order_id from orders where order_id = o and user_key = u limit 1) known on true
-    left join lateral (
-      select order_id from orders where v is null and user_key = u and trading_day = d and cl_ord_id = k limit 1
-    ) taken on true
-    left join lateral (
-      select account_id from accounts where v is null and account_id = a and connection_id = c and user_key = u limit 1
-    ) account on true
-  ), admitted as (
-    select judged.*, bool_and(judgement = 'recorded') over (partition by g) as ok from judged
-  ), numbered as materialized (
-    select admitted.*, ok and t as told,
-      case when ok and t then last_seq + count(*) filter (where ok and t) over (partition by u order by place rows unbounded preceding) end as seq
-    from admitted
-  ), written as (
+  select array_agg(ok order by i), array_agg(seq order by i), array_agg(ok and named order by i),
+    string_agg(
+      case when ok then 'r' || coalesce(seq::text, '') when judgement = 'd' then 'd' || taken when judgement = 'b' then 'b' else 's' end,
+      ',' order by i
+    )
+  into v_ok, v_seq, v_named, v_answer
+  from (
+    select i, ok, named, judgement, taken,
+      case when ok and p_event[i] is not null
+        then v_last[p_user[i]] + count(*) filter (where ok and p_event[i] is not null)
+          over (partition by p_user[i] order by i rows unbounded preceding)
+      end as seq
+    from (
+      select i, named, judgement, taken, bool_and(judgement = 'r') over (partition by p_group[i]) as ok
+      from (
+        select i, p_broker_order_id[i] is not null and p_broker_order_id[i] is distinct from known.broker_order_id as named,
+          taken.order_id as taken,
+          case
+            when v_last[p_user[i]] is null then case when v_busy[p_user[i]] then 'b' else 's' end
+            when p_over[i] is not null
+              then case when known.revision = p_over[i] and known.user_key = p_users[p_user[i]] then 'r' else 's' end
+            when taken.order_id is not null then 'd'
+            when known.revision is null and account.user_key = p_users[p_user[i]] and account.connection_id = p_connection[i] then 'r'
+            else 's'
+          end as judgement
+        from generate_series(1, v_count) i
+        left join lateral (
+          select user_key, revision, broker_order_id from orders where order_id = p_order[i] limit 1
+        ) known on true
+        left join lateral (
+          select order_id from orders
+          where p_over[i] is null and user_key = p_users[p_user[i]] and trading_day = p_trading_day[i] and cl_ord_id = p_cl_ord_id[i] limit 1
+        ) taken on true
+        left join lateral (
+          select user_key, connection_id from accounts where p_over[i] is null and account_id = p_account[i] limit 1
+        ) account on true
+      ) judged
+    ) admitted
+  ) numbered;
+
+  if array_position(p_over, null) is not null then
     insert into orders (
       order_id, user_key, account_id, connection_id, trading_day, cl_ord_id, broker_cl_ord_id, broker_order_id, revision, status, is_open,
       symbol, side, entry_time, last_modified_time, last_exec_time, final_status, final_modified_time, final_exec_time, document
     )
-    select o, u, a, c, d, k, n, b, r, s, p, y, i, e, m, coalesce(x, '-infinity'),
-      case when not p then s end, case when not p then m end, case when not p then coalesce(x, '-infinity') end, document
-    from numbered where ok
-    on conflict (order_id) do update set
-      broker_order_id = excluded.broker_order_id, revision = excluded.revision, status = excluded.status, is_open = excluded.is_open,
-      symbol = excluded.symbol, side = excluded.side, entry_time = excluded.entry_time, last_modified_time = excluded.last_modified_time,
-      last_exec_time = excluded.last_exec_time, final_status = excluded.final_status, final_modified_time = excluded.final_modified_time,
-      final_exec_time = excluded.final_exec_time, document = excluded.document
-  ), counted as (
-    insert into user_counters as counter (user_key, last_seq, oldest_at) select u, max(seq), min(at) from numbered where told group by u
-    on conflict (user_key) do update set last_seq = excluded.last_seq, oldest_at = coalesce(counter.oldest_at, excluded.oldest_at)
-  ), logged as (
-    insert into events (user_key, seq, event_id, account_id, topic, at, data)
-    select u, seq, id, a, 'orders', at, document from numbered where told
-  ), named as (
+    select p_order[i], p_users[p_user[i]], p_account[i], p_connection[i], p_trading_day[i], p_cl_ord_id[i], p_broker_cl_ord_id[i],
+      p_broker_order_id[i], p_revision[i], p_status[i], p_open[i], p_symbol[i], p_side[i], p_entered[i], p_modified[i],
+      coalesce(p_executed[i], '-infinity'), case when not p_open[i] then p_status[i] end, case when not p_open[i] then p_modified[i] end,
+      case when not p_open[i] then coalesce(p_executed[i], '-infinity') end, p_document[i]
+    from generate_series(1, v_count) i where v_ok[i] and p_over[i] is null;
+  end if;
+
+  update orders set
+    broker_order_id = p_broker_order_id[i], revision = p_revision[i], status = p_status[i], is_open = p_open[i], symbol = p_symbol[i],
+    side = p_side[i], entry_time = p_entered[i], last_modified_time = p_modified[i], last_exec_time = coalesce(p_executed[i], '-infinity'),
+    final_status = case when not p_open[i] then p_status[i] end, final_modified_time = case when not p_open[i] then p_modified[i] end,
+    final_exec_time = case when not p_open[i] then coalesce(p_executed[i], '-infinity') end, document = p_document[i]
+  from generate_series(1, v_count) i where v_ok[i] and p_over[i] is not null and order_id = p_order[i];
+
+  insert into events (user_key, seq, event_id, account_id, topic, at, data)
+  select p_users[p_user[i]], v_seq[i], p_event[i], p_account[i], 'orders', p_at[i], p_document[i]
+  from generate_series(1, v_count) i where v_seq[i] is not null;
+
+  update user_counters set last_seq = told.seq, oldest_at = coalesce(oldest_at, told.at)
+  from (
+    select p_user[i] as place, max(v_seq[i]) as seq, min(p_at[i]) as at from generate_series(1, v_count) i where v_seq[i] is not null group by 1
+  ) told
+  where user_key = p_users[told.place];
+
+  if true = any (v_named) then
     insert into order_broker_ids (account_id, broker_order_id, order_id)
-    select a, b, o from numbered where ok and b is not null and b is distinct from broker_order_id
-    on conflict do nothing
-  ), filled as (
+    select p_account[i], p_broker_order_id[i], p_order[i] from generate_series(1, v_count) i where v_named[i]
+    on conflict do nothing;
+  end if;
+  if cardinality(p_fill_of) > 0 then
     insert into fills (order_id, leg, fill_id, at, quantity, price, exec_dest)
-    select o, fill.l, fill.i, fill.t, fill.q, fill.p, fill.d
-    from numbered cross join lateral json_to_recordset(numbered.f) as fill (l smallint, i text, t timestamptz, q numeric, p numeric, d text)
-    where ok and numbered.f is not null
-    on conflict do nothing
-  ), audited as (
-    insert into audit_pending (entry) select w from numbered where ok and w is not null order by place
-  )
-  select place,
-    case when ok then 'recorded' when judgement in ('duplicate', 'busy') then judgement else 'stale' end,
-    case when judgement = 'duplicate' then taken end,
-    seq
-  from numbered;
+    select p_order[p_fill_of[f]], p_fill_leg[f], p_fill_id[f], p_fill_at[f], p_fill_quantity[f]::numeric, p_fill_price[f]::numeric, p_fill_dest[f]
+    from generate_series(1, cardinality(p_fill_of)) f where v_ok[p_fill_of[f]]
+    on conflict do nothing;
+  end if;
+  if cardinality(array_remove(p_audit, null)) > 0 then
+    insert into audit_pending (entry)
+    select p_audit[i] from generate_series(1, v_count) i where v_ok[i] and p_audit[i] is not null order by i;
+  end if;
+  return v_answer;
 end
 $$;
 
--- Replaces an account's balances or positions over version `p_over`, with the events that tell the differences (`p_events`, a JSON array of
--- event ids and topics, and their data split by character 30; null when there are none). Gives the number of the first event, 0 when none;
--- -1 when the version was another, null when the account is gone.
+-- Replaces balances or positions of accounts, each kind of an account as one document, with the events that tell the differences. Arguments
+-- are lists as above: one value a replacement, then one value an event with the place of its replacement. `p_over`: the version that is
+-- written over, 0 for the first. `p_first`: the place of its first event; null where it has none. Within a batch no kind of an account may
+-- come up twice.
+-- Gives each replacement's verdict, separated by commas: r and the number of its first event, s (the version was another), g (the account is
+-- gone), b (busy: left out).
 create function put_records(
-  p_user uuid, p_account uuid, p_kind text, p_over int, p_confirmed timestamptz, p_document text, p_at timestamptz, p_events json, p_data text
+  p_users uuid[], p_wait boolean,
+  p_user int[], p_account uuid[], p_kind text[], p_over int[], p_confirmed timestamptz[], p_document text[], p_at timestamptz[],
+  p_first int[], p_event_of int[], p_event uuid[], p_data text[]
 )
-returns bigint
+returns text
 language plpgsql
 set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
 set jit = off
 set lock_timeout = '500ms'
 as $$
 declare
-  v_last bigint;
-  v_told bigint := 0;
+  v_count int := cardinality(p_account);
+  v_events int := cardinality(p_event_of);
+  v_last bigint[];
+  v_busy boolean[];
+  v_verdict text[];
+  v_seq bigint[];
 begin
-  select last_seq into v_last from user_counters where user_key = p_user for update;
-  if v_last is null or not exists (select from accounts where account_id = p_account and user_key = p_user) then
-    return null;
+  if p_wait then
+    select array_agg(held.last_seq order by place) into v_last
+    from unnest(p_users) with ordinality as wanted (u, place)
+    left join lateral (select last_seq from user_counters where user_key = u for update) held on true;
+  else
+    select array_agg(held.last_seq order by place), array_agg(known.user_key is not null and held.last_seq is null order by place)
+    into v_last, v_busy
+    from unnest(p_users) with ordinality as wanted (u, place)
+    left join lateral (select last_seq from user_counters where user_key = u for update skip locked) held on true
+    left join lateral (select user_key from user_counters where user_key = u limit 1) known on true;
   end if;
-  if coalesce((select version from account_records where account_id = p_account and kind = p_kind), 0) <> p_over then
-    return -1;
+
+  select array_agg(
+    case
+      when v_busy[p_user[i]] then 'b'
+      when v_last[p_user[i]] is null or account.user_key is distinct from p_users[p_user[i]] then 'g'
+      when coalesce(known.version, 0) <> p_over[i] then 's'
+      else 'r'
+    end order by i)
+  into v_verdict
+  from generate_series(1, v_count) i
+  left join lateral (
+    select user_key from accounts where account_id = p_account[i] limit 1
+  ) account on true
+  left join lateral (
+    select version from account_records where account_id = p_account[i] and kind = p_kind[i] limit 1
+  ) known on true;
+
+  insert into account_records (account_id, kind, version, confirmed_at, document)
+  select p_account[i], p_kind[i], 1, p_confirmed[i], p_document[i]
+  from generate_series(1, v_count) i where v_verdict[i] = 'r' and p_over[i] = 0;
+  update account_records set version = p_over[i] + 1, confirmed_at = p_confirmed[i], document = p_document[i]
+  from generate_series(1, v_count) i where v_verdict[i] = 'r' and p_over[i] > 0 and account_id = p_account[i] and kind = p_kind[i];
+  if v_events = 0 then
+    return array_to_string(v_verdict, ',');
   end if;
-  insert into account_records as known (account_id, kind, version, confirmed_at, document)
-  values (p_account, p_kind, p_over + 1, p_confirmed, p_document)
-  on conflict (account_id, kind) do update
-    set version = excluded.version, confirmed_at = excluded.confirmed_at, document = excluded.document;
-  if p_events is null then
-    return 0;
-  end if;
+
+  select array_agg(seq order by e) into v_seq
+  from (
+    select e, case when v_verdict[p_event_of[e]] = 'r'
+      then v_last[p_user[p_event_of[e]]] + count(*) filter (where v_verdict[p_event_of[e]] = 'r')
+        over (partition by p_user[p_event_of[e]] order by e rows unbounded preceding)
+      end as seq
+    from generate_series(1, v_events) e
+  ) numbered;
   insert into events (user_key, seq, event_id, account_id, topic, at, data)
-  select p_user, v_last + told.place, told.id, p_account, p_kind, p_at, told.data
-  from rows from (json_to_recordset(p_events) as (id uuid), unnest(string_to_array(p_data, chr(30)))) with ordinality as told (id, data, place);
-  get diagnostics v_told = row_count;
-  update user_counters set last_seq = v_last + v_told, oldest_at = coalesce(oldest_at, p_at) where user_key = p_user;
-  return v_last + 1;
+  select p_users[p_user[p_event_of[e]]], v_seq[e], p_event[e], p_account[p_event_of[e]], p_kind[p_event_of[e]], p_at[p_event_of[e]], p_data[e]
+  from generate_series(1, v_events) e where v_seq[e] is not null;
+  update user_counters set last_seq = told.seq, oldest_at = coalesce(oldest_at, told.at)
+  from (
+    select p_user[p_event_of[e]] as place, max(v_seq[e]) as seq, min(p_at[p_event_of[e]]) as at
+    from generate_series(1, v_events) e where v_seq[e] is not null group by 1
+  ) told
+  where user_key = p_users[told.place];
+  return (select string_agg(v_verdict[i] || coalesce(v_seq[p_first[i]]::text, ''), ',' order by i) from generate_series(1, v_count) i);
 end
 $$;
 

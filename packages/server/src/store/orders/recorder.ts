@@ -4,187 +4,131 @@ import type { Order } from '@trunkline/core/domain/order'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
-import { type ChangeResult, type OrderChange, StoreUnavailable } from '@trunkline/core/ports/store'
-import { DOCUMENT_SEPARATOR } from '../documents.ts'
-import { isRefusal } from '../faults.ts'
+import type { ChangeResult, OrderChange } from '@trunkline/core/ports/store'
+import { LRUCache } from 'lru-cache'
+import { writeAuditEntry, writeOrder } from '../documents.ts'
 import type { Session } from '../session.ts'
-import { Batches, type BatchLimits, type BatchStats } from './batches.ts'
-import { type EncodedChange, encodeChange } from './encode.ts'
+import { type Answered, type BatchRules, BatchWriter } from '../writes/batch-writer.ts'
+import type { BatchStats } from '../writes/batches.ts'
+import { type EncodedChange, fillsOf, recordArguments } from './encode.ts'
 
-/** Changes that stand or fall together, encoded for the database. */
+/** Changes that stand or fall together. */
 interface Group {
   readonly members: readonly EncodedChange[]
+  /** The orders, and the client order ids of new ones. */
+  readonly keys: readonly string[]
   readonly size: number
 }
 
-interface Verdict {
-  readonly place: number
-  readonly verdict: 'recorded' | 'duplicate' | 'stale' | 'busy'
-  readonly existing: OrderId | null
-  readonly seq: number | null
-}
+type Results = readonly ChangeResult[]
 
-type Settle = (group: Group, outcome: () => readonly ChangeResult[]) => void
-
-const LIMITS: BatchLimits = { batchMax: 256, waitingMax: 10_000, waitMsMax: 5_000 }
-// Not a plain select: the embedded engine takes those for reads.
-const STATEMENT = 'with recorded as (select * from record_changes($1, $2, $3, $4)) select place, verdict, existing, seq from recorded'
+const STATEMENT = `/* writes */ select record_changes(${Array.from({ length: 31 }, (_, index) => `$${index + 1}`).join(', ')}) as verdicts`
+/** From so many executions on it is remembered which of an order's are stored, so that those of a large order are not all sent again each time. */
+const FILLS_MIN = 4
+const REMEMBERED_MAX = 5_000
 
 export class Recorder {
   readonly #session: Session
   readonly #clock: Clock
   readonly #ids: Ids
-  readonly #log: Log
-  readonly #batches: Batches<Group, readonly ChangeResult[]>
+  readonly #writer: BatchWriter<Group, Results>
+  readonly #written = new LRUCache<OrderId, Order>({ max: REMEMBERED_MAX })
 
-  constructor(session: Session, deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log }, limits = LIMITS) {
+  constructor(session: Session, deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log }) {
     this.#session = session
     this.#clock = deps.clock
     this.#ids = deps.ids
-    this.#log = deps.log
-    this.#batches = new Batches((groups, settle) => this.#write(groups, settle), deps.clock, limits)
+    const rules: BatchRules<Group, Results> = {
+      what: 'order changes',
+      keys: ({ keys }) => keys,
+      write: (groups, wait) => this.#write(groups, wait),
+      implied: impliedDuplicate
+    }
+    this.#writer = new BatchWriter(rules, deps)
   }
 
   /** @throws StoreUnavailable, CommitUnknown */
-  async record(changes: readonly OrderChange[]): Promise<readonly ChangeResult[]> {
+  async record(changes: readonly OrderChange[]): Promise<Results> {
     if (changes.length === 0) return []
+    if (new Set(changes.map(({ order }) => order.orderId)).size < changes.length)
+      throw new Error('a group must not have the same order twice')
     const at = this.#clock.now()
-    const members = changes.map(change => encodeChange(change, { eventId: this.#ids.uuid<EventId>(), at }))
-    return this.#batches.submit({ members, size: members.length })
+    const members = changes.map(change => this.#encode(change, at))
+    return this.#writer.submit({ members, keys: changes.flatMap(keysOf), size: members.length })
   }
 
   stats(): BatchStats {
-    return this.#batches.stats()
+    return this.#writer.stats()
   }
 
   /** Writes what waits, takes nothing more. */
   close(): Promise<void> {
-    return this.#batches.close()
+    return this.#writer.close()
   }
 
-  /** Groups that would meet within one statement are written after one another. */
-  async #write(groups: readonly Group[], settle: Settle): Promise<void> {
-    for (let rest = groups; rest.length > 0; ) {
-      const { apart, meeting } = separated(rest)
-      const answered = await this.#writeApart(apart, settle)
-      rest = this.#answerDuplicates(meeting, answered, settle)
+  #encode(change: OrderChange, at: EncodedChange['at']): EncodedChange {
+    const { order, overRevision, audit } = change
+    const known = this.#written.peek(order.orderId) ?? null
+    return {
+      change,
+      eventId: this.#ids.uuid<EventId>(),
+      at,
+      document: writeOrder(order),
+      audit: audit === null ? null : writeAuditEntry(audit),
+      fills: fillsOf(order, known !== null && known.revision === overRevision ? known : null)
     }
   }
 
-  /** Writes groups that touch different orders and client order ids. One that the database refuses does not take others with it. */
-  async #writeApart(groups: readonly Group[], settle: Settle): Promise<ReadonlyMap<string, OrderId>> {
-    try {
-      return this.#settleAll(groups, await this.#verdicts(groups), settle)
-    } catch (cause) {
-      const [only, ...more] = groups
-      if (only === undefined || more.length === 0 || !isRefusal(cause)) {
-        for (const group of groups)
-          settle(group, () => {
-            throw cause
-          })
-        return new Map()
-      }
-      this.#log.warn('a batch of order changes was refused and is written in halves', { groups: groups.length, cause: String(cause) })
-      const middle = Math.ceil(groups.length / 2)
-      const halves = [groups.slice(0, middle), groups.slice(middle)]
-      const answered: [string, OrderId][] = []
-      for (const half of halves) answered.push(...(await this.#writeApart(half, settle)))
-      return new Map(answered)
-    }
-  }
-
-  /** Waits for others that write for one of the users; when that takes too long, leaves such users out. */
-  async #verdicts(groups: readonly Group[]): Promise<readonly Verdict[]> {
-    try {
-      return await this.#statement(groups, true)
-    } catch (cause) {
-      if (!isLockTimeout(cause)) throw cause
-      return this.#statement(groups, false)
-    }
-  }
-
-  #statement(groups: readonly Group[], wait: boolean): Promise<readonly Verdict[]> {
-    const users = new Set(groups.flatMap(({ members }) => members.map(({ change }) => change.order.userKey)))
-    const facts = groups.flatMap(({ members }, place) => members.map(member => `{"g":${place},${member.facts}`))
-    const documents = groups.flatMap(({ members }) => members.map(({ document }) => document))
-    return this.#session.statement<Verdict>(STATEMENT, [
-      [...users].join(','),
-      wait,
-      `[${facts.join(',')}]`,
-      documents.join(DOCUMENT_SEPARATOR)
-    ])
-  }
-
-  /** Gives which order now has each client order id that the groups asked for. */
-  #settleAll(groups: readonly Group[], verdicts: readonly Verdict[], settle: Settle): ReadonlyMap<string, OrderId> {
-    const byPlace = new Map(verdicts.map(verdict => [verdict.place, verdict]))
-    const holders = new Map<string, OrderId>()
+  async #write(groups: readonly Group[], wait: boolean): Promise<readonly (Results | null)[]> {
+    const given = recordArguments(
+      groups.map(({ members }) => members),
+      wait
+    )
+    const [row] = await this.#session.statement<{ verdicts: string }>(STATEMENT, given)
+    const verdicts = row?.verdicts.split(',') ?? []
     let place = 0
-    for (const group of groups) {
-      const results: ChangeResult[] = []
-      let busy = false
-      for (const member of group.members) {
-        place += 1
-        const verdict = byPlace.get(place)
-        busy ||= verdict?.verdict === 'busy'
-        const result = resultOf(member, verdict)
-        const { order, overRevision } = member.change
-        const holder = result.kind === 'recorded' ? order.orderId : result.kind === 'duplicate' ? result.orderId : null
-        if (overRevision === null && holder !== null) holders.set(clientKey(order), holder)
-        results.push(result)
-      }
-      settle(group, () => {
-        if (busy) throw new StoreUnavailable('The user is being written to by somebody else for too long.')
-        return results
-      })
-    }
-    return holders
+    return groups.map(({ members }) => {
+      const own = verdicts.slice(place, place + members.length)
+      place += members.length
+      if (own.includes('b')) return null
+      return members.map((member, index) => this.#resultOf(member, own[index]))
+    })
   }
 
-  /** A single new order whose client order id was just answered for needs no question of its own. Gives the groups that do. */
-  #answerDuplicates(groups: readonly Group[], holders: ReadonlyMap<string, OrderId>, settle: Settle): readonly Group[] {
-    return groups.filter(group => {
-      const [only, ...more] = group.members
-      if (only === undefined || more.length > 0 || only.change.overRevision !== null) return true
-      const orderId = holders.get(clientKey(only.change.order))
-      if (orderId === undefined || only.change.order.orderId === orderId) return true
-      settle(group, () => [{ kind: 'duplicate', orderId }])
-      return false
-    })
+  #resultOf({ change: { order }, eventId, at }: EncodedChange, verdict: string | undefined): ChangeResult {
+    switch (verdict?.[0]) {
+      case 'd':
+        return { kind: 'duplicate', orderId: verdict.slice(1) as OrderId }
+      case 's':
+        return { kind: 'stale' }
+      case 'r': {
+        if (order.fills.length >= FILLS_MIN) this.#written.set(order.orderId, order)
+        if (verdict.length === 1) return { kind: 'recorded', event: null }
+        const { userKey, accountId } = order
+        return { kind: 'recorded', event: { eventId, userKey, seq: Number(verdict.slice(1)), accountId, at, topic: 'orders', data: order } }
+      }
+      default:
+        throw new Error(`the database's verdict on a change must be r, d, s or b, was ${JSON.stringify(verdict)}`)
+    }
   }
 }
 
-/** The groups that have no order and no new client order id in common, first come first; and the rest. */
-function separated(groups: readonly Group[]): { readonly apart: readonly Group[]; readonly meeting: readonly Group[] } {
-  const taken = new Set<string>()
-  const [apart, meeting]: [Group[], Group[]] = [[], []]
-  for (const group of groups) {
-    const keys = group.members.flatMap(({ change: { order, overRevision } }) =>
-      overRevision === null ? [order.orderId, clientKey(order)] : [order.orderId]
-    )
-    if (keys.some(key => taken.has(key))) meeting.push(group)
-    else apart.push(group)
-    for (const key of keys) taken.add(key)
-  }
-  return { apart, meeting }
+function keysOf({ order, overRevision }: OrderChange): readonly string[] {
+  return overRevision === null ? [order.orderId, clientKey(order)] : [order.orderId]
 }
 
 function clientKey({ userKey, tradingDay, clOrdId }: Order): string {
   return `${userKey} ${tradingDay} ${clOrdId}`
 }
 
-function resultOf({ change, eventId, at }: EncodedChange, verdict: Verdict | undefined): ChangeResult {
-  if (verdict === undefined) throw new Error('the database gave no verdict on a change')
-  if (verdict.verdict === 'duplicate' && verdict.existing !== null) return { kind: 'duplicate', orderId: verdict.existing }
-  if (verdict.verdict !== 'recorded') return { kind: 'stale' }
-  if (verdict.seq === null) return { kind: 'recorded', event: null }
-  const { order } = change
-  const { userKey, accountId } = order
-  return { kind: 'recorded', event: { eventId, userKey, seq: verdict.seq, accountId, at, topic: 'orders', data: order } }
+/** A single new order whose client order id was just answered for needs no question of its own. */
+function impliedDuplicate({ members }: Group, answered: ReadonlyMap<string, Answered<Group, Results>>): Results | null {
+  const [only, ...more] = members
+  if (only === undefined || more.length > 0 || only.change.overRevision !== null) return null
+  const key = clientKey(only.change.order)
+  const { unit, answer } = answered.get(key) ?? { unit: null, answer: [] }
+  const index = unit?.members.findIndex(({ change }) => change.overRevision === null && clientKey(change.order) === key) ?? -1
+  const [result, holder] = [answer[index], unit?.members[index]?.change.order.orderId]
+  const orderId = result?.kind === 'recorded' ? holder : result?.kind === 'duplicate' ? result.orderId : undefined
+  return orderId === undefined || orderId === only.change.order.orderId ? null : [{ kind: 'duplicate', orderId }]
 }
-
-function isLockTimeout(cause: unknown): boolean {
-  return cause instanceof StoreUnavailable && isRefusal(cause.cause) && cause.cause.code === LOCK_NOT_AVAILABLE
-}
-
-const LOCK_NOT_AVAILABLE = '55P03'

@@ -66,6 +66,11 @@ export class Hub {
     await Promise.all([this.#checking, this.#mending])
   }
 
+  /** Resolves when every event that was told has been given to its sessions: none waits for one that is missing. */
+  async settled(): Promise<void> {
+    while (this.#mending !== null && !this.#stopping.signal.aborted) await this.#mending
+  }
+
   /** The user's feed, with its position known. Each call is ended by one of {@link leave}. @throws StoreUnavailable */
   async join({ userKey, userId }: Pick<User, 'userKey' | 'userId'>): Promise<Feed> {
     const feed = this.#feeds.get(userKey) ?? this.#open(userKey, userId)

@@ -30,16 +30,19 @@ export class AccountStream implements Room {
     this.hub = new Hub({ events: store.events, bus, clock, log, watch, ...(encode && { encode }) })
     this.#places = new Places({ places: store.streamPlaces, clock, log }, { nodeId: ids.uuid(), limit: sessionsMax })
     const failures = new RateLimiter(FAILURES)
+    let secretChanges = 0
     this.#shared = {
       ...deps,
       hub: this.hub,
       places: this.#places,
       limits: { ...SESSION_LIMITS, ...limits },
+      secretChanges: () => secretChanges,
       mayFail: address => failures.take(addressGroup(address), clock.monotonicMs()).retryAfterSeconds === null,
       gone: session => void this.#sessions.delete(session)
     }
     this.#unsubscribe = bus.subscribe(message => {
       if (message.type !== 'platform_secret_changed') return
+      secretChanges += 1
       for (const session of this.#sessions) {
         if (session.platformId === message.platformId) session.finish(CLOSE.unauthenticated, 'the client secret was replaced')
       }

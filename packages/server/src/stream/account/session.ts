@@ -32,6 +32,8 @@ export interface SessionDeps {
   readonly places: Places
   /** Counts a failed authentication of the address; false when it has had too many. */
   readonly mayFail: (address: string) => boolean
+  /** Counts replacements of client secrets: what was proved before one is to be proved again. */
+  readonly secretChanges: () => number
   /** Told once, when the session's line is gone. */
   readonly gone: (session: AccountSession) => void
   readonly limits: SessionLimits
@@ -170,9 +172,10 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
       this.#say({ type: 'auth_error', message: 'This session is authenticated already; go on with it, or open another one.' })
       return
     }
-    const { hasher, lookup, places } = this.#deps
+    const { hasher, lookup, places, secretChanges } = this.#deps
     try {
       const { clientId, clientSecret, extensions } = requests.readAuthenticate(message)
+      let changes = secretChanges()
       const platform = await authenticatePlatform({ hasher }, lookup, clientId, clientSecret)
       if (this.#isOver) return
       if (!(await places.take(platform.platformId, this.sessionId))) {
@@ -181,6 +184,11 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
         )
       }
       if (this.#isOver) return places.release(this.sessionId)
+      while (changes !== secretChanges()) {
+        changes = secretChanges()
+        await this.#proveAgain(clientId, clientSecret)
+        if (this.#isOver) return places.release(this.sessionId)
+      }
       this.#known?.abort()
       this.#known = null
       this.#platform = platform
@@ -188,6 +196,17 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
       this.#say({ type: 'auth_success', message: 'Authenticated.', version: STREAM_VERSION })
     } catch (cause) {
       this.#notAuthenticated(cause)
+    }
+  }
+
+  /** @throws ServiceError credentials_invalid, having given the place back. */
+  async #proveAgain(clientId: string, clientSecret: string): Promise<void> {
+    const { hasher, lookup, places } = this.#deps
+    try {
+      await authenticatePlatform({ hasher }, lookup, clientId, clientSecret)
+    } catch (cause) {
+      places.release(this.sessionId)
+      throw cause
     }
   }
 

@@ -61,7 +61,7 @@ export class Batches<Unit extends Batchable, Result> {
   submit(unit: Unit): Promise<Result> {
     if (this.#closed) return Promise.reject(new StoreUnavailable('The store is closed.'))
     if (this.#waiting + unit.size > this.#limits.waitingMax)
-      return Promise.reject(new StoreUnavailable('Too many order changes are waiting to be written.'))
+      return Promise.reject(new StoreUnavailable('Too many changes are waiting to be written.'))
     return new Promise((resolve, reject) => {
       this.#queue.push({ unit, since: this.#clock.monotonicMs(), resolve, reject })
       this.#waiting += unit.size
@@ -117,7 +117,7 @@ export class Batches<Unit extends Batchable, Result> {
       taken += 1
       this.#waiting -= waiting.unit.size
       if (waiting.since < oldest) {
-        waiting.reject(new StoreUnavailable('The database is too slow to take order changes now.'))
+        waiting.reject(new StoreUnavailable('The database is too slow to take changes now.'))
         continue
       }
       size += waiting.unit.size

@@ -1,0 +1,128 @@
+// How a batch is written although its units may be in each other's way, or one of them is wrong.
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
+import { StoreUnavailable } from '@trunkline/core/ports/store'
+import { isRefusal } from '../faults.ts'
+import { type Batchable, Batches, type BatchLimits, type BatchStats } from './batches.ts'
+import { Unencodable } from './binary.ts'
+
+/** What the writer of batches must know of its units. */
+export interface BatchRules<Unit, Answer> {
+  /** In the log's words: `order changes`. */
+  readonly what: string
+  /** What no two units of one statement may have in common. */
+  keys(unit: Unit): readonly string[]
+  /** One statement and one commit; an answer to each unit. `wait`: for others who write for the same user, or to answer null for such units. */
+  write(units: readonly Unit[], wait: boolean): Promise<readonly (Answer | null)[]>
+  /** The answer that follows from those that units of the same batch were given, by their keys; null when the unit must be written. */
+  implied?(unit: Unit, answered: ReadonlyMap<string, Answered<Unit, Answer>>): Answer | null
+}
+
+export interface Answered<Unit, Answer> {
+  readonly unit: Unit
+  readonly answer: Answer
+}
+
+const LIMITS: BatchLimits = { batchMax: 256, waitingMax: 10_000, waitMsMax: 5_000 }
+
+type Settle<Unit, Answer> = (unit: Unit, outcome: () => Answer) => void
+
+export class BatchWriter<Unit extends Batchable, Answer> {
+  readonly #rules: BatchRules<Unit, Answer>
+  readonly #log: Log
+  readonly #batches: Batches<Unit, Answer>
+
+  constructor(rules: BatchRules<Unit, Answer>, { clock, log }: { readonly clock: Clock; readonly log: Log }, limits = LIMITS) {
+    this.#rules = rules
+    this.#log = log
+    this.#batches = new Batches((units, settle) => this.#write(units, settle), clock, limits)
+  }
+
+  /** @throws StoreUnavailable, CommitUnknown */
+  submit(unit: Unit): Promise<Answer> {
+    return this.#batches.submit(unit)
+  }
+
+  stats(): BatchStats {
+    return this.#batches.stats()
+  }
+
+  /** Writes what waits, takes nothing more. */
+  close(): Promise<void> {
+    return this.#batches.close()
+  }
+
+  /** Units that would meet within one statement are written after one another. */
+  async #write(units: readonly Unit[], settle: Settle<Unit, Answer>): Promise<void> {
+    const answered = new Map<string, Answered<Unit, Answer>>()
+    const noting: Settle<Unit, Answer> = (unit, outcome) =>
+      settle(unit, () => {
+        const answer = outcome()
+        for (const key of this.#rules.keys(unit)) answered.set(key, { unit, answer })
+        return answer
+      })
+    for (let rest = units; rest.length > 0; ) {
+      const { apart, meeting } = this.#separated(rest)
+      await this.#writeApart(apart, meeting.length === 0 ? settle : noting)
+      rest = meeting.filter(unit => {
+        const implied = this.#rules.implied?.(unit, answered) ?? null
+        if (implied !== null) settle(unit, () => implied)
+        return implied === null
+      })
+    }
+  }
+
+  /** Writes units that do not meet. One that the database refuses does not take others with it. */
+  async #writeApart(units: readonly Unit[], settle: Settle<Unit, Answer>): Promise<void> {
+    try {
+      const answers = await this.#answers(units)
+      units.forEach((unit, place) => {
+        settle(unit, () => {
+          const answer = answers[place] ?? null
+          if (answer === null) throw new StoreUnavailable('The user is being written to by somebody else for too long.')
+          return answer
+        })
+      })
+    } catch (cause) {
+      if (units.length < 2 || !(isRefusal(cause) || cause instanceof Unencodable)) {
+        for (const unit of units)
+          settle(unit, () => {
+            throw cause
+          })
+        return
+      }
+      this.#log.warn(`a batch of ${this.#rules.what} was refused and is written in halves`, { units: units.length, cause: String(cause) })
+      const middle = Math.ceil(units.length / 2)
+      for (const half of [units.slice(0, middle), units.slice(middle)]) await this.#writeApart(half, settle)
+    }
+  }
+
+  /** Waits for others that write for one of the users; when that takes too long, leaves such users out. */
+  async #answers(units: readonly Unit[]): Promise<readonly (Answer | null)[]> {
+    try {
+      return await this.#rules.write(units, true)
+    } catch (cause) {
+      if (!isLockTimeout(cause)) throw cause
+      return this.#rules.write(units, false)
+    }
+  }
+
+  /** The units that have nothing in common, first come first; and the rest. */
+  #separated(units: readonly Unit[]): { readonly apart: readonly Unit[]; readonly meeting: readonly Unit[] } {
+    const taken = new Set<string>()
+    const [apart, meeting]: [Unit[], Unit[]] = [[], []]
+    for (const unit of units) {
+      const keys = this.#rules.keys(unit)
+      if (keys.some(key => taken.has(key))) meeting.push(unit)
+      else apart.push(unit)
+      for (const key of keys) taken.add(key)
+    }
+    return { apart, meeting }
+  }
+}
+
+function isLockTimeout(cause: unknown): boolean {
+  return cause instanceof StoreUnavailable && isRefusal(cause.cause) && cause.cause.code === LOCK_NOT_AVAILABLE
+}
+
+const LOCK_NOT_AVAILABLE = '55P03'

@@ -1,0 +1,155 @@
+// Lists as PostgreSQL's binary arrays. A batch travels as some lists of plain values; sent as text they would cost the database more to read
+// than to store.
+import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
+
+/** A value that its type cannot hold. */
+export class Unencodable extends Error {
+  override readonly name = 'Unencodable'
+}
+
+/** The types' numbers in every PostgreSQL. */
+const OID = { bool: 16, int4: 23, text: 25, date: 1082, timestamptz: 1184, uuid: 2950 } as const
+
+const HEADER_BYTES = 20
+const EMPTY_HEADER_BYTES = 12
+
+export function ints(values: readonly (number | null)[]): Buffer {
+  return fixed(OID.int4, 4, values, (view, at, value) => {
+    if ((value | 0) !== value) throw new Unencodable(`an integer must fit 32 bits, was ${value}`)
+    view.setInt32(at, value)
+  })
+}
+
+export function booleans(values: readonly boolean[]): Buffer {
+  return fixed(OID.bool, 1, values, (view, at, value) => view.setInt8(at, value ? 1 : 0))
+}
+
+export function uuids(values: readonly (string | null)[]): Buffer {
+  return fixed(OID.uuid, 16, values, writeUuid)
+}
+
+export function days(values: readonly Day[]): Buffer {
+  return fixed(OID.date, 4, values, (view, at, value) => view.setInt32(at, dayNumber(value)))
+}
+
+export function timestamps(values: readonly (Timestamp | null)[]): Buffer {
+  return fixed(OID.timestamptz, 8, values, writeTimestamp)
+}
+
+/** Texts must be storable: without NUL. */
+export function texts(values: readonly (string | null)[]): Buffer {
+  let bytes = 0
+  for (const value of values) if (value !== null) bytes += Buffer.byteLength(value)
+  const { buffer, view } = begin(OID.text, values, bytes)
+  let at = HEADER_BYTES
+  for (const value of values) {
+    const length = value === null ? -1 : buffer.write(value, at + 4)
+    view.setInt32(at, length)
+    at += 4 + Math.max(0, length)
+  }
+  return buffer
+}
+
+function fixed<T>(
+  oid: number,
+  width: number,
+  values: readonly (T | null)[],
+  write: (view: DataView, at: number, value: T) => void
+): Buffer {
+  let held = 0
+  for (const value of values) if (value !== null) held += 1
+  const { buffer, view } = begin(oid, values, held * width)
+  let at = HEADER_BYTES
+  for (const value of values) {
+    view.setInt32(at, value === null ? -1 : width)
+    at += 4
+    if (value === null) continue
+    write(view, at, value)
+    at += width
+  }
+  return buffer
+}
+
+/** Dimensions, whether there are nulls, the elements' type, their number, and that they count from 1. */
+function begin(oid: number, values: readonly unknown[], bytes: number): { readonly buffer: Buffer; readonly view: DataView } {
+  const isEmpty = values.length === 0
+  const buffer = Buffer.allocUnsafe(isEmpty ? EMPTY_HEADER_BYTES : HEADER_BYTES + 4 * values.length + bytes)
+  const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength)
+  view.setInt32(0, isEmpty ? 0 : 1)
+  view.setInt32(4, values.includes(null) ? 1 : 0)
+  view.setInt32(8, oid)
+  if (isEmpty) return { buffer, view }
+  view.setInt32(12, values.length)
+  view.setInt32(16, 1)
+  return { buffer, view }
+}
+
+/** Where the two digits of each byte are in a UUID's text. */
+const DIGITS = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
+
+function writeUuid(view: DataView, at: number, uuid: string): void {
+  let beyond = uuid.length === 36 ? 0 : 16
+  for (let byte = 0; byte < 16; byte += 1) {
+    const from = DIGITS[byte] ?? 0
+    const high = nibble(uuid.charCodeAt(from))
+    const low = nibble(uuid.charCodeAt(from + 1))
+    beyond |= high | low
+    view.setUint8(at + byte, (high << 4) | low)
+  }
+  if ((beyond & ~15) !== 0) throw new Unencodable(`an id must be a UUID, was ${JSON.stringify(uuid)}`)
+}
+
+/** Of a hexadecimal digit in lower or upper case; of anything else a number that is not in 0 to 15. */
+function nibble(code: number): number {
+  if (code < 58) return code - 48
+  const letter = (code | 32) - 87
+  return letter < 10 ? -1 : letter
+}
+
+const EPOCH_MS = Date.UTC(2000, 0, 1)
+const DAY_MS = 86_400_000
+const DAY_MICROSECONDS = 86_400_000_000
+
+let [lastDay, lastNumber] = ['', 0]
+
+/** Days since 2000. Most of a batch is of one day. */
+function dayNumber(day: string): number {
+  if (day === lastDay) return lastNumber
+  const number = (Date.parse(day) - EPOCH_MS) / DAY_MS
+  if (!Number.isInteger(number)) throw new Unencodable(`a day must be YYYY-MM-DD, was ${JSON.stringify(day)}`)
+  lastDay = day
+  lastNumber = number
+  return number
+}
+
+const TWO_TO_32 = 2 ** 32
+/** `-infinity`: PostgreSQL has no year 0, and nothing of ours is older. */
+const BEFORE_ALL_TIME = -(2n ** 63n)
+
+/** Microseconds since 2000. */
+function writeTimestamp(view: DataView, at: number, instant: Timestamp): void {
+  if (instant < '0001') {
+    view.setBigInt64(at, BEFORE_ALL_TIME)
+    return
+  }
+  const day = dayNumber(instant.slice(0, 10))
+  const seconds = (digits(instant, 11) * 60 + digits(instant, 14)) * 60 + digits(instant, 17)
+  const within = seconds * 1_000_000 + digits(instant, 20) * 10_000 + digits(instant, 22) * 100 + digits(instant, 24)
+  if (!(within >= 0) || instant.length !== 27) {
+    throw new Unencodable(`an instant must have microseconds and a Z, was ${JSON.stringify(instant)}`)
+  }
+  const microseconds = day * DAY_MICROSECONDS + within
+  if (Number.isSafeInteger(microseconds)) {
+    const high = Math.floor(microseconds / TWO_TO_32)
+    view.setInt32(at, high)
+    view.setUint32(at + 4, microseconds - high * TWO_TO_32)
+  } else {
+    view.setBigInt64(at, BigInt(day) * BigInt(DAY_MICROSECONDS) + BigInt(within))
+  }
+}
+
+/** Two digits of a text as a number; not a number where there are others. */
+function digits(text: string, at: number): number {
+  const [tens, ones] = [text.charCodeAt(at) - 48, text.charCodeAt(at + 1) - 48]
+  return tens >= 0 && tens < 10 && ones >= 0 && ones < 10 ? 10 * tens + ones : Number.NaN
+}
