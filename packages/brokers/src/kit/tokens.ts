@@ -135,10 +135,14 @@ export class TokenSource implements AsyncDisposable {
   }
 
   #start(work: () => Promise<Held>): Promise<Held> {
-    this.#closing = new AbortController()
+    const closing = new AbortController()
+    const late = () => closing.abort(new BrokerFault('unreachable', `no access token could be had within ${RENEW_LIMIT_MS} ms`))
+    const alarm = this.#options.clock.alarm(RENEW_LIMIT_MS, late)
+    this.#closing = closing
     const running = work().finally(() => {
       this.#work = null
       this.#closing = null
+      alarm[Symbol.dispose]()
     })
     this.#work = running
     // Everybody who waits may have given up by the time it fails.
@@ -194,7 +198,7 @@ export class TokenSource implements AsyncDisposable {
 
   #limit(): AbortSignal {
     if (this.#isClosed || this.#closing === null) throw new BrokerFault('unreachable', 'the login was closed')
-    return AbortSignal.any([this.#closing.signal, AbortSignal.timeout(RENEW_LIMIT_MS)])
+    return this.#closing.signal
   }
 }
 

@@ -110,6 +110,34 @@ test('totals never count twice what executions tell, whichever comes first', () 
   )
 })
 
+test('pictures of the total at any time, and executions late, repeated and in any order: never more than happened, and in the end exactly that', () => {
+  const happened = fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
+  fc.assert(
+    fc.property(happened, fc.array(fc.nat(15), { maxLength: 30 }), (ids, told) => {
+      const executions = ids.map(id => fillOf(`f${id}`))
+      const all = sum(executions.map(({ quantity }) => quantity))
+      const picture = (count: number): OrderEvent => ({
+        type: 'filled_total',
+        quantity: sum(executions.slice(0, count).map(({ quantity }) => quantity)),
+        averagePrice: parseDecimal('10.25', 'p'),
+        at: AT
+      })
+      const execution = (index: number): OrderEvent[] => executions.slice(index, index + 1).map(known => ({ type: 'fill', fill: known }))
+      const events = told.flatMap(n => (n % 2 === 0 ? [picture(n / 2)] : execution((n - 1) / 2)))
+      let order = anOrder({ quantity: parseDecimal('1000', 'q') })
+      for (const event of [...events, ...executions.keys().flatMap(execution)]) {
+        const before = filledQuantity(order)
+        order = apply(order, event).order
+        assert.ok(compare(filledQuantity(order), before) >= 0, 'what was told as filled stays so')
+        assert.ok(compare(filledQuantity(order), all) <= 0, `${filledQuantity(order)} of ${all}`)
+      }
+      assert.equal(compare(filledQuantity(order), all), 0)
+      assert.deepEqual(order.fills.map(({ fillId }) => fillId).toSorted(), executions.map(({ fillId }) => fillId).toSorted())
+    }),
+    { numRuns: 3_000 }
+  )
+})
+
 test('an inferred fill is replaced by the executions it stood for', () => {
   const all = apply(anOrder(), {
     type: 'filled_total',

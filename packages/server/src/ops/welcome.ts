@@ -14,6 +14,7 @@ export async function welcome(
   return [
     ...head,
     `  REST API        ${platform.base_url}        reference at ${url}/docs`,
+    `  broker stream   ${platform.stream_url}`,
     `  client-id       ${platform.client_id}`,
     `  client-secret   ${platform.client_secret}`,
     ...(platform.sandbox_control_url === null ? [] : [`  sandbox control ${platform.sandbox_control_url}`]),

@@ -120,12 +120,13 @@ export const STREAMS: readonly Fault[] = [
       const { platformLine, followers } = stage.world
       const far = followers.get('far')
       const before = far?.connections ?? 0
-      const load = stage.trade(8, 100)
-      for (let cut = 1; cut <= 4; cut += 1) {
-        platformLine.resetAfter('stream', 'toClient', () => stage.chance.whole(1, 3_000))
-        await until(() => (far?.connections ?? 0) >= before + cut && far?.isLive === true, 'it has resumed')
-      }
-      await load
+      // The load goes on until then: a line is cut only when so many bytes have come.
+      await stage.tradeDuring(async () => {
+        for (let cut = 1; cut <= 4; cut += 1) {
+          platformLine.resetAfter('stream', 'toClient', () => stage.chance.whole(1, 3_000))
+          await until(() => (far?.connections ?? 0) >= before + cut && far?.isLive === true, 'it has resumed')
+        }
+      }, 300)
     }
   },
   {
@@ -178,9 +179,9 @@ export const STREAMS: readonly Fault[] = [
     title: 'the house refuses streams: 503, a hang, a reset, nonsense on the line',
     async play(stage) {
       await stage.house(
-        { on: 'stream.connect', do: 'status', status: 503, times: 6 },
-        { on: 'stream.connect', do: 'reset', times: 6 },
-        { on: 'stream.connect', do: 'delay', ms: 400, times: 6 }
+        { on: 'stream.connect', do: 'status', status: 503, times: 3 },
+        { on: 'stream.connect', do: 'reset', times: 3 },
+        { on: 'stream.connect', do: 'delay', ms: 400, times: 3 }
       )
       await stage.streams({ do: 'garble' })
       await stage.streams({ do: 'drop' })

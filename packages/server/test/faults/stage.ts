@@ -95,6 +95,15 @@ export class Stage implements AsyncDisposable {
     await this.world.trade({ name: `l${this.#loads}`, operations, pauseMs })
   }
 
+  /** Trades on all accounts for as long as `work` takes. */
+  async tradeDuring(work: () => Promise<void>, pauseMs = PAUSE_MS): Promise<void> {
+    this.#loads += 1
+    const over = new AbortController()
+    const load = this.world.trade({ name: `l${this.#loads}`, operations: Number.POSITIVE_INFINITY, pauseMs, signal: over.signal })
+    await work().finally(() => over.abort())
+    await load
+  }
+
   /** Sets faults of the house's requests. Each must strike at least once before the fault is over. */
   async house(...specs: readonly Fields[]): Promise<void> {
     for (const spec of specs) {

@@ -109,7 +109,11 @@ export const ACTS: Readonly<Record<string, Act>> = {
     }
   },
 
-  storeFails: { weight: 5, isTrouble: true, act: ({ chance, trouble }) => trouble.failWrites(chance.happens(0.7) ? chance.whole(1, 1_500) : chance.whole(1_500, 20_000)) },
+  storeFails: {
+    weight: 5,
+    isTrouble: true,
+    act: ({ chance, trouble }) => trouble.failWrites(chance.happens(0.7) ? chance.whole(1, 1_500) : chance.whole(1_500, 20_000))
+  },
   storeReadsFail: { weight: 4, isTrouble: true, act: ({ chance, trouble }) => trouble.failReads(chance.whole(10, 8_000)) },
   storeSlow: { weight: 3, isTrouble: true, act: ({ chance, trouble }) => trouble.slowDown(chance.whole(100, 10_000)) },
   storePrunes: { weight: 1, isTrouble: true, act: ({ scene }) => scene.store.prune() },

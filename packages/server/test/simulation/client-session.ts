@@ -83,7 +83,7 @@ export class ClientSession implements WireEnd {
   subscribeUser(userId: UserId, after: number | null): void {
     const asked = this.#asked.get(userId) ?? []
     this.#asked.set(userId, asked)
-    asked.push({ after, isRepeat: this.#following.has(userId) })
+    asked.push({ after, isRepeat: this.#following.has(userId) && !this.#unsubscribes.includes(userId) })
     this.#say({ action: 'subscribe_user', user_id: userId, ...(after === null ? {} : { after }) })
   }
 
@@ -149,6 +149,7 @@ export class ClientSession implements WireEnd {
         return this.#owner.authenticated(this)
       case 'auth_error':
         this.#owner.note(`${this.#owner.name} is refused: ${message.message}`)
+        assert.ok(!/wrong/.test(message.message), message.message)
         this.leave()
         return this.#owner.closed(this, 1000)
       case 'subscribed':

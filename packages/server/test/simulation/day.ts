@@ -1,6 +1,6 @@
 // A random day: a platform and its streams, a market that moves, and brokers, a store, a bus, a clock and a process that fail in between.
 import { ACTS, type Stage } from './acts.ts'
-import { BrokerMischief, TRAVEL_MS_MAX, type Temper } from './broker-mischief.ts'
+import { BrokerMischief, type Temper, TRAVEL_MS_MAX } from './broker-mischief.ts'
 import type { Chance } from './chance.ts'
 import { decide } from './market.ts'
 import { Platform } from './platform.ts'

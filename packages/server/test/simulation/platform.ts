@@ -53,7 +53,13 @@ export class Platform {
     const clOrdId = this.#name()
     this.#ask(owner, `place ${clOrdId}`, ({ app }) =>
       placeOrder(app, owner.caller, {
-        ...{ side: chance.happens(0.7) ? 'BUY' : 'SELL', type: 'LMT', tif: 'DAY', symbol: chance.happens(0.8) ? 'SPY' : 'QQQ', instrument: 'STK' },
+        ...{
+          side: chance.happens(0.7) ? 'BUY' : 'SELL',
+          type: 'LMT',
+          tif: 'DAY',
+          symbol: chance.happens(0.8) ? 'SPY' : 'QQQ',
+          instrument: 'STK'
+        },
         ...{ notional: null, stopPrice: null, legs: null },
         accountId: account.accountId,
         broker: connection.broker,

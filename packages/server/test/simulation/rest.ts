@@ -27,22 +27,22 @@ export async function readBalances(app: AppDeps, caller: UserCaller): Promise<re
 }
 
 /** Everything, one after the other as a platform would ask for it. */
-export async function readPicture(app: AppDeps, owner: Owner): Promise<Picture> {
-  const { caller } = owner
+export async function readPicture(app: AppDeps, { caller, logins }: Owner, doomed: ReadonlySet<string>): Promise<Picture> {
+  const isHopeless = () =>
+    logins.every(({ broker, connection, isConnected }) => broker.rejects !== null || !isConnected || doomed.has(connection.connectionId))
   return {
-    orders: await ifEver(owner, readOrders(app, caller)),
-    positions: await ifEver(owner, readPositions(app, caller)),
-    balances: await ifEver(owner, readBalances(app, caller))
+    orders: await ifEver(readOrders(app, caller), isHopeless),
+    positions: await ifEver(readPositions(app, caller), isHopeless),
+    balances: await ifEver(readBalances(app, caller), isHopeless)
   }
 }
 
 /** Of logins that ended before anything was read with them there will never be anything to show. */
-async function ifEver({ logins }: Owner, read: Promise<readonly WireRecord[]>): Promise<readonly WireRecord[]> {
+async function ifEver(read: Promise<readonly WireRecord[]>, isHopeless: () => boolean): Promise<readonly WireRecord[]> {
   try {
     return await read
   } catch (cause) {
-    const isHopeless = logins.every(({ broker, isConnected }) => broker.rejects !== null || !isConnected)
-    if (cause instanceof ServiceError && cause.code === 'broker_unavailable' && isHopeless) return []
+    if (cause instanceof ServiceError && cause.code === 'broker_unavailable' && isHopeless()) return []
     throw cause
   }
 }

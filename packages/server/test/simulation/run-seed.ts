@@ -36,7 +36,10 @@ export class SeedFailed extends Error {
 
   constructor(seed: number, trace: Trace, cause: unknown) {
     const story = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
-    super(`seed ${seed} failed.\n${trace.plain(story)}\n\nIts last ${LINES_SHOWN} of ${trace.lines.length} lines:\n${trace.tail(LINES_SHOWN)}`, { cause })
+    super(
+      `seed ${seed} failed.\n${trace.plain(story)}\n\nIts last ${LINES_SHOWN} of ${trace.lines.length} lines:\n${trace.tail(LINES_SHOWN)}`,
+      { cause }
+    )
     this.seed = seed
   }
 }
@@ -49,7 +52,11 @@ export async function runSeed(store: Store, seed: number, options: RunOptions = 
   try {
     const scene = await openScene(store, castOf(chance.apart('cast')), { clock, chance, trace })
     const steps = chance.whole(15, 75)
-    const day = new Day(scene, { steps, clients: clientsOf(scene, chance.apart('habits')), ...(options.sabotage && { sabotage: options.sabotage }) })
+    const day = new Day(scene, {
+      steps,
+      clients: clientsOf(scene, chance.apart('habits')),
+      ...(options.sabotage && { sabotage: options.sabotage })
+    })
     await day.run()
     await day.end()
     await check(day)
@@ -90,5 +97,7 @@ function clientsOf({ owners }: Scene, chance: Chance): readonly Habits[] {
 function topicsOf(chance: Chance): Habits['topics'] {
   if (chance.happens(0.7)) return [['all']]
   const [first, second] = chance.happens(0.5) ? ['orders', 'positions'] : ['balances', 'orders']
-  return chance.happens(0.5) ? [[first, second].filter(topic => topic !== undefined)] : [first, second].flatMap(topic => (topic === undefined ? [] : [[topic]]))
+  return chance.happens(0.5)
+    ? [[first, second].filter(topic => topic !== undefined)]
+    : [first, second].flatMap(topic => (topic === undefined ? [] : [[topic]]))
 }

@@ -51,8 +51,13 @@ export const SABOTAGES: Readonly<Record<string, () => Sabotage>> = {
     const isDue = everySo(RARELY)
     return {
       deps: deps => {
-        const orders = withMethod(deps.store.orders, 'record', record => async (changes: readonly OrderChange[]) =>
-          changes.length === 1 && changes[0]?.overRevision !== null && isDue() ? [{ kind: 'recorded' as const, event: null }] : await record(changes)
+        const orders = withMethod(
+          deps.store.orders,
+          'record',
+          record => async (changes: readonly OrderChange[]) =>
+            changes.length === 1 && changes[0]?.overRevision !== null && isDue()
+              ? [{ kind: 'recorded' as const, event: null }]
+              : await record(changes)
         )
         return { ...deps, store: { ...deps.store, orders } }
       }
@@ -111,9 +116,10 @@ function passedBroker(broker: Broker): Broker {
 
 function overBrokers(wrap: (broker: Broker) => Broker): (deps: Deps) => Deps {
   return deps => {
-    const wrapped = [...deps.brokers].map(
-      ([id, definition]): [typeof id, BrokerDefinition] => [id, { ...definition, open: credentials => wrap(definition.open(credentials)) }]
-    )
+    const wrapped = [...deps.brokers].map(([id, definition]): [typeof id, BrokerDefinition] => [
+      id,
+      { ...definition, open: credentials => wrap(definition.open(credentials)) }
+    ])
     return { ...deps, brokers: new Map(wrapped) }
   }
 }

@@ -16,6 +16,11 @@ export class ScenePlaces implements StreamPlaceStore {
     this.#clock = clock
   }
 
+  /** Places that are held now. */
+  get held(): number {
+    return [...this.#places.values()].filter(({ until }) => until > this.#clock.monotonicMs()).length
+  }
+
   async take({ platformId, sessionId, nodeId }: Parameters<StreamPlaceStore['take']>[0], limit: number, ttlMs: number): Promise<boolean> {
     const now = this.#clock.monotonicMs()
     const others = [...this.#places].filter(([id, place]) => id !== sessionId && place.platformId === platformId && place.until > now)

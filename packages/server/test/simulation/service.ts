@@ -1,5 +1,5 @@
 // One life of the composed service: the application and the broker stream, over the scene's store and brokers.
-import { application, type Application } from '@trunkline/core/app/application'
+import { type Application, application } from '@trunkline/core/app/application'
 import type { Deps } from '@trunkline/core/app/deps'
 import { DEFAULT_TIMING } from '@trunkline/core/app/timing'
 import type { Log, LogFields } from '@trunkline/core/ports/log'
@@ -8,9 +8,9 @@ import { CLOSE } from '../../src/stream/line.ts'
 import type { OutboxLimits } from '../../src/stream/outbox.ts'
 import { Turns } from '../../src/stream/turns.ts'
 import { Life } from './life.ts'
-import { SceneLine, type WireEnd } from './scene-line.ts'
 import type { Sabotage } from './sabotage.ts'
 import { HASHER, type Scene, VAULT } from './scene.ts'
+import { SceneLine, type WireEnd } from './scene-line.ts'
 import { type BusRoute, UnreliableBus } from './unreliable-bus.ts'
 
 /** Small, so that a reader who stops for a while is too slow. */

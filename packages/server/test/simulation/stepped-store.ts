@@ -2,7 +2,14 @@
 // every order it may, and in the same one again. Calls fail, are late, or are never answered, as they are told to.
 import type { UserKey } from '@trunkline/core/domain/ids'
 import type { Clock } from '@trunkline/core/ports/clock'
-import { CommitUnknown, type ConnectionStore, type EventStore, type LoggedEvent, type Store, StoreUnavailable } from '@trunkline/core/ports/store'
+import {
+  CommitUnknown,
+  type ConnectionStore,
+  type EventStore,
+  type LoggedEvent,
+  type Store,
+  StoreUnavailable
+} from '@trunkline/core/ports/store'
 import type { Chance } from './chance.ts'
 import type { Life } from './life.ts'
 import { ScenePlaces } from './scene-places.ts'
@@ -43,7 +50,7 @@ export class SteppedStore {
   readonly users = new Set<UserKey>()
   /** Newest event of each user that the store holds, whoever knows of it. */
   readonly committed = new Map<UserKey, number>()
-  readonly #places: ScenePlaces
+  readonly places: ScenePlaces
   /** What was committed at earlier times, the oldest first. */
   readonly #marks: { readonly atMs: number; readonly committed: ReadonlyMap<UserKey, number> }[] = []
   /** Of each user, the newest event that is not kept any more. */
@@ -54,7 +61,7 @@ export class SteppedStore {
   constructor(inner: Store, surroundings: Surroundings) {
     this.inner = inner
     this.#surroundings = surroundings
-    this.#places = new ScenePlaces(surroundings.clock)
+    this.places = new ScenePlaces(surroundings.clock)
   }
 
   /** The store as one life of the service has it. */
@@ -69,7 +76,7 @@ export class SteppedStore {
       accounts: part('accounts', inner.accounts),
       orders: part('orders', inner.orders),
       events: part('events', this.#kept(inner.events)),
-      streamPlaces: part('streamPlaces', this.#places),
+      streamPlaces: part('streamPlaces', this.places),
       tokens: part('tokens', inner.tokens),
       audit: part('audit', inner.audit),
       probe: () => this.#call({ name: 'probe', life, go: () => inner.probe() }).then(() => undefined),

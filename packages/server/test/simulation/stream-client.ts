@@ -74,7 +74,10 @@ export class StreamClient implements SessionOwner {
     this.#witness = surroundings.witness
     this.#fail = surroundings.fail
     this.followed = new Map(
-      habits.users.map(owner => [owner.user.userId, { owner, record: new UserRecord(), isWhole: false, waiting: null, isWanted: true, isGone: false }])
+      habits.users.map(owner => [
+        owner.user.userId,
+        { owner, record: new UserRecord(), isWhole: false, waiting: null, isWanted: true, isGone: false }
+      ])
     )
   }
 
@@ -121,8 +124,13 @@ export class StreamClient implements SessionOwner {
 
   /** Reads from here on, and wants whoever there is. */
   goOn(): void {
-    this.#session?.read(true)
-    for (const { owner, isWanted, isGone } of this.followed.values()) if (!isWanted && !isGone) this.toggle(owner.user.userId)
+    const session = this.#session
+    session?.read(true)
+    for (const followed of this.followed.values()) {
+      if (followed.isWanted || followed.isGone) continue
+      followed.isWanted = true
+      if (session?.isKnown === true) this.#subscribe(session, followed)
+    }
   }
 
   /** Asks once more for a user it has: what it knows already, or anew from some number on. */
@@ -286,7 +294,7 @@ export class StreamClient implements SessionOwner {
       const service = this.#service()
       try {
         if (service === null || service.life.isOver) throw new StoreUnavailable('the service is not there')
-        const picture = await readPicture(service.app, owner)
+        const picture = await readPicture(service.app, owner, this.#scene.doomed)
         if (followed.waiting !== waiting) return
         followed.record.adopt(picture)
         for (const update of waiting) followed.record.apply(update)

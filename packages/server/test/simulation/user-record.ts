@@ -55,7 +55,8 @@ export class UserRecord {
   }
 
   picture(): Picture {
-    const sorted = (records: ReadonlyMap<string, WireRecord>) => [...records].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, record]) => record)
+    const sorted = (records: ReadonlyMap<string, WireRecord>) =>
+      [...records].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, record]) => record)
     return { orders: sorted(this.#orders), positions: sorted(this.#positions), balances: sorted(this.#balances) }
   }
 
@@ -63,7 +64,8 @@ export class UserRecord {
     const id = String(order.order_id)
     const known = this.#orders.get(id)
     if (known === undefined || revisionOf(order) > revisionOf(known)) this.#orders.set(id, order)
-    else if (revisionOf(order) === revisionOf(known)) assert.deepEqual(order, known, `order ${id} is told in two ways with the same revision`)
+    else if (revisionOf(order) === revisionOf(known))
+      assert.deepEqual(order, known, `order ${id} is told in two ways with the same revision`)
   }
 
   #takePosition(position: WireRecord): void {

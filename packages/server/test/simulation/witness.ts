@@ -36,6 +36,9 @@ export function assertNoOlder(orders: readonly WireRecord[], userId: UserId, bef
     if (seen.userId !== userId || doomed.has(seen.connectionId)) continue
     const order = shown.get(orderId)
     assert.ok(order !== undefined, `order ${orderId} was shown before, and a read leaves it out`)
-    assert.ok(revisionOf(order) >= seen.revision, `order ${orderId} was shown in revision ${seen.revision}, and a read has ${revisionOf(order)}`)
+    assert.ok(
+      revisionOf(order) >= seen.revision,
+      `order ${orderId} was shown in revision ${seen.revision}, and a read has ${revisionOf(order)}`
+    )
   }
 }

@@ -18,6 +18,8 @@ test('a store is found again as it was left, is not opened twice, and survives a
     const who = await make.owner(store)
     const order = make.order(who)
     await store.orders.record([make.created(order)])
+    const place = { platformId: who.platform.platformId, sessionId: 'of the first process', nodeId: 'first' }
+    assert.equal(await store.streamPlaces.take(place, 1, 3_600_000), true)
     await assert.rejects(openStore(settings, testDeps()), EngineRefused)
     await store[Symbol.asyncDispose]()
 
@@ -31,8 +33,39 @@ test('a store is found again as it was left, is not opened twice, and survives a
     assert.deepEqual(await again.orders.find(order.orderId), order)
     const [next] = await again.orders.record([make.moved(order, { status: 'working' })])
     assert.equal(next?.kind === 'recorded' && next.event?.seq, 2)
+    assert.deepEqual(await again.streamPlaces.renew('first', 3_600_000), [], 'nobody of the process before holds a place')
+    assert.equal(await again.streamPlaces.take({ ...place, sessionId: 'of the second' }, 1, 3_600_000), true)
     assert.equal(again.stats().engine, 'embedded')
     assert.equal(again.stats().orders.changes, 1)
+  } finally {
+    await rm(dataDir, { recursive: true })
+  }
+})
+
+test('what writes shares commits and reads nothing first, except what an account holds when it is written for the first time', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-embedded-'))
+  try {
+    await using store = await openStore({ kind: 'embedded', dataDir }, testDeps())
+    const owners = await Promise.all(Array.from({ length: 20 }, () => make.owner(store)))
+    const figures = () => store.stats().embedded ?? assert.fail('no figures of the engine')
+    const put = (cash: string) =>
+      Promise.all(owners.map(({ account }) => store.accounts.putBalances(account, [make.balance(account, cash)])))
+    const before = figures()
+    await put('1')
+    const first = figures()
+    assert.equal(first.reads - before.reads, owners.length)
+    for (let cash = 2; cash < 10; cash += 1) await put(`${cash}`)
+    const later = figures()
+    assert.equal(later.reads, first.reads)
+    assert.equal(later.commits - first.commits, 8, 'the accounts of one moment share a commit')
+
+    const [who] = owners
+    assert.ok(who !== undefined)
+    await store.orders.record([make.created(make.order(who))])
+    await store.events.prune(make.time('9999-01-01T00:00:00Z'), 10)
+    await store.streamPlaces.take({ platformId: who.platform.platformId, sessionId: 's', nodeId: 'n' }, 1, 1_000)
+    const last = figures()
+    assert.deepEqual([last.reads, last.commits], [later.reads, later.commits + 3], 'a function that writes is a write')
   } finally {
     await rm(dataDir, { recursive: true })
   }

@@ -1,6 +1,7 @@
 // Accounts, and the balances, positions and transactions that brokers report.
 import assert from 'node:assert/strict'
 import type { Balance } from '@trunkline/core/domain/account'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 import type { Card } from './index.ts'
 import * as make from './records.ts'
@@ -119,6 +120,66 @@ function eventCards(card: Card): void {
     )
     const [newest] = await store.accounts.balances([account.accountId])
     assert.deepEqual(newest, logged.at(-1)?.data)
+  })
+
+  card('A72', 'a node that wrote last before another one did tells the difference to what the other wrote', async ({ store, beside }) => {
+    const { account, user } = await make.owner(store)
+    const [spy, qqq] = [make.position(account, 'SPY', '1'), make.position(account, 'QQQ', '2')]
+    const steps = [
+      [store, '1.00', [spy]],
+      [beside, '2.00', [spy, qqq]],
+      [store, '2.00', [spy, qqq]],
+      [store, '1.00', [spy]],
+      [beside, '1.00', []]
+    ] as const
+    const told: (readonly [number, number])[] = []
+    for (const [index, [node, cash, positions]] of steps.entries()) {
+      const balances = await node.accounts.putBalances(account, [make.balance(account, cash, 'USD', make.at(index))])
+      const moved = await node.accounts.putPositions(account, positions, make.at(index))
+      told.push([balances.length, moved.flatMap(event => (event.topic === 'positions' ? event.data : [])).length])
+    }
+    assert.deepEqual(told, [
+      [1, 1],
+      [1, 1],
+      [0, 0],
+      [1, 1],
+      [0, 1]
+    ])
+    const events = await beside.events.read(user.userKey, 0, 100)
+    assert.deepEqual(
+      events.map(({ seq }) => seq),
+      [1, 2, 3, 4, 5, 6, 7]
+    )
+    assert.deepEqual(await store.accounts.positions([account.accountId]), [])
+  })
+
+  card('A74', 'what is wrong with one account never hurts another that is written at the same time', async ({ store }) => {
+    const owners = await Promise.all(Array.from({ length: 12 }, () => make.owner(store)))
+    const gone = await make.owner(store)
+    await store.connections.remove(gone.connection.connectionId, make.at(1), make.audit())
+    const bad = await make.owner(store)
+    const broken = { ...make.balance(bad.account, '1'), systemTime: 'not a time' as Timestamp }
+    const writes = owners.map(({ account }) => store.accounts.putBalances(account, [make.balance(account, '1')]))
+    const failing = assert.rejects(store.accounts.putBalances(bad.account, [broken]), /instant|date|time/)
+    const vanished = store.accounts.putBalances(gone.account, [make.balance(gone.account, '1')])
+    const seqs = (await Promise.all(writes)).map(events => events.map(({ seq }) => seq))
+    assert.deepEqual(
+      seqs,
+      owners.map(() => [1])
+    )
+    await failing
+    assert.deepEqual(await vanished, [])
+    assert.deepEqual(await store.accounts.balances([bad.account.accountId]), [])
+    assert.equal((await store.accounts.putBalances(bad.account, [make.balance(bad.account, '1')])).length, 1)
+  })
+
+  card('A76', 'very large and very odd records come back as they were', async ({ store }) => {
+    const { account, user } = await make.owner(store)
+    const held = Array.from({ length: 3_000 }, (_, index) => make.position(account, `S${index} "\u2028\u001e\ud800,\u0000`, `${index}`))
+    const [event] = await store.accounts.putPositions(account, held, make.time('0000-01-01T00:00:00Z'))
+    assert.deepEqual(event?.data, held)
+    assert.deepEqual(await store.accounts.positions([account.accountId]), held)
+    assert.deepEqual(await store.events.read(user.userKey, 0, 10), [event])
   })
 
   card('A80', 'nothing is written for an account that was removed', async harness => {

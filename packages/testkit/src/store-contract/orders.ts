@@ -80,6 +80,32 @@ function writingCards(card: Card): void {
 }
 
 function raceCards(card: Card): void {
+  card('O45', 'of an order with many executions each is stored once, whoever writes the next change', async harness => {
+    const { store, beside } = harness
+    const who = await make.owner(store)
+    const legs: Order['legs'] = ['A', 'B'].map(symbol => ({ symbol, side: 'BUY' as const, ratio: make.decimal('1'), fills: [] }))
+    let order = make.order(who, { legs })
+    await store.orders.record([make.created(order)])
+    for (let count = 1; count <= 12; count += 1) {
+      const fills = [
+        ...order.fills.filter(({ inferred }) => inferred !== true),
+        make.fill(`e${count}`),
+        make.fill('guess', '1', { inferred: true })
+      ]
+      const filled = order.legs?.map((leg, index) => ({ ...leg, fills: [...leg.fills, make.fill(`e${count}`, `${index + 1}`)] })) ?? null
+      const change = make.moved(order, { status: 'partially_filled', fills, legs: filled })
+      const node = count % 4 === 0 ? beside : store
+      assert.equal((await one(node, change)).kind, 'recorded')
+      order = change.order
+    }
+    const rows = await harness.sql('select leg, count(*)::int from fills where order_id = $1 group by leg order by leg', [order.orderId])
+    assert.deepEqual(rows, [
+      { leg: 0, count: 12 },
+      { leg: 1, count: 12 },
+      { leg: 2, count: 12 }
+    ])
+  })
+
   card('O50', 'of fifty orders with one client order id at once, one exists, and the others are told which', async harness => {
     const { store } = harness
     const who = await make.owner(store)

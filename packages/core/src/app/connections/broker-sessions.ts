@@ -6,8 +6,8 @@ import type { Deps } from '../deps.ts'
 import { keepNewest } from '../keep-newest.ts'
 import { StoredCredentials } from './credentials.ts'
 
-/** Removed connections that are remembered: what is still under way for one of them must not open its session again. */
-const REMOVED_MAX = 20_000
+/** Removed and broken connections that are remembered: what is still under way for one of them must not open its session again, nor tell it twice. */
+const ENDED_MAX = 20_000
 /** A login that nobody follows and nobody used for so long is closed; far longer than anything asked of a broker may take. */
 const IDLE_MS = 600_000
 
@@ -21,13 +21,14 @@ export class BrokerSessions implements AsyncDisposable {
   readonly #deps: Deps
   readonly #open = new Map<ConnectionId, Open>()
   readonly #removed = new Map<ConnectionId, true>()
+  readonly #toldBroken = new Map<ConnectionId, true>()
   readonly #unsubscribe: () => void
 
   constructor(deps: Deps) {
     this.#deps = deps
     this.#unsubscribe = deps.bus.subscribe(message => {
       if (message.type !== 'connection_removed') return
-      keepNewest(this.#removed, message.connectionId, true, REMOVED_MAX)
+      keepNewest(this.#removed, message.connectionId, true, ENDED_MAX)
       void this.close(message.connectionId)
     })
   }
@@ -56,7 +57,7 @@ export class BrokerSessions implements AsyncDisposable {
     if (this.#removed.has(connection.connectionId)) return true
     if (!(fault instanceof BrokerFault) || fault.kind !== 'credentials_rejected') return false
     const at = this.#deps.clock.now()
-    const { connectionId, userKey, broker } = connection
+    const { connectionId, broker } = connection
     const entry: AuditEntry = {
       at,
       actor: 'service',
@@ -67,14 +68,29 @@ export class BrokerSessions implements AsyncDisposable {
       requestId: null,
       detail: { broker }
     }
-    if (await this.#deps.store.connections.markBroken(connectionId, fault.message, at, entry)) {
+    const { connections } = this.#deps.store
+    const isNew = await connections.markBroken(connectionId, fault.message, at, entry)
+    if (isNew) {
       this.#deps.log.warn('connection broken: the broker rejected its credentials', { connectionId, broker })
       this.#deps.meter.count('connections_broken_total', { broker })
-      const health = { state: 'broken', since: at, reason: fault.message } as const
-      this.#deps.bus.publish({ type: 'connection_health', userKey, connectionId, health })
-      this.#deps.bus.publish({ type: 'connection_changed', userKey, connectionId })
     }
+    if (!this.#toldBroken.has(connectionId))
+      this.#tellBroken(isNew ? { ...connection, brokenReason: fault.message, updatedAt: at } : await connections.find(connectionId))
     return true
+  }
+
+  /** That it is broken may be stored and nobody told: the answer to the write was lost, or another node was faster. */
+  #tellBroken(connection: Connection | null): void {
+    if (connection === null) return
+    const { connectionId, userKey, updatedAt, brokenReason } = connection
+    keepNewest(this.#toldBroken, connectionId, true, ENDED_MAX)
+    this.#deps.bus.publish({
+      type: 'connection_health',
+      userKey,
+      connectionId,
+      health: { state: 'broken', since: updatedAt, reason: brokenReason }
+    })
+    this.#deps.bus.publish({ type: 'connection_changed', userKey, connectionId })
   }
 
   /** Logins open now. */

@@ -3,6 +3,7 @@ import { BrokerFault, type Credentials, type CredentialsHolder } from '../../por
 import type { SealedValue } from '../../ports/store.ts'
 import { SealBroken, type SealContext, type Vault } from '../../ports/vault.ts'
 import type { Deps } from '../deps.ts'
+import { limited } from '../limited.ts'
 
 /** Seals a login's credentials into their place. */
 export function sealCredentials(
@@ -35,14 +36,14 @@ export function sealContext(
  * and the store would not take is kept until it does: the old token may be worth nothing by then.
  */
 export class StoredCredentials implements CredentialsHolder {
-  readonly #deps: Pick<Deps, 'store' | 'vault'>
+  readonly #deps: Pick<Deps, 'store' | 'vault' | 'clock'>
   readonly #place: { readonly connectionId: ConnectionId; readonly userKey: UserKey }
   #current: { readonly credentials: Credentials; readonly revision: number } | null = null
   #reading: Promise<Credentials> | null = null
   #renewing: Promise<Credentials> | null = null
   #unsaved: { readonly credentials: Credentials; readonly over: number } | null = null
 
-  constructor(deps: Pick<Deps, 'store' | 'vault'>, place: { readonly connectionId: ConnectionId; readonly userKey: UserKey }) {
+  constructor(deps: Pick<Deps, 'store' | 'vault' | 'clock'>, place: { readonly connectionId: ConnectionId; readonly userKey: UserKey }) {
     this.#deps = deps
     this.#place = place
   }
@@ -77,8 +78,10 @@ export class StoredCredentials implements CredentialsHolder {
       this.#unsaved = null
       return stored
     }
-    if (this.#unsaved?.over !== before)
-      this.#unsaved = { credentials: await refresh(current, AbortSignal.timeout(REFRESH_MS)), over: before }
+    if (this.#unsaved?.over !== before) {
+      const credentials = await limited(this.#deps.clock, REFRESH_MS, signal => refresh(current, signal))
+      this.#unsaved = { credentials, over: before }
+    }
     const next = this.#unsaved.credentials
     const value = sealCredentials(this.#deps.vault, this.#place, next, before + 1)
     const isNewest = await this.#deps.store.connections.replaceCredentials(this.#place.connectionId, before, value)

@@ -2,6 +2,7 @@ import { ServiceError } from '../../domain/errors.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
+import { lookedUp } from '../looked-up.ts'
 import { ownedConnection } from './owned.ts'
 
 /** Removes the connection and its records; its broker tokens are revoked in the background. @throws ServiceError connection_not_found. */
@@ -12,7 +13,11 @@ export async function deleteConnection(
 ): Promise<void> {
   const { userKey, broker } = await ownedConnection({ directory }, caller, connectionId)
   const entry = audited(clock, caller, 'connection.delete', connectionId, { broker })
-  if (!(await store.connections.remove(connectionId, clock.now(), entry))) {
+  const isRemoved = await lookedUp(
+    () => store.connections.remove(connectionId, clock.now(), entry),
+    async () => ((await store.connections.find(connectionId)) === null ? true : null)
+  )
+  if (!isRemoved) {
     throw new ServiceError('connection_not_found', 'The connection was deleted by another request just now.')
   }
   bus.publish({ type: 'connection_removed', userKey, connectionId })

@@ -2,6 +2,7 @@ import { ServiceError } from '../../domain/errors.ts'
 import type { UserId } from '../../domain/ids.ts'
 import { audited, type PlatformCaller } from '../caller.ts'
 import type { Deps } from '../deps.ts'
+import { lookedUp } from '../looked-up.ts'
 
 /** Deletes a user for good, with every connection and record; the brokers' tokens are revoked in the background. @throws ServiceError user_not_found. */
 export async function deleteUser(
@@ -12,7 +13,12 @@ export async function deleteUser(
   const known = await store.users.find(caller.platform.platformId, userId)
   if (known === null) throw new ServiceError('user_not_found', 'There is no user with this user_id.')
   const { userKey } = known.user
-  const removed = await store.users.remove(userKey, clock.now(), audited(clock, caller, 'user.delete', userKey))
+  // Before they are gone: whoever uses one of them must be told, even when the answer to the removal is lost.
+  const connections = await store.connections.listByUser(userKey, null)
+  const removed = await lookedUp(
+    () => store.users.remove(userKey, clock.now(), audited(clock, caller, 'user.delete', userKey)),
+    async () => ((await store.users.findByKey(userKey)) === null ? connections.map(({ connectionId }) => connectionId) : null)
+  )
   for (const connectionId of removed) bus.publish({ type: 'connection_removed', userKey, connectionId })
   bus.publish({ type: 'user_removed', userKey })
 }

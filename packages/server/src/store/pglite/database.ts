@@ -77,7 +77,10 @@ export interface Result {
 const NOT_SHARED =
   /^\s*(?:begin|start|commit|end|abort|rollback(?!\s+to\b)|prepare|execute|deallocate|discard|set(?!\s+constraints\b)|reset|listen|unlisten|copy|vacuum|checkpoint|cluster|alter\s+system|(?:create|drop)\s+database)\b/i
 
-/** Served between groups. Taking one for the other costs time, never truth: each statement outside a group commits by itself. */
+/**
+ * Served between groups. A write among them would be true and durable, but share its commit with nobody, and be tried on a full disk: a function
+ * that writes is therefore called with a comment before the `select`.
+ */
 const READ = /^\s*(?:select|values|table|show|with\b(?![\s\S]*\b(?:insert|update|delete|merge)\b))\b/i
 
 const PREPARED_MAX = 256

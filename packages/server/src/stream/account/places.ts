@@ -20,6 +20,8 @@ export class Places {
   readonly #releasing = new Set<Promise<void>>()
   readonly #renewing: Promise<void>
   readonly #held = new Map<string, PlatformId>()
+  /** Sessions whose place is being taken or given up just now. */
+  readonly #undecided = new Set<string>()
 
   constructor(
     deps: { readonly places: StreamPlaceStore; readonly clock: Clock; readonly log: Log },
@@ -37,20 +39,26 @@ export class Places {
 
   /** Takes a place for the session; false when the client has as many as it may. @throws StoreUnavailable */
   async take(platformId: PlatformId, sessionId: string): Promise<boolean> {
-    const take = () => this.#deps.places.take({ platformId, sessionId, nodeId: this.#nodeId }, this.#limit, TTL_MS)
-    let isTaken = await take()
-    for (const pauseMs of FREEING_MS) {
-      if (isTaken) break
-      await this.#deps.clock.sleep(pauseMs, this.#stopping.signal).catch(() => undefined)
-      isTaken = await take()
+    this.#undecided.add(sessionId)
+    try {
+      const isTaken = await this.#take(platformId, sessionId)
+      if (isTaken) this.#held.set(sessionId, platformId)
+      this.#undecided.delete(sessionId)
+      return isTaken
+    } catch (cause) {
+      // It may have been taken all the same.
+      this.release(sessionId)
+      throw cause
     }
-    if (isTaken) this.#held.set(sessionId, platformId)
-    return isTaken
   }
 
   release(sessionId: string): void {
     this.#held.delete(sessionId)
-    const releasing = this.#release(sessionId).finally(() => this.#releasing.delete(releasing))
+    this.#undecided.add(sessionId)
+    const releasing = this.#release(sessionId).finally(() => {
+      this.#undecided.delete(sessionId)
+      this.#releasing.delete(releasing)
+    })
     this.#releasing.add(releasing)
   }
 
@@ -61,12 +69,24 @@ export class Places {
     await Promise.all(this.#releasing)
   }
 
+  async #take(platformId: PlatformId, sessionId: string): Promise<boolean> {
+    const { places, clock } = this.#deps
+    const take = () => places.take({ platformId, sessionId, nodeId: this.#nodeId }, this.#limit, TTL_MS)
+    let isTaken = await take()
+    for (const pauseMs of FREEING_MS) {
+      if (isTaken) break
+      await clock.sleep(pauseMs, this.#stopping.signal).catch(() => undefined)
+      isTaken = await take()
+    }
+    return isTaken
+  }
+
   async #release(sessionId: string): Promise<void> {
     for (let tries = 1; tries <= RELEASE_TRIES; tries += 1) {
       try {
         return await this.#deps.places.release(sessionId)
       } catch (cause) {
-        // Not renewed any more in the end: the place runs out by itself when this node stops or is asked to renew others only.
+        // In the end the next renewal finds a place that nobody holds; and the place of a node that stops runs out.
         this.#deps.log.warn('a session’s place could not be released', { sessionId, tries, cause })
         await this.#deps.clock.sleep(RENEW_MS, this.#stopping.signal).catch(() => undefined)
       }
@@ -83,15 +103,17 @@ export class Places {
     }
   }
 
-  /** Places that ran out while the database was away are taken again. */
+  /** Places that ran out while the database was away are taken again; those that could not be given up are given up now. */
   async #keep(): Promise<void> {
     const { places, log } = this.#deps
     const before = [...this.#held]
     const kept = new Set(await places.renew(this.#nodeId, TTL_MS))
+    for (const sessionId of kept) if (!this.#held.has(sessionId) && !this.#undecided.has(sessionId)) this.release(sessionId)
     for (const [sessionId, platformId] of before) {
       if (kept.has(sessionId) || !this.#held.has(sessionId)) continue
       const isTaken = await places.take({ platformId, sessionId, nodeId: this.#nodeId }, this.#limit, TTL_MS)
-      if (!isTaken) log.warn('a session goes on without a place: others took it while the database was away', { sessionId })
+      if (!this.#held.has(sessionId)) this.release(sessionId)
+      else if (!isTaken) log.warn('a session goes on without a place: others took it while the database was away', { sessionId })
     }
   }
 }

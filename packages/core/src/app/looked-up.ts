@@ -1,0 +1,16 @@
+import { CommitUnknown } from '../ports/store.ts'
+
+/**
+ * What `write` gives; when nobody can say whether it was written, what `look` finds: null where it was not, or cannot be told either.
+ * @throws what `write` throws.
+ */
+export async function lookedUp<T>(write: () => Promise<T>, look: () => Promise<T | null>): Promise<T> {
+  try {
+    return await write()
+  } catch (cause) {
+    if (!(cause instanceof CommitUnknown)) throw cause
+    const found = await look().catch(() => null)
+    if (found === null) throw cause
+    return found
+  }
+}

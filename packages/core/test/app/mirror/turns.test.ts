@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Turns } from '@trunkline/core/app/mirror/turns'
+import { VirtualClock } from '@trunkline/testkit/virtual-clock'
+
+const never = new AbortController().signal
+
+function line(atOnce = 2, ms = 1_000) {
+  const clock = new VirtualClock()
+  const turns = new Turns<string>(clock, { atOnce, ms })
+  const begun: string[] = []
+  const gates = new Map<string, PromiseWithResolvers<string>>()
+  const take = (key: string, name: string, signal = never) => {
+    const gate = Promise.withResolvers<string>()
+    gates.set(name, gate)
+    const taken = turns.take(
+      key,
+      () => {
+        begun.push(name)
+        return gate.promise
+      },
+      signal
+    )
+    taken.catch(() => undefined)
+    return taken
+  }
+  const end = async (name: string) => {
+    gates.get(name)?.resolve(name)
+    await clock.settled()
+  }
+  return { clock, begun, take, end, fail: (name: string) => gates.get(name)?.reject(new Error(name)) }
+}
+
+test('so many at once, in the order in which they asked, and each key has a line of its own', async () => {
+  const { clock, begun, take, end } = line()
+  const first = take('a', 'a1')
+  for (const name of ['a2', 'a3', 'a4']) void take('a', name)
+  void take('b', 'b1')
+  await clock.settled()
+  assert.deepEqual(begun, ['a1', 'a2', 'b1'])
+  await end('a2')
+  assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3'])
+  await end('a1')
+  assert.equal(await first, 'a1')
+  assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3', 'a4'])
+})
+
+test('one that fails passes its place on, and fails for its own', async () => {
+  const { clock, begun, take, fail } = line(1)
+  const failing = take('a', 'a1')
+  void take('a', 'a2')
+  fail('a1')
+  await assert.rejects(failing, /a1/)
+  await clock.settled()
+  assert.deepEqual(begun, ['a1', 'a2'])
+})
+
+test('one that hangs keeps its place for its time only, and may end later', async () => {
+  const { clock, begun, take, end } = line(1)
+  const hanging = take('a', 'a1')
+  void take('a', 'a2')
+  void take('a', 'a3')
+  await clock.advance(999)
+  assert.deepEqual(begun, ['a1'])
+  await clock.advance(1)
+  assert.deepEqual(begun, ['a1', 'a2'])
+  await end('a1')
+  assert.equal(await hanging, 'a1')
+  assert.deepEqual(begun, ['a1', 'a2'], 'its place passed on once')
+  await clock.advance(1_000)
+  assert.deepEqual(begun, ['a1', 'a2', 'a3'])
+})
+
+test('one who gives up leaves the line, and takes no place', async () => {
+  const { clock, begun, take, end } = line(1)
+  void take('a', 'a1')
+  const giveUp = new AbortController()
+  const left = take('a', 'a2', giveUp.signal)
+  void take('a', 'a3')
+  await clock.settled()
+  giveUp.abort(new Error('enough'))
+  await assert.rejects(left, /enough/)
+  await assert.rejects(take('a', 'a4', giveUp.signal), /enough/)
+  await end('a1')
+  assert.deepEqual(begun, ['a1', 'a3'])
+  await end('a3')
+  void take('a', 'a5')
+  await clock.settled()
+  assert.deepEqual(begun, ['a1', 'a3', 'a5'])
+})
