@@ -126,7 +126,8 @@ for (const engine of ENGINES) {
       }
       const middle = Math.floor(last_seq / 2)
       assert.deepEqual((await walk(50, middle)).slice(0, whole.length - middle), whole.slice(middle))
-      assert.equal((await page('?user_id=ada')).data.length, Math.min(100, whole.length), 'a hundred when nothing is said')
+      const first = await page('?user_id=ada')
+      assert.equal(first.data.length, Math.min(100, first.last_seq), 'a hundred when nothing is said')
       assert.deepEqual((await page('?user_id=ada&limit=2')).next_after, 2)
       assert.deepEqual((await api.call('GET', '/v1/events?user_id=ada&limit=5', { headers: api.platform })).body.data, whole.slice(0, 5))
     })

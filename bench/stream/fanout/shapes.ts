@@ -40,9 +40,9 @@ export function shapeNamed(name: string): Shape {
 
 /**
  * What a session is owed in a turn of the event loop. It stands for what happens while the turn before is being written, and decides how much
- * there is to gather: 50 updates of 200 bytes are a write of 10 KB. The floors and the service are given the very same turns.
+ * there is to gather: 20 updates of 200 bytes are a write of 4 KB. The floors and the service are given the very same turns.
  */
-const UPDATES_PER_TURN = 50
+const UPDATES_PER_TURN = 20
 
 /** Events that are made before the event loop turns. */
 export function eventsPerTurn(shape: Shape): number {

@@ -58,6 +58,11 @@ export class VirtualClock implements Clock {
     return { [Symbol.dispose]: () => void this.#sleepers.delete(sleeper) }
   }
 
+  /** Who waits for time to pass: sleepers, and alarms that were not called off. */
+  get sleepers(): number {
+    return this.#sleepers.size
+  }
+
   /**
    * How to wait for work that is outside the event loop, such as a database's: gives whether there was any. Without it only promises are
    * waited for.

@@ -15,8 +15,8 @@ export interface SocketOptions {
   readonly clock: Clock
   readonly fraction: () => number
   readonly log: Log
-  /** Connections per second to the host, shared by all sessions with it. */
-  readonly connects: RateBudget
+  /** Connections per second to the host, shared by all sessions with it: the first of each session, and those after. */
+  readonly connects: { readonly first: RateBudget; readonly again: RateBudget }
   readonly backoff: Backoff
   /** A conversation that lived this long starts the backoff afresh; a shorter one is flapping. */
   readonly steadyMs: number
@@ -54,6 +54,7 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Told,
   readonly #giveUp = () => this.#stop()
   #running: Promise<void> | null = null
   #isStopped = false
+  #wasTried = false
   /** Ends what waits between two conversations. */
   #waiting: AbortController | null = null
   #talk: Talk<Event> | null = null
@@ -173,7 +174,9 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Told,
   }
 
   async #connected(signal: AbortSignal): Promise<Talk<Event>> {
-    await this.#options.connects.take('read', signal)
+    const { first, again } = this.#options.connects
+    await (this.#wasTried ? again : first).take('read', signal)
+    this.#wasTried = true
     const conversation = await this.#protocol.begin(signal)
     signal.throwIfAborted()
     this.#talk = new Talk(conversation, this, this.#options)

@@ -36,11 +36,10 @@ export interface BrokerDeps {
 /** The house names no limits; these keep a runaway caller from drowning it, and a full burst of orders passes. */
 const LOGIN_RATES: BudgetRates = { perSecond: 2_000, burst: 2_000, keptForOrders: 500, waitingMax: 2_000, waitMsMax: 2_000 }
 const HOUSE_RATES: BudgetRates = { perSecond: 5_000, burst: 5_000, keptForOrders: 1_000, waitingMax: 5_000, waitMsMax: 2_000 }
-/**
- * Against storms of connections, over all logins. A foreign host gets ten a second; this one is ours, and each connection costs it about as
- * much as it costs us, so that fifty a second leave both most of a processor, and two thousand accounts are followed within a minute.
- */
-const CONNECT_RATES: BudgetRates = { perSecond: 50, burst: 50, keptForOrders: 0, waitingMax: 20_000, waitMsMax: 600_000 }
+/** Against storms of connections to a house in trouble, over all logins. */
+const RECONNECT_RATES: BudgetRates = { perSecond: 10, burst: 10, keptForOrders: 0, waitingMax: 20_000, waitMsMax: 3_600_000 }
+/** What we open because somebody listens says nothing of trouble: two thousand accounts are followed within a minute. */
+const CONNECT_RATES: BudgetRates = { ...RECONNECT_RATES, perSecond: 50, burst: 50 }
 const HTTP: Partial<HttpLimits> = { connections: 64, requestsMax: 4_000 }
 
 export type SandboxDefinition = BrokerDefinition & AsyncDisposable
@@ -51,7 +50,7 @@ export function sandbox(settings: SandboxSettings, deps: BrokerDeps): SandboxDef
   const publicUrl = settings.publicUrl ?? http.origin
   const login = sandboxLogin({ http, clock, publicUrl, clientId: settings.clientId, clientSecret: settings.clientSecret })
   const house = new RateBudget(HOUSE_RATES, clock)
-  const connects = new RateBudget(CONNECT_RATES, clock)
+  const connects = { first: new RateBudget(CONNECT_RATES, clock), again: new RateBudget(RECONNECT_RATES, clock) }
   const url = `${http.origin.replace(/^http/, 'ws')}/stream/v1`
   const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
   const calling = {
@@ -77,7 +76,8 @@ export function sandbox(settings: SandboxSettings, deps: BrokerDeps): SandboxDef
     open,
     async [Symbol.asyncDispose]() {
       house[Symbol.dispose]()
-      connects[Symbol.dispose]()
+      connects.first[Symbol.dispose]()
+      connects.again[Symbol.dispose]()
       await http[Symbol.asyncDispose]()
     }
   }

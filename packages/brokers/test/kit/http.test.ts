@@ -4,9 +4,9 @@ import { createServer as createTlsServer } from 'node:https'
 import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { selfSigned } from '@trunkline/testkit/certificate'
 import { until } from '@trunkline/testkit/until'
 import { HttpClient, type HttpLimits, type HttpRequest, retryAfterMs, TransportFault } from '../../src/kit/http.ts'
-import { selfSigned } from '@trunkline/testkit/certificate'
 import { json, ScriptedHost } from '../support/scripted-host.ts'
 
 const GET: HttpRequest = { method: 'GET', path: '/x', headers: [] }

@@ -69,6 +69,10 @@ function protocol(venue: Venue, more: Partial<Conversation<string>> = {}): Socke
   }
 }
 
+function rate(perSecond: number, burst = perSecond): RateBudget {
+  return new RateBudget({ perSecond, burst, keptForOrders: 0, waitingMax: 100, waitMsMax: 10_000 }, systemClock)
+}
+
 function follow(of: SocketProtocol<string>, more: Partial<SocketOptions> = {}) {
   const told: (string | Told)[] = []
   const stop = new AbortController()
@@ -76,7 +80,7 @@ function follow(of: SocketProtocol<string>, more: Partial<SocketOptions> = {}) {
     clock: systemClock,
     fraction: () => 0.5,
     log: new MemoryLog(),
-    connects: new RateBudget({ perSecond: 1_000, burst: 1_000, keptForOrders: 0, waitingMax: 10, waitMsMax: 1_000 }, systemClock),
+    connects: { first: rate(1_000), again: rate(1_000) },
     backoff: { firstMs: 5, longestMs: 20 },
     steadyMs: 10_000,
     handshakeMs: 2_000,
@@ -226,6 +230,20 @@ test('flapping is met with growing pauses, a steady line starts afresh', async (
   )
 })
 
+test('many are opened at one rate, and come back at another', async () => {
+  await using venue = await Venue.start()
+  const connects = { first: rate(1_000), again: rate(20, 2) }
+  await using readers = new AsyncDisposableStack()
+  const all = Array.from({ length: 12 }, () => readers.use(follow(protocol(venue), { connects })))
+  await until(() => all.every(reader => reader.words().includes('live')), 'all are live')
+  const from = performance.now()
+  for (const socket of venue.server.clients) socket.terminate()
+  await until(() => all.every(reader => reader.words().filter(each => each === 'live').length === 2), 'all are live again')
+  // Two at once, the other ten one every twentieth of a second.
+  assert.ok(performance.now() - from >= 450, `after ${performance.now() - from} ms`)
+  assert.equal(venue.sockets.length, 24)
+})
+
 test('more than the reader takes is given up for a gap, never silently', async () => {
   await using venue = await Venue.start()
   const gate = Promise.withResolvers<void>()
@@ -237,7 +255,7 @@ test('more than the reader takes is given up for a gap, never silently', async (
       clock: systemClock,
       fraction: () => 0.5,
       log: new MemoryLog(),
-      connects: new RateBudget({ perSecond: 10, burst: 10, keptForOrders: 0, waitingMax: 1, waitMsMax: 1 }, systemClock),
+      connects: { first: rate(10), again: rate(10) },
       backoff: { firstMs: 5, longestMs: 20 },
       steadyMs: 1,
       handshakeMs: 2_000,
@@ -307,7 +325,7 @@ test('one who stops reading closes the socket', async () => {
     clock: systemClock,
     fraction: () => 0,
     log: new MemoryLog(),
-    connects: new RateBudget({ perSecond: 10, burst: 10, keptForOrders: 0, waitingMax: 1, waitMsMax: 1 }, systemClock),
+    connects: { first: rate(10), again: rate(10) },
     backoff: { firstMs: 5, longestMs: 20 },
     steadyMs: 1,
     handshakeMs: 2_000,

@@ -256,7 +256,7 @@ export interface EventAccount {
 }
 
 export interface EventStore {
-  /** Events with `seq` above `after`, ascending. */
+  /** Events with `seq` above `after`, ascending: at most `limit`, fewer where they are large, and never none while there are any. */
   read(userKey: UserKey, after: number, limit: number): Promise<readonly LoggedEvent[]>
   /** `seq` of the user's newest event; 0 before the first, and for a user that is gone. */
   last(userKey: UserKey): Promise<number>

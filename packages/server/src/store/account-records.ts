@@ -13,7 +13,7 @@ import { writeAccountEvent } from './documents.ts'
 import type { Session } from './session.ts'
 import { BatchWriter } from './writes/batch-writer.ts'
 import type { BatchStats } from './writes/batches.ts'
-import { ints, texts, timestamps, uuids } from './writes/binary.ts'
+import { BinaryLists } from './writes/binary.ts'
 
 type Topical =
   | Pick<Extract<LoggedEvent, { topic: 'balances' }>, 'topic' | 'data'>
@@ -59,6 +59,7 @@ export class RecordWriter {
   readonly #clock: Clock
   readonly #ids: Ids
   readonly #writer: BatchWriter<Put, Answer>
+  readonly #lists = new BinaryLists()
   readonly #stored = new LRUCache<string, Stored>({
     maxSize: REMEMBERED_MAX,
     sizeCalculation: ({ document }) => 200 + (document?.length ?? 0)
@@ -140,7 +141,7 @@ export class RecordWriter {
   }
 
   async #write(puts: readonly Put[], wait: boolean): Promise<readonly (Answer | null)[]> {
-    const [row] = await this.#session.statement<{ verdicts: string }>(STATEMENT, putArguments(puts, wait))
+    const [row] = await this.#session.statement<{ verdicts: string }>(STATEMENT, putArguments(this.#lists.begin(), puts, wait))
     const verdicts = row?.verdicts.split(',') ?? []
     return puts.map((_, index) => answerOf(verdicts[index]))
   }
@@ -151,31 +152,31 @@ function keyOf({ accountId, kind }: Pick<Put, 'accountId' | 'kind'>): string {
 }
 
 /** The arguments of `put_records`, for users in the order of their keys. */
-function putArguments(puts: readonly Put[], wait: boolean): readonly unknown[] {
+function putArguments(lists: BinaryLists, puts: readonly Put[], wait: boolean): readonly unknown[] {
   const users = [...new Set(puts.map(({ userKey }) => userKey))].sort()
   const placeOf = new Map(users.map((userKey, index) => [userKey, index + 1]))
   const events = puts.flatMap(({ told }, index) => told.map(event => ({ of: index + 1, ...event })))
   let before = 0
   return [
-    uuids(users),
+    lists.texts(puts.map(({ next }) => next.document)),
+    lists.texts(events.map(({ document }) => document)),
+    lists.uuids(users),
     wait,
-    ints(puts.map(({ userKey }) => placeOf.get(userKey) ?? 0)),
-    uuids(puts.map(({ accountId }) => accountId)),
-    texts(puts.map(({ kind }) => kind)),
-    ints(puts.map(({ over }) => over)),
-    timestamps(puts.map(({ next }) => next.confirmedAt)),
-    texts(puts.map(({ next }) => next.document)),
-    timestamps(puts.map(({ at }) => at)),
-    ints(
+    lists.ints(puts.map(({ userKey }) => placeOf.get(userKey) ?? 0)),
+    lists.uuids(puts.map(({ accountId }) => accountId)),
+    lists.texts(puts.map(({ kind }) => kind)),
+    lists.ints(puts.map(({ over }) => over)),
+    lists.timestamps(puts.map(({ next }) => next.confirmedAt)),
+    lists.timestamps(puts.map(({ at }) => at)),
+    lists.ints(
       puts.map(({ told }) => {
         const first = told.length === 0 ? null : before + 1
         before += told.length
         return first
       })
     ),
-    ints(events.map(({ of }) => of)),
-    uuids(events.map(({ eventId }) => eventId)),
-    texts(events.map(({ document }) => document))
+    lists.ints(events.map(({ of }) => of)),
+    lists.uuids(events.map(({ eventId }) => eventId))
   ]
 }
 

@@ -282,3 +282,64 @@ test('a break that the store cannot note is noted when the broker refuses the ne
   await world.clock.advance(30_000)
   assert.deepEqual([refusals, world.health.state], [2, 'broken'])
 })
+
+test('a mirror that was stopped in the middle of a picture leaves no alarm behind', async () => {
+  await using world = await bench.world()
+  await held(world)
+  world.broker.streams.down(true)
+  world.broker.readPlan = () => ({ hangs: 'deadline' })
+  await world.clock.advance(10_000)
+  await world.stop()
+  assert.equal(world.clock.sleepers, 0)
+})
+
+test('a picture begun before something was missed makes nothing live', async () => {
+  await using world = await bench.world()
+  const order = await world.given(world.place())
+  await held(world)
+  world.broker.readPlan = kind => (kind === 'orders' ? { travelsMs: 3_000 } : {})
+  const asked = world.broker.reads.orders
+  await world.clock.until(() => world.broker.reads.orders > asked, 'the orders are checked')
+  // The answer is on its way, and was given before this, of which the store takes nothing.
+  let failed = 0
+  world.watched.intercept = call => {
+    if (call.name !== 'orders.record' || failed > 0) return call.go()
+    failed += 1
+    return Promise.reject(new StoreUnavailable('no room'))
+  }
+  assert.ok(order.brokerOrderId)
+  world.book.fill(order.brokerOrderId, '10')
+  await world.clock.settled()
+  assert.deepEqual([failed, world.health.state], [1, 'stale'])
+  await world.clock.until(() => world.health.state === 'live', 'live again')
+  assert.equal((await world.stored(order)).status, 'filled')
+})
+
+test('while a stream is down, a new cause of that takes nothing from what asking gives', async () => {
+  await using world = await bench.world()
+  const { clock } = world
+  const from = clock.monotonicMs()
+  world.broker.streams.read = async function* (signal) {
+    yield { type: 'live', at: clock.now() }
+    await clock.sleep(10_000, signal)
+    yield { type: 'gap', cause: 'lost', reason: 'gone', at: clock.now() }
+    await clock.sleep(8_000, signal)
+    yield { type: 'gap', cause: 'refused', reason: 'no', at: clock.now() }
+    await clock.sleep(3_600_000, signal).catch(() => undefined)
+  }
+  world.app.mirrors.hold(world.connection)
+  await clock.advance(17_900)
+  assert.match(world.health.reason ?? '', /its connection was lost/)
+  await clock.advance(12_000)
+  assert.match(world.health.reason ?? '', /the broker refuses it/)
+  assert.deepEqual(
+    world.healths.map(({ state, atMs }) => [state, Math.floor((atMs - from) / 1_000)]),
+    [
+      ['polling', 0],
+      ['live', 0],
+      ['stale', 10],
+      ['polling', 14],
+      ['polling', 19]
+    ]
+  )
+})

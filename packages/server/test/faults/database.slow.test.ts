@@ -26,15 +26,27 @@ function behindTheLine(): string {
 
 /** A server process that dies takes all others with it: the server throws every connection out, recovers from its log and begins anew. */
 async function crashDatabase(): Promise<void> {
-  const client = new Client({ connectionString: database.url })
+  const client = await connected()
   const gone = new Promise<void>(resolve => client.once('end', () => resolve()))
-  client.on('error', () => undefined)
-  await client.connect()
-  const { rows } = await client.query<{ pid: number; since: Date }>('select pg_backend_pid() as pid, pg_postmaster_start_time() as since')
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
   const [own] = rows
   assert.ok(own !== undefined)
   process.kill(own.pid, 'SIGKILL')
   await gone
+}
+
+/** It may still be recovering from the last time. */
+async function connected(): Promise<Client> {
+  let client = new Client({ connectionString: database.url })
+  await until(async () => {
+    client = new Client({ connectionString: database.url })
+    client.on('error', () => undefined)
+    return await client.connect().then(
+      () => true,
+      () => false
+    )
+  }, 'the database takes connections')
+  return client
 }
 
 const DATABASE: readonly Fault[] = [

@@ -102,11 +102,13 @@ export const PROCESSES: readonly Fault[] = [
   {
     id: 'F24',
     title: 'the broker cannot be reached for long',
+    // An order without an answer is looked for every half minute once the broker was away for longer than a proof of absence takes.
+    settleMs: 60_000,
     async play(stage) {
       const { houseLine, users } = stage.world
       houseLine.refuse()
       for (const kind of ['request', 'stream'] as const) houseLine.reset(kind)
-      await stage.trade(5, 500)
+      await stage.trade(5, 400)
       const reads = await Promise.all(users.flatMap(user => ['/orders', '/positions', '/balances'].map(path => user.call('GET', path))))
       assert.ok(
         reads.every(({ status }) => status === 200),

@@ -12,6 +12,8 @@ export interface Fault {
   /** As in docs/decisions/0006-fault-matrix.md. */
   readonly id: string
   readonly title: string
+  /** How long everybody may take to agree afterwards, where that is longer than usual. */
+  readonly settleMs?: number
   /** Makes it happen under load. What it set at the house and on the lines is ended afterwards by the stage. */
   play(stage: Stage): Promise<void>
 }
@@ -82,7 +84,7 @@ export class Stage implements AsyncDisposable {
       } finally {
         await this.#end()
       }
-      await this.accord.reached()
+      await this.accord.reached(fault.settleMs)
     } catch (cause) {
       const again = `${SEED_VARIABLE}=${this.#seed} npm test -- faults/${this.#name}`
       throw new Error(`${fault.id} ${fault.title}, seed ${this.#seed} (again: ${again}): ${messageOf(cause)}`, { cause })

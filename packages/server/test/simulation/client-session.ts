@@ -142,39 +142,49 @@ export class ClientSession implements WireEnd {
     switch (message.type) {
       case 'welcome':
         this.#isGreeted = true
-        return this.#authenticate()
+        this.#authenticate()
+        break
       case 'auth_success':
         this.#isKnown = true
         for (const topics of this.#owner.topics) this.#subscribe(topics)
-        return this.#owner.authenticated(this)
+        this.#owner.authenticated(this)
+        break
       case 'auth_error':
         this.#owner.note(`${this.#owner.name} is refused: ${message.message}`)
         assert.ok(!/wrong/.test(message.message), message.message)
         this.leave()
-        return this.#owner.closed(this, 1000)
+        this.#owner.closed(this, 1000)
+        break
       case 'subscribed':
         assert.deepEqual(message.topics, this.#topicsAsked.shift(), 'the topics are those asked for')
         for (const topic of message.topics) this.#topics.add(topic)
-        return
+        break
       case 'user_subscribed':
-        return this.#subscribed(message.user_id, message.seq)
+        this.#subscribed(message.user_id, message.seq)
+        break
       case 'caught_up':
         assert.ok(this.#replaying.delete(asUser(message.user_id)), 'caught_up ends a replay')
-        return this.#owner.caughtUp(asUser(message.user_id), message.seq)
+        this.#owner.caughtUp(asUser(message.user_id), message.seq)
+        break
       case 'subscription_failed':
-        return this.#refused(message)
+        this.#refused(message)
+        break
       case 'user_unsubscribed':
-        return this.#unsubscribed(asUser(message.user_id))
+        this.#unsubscribed(asUser(message.user_id))
+        break
       case 'pong':
-        return assert.equal(message.seq, this.#pings.shift(), 'a pong answers the next ping')
+        assert.equal(message.seq, this.#pings.shift(), 'a pong answers the next ping')
+        break
       case 'error':
         this.#errorsDue -= 1
-        return assert.ok(this.#errorsDue >= 0, `an error for nothing: ${message.message}`)
+        assert.ok(this.#errorsDue >= 0, `an error for nothing: ${message.message}`)
+        break
       case 'stream_status':
         assert.ok(this.#owner.wantsStatus, 'a status was sent to a client that did not ask for it')
-        return this.#owner.status(message)
+        this.#owner.status(message)
+        break
       default:
-        return this.#update(message, text)
+        this.#update(message, text)
     }
   }
 

@@ -36,10 +36,8 @@ export class SeedFailed extends Error {
 
   constructor(seed: number, trace: Trace, cause: unknown) {
     const story = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
-    super(
-      `seed ${seed} failed.\n${trace.plain(story)}\n\nIts last ${LINES_SHOWN} of ${trace.lines.length} lines:\n${trace.tail(LINES_SHOWN)}`,
-      { cause }
-    )
+    const lines = `Its last ${Math.min(LINES_SHOWN, trace.lines.length)} of ${trace.lines.length} lines:\n${trace.tail(LINES_SHOWN)}`
+    super(`seed ${seed} failed. Again, with every step: npm run simulate -- --seed ${seed}\n${trace.plain(story)}\n\n${lines}`, { cause })
     this.seed = seed
   }
 }

@@ -222,7 +222,10 @@ export class StreamClient implements SessionOwner {
 
   refused(userId: UserId, message: string, { isRepeat }: Asked): void {
     const followed = this.#followed(userId)
-    if (/no user/.test(message)) return this.#gone(followed)
+    if (/no user/.test(message)) {
+      this.#gone(followed)
+      return
+    }
     this.#scene.trace.met(/snapshot/.test(message) ? 'refused: take a snapshot' : 'refused: try again')
     if (isRepeat) return
     // What is not kept any more is not worth asking for again.
@@ -303,7 +306,10 @@ export class StreamClient implements SessionOwner {
         this.note(`${this.name} has a snapshot of ${owner.user.userId}`)
         return
       } catch (cause) {
-        if (!isPassing(cause)) return this.#fail(cause)
+        if (!isPassing(cause)) {
+          this.#fail(cause)
+          return
+        }
         await this.#scene.clock.sleep(1_000)
       }
     }

@@ -45,12 +45,13 @@ export class UserRecord {
   apply(update: Update): void {
     switch (update.type) {
       case 'orders':
-        return this.#takeOrder(update.data)
+        this.#takeOrder(update.data)
+        break
       case 'positions':
         for (const position of update.data) this.#takePosition(position)
-        return
+        break
       case 'balances':
-        return this.#takeBalance(update.data)
+        this.#takeBalance(update.data)
     }
   }
 

@@ -68,7 +68,17 @@ function stage() {
       mirrors: Object({}),
       ids: Object({ uuid: () => 'id' }),
       meter: { count() {}, observe() {} },
-      ...{ clock, log: quiet, hub, places, limits: SESSION_LIMITS, mayFail: () => true, secretChanges: () => changes.count, gone() {} }
+      ...{
+        clock,
+        log: quiet,
+        hub,
+        places,
+        limits: SESSION_LIMITS,
+        mayFail: () => true,
+        inTurn: read => read(),
+        secretChanges: () => changes.count,
+        gone() {}
+      }
     },
     line,
     '127.0.0.1'

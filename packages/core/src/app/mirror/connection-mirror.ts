@@ -272,6 +272,7 @@ export class ConnectionMirror {
   /** The next picture is due in `ms` at the latest, and not all of them at once. */
   #due(ms: number): void {
     this.#alarm?.[Symbol.dispose]()
+    if (this.#session === null || this.#stopping.signal.aborted) return
     this.#alarm = this.#deps.clock.alarm(this.#shortened(ms), () => {
       const keeping: Promise<void> = (this.#keeping ?? Promise.resolve()).then(() => this.#keep())
       this.#keeping = keeping

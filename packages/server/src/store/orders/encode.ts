@@ -4,7 +4,7 @@ import { type Fill, isOpen, type Order } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { OrderChange } from '@trunkline/core/ports/store'
 import { storable } from '../types.ts'
-import { booleans, days, ints, texts, timestamps, uuids } from '../writes/binary.ts'
+import type { BinaryLists } from '../writes/binary.ts'
 
 /** One change with what is made of it once, however often it is sent. */
 export interface EncodedChange {
@@ -36,44 +36,44 @@ function newFills(fills: readonly Fill[], known: readonly Fill[], leg: number): 
 }
 
 /** The arguments of `record_changes`: groups of changes, for users in the order of their keys. */
-export function recordArguments(groups: readonly (readonly EncodedChange[])[], wait: boolean): readonly unknown[] {
+export function recordArguments(lists: BinaryLists, groups: readonly (readonly EncodedChange[])[], wait: boolean): readonly unknown[] {
   const changes = groups.flat()
   const orders = changes.map(({ change }) => change.order)
   const users = [...new Set(orders.map(({ userKey }) => userKey))].sort()
   const placeOf = new Map(users.map((userKey, index) => [userKey, index + 1]))
   const fills = changes.flatMap((change, index) => change.fills.map(({ leg, fill }) => ({ of: index + 1, leg, fill })))
   return [
-    uuids(users),
+    lists.texts(changes.map(({ document }) => document)),
+    lists.texts(changes.map(({ audit }) => audit)),
+    lists.uuids(users),
     wait,
-    ints(groups.flatMap((group, index) => group.map(() => index))),
-    ints(orders.map(({ userKey }) => placeOf.get(userKey) ?? 0)),
-    uuids(orders.map(({ orderId }) => orderId)),
-    uuids(orders.map(({ accountId }) => accountId)),
-    uuids(orders.map(({ connectionId }) => connectionId)),
-    days(orders.map(({ tradingDay }) => tradingDay)),
-    texts(orders.map(({ clOrdId }) => storable(clOrdId))),
-    texts(orders.map(({ brokerClOrdId }) => storable(brokerClOrdId))),
-    texts(orders.map(({ brokerOrderId }) => storableOrNull(brokerOrderId))),
-    ints(changes.map(({ change }) => change.overRevision)),
-    ints(orders.map(({ revision }) => revision)),
-    texts(orders.map(({ status }) => status)),
-    booleans(orders.map(({ status }) => isOpen(status))),
-    texts(orders.map(({ symbol }) => storableOrNull(symbol))),
-    texts(orders.map(({ side }) => side)),
-    timestamps(orders.map(({ entryTime }) => entryTime)),
-    timestamps(orders.map(({ lastModifiedTime }) => lastModifiedTime)),
-    timestamps(orders.map(({ lastExecTime }) => lastExecTime)),
-    uuids(changes.map(({ change, eventId }) => (change.tell ? eventId : null))),
-    timestamps(changes.map(({ at }) => at)),
-    texts(changes.map(({ audit }) => audit)),
-    texts(changes.map(({ document }) => document)),
-    ints(fills.map(({ of }) => of)),
-    ints(fills.map(({ leg }) => leg)),
-    texts(fills.map(({ fill }) => storable(fill.fillId))),
-    timestamps(fills.map(({ fill }) => fill.at)),
-    texts(fills.map(({ fill }) => fill.quantity)),
-    texts(fills.map(({ fill }) => fill.price)),
-    texts(fills.map(({ fill }) => storableOrNull(fill.execDest)))
+    lists.ints(groups.flatMap((group, index) => group.map(() => index))),
+    lists.ints(orders.map(({ userKey }) => placeOf.get(userKey) ?? 0)),
+    lists.uuids(orders.map(({ orderId }) => orderId)),
+    lists.uuids(orders.map(({ accountId }) => accountId)),
+    lists.uuids(orders.map(({ connectionId }) => connectionId)),
+    lists.days(orders.map(({ tradingDay }) => tradingDay)),
+    lists.texts(orders.map(({ clOrdId }) => storable(clOrdId))),
+    lists.texts(orders.map(({ brokerClOrdId }) => storable(brokerClOrdId))),
+    lists.texts(orders.map(({ brokerOrderId }) => storableOrNull(brokerOrderId))),
+    lists.ints(changes.map(({ change }) => change.overRevision)),
+    lists.ints(orders.map(({ revision }) => revision)),
+    lists.texts(orders.map(({ status }) => status)),
+    lists.booleans(orders.map(({ status }) => isOpen(status))),
+    lists.texts(orders.map(({ symbol }) => storableOrNull(symbol))),
+    lists.texts(orders.map(({ side }) => side)),
+    lists.timestamps(orders.map(({ entryTime }) => entryTime)),
+    lists.timestamps(orders.map(({ lastModifiedTime }) => lastModifiedTime)),
+    lists.timestamps(orders.map(({ lastExecTime }) => lastExecTime)),
+    lists.uuids(changes.map(({ change, eventId }) => (change.tell ? eventId : null))),
+    lists.timestamps(changes.map(({ at }) => at)),
+    lists.ints(fills.map(({ of }) => of)),
+    lists.ints(fills.map(({ leg }) => leg)),
+    lists.texts(fills.map(({ fill }) => storable(fill.fillId))),
+    lists.timestamps(fills.map(({ fill }) => fill.at)),
+    lists.texts(fills.map(({ fill }) => fill.quantity)),
+    lists.texts(fills.map(({ fill }) => fill.price)),
+    lists.texts(fills.map(({ fill }) => storableOrNull(fill.execDest)))
   ]
 }
 

@@ -10,6 +10,7 @@ import { writeAuditEntry, writeOrder } from '../documents.ts'
 import type { Session } from '../session.ts'
 import { type Answered, type BatchRules, BatchWriter } from '../writes/batch-writer.ts'
 import type { BatchStats } from '../writes/batches.ts'
+import { BinaryLists } from '../writes/binary.ts'
 import { type EncodedChange, fillsOf, recordArguments } from './encode.ts'
 
 /** Changes that stand or fall together. */
@@ -32,6 +33,7 @@ export class Recorder {
   readonly #clock: Clock
   readonly #ids: Ids
   readonly #writer: BatchWriter<Group, Results>
+  readonly #lists = new BinaryLists()
   readonly #written = new LRUCache<OrderId, Order>({ max: REMEMBERED_MAX })
 
   constructor(session: Session, deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log }) {
@@ -81,6 +83,7 @@ export class Recorder {
 
   async #write(groups: readonly Group[], wait: boolean): Promise<readonly (Results | null)[]> {
     const given = recordArguments(
+      this.#lists.begin(),
       groups.map(({ members }) => members),
       wait
     )

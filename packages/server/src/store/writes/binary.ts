@@ -12,76 +12,111 @@ const OID = { bool: 16, int4: 23, text: 25, date: 1082, timestamptz: 1184, uuid:
 
 const HEADER_BYTES = 20
 const EMPTY_HEADER_BYTES = 12
+/** Memory that is kept from batch to batch; what a larger batch needs beyond it is given back. */
+const KEPT_BYTES_MAX = 1024 * 1024
+const GROWTH_BYTES = 64 * 1024
 
-export function ints(values: readonly (number | null)[]): Buffer {
-  return fixed(OID.int4, 4, values, (view, at, value) => {
-    if ((value | 0) !== value) throw new Unencodable(`an integer must fit 32 bits, was ${value}`)
-    view.setInt32(at, value)
-  })
-}
+/**
+ * Writes the lists of one batch after another into the same memory: fresh memory for each list would keep the garbage collector busier than
+ * all the rest of writing. What it gave is good until the next `begin`, so by then the batch before must have been answered.
+ */
+export class BinaryLists {
+  #memory = Buffer.alloc(0)
+  #view = new DataView(this.#memory.buffer)
+  #used = 0
 
-export function booleans(values: readonly boolean[]): Buffer {
-  return fixed(OID.bool, 1, values, (view, at, value) => view.setInt8(at, value ? 1 : 0))
-}
-
-export function uuids(values: readonly (string | null)[]): Buffer {
-  return fixed(OID.uuid, 16, values, writeUuid)
-}
-
-export function days(values: readonly Day[]): Buffer {
-  return fixed(OID.date, 4, values, (view, at, value) => view.setInt32(at, dayNumber(value)))
-}
-
-export function timestamps(values: readonly (Timestamp | null)[]): Buffer {
-  return fixed(OID.timestamptz, 8, values, writeTimestamp)
-}
-
-/** Texts must be storable: without NUL. */
-export function texts(values: readonly (string | null)[]): Buffer {
-  let bytes = 0
-  for (const value of values) if (value !== null) bytes += Buffer.byteLength(value)
-  const { buffer, view } = begin(OID.text, values, bytes)
-  let at = HEADER_BYTES
-  for (const value of values) {
-    const length = value === null ? -1 : buffer.write(value, at + 4)
-    view.setInt32(at, length)
-    at += 4 + Math.max(0, length)
+  /** A new batch: everything that was given before is over. */
+  begin(): this {
+    this.#used = 0
+    if (this.#memory.length > KEPT_BYTES_MAX) this.#grow(GROWTH_BYTES)
+    return this
   }
-  return buffer
-}
 
-function fixed<T>(
-  oid: number,
-  width: number,
-  values: readonly (T | null)[],
-  write: (view: DataView, at: number, value: T) => void
-): Buffer {
-  let held = 0
-  for (const value of values) if (value !== null) held += 1
-  const { buffer, view } = begin(oid, values, held * width)
-  let at = HEADER_BYTES
-  for (const value of values) {
-    view.setInt32(at, value === null ? -1 : width)
-    at += 4
-    if (value === null) continue
-    write(view, at, value)
-    at += width
+  ints(values: readonly (number | null)[]): Buffer {
+    return this.#fixed(OID.int4, 4, values, writeInt)
   }
-  return buffer
+
+  booleans(values: readonly boolean[]): Buffer {
+    return this.#fixed(OID.bool, 1, values, writeBoolean)
+  }
+
+  uuids(values: readonly (string | null)[]): Buffer {
+    return this.#fixed(OID.uuid, 16, values, writeUuid)
+  }
+
+  days(values: readonly Day[]): Buffer {
+    return this.#fixed(OID.date, 4, values, writeDay)
+  }
+
+  timestamps(values: readonly (Timestamp | null)[]): Buffer {
+    return this.#fixed(OID.timestamptz, 8, values, writeTimestamp)
+  }
+
+  /** Texts must be storable: without NUL. */
+  texts(values: readonly (string | null)[]): Buffer {
+    let bytes = 0
+    for (const value of values) if (value !== null) bytes += Buffer.byteLength(value)
+    let at = this.#open(OID.text, values, bytes)
+    for (const value of values) {
+      const length = value === null ? -1 : this.#memory.write(value, at + 4)
+      this.#view.setInt32(at, length)
+      at += 4 + Math.max(0, length)
+    }
+    return this.#close(at)
+  }
+
+  #fixed<T>(oid: number, width: number, values: readonly (T | null)[], write: (view: DataView, at: number, value: T) => void): Buffer {
+    let at = this.#open(oid, values, values.length * width)
+    for (const value of values) {
+      this.#view.setInt32(at, value === null ? -1 : width)
+      at += 4
+      if (value === null) continue
+      write(this.#view, at, value)
+      at += width
+    }
+    return this.#close(at)
+  }
+
+  /** Makes room for the list and writes its head: dimensions, whether there are nulls, the elements' type, their number, and that they count from 1. */
+  #open(oid: number, values: readonly unknown[], bytes: number): number {
+    const needed = HEADER_BYTES + 4 * values.length + bytes
+    if (this.#memory.length - this.#used < needed) this.#grow(needed)
+    const [view, at] = [this.#view, this.#used]
+    const isEmpty = values.length === 0
+    view.setInt32(at, isEmpty ? 0 : 1)
+    view.setInt32(at + 4, values.includes(null) ? 1 : 0)
+    view.setInt32(at + 8, oid)
+    if (isEmpty) return at + EMPTY_HEADER_BYTES
+    view.setInt32(at + 12, values.length)
+    view.setInt32(at + 16, 1)
+    return at + HEADER_BYTES
+  }
+
+  #close(end: number): Buffer {
+    const list = this.#memory.subarray(this.#used, end)
+    this.#used = end
+    return list
+  }
+
+  /** The lists of this batch that were written already keep the memory they are in. */
+  #grow(bytes: number): void {
+    this.#memory = Buffer.allocUnsafeSlow(Math.max(GROWTH_BYTES, 2 * bytes))
+    this.#view = new DataView(this.#memory.buffer)
+    this.#used = 0
+  }
 }
 
-/** Dimensions, whether there are nulls, the elements' type, their number, and that they count from 1. */
-function begin(oid: number, values: readonly unknown[], bytes: number): { readonly buffer: Buffer; readonly view: DataView } {
-  const isEmpty = values.length === 0
-  const buffer = Buffer.allocUnsafe(isEmpty ? EMPTY_HEADER_BYTES : HEADER_BYTES + 4 * values.length + bytes)
-  const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength)
-  view.setInt32(0, isEmpty ? 0 : 1)
-  view.setInt32(4, values.includes(null) ? 1 : 0)
-  view.setInt32(8, oid)
-  if (isEmpty) return { buffer, view }
-  view.setInt32(12, values.length)
-  view.setInt32(16, 1)
-  return { buffer, view }
+function writeInt(view: DataView, at: number, value: number): void {
+  if ((value | 0) !== value) throw new Unencodable(`an integer must fit 32 bits, was ${value}`)
+  view.setInt32(at, value)
+}
+
+function writeBoolean(view: DataView, at: number, value: boolean): void {
+  view.setInt8(at, value ? 1 : 0)
+}
+
+function writeDay(view: DataView, at: number, value: Day): void {
+  view.setInt32(at, dayNumber(value))
 }
 
 /** Where the two digits of each byte are in a UUID's text. */

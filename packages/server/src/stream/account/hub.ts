@@ -219,6 +219,13 @@ export class Hub {
     }
   }
 
+  /** `last`: the user's newest event; undefined where the log knows none. */
+  #compare(feed: Feed, last: number | undefined): void {
+    // Who had events and has none was deleted, and nobody said so.
+    if (last === undefined && feed.position > 0) this.#remove(feed)
+    else if (last !== undefined && last > feed.position) this.#mend(feed)
+  }
+
   async #check(): Promise<void> {
     const { clock, events, log } = this.#deps
     const { signal } = this.#stopping
@@ -229,7 +236,7 @@ export class Hub {
         const some = feeds.slice(from, from + CHECKED_AT_ONCE)
         try {
           const lasts = await events.lasts(some.map(({ userKey }) => userKey))
-          for (const feed of some) if ((lasts.get(feed.userKey) ?? 0) > feed.position && !feed.isRemoved) this.#mend(feed)
+          for (const feed of some) if (!feed.isRemoved) this.#compare(feed, lasts.get(feed.userKey))
         } catch (cause) {
           log.warn('the newest events could not be asked for', { cause })
         }

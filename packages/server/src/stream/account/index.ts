@@ -1,5 +1,7 @@
 // The broker update stream: orders, positions and balances of a platform's users.
+
 import type { AppDeps } from '@trunkline/core/app/deps'
+import { Turns } from '@trunkline/core/app/mirror/turns'
 import { addressGroup } from '../../auth/address.ts'
 import { RateLimiter } from '../../auth/rate-limit.ts'
 import type { Room } from '../door.ts'
@@ -14,6 +16,8 @@ export interface AccountStreamOptions {
   readonly encode?: EncodeUpdate
 }
 
+/** Reads of the store for subscriptions: what a node's database takes beside everything else, and how long one may keep its turn. */
+const READS = { atOnce: 64, ms: 5_000 }
 /** Failed authentications of one address, over all its sessions. */
 const FAILURES = { perSecond: 1, burst: 100 }
 
@@ -24,6 +28,7 @@ export class AccountStream implements Room {
   readonly #places: Places
   readonly #sessions = new Set<AccountSession>()
   readonly #unsubscribe: () => void
+  readonly #stopping = new AbortController()
 
   constructor(deps: AppDeps, { sessionsMax = SESSIONS_MAX, limits, encode }: AccountStreamOptions = {}) {
     const { store, bus, clock, log, watch, ids } = deps
@@ -31,11 +36,13 @@ export class AccountStream implements Room {
     this.#places = new Places({ places: store.streamPlaces, clock, log }, { nodeId: ids.uuid(), limit: sessionsMax })
     const failures = new RateLimiter(FAILURES)
     let secretChanges = 0
+    const reads = new Turns<'subscribe'>(clock, READS)
     this.#shared = {
       ...deps,
       hub: this.hub,
       places: this.#places,
       limits: { ...SESSION_LIMITS, ...limits },
+      inTurn: read => reads.take('subscribe', read, this.#stopping.signal),
       secretChanges: () => secretChanges,
       mayFail: address => failures.take(addressGroup(address), clock.monotonicMs()).retryAfterSeconds === null,
       gone: session => void this.#sessions.delete(session)
@@ -78,6 +85,7 @@ export class AccountStream implements Room {
   }
 
   async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the service is shutting down'))
     this.#unsubscribe()
     await this.hub.stop()
     await this.#places.stop()

@@ -32,6 +32,8 @@ export interface SessionDeps {
   readonly places: Places
   /** Counts a failed authentication of the address; false when it has had too many. */
   readonly mayFail: (address: string) => boolean
+  /** Reads the store when it is the session's turn: thousands may subscribe at once. */
+  readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>
   /** Counts replacements of client secrets: what was proved before one is to be proved again. */
   readonly secretChanges: () => number
   /** Told once, when the session's line is gone. */
@@ -231,19 +233,24 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   }
 
   async #subscribeUser({ platformId }: Platform, { userId, after }: requests.SubscribeUser): Promise<void> {
-    const { store, hub, log } = this.#deps
+    const { store, hub, log, inTurn } = this.#deps
     let feed: Feed | null = null
     let isOurs = false
     try {
-      const known = await store.users.find(platformId, userId)
+      const known = await inTurn(() => store.users.find(platformId, userId))
+      if (this.#isOver) return
       if (known === null) throw new requests.Unfit(UNKNOWN_USER)
       const { userKey } = known.user
       const present = this.#feeds.get(userKey)
-      if (present !== undefined && after === null) return this.#say({ type: 'user_subscribed', user_id: userId, seq: present.position })
+      if (present !== undefined && after === null) {
+        // A replay may have been ahead of what the feed has delivered since.
+        const seq = Math.max(present.position, this.#ahead?.get(present) ?? 0)
+        return this.#say({ type: 'user_subscribed', user_id: userId, seq })
+      }
       if (present === undefined && this.#feeds.size >= this.#deps.limits.usersMax) {
         throw new requests.Unfit(`This session has ${this.#deps.limits.usersMax} users, the most it may; use another session for more.`)
       }
-      feed = await hub.join(known.user)
+      feed = await inTurn(() => hub.join(known.user))
       // A replay that is refused leaves the subscription there may be as it was.
       const replay = after === null ? null : await Replay.begin(store.events, feed, after)
       if (this.#isOver) return hub.leave(feed)

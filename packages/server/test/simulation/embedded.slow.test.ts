@@ -1,5 +1,4 @@
 // Random days over the embedded store.
-import { Bench } from './bench.ts'
 import { simulation } from './simulation.ts'
 
-simulation(() => Bench.open(), 100)
+simulation('embedded', { from: 801, count: 200 })

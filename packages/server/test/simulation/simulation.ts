@@ -1,0 +1,32 @@
+// Random days of the composed service, each from a seed, as a test.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { ACTS } from './acts.ts'
+import { runSeeds } from './run-seeds.ts'
+import { ENGINES, type OpenedStore } from './stores.ts'
+
+export function simulation(engine: keyof typeof ENGINES, { from, count }: { readonly from: number; readonly count: number }): void {
+  let opened: OpenedStore
+  before(async () => {
+    opened = await ENGINES[engine]()
+  })
+  after(() => opened[Symbol.asyncDispose]())
+
+  test(`${count} random days of the service end with the brokers’ books everywhere, on ${engine}`, async () => {
+    const { results, failures } = await runSeeds(opened.store, { from, count, failuresMax: 1 })
+    if (failures[0] !== undefined) throw failures[0]
+    assert.equal(results.length, count)
+    // A simulation in which little goes wrong proves little.
+    const met = new Set(results.flatMap(({ counts }) => [...counts.keys()]))
+    const missing = [
+      ...Object.keys(ACTS),
+      'closed: 4008',
+      'closed: 1001',
+      'closed: 1006',
+      'replayed',
+      'bus: lost',
+      'store: written'
+    ].filter(name => !met.has(name))
+    assert.deepEqual(missing, [], 'every kind of trouble was met')
+  })
+}

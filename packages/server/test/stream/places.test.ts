@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { PlatformId } from '@trunkline/core/domain/ids'
+import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
+import { VirtualClock } from '@trunkline/testkit/virtual-clock'
+import { Places } from '../../src/stream/account/places.ts'
+import { ScenePlaces } from '../simulation/scene-places.ts'
+
+const PLATFORM = '00000000-0000-7000-8000-000000000001' as PlatformId
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+
+test('a place that was taken although the answer was lost is given up', async () => {
+  const clock = new VirtualClock()
+  const stored = new ScenePlaces(clock)
+  const lost = {
+    take: async (...given: Parameters<ScenePlaces['take']>) => {
+      await stored.take(...given)
+      throw new CommitUnknown('lost at the commit')
+    },
+    renew: (...given: Parameters<ScenePlaces['renew']>) => stored.renew(...given),
+    release: (sessionId: string) => stored.release(sessionId)
+  }
+  const places = new Places({ places: lost, clock, log: quiet }, { nodeId: 'node' })
+  await assert.rejects(places.take(PLATFORM, 'session'), CommitUnknown)
+  await clock.settled()
+  assert.equal(stored.held, 0)
+  await Promise.all([places.stop(), clock.advance(10_000)])
+})
+
+test('a place that could not be given up is not kept for ever', async () => {
+  const clock = new VirtualClock()
+  const stored = new ScenePlaces(clock)
+  const trouble = { isOver: false }
+  const failing = {
+    take: (...given: Parameters<ScenePlaces['take']>) => stored.take(...given),
+    renew: (...given: Parameters<ScenePlaces['renew']>) => stored.renew(...given),
+    release: async (sessionId: string) => {
+      if (!trouble.isOver) throw new StoreUnavailable('away')
+      await stored.release(sessionId)
+    }
+  }
+  const places = new Places({ places: failing, clock, log: quiet }, { nodeId: 'node' })
+  assert.deepEqual([await places.take(PLATFORM, 'gone'), await places.take(PLATFORM, 'here')], [true, true])
+  places.release('gone')
+  await clock.advance(60_000)
+  assert.equal(stored.held, 2)
+  trouble.isOver = true
+  await clock.advance(10_000)
+  assert.equal(stored.held, 1)
+  await Promise.all([places.stop(), clock.advance(10_000)])
+})
