@@ -32,6 +32,7 @@ import { orderEvents } from './orders.ts'
 import { Producer } from './producer.ts'
 import type { Client, ServerQuestions } from './questions.ts'
 import { eventsPerTurn, type Shape, SmallUpdates, shapeNamed, usersOf } from './shapes.ts'
+import { ToldLog } from './told-log.ts'
 
 const PATH = '/stream'
 const MADE_AT_ONCE = 50
@@ -55,14 +56,14 @@ answering<ServerQuestions>({
     const shape = shapeNamed(name)
     const deps = await openDeps()
     const { clients, users } = await people(deps, shape)
-    const { app } = application(deps, new CredentialCache(deps.store, bus))
+    const told = new ToldLog(users.map(({ userKey }) => userKey))
+    const { app } = application({ ...deps, store: { ...deps.store, events: told } }, new CredentialCache(deps.store, bus))
     const eventOf = how === 'orders' ? orderEvents(ids) : smallEvents()
     // Small updates are written here instead of as the records they are not; framing them is the service's own way.
     const updates = new SmallUpdates(bytes)
     const encode = ({ seq, eventId }: LoggedEvent, userId: UserId) => textFrame(Buffer.from(updates.text(seq, userId, eventId)))
     const stream = new AccountStream(app, how === 'orders' ? {} : { encode })
     const url = await serve(deps, app, stream)
-    const seqs = new Uint32Array(users.length)
     producer = new Producer({
       users: users.length,
       eventsPerTurn: eventsPerTurn(shape),
@@ -71,8 +72,7 @@ answering<ServerQuestions>({
       produce(number) {
         const user = users[number]
         if (user === undefined) throw new Error(`no user ${number}`)
-        seqs[number] = (seqs[number] ?? 0) + 1
-        bus.publish({ type: 'events', userKey: user.userKey, events: [eventOf(user, seqs[number])] })
+        bus.publish({ type: 'events', userKey: user.userKey, events: [eventOf(user, told.next(number))] })
       }
     })
     const [first] = users
