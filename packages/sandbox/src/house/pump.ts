@@ -59,11 +59,16 @@ export class Pump {
     return this.#running
   }
 
-  /** As `now`, after the market was moved by hand: a standing clock makes the smallest step, or there would be nothing to bring. */
-  afresh(): Promise<void> {
+  /**
+   * As `now`, after the market was moved by hand: that takes effect after the last moment that was brought, which may be this very one. So the
+   * clock has to go on first; one that stands makes the smallest step.
+   */
+  async afresh(): Promise<void> {
     const { clock } = this.#deps
-    if (clock.frozen) clock.jump(clock.now() + 1)
-    return this.now()
+    const moved = clock.now()
+    if (clock.frozen) clock.jump(moved + 1)
+    while (clock.now() <= moved && !clock.frozen) await turn()
+    await this.now()
   }
 
   async stop(): Promise<void> {

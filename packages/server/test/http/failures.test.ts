@@ -21,7 +21,7 @@ class Lines implements Log {
 }
 
 test('every code has the status of the contract', () => {
-  const allowed = [400, 401, 404, 405, 408, 409, 413, 422, 429, 431, 500, 503]
+  const allowed = [400, 401, 404, 405, 408, 409, 413, 422, 426, 429, 431, 500, 503]
   for (const code of ERROR_CODES) {
     assert.ok(allowed.includes(HTTP_STATUS[code]), code)
     const problem = problemOf(new ServiceError(code, 'words', { retryAfterSeconds: 3 }))

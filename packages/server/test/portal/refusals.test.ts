@@ -9,7 +9,12 @@ test('sixty refusals at once are audited, and then one every ten seconds', async
   const entries: AuditEntry[] = []
   let ms = 1_000_000
   const audit: Pick<Store['audit'], 'append'> = { append: async entry => void entries.push(entry) }
-  const clock = { now: () => '2026-01-01T00:00:00.000000Z' as Timestamp, monotonicMs: () => ms, sleep: async () => {}, alarm: () => assert.fail() }
+  const clock = {
+    now: () => '2026-01-01T00:00:00.000000Z' as Timestamp,
+    monotonicMs: () => ms,
+    sleep: async () => {},
+    alarm: () => assert.fail()
+  }
   const refusals = new Refusals({ store: { audit }, clock })
   const flood = async () => {
     const before = entries.length
