@@ -115,7 +115,11 @@ async function spoken(
   return { total: talk.total, spanMs, service: [...service], direct: [...direct] }
 }
 
+/** @throws Error when the house's own listener missed something, since then nothing can be told of what was added. */
 function report({ service, direct }: Spoken, tell: PipelineOptions['tell']): void {
+  const missed = direct.filter(Number.isNaN).length
+  if (direct.length !== service.length || missed > 0)
+    throw new Error(`the listener at the house missed ${missed} of ${direct.length} updates`)
   // Update by update, so that a pause of the house or of the client is not the service's.
   const added = spreadOf(service.map((latency, number) => latency - (direct[number] ?? Number.NaN)))
   const [ours, theirs] = [spreadOf(service), spreadOf(direct)]

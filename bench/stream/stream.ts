@@ -12,6 +12,8 @@ import { pipeline } from './pipeline.ts'
 const MEMORY_TIMES = 3
 const FEW_SECONDS = 5
 
+const PARTS: readonly string[] = ['fanout', 'pipeline', 'idle', 'mirrored']
+
 export async function stream(options: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...options],
@@ -24,12 +26,18 @@ export async function stream(options: readonly string[]): Promise<void> {
     }
   })
   const seconds = Number(values.seconds)
-  const wanted = (part: string) => values.only === undefined || values.only.split(',').includes(part)
+  const only = values.only?.split(',') ?? PARTS
+  const engines = ENGINES.filter(name => values.engine === undefined || values.engine === name)
+  const strange = only.filter(part => !PARTS.includes(part))
+  if (strange.length > 0) throw new Error(`--only takes ${PARTS.join(', ')}, not ${strange.join(', ')}`)
+  if (engines.length === 0) throw new Error(`--engine takes ${ENGINES.join(' or ')}, not ${values.engine}`)
+  const wanted = (part: string) => only.includes(part)
   const flags = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`]
   const shared = new Figures(['Found'])
   if (wanted('fanout')) await fanout({ seconds, flags, tell: figure => shared.add('Found', figure) })
   const ofEngines = new Figures([...ENGINES])
-  for (const engine of ENGINES.filter(name => values.engine === undefined || values.engine === name)) {
+  for (const engine of engines) {
+    process.stdout.write(`\n${engine}\n`)
     const tell = (figure: Figure) => ofEngines.add(engine, figure)
     if (wanted('pipeline')) await pipeline({ engine, seconds, flags, tell })
     if (wanted('idle')) await idle({ engine, times: seconds < FEW_SECONDS ? 1 : MEMORY_TIMES, tell })
