@@ -17,9 +17,23 @@ export type BusMessage =
     }
   | { readonly type: 'platform_secret_changed'; readonly platformId: PlatformId }
 
+export const BUS_MESSAGE_TYPES = [
+  'events',
+  'user_removed',
+  'user_secret_changed',
+  'connection_changed',
+  'connection_removed',
+  'connection_health',
+  'platform_secret_changed'
+] as const satisfies readonly BusMessage['type'][]
+export type BusMessageType = BusMessage['type']
+
 export interface Bus {
   /** Delivered to every subscriber of every node, this one included, in the order published here. Never throws. */
   publish(message: BusMessage): void
-  /** A listener must not throw; what it throws is logged and dropped. Returns how to stop listening. */
-  subscribe(listener: (message: BusMessage) => void): () => void
+  /**
+   * Listens to messages of these types, or of all. A listener must not throw; what it throws is logged and dropped. Returns how to stop
+   * listening.
+   */
+  subscribe(listener: (message: BusMessage) => void, types?: readonly BusMessageType[]): () => void
 }

@@ -34,13 +34,16 @@ export class CredentialCache implements CredentialLookup, Disposable {
 
   constructor(store: Pick<Store, 'platforms' | 'users'>, bus: Bus) {
     this.#store = store
-    this.#unsubscribe = bus.subscribe(message => {
-      if (message.type === 'platform_secret_changed') return this.#forgetPlatform(message.platformId)
-      if (message.type !== 'user_removed' && message.type !== 'user_secret_changed') return
-      this.#changes += 1
-      const name = this.#nameOf.get(message.userKey)
-      if (name !== undefined) this.#users.delete(name)
-    })
+    this.#unsubscribe = bus.subscribe(
+      message => {
+        if (message.type === 'platform_secret_changed') return this.#forgetPlatform(message.platformId)
+        if (message.type !== 'user_removed' && message.type !== 'user_secret_changed') return
+        this.#changes += 1
+        const name = this.#nameOf.get(message.userKey)
+        if (name !== undefined) this.#users.delete(name)
+      },
+      ['platform_secret_changed', 'user_removed', 'user_secret_changed']
+    )
   }
 
   async platform(clientId: string): Promise<{ readonly platform: Platform; readonly secretHash: string } | null> {

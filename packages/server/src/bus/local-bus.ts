@@ -1,9 +1,12 @@
-import type { Bus, BusMessage } from '@trunkline/core/ports/bus'
+import { BUS_MESSAGE_TYPES, type Bus, type BusMessage, type BusMessageType } from '@trunkline/core/ports/bus'
 import type { Log } from '@trunkline/core/ports/log'
+
+type Listener = (message: BusMessage) => void
 
 /** The bus of a single node: delivers at once, in the order published. */
 export class LocalBus implements Bus {
-  readonly #listeners = new Set<(message: BusMessage) => void>()
+  /** By type, because most messages are events, and most listeners want none of them. */
+  readonly #listeners: ReadonlyMap<BusMessageType, Set<Listener>> = new Map(BUS_MESSAGE_TYPES.map(type => [type, new Set<Listener>()]))
   readonly #log: Log
 
   constructor(log: Log) {
@@ -11,7 +14,7 @@ export class LocalBus implements Bus {
   }
 
   publish(message: BusMessage): void {
-    for (const listener of this.#listeners) {
+    for (const listener of this.#listeners.get(message.type) ?? []) {
       try {
         listener(message)
       } catch (cause) {
@@ -20,8 +23,10 @@ export class LocalBus implements Bus {
     }
   }
 
-  subscribe(listener: (message: BusMessage) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+  subscribe(listener: Listener, types: readonly BusMessageType[] = BUS_MESSAGE_TYPES): () => void {
+    for (const type of types) this.#listeners.get(type)?.add(listener)
+    return () => {
+      for (const type of types) this.#listeners.get(type)?.delete(listener)
+    }
   }
 }

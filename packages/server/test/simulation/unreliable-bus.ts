@@ -1,5 +1,5 @@
 // A bus between the parts of one life whose hints are late, out of order or lost, as those between nodes may be.
-import type { Bus, BusMessage } from '@trunkline/core/ports/bus'
+import type { Bus, BusMessage, BusMessageType } from '@trunkline/core/ports/bus'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Life } from './life.ts'
 
@@ -10,7 +10,7 @@ export class UnreliableBus implements Bus {
   readonly #clock: Clock
   readonly #life: Life
   readonly #route: BusRoute
-  readonly #listeners = new Set<(message: BusMessage) => void>()
+  readonly #listeners = new Map<(message: BusMessage) => void, readonly BusMessageType[] | undefined>()
 
   constructor(clock: Clock, life: Life, route: BusRoute) {
     this.#clock = clock
@@ -28,12 +28,12 @@ export class UnreliableBus implements Bus {
     }
   }
 
-  subscribe(listener: (message: BusMessage) => void): () => void {
-    this.#listeners.add(listener)
+  subscribe(listener: (message: BusMessage) => void, types?: readonly BusMessageType[]): () => void {
+    this.#listeners.set(listener, types)
     return () => this.#listeners.delete(listener)
   }
 
   #deliver(message: BusMessage): void {
-    for (const listener of this.#listeners) listener(message)
+    for (const [listener, types] of this.#listeners) if (types?.includes(message.type) !== false) listener(message)
   }
 }

@@ -26,11 +26,14 @@ export class BrokerSessions implements AsyncDisposable {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#unsubscribe = deps.bus.subscribe(message => {
-      if (message.type !== 'connection_removed') return
-      keepNewest(this.#removed, message.connectionId, true, ENDED_MAX)
-      void this.close(message.connectionId)
-    })
+    this.#unsubscribe = deps.bus.subscribe(
+      message => {
+        if (message.type !== 'connection_removed') return
+        keepNewest(this.#removed, message.connectionId, true, ENDED_MAX)
+        void this.close(message.connectionId)
+      },
+      ['connection_removed']
+    )
   }
 
   /** The connection's session, opened on first use. @throws BrokerFault refused when this node does not offer the broker, or the connection is gone. */

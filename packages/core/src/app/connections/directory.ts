@@ -26,12 +26,15 @@ export class Directory implements Disposable {
 
   constructor(deps: Pick<Deps, 'store' | 'bus' | 'clock'>) {
     this.#deps = deps
-    this.#unsubscribe = deps.bus.subscribe(message => {
-      const { type } = message
-      if (type !== 'user_removed' && type !== 'connection_changed' && type !== 'connection_removed') return
-      this.#changes += 1
-      this.#entries.delete(message.userKey)
-    })
+    this.#unsubscribe = deps.bus.subscribe(
+      message => {
+        const { type } = message
+        if (type !== 'user_removed' && type !== 'connection_changed' && type !== 'connection_removed') return
+        this.#changes += 1
+        this.#entries.delete(message.userKey)
+      },
+      ['user_removed', 'connection_changed', 'connection_removed']
+    )
   }
 
   /** The user's connections, newest first. */

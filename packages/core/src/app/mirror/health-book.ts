@@ -21,10 +21,13 @@ export class HealthBook {
   constructor(deps: Pick<Deps, 'bus' | 'clock'>) {
     this.#deps = deps
     this.#startedAt = deps.clock.now()
-    this.#unsubscribe = deps.bus.subscribe(message => {
-      if (message.type === 'connection_removed') this.#forget(message.connectionId)
-      if (message.type === 'connection_health' && message.health.state === 'broken') this.#break(message.connectionId, message.health)
-    })
+    this.#unsubscribe = deps.bus.subscribe(
+      message => {
+        if (message.type === 'connection_removed') this.#forget(message.connectionId)
+        if (message.type === 'connection_health' && message.health.state === 'broken') this.#break(message.connectionId, message.health)
+      },
+      ['connection_removed', 'connection_health']
+    )
   }
 
   of({ connectionId, status, brokenReason, createdAt, updatedAt }: Connection): ConnectionHealth {

@@ -53,11 +53,14 @@ export class Mirrors {
       isLive: ({ connectionId }) => this.isLive(connectionId),
       want: connection => this.want(connection)
     })
-    this.#unsubscribe = deps.bus.subscribe(message => {
-      if (message.type === 'connection_removed') this.#holds.delete(message.connectionId)
-      if (message.type === 'connection_removed' || message.type === 'connection_changed') void this.#drop(message.connectionId)
-      if (message.type === 'connection_changed' && this.#holds.has(message.connectionId)) void this.#follow(message.connectionId)
-    })
+    this.#unsubscribe = deps.bus.subscribe(
+      message => {
+        if (message.type === 'connection_removed') this.#holds.delete(message.connectionId)
+        if (message.type === 'connection_removed' || message.type === 'connection_changed') void this.#drop(message.connectionId)
+        if (message.type === 'connection_changed' && this.#holds.has(message.connectionId)) void this.#follow(message.connectionId)
+      },
+      ['connection_removed', 'connection_changed']
+    )
   }
 
   /** Takes up what an earlier run left open: every unanswered order is looked up, every open one followed. */

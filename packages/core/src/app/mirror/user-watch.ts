@@ -34,10 +34,13 @@ export class UserWatch {
   constructor(deps: Pick<Deps, 'store' | 'bus' | 'clock' | 'log' | 'ids'>, mirrors: Pick<Mirrors, 'hold' | 'release'>) {
     this.#deps = deps
     this.#mirrors = mirrors
-    this.#unsubscribe = deps.bus.subscribe(message => {
-      const { type } = message
-      if (type === 'connection_changed' || type === 'connection_removed' || type === 'user_removed') this.#changed(message.userKey)
-    })
+    this.#unsubscribe = deps.bus.subscribe(
+      message => {
+        const { type } = message
+        if (type === 'connection_changed' || type === 'connection_removed' || type === 'user_removed') this.#changed(message.userKey)
+      },
+      ['connection_changed', 'connection_removed', 'user_removed']
+    )
   }
 
   /** Watched users. */

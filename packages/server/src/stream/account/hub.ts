@@ -46,7 +46,7 @@ export class Hub {
   constructor(deps: HubDeps) {
     this.#deps = deps
     this.#encode = deps.encode ?? ((event, userId) => textFrame(updateBytes(event, userId)))
-    this.#unsubscribe = deps.bus.subscribe(message => this.#hear(message))
+    this.#unsubscribe = deps.bus.subscribe(message => this.#hear(message), ['events', 'connection_health', 'user_removed'])
     this.#checking = this.#check()
   }
 

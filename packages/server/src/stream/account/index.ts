@@ -47,13 +47,16 @@ export class AccountStream implements Room {
       mayFail: address => failures.take(addressGroup(address), clock.monotonicMs()).retryAfterSeconds === null,
       gone: session => void this.#sessions.delete(session)
     }
-    this.#unsubscribe = bus.subscribe(message => {
-      if (message.type !== 'platform_secret_changed') return
-      secretChanges += 1
-      for (const session of this.#sessions) {
-        if (session.platformId === message.platformId) session.finish(CLOSE.unauthenticated, 'the client secret was replaced')
-      }
-    })
+    this.#unsubscribe = bus.subscribe(
+      message => {
+        if (message.type !== 'platform_secret_changed') return
+        secretChanges += 1
+        for (const session of this.#sessions) {
+          if (session.platformId === message.platformId) session.finish(CLOSE.unauthenticated, 'the client secret was replaced')
+        }
+      },
+      ['platform_secret_changed']
+    )
   }
 
   /** Sessions whose client is known. */
