@@ -262,7 +262,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
         hub.attach(feed, this)
         this.#say({ type: 'user_subscribed', user_id: userId, seq: feed.position })
       } else await this.#replay(feed, replay)
-      if (this.#wantsStatus) void this.#tellHealth(feed)
+      if (this.#wantsStatus && !(await this.#tellHealth(feed))) void this.#tellHealthLater(feed)
     } catch (cause) {
       if (feed !== null && !isOurs) hub.leave(feed)
       else if (feed !== null && this.#feeds.get(feed.userKey) === feed) this.#drop(feed)
@@ -294,23 +294,25 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     this.#say({ type: 'caught_up', user_id: feed.userId, seq: position })
   }
 
-  /** Tells how the user's connections are, as soon as the store says which there are: the subscription stands either way. */
-  async #tellHealth(feed: Feed): Promise<void> {
-    const { store, mirrors, clock, log } = this.#deps
+  /** Tells how the user's connections are; false when the store does not say which there are. The subscription stands either way. */
+  async #tellHealth(feed: Feed): Promise<boolean> {
+    const { store, mirrors, log } = this.#deps
     const isWanted = () => !this.#isOver && this.#feeds.get(feed.userKey) === feed
-    while (isWanted()) {
-      try {
-        const connections = await store.connections.listByUser(feed.userKey, null)
-        if (!isWanted()) return
-        for (const connection of connections) {
-          this.#say(statusMessage(feed.userId, connection.connectionId, mirrors.health(connection)))
-        }
-        return
-      } catch (cause) {
-        log.warn('how a user’s connections are could not be read; asked again', { sessionId: this.sessionId, cause })
-        await clock.sleep(STATUS_RETRY_MS)
-      }
+    if (!isWanted()) return true
+    try {
+      const connections = await store.connections.listByUser(feed.userKey, null)
+      if (!isWanted()) return true
+      for (const connection of connections) this.#say(statusMessage(feed.userId, connection.connectionId, mirrors.health(connection)))
+      return true
+    } catch (cause) {
+      log.warn('how a user’s connections are could not be read; asked again', { sessionId: this.sessionId, cause })
+      return false
     }
+  }
+
+  async #tellHealthLater(feed: Feed): Promise<void> {
+    do await this.#deps.clock.sleep(STATUS_RETRY_MS)
+    while (!(await this.#tellHealth(feed)))
   }
 
   #unsubscribeUser(userId: Feed['userId']): void {
