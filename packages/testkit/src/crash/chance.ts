@@ -1,37 +1,9 @@
-/** Chance that can be had again: the same seed gives the same choices. */
-export class Chance {
-  #state: number
+import { SeededChance } from '../chance.ts'
 
-  constructor(seed: number) {
-    this.#state = seed >>> 0
-  }
-
-  /** In [0, 1). Bound, so that it can be handed on as a function. */
-  readonly fraction = (): number => {
-    // mulberry32
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let mixed = this.#state
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-
-  /** A whole number from `low` to `high`, both included. */
-  whole(low: number, high: number): number {
-    return low + Math.floor(this.fraction() * (high - low + 1))
-  }
-
-  happens(probability: number): boolean {
-    return this.fraction() < probability
-  }
-
+/** The choices of a load and of the faults it meets. */
+export class Chance extends SeededChance {
   /** Another one, which follows from this one and takes one choice from it. */
   apart(): Chance {
     return new Chance(this.whole(0, 2 ** 32 - 1))
-  }
-
-  /** Undefined when there is nothing to choose from. */
-  oneOf<T>(items: readonly T[]): T | undefined {
-    return items[this.whole(0, items.length - 1)]
   }
 }

@@ -1,5 +1,6 @@
 // A user's records as its updates tell them, and what is wrong with the updates themselves.
 import { createHash } from 'node:crypto'
+import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { Json } from './house.ts'
 
 /** An update as the stream and the log show it. */
@@ -57,7 +58,7 @@ export class Replay {
     if (before === undefined) return
     if (order.revision !== undefined && order.revision <= before.revision)
       this.fault(`update ${seq} takes order ${order.cl_order_id} from revision ${before.revision} to ${order.revision}`)
-    if (Number(order.filled_qty) < Number(before.filled_qty))
+    if (compare(parseDecimal(order.filled_qty, 'filled_qty'), parseDecimal(before.filled_qty, 'filled_qty')) < 0)
       this.fault(`update ${seq} takes back executions of order ${order.cl_order_id}: ${before.filled_qty} became ${order.filled_qty}`)
   }
 
