@@ -54,6 +54,7 @@ export interface SandboxParts {
 
 export class SandboxBroker implements Broker {
   readonly capabilities = SANDBOX_CAPABILITIES
+  readonly market = null
   readonly #parts: SandboxParts
   readonly #streams = new Set<SocketSession<AccountEvent>>()
   #isClosed = false

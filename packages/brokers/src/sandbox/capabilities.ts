@@ -17,7 +17,7 @@ export const SANDBOX_CAPABILITIES = {
   },
   sides: { STK: ['BUY', 'SELL'], CRYPTO: ['BUY', 'SELL'] },
   sessions: ['BrokerDefault'],
-  marketData: { channels: ['bars', 'quotes'], intervals: ['1m', '5m', '15m', '30m', '1h', '1d'] },
+  marketData: { channels: ['bars', 'quotes'], historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'], liveIntervals: [], backfillMax: 5_000 },
   notional: true,
   fractional: true,
   replace: 'native',

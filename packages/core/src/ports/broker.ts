@@ -12,6 +12,7 @@ import type {
   TimeInForce,
   TransactionType
 } from '../domain/vocabulary.ts'
+import type { MarketSource } from './market.ts'
 
 /** What a broker can do, as data: the API shows it, validation and the contract suite go by it. */
 export interface BrokerCapabilities {
@@ -25,7 +26,7 @@ export interface BrokerCapabilities {
   readonly timesInForce: { readonly [instrument in Instrument]?: readonly TimeInForce[] }
   readonly sides: { readonly [instrument in Instrument]?: readonly Side[] }
   readonly sessions: readonly Session[]
-  readonly marketData: { readonly channels: readonly MarketDataChannel[]; readonly intervals: readonly string[] }
+  readonly marketData: MarketDataCapabilities
   readonly notional: boolean
   readonly fractional: boolean
   readonly replace: 'native' | 'cancel_then_new' | 'none'
@@ -38,6 +39,16 @@ export interface BrokerCapabilities {
   readonly deduplication: 'enforced' | 'bounded' | 'open_only' | 'label' | 'none'
   /** Longest client order id, and the characters it may have. */
   readonly brokerClOrdId: { readonly lengthMax: number; readonly alphabet: 'alphanumeric' | 'uuid' }
+}
+
+export interface MarketDataCapabilities {
+  readonly channels: readonly MarketDataChannel[]
+  /** Intervals of the broker's own past bars, such as `1m` and `1d`; longer ones are made of these. Empty where it has no history. */
+  readonly historyIntervals: readonly string[]
+  /** Intervals of the bars it streams itself; empty: bars are built from its trades. */
+  readonly liveIntervals: readonly string[]
+  /** Most bars a subscription may ask to begin with. */
+  readonly backfillMax: number
 }
 
 /** A broker's own secrets of one login; opaque outside its adapter. All values are text so that they can be sealed as one. */
@@ -242,6 +253,8 @@ export type OrderKey = { readonly brokerAccountId: string } & (
  */
 export interface Broker extends AsyncDisposable {
   readonly capabilities: BrokerCapabilities
+  /** Null where the broker has no market data. */
+  readonly market: MarketSource | null
   accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]>
   balances(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>>
   positions(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<PositionReport>>

@@ -42,6 +42,55 @@ export interface SubmitCommand {
   readonly stopPrice: string | null
 }
 
+/**
+ * Several option legs that fill together or not at all. `limitPrice` is the net price of one package per unit of the underlying, signed: for
+ * BUY the most that is paid, for SELL the least that is received. Legs are taken as listed, whatever `side` says.
+ */
+export interface SubmitPackageCommand {
+  readonly type: 'submit_package'
+  readonly at: Micros
+  readonly accountId: string
+  readonly clientOrderId: string
+  /** 2 to 4 different contracts of one underlying. Sides are the four option words; ratios whole numbers from 1. */
+  readonly legs: readonly { readonly symbol: string; readonly side: Side; readonly ratio: string }[]
+  readonly side: 'BUY' | 'SELL'
+  readonly orderType: 'MKT' | 'LMT'
+  readonly timeInForce: TimeInForce
+  /** Packages. */
+  readonly quantity: string
+  readonly limitPrice: string | null
+}
+
+/** A holder of a long American option uses its right before the end. */
+export interface ExerciseCommand {
+  readonly type: 'exercise'
+  readonly at: Micros
+  readonly accountId: string
+  readonly symbol: string
+  /** Contracts. */
+  readonly quantity: string
+}
+
+/**
+ * An option contract is over: what is in the money at `price` of its underlying by a cent or more is exercised and assigned, the rest expires;
+ * or a futures month is over: it is settled at `price`, finally. Orders of it end first.
+ */
+export interface ExpireCommand {
+  readonly type: 'expire'
+  readonly at: Micros
+  readonly symbol: string
+  /** Settlement price: of the underlying for an option, of the future itself for a future. */
+  readonly price: string
+}
+
+/** The day's settlement price of a futures month: gains and losses since the last one are paid in cash. */
+export interface SettleCommand {
+  readonly type: 'settle'
+  readonly at: Micros
+  readonly symbol: string
+  readonly price: string
+}
+
 /** An order by the house's id or by the customer's. */
 export type OrderRef = { readonly orderId: string } | { readonly clientOrderId: string }
 

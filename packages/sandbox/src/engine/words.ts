@@ -34,8 +34,35 @@ export interface InstrumentSpec {
   readonly settlementDays: number
   /** Share of the market value in ten-thousandths that margin accounts must hold: Reg-T shares 5000/2500/3000, crypto 10000 throughout. */
   readonly margin: { readonly initial: number; readonly maintenanceLong: number; readonly maintenanceShort: number }
+  /** The terms of an option contract; absent for everything else. */
+  readonly option?: OptionTerms
+  /** The terms of a futures month; absent for everything else. */
+  readonly future?: FutureTerms
   /** Fee in ten-millionths of the traded value, each side apart, per order, rounded half up to cents. */
   readonly fees: { readonly buy: number; readonly sell: number }
+}
+
+export interface OptionTerms {
+  readonly underlying: string
+  readonly right: 'call' | 'put'
+  /** Price of the underlying. */
+  readonly strike: string
+  /** `YYYY-MM-DD`, the last day it can be exercised. */
+  readonly expiration: string
+  /** When it stops trading; the market's `expire` command follows. */
+  readonly lastTradeAt: Micros
+  readonly style: 'american' | 'european'
+  readonly settlement: 'physical' | 'cash'
+}
+
+export interface FutureTerms {
+  readonly root: string
+  /** `YYYY-MM`. */
+  readonly month: string
+  readonly lastTradeAt: Micros
+  /** Money an account must have to open one contract, and to keep it. */
+  readonly initialMargin: string
+  readonly maintenanceMargin: string
 }
 
 export const ACCOUNT_TYPES = ['margin', 'cash', 'crypto'] as const

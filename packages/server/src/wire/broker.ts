@@ -42,7 +42,7 @@ export function presentBroker(broker: BrokerCapabilities): Static<typeof brokerR
     times_in_force: lists(broker.timesInForce),
     sides: lists(broker.sides),
     sessions: [...broker.sessions],
-    market_data: { channels: [...broker.marketData.channels], intervals: [...broker.marketData.intervals] },
+    market_data: { channels: [...broker.marketData.channels], intervals: [...broker.marketData.historyIntervals] },
     notional: broker.notional,
     fractional: broker.fractional,
     replace: broker.replace,

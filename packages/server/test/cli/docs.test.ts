@@ -47,7 +47,7 @@ test('a broker that can little is described as one', () => {
     timesInForce: {},
     sides: { OPT: ['SELL_TO_CLOSE', 'BUY_TO_OPEN'] },
     sessions: [],
-    marketData: { channels: [], intervals: [] },
+    marketData: { channels: [], historyIntervals: [], liveIntervals: [], backfillMax: 0 },
     notional: false,
     fractional: false,
     replace: 'none',

@@ -23,7 +23,7 @@ describe('the pages of the portal', () => {
         new Map([
           ...real,
           ...[...real.values()].map(definition => {
-            const marketData = { channels: [], intervals: [] }
+            const marketData = { channels: [], historyIntervals: [], liveIntervals: [], backfillMax: 0 }
             const capabilities = { ...definition.capabilities, id: 'QUIET' as BrokerId, name: 'Quiet <Brokers>', marketData }
             return [capabilities.id, { ...definition, capabilities }] as const
           })

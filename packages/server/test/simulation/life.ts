@@ -49,6 +49,7 @@ export class Life {
     }
     return {
       capabilities: session.capabilities,
+      market: session.market,
       accounts: alive(signal => session.accounts(signal)),
       balances: alive((account, signal) => session.balances(account, signal)),
       positions: alive((account, signal) => session.positions(account, signal)),

@@ -29,7 +29,7 @@ export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
   timesInForce: { STK: ['DAY', 'GTC'] },
   sides: { STK: ['BUY', 'SELL'] },
   sessions: ['BrokerDefault'],
-  marketData: { channels: [], intervals: [] },
+  marketData: { channels: [], historyIntervals: [], liveIntervals: [], backfillMax: 0 },
   notional: true,
   fractional: true,
   replace: 'native',

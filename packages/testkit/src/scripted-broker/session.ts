@@ -29,6 +29,10 @@ export class ScriptedSession implements Broker {
     this.#credentials = credentials
   }
 
+  get market() {
+    return null
+  }
+
   get capabilities() {
     return this.#broker.capabilities
   }

@@ -84,7 +84,7 @@ function page(broker: BrokerCapabilities): string {
   ]
   const data = [
     ['Channels', listed(marketData.channels)],
-    ['Bar intervals', listed(marketData.intervals)],
+    ['Bars of its own', listed(marketData.historyIntervals)],
     ['Sessions', listed(broker.sessions)]
   ]
   return [

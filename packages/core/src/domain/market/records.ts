@@ -1,0 +1,119 @@
+/** What a market tells, in the core's words. Prices and sizes are exact texts; what is not known is null. */
+import type { Brand } from '../brand.ts'
+import type { Decimal } from '../decimal.ts'
+import { Malformed } from '../malformed.ts'
+import type { Day } from '../timestamp.ts'
+
+/** Nanoseconds since the Unix epoch, as a whole number in text. */
+export type Nanos = Brand<string, 'Nanos'>
+
+/**
+ * Which figures of a bar a trade moves: `all` of them, its `volume` only (odd lots, late and average-price prints where the tape says so), or
+ * `none`.
+ */
+export const TRADE_EFFECTS = ['all', 'volume', 'none'] as const
+export type TradeEffect = (typeof TRADE_EFFECTS)[number]
+
+export interface Trade {
+  readonly price: Decimal
+  readonly size: Decimal
+  /** Where it happened, in the broker's code; empty when the broker does not say. Printable ASCII without quotes and backslashes. */
+  readonly venue: string
+  readonly at: Nanos
+  readonly effect: TradeEffect
+}
+
+/** The best prices of a symbol. A side without a quote is null, price and size. */
+export interface Quote {
+  readonly bidPrice: Decimal | null
+  readonly bidSize: Decimal | null
+  readonly askPrice: Decimal | null
+  readonly askSize: Decimal | null
+  readonly at: Nanos
+}
+
+/** One price of a book. `orders` is how many orders stand there, null when the broker does not say. */
+export interface DepthLevel {
+  readonly price: Decimal
+  readonly size: Decimal
+  readonly orders: Decimal | null
+  readonly venue: string
+  readonly at: Nanos
+}
+
+/** A whole book as far as the broker shows it, best prices first. */
+export interface Depth {
+  readonly bids: readonly DepthLevel[]
+  readonly asks: readonly DepthLevel[]
+}
+
+export interface Greeks {
+  readonly delta: Decimal | null
+  readonly gamma: Decimal | null
+  /** Per calendar day. */
+  readonly theta: Decimal | null
+  /** Per percentage point of the rate. */
+  readonly rho: Decimal | null
+  /** Per percentage point of volatility. */
+  readonly vega: Decimal | null
+  /** Implied volatility a year: `0.25` is 25 %. */
+  readonly iv: Decimal | null
+}
+
+/** One contract of an options chain and its present market. */
+export interface ChainEntry {
+  /** OCC symbol without padding. */
+  readonly symbol: string
+  readonly right: 'C' | 'P'
+  readonly strike: Decimal
+  readonly expiration: Day
+  readonly bid: Decimal | null
+  readonly bidSize: Decimal | null
+  readonly ask: Decimal | null
+  readonly askSize: Decimal | null
+  /** Half way between bid and ask. */
+  readonly mid: Decimal | null
+  readonly last: Decimal | null
+  readonly open: Decimal | null
+  readonly high: Decimal | null
+  readonly low: Decimal | null
+  /** The day's close; null while the day is under way. */
+  readonly close: Decimal | null
+  readonly previousClose: Decimal | null
+  readonly netChange: Decimal | null
+  /** `1.5` is 1.5 %. */
+  readonly netChangePct: Decimal | null
+  readonly volume: Decimal | null
+  /** Null when the broker has none. */
+  readonly greeks: Greeks | null
+}
+
+/** `startMs` is the bar's start in milliseconds since the epoch. Stretches without a trade have no bar. */
+export interface Bar {
+  readonly startMs: number
+  readonly open: Decimal
+  readonly high: Decimal
+  readonly low: Decimal
+  readonly close: Decimal
+  readonly volume: Decimal
+  /** False while it may still change. */
+  readonly closed: boolean
+}
+
+const NANOS = /^\d{1,20}$/
+
+/** @throws Malformed naming `what` */
+export function parseNanos(text: unknown, what: string): Nanos {
+  if (typeof text === 'string' && NANOS.test(text)) return text as Nanos
+  throw new Malformed(what, 'nanoseconds since the epoch, a whole number as a string', text)
+}
+
+/** Whole milliseconds since the epoch. */
+export function msOfNanos(at: Nanos): number {
+  return at.length <= 6 ? 0 : Number(at.slice(0, -6))
+}
+
+/** @param ms whole milliseconds since the epoch */
+export function nanosOfMs(ms: number): Nanos {
+  return `${ms}000000` as Nanos
+}

@@ -1,0 +1,76 @@
+import type { TradingCalendar } from '../domain/calendar/index.ts'
+import type { Bar, ChainEntry, Depth, Quote, Trade } from '../domain/market/records.ts'
+import type { Day } from '../domain/timestamp.ts'
+import type { Instrument } from '../domain/vocabulary.ts'
+import type { GapCause } from './broker.ts'
+
+/** What a broker knows of a symbol that market data can be had for. */
+export interface MarketInstrument {
+  /** The contract's text for it: OCC options without padding, `BASE/QUOTE`, `[ROOT][M][YY]`. */
+  readonly symbol: string
+  readonly instrument: Instrument
+  /** When the broker's own market for it is open: its session `BrokerDefault` is every phase of this calendar but `closed`. */
+  readonly calendar: TradingCalendar
+}
+
+/** One thing a broker can be asked to stream. Bars are of the broker's own kind, in one of its `liveIntervals`. */
+export type Topic =
+  | { readonly channel: 'trades'; readonly symbol: string }
+  | { readonly channel: 'quotes'; readonly symbol: string }
+  /** Always as many levels as the broker has, up to ten. */
+  | { readonly channel: 'depth'; readonly symbol: string }
+  | { readonly channel: 'bars'; readonly symbol: string; readonly interval: string }
+  /** `symbol` is the underlying. Greeks are included where the broker has them. */
+  | { readonly channel: 'options_chain'; readonly symbol: string; readonly expiration: Day }
+
+/**
+ * Where a topic's events go. Called synchronously as the broker's messages arrive, in their order; must not throw. After `lost` nothing
+ * arrives until `live`, and what happened between is missing: the broker's history has it.
+ */
+export interface TopicSink {
+  /** The broker streams the topic now: at first, and after every loss. */
+  live(): void
+  lost(cause: GapCause, reason: string): void
+  /** The broker will not stream it: an unknown symbol, no entitlement. Nothing follows. */
+  refused(message: string): void
+  trade(trade: Trade): void
+  quote(quote: Quote): void
+  depth(depth: Depth): void
+  bar(bar: Bar): void
+  /** One contract; every contract of the chain comes once at first, and again whenever it changes. */
+  chain(entry: ChainEntry): void
+}
+
+/** A topic that is streamed; disposing it ends that. */
+export interface TopicLease extends Disposable {
+  /** Asks the broker anew, because nothing has come for too long. Tells `lost` and `live` as after any loss. */
+  renew(): void
+}
+
+export interface BarsRequest {
+  readonly symbol: string
+  /** One of the broker's `historyIntervals`. */
+  readonly interval: string
+  /** First start wanted, milliseconds since the epoch. */
+  readonly fromMs: number
+  /** First start no longer wanted. */
+  readonly toMs: number
+}
+
+/** Market data of one login at one broker. */
+export interface MarketSource {
+  /** Null when the broker knows no such symbol. @throws BrokerFault */
+  instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null>
+  /**
+   * Past bars in pages, ascending; the one that is not over yet is included when it falls into the window. @throws BrokerFault, `refused` for
+   * a symbol or window the broker does not have
+   */
+  bars(request: BarsRequest, signal: AbortSignal): AsyncIterable<readonly Bar[]>
+  /** The expirations of an underlying's options, ascending; empty when it has none. @throws BrokerFault */
+  expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]>
+  /**
+   * Begins to stream a topic; nobody else streams the same one of this source. One connection to the broker serves all topics, opened with the
+   * first and closed after the last. Never throws for what the broker or the network did.
+   */
+  stream(topic: Topic, sink: TopicSink): TopicLease
+}
