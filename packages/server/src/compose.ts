@@ -37,6 +37,7 @@ import { openStore } from './store/index.ts'
 import { AccountStream } from './stream/account/index.ts'
 import { Door } from './stream/door.ts'
 import { CLOSE } from './stream/line.ts'
+import { MarketStream } from './stream/market/index.ts'
 import { answerPlainRequests } from './stream/plain.ts'
 import { EnvelopeVault } from './vault/envelope.ts'
 import { Sha256Hasher } from './vault/hasher.ts'
@@ -62,8 +63,9 @@ const SANDBOX = 'SANDBOX' as BrokerId
 const DRAIN_MS = 10_000
 const SETTLE_MS = 1_000
 const STREAM_PATHS = ['/stream', '/v1/stream']
+const MARKET_PATHS = ['/market-data/stream', '/v1/market-data/stream']
 /** Those that have a meaning here; clients may send any. */
-const CLOSE_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005, 1006, 1009, 4001, 4008, 4029])
+const CLOSE_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005, 1006, 1009, 4001, 4003, 4008, 4029])
 const PART_STOP_MS = 8_000
 
 /** Starts everything. What was started is stopped again when a later part fails. */
@@ -151,16 +153,24 @@ async function start(
   let demo: Service['demo'] = null
   await portal(http, app, { publicUrl: () => publicUrl })
   await operations(http, { readiness, meter, metricsPort: settings.metricsPort, parts })
-  home(http, { publicUrl: () => publicUrl, demo: () => demo?.demo ?? null, isLoopback: isLoopback(settings.host) })
+  home(http, {
+    publicUrl: () => publicUrl,
+    demo: () => demo?.demo ?? null,
+    isLoopback: isLoopback(settings.host),
+    monotonicMs: () => clock.monotonicMs()
+  })
   const stream = new AccountStream(app)
   parts.add('stream', () => stream.stop())
-  const rooms = Object.fromEntries(STREAM_PATHS.map(path => [path, stream]))
+  const market = new MarketStream(app)
+  parts.add('market stream', async () => market.stop())
+  const rooms = Object.fromEntries([...STREAM_PATHS.map(path => [path, stream]), ...MARKET_PATHS.map(path => [path, market])])
   const closed = (code: number) => meter.count('stream_closed_total', { code: CLOSE_CODES.has(code) ? String(code) : 'other' })
   const door = new Door({ clock, log }, { rooms, trustedProxies: settings.trustedProxies, closed })
-  answerPlainRequests(http, STREAM_PATHS)
+  answerPlainRequests(http, [...STREAM_PATHS, ...MARKET_PATHS])
   door.guard(http.server)
   watch(meter, app, readiness)
   watchStream(meter, stream, door)
+  watchMarket(meter, app, market)
 
   const requests = new InFlight(http.server)
   parts.add('http', async () => {
@@ -258,6 +268,13 @@ function watchStream(meter: PromMeter, stream: AccountStream, door: Door): void 
   meter.gauge('stream_users', 'Users somebody is subscribed to', () => stream.hub.users)
   meter.gauge('stream_waiting_bytes', 'Bytes that wait for readers who take nothing', () => door.waitingBytes)
   meter.total('stream_deliveries_total', 'Updates given to sessions', () => stream.hub.deliveries)
+}
+
+function watchMarket(meter: PromMeter, app: AppDeps, market: MarketStream): void {
+  meter.gauge('market_sessions', 'Authenticated sessions of the market data stream', () => market.authenticated)
+  meter.gauge('market_subscriptions', 'Subscriptions of all market data sessions', () => market.subscriptions)
+  meter.gauge('market_connections', 'Connections whose market data is followed', () => app.markets.count)
+  meter.gauge('market_topics', 'What brokers stream for them, each shared by all that want it', () => app.markets.topics)
 }
 
 function isLoopback(host: string): boolean {

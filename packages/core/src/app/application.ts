@@ -3,6 +3,7 @@ import { BrokerSessions } from './connections/broker-sessions.ts'
 import { Directory } from './connections/directory.ts'
 import { Revocations } from './connections/revocations.ts'
 import type { AppDeps, Deps } from './deps.ts'
+import { Markets } from './market/markets.ts'
 import { AccountRecords } from './mirror/account-records.ts'
 import { Mirrors } from './mirror/mirrors.ts'
 import { OrderIntake } from './mirror/order-intake.ts'
@@ -40,15 +41,25 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
   orderGateway.onUnresolved(placed => resolver.watch(placed))
   const records = new AccountRecords(deps)
   const intake = new OrderIntake(deps, desk, orderGateway)
-  const mirrors = new Mirrors(deps, { sessions, intake, records, desk, gateway: orderGateway, resolver })
+  const markets = new Markets(deps, sessions)
+  const mirrors = new Mirrors(deps, {
+    sessions,
+    isWatched: id => markets.isFollowed(id),
+    intake,
+    records,
+    desk,
+    gateway: orderGateway,
+    resolver
+  })
   const watch = new UserWatch(deps, mirrors)
   const revocations = new Revocations(deps)
   const directory = new Directory(deps)
   const orderPages = new OrderPages(deps.store)
-  const app: AppDeps = { ...deps, lookup, directory, mirrors, watch, orderGateway, desk, resolver, orderPages }
+  const app: AppDeps = { ...deps, lookup, directory, mirrors, markets, watch, orderGateway, desk, resolver, orderPages }
   const parts: readonly Stoppable[] = [
     { name: 'broker sessions', stop: async () => await sessions[Symbol.asyncDispose]() },
     { name: 'resolver', stop: () => resolver.stop() },
+    { name: 'market data', stop: () => markets.stop() },
     { name: 'mirrors', stop: () => mirrors.stop() },
     { name: 'watched users', stop: () => watch.stop() },
     { name: 'revocations', stop: () => revocations.stop() },

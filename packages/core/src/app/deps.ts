@@ -9,6 +9,7 @@ import type { Store } from '../ports/store.ts'
 import type { Hasher, Vault } from '../ports/vault.ts'
 import type { CredentialLookup } from './authenticate.ts'
 import type { Directory } from './connections/directory.ts'
+import type { Markets } from './market/markets.ts'
 import type { Mirrors } from './mirror/mirrors.ts'
 import type { UserWatch } from './mirror/user-watch.ts'
 import type { OrderDesk } from './orders/order-desk.ts'
@@ -36,6 +37,7 @@ export interface AppDeps extends Deps {
   readonly lookup: CredentialLookup
   readonly directory: Directory
   readonly mirrors: Mirrors
+  readonly markets: Markets
   readonly watch: UserWatch
   readonly orderGateway: OrderGateway
   readonly desk: OrderDesk

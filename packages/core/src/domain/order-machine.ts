@@ -1,5 +1,5 @@
 import { compare, type Decimal, dividedBy, isPositive, minus, sum, times, ZERO } from './decimal.ts'
-import { type Fill, isOpen, type Order } from './order.ts'
+import { type Fill, isOpen, type Leg, type Order } from './order.ts'
 import type { Timestamp } from './timestamp.ts'
 import type { OrderStatus } from './vocabulary.ts'
 
@@ -30,6 +30,8 @@ export type OrderEvent =
       readonly releases?: true
     }
   | { readonly type: 'fill'; readonly fill: Fill }
+  /** An execution of one leg. What the order has filled is told by its own fills; this says what they were made of. */
+  | { readonly type: 'leg_fill'; readonly leg: Pick<Leg, 'symbol' | 'side'>; readonly fill: Fill }
   /** The broker told only how much is done in all. The part no execution accounts for becomes one inferred fill. */
   | { readonly type: 'filled_total'; readonly quantity: Decimal; readonly averagePrice: Decimal | null; readonly at: Timestamp }
 
@@ -37,7 +39,7 @@ export type OrderEvent =
 export interface Step {
   readonly order: Order
   readonly changed: boolean
-  readonly ignored: 'illegal_transition' | 'duplicate_fill' | 'older_picture' | null
+  readonly ignored: 'illegal_transition' | 'duplicate_fill' | 'older_picture' | 'unknown_leg' | null
   /** A fill came after a final status, or beyond the ordered quantity. It is counted, and somebody should know. */
   readonly alarm: 'late_fill' | 'overfill' | null
 }
@@ -49,6 +51,8 @@ export function apply(order: Order, event: OrderEvent): Step {
       return applyStatus(order, event)
     case 'fill':
       return applyFill(order, event.fill)
+    case 'leg_fill':
+      return applyLegFill(order, event)
     case 'filled_total':
       return applyTotal(order, event)
   }
@@ -84,6 +88,18 @@ function applyFill(order: Order, fill: Fill): Step {
   return withFills(order, [...real, ...shrunk(inferred, fill.quantity)], fill.at)
 }
 
+/** The leg it names decides, not its place: a broker may list them in an order of its own. */
+function applyLegFill(order: Order, { leg, fill }: Extract<OrderEvent, { type: 'leg_fill' }>): Step {
+  const legs = order.legs ?? []
+  const place = legs.findIndex(({ symbol, side }) => symbol === leg.symbol && side === leg.side)
+  const found = legs[place]
+  if (found === undefined) return { ...nothing(order), ignored: 'unknown_leg' }
+  if (found.fills.some(known => known.fillId === fill.fillId)) return { ...nothing(order), ignored: 'duplicate_fill' }
+  const lastExecTime = later(order.lastExecTime, fill.at)
+  const lastModifiedTime = later(order.lastModifiedTime, fill.at)
+  return changed({ ...order, legs: legs.with(place, { ...found, fills: [...found.fills, fill] }), lastExecTime, lastModifiedTime })
+}
+
 function applyTotal(order: Order, event: Extract<OrderEvent, { type: 'filled_total' }>): Step {
   const known = filledQuantity(order)
   const missing = minus(event.quantity, known)
@@ -105,13 +121,16 @@ function withFills(order: Order, fills: readonly Fill[], at: Timestamp): Step {
   const total = filledQuantity({ fills })
   const late = !isOpen(order.status)
   const over = order.quantity !== null && compare(total, order.quantity) > 0
-  const lastExecTime = order.lastExecTime === null || at > order.lastExecTime ? at : order.lastExecTime
-  const next = { ...order, fills, lastExecTime, status: statusAfterFill(order, total) }
-  const lastModifiedTime = at > order.lastModifiedTime ? at : order.lastModifiedTime
+  const next = { ...order, fills, lastExecTime: later(order.lastExecTime, at), status: statusAfterFill(order, total) }
+  const lastModifiedTime = later(order.lastModifiedTime, at)
   return {
     ...changed(settled({ ...next, lastModifiedTime })),
     alarm: late && order.status !== 'filled' ? 'late_fill' : over ? 'overfill' : null
   }
+}
+
+function later(known: Timestamp | null, at: Timestamp): Timestamp {
+  return known === null || at > known ? at : known
 }
 
 function statusAfterFill(order: Order, total: Decimal): OrderStatus {

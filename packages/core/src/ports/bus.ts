@@ -16,6 +16,8 @@ export type BusMessage =
       readonly health: ConnectionHealth
     }
   | { readonly type: 'platform_secret_changed'; readonly platformId: PlatformId }
+  /** A market data session was opened: the user's sessions with other tokens, or from other addresses, end. */
+  | { readonly type: 'market_token_used'; readonly userKey: UserKey; readonly tokenHash: string; readonly address: string }
 
 export const BUS_MESSAGE_TYPES = [
   'events',
@@ -24,7 +26,8 @@ export const BUS_MESSAGE_TYPES = [
   'connection_changed',
   'connection_removed',
   'connection_health',
-  'platform_secret_changed'
+  'platform_secret_changed',
+  'market_token_used'
 ] as const satisfies readonly BusMessage['type'][]
 export type BusMessageType = BusMessage['type']
 

@@ -59,6 +59,11 @@ export interface BarsRequest {
 
 /** Market data of one login at one broker. */
 export interface MarketSource {
+  /**
+   * The market's present, milliseconds since the epoch, as far as the broker has told: the machine's clock, unless the broker keeps a time of
+   * its own. Known once {@link instrument} has answered; never runs backwards by more than the broker's own clock does.
+   */
+  presentMs(): number
   /** Null when the broker knows no such symbol. @throws BrokerFault */
   instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null>
   /**

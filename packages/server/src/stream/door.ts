@@ -19,16 +19,21 @@ export interface Room {
   isKnown(listener: Listener): boolean
   /** Ends all sessions, each after what it is owed. */
   finish(code: number, reason: string): void
+  /** What its lines bear; the door's own limits where it says nothing. */
+  readonly limits?: Partial<LineLimits>
 }
 
-export interface DoorLimits {
+export interface LineLimits {
+  readonly messageBytesMax: number
+  readonly outbox: OutboxLimits
+}
+
+export interface DoorLimits extends LineLimits {
   /** Sockets of the process. */
   readonly socketsMax: number
   /** Sockets whose client is not known yet, of the process and of one address. */
   readonly strangersMax: number
   readonly strangersOfAddressMax: number
-  readonly messageBytesMax: number
-  readonly outbox: OutboxLimits
 }
 
 export const DOOR_LIMITS: DoorLimits = {
@@ -61,7 +66,7 @@ export class Door {
   readonly #clock: Clock
   readonly #log: Log
   readonly #turns: Turns
-  readonly #sockets: WebSocketServer
+  readonly #sockets = new Map<Room, WebSocketServer>()
   readonly #addressOf: (request: IncomingMessage) => string
   readonly #lines = new Set<SocketLine>()
   readonly #strangers = new Map<Listener, { readonly room: Room; readonly group: string }>()
@@ -76,13 +81,13 @@ export class Door {
     this.#log = deps.log
     this.#turns = new Turns(this.#limits.outbox, () => deps.clock.monotonicMs())
     this.#addressOf = clientAddresses(options.trustedProxies)
-    this.#sockets = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      perMessageDeflate: false,
-      maxPayload: this.#limits.messageBytesMax,
-      ...BOUNDS
-    })
+    for (const room of new Set(Object.values(options.rooms))) {
+      const maxPayload = room.limits?.messageBytesMax ?? this.#limits.messageBytesMax
+      this.#sockets.set(
+        room,
+        new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload, ...BOUNDS })
+      )
+    }
     this.#sweeping = this.#sweep()
   }
 
@@ -125,10 +130,10 @@ export class Door {
       refuseUpgrade(socket, refusal ?? NO_STREAM)
       return
     }
-    this.#sockets.handleUpgrade(request, socket, head, ws => {
+    this.#sockets.get(room)?.handleUpgrade(request, socket, head, ws => {
       socket.off('error', ignore)
       if ('setKeepAlive' in socket && typeof socket.setKeepAlive === 'function') socket.setKeepAlive(true, KEEP_ALIVE_MS)
-      const line = new SocketLine(ws, socket, this.#turns, this.#limits.outbox, code => {
+      const line = new SocketLine(ws, socket, this.#turns, room.limits?.outbox ?? this.#limits.outbox, code => {
         this.#lines.delete(line)
         this.#strangers.delete(listener)
         this.#options.closed(code)
@@ -165,7 +170,10 @@ export class Door {
   }
 }
 
-const NO_STREAM: Refusal = { code: 'route_not_found', message: 'There is no stream at this path; the broker stream is at /stream.' }
+const NO_STREAM: Refusal = {
+  code: 'route_not_found',
+  message: 'There is no stream at this path; the broker stream is at /stream, market data at /market-data/stream.'
+}
 const STOPPING: Refusal = { code: 'shutting_down', message: 'The service is shutting down; try again.' }
 const FULL: Refusal = { code: 'rate_limited', message: 'This service has as many sockets as it may; try again later.' }
 const STRANGERS: Refusal = {

@@ -2,6 +2,10 @@
 export interface Line {
   /** Queues a frame. Too many of them end the line. */
   send(frame: Uint8Array): void
+  /** Queues a text message, which must be ASCII. For messages that go to one reader: they are framed as they are gathered. */
+  sendText(message: string): void
+  /** Whether more waits than one write takes: whoever can send less should. {@link Listener.relieved} tells the end of it. */
+  readonly isBehind: boolean
   /** Resolves when nothing waits to be sent, or never will be. */
   idle(): Promise<void>
   /** Closes once everything sent before is out. */
@@ -16,6 +20,8 @@ export interface Listener {
   text(message: string): void
   /** A message that is not text. */
   binary(): void
+  /** The line was behind and is no longer. */
+  relieved(): void
   gone(): void
 }
 
@@ -23,6 +29,8 @@ export interface Listener {
 export const CLOSE = {
   goingAway: 1001,
   unauthenticated: 4001,
+  /** What the session stood on is gone: its token was followed by another, its connection or user is no more. */
+  ended: 4003,
   slowConsumer: 4008,
   tooManyFailures: 4029
 } as const

@@ -1,3 +1,4 @@
+import { framed, framedBytes } from './frame.ts'
 import type { Turns } from './turns.ts'
 
 /** What may wait for one reader, and for all of them. */
@@ -26,7 +27,12 @@ export interface Sink {
   write(bytes: Uint8Array): boolean
   /** The reader is too slow: nothing more will be written, and what waited is gone. */
   overflowed(reason: string): void
+  /** As much waited as one write takes, and no longer does. */
+  relieved(): void
 }
+
+/** A frame, or a message in ASCII that becomes one when it is written. */
+export type Entry = Uint8Array | string
 
 /**
  * What waits for one reader: frames shared with other readers, in order, never thinned. They are gathered and written once per turn of the
@@ -36,12 +42,13 @@ export class Outbox {
   readonly #sink: Sink
   readonly #turns: Turns
   readonly #limits: OutboxLimits
-  #frames: Uint8Array[] = EMPTY
+  #frames: Entry[] = EMPTY
   #bytes = 0
   #isDue = false
   /** Since when the reader takes nothing, on the monotonic clock; null while it does. */
   #stalledSince: number | null = null
   #isClosed = false
+  #wasBehind = false
   #idle: (() => void)[] | null = null
 
   constructor(sink: Sink, turns: Turns, limits: OutboxLimits) {
@@ -59,18 +66,36 @@ export class Outbox {
     return this.#stalledSince
   }
 
-  push(frame: Uint8Array): void {
+  /** Whether the reader takes less than comes: a whole write waits behind the one that is under way. */
+  get isBehind(): boolean {
+    if (this.#stalledSince === null || this.#bytes < WRITE_BYTES) return false
+    this.#wasBehind = true
+    return true
+  }
+
+  /** A message in ASCII. One that is longer than a write goes out in pieces, so that a slow reader is seen to take it. */
+  text(message: string): void {
+    if (message.length <= WRITE_BYTES) {
+      this.push(message)
+      return
+    }
+    const frame = framed([message], framedBytes(message.length))
+    for (let at = 0; at < frame.byteLength; at += WRITE_BYTES) this.push(frame.subarray(at, at + WRITE_BYTES))
+  }
+
+  push(frame: Entry): void {
     if (this.#isClosed) return
     if (this.#frames === EMPTY) this.#frames = []
     this.#frames.push(frame)
-    this.#bytes += frame.byteLength
+    const bytes = sizeOf(frame)
+    this.#bytes += bytes
     if (this.#stalledSince === null) {
       if (!this.#isDue) {
         this.#isDue = true
         this.#turns.later(this)
       }
     } else {
-      this.#turns.waiting(frame.byteLength)
+      this.#turns.waiting(bytes)
     }
     if (this.#bytes > this.#limits.bytesMax || this.#frames.length > this.#limits.messagesMax) {
       // Of what came in one turn the socket may take all, so it is asked before it is called slow.
@@ -92,6 +117,9 @@ export class Outbox {
     this.#turns.unstall(this, this.#bytes)
     this.#stalledSince = null
     this.flush()
+    if (!this.#wasBehind || this.isBehind || this.#isClosed) return
+    this.#wasBehind = false
+    this.#sink.relieved()
   }
 
   /** Resolves when nothing waits: everything was handed over, or given up. */
@@ -124,10 +152,11 @@ export class Outbox {
     let [count, bytes] = [0, 0]
     if (this.#bytes <= WRITE_BYTES) [count, bytes] = [this.#frames.length, this.#bytes]
     else {
-      for (const { byteLength } of this.#frames) {
-        if (count > 0 && bytes + byteLength > WRITE_BYTES) break
+      for (const frame of this.#frames) {
+        const size = sizeOf(frame)
+        if (count > 0 && bytes + size > WRITE_BYTES) break
         count += 1
-        bytes += byteLength
+        bytes += size
       }
     }
     const batch = count === this.#frames.length ? this.#frames : this.#frames.slice(0, count)
@@ -153,4 +182,8 @@ export class Outbox {
 }
 
 /** Shared by all outboxes that are empty, and never written to. */
-const EMPTY: Uint8Array[] = []
+const EMPTY: Entry[] = []
+
+function sizeOf(entry: Entry): number {
+  return typeof entry === 'string' ? framedBytes(entry.length) : entry.byteLength
+}

@@ -41,6 +41,14 @@ export class SocketLine implements Line, Sink {
     if (this.#code === null) this.#outbox.push(frame)
   }
 
+  sendText(message: string): void {
+    if (this.#code === null) this.#outbox.text(message)
+  }
+
+  get isBehind(): boolean {
+    return this.#outbox.isBehind
+  }
+
   idle(): Promise<void> {
     return this.#outbox.idle()
   }
@@ -74,6 +82,10 @@ export class SocketLine implements Line, Sink {
     this.#code = CLOSE.slowConsumer
     this.#ws.close(CLOSE.slowConsumer, `slow consumer: ${reason}`.slice(0, 120))
     setTimeout(() => this.#ws.terminate(), CUT_MS).unref()
+  }
+
+  relieved(): void {
+    this.#listener?.relieved()
   }
 
   #gone(code: number): void {

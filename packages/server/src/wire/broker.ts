@@ -21,7 +21,8 @@ export const brokerRecord = record('Broker', 'A broker that users can connect, a
   sessions: Type.Array(word(SESSIONS)),
   market_data: record('BrokerMarketData', 'What the market data stream can carry.', {
     channels: Type.Array(word(MARKET_DATA_CHANNELS)),
-    intervals: Type.Array(Type.String({ examples: ['1m'] }))
+    intervals: Type.Array(Type.String({ examples: ['1m'] }), { description: 'Of its own past bars; others are made of these.' }),
+    backfill_max: Type.Integer({ description: 'Most bars that `backfill_nbars` may ask for.' })
   }),
   notional: Type.Boolean({ description: 'Whether `order_notional` is taken.' }),
   fractional: Type.Boolean({ description: 'Whether quantities may have decimals.' }),
@@ -42,7 +43,11 @@ export function presentBroker(broker: BrokerCapabilities): Static<typeof brokerR
     times_in_force: lists(broker.timesInForce),
     sides: lists(broker.sides),
     sessions: [...broker.sessions],
-    market_data: { channels: [...broker.marketData.channels], intervals: [...broker.marketData.historyIntervals] },
+    market_data: {
+      channels: [...broker.marketData.channels],
+      intervals: [...broker.marketData.historyIntervals],
+      backfill_max: broker.marketData.backfillMax
+    },
     notional: broker.notional,
     fractional: broker.fractional,
     replace: broker.replace,

@@ -87,7 +87,7 @@ export const marketSnapshot = record('MarketSnapshot', 'Asks for past bars; at m
 
 const subscription = { broker: Type.String(), channel, symbol }
 /** Fields that only some channels have; the empty string elsewhere in a list. */
-const parameters = { interval: Type.Optional(interval), session: Type.Optional(session) }
+const parameters = { interval: Type.Optional(interval), session: Type.Optional(Type.String({ description: 'As it was asked for.' })) }
 
 export const marketAuthSuccess = record('MarketAuthSuccess', 'The token is good.', {
   type: Type.Literal('auth_success'),

@@ -103,6 +103,10 @@ function isUpdate(frame: Uint8Array): boolean {
 function passed(line: Line): Line {
   return {
     send: frame => line.send(frame),
+    sendText: message => line.sendText(message),
+    get isBehind() {
+      return line.isBehind
+    },
     idle: () => line.idle(),
     finish: (code, reason) => line.finish(code, reason),
     pause: () => line.pause(),

@@ -72,6 +72,18 @@ export class SceneLine implements Line, Sink {
     if (!this.#isFinishing && !this.#isOver) this.#outbox.push(frame)
   }
 
+  sendText(message: string): void {
+    if (!this.#isFinishing && !this.#isOver) this.#outbox.text(message)
+  }
+
+  get isBehind(): boolean {
+    return this.#outbox.isBehind
+  }
+
+  relieved(): void {
+    this.#listener?.relieved()
+  }
+
   idle(): Promise<void> {
     return this.#outbox.idle()
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { textFrame } from '../../src/stream/frame.ts'
 import { OUTBOX_LIMITS, Outbox, type OutboxLimits, type Sink } from '../../src/stream/outbox.ts'
 import { Turns } from '../../src/stream/turns.ts'
 
@@ -36,6 +37,7 @@ class Reader implements Sink {
   takes = true
   readonly pieces: Uint8Array[] = []
   given: string | null = null
+  reliefs = 0
 
   write(bytes: Uint8Array): boolean {
     this.pieces.push(bytes)
@@ -44,6 +46,10 @@ class Reader implements Sink {
 
   overflowed(reason: string): void {
     this.given = reason
+  }
+
+  relieved(): void {
+    this.reliefs += 1
   }
 
   get text(): string {
@@ -154,4 +160,47 @@ test('above the bound of the process the longest queue goes, and the others keep
   short.sink.takes = true
   short.outbox.drained()
   assert.equal(short.sink.text, 'xabc')
+})
+
+test('messages become frames as they are written, in order with frames of every other kind', () => {
+  const bench = new Bench()
+  const { outbox, sink } = bench.reader()
+  const messages = ['', 'a', 'b'.repeat(125), 'c'.repeat(126), 'd'.repeat(60_000)]
+  for (const message of messages) outbox.text(message)
+  outbox.push(textFrame(Buffer.from('é')))
+  outbox.text('z')
+  bench.turn()
+  const expected = [...messages, 'é', 'z'].map(message => Buffer.from(textFrame(Buffer.from(message))))
+  assert.ok(Buffer.concat(sink.pieces).equals(Buffer.concat(expected)))
+})
+
+test('a message longer than a write goes out in pieces, as the reader takes them', () => {
+  const bench = new Bench()
+  const { outbox, sink } = bench.reader()
+  sink.takes = false
+  const message = 'x'.repeat(200_000)
+  outbox.text(message)
+  bench.turn()
+  assert.equal(sink.pieces.length, 1)
+  assert.ok((sink.pieces[0]?.byteLength ?? 0) <= 64 * 1024)
+  sink.takes = true
+  outbox.drained()
+  assert.ok(Buffer.concat(sink.pieces).equals(Buffer.from(textFrame(Buffer.from(message)))))
+})
+
+test('a reader is behind once a whole write waits for it, and is told when that is over', () => {
+  const bench = new Bench()
+  const { outbox, sink } = bench.reader()
+  sink.takes = false
+  outbox.text('first')
+  bench.turn()
+  assert.equal(outbox.isBehind, false)
+  for (let count = 0; count < 70; count += 1) outbox.text('x'.repeat(1_000))
+  assert.equal(outbox.isBehind, true)
+  outbox.drained()
+  assert.equal(outbox.isBehind, false)
+  assert.equal(sink.reliefs, 1)
+  sink.takes = true
+  outbox.drained()
+  assert.equal(sink.reliefs, 1)
 })

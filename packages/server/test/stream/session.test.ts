@@ -27,6 +27,12 @@ class Kept implements Line {
     )
   }
 
+  sendText(message: string): void {
+    this.messages.push(JSON.parse(message))
+  }
+
+  readonly isBehind = false
+
   idle(): Promise<void> {
     return Promise.resolve()
   }

@@ -12,11 +12,13 @@ import {
 } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import { Book } from './book.ts'
+import type { ScriptedMarket } from './market.ts'
 import type { CommandKind, CommandPlan, ReadKind, ReadPlan } from './plans.ts'
 import { ScriptedSession } from './session.ts'
 import { Streams } from './streams.ts'
 
 export type { Book } from './book.ts'
+export { ScriptedMarket, type ScriptedTopic } from './market.ts'
 export type { CommandKind, CommandPlan, Delivery, ReadKind, ReadPlan } from './plans.ts'
 
 export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
@@ -54,6 +56,8 @@ export class ScriptedBroker {
   readonly capabilities: BrokerCapabilities
   readonly streams: Streams
   readonly book: Book
+  /** Null: it has none. */
+  market: ScriptedMarket | null = null
   readonly commands: SentCommand[] = []
   readonly reads: Record<ReadKind, number> = { accounts: 0, balances: 0, positions: 0, orders: 0, transactions: 0, findOrder: 0 }
   /** Sessions opened. */

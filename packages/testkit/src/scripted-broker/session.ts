@@ -30,7 +30,7 @@ export class ScriptedSession implements Broker {
   }
 
   get market() {
-    return null
+    return this.#broker.market
   }
 
   get capabilities() {

@@ -22,6 +22,8 @@ const PICTURES_AT_ONCE = 16
 type MirrorsParts = Omit<MirrorParts, 'snapshots' | 'health' | 'turns'> & {
   readonly gateway: OrderGateway
   readonly resolver: Resolver
+  /** Whether the connection's market data is followed, whatever its mirror does. */
+  readonly isWatched: (connectionId: ConnectionId) => boolean
 }
 
 interface Entry {
@@ -200,7 +202,7 @@ export class Mirrors {
         const isWantedAgain = this.#mirrors.get(connectionId)?.wantedAt !== wantedAt || this.#holds.has(connectionId)
         if (unfinished?.length === 0 && !isWantedAgain) await this.#drop(connectionId)
       }
-      if (!signal.aborted) await this.#parts.sessions.closeIdle(connectionId => this.#mirrors.has(connectionId))
+      if (!signal.aborted) await this.#parts.sessions.closeIdle(connectionId => this.#mirrors.has(connectionId) || this.#parts.isWatched(connectionId))
     }
   }
 

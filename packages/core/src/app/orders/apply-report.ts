@@ -48,12 +48,21 @@ export function applyReport(order: Order, report: OrderReport, method: ReportMet
 function eventsOf(order: Order, report: OrderReport): readonly OrderEvent[] {
   const { status: to, updatedAt: at, releases } = report
   const fills: readonly OrderEvent[] = (report.fills ?? []).map(fill => ({ type: 'fill', fill }))
+  const legFills: readonly OrderEvent[] = (report.legs ?? []).flatMap(leg =>
+    leg.fills.map(fill => ({ type: 'leg_fill', leg, fill }) as const)
+  )
   const total: readonly OrderEvent[] =
     report.fills === null && report.filledTotal !== null ? [{ type: 'filled_total', ...report.filledTotal, at }] : []
   // What is told only now has been working in between: an order that nobody heard of cannot be cancelled or replaced before it works.
   const isBehind = order.status === 'pending' && !ARROWS.pending.includes(to) && ARROWS.working.includes(to)
   const between: readonly OrderEvent[] = isBehind ? [{ type: 'status', to: 'working', at }] : []
-  return [...fills, ...total, ...between, releases === true ? { type: 'status', to, at, releases } : { type: 'status', to, at }]
+  return [
+    ...fills,
+    ...legFills,
+    ...total,
+    ...between,
+    releases === true ? { type: 'status', to, at, releases } : { type: 'status', to, at }
+  ]
 }
 
 /** The broker's descriptive fields; those of an outdated picture of the order are left alone. */
@@ -94,6 +103,7 @@ const COMPARED = [
   'submission',
   'pendingRequest',
   'fills',
+  'legs',
   'brokerOrderId',
   'brokerStatus',
   'brokerMessage',

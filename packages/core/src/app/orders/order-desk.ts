@@ -194,6 +194,10 @@ function isWritten(order: Order, stored: Order | null): boolean {
     stored.systemTime === order.systemTime &&
     stored.submission.state === order.submission.state &&
     stored.submission.since === order.submission.since &&
-    stored.fills.length === order.fills.length
+    fillCount(stored) === fillCount(order)
   )
+}
+
+function fillCount({ fills, legs }: Order): number {
+  return (legs ?? []).reduce((count, leg) => count + leg.fills.length, fills.length)
 }

@@ -159,7 +159,7 @@ function checkSupport({ instrument, type, tif, side, notional, quantity }: Order
   demand(FIELD.instrument, capabilities.instruments, instrument, 'an instrument')
   demand(FIELD.type, capabilities.orderTypes[instrument], type, `an order type for ${instrument}`)
   demand(FIELD.tif, capabilities.timesInForce[instrument], tif, `a time in force for ${instrument}`)
-  if (instrument !== 'MLEG_OPT') demand(FIELD.side, capabilities.sides[instrument], side, `a side for ${instrument}`)
+  demand(FIELD.side, capabilities.sides[instrument], side, `a side for ${instrument}`)
   if (notional !== null && !capabilities.notional) {
     throw new ServiceError('order_not_supported', `order_notional: ${name} takes no orders by amount; send order_qty.`)
   }

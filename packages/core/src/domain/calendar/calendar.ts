@@ -12,14 +12,31 @@ export interface Span {
   readonly end: number
 }
 
+/** The last year that dates are given for: later ones do not fit `YYYY-MM-DD`. */
+export const LAST_YEAR = 9_998
+
+/** A date or instant outside the years that a calendar knows the rules of. */
+export class OutsideCalendar extends RangeError {
+  override readonly name = 'OutsideCalendar'
+
+  constructor(asked: string | number, firstYear: number) {
+    super(`the calendar knows the years ${firstYear} to ${LAST_YEAR}, asked for ${asked}; ask for dates within them`)
+  }
+}
+
 /** Dates are `YYYY-MM-DD` in the calendar's own zone; instants are milliseconds since the epoch. */
 export interface TradingCalendar {
   readonly id: string
   /** The IANA zone that its dates and hours are written in. */
   readonly zone: string
+  /** On how many days of a week trading dates can fall: 5 leaves weekends out. */
+  readonly daysAWeek: 5 | 7
   /** The date an instant falls on in the calendar's zone, a trading day or not. */
   dateAt(instant: number): Day
-  /** The open stretches of a date, ascending, none overlapping; empty when the market is closed all day. */
+  /**
+   * The open stretches of a trading date, ascending, none overlapping; empty when the market is closed all day. Where trading begins the evening
+   * before, the stretches do too.
+   */
   spansOn(date: string): readonly Span[]
   phaseAt(instant: number): Phase
   /** The first instant after `instant` at which {@link phaseAt} answers something else; null when it never does. */

@@ -1,4 +1,5 @@
 /** The days on which United States equity exchanges are shut or close early: rules first, then what no rule foresees. */
+import { OutsideCalendar } from './calendar.ts'
 
 /** The first year the rules hold for: Martin Luther King day was first kept in 1998. */
 export const FIRST_YEAR = 1998
@@ -33,15 +34,15 @@ type Date = Temporal.PlainDate
 
 /**
  * The full-day closures of a year, as `YYYY-MM-DD`. Weekends are not listed.
- * @throws RangeError before {@link FIRST_YEAR}
+ * @throws OutsideCalendar before {@link FIRST_YEAR}
  */
 export function usHolidays(year: number): ReadonlySet<string> {
-  if (!Number.isInteger(year) || year < FIRST_YEAR) throw new RangeError(`the exchange calendar begins in ${FIRST_YEAR}, asked for ${year}`)
+  if (!Number.isInteger(year) || year < FIRST_YEAR) throw new OutsideCalendar(year, FIRST_YEAR)
   const days = [
     newYear(year),
     nthWeekday(year, 1, MONDAY, 3), // Martin Luther King
     nthWeekday(year, 2, MONDAY, 3), // Washington
-    easterSunday(year).subtract({ days: 2 }), // Good Friday
+    goodFriday(year),
     lastMondayOfMay(year), // Memorial Day
     year >= 2022 ? observed(day(year, 6, 19)) : null, // Juneteenth
     observed(day(year, 7, 4)), // Independence Day
@@ -56,7 +57,7 @@ export function usHolidays(year: number): ReadonlySet<string> {
 
 /**
  * The days of a year with a regular session that ends at 13:00, as `YYYY-MM-DD`.
- * @throws RangeError before {@link FIRST_YEAR}
+ * @throws OutsideCalendar before {@link FIRST_YEAR}
  */
 export function usEarlyCloses(year: number): ReadonlySet<string> {
   const holidays = usHolidays(year)
@@ -64,6 +65,11 @@ export function usEarlyCloses(year: number): ReadonlySet<string> {
   const dates = days.filter(date => date.dayOfWeek <= FRIDAY).map(date => date.toString())
   const once = [...EARLY_ONCE].filter(date => date.startsWith(`${year}-`))
   return new Set([...dates, ...once].filter(date => !holidays.has(date)))
+}
+
+/** @param year any of the Gregorian calendar */
+export function goodFriday(year: number): Date {
+  return easterSunday(year).subtract({ days: 2 })
 }
 
 /** A Sunday holiday is kept on Monday, a Saturday one on Friday. */

@@ -1,5 +1,6 @@
 /** Dates of a zone and the instants they begin at. */
 import type { Day } from '../timestamp.ts'
+import { LAST_YEAR, OutsideCalendar } from './calendar.ts'
 
 /** A plain date as the text it is known by. */
 export function dayText(date: Temporal.PlainDate): Day {
@@ -14,4 +15,14 @@ export function dateAtInstant(instant: number, zone: string): Day {
 /** The instant, in milliseconds since the epoch, at which a date begins in an IANA zone. */
 export function midnight(date: Temporal.PlainDate | string, zone: string): number {
   return Temporal.PlainDate.from(date).toZonedDateTime(zone).epochMilliseconds
+}
+
+/** As {@link dateAtInstant}. @throws OutsideCalendar for an instant that is not within `firstYear` to {@link LAST_YEAR} */
+export function dateWithin(instant: number, zone: string, firstYear: number): Day {
+  const year = new Date(instant).getUTCFullYear()
+  if (year >= firstYear - 1 && year <= LAST_YEAR + 1) {
+    const date = dateAtInstant(instant, zone)
+    if (Number(date.slice(0, 4)) >= firstYear && Number(date.slice(0, 4)) <= LAST_YEAR) return date
+  }
+  throw new OutsideCalendar(Number.isNaN(year) ? instant : new Date(instant).toISOString(), firstYear)
 }

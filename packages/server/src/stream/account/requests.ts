@@ -1,14 +1,13 @@
 // Reads what a client says on the broker stream. Fields nobody knows are let be: a newer client may send them.
 import type { UserId } from '@trunkline/core/domain/ids'
 import { STREAM_VERSION, TOPICS } from '../../wire/stream.ts'
+import { type Message, shown } from '../message.ts'
 import { ALL_TOPICS, TOPIC_BITS } from './feed.ts'
 
 /** A message that cannot be done as it is; the reason is fit to show. */
 export class Unfit extends Error {
   override readonly name = 'Unfit'
 }
-
-export type Message = Readonly<Record<string, unknown>>
 
 export interface Authenticate {
   readonly clientId: string
@@ -24,16 +23,6 @@ export interface SubscribeUser {
 
 const USER_ID_MAX = 64
 const EXTENSIONS_MAX = 16
-
-/** The message, if it is a JSON object; null otherwise. */
-export function readMessage(text: string): Message | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.assign(Object.create(null), value) : null
-  } catch {
-    return null
-  }
-}
 
 /** @throws Unfit */
 export function readAuthenticate({ client_id, client_secret, version, extensions }: Message): Authenticate {
@@ -100,9 +89,4 @@ function readExtensions(extensions: unknown): ReadonlySet<string> {
     throw new Unfit(`extensions must be a list of at most ${EXTENSIONS_MAX} names.`)
   }
   return new Set(extensions)
-}
-
-/** What was found, cut to a length that can be shown. */
-function shown(value: unknown): string {
-  return value === undefined ? 'missing' : (JSON.stringify(value)?.slice(0, 60) ?? typeof value)
 }

@@ -13,6 +13,7 @@ import { type ServerMessage, STREAM_VERSION } from '../../wire/stream.ts'
 import { messageFrame } from '../frame.ts'
 import { INBOX_LIMITS, Inbox, type InboxLimits, type InboxOwner } from '../inbox.ts'
 import { CLOSE, type Line, type Listener } from '../line.ts'
+import { type Message, readMessage } from '../message.ts'
 import type { Feed, Subscriber } from './feed.ts'
 import { type Hub, statusMessage } from './hub.ts'
 import type { Places } from './places.ts'
@@ -102,6 +103,9 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     this.text('')
   }
 
+  /** Its updates are never thinned, so there is nothing to catch up with. */
+  relieved(): void {}
+
   gone(): void {
     this.#end()
     this.#deps.gone(this)
@@ -138,7 +142,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
 
   handle(text: string): Promise<void> | undefined {
     if (this.#isOver) return undefined
-    const message = requests.readMessage(text)
+    const message = readMessage(text)
     const action = message?.action
     if (message !== null && action === 'authenticate') return this.#authenticate(message)
     if (this.#platform === null) {
@@ -169,7 +173,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     }
   }
 
-  async #authenticate(message: requests.Message): Promise<void> {
+  async #authenticate(message: Message): Promise<void> {
     if (this.#platform !== null) {
       this.#say({ type: 'auth_error', message: 'This session is authenticated already; go on with it, or open another one.' })
       return

@@ -1,0 +1,302 @@
+import { OutsideCalendar } from '../../domain/calendar/index.ts'
+import { BarBuilder } from '../../domain/market/bar-builder.ts'
+import { type Bar, type ChainEntry, type Depth, msOfNanos, type Quote, type Trade } from '../../domain/market/records.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../ports/log.ts'
+import type { MarketSource } from '../../ports/market.ts'
+import type { Meter } from '../../ports/meter.ts'
+import type { BarPlan } from './bar-plan.ts'
+import type { History } from './history.ts'
+import type { SharedTopic, TopicListener } from './shared-topic.ts'
+
+/** Who is told of a feed's bars. */
+export interface BarListener {
+  bar(bar: Bar): void
+  interrupted(reason: string): void
+}
+
+export interface BarFeedDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly meter: Meter
+}
+
+/** At least so long between two states of an open bar, in milliseconds. */
+const OPEN_EVERY_MS = 250
+/** After a bar's end what belongs to it may still be on its way. */
+const GRACE_MS = 2_000
+/** Closed bars remembered for who joins while one closes. */
+const RECENT_MAX = 64
+/** What may come while the history is asked; beyond it the feed begins again. */
+const BUFFERED_MAX = 100_000
+const MINUTE_MS = 60_000
+/** Clocks differ; beyond this what is told of has not happened. */
+const AHEAD_MS = 600_000
+const RETRY_MS = { first: 500, longest: 30_000 }
+
+/**
+ * Bars of one interval and session of one symbol, for everybody who wants them. Begins with what the broker's history has of the bar under way, and
+ * after a loss with everything since the last bar that closed, so that each bar closes once and none is missing.
+ */
+export class BarFeed implements TopicListener {
+  readonly plan: BarPlan
+  readonly #deps: BarFeedDeps
+  readonly #source: MarketSource
+  readonly #history: History
+  readonly #topic: SharedTopic
+  #listeners: readonly BarListener[] = []
+  #builder: BarBuilder
+  #recent: Bar[] = []
+  /** The start of the last bar that was told closed, and its end. */
+  #closed: { readonly start: number; readonly end: number } | null = null
+  /** The start of the first bar that was followed. */
+  #from: number | null = null
+  /** What came while the history was asked; null when nothing is asked. */
+  #buffer: (Bar | Trade)[] | null = []
+  /** Counts recoveries: one that was overtaken by the next comes to nothing. */
+  #recovery = 0
+  #ready = Promise.withResolvers<void>()
+  /** Closed bars that wait for one before them, which is taken from history. */
+  #mending: Bar[] | null = null
+  /** What is told of before this instant may be true. */
+  #foreseen = 0
+  #toldRevision = -1
+  #pulse: Disposable | null = null
+  #late = 0
+  #isOver = false
+
+  constructor(
+    deps: BarFeedDeps,
+    plan: BarPlan,
+    parts: { readonly source: MarketSource; readonly history: History; readonly topic: SharedTopic }
+  ) {
+    this.#deps = deps
+    this.plan = plan
+    this.#source = parts.source
+    this.#history = parts.history
+    this.#topic = parts.topic
+    this.#builder = this.#newBuilder()
+    // Nobody waits for a feed that is given up before it is ready.
+    this.#ready.promise.catch(() => undefined)
+    this.#topic.add(this)
+    void this.#recover()
+  }
+
+  get topic(): SharedTopic {
+    return this.#topic
+  }
+
+  /** Resolves when the bar under way is known. @throws what the history threw */
+  ready(): Promise<void> {
+    return this.#ready.promise
+  }
+
+  /** Whether it follows the broker now. */
+  get isLive(): boolean {
+    return this.#buffer === null && this.#topic.state === 'live'
+  }
+
+  /** The last bars that closed, ascending. */
+  get recent(): readonly Bar[] {
+    return this.#recent
+  }
+
+  /** The bar under way; null when nothing has traded in it, or it is not known at the moment. */
+  open(): Bar | null {
+    return this.#buffer === null && this.#mending === null ? this.#builder.open : null
+  }
+
+  add(listener: BarListener): void {
+    this.#listeners = [...this.#listeners, listener]
+  }
+
+  remove(listener: BarListener): void {
+    this.#listeners = this.#listeners.filter(other => other !== listener)
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#recovery += 1
+    this.#topic.remove(this)
+    this.#pulse?.[Symbol.dispose]()
+    this.#listeners = []
+  }
+
+  /** The market's time is `presentMs`: a bar whose time is over closes although nothing more comes. To be called about once a second. */
+  tick(presentMs: number): void {
+    const until = this.#builder.openUntil
+    if (this.#buffer !== null || until === null || until > presentMs - GRACE_MS || this.#topic.state !== 'live') return
+    this.#haveClosed(this.#builder.closeUntil(presentMs - GRACE_MS))
+    const { late } = this.#builder.passed
+    for (; this.#late < late; this.#late += 1) this.#deps.meter.count('market_late_trades_total')
+  }
+
+  trade(trade: Trade): void {
+    if (this.#buffer !== null) {
+      this.#keep(trade)
+      return
+    }
+    this.#take(trade)
+    this.#changed()
+  }
+
+  bar(bar: Bar): void {
+    if (this.#buffer !== null) {
+      this.#keep(bar)
+      return
+    }
+    this.#take(bar)
+    this.#changed()
+  }
+
+  live(): void {
+    void this.#recover()
+  }
+
+  interrupted(reason: string): void {
+    this.#recovery += 1
+    this.#buffer = []
+    for (const listener of this.#listeners) listener.interrupted(reason)
+  }
+
+  quote(_: Quote): void {}
+  depth(_: Depth): void {}
+  chain(_: ChainEntry): void {}
+
+  /** Takes up from history what is missing, then what came meanwhile. A history that does not answer is asked again. */
+  async #recover(): Promise<void> {
+    const recovery = ++this.#recovery
+    this.#buffer = []
+    for (let attempt = 0; recovery === this.#recovery; attempt += 1) {
+      try {
+        const liveSince = this.#source.presentMs()
+        const past = await this.#missing(liveSince)
+        if (recovery === this.#recovery) this.#takeUp(past, liveSince)
+        this.#ready.resolve()
+        return
+      } catch (cause) {
+        if (recovery !== this.#recovery) return
+        this.#deps.log.warn('bars could not be taken up from history', { symbol: this.plan.symbol, cause })
+        // Whoever waits for the first bars is told; they may ask again.
+        this.#ready.reject(cause)
+        await this.#deps.clock.sleep(Math.min(RETRY_MS.longest, RETRY_MS.first * 2 ** attempt))
+      }
+    }
+  }
+
+  /** Small past bars since the last one that closed, or of the bar under way. */
+  async #missing(presentMs: number): Promise<readonly Bar[]> {
+    const { clock, past, seed } = this.plan
+    this.#from ??= clock.startOf(presentMs)
+    const from = this.#closed?.end ?? this.#from
+    if (from === null || from > presentMs) return []
+    const bars: Bar[] = []
+    let minutesFrom = from
+    if (past.interval.unit !== 'minute') {
+      minutesFrom = Math.max(from, past.clock.startOf(presentMs) ?? presentMs)
+      if (minutesFrom > from) {
+        for await (const page of this.#history.base(this.plan, past, from, minutesFrom)) bars.push(...page.filter(({ closed }) => closed))
+      }
+    }
+    for await (const page of this.#history.base(this.plan, seed, minutesFrom, this.#source.presentMs() + MINUTE_MS)) bars.push(...page)
+    return bars
+  }
+
+  #takeUp(past: readonly Bar[], liveSince: number): void {
+    const came = this.#buffer ?? []
+    this.#buffer = null
+    this.#mending = null
+    this.#builder = this.#newBuilder()
+    this.#late = 0
+    if (this.#closed !== null) this.#builder.closeUntil(this.#closed.end)
+    if (this.plan.live === null) {
+      // The minute in which trades began to come is known in part only, and its bar is taken from history once it closes.
+      const minute = this.plan.seed.clock.startOf(liveSince)
+      this.#builder.completeFrom(minute === null ? liveSince : this.plan.seed.clock.endOf(minute))
+    }
+    // Only the newest small bar can be open; of one that trades continue, only what they tell counts.
+    for (const bar of past) if (bar.closed || this.plan.live !== null) this.#take(bar)
+    for (const event of came) this.#take(event)
+    this.#changed()
+  }
+
+  #newBuilder(): BarBuilder {
+    return new BarBuilder(this.plan.clock, this.plan.seed.clock)
+  }
+
+  #take(event: Bar | Trade): void {
+    // One wrong time ahead would close the present bar, and make everything after it late.
+    const at = 'startMs' in event ? event.startMs : msOfNanos(event.at)
+    if (at >= this.#foreseen && !this.#isForeseeable(at)) return
+    try {
+      this.#haveClosed('startMs' in event ? this.#builder.bar(event) : this.#builder.trade(event))
+    } catch (cause) {
+      if (!(cause instanceof OutsideCalendar)) throw cause
+      this.#deps.log.warn('a broker told of a time its market never knew; left out', { symbol: this.plan.symbol, cause })
+    }
+  }
+
+  #isForeseeable(at: number): boolean {
+    this.#foreseen = this.#source.presentMs() + AHEAD_MS
+    if (at < this.#foreseen) return true
+    this.#deps.log.warn('a broker told of the future; left out', { symbol: this.plan.symbol, at })
+    return false
+  }
+
+  #haveClosed(bars: readonly Bar[]): void {
+    for (const bar of bars) {
+      if (this.#mending !== null) this.#mending.push(bar)
+      else if (this.#builder.isWhole(bar)) this.#tellClosed(bar)
+      else void this.#mend(bar)
+    }
+  }
+
+  /** Takes a bar that was seen in part from history; those that close meanwhile wait. */
+  async #mend(bar: Bar): Promise<void> {
+    const recovery = this.#recovery
+    const waiting: Bar[] = []
+    this.#mending = waiting
+    let whole = bar
+    try {
+      for await (const page of this.#history.read(this.plan, bar.startMs, bar.startMs + 1)) {
+        for (const past of page) if (past.startMs === bar.startMs) whole = { ...past, closed: true }
+      }
+    } catch (cause) {
+      this.#deps.log.warn('a bar that was seen in part could not be taken from history', { symbol: this.plan.symbol, cause })
+    }
+    if (recovery !== this.#recovery) return
+    this.#mending = null
+    for (const closed of [whole, ...waiting]) this.#tellClosed(closed)
+    this.#changed()
+  }
+
+  #tellClosed(bar: Bar): void {
+    if (this.#isOver || (this.#closed !== null && bar.startMs <= this.#closed.start)) return
+    this.#closed = { start: bar.startMs, end: this.plan.clock.endOf(bar.startMs) }
+    this.#recent.push(bar)
+    if (this.#recent.length > RECENT_MAX) this.#recent.shift()
+    this.#toldRevision = this.#builder.revision
+    for (const listener of this.#listeners) listener.bar(bar)
+  }
+
+  #changed(): void {
+    if (this.#pulse !== null || this.#isOver) return
+    this.#pulse = this.#deps.clock.alarm(OPEN_EVERY_MS, () => {
+      this.#pulse = null
+      if (this.#builder.revision !== this.#toldRevision) this.#changed()
+    })
+    this.#tellOpen()
+  }
+
+  #tellOpen(): void {
+    this.#toldRevision = this.#builder.revision
+    const open = this.open()
+    if (open !== null) for (const listener of this.#listeners) listener.bar(open)
+  }
+
+  #keep(event: Bar | Trade): void {
+    if (this.#buffer === null) return
+    this.#buffer.push(event)
+    if (this.#buffer.length > BUFFERED_MAX) void this.#recover()
+  }
+}

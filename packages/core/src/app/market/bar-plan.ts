@@ -1,0 +1,97 @@
+import { OutsideCalendar } from '../../domain/calendar/index.ts'
+import { Malformed } from '../../domain/malformed.ts'
+import { type BarClock, barClock } from '../../domain/market/bar-clock.ts'
+import { canonicalInterval, fits, type Interval, parseInterval } from '../../domain/market/interval.ts'
+import type { Session } from '../../domain/vocabulary.ts'
+import type { MarketDataCapabilities } from '../../ports/broker.ts'
+import type { MarketInstrument } from '../../ports/market.ts'
+import { MarketRefusal } from './refusal.ts'
+import { BROKER_DEFAULT } from './watcher.ts'
+
+/** Bars of the broker's that others are made of. */
+export interface BaseBars {
+  /** The broker's word for them. */
+  readonly word: string
+  readonly interval: Interval
+  readonly clock: BarClock
+}
+
+/** How bars of one interval and session of one symbol come about. */
+export interface BarPlan {
+  readonly symbol: string
+  readonly session: Session
+  readonly clock: BarClock
+  /** Past bars: the broker's own of the very kind where it has them, else what they are made of. */
+  readonly past: BaseBars
+  /** Past bars of minutes that fit before what comes live. */
+  readonly seed: BaseBars
+  /** The broker's own bars to follow live, or null: they are built from its trades. */
+  readonly live: BaseBars | null
+}
+
+/** @throws MarketRefusal unsupported_interval */
+export function barPlan(
+  { symbol, instrument, calendar }: MarketInstrument,
+  intervalText: string,
+  session: Session,
+  { historyIntervals, liveIntervals }: MarketDataCapabilities
+): BarPlan {
+  const interval = readInterval(intervalText)
+  const isShare = instrument === 'STK'
+  const clock = barClock(interval, session, calendar, isShare)
+  const base = (word: string): BaseBars => {
+    const found = parseInterval(word)
+    return { word, interval: found, clock: barClock(found, session, calendar, isShare) }
+  }
+  /** The longest of these that the bars can be made of. Days and longer are the broker's own session's. */
+  const longest = (words: readonly string[], isWanted: (base: Interval) => boolean): BaseBars | null =>
+    words
+      .map(base)
+      .filter(({ interval: found }) => isWanted(found) && isMadeOf(interval, found, clock))
+      .filter(({ interval: found }) => found.unit === 'minute' || session === BROKER_DEFAULT)
+      .reduce<BaseBars | null>((best, next) => (best === null || isLonger(next.interval, best.interval) ? next : best), null)
+
+  const past = longest(historyIntervals, () => true)
+  const live = longest(
+    liveIntervals.filter(word => historyIntervals.includes(word)),
+    ({ unit }) => unit === 'minute'
+  )
+  const seed = live ?? longest(historyIntervals, ({ unit, count }) => unit === 'minute' && count === 1)
+  if (past === null || seed === null) {
+    const message = `${intervalText} cannot be had here: the broker has bars of ${historyIntervals.join(', ') || 'no length'}.`
+    throw new MarketRefusal('unsupported_interval', message)
+  }
+  return { symbol, session, clock, past, seed, live }
+}
+
+/** What `read` gives. @throws MarketRefusal invalid_request for instants outside the years the calendar knows */
+export function withinCalendar<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    if (cause instanceof OutsideCalendar) throw new MarketRefusal('invalid_request', `${cause.message}.`, cause)
+    throw cause
+  }
+}
+
+function readInterval(text: string): Interval {
+  try {
+    return parseInterval(text)
+  } catch (cause) {
+    if (cause instanceof Malformed) throw new MarketRefusal('unsupported_interval', `${cause.message}.`)
+    throw cause
+  }
+}
+
+function isMadeOf(interval: Interval, base: Interval, clock: BarClock): boolean {
+  // The same length in another session is another bar: it begins and ends elsewhere.
+  if (clock.session === BROKER_DEFAULT && canonicalInterval(interval) === canonicalInterval(base)) return true
+  return fits(base, interval, clock.gridMinutes)
+}
+
+const UNITS = ['minute', 'day', 'week', 'month', 'year']
+
+function isLonger(a: Interval, b: Interval): boolean {
+  const [unitA, unitB] = [UNITS.indexOf(a.unit), UNITS.indexOf(b.unit)]
+  return unitA === unitB ? a.count > b.count : unitA > unitB
+}

@@ -1,0 +1,179 @@
+import { Malformed } from '../../domain/malformed.ts'
+import { parseSymbol } from '../../domain/symbol.ts'
+import { parseDay } from '../../domain/timestamp.ts'
+import { SESSIONS, type Session } from '../../domain/vocabulary.ts'
+import { type BrokerCapabilities, BrokerFault, type GapCause } from '../../ports/broker.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../ports/log.ts'
+import type { MarketInstrument, MarketSource, Topic } from '../../ports/market.ts'
+import type { Meter } from '../../ports/meter.ts'
+import { keepNewest } from '../keep-newest.ts'
+import { limited } from '../limited.ts'
+import type { Timing } from '../timing.ts'
+import { BarFeeds } from './bar-feeds.ts'
+import { History, type PastBars, type SnapshotRequest } from './history.ts'
+import { MarketRefusal } from './refusal.ts'
+import { sessionTrades } from './session-trades.ts'
+import { TopicWatch } from './topic-watch.ts'
+import { Topics } from './topics.ts'
+import { Watchdog } from './watchdog.ts'
+import type { Watch, WatchRequest } from './watcher.ts'
+
+export interface ConnectionMarketDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly meter: Meter
+  readonly timing: Timing
+}
+
+export interface ConnectionMarketParts {
+  readonly source: MarketSource
+  readonly broker: BrokerCapabilities
+  /** Told every fault of the broker; gives whether the connection is broken now. */
+  readonly failed: (cause: unknown) => Promise<boolean>
+  /** Told every loss of a topic. */
+  readonly lost: (cause: GapCause) => void
+}
+
+const INSTRUMENTS_MAX = 5_000
+
+/** The market data of one connection: what its broker streams, shared by everybody who watches, and its history. */
+export class ConnectionMarket {
+  readonly #parts: ConnectionMarketParts
+  readonly #deps: ConnectionMarketDeps
+  readonly #topics: Topics
+  readonly #bars: BarFeeds
+  readonly #history: History
+  readonly #watchdog = new Watchdog()
+  /** Instruments that were asked for, for the watchdog, which cannot wait. */
+  readonly #instruments = new Map<string, MarketInstrument>()
+
+  constructor(deps: ConnectionMarketDeps, parts: ConnectionMarketParts) {
+    this.#deps = deps
+    this.#parts = parts
+    const { source, broker } = parts
+    this.#topics = new Topics(source, deps.clock, parts.lost)
+    this.#history = new History(deps, source, broker.marketData)
+    this.#bars = new BarFeeds(deps, { source, marketData: broker.marketData, topics: this.#topics, history: this.#history })
+  }
+
+  /** Topics the broker streams for it. */
+  get topics(): number {
+    return this.#topics.size
+  }
+
+  /** Checks what is asked for and has the broker stream it; told it is from {@link Watch.begin} on. @throws MarketRefusal */
+  async watch(request: WatchRequest): Promise<Watch> {
+    this.#demandChannel(request.channel)
+    const instrument = await this.#instrument(request.symbol)
+    const { symbol } = instrument
+    switch (request.channel) {
+      case 'quotes':
+      case 'depth':
+        return this.#topic({ channel: request.channel, symbol })
+      case 'trades': {
+        const filter = sessionTrades(this.#session(request.session, instrument), instrument)
+        return this.#topic({ channel: 'trades', symbol }, filter)
+      }
+      case 'options_chain':
+        return this.#topic({ channel: 'options_chain', symbol, expiration: await this.#expiration(symbol, request.expiration) })
+      case 'bars': {
+        const { backfillMax } = this.#parts.broker.marketData
+        if (request.backfill > backfillMax) {
+          throw new MarketRefusal('invalid_request', `backfill_nbars must be at most ${backfillMax} here, was ${request.backfill}.`)
+        }
+        const session = this.#session(request.session, instrument)
+        return this.#asked(() => this.#bars.watch({ instrument, interval: request.interval, session, backfill: request.backfill }))
+      }
+    }
+  }
+
+  /** Past bars of the broker's own session in pages, ascending. @throws MarketRefusal, before the first page or between two */
+  async past(request: SnapshotRequest): Promise<PastBars> {
+    this.#demandChannel('bars')
+    const instrument = await this.#instrument(request.symbol)
+    return this.#asked(async () => this.#history.snapshot(instrument, request))
+  }
+
+  /** Asks the broker for every topic anew. */
+  renew(): void {
+    for (const topic of this.#topics.all()) topic.renew()
+  }
+
+  /** To be called about once a second. */
+  tick(): void {
+    const presentMs = this.#parts.source.presentMs()
+    for (const topic of this.#topics.all()) this.#watchdog.look(topic, this.#instruments.get(topic.topic.symbol) ?? null, presentMs)
+    this.#bars.tick(presentMs)
+  }
+
+  end(): void {
+    this.#bars.end()
+    this.#topics.end()
+  }
+
+  async #topic(topic: Topic, filter: ((atMs: number) => boolean) | null = null): Promise<Watch> {
+    return new TopicWatch(this.#topics, await this.#topics.join(topic), filter)
+  }
+
+  #demandChannel(channel: WatchRequest['channel']): void {
+    const { name, marketData } = this.#parts.broker
+    if (marketData.channels.includes(channel)) return
+    throw new MarketRefusal('unsupported_channel', `${name} has no ${channel}; it has ${marketData.channels.join(', ')}.`)
+  }
+
+  async #instrument(text: string): Promise<MarketInstrument> {
+    const symbol = text.replaceAll(' ', '')
+    try {
+      parseSymbol(text)
+    } catch (cause) {
+      if (!(cause instanceof Malformed)) throw cause
+      throw new MarketRefusal('unsupported_symbol', `${cause.message}.`)
+    }
+    const found = await this.#asked(() => this.#limited(signal => this.#parts.source.instrument(symbol, signal)))
+    if (found === null) throw new MarketRefusal('unsupported_symbol', `${this.#parts.broker.name} has no market data of ${symbol}.`)
+    keepNewest(this.#instruments, found.symbol, found, INSTRUMENTS_MAX)
+    return found
+  }
+
+  async #expiration(underlying: string, text: string) {
+    const expiration = parseDay(text, 'expiration')
+    const listed = await this.#asked(() => this.#limited(signal => this.#parts.source.expirations(underlying, signal)))
+    if (listed.includes(expiration)) return expiration
+    const some = listed.slice(0, 6).join(', ')
+    const offer = listed.length === 0 ? 'it has no options' : `it has ${some}${listed.length > 6 ? ` and ${listed.length - 6} more` : ''}`
+    throw new MarketRefusal('unsupported_symbol', `${underlying} has no options that expire on ${expiration}: ${offer}.`)
+  }
+
+  #session(text: string, { instrument }: MarketInstrument): Session {
+    // Only shares have sessions: elsewhere the word is not even read.
+    if (instrument !== 'STK') return 'BrokerDefault'
+    const { sessions, name } = this.#parts.broker
+    const session = sessions.find(offered => offered === text)
+    if (session !== undefined) return session
+    const known = SESSIONS.some(word => word === text) ? `${name} does not offer ${text}` : 'the session is unknown'
+    throw new MarketRefusal('unsupported_session', `${known}; choose one of ${sessions.join(', ')}.`)
+  }
+
+  /** @throws MarketRefusal for every fault of the broker. */
+  async #asked<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask()
+    } catch (cause) {
+      throw await this.#refusalOf(cause)
+    }
+  }
+
+  #limited<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return limited(this.#deps.clock, this.#deps.timing.readMs, read)
+  }
+
+  async #refusalOf(cause: unknown): Promise<unknown> {
+    if (!(cause instanceof BrokerFault)) return cause
+    if (await this.#parts.failed(cause)) {
+      return new MarketRefusal('connection_broken', 'The broker rejects this connection; have the user connect it again.', cause)
+    }
+    if (cause.kind === 'refused') return new MarketRefusal('unsupported_symbol', cause.message, cause)
+    return new MarketRefusal('broker_unavailable', 'The broker does not answer just now; try again in a few seconds.', cause)
+  }
+}

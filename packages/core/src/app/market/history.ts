@@ -1,0 +1,144 @@
+import { BarBuilder } from '../../domain/market/bar-builder.ts'
+import { canonicalInterval } from '../../domain/market/interval.ts'
+import type { Bar } from '../../domain/market/records.ts'
+import { epochMs, type Timestamp } from '../../domain/timestamp.ts'
+import { BrokerFault, type MarketDataCapabilities } from '../../ports/broker.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { MarketInstrument, MarketSource } from '../../ports/market.ts'
+import type { Timing } from '../timing.ts'
+import { type BarPlan, type BaseBars, barPlan, withinCalendar } from './bar-plan.ts'
+import { MarketRefusal } from './refusal.ts'
+import { BROKER_DEFAULT } from './watcher.ts'
+
+export interface SnapshotRequest {
+  readonly symbol: string
+  readonly interval: string
+  readonly start: Timestamp
+  readonly end: Timestamp
+}
+
+/** Past bars in pages, ascending. */
+export type PastBars = AsyncIterable<readonly Bar[]>
+
+/** Bars one snapshot may have. */
+export const SNAPSHOT_BARS_MAX = 50_000
+/** Bars of the broker's that may be read to make others. */
+const BASE_BARS_MAX = 250_000
+/** A backfill looks further back so often, each time so much further, because markets close and symbols do not trade in every bar. */
+const STEPS_MAX = 6
+const STEP = 3
+/** A page that takes longer is given up. */
+const PAGE_MS = 15_000
+
+/** A broker's past bars, and longer ones made of them. */
+export class History {
+  readonly #deps: { readonly clock: Clock; readonly timing: Timing }
+  readonly #source: MarketSource
+  readonly #marketData: MarketDataCapabilities
+
+  constructor(deps: { readonly clock: Clock; readonly timing: Timing }, source: MarketSource, marketData: MarketDataCapabilities) {
+    this.#deps = deps
+    this.#source = source
+    this.#marketData = marketData
+  }
+
+  /** Bars with a start in [start, end), the open one included. @throws MarketRefusal */
+  snapshot(instrument: MarketInstrument, { interval, start, end }: SnapshotRequest): PastBars {
+    const plan = barPlan(instrument, interval, BROKER_DEFAULT, this.#marketData)
+    const [fromMs, toMs] = [epochMs(start), epochMs(end)]
+    const presentMs = Math.min(toMs, this.#source.presentMs() + 1)
+    const most = withinCalendar(() => plan.clock.countAtMost(fromMs, toMs))
+    if (most > SNAPSHOT_BARS_MAX) {
+      const message = `This window has up to ${most} bars of ${interval}; ask for at most ${SNAPSHOT_BARS_MAX} at once.`
+      throw new MarketRefusal('invalid_request', message)
+    }
+    return fromMs >= presentMs ? nothing() : this.read(plan, fromMs, presentMs)
+  }
+
+  /** Bars with a start in [fromMs, toMs), made of the broker's where it has none of the kind. @throws MarketRefusal, BrokerFault */
+  async *read(plan: BarPlan, fromMs: number, toMs: number): AsyncGenerator<readonly Bar[]> {
+    const { clock, past } = plan
+    const first = withinCalendar(() => clock.atOrAfter(fromMs))
+    const last = clock.before(toMs)
+    if (last === null || last < first) return
+    const upTo = clock.endOf(last)
+    this.#demandBounded(past, first, upTo)
+    const bars = this.base(plan, past, first, upTo)
+    if (canonicalInterval(past.interval) === canonicalInterval(clock.interval)) yield* bars
+    else yield* this.#made(plan, bars)
+  }
+
+  async *#made({ clock, past }: BarPlan, pages: PastBars): AsyncGenerator<readonly Bar[]> {
+    const builder = new BarBuilder(clock, past.clock)
+    for await (const page of pages) {
+      const made = page.flatMap(bar => builder.bar(bar))
+      if (made.length > 0) yield made
+    }
+    const rest = builder.closeUntil(this.#source.presentMs())
+    yield builder.open === null ? rest : [...rest, builder.open]
+  }
+
+  /** The last `count` closed bars that begin before `toMs`, ascending; fewer where there are no more. @throws MarketRefusal, BrokerFault */
+  async last(plan: BarPlan, count: number, toMs: number): Promise<readonly Bar[]> {
+    const { unit, count: units } = plan.clock.interval
+    let found: readonly Bar[] = []
+    let upTo = toMs
+    for (let step = 0, reach = (count + 1) * units * UNIT_MS[unit]; step < STEPS_MAX && found.length < count; step += 1, reach *= STEP) {
+      const from = withinCalendar(() => plan.clock.atOrAfter(Math.max(0, upTo - reach)))
+      if (plan.past.clock.countAtMost(from, upTo) > BASE_BARS_MAX) break
+      const earlier: Bar[] = []
+      for await (const page of this.read(plan, from, upTo)) for (const bar of page) if (bar.closed) earlier.push(bar)
+      found = [...earlier, ...found]
+      upTo = Math.min(from, upTo)
+    }
+    return found.slice(-count)
+  }
+
+  /** The broker's bars from `fromMs` on, each with the start that its clock gives it, and none outside the session. */
+  async *base({ symbol, session }: BarPlan, { word, interval, clock }: BaseBars, fromMs: number, toMs: number): PastBarsOfBase {
+    const isOfDays = interval.unit !== 'minute'
+    // A broker may begin its days at midnight, before the session opens.
+    const request = { symbol, interval: word, fromMs: isOfDays ? fromMs - DAY : fromMs, toMs }
+    for await (const page of this.#pages(request)) {
+      if (!isOfDays && session === BROKER_DEFAULT) yield page
+      else yield page.flatMap(bar => placed(bar, clock, isOfDays, fromMs))
+    }
+  }
+
+  async *#pages(request: Parameters<MarketSource['bars']>[0]): AsyncGenerator<readonly Bar[]> {
+    const over = new AbortController()
+    const pages = this.#source.bars(request, over.signal)[Symbol.asyncIterator]()
+    try {
+      for (;;) {
+        const late = this.#deps.clock.alarm(PAGE_MS, () => over.abort(new BrokerFault('unreachable', 'the broker’s bars took too long')))
+        const { done, value } = await pages.next().finally(() => late[Symbol.dispose]())
+        if (done === true) return
+        yield value
+      }
+    } finally {
+      over.abort()
+      await pages.return?.()
+    }
+  }
+
+  #demandBounded({ clock, word }: BaseBars, fromMs: number, toMs: number): void {
+    const most = clock.countAtMost(fromMs, toMs)
+    if (most <= BASE_BARS_MAX) return
+    const message = `This would take up to ${most} bars of ${word} from the broker, and ${BASE_BARS_MAX} is the most; ask for less, or for the session ${BROKER_DEFAULT}.`
+    throw new MarketRefusal('invalid_request', message)
+  }
+}
+
+type PastBarsOfBase = AsyncGenerator<readonly Bar[]>
+
+const DAY = 86_400_000
+const UNIT_MS = { minute: 60_000, day: DAY, week: 7 * DAY, month: 31 * DAY, year: 366 * DAY }
+
+/** The bar at the start its clock gives it; nothing when it is outside the session or the window. */
+function placed(bar: Bar, clock: BaseBars['clock'], isOfDays: boolean, fromMs: number): readonly Bar[] {
+  const startMs = isOfDays ? clock.startOfDate(clock.dateAt(bar.startMs)) : clock.startOf(bar.startMs) === null ? null : bar.startMs
+  if (startMs === null || startMs < fromMs) return []
+  return startMs === bar.startMs ? [bar] : [{ ...bar, startMs }]
+}
+
+async function* nothing(): AsyncGenerator<readonly Bar[]> {}

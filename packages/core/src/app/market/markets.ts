@@ -1,0 +1,150 @@
+import type { Connection } from '../../domain/account.ts'
+import type { ConnectionId } from '../../domain/ids.ts'
+import { BrokerFault, type GapCause } from '../../ports/broker.ts'
+import type { BrokerSessions } from '../connections/broker-sessions.ts'
+import type { Deps } from '../deps.ts'
+import { limited } from '../limited.ts'
+import { ConnectionMarket } from './connection-market.ts'
+import { MarketRefusal } from './refusal.ts'
+
+type MarketsDeps = Pick<Deps, 'bus' | 'clock' | 'log' | 'meter' | 'timing'>
+
+interface Entry {
+  readonly market: ConnectionMarket
+  readonly connection: Connection
+  users: number
+  isProbing: boolean
+}
+
+const TICK_MS = 1_000
+
+/** The node's market data: one feed for each connection that somebody watches. */
+export class Markets {
+  readonly #deps: MarketsDeps
+  readonly #sessions: BrokerSessions
+  readonly #entries = new Map<ConnectionId, Entry>()
+  readonly #stopping = new AbortController()
+  readonly #unsubscribe: () => void
+  #ticking: Promise<void> | null = null
+
+  constructor(deps: MarketsDeps, sessions: BrokerSessions) {
+    this.#deps = deps
+    this.#sessions = sessions
+    this.#unsubscribe = deps.bus.subscribe(
+      message => {
+        if (message.type === 'connection_removed') this.#end(message.connectionId)
+        if (message.type === 'connection_health' && message.health.state === 'broken') this.#end(message.connectionId)
+      },
+      ['connection_removed', 'connection_health']
+    )
+  }
+
+  /** Connections somebody watches. */
+  get count(): number {
+    return this.#entries.size
+  }
+
+  /** Topics streamed by brokers. */
+  get topics(): number {
+    let count = 0
+    for (const { market } of this.#entries.values()) count += market.topics
+    return count
+  }
+
+  isFollowed(connectionId: ConnectionId): boolean {
+    return this.#entries.has(connectionId)
+  }
+
+  /** The connection's market; to be given back with {@link leave}. @throws MarketRefusal */
+  join(connection: Connection): ConnectionMarket {
+    const { connectionId } = connection
+    const known = this.#entries.get(connectionId)
+    if (known !== undefined) {
+      known.users += 1
+      return known.market
+    }
+    const broker = this.#session(connection)
+    if (broker.market === null) throw new MarketRefusal('unsupported_channel', `${connection.broker} has no market data.`)
+    const { clock, log, meter, timing } = this.#deps
+    const entry: Entry = {
+      market: new ConnectionMarket(
+        { clock, log, meter, timing },
+        {
+          source: broker.market,
+          broker: broker.capabilities,
+          failed: cause => this.#sessions.learn(connection, cause),
+          lost: cause => this.#lost(entry, cause)
+        }
+      ),
+      connection,
+      users: 1,
+      isProbing: false
+    }
+    this.#entries.set(connectionId, entry)
+    this.#ticking ??= this.#tick()
+    return entry.market
+  }
+
+  leave(connection: Connection, market: ConnectionMarket): void {
+    const entry = this.#entries.get(connection.connectionId)
+    if (entry?.market !== market) return
+    entry.users -= 1
+    if (entry.users === 0) this.#end(connection.connectionId)
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#unsubscribe()
+    for (const connectionId of [...this.#entries.keys()]) this.#end(connectionId)
+    await this.#ticking
+  }
+
+  #session(connection: Connection) {
+    try {
+      return this.#sessions.get(connection)
+    } catch (cause) {
+      if (!(cause instanceof BrokerFault)) throw cause
+      throw new MarketRefusal('broker_unavailable', cause.message, cause)
+    }
+  }
+
+  #end(connectionId: ConnectionId): void {
+    const entry = this.#entries.get(connectionId)
+    this.#entries.delete(connectionId)
+    entry?.market.end()
+  }
+
+  /** A stream that ended for its token's sake may mean that the broker has rejected the login: only a read can tell. */
+  #lost(entry: Entry, cause: GapCause): void {
+    this.#deps.meter.count('market_gaps_total', { broker: entry.connection.broker, cause })
+    if (cause === 'token' && !entry.isProbing) void this.#probe(entry)
+  }
+
+  async #probe(entry: Entry): Promise<void> {
+    entry.isProbing = true
+    try {
+      const { clock, timing } = this.#deps
+      const broker = this.#sessions.get(entry.connection)
+      await limited(clock, timing.readMs, signal => broker.accounts(signal), this.#stopping.signal)
+      entry.market.renew()
+    } catch (cause) {
+      await this.#sessions.learn(entry.connection, cause).catch(error => {
+        this.#deps.log.warn('whether a connection is broken could not be stored', {
+          connectionId: entry.connection.connectionId,
+          cause: error
+        })
+      })
+    } finally {
+      entry.isProbing = false
+    }
+  }
+
+  async #tick(): Promise<void> {
+    const { clock } = this.#deps
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      await clock.sleep(TICK_MS, signal).catch(() => undefined)
+      if (!signal.aborted) for (const { market } of this.#entries.values()) market.tick()
+    }
+  }
+}

@@ -1,0 +1,20 @@
+/** Why market data cannot be had as asked. */
+export type MarketRefusalCode =
+  | 'invalid_request'
+  | 'unsupported_channel'
+  | 'unsupported_symbol'
+  | 'unsupported_interval'
+  | 'unsupported_session'
+  | 'connection_broken'
+  | 'broker_unavailable'
+
+/** An expected failure; the message says what to do and is fit to show. Nothing was changed. */
+export class MarketRefusal extends Error {
+  override readonly name = 'MarketRefusal'
+  readonly code: MarketRefusalCode
+
+  constructor(code: MarketRefusalCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+  }
+}

@@ -1,0 +1,13 @@
+import { barClock } from '../../domain/market/bar-clock.ts'
+import type { Session } from '../../domain/vocabulary.ts'
+import type { MarketInstrument } from '../../ports/market.ts'
+import { BROKER_DEFAULT } from './watcher.ts'
+
+const MINUTE = { unit: 'minute', count: 1 } as const
+
+/** Whether a trade at an instant, in milliseconds, belongs to a session; null when every trade does. */
+export function sessionTrades(session: Session, { instrument, calendar }: MarketInstrument): ((atMs: number) => boolean) | null {
+  if (session === BROKER_DEFAULT) return null
+  const clock = barClock(MINUTE, session, calendar, instrument === 'STK')
+  return atMs => clock.startOf(atMs) !== null
+}

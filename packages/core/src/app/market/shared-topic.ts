@@ -1,0 +1,174 @@
+import type { Bar, ChainEntry, Depth, Quote, Trade } from '../../domain/market/records.ts'
+import type { GapCause } from '../../ports/broker.ts'
+import type { MarketSource, Topic, TopicLease, TopicSink } from '../../ports/market.ts'
+import type { Watcher } from './watcher.ts'
+
+/** Who hears a topic: a watcher that is also told when the broker is heard again. */
+export interface TopicListener extends Watcher {
+  live(): void
+}
+
+export type TopicState = 'opening' | 'live' | 'lost' | 'refused'
+
+/** Told of what concerns more than the topic's listeners. */
+export interface TopicOwner {
+  monotonicMs(): number
+  lost(topic: SharedTopic, cause: GapCause): void
+}
+
+/**
+ * One topic as the broker streams it, once, for everybody who wants it. Remembers the present state for who comes later, and when it was last
+ * heard of.
+ */
+export class SharedTopic implements TopicSink {
+  readonly topic: Topic
+  readonly #owner: TopicOwner
+  readonly #lease: TopicLease
+  /** Replaced, never changed, so that who comes or goes while an event is told does not disturb the telling. */
+  #listeners: readonly TopicListener[] = []
+  #state: TopicState = 'opening'
+  #refusal = ''
+  #waiting: (() => void)[] = []
+  #heardAt: number
+  /** Whether anything came since it was last asked. Reading the clock for every trade would cost more than telling it. */
+  #isHeard = false
+  /** A renewal is under way since then: its loss is told only when it lasts. */
+  #renewedAt: number | null = null
+  #quote: Quote | null = null
+  #depth: Depth | null = null
+  #bar: Bar | null = null
+  readonly #chain = new Map<string, ChainEntry>()
+
+  constructor(topic: Topic, source: MarketSource, owner: TopicOwner) {
+    this.topic = topic
+    this.#owner = owner
+    this.#heardAt = owner.monotonicMs()
+    this.#lease = source.stream(topic, this)
+  }
+
+  get state(): TopicState {
+    return this.#state
+  }
+
+  /** Why the broker refused it. */
+  get refusal(): string {
+    return this.#refusal
+  }
+
+  /** How long nothing was heard, in milliseconds, as seen by one who asks again and again. */
+  silentMs(): number {
+    const now = this.#owner.monotonicMs()
+    if (this.#isHeard) this.#heardAt = now
+    this.#isHeard = false
+    return now - this.#heardAt
+  }
+
+  /** How long a renewal has been without an answer; null when none is under way. */
+  get renewingMs(): number | null {
+    return this.#renewedAt === null ? null : this.#owner.monotonicMs() - this.#renewedAt
+  }
+
+  /** Resolves when the broker streams it or refuses it, and after every later loss that is told. */
+  settled(): Promise<void> {
+    if (this.#state === 'live' || this.#state === 'refused') return Promise.resolve()
+    return new Promise(resolve => {
+      this.#waiting.push(resolve)
+    })
+  }
+
+  /** From here on the listener is told, at first what is known of the present. */
+  add(listener: TopicListener): void {
+    this.#listeners = [...this.#listeners, listener]
+    if (this.#quote !== null) listener.quote(this.#quote)
+    if (this.#depth !== null) listener.depth(this.#depth)
+    if (this.#bar !== null && !this.#bar.closed) listener.bar(this.#bar)
+    for (const entry of this.#chain.values()) listener.chain(entry)
+  }
+
+  remove(listener: TopicListener): void {
+    this.#listeners = this.#listeners.filter(other => other !== listener)
+  }
+
+  /** Asks the broker anew. */
+  renew(): void {
+    this.#heardAt = this.#owner.monotonicMs()
+    this.#renewedAt = this.#heardAt
+    this.#lease.renew()
+  }
+
+  /** A renewal was not answered. */
+  giveUpRenewal(reason: string): void {
+    this.#renewedAt = null
+    this.#state = 'lost'
+    for (const listener of this.#listeners) listener.interrupted(reason)
+  }
+
+  end(): void {
+    this.#listeners = []
+    this.#lease[Symbol.dispose]()
+    this.#settle()
+  }
+
+  live(): void {
+    this.#heardAt = this.#owner.monotonicMs()
+    this.#renewedAt = null
+    this.#state = 'live'
+    this.#settle()
+    for (const listener of this.#listeners) listener.live()
+  }
+
+  lost(cause: GapCause, reason: string): void {
+    const wasLive = this.#state === 'live'
+    // What is remembered is the past from here on: whoever comes now is better told nothing.
+    this.#quote = null
+    this.#depth = null
+    this.#bar = null
+    this.#chain.clear()
+    if (this.#renewedAt !== null) return
+    if (this.#state !== 'refused') this.#state = 'lost'
+    if (wasLive) for (const listener of this.#listeners) listener.interrupted(reason)
+    this.#owner.lost(this, cause)
+  }
+
+  refused(message: string): void {
+    this.#state = 'refused'
+    this.#refusal = message
+    this.#settle()
+    for (const listener of this.#listeners) listener.interrupted(message)
+  }
+
+  trade(trade: Trade): void {
+    this.#isHeard = true
+    for (const listener of this.#listeners) listener.trade(trade)
+  }
+
+  quote(quote: Quote): void {
+    this.#isHeard = true
+    this.#quote = quote
+    for (const listener of this.#listeners) listener.quote(quote)
+  }
+
+  depth(depth: Depth): void {
+    this.#isHeard = true
+    this.#depth = depth
+    for (const listener of this.#listeners) listener.depth(depth)
+  }
+
+  bar(bar: Bar): void {
+    this.#isHeard = true
+    this.#bar = bar
+    for (const listener of this.#listeners) listener.bar(bar)
+  }
+
+  chain(entry: ChainEntry): void {
+    this.#isHeard = true
+    this.#chain.set(entry.symbol, entry)
+    for (const listener of this.#listeners) listener.chain(entry)
+  }
+
+  #settle(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+}

@@ -1,0 +1,114 @@
+/** Makes a calendar of a rule that gives a date's hours. */
+import { type Day, parseDay } from '../timestamp.ts'
+import { LAST_YEAR, OutsideCalendar, type Phase, type Span, type TradingCalendar } from './calendar.ts'
+import { FIRST_YEAR } from './us-holidays.ts'
+import { dateWithin, dayText, midnight } from './zone.ts'
+
+export interface DateRule {
+  readonly id: string
+  readonly zone: string
+  readonly daysAWeek: 5 | 7
+  /** The open stretches of a trading date; they may begin on calendar days before it, but not before those of the trading date before end. */
+  spansOf(date: Temporal.PlainDate): readonly Span[]
+}
+
+interface Dated {
+  readonly date: Day
+  /** Midnight to midnight. */
+  readonly start: number
+  readonly end: number
+  readonly spans: readonly Span[]
+}
+
+/** What a history asks for again and again fits in; the bound is for a hostile caller. About half a megabyte. */
+const REMEMBERED_MAX = 1_024
+
+/** A calendar by `rule`, from {@link FIRST_YEAR} on: other dates throw OutsideCalendar, texts that are no date Malformed. */
+export function calendarByDate(rule: DateRule): TradingCalendar {
+  const { zone } = rule
+  const known = new Map<string, Dated>()
+  let recent: Dated | null = null
+  // Instants from here up to the end of the day's last stretch belong to `ahead`.
+  let aheadFrom = 0
+  let ahead: Dated | null = null
+
+  function dayOf(date: string): Dated {
+    if (recent?.date === date) return recent
+    let day = known.get(date)
+    if (day === undefined) {
+      const plain = plainDate(date)
+      day = {
+        date: dayText(plain),
+        start: midnight(plain, zone),
+        end: midnight(plain.add({ days: 1 }), zone),
+        spans: rule.spansOf(plain)
+      }
+      if (known.size >= REMEMBERED_MAX) known.clear()
+      known.set(date, day)
+    }
+    recent = day
+    return day
+  }
+
+  function dayAt(instant: number): Dated {
+    if (recent !== null && instant >= recent.start && instant < recent.end) return recent
+    return dayOf(dateWithin(instant, zone, FIRST_YEAR))
+  }
+
+  /** The first date whose stretches are not over at an instant. */
+  function dayAhead(instant: number): Dated {
+    if (ahead !== null && instant >= aheadFrom && instant < lastEnd(ahead)) return ahead
+    let day = dayAt(instant)
+    while (lastEnd(day) <= instant) day = dayOf(neighbour(day.date, 1))
+    ahead = day
+    aheadFrom = instant
+    return day
+  }
+
+  const isTradingDay = (date: string): boolean => dayOf(date).spans.some(span => span.phase === 'open')
+
+  return {
+    id: rule.id,
+    zone,
+    daysAWeek: rule.daysAWeek,
+    dateAt: instant => dayAt(instant).date,
+    spansOn: date => dayOf(date).spans,
+    phaseAt: instant => phaseWithin(dayAhead(instant), instant),
+    nextChange(instant) {
+      const day = dayAhead(instant)
+      for (const span of day.spans) {
+        if (instant < span.start) return { at: span.start, phase: span.phase }
+        if (instant < span.end) return { at: span.end, phase: phaseWithin(dayAhead(span.end), span.end) }
+      }
+      throw new TypeError(`${rule.id} has no stretch after ${instant} on ${day.date}`)
+    },
+    isTradingDay,
+    nextTradingDay: date => seek(date, 1, isTradingDay),
+    previousTradingDay: date => seek(date, -1, isTradingDay)
+  }
+}
+
+/** @throws OutsideCalendar before {@link FIRST_YEAR} and after {@link LAST_YEAR}, Malformed for a text that is no date */
+export function plainDate(date: string): Temporal.PlainDate {
+  const plain = Temporal.PlainDate.from(parseDay(date, 'date'))
+  if (plain.year < FIRST_YEAR || plain.year > LAST_YEAR) throw new OutsideCalendar(date, FIRST_YEAR)
+  return plain
+}
+
+function lastEnd(day: Dated): number {
+  return day.spans.at(-1)?.end ?? Number.NEGATIVE_INFINITY
+}
+
+function phaseWithin(day: Dated, instant: number): Phase {
+  return day.spans.find(span => instant >= span.start && instant < span.end)?.phase ?? 'closed'
+}
+
+function seek(from: string, step: 1 | -1, wanted: (date: string) => boolean): Day {
+  let date = neighbour(from, step)
+  while (!wanted(date)) date = neighbour(date, step)
+  return date
+}
+
+function neighbour(date: string, step: 1 | -1): Day {
+  return dayText(plainDate(date).add({ days: step }))
+}

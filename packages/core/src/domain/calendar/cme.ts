@@ -1,0 +1,112 @@
+/** Equity index futures at the CME: Sunday 18:00 to Friday 17:00 New York time with a pause from 17:00 to 18:00 each day. */
+import { calendarByDate } from './by-date.ts'
+import type { Span, TradingCalendar } from './calendar.ts'
+import { usDays } from './us-days.ts'
+import { FIRST_YEAR, goodFriday } from './us-holidays.ts'
+import { midnight } from './zone.ts'
+
+const ZONE = 'America/New_York'
+const HOUR = 3_600_000
+
+// Hours after midnight in New York; the evening before a day's trading is on the calendar day before.
+const EVENING = 18
+const OPEN = 9.5
+const CLOSE = 17
+const EARLY_CLOSE = 13.25
+const HOLIDAY_HALT = 13
+const HOLIDAY_HALT_BEFORE_2014 = 11.5
+const PAYROLLS_HALT = 9.25
+const MOURNING_HALT = 9.5
+
+/** Closed as the stock exchanges were, with no trading the evening before. */
+const CLOSED_ONCE: ReadonlySet<string> = new Set([
+  '2001-09-11',
+  '2001-09-12',
+  '2001-09-13',
+  '2001-09-14',
+  '2004-06-11',
+  '2007-01-02',
+  '2012-10-29',
+  '2012-10-30',
+  '2018-12-05'
+])
+/** Open to the hour at which the stock exchanges would have opened. */
+const MOURNING = '2025-01-09'
+
+/** The hours of one calendar day, from the evening before; null when it is closed altogether. */
+interface Hours {
+  readonly close: number
+  /** Whether it has a regular session; holidays with shortened hours have none. */
+  readonly regular: boolean
+}
+
+/**
+ * The calendar of equity index futures (ES, NQ, RTY, YM and their micros), by rule from 1998 on.
+ *
+ * A trading date is the exchange's trade date: it begins at 18:00 the evening before and ends at 17:00, at 13:15 on the early days of the stock
+ * exchanges. The regular session begins at 09:30; all before it is `pre`. On a holiday of the stock exchanges trading halts at 13:00 (before
+ * May 2014 at 11:30) and what was traded belongs to the next trading date, which so has a stretch more. Christmas, New Year's day and Good
+ * Friday are closed from the evening before; a Good Friday on the first Friday of a month is open to 09:15, for that day's payrolls figures.
+ *
+ * Not kept: the pause from 16:15 to 16:30 that there was before 2021, and halts of single days. Dates before 1998 throw OutsideCalendar,
+ * texts that are no date Malformed.
+ */
+export function cmeCalendar(): TradingCalendar {
+  const dayOf = usDays()
+
+  function hoursOf(date: Temporal.PlainDate): Hours | null {
+    const day = dayOf(date)
+    if (day === 'weekend') return null
+    if (day === 'normal') return { close: CLOSE, regular: true }
+    if (day === 'early') return { close: EARLY_CLOSE, regular: true }
+    const text = date.toString()
+    if (text === MOURNING) return { close: MOURNING_HALT, regular: false }
+    if (CLOSED_ONCE.has(text) || isYearsEnd(date)) return null
+    if (date.equals(goodFriday(date.year))) return date.day <= 7 ? { close: PAYROLLS_HALT, regular: false } : null
+    return { close: text < '2014-05-01' ? HOLIDAY_HALT_BEFORE_2014 : HOLIDAY_HALT, regular: false }
+  }
+
+  return calendarByDate({
+    id: 'cme-equity-index',
+    zone: ZONE,
+    daysAWeek: 5,
+    spansOf(date) {
+      const hours = hoursOf(date)
+      if (hours === null || !hours.regular) return []
+      const spans = [
+        { phase: 'pre', start: evening(date), end: at(date, OPEN) },
+        { phase: 'open', start: at(date, OPEN), end: at(date, hours.close) }
+      ] satisfies Span[]
+      return [...shortenedBefore(date), ...spans]
+    }
+  })
+
+  /** What was traded on holidays since the trading date before. */
+  function shortenedBefore(date: Temporal.PlainDate): readonly Span[] {
+    const spans: Span[] = []
+    for (let before = eve(date); before.year >= FIRST_YEAR; before = eve(before)) {
+      const hours = hoursOf(before)
+      if (hours?.regular === true) break
+      if (hours !== null) spans.unshift({ phase: 'pre', start: evening(before), end: at(before, hours.close) })
+    }
+    return spans
+  }
+}
+
+function isYearsEnd({ month, day }: Temporal.PlainDate): boolean {
+  return (month === 12 && day >= 24 && day <= 26) || (month === 1 && day <= 2)
+}
+
+function eve(date: Temporal.PlainDate): Temporal.PlainDate {
+  return date.subtract({ days: 1 })
+}
+
+function evening(date: Temporal.PlainDate): number {
+  // The evening of a Sunday on which clocks change comes after the change: counted back from the midnight that follows it.
+  return midnight(date, ZONE) - (24 - EVENING) * HOUR
+}
+
+// Every clock change of the zone falls on a Sunday, so hours after midnight are hours on the wall on every weekday.
+function at(date: Temporal.PlainDate, hour: number): number {
+  return midnight(date, ZONE) + hour * HOUR
+}

@@ -1,0 +1,120 @@
+/** Which hours of a trading date a session word means, for one instrument. */
+import { midnight, type Span, type TradingCalendar, usEquityCalendar } from '../calendar/index.ts'
+import type { Day } from '../timestamp.ts'
+import type { Session } from '../vocabulary.ts'
+import { EXCHANGE_GRID_MINUTES } from './interval.ts'
+
+/** An unbroken stretch in which a session is open, in milliseconds since the epoch; `end` is exclusive. */
+export interface Stretch {
+  readonly start: number
+  readonly end: number
+}
+
+/** The hours of one session, by trading date. A trading date's hours may begin the evening before it. */
+export interface SessionWindows {
+  /** `BrokerDefault` wherever the word that was asked for does not apply. */
+  readonly session: Session
+  /** Whose dates the trading dates are. */
+  readonly calendar: TradingCalendar
+  /** Minutes after midnight that every stretch's start, and every end that other trading follows at once, is a multiple of. */
+  readonly gridMinutes: number
+  /** The open stretches of a trading date, ascending, neither overlapping nor touching; empty when there is none. @throws OutsideCalendar */
+  on(date: string): readonly Stretch[]
+  /** The trading date an instant belongs to: the first whose hours are not over by then. @throws OutsideCalendar */
+  dateAt(instant: number): Day
+  /** The first trading date with open hours after `date`. */
+  next(date: string): Day
+}
+
+const HOUR = 3_600_000
+/** The overnight session begins at 20:00 of the calendar day before. */
+const OVERNIGHT_BEGINS = 20
+
+/** A Wednesday without anything special. */
+const ORDINARY_DATE = '2026-11-18'
+
+const EXCHANGE = usEquityCalendar()
+
+type Pick = (spans: readonly Span[]) => readonly Stretch[]
+
+const HOURS: Readonly<Record<Exclude<Session, 'BrokerDefault' | 'USEq24Hour'>, Pick>> = {
+  USEqCore: spans => spans.filter(span => span.phase === 'open'),
+  USEqPreMkt: spans => spans.filter(span => span.phase === 'pre'),
+  USEqPostMkt: spans => spans.filter(span => span.phase === 'post'),
+  USEqPreAndPostMkt: spans => spans.filter(span => span.phase !== 'open')
+}
+
+/**
+ * The hours that `session` means for an instrument.
+ *
+ * `BrokerDefault`, and any word for an instrument that is no equity, is every phase of the broker's own calendar but `closed`. The other
+ * words always follow the exchange calendar of United States equities, whatever the broker keeps: `USEqCore` 09:30–16:00 (to 13:00 on
+ * early days), `USEqPreMkt` 04:00–09:30, `USEqPostMkt` 16:00–20:00 (13:00–17:00 on early days), `USEqPreAndPostMkt` both of these.
+ *
+ * `USEq24Hour` is the whole trading day with the overnight session before it: from 20:00 of the calendar day before to the end of the late
+ * session. That is how the overnight venues keep it (Blue Ocean ATS: 20:00 to 04:00, Sunday to Thursday; what happens before midnight
+ * counts for the next day): a day after a weekend or holiday begins on the evening of that weekend or holiday, and on the evening before
+ * one nothing opens.
+ */
+export function sessionWindows(session: Session, calendar: TradingCalendar, isEquity: boolean): SessionWindows {
+  if (session === 'BrokerDefault' || !isEquity) {
+    return windows('BrokerDefault', calendar, gridOf(calendar), date => merged(calendar.spansOn(date)))
+  }
+  if (session === 'USEq24Hour') return windows(session, EXCHANGE, EXCHANGE_GRID_MINUTES, wholeDay)
+  const pick = HOURS[session]
+  return windows(session, EXCHANGE, EXCHANGE_GRID_MINUTES, date => pick(EXCHANGE.spansOn(date)))
+}
+
+function windows(
+  session: Session,
+  calendar: TradingCalendar,
+  gridMinutes: number,
+  on: (date: string) => readonly Stretch[]
+): SessionWindows {
+  // Instants from here up to the end of the date's last stretch belong to `ahead`.
+  let ahead: { readonly date: Day; readonly from: number; readonly end: number } | null = null
+
+  return {
+    session,
+    calendar,
+    gridMinutes,
+    on,
+    dateAt(instant) {
+      if (ahead !== null && instant >= ahead.from && instant < ahead.end) return ahead.date
+      let date = calendar.dateAt(instant)
+      for (;;) {
+        const end = on(date).at(-1)?.end
+        if (end !== undefined && end > instant) {
+          ahead = { date, from: instant, end }
+          return date
+        }
+        date = calendar.nextTradingDay(date)
+      }
+    },
+    next: date => calendar.nextTradingDay(date)
+  }
+}
+
+function wholeDay(date: string): readonly Stretch[] {
+  const end = EXCHANGE.spansOn(date).at(-1)?.end
+  if (end === undefined) return []
+  // Clocks change on Sunday mornings, so the evening before a weekday is whole hours before its midnight.
+  return [{ start: midnight(date, EXCHANGE.zone) - (24 - OVERNIGHT_BEGINS) * HOUR, end }]
+}
+
+/** A day of UTC, an hour where days begin on one, else half an hour. */
+function gridOf(calendar: TradingCalendar): number {
+  if (calendar.daysAWeek === 7) return calendar.zone === 'UTC' ? 1_440 : 60
+  return merged(calendar.spansOn(ORDINARY_DATE)).every(({ start }) => start % HOUR === 0) ? 60 : EXCHANGE_GRID_MINUTES
+}
+
+/** Stretches that touch become one. */
+function merged(spans: readonly Span[]): readonly Stretch[] {
+  const stretches: { start: number; end: number }[] = []
+  for (const { start, end } of spans) {
+    const last = stretches.at(-1)
+    if (last !== undefined && last.end === start) last.end = end
+    else stretches.push({ start, end })
+  }
+  return stretches
+}

@@ -1,0 +1,127 @@
+// The market data stream: bars, trades, quotes, depth and options chains of the broker behind a user's connection.
+import type { AppDeps } from '@trunkline/core/app/deps'
+import type { UserKey } from '@trunkline/core/domain/ids'
+import { addressGroup } from '../../auth/address.ts'
+import { RateLimiter } from '../../auth/rate-limit.ts'
+import type { LineLimits, Room } from '../door.ts'
+import type { Line, Listener } from '../line.ts'
+import { OUTBOX_LIMITS } from '../outbox.ts'
+import { AccessRefused, admitted, NOT_GOOD, type Pass } from './access.ts'
+import { MARKET_SESSION_LIMITS, MarketSession, type MarketSessionDeps, type MarketSessionLimits } from './session.ts'
+
+/** Failed authentications of one address, over all its sessions. */
+const FAILURES = { perSecond: 1, burst: 100 }
+/** A whole snapshot of 50,000 bars and what comes meanwhile; a quarter of a million trades. */
+const OUTBOX = { ...OUTBOX_LIMITS, messagesMax: 262_144, bytesMax: 16 * 1024 * 1024 }
+export const MARKET_LINE_LIMITS: LineLimits = { messageBytesMax: 16 * 1024, outbox: OUTBOX }
+
+/** All sessions of the node, and the rules between those of one user. */
+export class MarketStream implements Room {
+  readonly limits = MARKET_LINE_LIMITS
+  readonly #bus: AppDeps['bus']
+  readonly #shared: MarketSessionDeps
+  readonly #sessions = new Set<MarketSession>()
+  readonly #seated = new Map<UserKey, Set<MarketSession>>()
+  readonly #unsubscribe: () => void
+
+  constructor(deps: AppDeps, limits: Partial<MarketSessionLimits> = {}) {
+    const { clock, ids, log, meter, bus, markets } = deps
+    this.#bus = bus
+    const failures = new RateLimiter(FAILURES)
+    this.#shared = {
+      clock,
+      ids,
+      log,
+      meter,
+      admit: token => admitted(deps, token),
+      seat: (session, pass) => this.#seat(session, pass),
+      join: connection => markets.join(connection),
+      leave: (connection, market) => markets.leave(connection, market),
+      mayFail: address => failures.take(addressGroup(address), clock.monotonicMs()).retryAfterSeconds === null,
+      gone: session => this.#forget(session),
+      limits: { ...MARKET_SESSION_LIMITS, ...limits }
+    }
+    this.#unsubscribe = bus.subscribe(
+      message => {
+        switch (message.type) {
+          case 'market_token_used':
+            return this.#keepOnly(message)
+          case 'connection_removed':
+            return this.#evict(message.userKey, 'The connection was deleted.', message.connectionId)
+          case 'user_removed':
+            return this.#evict(message.userKey, 'The user was deleted.')
+          case 'connection_health':
+            if (message.health.state === 'broken') this.#evict(message.userKey, BROKEN, message.connectionId)
+        }
+      },
+      ['market_token_used', 'connection_removed', 'user_removed', 'connection_health']
+    )
+  }
+
+  /** Sessions whose token was good. */
+  get authenticated(): number {
+    let count = 0
+    for (const sessions of this.#seated.values()) count += sessions.size
+    return count
+  }
+
+  get subscriptions(): number {
+    let count = 0
+    for (const session of this.#sessions) count += session.subscriptions
+    return count
+  }
+
+  open(line: Line, address: string): Listener {
+    const session = new MarketSession(this.#shared, line, address)
+    this.#sessions.add(session)
+    session.start()
+    return session
+  }
+
+  isKnown(listener: Listener): boolean {
+    return listener instanceof MarketSession && listener.pass !== null
+  }
+
+  finish(code: number, reason: string): void {
+    for (const session of this.#sessions) session.finish(code, reason)
+  }
+
+  stop(): void {
+    this.#unsubscribe()
+  }
+
+  /** The user's sessions that use another token, or come from another address, end on every node. */
+  #seat(session: MarketSession, { userKey, tokenHash, connection, issuedAt }: Pass): void {
+    const others = this.#seated.get(userKey) ?? new Set<MarketSession>()
+    // While this token was looked up, a newer one of the same connection may have been used.
+    for (const { pass } of others) {
+      if (pass?.connection.connectionId === connection.connectionId && pass.issuedAt > issuedAt)
+        throw new AccessRefused('auth_error', NOT_GOOD)
+    }
+    this.#bus.publish({ type: 'market_token_used', userKey, tokenHash, address: session.address })
+    this.#seated.set(userKey, others.add(session))
+  }
+
+  #keepOnly({ userKey, tokenHash, address }: { readonly userKey: UserKey; readonly tokenHash: string; readonly address: string }): void {
+    for (const session of [...(this.#seated.get(userKey) ?? [])]) {
+      if (session.pass?.tokenHash !== tokenHash) session.evict('auth_error', 'Another access token of this user is in use now.')
+      else if (session.address !== address) session.evict('auth_error', 'The access token is used from another address now.')
+    }
+  }
+
+  #evict(userKey: UserKey, message: string, connectionId: string | null = null): void {
+    for (const session of [...(this.#seated.get(userKey) ?? [])]) {
+      if (connectionId === null || session.pass?.connection.connectionId === connectionId) session.evict('connection_broken', message)
+    }
+  }
+
+  #forget(session: MarketSession): void {
+    this.#sessions.delete(session)
+    const { pass } = session
+    if (pass === null) return
+    const others = this.#seated.get(pass.userKey)
+    if (others?.delete(session) === true && others.size === 0) this.#seated.delete(pass.userKey)
+  }
+}
+
+const BROKEN = 'The broker rejects this connection; have the user connect it again.'

@@ -1,0 +1,98 @@
+import type { Watch, Watcher, WatchRequest } from '@trunkline/core/app/market/watcher'
+import type { Bar, ChainEntry, Depth, Quote, Trade } from '@trunkline/core/domain/market/records'
+import type { Line } from '../line.ts'
+import { barText, chainText, depthText, quoteText, tailOf, tradeText } from './encode.ts'
+import type { Subscribe } from './requests.ts'
+
+/** What a subscription needs of its session. */
+export interface Reader {
+  readonly line: Pick<Line, 'sendText' | 'isBehind'>
+  /** Something newer waits until the reader has caught up; {@link Subscription.catchUp} is called then. */
+  behind(subscription: Subscription): void
+  interrupted(subscription: Subscription, reason: string): void
+}
+
+/**
+ * One subscription of one session. Trades and closed bars are all sent; of quotes, books, open bars and contracts a reader that is behind gets
+ * the newest when it has caught up.
+ */
+export class Subscription implements Watcher {
+  readonly subId: string
+  readonly asked: WatchRequest
+  readonly #watch: Watch
+  readonly #reader: Reader
+  readonly #tail: string
+  readonly #levels: number
+  readonly #greeks: boolean
+  /** What waits to be sent, newest only: by contract for a chain, under one name for everything else. */
+  #pending: Map<string, () => string> | null = null
+
+  constructor(subId: string, { watch: asked, levels, greeks }: Subscribe, watch: Watch, reader: Reader) {
+    this.subId = subId
+    this.asked = asked
+    this.#watch = watch
+    this.#reader = reader
+    this.#tail = tailOf(subId)
+    this.#levels = levels
+    this.#greeks = greeks
+  }
+
+  begin(): void {
+    this.#watch.begin(this)
+  }
+
+  end(): void {
+    this.#watch.end()
+    this.#pending = null
+  }
+
+  trade(trade: Trade): void {
+    this.#reader.line.sendText(tradeText(trade) + this.#tail)
+  }
+
+  quote(quote: Quote): void {
+    if (this.#reader.line.isBehind) this.#later(NEWEST, () => quoteText(quote))
+    else this.#reader.line.sendText(quoteText(quote) + this.#tail)
+  }
+
+  depth(depth: Depth): void {
+    if (this.#reader.line.isBehind) this.#later(NEWEST, () => depthText(depth, this.#levels))
+    else this.#reader.line.sendText(depthText(depth, this.#levels) + this.#tail)
+  }
+
+  chain(entry: ChainEntry): void {
+    if (this.#reader.line.isBehind) this.#later(entry.symbol, () => chainText(entry, this.#greeks))
+    else this.#reader.line.sendText(chainText(entry, this.#greeks) + this.#tail)
+  }
+
+  bar(bar: Bar): void {
+    if (!bar.closed && this.#reader.line.isBehind) {
+      this.#later(NEWEST, () => barText(bar))
+      return
+    }
+    // An open bar that waits is older than this one, and may be this very bar.
+    this.#pending?.delete(NEWEST)
+    this.#reader.line.sendText(barText(bar) + this.#tail)
+  }
+
+  interrupted(reason: string): void {
+    this.#reader.interrupted(this, reason)
+  }
+
+  /** The reader takes everything again. */
+  catchUp(): void {
+    const pending = this.#pending
+    this.#pending = null
+    for (const text of pending?.values() ?? []) this.#reader.line.sendText(text() + this.#tail)
+  }
+
+  #later(name: string, text: () => string): void {
+    if (this.#pending === null) {
+      this.#pending = new Map()
+      this.#reader.behind(this)
+    }
+    this.#pending.set(name, text)
+  }
+}
+
+const NEWEST = ''

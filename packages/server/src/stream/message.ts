@@ -1,0 +1,19 @@
+/** What a client sent, read as JSON. */
+export type Message = Readonly<Record<string, unknown>>
+
+const SHOWN_MAX = 60
+
+/** The message, if it is a JSON object; null otherwise. */
+export function readMessage(text: string): Message | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.assign(Object.create(null), value) : null
+  } catch {
+    return null
+  }
+}
+
+/** What was found, cut to a length that can be shown. */
+export function shown(value: unknown): string {
+  return value === undefined ? 'missing' : (JSON.stringify(value)?.slice(0, SHOWN_MAX) ?? typeof value)
+}

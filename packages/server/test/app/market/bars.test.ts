@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bar, MINUTE, NOON, Stage, trade } from './stage.ts'
+
+const BARS = { channel: 'bars', symbol: 'SPY', interval: '1m', session: 'BrokerDefault', backfill: 0 } as const
+const OWN = { liveIntervals: ['1m'] }
+const starts = (bars: readonly { readonly startMs: number }[]) => bars.map(({ startMs }) => (startMs - NOON) / MINUTE)
+
+test('an open bar is told when it changes, at most four times a second, and once when it closes', async () => {
+  const stage = new Stage(OWN)
+  const told = await stage.watch(BARS)
+  const topic = stage.broker.topic('bars', 'SPY')
+  for (let at = 0; at < 1_000; at += 10) {
+    topic.bar(bar(NOON, String(100 + at), false))
+    await stage.clock.advance(10)
+  }
+  assert.ok(told.bars.length >= 4 && told.bars.length <= 5, `${told.bars.length} states in a second`)
+  await stage.clock.advance(250)
+  assert.equal(told.bars.at(-1)?.close, '1090')
+  topic.bar(bar(NOON, '1090'))
+  topic.bar(bar(NOON, '1090'))
+  topic.bar(bar(NOON, '1090', false))
+  assert.deepEqual(starts(told.closed), [0])
+  assert.equal(told.bars.at(-1)?.closed, true)
+})
+
+test('a bar whose time is over closes although nothing more comes', async () => {
+  const stage = new Stage(OWN)
+  const told = await stage.watch({ ...BARS, interval: '2m' })
+  stage.broker.topic('bars', 'SPY').bar(bar(NOON, '1'))
+  stage.broker.history.set('SPY 1m', [bar(NOON, '1')])
+  await stage.pass(2 * MINUTE)
+  assert.equal(told.closed.length, 0)
+  await stage.pass(3_000)
+  assert.deepEqual(starts(told.closed), [0])
+})
+
+test('longer bars are made of the broker’s own, beginning with what history has of the one under way', async () => {
+  const stage = new Stage(OWN)
+  stage.broker.nowMs = NOON + 3 * MINUTE + 5_000
+  stage.broker.history.set('SPY 1m', [
+    bar(NOON, '10'),
+    bar(NOON + MINUTE, '30'),
+    bar(NOON + 2 * MINUTE, '5'),
+    bar(NOON + 3 * MINUTE, '7', false, '1')
+  ])
+  const told = await stage.watch({ ...BARS, interval: '5m' })
+  assert.deepEqual(told.bars, [{ ...bar(NOON, '7', false, '31'), open: '10', high: '30', low: '5' }])
+  const topic = stage.broker.topic('bars', 'SPY')
+  topic.bar(bar(NOON + 3 * MINUTE, '8'))
+  topic.bar(bar(NOON + 4 * MINUTE, '9'))
+  assert.deepEqual(told.closed, [{ ...bar(NOON, '9', true, '50'), open: '10', high: '30', low: '5' }])
+})
+
+test('what a loss hid is taken from history: every bar closes once, none is missing', async () => {
+  const stage = new Stage(OWN)
+  const told = await stage.watch(BARS)
+  const topic = stage.broker.topic('bars', 'SPY')
+  topic.bar(bar(NOON, '1'))
+  topic.bar(bar(NOON + MINUTE, '2', false))
+  stage.broker.lose()
+  await stage.pass(4 * MINUTE)
+  const past = [0, 1, 2, 3].map(minute => bar(NOON + minute * MINUTE, String(minute + 1)))
+  stage.broker.history.set('SPY 1m', [...past, bar(NOON + 4 * MINUTE, '5', false)])
+  stage.broker.recover()
+  topic.bar(bar(NOON + 3 * MINUTE, '4'))
+  await stage.clock.settled()
+  topic.bar(bar(NOON + 4 * MINUTE, '5'))
+  assert.deepEqual(starts(told.closed), [0, 1, 2, 3, 4])
+  assert.deepEqual(
+    told.closed.map(({ close }) => close),
+    ['1', '2', '3', '4', '5']
+  )
+  assert.equal(told.interruptions.length, 1)
+})
+
+test('a history that does not answer after a loss is asked until it does', async () => {
+  const stage = new Stage(OWN)
+  const told = await stage.watch(BARS)
+  const topic = stage.broker.topic('bars', 'SPY')
+  topic.bar(bar(NOON, '1'))
+  stage.broker.lose()
+  await stage.pass(2 * MINUTE)
+  stage.broker.history.delete('SPY 1m')
+  stage.broker.recover()
+  topic.bar(bar(NOON + 2 * MINUTE, '3'))
+  await stage.pass(5_000)
+  assert.deepEqual(starts(told.closed), [0])
+  stage.broker.history.set('SPY 1m', [bar(NOON + MINUTE, '2')])
+  await stage.pass(10_000)
+  assert.deepEqual(starts(told.closed), [0, 1, 2])
+})
+
+test('a backfill joins what comes live without a gap and without a repeat, whatever closes meanwhile', async () => {
+  const stage = new Stage(OWN)
+  stage.broker.history.set(
+    'SPY 1m',
+    Array.from({ length: 100 }, (_, index) => bar(NOON - (100 - index) * MINUTE, String(index + 1)))
+  )
+  await stage.watch(BARS)
+  const topic = stage.broker.topic('bars', 'SPY')
+  const gate = Promise.withResolvers<void>()
+  stage.broker.hold = () => gate.promise
+  const joining = stage.watch({ ...BARS, backfill: 5 })
+  await stage.clock.settled()
+  topic.bar(bar(NOON, '101'))
+  topic.bar(bar(NOON + MINUTE, '102', false))
+  gate.resolve()
+  const told = await joining
+  topic.bar(bar(NOON + MINUTE, '102'))
+  assert.deepEqual(starts(told.closed), [-4, -3, -2, -1, 0, 1])
+  assert.deepEqual(starts(told.bars), [-4, -3, -2, -1, 0, 1, 1])
+})
+
+test('a backfill has as many bars as were asked for, however few the stretches are in which the symbol trades', async () => {
+  const stage = new Stage(OWN)
+  const past = Array.from({ length: 20 }, (_, index) => bar(NOON - (20 - index) * 60 * MINUTE, '1'))
+  stage.broker.history.set('SPY 1m', past)
+  for (const [backfill, expected] of [
+    [1, 1],
+    [7, 7],
+    [1_000, 20]
+  ] as const) {
+    const told = await stage.watch({ ...BARS, backfill })
+    assert.equal(told.closed.length, expected)
+    assert.deepEqual(told.closed, past.slice(-expected))
+  }
+})
+
+test('bars built from trades: the one that was seen in part is taken from history when it closes', async () => {
+  const stage = new Stage()
+  stage.broker.nowMs = NOON + 30_000
+  stage.broker.history.set('SPY 1m', [bar(NOON, '50', false)])
+  const told = await stage.watch(BARS)
+  const topic = stage.broker.topic('trades', 'SPY')
+  topic.trade(trade(NOON + 40_000, '3'))
+  stage.broker.history.set('SPY 1m', [{ ...bar(NOON, '3', true, '12'), open: bar(NOON, '50').open, high: bar(NOON, '50').high }])
+  topic.trade(trade(NOON + MINUTE, '4'))
+  topic.trade(trade(NOON + 2 * MINUTE, '5', '2'))
+  await stage.clock.settled()
+  assert.deepEqual(told.closed, [{ ...bar(NOON, '3', true, '12'), open: '50', high: '50' }, bar(NOON + MINUTE, '4', true, '1')])
+})
+
+test('trades that come after their bar has closed change nothing that was told', async () => {
+  const stage = new Stage()
+  const told = await stage.watch(BARS)
+  await stage.pass(MINUTE)
+  const topic = stage.broker.topic('trades', 'SPY')
+  topic.trade(trade(NOON + MINUTE, '4'))
+  topic.trade(trade(NOON + 2 * MINUTE, '5'))
+  topic.trade(trade(NOON + MINUTE + 1, '9'))
+  topic.trade(trade(NOON + 3 * MINUTE, '6'))
+  await stage.clock.settled()
+  assert.deepEqual(
+    told.closed.map(({ close }) => close),
+    ['4', '5']
+  )
+})
+
+test('a trade from a time that no calendar knows is left out', async () => {
+  const stage = new Stage()
+  const told = await stage.watch({ ...BARS, session: 'USEqCore' })
+  const topic = stage.broker.topic('trades', 'SPY')
+  for (const at of [0, 1, 8.64e15]) topic.trade(trade(at, '1'))
+  topic.trade(trade(NOON, '2'))
+  await stage.clock.advance(250)
+  assert.deepEqual(
+    told.bars.map(({ close }) => close),
+    ['2']
+  )
+})

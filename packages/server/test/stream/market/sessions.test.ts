@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AppDeps } from '@trunkline/core/app/deps'
+import type { Bus } from '@trunkline/core/ports/bus'
+import type { MarketDataToken } from '@trunkline/core/ports/store'
+import { LocalBus } from '../../../src/bus/local-bus.ts'
+import type { Line } from '../../../src/stream/line.ts'
+import { MarketStream } from '../../../src/stream/market/index.ts'
+import { bar, NOON, quote, Stage, trade } from '../../app/market/stage.ts'
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** A line that keeps what is sent, and is behind when told. */
+class Kept implements Line {
+  readonly messages: { readonly type?: string; readonly [field: string]: unknown }[] = []
+  closed: number | null = null
+  isBehind = false
+
+  send(frame: Uint8Array): void {
+    const text = Buffer.from(frame).toString()
+    this.messages.push(JSON.parse(text.slice(text.indexOf('{'))))
+  }
+
+  sendText(message: string): void {
+    this.messages.push(JSON.parse(message))
+  }
+
+  idle(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  finish(code: number): void {
+    this.closed = code
+  }
+
+  pause(): void {}
+  resume(): void {}
+
+  get updates() {
+    return this.messages.filter(({ sub_id, type }) => sub_id !== undefined && type === undefined)
+  }
+}
+
+class Node {
+  readonly stage = new Stage({ liveIntervals: ['1m'] })
+  readonly bus: Bus = new LocalBus(quiet)
+  readonly tokens = new Map<string, MarketDataToken>()
+  readonly stream: MarketStream
+  /** Awaited while a token is looked up. */
+  looking: () => Promise<void> = async () => undefined
+  left = 0
+
+  constructor() {
+    const connection = { connectionId: 'connection', broker: 'SANDBOX', status: 'ACTIVE', userKey: 'user' }
+    const find = async (hash: string) => {
+      const found = this.tokens.get(hash) ?? null
+      await this.looking()
+      return found
+    }
+    const deps = {
+      clock: this.stage.clock,
+      bus: this.bus,
+      log: quiet,
+      meter: { count() {}, observe() {} },
+      ids: { uuid: () => '00000000-0000-4000-8000-000000000000' },
+      hasher: { hash: (text: string) => text },
+      store: { tokens: { find }, connections: { find: async (connectionId: string) => ({ ...connection, connectionId }) } },
+      markets: { join: () => this.stage.market, leave: () => (this.left += 1) }
+    }
+    this.stream = new MarketStream(Object(deps) as AppDeps)
+  }
+
+  /** A token of the user's; a later one of the same connection supersedes it. */
+  issue(name: string, atSecond: number, connectionId = 'connection'): void {
+    for (const [key, token] of this.tokens) {
+      if (token.connectionId === connectionId) this.tokens.set(key, { ...token, supersededAt: token.createdAt })
+    }
+    const createdAt = `2026-01-05T10:00:${String(atSecond).padStart(2, '0')}.000000Z`
+    this.tokens.set(
+      name,
+      Object({ tokenHash: name, userKey: 'user', connectionId, createdAt, expiresAt: '2026-01-06T10:00:00.000000Z', supersededAt: null })
+    )
+  }
+
+  open(address = '192.0.2.1') {
+    const line = new Kept()
+    const listener = this.stream.open(line, address)
+    const say = (message: object) => listener.text(JSON.stringify({ request_id: 'r', ...message }))
+    return { line, listener, say, use: (token: string) => say({ action: 'authenticate', access_token: token }) }
+  }
+
+  async authenticated() {
+    this.issue('token', 1)
+    const session = this.open()
+    session.use('token')
+    await this.stage.clock.settled()
+    return session
+  }
+}
+
+test('a reader that is behind gets the newest quote and book when it has caught up, and every trade and closed bar', async () => {
+  const node = new Node()
+  const { line, listener, say } = await node.authenticated()
+  say({ action: 'subscribe', channel: 'quotes', symbol: 'SPY' })
+  say({ action: 'subscribe', channel: 'trades', symbol: 'SPY' })
+  say({ action: 'subscribe', channel: 'bars', symbol: 'SPY', interval: '1m' })
+  await node.stage.clock.settled()
+  const { broker } = node.stage
+  line.isBehind = true
+  for (const price of ['1', '2', '3']) {
+    broker.topic('quotes', 'SPY').quote(quote(price))
+    broker.topic('trades', 'SPY').trade(trade(NOON, price))
+  }
+  broker.topic('bars', 'SPY').bar(bar(NOON, '1', false))
+  broker.topic('bars', 'SPY').bar(bar(NOON, '2'))
+  broker.topic('bars', 'SPY').bar(bar(NOON + 60_000, '3', false))
+  await node.stage.clock.advance(250)
+  assert.deepEqual(
+    line.updates.map(({ sub_id, p, c, st }) => [sub_id, p ?? c, st]),
+    [
+      ['2', '1', undefined],
+      ['2', '2', undefined],
+      ['2', '3', undefined],
+      ['3', '2', 'c']
+    ]
+  )
+  line.isBehind = false
+  listener.relieved()
+  assert.deepEqual(
+    line.updates.slice(4).map(({ sub_id, bp, c, st }) => [sub_id, bp ?? c, st]),
+    [
+      ['1', '3', undefined],
+      ['3', '3', 'o']
+    ]
+  )
+})
+
+test('what waits for a reader that is behind is dropped with its subscription', async () => {
+  const node = new Node()
+  const { line, listener, say } = await node.authenticated()
+  say({ action: 'subscribe', channel: 'quotes', symbol: 'SPY' })
+  await node.stage.clock.settled()
+  line.isBehind = true
+  node.stage.broker.topic('quotes', 'SPY').quote(quote('1'))
+  say({ action: 'unsubscribe', sub_id: '1' })
+  line.isBehind = false
+  listener.relieved()
+  assert.equal(line.updates.length, 0)
+  assert.equal(node.stage.broker.open, 0)
+})
+
+test('a token that is superseded while it is looked up opens nothing beside the newer one', async () => {
+  const node = new Node()
+  node.issue('old', 1)
+  const gate = Promise.withResolvers<void>()
+  node.looking = () => gate.promise
+  const [late, early] = [node.open(), node.open()]
+  late.use('old')
+  node.looking = async () => undefined
+  node.issue('new', 2)
+  early.use('new')
+  await node.stage.clock.settled()
+  assert.equal(early.line.messages.at(-1)?.type, 'auth_success')
+  gate.resolve()
+  await node.stage.clock.settled()
+  assert.deepEqual([late.line.messages.at(-1)?.error_code, early.line.closed], ['auth_error', null])
+})
+
+test('a session that ends while a subscription is made leaves nothing of it running', async () => {
+  const node = new Node()
+  const { line, say } = await node.authenticated()
+  node.stage.broker.answers = false
+  say({ action: 'subscribe', channel: 'quotes', symbol: 'SPY' })
+  await node.stage.clock.settled()
+  node.bus.publish(Object({ type: 'connection_removed', userKey: 'user', connectionId: 'connection' }))
+  assert.deepEqual([line.closed, line.messages.at(-1)?.error_code], [4003, 'connection_broken'])
+  node.stage.broker.recover()
+  await node.stage.clock.settled()
+  assert.equal(node.stage.broker.open, 0)
+  assert.equal(node.left, 1)
+})
+
+test('one loss of the broker is told once for all subscriptions of a session', async () => {
+  const node = new Node()
+  const { line, say } = await node.authenticated()
+  for (const symbol of ['SPY', 'BTC/USD']) say({ action: 'subscribe', channel: 'quotes', symbol })
+  await node.stage.clock.settled()
+  node.stage.broker.lose()
+  await node.stage.clock.settled()
+  const errors = line.messages.filter(({ type }) => type === 'error')
+  assert.deepEqual(
+    errors.map(({ error_code, request_id, sub_ids }) => [error_code, request_id, sub_ids]),
+    [['broker_unavailable', null, ['1', '2']]]
+  )
+})
