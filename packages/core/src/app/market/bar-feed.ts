@@ -55,7 +55,7 @@ export class BarFeed implements TopicListener {
   #buffer: (Bar | Trade)[] | null = []
   /** Counts recoveries: one that was overtaken by the next comes to nothing. */
   #recovery = 0
-  #ready = Promise.withResolvers<void>()
+  readonly #ready = Promise.withResolvers<true>()
   /** Closed bars that wait for one before them, which is taken from history. */
   #mending: Bar[] | null = null
   /** What is told of before this instant may be true. */
@@ -87,7 +87,7 @@ export class BarFeed implements TopicListener {
   }
 
   /** Resolves when the bar under way is known. @throws what the history threw */
-  ready(): Promise<void> {
+  ready(): Promise<true> {
     return this.#ready.promise
   }
 
@@ -172,7 +172,7 @@ export class BarFeed implements TopicListener {
         const liveSince = this.#source.presentMs()
         const past = await this.#missing(liveSince)
         if (recovery === this.#recovery) this.#takeUp(past, liveSince)
-        this.#ready.resolve()
+        this.#ready.resolve(true)
         return
       } catch (cause) {
         if (recovery !== this.#recovery) return

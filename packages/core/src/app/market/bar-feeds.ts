@@ -3,10 +3,12 @@ import type { Bar } from '../../domain/market/records.ts'
 import type { Session } from '../../domain/vocabulary.ts'
 import type { MarketDataCapabilities } from '../../ports/broker.ts'
 import type { MarketInstrument, MarketSource, Topic } from '../../ports/market.ts'
+import { within } from '../within.ts'
 import { BarFeed, type BarFeedDeps } from './bar-feed.ts'
 import { type BarPlan, barPlan } from './bar-plan.ts'
 import { BarWatch } from './bar-watch.ts'
 import type { History } from './history.ts'
+import { MarketRefusal } from './refusal.ts'
 import type { Topics } from './topics.ts'
 import type { Watch } from './watcher.ts'
 
@@ -23,6 +25,9 @@ export interface BarFeedsParts {
   readonly topics: Topics
   readonly history: History
 }
+
+/** How long the first bars are waited for. */
+const READY_MS = 10_000
 
 interface Entry {
   readonly feed: Promise<BarFeed>
@@ -50,7 +55,9 @@ export class BarFeeds {
     const leave = () => this.#leave(key, entry)
     try {
       const feed = await entry.feed
-      await feed.ready()
+      if ((await within(this.#deps.clock, feed.ready(), READY_MS)) === null) {
+        throw new MarketRefusal('broker_unavailable', 'The broker’s history does not answer just now; subscribe again in a few seconds.')
+      }
       return new BarWatch(feed, await this.#past(feed, backfill), { backfill, ended: leave })
     } catch (cause) {
       leave()

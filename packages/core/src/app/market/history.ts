@@ -136,7 +136,8 @@ const UNIT_MS = { minute: 60_000, day: DAY, week: 7 * DAY, month: 31 * DAY, year
 
 /** The bar at the start its clock gives it; nothing when it is outside the session or the window. */
 function placed(bar: Bar, clock: BaseBars['clock'], isOfDays: boolean, fromMs: number): readonly Bar[] {
-  const startMs = isOfDays ? clock.startOfDate(clock.dateAt(bar.startMs)) : clock.startOf(bar.startMs) === null ? null : bar.startMs
+  const own = clock.startOf(bar.startMs)
+  const startMs = isOfDays ? (own ?? clock.startOfDate(clock.dateAt(bar.startMs))) : own === null ? null : bar.startMs
   if (startMs === null || startMs < fromMs) return []
   return startMs === bar.startMs ? [bar] : [{ ...bar, startMs }]
 }

@@ -1,5 +1,6 @@
 // The market data stream: bars, trades, quotes, depth and options chains of the broker behind a user's connection.
 import type { AppDeps } from '@trunkline/core/app/deps'
+import { Turns } from '@trunkline/core/app/mirror/turns'
 import type { UserKey } from '@trunkline/core/domain/ids'
 import { addressGroup } from '../../auth/address.ts'
 import { RateLimiter } from '../../auth/rate-limit.ts'
@@ -11,6 +12,8 @@ import { MARKET_SESSION_LIMITS, MarketSession, type MarketSessionDeps, type Mark
 
 /** Failed authentications of one address, over all its sessions. */
 const FAILURES = { perSecond: 1, burst: 100 }
+/** Snapshots made at once in the process, and how long one may keep its turn. */
+const SNAPSHOTS = { atOnce: 8, ms: 30_000 }
 /** A whole snapshot of 50,000 bars and what comes meanwhile; a quarter of a million trades. */
 const OUTBOX = { ...OUTBOX_LIMITS, messagesMax: 262_144, bytesMax: 16 * 1024 * 1024 }
 export const MARKET_LINE_LIMITS: LineLimits = { messageBytesMax: 16 * 1024, outbox: OUTBOX }
@@ -23,11 +26,13 @@ export class MarketStream implements Room {
   readonly #sessions = new Set<MarketSession>()
   readonly #seated = new Map<UserKey, Set<MarketSession>>()
   readonly #unsubscribe: () => void
+  readonly #stopping = new AbortController()
 
   constructor(deps: AppDeps, limits: Partial<MarketSessionLimits> = {}) {
     const { clock, ids, log, meter, bus, markets } = deps
     this.#bus = bus
     const failures = new RateLimiter(FAILURES)
+    const reads = new Turns<'snapshot'>(clock, SNAPSHOTS)
     this.#shared = {
       clock,
       ids,
@@ -37,6 +42,7 @@ export class MarketStream implements Room {
       seat: (session, pass) => this.#seat(session, pass),
       join: connection => markets.join(connection),
       leave: (connection, market) => markets.leave(connection, market),
+      inTurn: read => reads.take('snapshot', read, this.#stopping.signal),
       mayFail: address => failures.take(addressGroup(address), clock.monotonicMs()).retryAfterSeconds === null,
       gone: session => this.#forget(session),
       limits: { ...MARKET_SESSION_LIMITS, ...limits }
@@ -87,6 +93,7 @@ export class MarketStream implements Room {
   }
 
   stop(): void {
+    this.#stopping.abort(new Error('the service is shutting down'))
     this.#unsubscribe()
   }
 

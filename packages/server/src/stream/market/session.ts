@@ -28,6 +28,8 @@ export interface MarketSessionDeps {
   readonly seat: (session: MarketSession, pass: Pass) => void
   readonly join: (connection: Connection) => ConnectionMarket
   readonly leave: (connection: Connection, market: ConnectionMarket) => void
+  /** Reads past bars when it is the session's turn: each may be megabytes. */
+  readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>
   /** Counts a failed authentication of the address; false when it has had too many. */
   readonly mayFail: (address: string) => boolean
   /** Told once, when the session's line is gone. */
@@ -276,11 +278,12 @@ export class MarketSession implements Listener, InboxOwner, Reader {
 
   async #snapshot(requestId: string, snapshot: requests.Snapshot): Promise<void> {
     try {
-      const bars = await this.#market?.past(snapshot)
-      if (bars === undefined || this.#isOver) return
-      const text = await snapshotText(requestId, snapshot, bars)
-      if (this.#isOver) return
-      this.line.sendText(text)
+      await this.#deps.inTurn(async () => {
+        if (this.#isOver) return
+        const bars = await this.#market?.past(snapshot)
+        const text = bars === undefined ? null : await snapshotText(requestId, snapshot, bars)
+        if (text !== null && !this.#isOver) this.line.sendText(text)
+      })
       // One at a time: the next is begun when this one is on its way.
       await this.line.idle()
     } catch (cause) {
