@@ -214,8 +214,8 @@ export class BarFeed implements TopicListener {
       const minute = this.plan.seed.clock.startOf(liveSince)
       this.#builder.completeFrom(minute === null ? liveSince : this.plan.seed.clock.endOf(minute))
     }
-    // Only the newest small bar can be open; of one that trades continue, only what they tell counts.
-    for (const bar of past) if (bar.closed || this.plan.live !== null) this.#take(bar)
+    // The newest small bar can be open. Without it a bar in which nothing trades any more would never be told.
+    for (const bar of past) this.#take(bar)
     for (const event of came) this.#take(event)
     this.#changed()
   }

@@ -89,10 +89,14 @@ export class ConnectionMarket {
   }
 
   /** Past bars of the broker's own session in pages, ascending. @throws MarketRefusal, before the first page or between two */
-  async past(request: SnapshotRequest): Promise<PastBars> {
+  async *past(request: SnapshotRequest): PastBars {
     this.#demandChannel('bars')
     const instrument = await this.#instrument(request.symbol)
-    return this.#asked(async () => this.#history.snapshot(instrument, request))
+    try {
+      yield* this.#history.snapshot(instrument, request)
+    } catch (cause) {
+      throw await this.#refusalOf(cause)
+    }
   }
 
   /** Asks the broker for every topic anew. */

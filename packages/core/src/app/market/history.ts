@@ -18,7 +18,7 @@ export interface SnapshotRequest {
 }
 
 /** Past bars in pages, ascending. */
-export type PastBars = AsyncIterable<readonly Bar[]>
+export type PastBars = AsyncGenerator<readonly Bar[], void, undefined>
 
 /** Bars one snapshot may have. */
 export const SNAPSHOT_BARS_MAX = 50_000
@@ -46,13 +46,12 @@ export class History {
   snapshot(instrument: MarketInstrument, { interval, start, end }: SnapshotRequest): PastBars {
     const plan = barPlan(instrument, interval, BROKER_DEFAULT, this.#marketData)
     const [fromMs, toMs] = [epochMs(start), epochMs(end)]
-    const presentMs = Math.min(toMs, this.#source.presentMs() + 1)
     const most = withinCalendar(() => plan.clock.countAtMost(fromMs, toMs))
     if (most > SNAPSHOT_BARS_MAX) {
       const message = `This window has up to ${most} bars of ${interval}; ask for at most ${SNAPSHOT_BARS_MAX} at once.`
       throw new MarketRefusal('invalid_request', message)
     }
-    return fromMs >= presentMs ? nothing() : this.read(plan, fromMs, presentMs)
+    return this.read(plan, fromMs, toMs)
   }
 
   /** Bars with a start in [fromMs, toMs), made of the broker's where it has none of the kind. @throws MarketRefusal, BrokerFault */
@@ -141,5 +140,3 @@ function placed(bar: Bar, clock: BaseBars['clock'], isOfDays: boolean, fromMs: n
   if (startMs === null || startMs < fromMs) return []
   return startMs === bar.startMs ? [bar] : [{ ...bar, startMs }]
 }
-
-async function* nothing(): AsyncGenerator<readonly Bar[]> {}

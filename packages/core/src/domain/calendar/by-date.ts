@@ -71,6 +71,7 @@ export function calendarByDate(rule: DateRule): TradingCalendar {
     id: rule.id,
     zone,
     daysAWeek: rule.daysAWeek,
+    firstDate: dayText(Temporal.PlainDate.from({ year: FIRST_YEAR, month: 1, day: 1 })),
     dateAt: instant => dayAt(instant).date,
     spansOn: date => dayOf(date).spans,
     phaseAt: instant => phaseWithin(dayAhead(instant), instant),

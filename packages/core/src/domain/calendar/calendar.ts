@@ -31,6 +31,8 @@ export interface TradingCalendar {
   readonly zone: string
   /** On how many days of a week trading dates can fall: 5 leaves weekends out. */
   readonly daysAWeek: 5 | 7
+  /** The first date it knows; asking for earlier ones throws OutsideCalendar. */
+  readonly firstDate: Day
   /** The date an instant falls on in the calendar's zone, a trading day or not. */
   dateAt(instant: number): Day
   /**

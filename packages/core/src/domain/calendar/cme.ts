@@ -48,7 +48,7 @@ interface Hours {
  * May 2014 at 11:30) and what was traded belongs to the next trading date, which so has a stretch more. Christmas, New Year's day and Good
  * Friday are closed from the evening before; a Good Friday on the first Friday of a month is open to 09:15, for that day's payrolls figures.
  *
- * Not kept: the pause from 16:15 to 16:30 that there was before 2021, and halts of single days. Dates before 1998 throw OutsideCalendar,
+ * Not kept: the pause from 16:15 to 16:30 that there was before 2021, the close at 17:15 before September 2015, and halts of single days. Dates before 1998 throw OutsideCalendar,
  * texts that are no date Malformed.
  */
 export function cmeCalendar(): TradingCalendar {

@@ -17,6 +17,7 @@ export function continuousCalendar(zone = 'UTC'): TradingCalendar {
     id: 'continuous',
     zone,
     daysAWeek: 7,
+    firstDate: dayText(Temporal.PlainDate.from({ year: FIRST_YEAR, month: 1, day: 1 })),
     dateAt: instant => dateWithin(instant, zone, FIRST_YEAR),
     spansOn: date => [{ phase: 'open', start: midnight(plain(date), zone), end: midnight(plain(date).add({ days: 1 }), zone) }],
     phaseAt: () => 'open',

@@ -25,7 +25,10 @@ export interface Passed {
  * history only.
  *
  * Smaller bars may be told again and again while they are open; the newest state counts. A closed one covers its time: trades and bars of
- * that time are `repeated` and change nothing, so history can be fed first and everything that came meanwhile after it.
+ * that time are `repeated` and change nothing. So history joins the live feed without a gap or a repeat: ask for it once the feed has begun,
+ * feed its smaller bars first, then what came meanwhile, then what comes. Trades that follow an open smaller bar replace it when they are
+ * complete since its start ({@link completeFrom}); else they are added to it, and some may count twice in the volume. Such a bar is not whole
+ * ({@link isWhole}) and is to be taken from history when it closes.
  */
 export class BarBuilder {
   readonly #clock: BarClock
@@ -121,15 +124,6 @@ export class BarBuilder {
     return this.#taken()
   }
 
-  /** Takes over a known state of the open bar, such as history's; the bar under way must be that one or not begun. @throws RangeError if not */
-  adopt(bar: Bar): void {
-    const end = this.#clock.endOf(bar.startMs)
-    if (end <= this.#closedUntil || (this.#start !== this.#end && this.#start !== bar.startMs))
-      throw new RangeError(`the bar of ${bar.startMs} is not the one under way; adopt the open bar only`)
-    this.#begin(bar.startMs, end)
-    this.#commit(bar)
-  }
-
   /**
    * Says that everything up to `instant` has come.
    * @returns the open bar, closed, when it was over by then
@@ -193,9 +187,19 @@ export class BarBuilder {
   }
 
   #count({ price, size }: Trade, effect: TradeEffect): void {
+    if (this.#pending !== null) this.#goOnFrom(this.#pending)
     this.#volume.add(size)
     this.#revision++
     if (effect === 'all') this.#move(price)
+  }
+
+  /** Trades take over from an open smaller bar. */
+  #goOnFrom(pending: Bar): void {
+    this.#pending = null
+    // All of its trades come as such.
+    if (pending.startMs >= this.#completeFrom) return
+    this.#commit(pending)
+    this.#completeFrom = Math.max(this.#completeFrom, this.#endOfBase(pending.startMs))
   }
 
   #replace(bar: Bar): void {

@@ -25,6 +25,8 @@ export interface BarClock {
   readonly gridMinutes: number
   /** The start of the bar an instant falls into; null outside the session. */
   startOf(instant: number): number | null
+  /** The unbroken stretch of trading around an instant, as far as its bar goes; null outside the session. */
+  stretchAt(instant: number): Stretch | null
   /**
    * The start of the bar that holds a date of the calendar, `YYYY-MM-DD`: for daily figures without a time. Null when it is no trading date, and
    * for bars of weeks and longer when the rest of the bar has none.
@@ -38,8 +40,8 @@ export interface BarClock {
   next(start: number): number
   /** The start of the first bar that begins at `instant` or after it. */
   atOrAfter(instant: number): number
-  /** The start of the last bar that begins before `instant`, for counting bars backwards. */
-  before(instant: number): number
+  /** The start of the last bar that begins before `instant`; null when that is before the calendar's first day. */
+  before(instant: number): number | null
   /**
    * At least as many as bars begin in [fromMs, toMs), and cheap however long that is: exact for minutes and days in a market that
    * never closes in UTC, and for every window of up to 400 days; beyond that every weekday counts as a full trading day.

@@ -18,7 +18,8 @@ const SHORTEST_DAYS = { minute: 1, day: 1, week: 7, month: 28, year: 365 } as co
 
 /** @param interval of days or longer */
 export function dateBars(interval: Interval, windows: SessionWindows): BarClock {
-  const groupOf = dateGroups(interval, windows.calendar)
+  const { calendar } = windows
+  const groupOf = dateGroups(interval, calendar)
   // The bar asked for last: a live feed asks for the same one again and again.
   let recent: DateBar = { first: '', beyond: '', start: 0, end: 0 }
   // The stretch of the instant asked for last, and the start of its bar.
@@ -29,8 +30,10 @@ export function dateBars(interval: Interval, windows: SessionWindows): BarClock 
   function barOf(date: string): DateBar {
     if (date >= recent.first && date < recent.beyond) return recent
     const { first, beyond } = groupOf(date)
-    const start = windows.on(atLeast(first))[0]?.start
-    const end = windows.on(windows.calendar.previousTradingDay(beyond)).at(-1)?.end
+    // The calendar's first week begins before the calendar.
+    const known = first < calendar.firstDate ? calendar.firstDate : first
+    const start = windows.on(atLeast(known))[0]?.start
+    const end = windows.on(calendar.previousTradingDay(beyond)).at(-1)?.end
     if (start === undefined || end === undefined) throw new TypeError(`no open hours from ${first} to ${beyond}`)
     recent = { first, beyond, start, end }
     return recent
@@ -76,13 +79,15 @@ export function dateBars(interval: Interval, windows: SessionWindows): BarClock 
       const bar = barOf(atLeast(date))
       return date >= bar.first ? bar.start : null
     },
-    dateAt: instant => windows.calendar.dateAt(instant),
+    dateAt: instant => calendar.dateAt(instant),
     endOf: start => barAt(start).end,
     next,
     atOrAfter,
     before(instant) {
       const bar = barOf(windows.dateAt(instant))
-      return bar.start < instant ? bar.start : barOf(windows.calendar.previousTradingDay(bar.first)).start
+      if (bar.start < instant) return bar.start
+      const earlier = windows.previous(bar.first)
+      return earlier === null ? null : barOf(earlier).start
     },
     countAtMost(fromMs, toMs) {
       if (toMs <= fromMs) return 0

@@ -70,14 +70,15 @@ export function minuteBars(interval: Interval, windows: SessionWindows): BarCloc
     return startOf(end) ?? stretchEndingAfter(end).start
   }
 
-  function before(instant: number): number {
+  function before(instant: number): number | null {
     // The evening before a date can belong to it, so the search begins at the trading date ahead.
-    for (let date = windows.dateAt(instant); ; date = windows.calendar.previousTradingDay(date)) {
+    for (let date: string | null = windows.dateAt(instant); date !== null; date = windows.previous(date)) {
       const earlier = windows.on(date).findLast(({ start }) => start < instant)
       if (earlier === undefined) continue
       const last = Math.min(earlier.end, instant) - 1
       return earlier.start + Math.floor((last - earlier.start) / length) * length
     }
+    return null
   }
 
   /** Bars of a trading date that begin in [fromMs, toMs). */

@@ -1,5 +1,5 @@
 /** Which hours of a trading date a session word means, for one instrument. */
-import { midnight, type Span, type TradingCalendar, usEquityCalendar } from '../calendar/index.ts'
+import { midnight, OutsideCalendar, type Span, type TradingCalendar, usEquityCalendar } from '../calendar/index.ts'
 import type { Day } from '../timestamp.ts'
 import type { Session } from '../vocabulary.ts'
 import { EXCHANGE_GRID_MINUTES } from './interval.ts'
@@ -24,6 +24,8 @@ export interface SessionWindows {
   dateAt(instant: number): Day
   /** The first trading date with open hours after `date`. */
   next(date: string): Day
+  /** The last trading date with open hours before `date`; null before the calendar's first. */
+  previous(date: string): Day | null
 }
 
 const HOUR = 3_600_000
@@ -91,7 +93,15 @@ function windows(
         date = calendar.nextTradingDay(date)
       }
     },
-    next: date => calendar.nextTradingDay(date)
+    next: date => calendar.nextTradingDay(date),
+    previous(date) {
+      try {
+        return calendar.previousTradingDay(date)
+      } catch (cause) {
+        if (cause instanceof OutsideCalendar) return null
+        throw cause
+      }
+    }
   }
 }
 

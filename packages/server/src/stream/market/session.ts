@@ -280,7 +280,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     try {
       await this.#deps.inTurn(async () => {
         if (this.#isOver) return
-        const bars = await this.#market?.past(snapshot)
+        const bars = this.#market?.past(snapshot)
         const text = bars === undefined ? null : await snapshotText(requestId, snapshot, bars)
         if (text !== null && !this.#isOver) this.line.sendText(text)
       })
