@@ -1,5 +1,5 @@
-import { connect } from '../../packages/server/src/demo/browser.ts'
 import { Client, listOf, type Platform, recordOf, textOf } from '../../packages/server/src/demo/client.ts'
+import { connect } from '../../packages/server/src/ops/form-browser.ts'
 import { startProgram } from './processes.ts'
 import { type Engine, type RunningService, startService } from './service.ts'
 

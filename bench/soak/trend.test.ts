@@ -57,6 +57,17 @@ test('a leak of memory or of descriptors that goes on is not flat, whatever the 
   }
 })
 
+test('descriptors that fall for a while and come back are flat, whatever the seed', () => {
+  for (let seed = 1; seed <= 50; seed += 1) {
+    const dropped = readings(
+      new Chance(seed),
+      () => 0,
+      share => (share < 0.45 ? 30 : Math.min(30, 60 * (share - 0.45)))
+    )
+    assert.ok(verdictOf(dropped).isFlat, `seed ${seed}: ${verdictOf(dropped).lines.join('\n')}`)
+  }
+})
+
 test('the rise is that of the second half, and outliers do not move it', () => {
   const samples = Array.from({ length: 20 }, (_, index) => ({ atMs: index, value: index < 10 ? 5 * index : 50 + index }))
   const spiked = samples.map(sample => (sample.atMs === 15 ? { ...sample, value: 1_000 } : sample))

@@ -34,10 +34,18 @@ export function trendOf(samples: readonly Sample[], shareAllowed: number, slack:
 
 /** By time, not by count. */
 export function secondHalf(samples: readonly Sample[]): readonly Sample[] {
-  const [first, last] = [samples[0], samples.at(-1)]
-  if (first === undefined || last === undefined) return []
-  const middle = (first.atMs + last.atMs) / 2
+  const middle = middleOf(samples)
   return samples.filter(({ atMs }) => atMs >= middle)
+}
+
+/** What {@link secondHalf} leaves. */
+export function firstHalf(samples: readonly Sample[]): readonly Sample[] {
+  const middle = middleOf(samples)
+  return samples.filter(({ atMs }) => atMs < middle)
+}
+
+function middleOf(samples: readonly Sample[]): number {
+  return ((samples[0]?.atMs ?? 0) + (samples.at(-1)?.atMs ?? 0)) / 2
 }
 
 export function median(values: readonly number[]): number {

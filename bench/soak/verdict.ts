@@ -1,5 +1,5 @@
 import type { Reading } from './sampler.ts'
-import { secondHalf, trendOf } from './trend.ts'
+import { firstHalf, type Sample, secondHalf, type Trend, trendOf } from './trend.ts'
 
 const MEGABYTE = 1024 * 1024
 /** So many orders the service keeps in memory, the newest; until it has them it may grow with each. */
@@ -16,6 +16,7 @@ const RULES = [
     share: 0.02,
     slack: 2 * MEGABYTE,
     perOrder: BYTES_PER_ORDER,
+    comesBack: false,
     scale: MEGABYTE,
     of: (reading: Reading) => reading.heldBytes
   },
@@ -25,10 +26,21 @@ const RULES = [
     share: 0.05,
     slack: 8 * MEGABYTE,
     perOrder: RESIDENT_BYTES_PER_ORDER,
+    comesBack: false,
     scale: MEGABYTE,
     of: (reading: Reading) => reading.rssBytes
   },
-  { what: 'open descriptors', unit: '', share: 0.05, slack: 4, perOrder: 0, scale: 1, of: (reading: Reading) => reading.descriptors }
+  {
+    what: 'open descriptors',
+    unit: '',
+    share: 0.05,
+    slack: 4,
+    perOrder: 0,
+    // Streams that were dropped are opened again: what rises to where it was before is no leak.
+    comesBack: true,
+    scale: 1,
+    of: (reading: Reading) => reading.descriptors
+  }
 ] as const
 
 export interface Verdict {
@@ -40,16 +52,14 @@ export interface Verdict {
 export function verdictOf(readings: readonly Reading[]): Verdict {
   const orders = secondHalf(readings.map(({ atMs, orders }) => ({ atMs, value: orders }))).map(({ value }) => Math.min(value, ORDERS_KEPT))
   const added = (orders.at(-1) ?? 0) - (orders[0] ?? 0)
-  const judged = RULES.map(({ what, unit, share, slack, perOrder, scale, of }) => {
-    const trend = trendOf(
-      readings.map(reading => ({ atMs: reading.atMs, value: of(reading) })),
-      share,
-      slack + perOrder * added
-    )
+  const judged = RULES.map(({ what, unit, share, slack, perOrder, comesBack, scale, of }) => {
+    const samples = readings.map(reading => ({ atMs: reading.atMs, value: of(reading) }))
+    const trend = trendOf(samples, share, slack + perOrder * added)
+    const isFlat = trend.isFlat || (comesBack && isNoHigher(samples, trend))
     const amount = (value: number) => `${(value / scale).toFixed(1)} ${unit}`.trim()
-    const verdict = trend.isFlat ? 'flat' : 'NOT FLAT'
+    const verdict = trend.isFlat ? 'flat' : isFlat ? 'flat: it was as high before' : 'NOT FLAT'
     return {
-      isFlat: trend.isFlat,
+      isFlat,
       line: `  ${what.padEnd(34)} rose by ${amount(trend.rise).padStart(9)}, may rise by ${amount(trend.allowed).padStart(9)}   ${verdict}`
     }
   })
@@ -62,4 +72,10 @@ export function verdictOf(readings: readonly Reading[]): Verdict {
     ],
     isFlat: judged.every(({ isFlat }) => isFlat)
   }
+}
+
+/** Whether the second half goes no further beyond the highest of the first than a rise may. */
+function isNoHigher(samples: readonly Sample[], { allowed }: Trend): boolean {
+  const highest = (half: readonly Sample[]) => Math.max(...half.map(({ value }) => value))
+  return highest(secondHalf(samples)) <= highest(firstHalf(samples)) + allowed
 }

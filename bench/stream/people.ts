@@ -1,6 +1,6 @@
 import { AdminClient } from '../../packages/server/src/admin/client.ts'
-import { connect } from '../../packages/server/src/demo/browser.ts'
 import { Client, type Platform, textOf } from '../../packages/server/src/demo/client.ts'
+import { connect } from '../../packages/server/src/ops/form-browser.ts'
 import type { RunningService } from '../harness/service.ts'
 import { userName } from './client/update.ts'
 

@@ -22,6 +22,7 @@ export interface Demo {
   readonly client_secret: string
   readonly base_url: string
   readonly stream_url: string
+  readonly market_data_stream_url: string
   readonly sandbox_control_url: string
   readonly sandbox_logins: readonly { readonly username: string; readonly password: string }[]
 }

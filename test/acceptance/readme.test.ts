@@ -10,7 +10,13 @@ import { type Block, blocksIn, holdAgainst, Shell } from './snippets.ts'
 import { Walker, wordsOf } from './walker.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
-const GUIDES = ['docs/guides/orders.md', 'docs/guides/stream.md', 'docs/guides/connect.md', 'docs/guides/sandbox.md']
+const GUIDES = [
+  'docs/guides/orders.md',
+  'docs/guides/stream.md',
+  'docs/guides/market-data.md',
+  'docs/guides/connect.md',
+  'docs/guides/sandbox.md'
+]
 
 describe('the documents', () => {
   let service: RunningService

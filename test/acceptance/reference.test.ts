@@ -54,6 +54,13 @@ const SENT_BY_SERVICE = [
   ...['orders', 'positions', 'balances', 'caught_up', 'stream_status']
 ]
 
+/** Every message of the market data stream; updates without a type by their channel. */
+const MARKET_SENT_BY_CLIENT = ['authenticate', 'subscribe', 'list_subscriptions', 'unsubscribe', 'snapshot']
+const MARKET_SENT_BY_SERVICE = [
+  ...['auth_success', 'subscription_success', 'subscriptions_list', 'unsubscription_success', 'snapshot_response', 'error'],
+  ...['bars', 'trades', 'quotes', 'depth_update', 'options_chain']
+]
+
 describe('the reference', () => {
   let service: RunningService
   let document: Body
@@ -113,22 +120,20 @@ describe('the reference', () => {
 
   test('is gone where it is switched off', async () => {
     await using quiet = await startService('embedded', { TRUNKLINE_DOCS: '0' })
-    for (const path of ['/docs', '/openapi.json', '/asyncapi.json', '/docs/style.css'])
+    for (const path of ['/docs', '/docs/live', '/docs/live/main.js', '/openapi.json', '/asyncapi.json', '/docs/style.css'])
       assert.equal((await fetch(quiet.url + path)).status, 404, path)
   })
 })
 
-describe('the reference of the broker stream', () => {
+describe('the reference of the streams', () => {
   let service: RunningService
   let document: Body
-  let messages: readonly Message[]
   before(async () => {
     service = await startService('embedded')
     const response = await fetch(`${service.url}/asyncapi.json`)
     assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
     assert.equal(response.headers.get('cache-control'), (await fetch(`${service.url}/openapi.json`)).headers.get('cache-control'))
     document = await response.json()
-    messages = Object.values<Message>(document.components.messages)
   })
   after(() => service[Symbol.asyncDispose]())
 
@@ -149,53 +154,77 @@ describe('the reference of the broker stream', () => {
       assert.ok(examples.length > 0, title)
       for (const { payload } of examples) {
         assert.equal(complaint(payload), null, title)
-        assert.equal(payload.action ?? payload.type, name)
+        if (UNTYPED.has(name)) assert.ok(!('type' in payload || 'action' in payload), title)
+        else assert.equal(payload.action ?? payload.type, name)
         assert.notEqual(complaint({ ...payload, action: 'nothing', type: 'nothing' }), null, title)
       }
     }
-    const names = (word: 'action' | 'type') =>
-      messages.filter(({ examples }) => examples.some(({ payload }) => word in payload)).map(({ name }) => name)
-    assert.deepEqual(names('action').sort(), SENT_BY_CLIENT.toSorted())
-    assert.deepEqual(names('type').sort(), SENT_BY_SERVICE.toSorted())
+    assert.deepEqual(namesOf('stream', 'sent'), SENT_BY_CLIENT.toSorted())
+    assert.deepEqual(namesOf('stream', 'received'), SENT_BY_SERVICE.toSorted())
+    assert.deepEqual(namesOf('market_data', 'sent'), MARKET_SENT_BY_CLIENT.toSorted())
+    assert.deepEqual(namesOf('market_data', 'received'), MARKET_SENT_BY_SERVICE.toSorted())
   })
 
   test('says who sends what, and what answers it', () => {
-    const operations = Object.values<Body>(document.operations)
-    const wordsOf = (references: readonly Body[]) => references.map(({ $ref }) => document.components.messages[$ref.split('/').at(-1)].name)
-    const asked = operations.filter(({ action }) => action === 'receive')
-    assert.deepEqual(Object.fromEntries(asked.map(one => [wordsOf(one.messages)[0], wordsOf(one.reply.messages)])), {
+    assert.deepEqual(answersOn('stream'), {
       authenticate: ['auth_success', 'auth_error'],
       subscribe: ['subscribed', 'subscription_failed'],
       subscribe_user: ['user_subscribed', 'caught_up', 'subscription_failed'],
       unsubscribe_user: ['user_unsubscribed'],
       ping: ['pong']
     })
-    const told = operations.filter(({ action }) => action === 'send').flatMap(one => wordsOf(one.messages))
+    assert.deepEqual(answersOn('market_data'), {
+      authenticate: ['auth_success', 'error'],
+      subscribe: ['subscription_success', 'error'],
+      list_subscriptions: ['subscriptions_list', 'error'],
+      unsubscribe: ['unsubscription_success', 'error'],
+      snapshot: ['snapshot_response', 'error']
+    })
     for (const word of ['welcome', 'orders', 'positions', 'balances', 'stream_status', 'user_unsubscribed', 'error']) {
-      assert.ok(told.includes(word), word)
+      assert.ok(toldOn('stream').includes(word), word)
+    }
+    for (const word of ['bars', 'trades', 'quotes', 'depth_update', 'options_chain', 'error']) {
+      assert.ok(toldOn('market_data').includes(word), word)
     }
   })
 
-  test('says where the stream is, how to be known there, and how sessions end', async () => {
-    const { servers, channels, components, info } = document
-    assert.equal(`${servers.service.protocol}://${servers.service.host}${channels.stream.address}`, service.demo.stream_url)
-    assert.equal(components.securitySchemes.platform.type, 'userPassword')
-    for (const word of ['4001', '4008', '1001', '1009', '4029', '64 KiB', '500', '10,000']) assert.ok(info.description.includes(word), word)
+  test('says where each stream is, how to be known there, and how sessions end', async () => {
+    for (const { id, url, security, type, words } of [
+      {
+        ...{ id: 'stream', url: service.demo.stream_url, security: 'platform', type: 'userPassword' },
+        words: ['4001', '4008', '1001', '1009', '4029', '64 KiB', '500', '10,000']
+      },
+      {
+        ...{ id: 'market_data', url: service.demo.market_data_stream_url, security: 'accessToken', type: 'apiKey' },
+        words: ['4001', '4003', '4008', '1001', '1009', '4029', '16 KiB', '500', '50,000', '`broker_unavailable`', '`unsupported_symbol`']
+      }
+    ]) {
+      const [channel, server] = [document.channels[id], document.servers[id]]
+      assert.deepEqual(channel.servers, [{ $ref: `#/servers/${id}` }])
+      assert.equal(`${server.protocol}://${server.host}${channel.address}`, url)
+      assert.deepEqual(server.security, [{ $ref: `#/components/securitySchemes/${security}` }])
+      assert.equal(document.components.securitySchemes[security].type, type)
+      for (const word of words) assert.ok(channel.description.includes(word), `${id}: ${word}`)
+    }
     assert.ok(!JSON.stringify(document).includes('x-expected'))
   })
 
-  test('says the same numbers as the guide', async () => {
-    const guide = await readFile(join(ROOT, 'docs/guides/stream.md'), 'utf8')
-    const rows = [...document.info.description.matchAll(/^\| (.+?) \| (.+?) \| (.+?) \|$/gm)].map(([, first = '', second = '']) => ({
-      first,
-      second
-    }))
-    const codes = rows.filter(({ first }) => /^\d{4}$/.test(first))
-    const limits = rows.filter(({ second }) => /^\d/.test(second))
-    assert.ok(codes.length >= 5 && limits.length >= 10, JSON.stringify(rows))
-    for (const { first } of codes) assert.ok(guide.includes(`\n| ${first} |`), first)
-    for (const { first, second } of limits) assert.ok(guide.includes(`| ${second}`), `${first}: ${second}`)
-  })
+  for (const { id, file, codes, limits } of [
+    { id: 'stream', file: 'docs/guides/stream.md', codes: 5, limits: 10 },
+    { id: 'market_data', file: 'docs/guides/market-data.md', codes: 6, limits: 12 }
+  ]) {
+    test(`says the same numbers as ${file}`, async () => {
+      const guide = await readFile(join(ROOT, file), 'utf8')
+      const rows = [...document.channels[id].description.matchAll(/^\| (.+?) \| (.+?) \| (.+?) \|$/gm)].map(
+        ([, first = '', second = '']) => ({ first, second })
+      )
+      const ofCodes = rows.filter(({ first }) => /^(?:\d{4}|`\w+`)$/.test(first))
+      const ofLimits = rows.filter(({ second }) => /^\d/.test(second))
+      assert.ok(ofCodes.length >= codes && ofLimits.length >= limits, JSON.stringify(rows))
+      for (const { first } of ofCodes) assert.ok(guide.includes(`\n| ${first} |`), first)
+      for (const { first, second } of ofLimits) assert.ok(guide.includes(`| ${second}`), `${first}: ${second}`)
+    })
+  }
 
   test('is on the page, every message under its name', async () => {
     const html = await (await fetch(`${service.url}/docs`)).text()
@@ -203,9 +232,38 @@ describe('the reference of the broker stream', () => {
       assert.ok(html.includes(`<li><a href="#${title}">${name}</a></li>`), title)
       assert.ok(html.includes(`<article id="${title}"`), title)
     }
-    assert.ok(html.includes(service.demo.stream_url))
+    for (const url of [service.demo.stream_url, service.demo.market_data_stream_url]) assert.ok(html.includes(url), url)
   })
+
+  function operationsOn(channel: string, action: 'receive' | 'send'): readonly Body[] {
+    const address = `#/channels/${channel}`
+    return Object.values<Body>(document.operations).filter(one => one.channel.$ref === address && one.action === action)
+  }
+
+  function wordsOf(references: readonly Body[]): readonly string[] {
+    return references.map(({ $ref }) => document.components.messages[$ref.split('/').at(-1)].name)
+  }
+
+  function answersOn(channel: string): Readonly<Record<string, readonly string[]>> {
+    return Object.fromEntries(
+      operationsOn(channel, 'receive').map(one => [String(wordsOf(one.messages)[0]), wordsOf(one.reply.messages)] as const)
+    )
+  }
+
+  function toldOn(channel: string): readonly string[] {
+    return operationsOn(channel, 'send').flatMap(one => wordsOf(one.messages))
+  }
+
+  /** Names of a channel's messages, of those that clients send or of the others. */
+  function namesOf(channel: string, way: 'sent' | 'received'): readonly string[] {
+    const sent = new Set(Object.keys(answersOn(channel)))
+    const names = wordsOf(Object.values<Body>(document.channels[channel].messages))
+    return names.filter(name => sent.has(name) === (way === 'sent')).sort()
+  }
 })
+
+/** Updates of the market data stream that are told apart by their `sub_id` only. */
+const UNTYPED: ReadonlySet<string> = new Set(['bars', 'trades', 'quotes', 'options_chain'])
 
 interface Message {
   readonly name: string

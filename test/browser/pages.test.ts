@@ -100,6 +100,20 @@ describe('every page', () => {
       await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true')
     }))
 
+  test('the live page, while its figures move', () =>
+    judge('live', async page => {
+      await page.goto(`${stage.service.url}/docs/live`)
+      await page.locator('#chain tr').nth(20).waitFor()
+      await page.locator('#trades tr.up, #trades tr.down').first().waitFor()
+    }))
+
+  test('the live page where it asks for a token', () =>
+    judge('live-token', async page => {
+      await page.route('**/demo-token', route => route.fulfill({ status: 204 }))
+      await page.goto(`${stage.service.url}/docs/live`)
+      await page.getByLabel('Access token').waitFor()
+    }))
+
   test('no page exists where none is meant to be', () =>
     judge('nowhere', async page => {
       for (const path of ['/connect', '/connect/', '/connect/nothing', '/connect/a/b', '/connect/result/__proto__', '/connect/result/x']) {

@@ -39,12 +39,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/wire': ['core/domain', 'core/ports', 'core/app'],
   'server/http': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops', 'server/wire', 'server/http/docs'],
   // The reference describes every protocol, with the limits its own code has.
-  'server/http/docs': ['core/domain', 'server/http', 'server/stream', 'server/wire'],
+  'server/http/docs': ['core/domain', 'core/app', 'server/http', 'server/stream', 'server/wire'],
   'server/stream': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops', 'server/wire'],
   'server/portal': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops'],
   'server/home': ['core/domain', 'core/ports', 'core/app', 'server/config', 'server/ops'],
   // The demo starts the service as a program of its own.
-  'server/demo': ['core/domain', 'server/config', 'server/main.ts'],
+  'server/demo': ['core/domain', 'server/config', 'server/main.ts', 'server/ops'],
   'server/admin': ['core/domain', 'core/ports', 'core/app', 'server/config', 'server/ops', 'server/vault'],
   'server/compose.ts': [
     'core/domain',

@@ -24,6 +24,7 @@ function announce(config: HouseConfig, house: House): void {
     event: 'ready',
     url: house.url,
     stream_url: house.streamUrl,
+    market_stream_url: house.marketStreamUrl,
     control_url: house.controlUrl,
     client_id: house.clientId,
     ...(config.clientSecret === null ? { client_secret: house.clientSecret } : {}),
@@ -42,6 +43,7 @@ function welcome(config: HouseConfig, house: House): string {
 
   Address   ${house.url}
   Stream    ${house.streamUrl}
+  Market    ${house.marketStreamUrl}
   Control   ${house.controlUrl}   (this machine only: faults, prices, the clock)
   Prices    ${config.market}
   Books     ${books}

@@ -1,30 +1,14 @@
-/** Keeps one WebSocket conversation with a broker going: connect, watch for silence, say `gap`, reconnect, say `live`. */
+/** A broker's stream as events that wait for one reader: a line that is kept, and a bounded box behind it. */
 
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
-import type { Clock } from '@trunkline/core/ports/clock'
-import type { Log } from '@trunkline/core/ports/log'
-import type { RateBudget } from './budget.ts'
+import type { GapCause } from '@trunkline/core/ports/broker'
 import type { SocketProtocol } from './conversation.ts'
+import { KeptLine, type LineHearer, type LineOptions } from './kept-line.ts'
 import { Mailbox } from './mailbox.ts'
-import { type Backoff, pauseMs } from './retry.ts'
-import { gapOf } from './stream-fault.ts'
-import { Talk } from './talk.ts'
 
-export interface SocketOptions {
-  readonly clock: Clock
-  readonly fraction: () => number
-  readonly log: Log
-  /** Connections per second to the host, shared by all sessions with it: the first of each session, and those after. */
-  readonly connects: { readonly first: RateBudget; readonly again: RateBudget }
-  readonly backoff: Backoff
-  /** A conversation that lived this long starts the backoff afresh; a shorter one is flapping. */
-  readonly steadyMs: number
-  /** From connecting to live. */
-  readonly handshakeMs: number
+export interface SocketOptions extends LineOptions {
   /** Events that may wait for the reader. Beyond it they are given up for a gap. */
   readonly eventsMax: number
-  readonly frameMax: number
 }
 
 export const SOCKET_LIMITS = {
@@ -45,22 +29,15 @@ export type Told =
  * Events for one reader until `signal` aborts, it stops reading, or the session is closed. Thousands are open at once, each mostly at rest:
  * what is at rest is a socket, its conversation and an alarm, and no promise beside that of the reader.
  */
-export class SocketSession<Event> implements AsyncIterableIterator<Event | Told, undefined> {
+export class SocketSession<Event> implements AsyncIterableIterator<Event | Told, undefined>, LineHearer<Event> {
   readonly #protocol: SocketProtocol<Event>
   readonly #options: SocketOptions
   readonly #signal: AbortSignal
   readonly #box: Mailbox<Event | Told>
+  readonly #line: KeptLine<Event>
   readonly #ended: () => void
-  readonly #giveUp = () => this.#stop()
+  readonly #giveUp = () => this.#line.stop()
   #running: Promise<void> | null = null
-  #isStopped = false
-  #wasTried = false
-  /** Ends what waits between two conversations. */
-  #waiting: AbortController | null = null
-  #talk: Talk<Event> | null = null
-  /** What keeps the line down, as far as the reader was told; null while it is live. */
-  #outage: GapCause | null = null
-  #isLost = false
 
   /** `ended` is called once it is over and the socket gone, if it ever began. */
   constructor(
@@ -72,6 +49,7 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Told,
     this.#options = options
     this.#signal = signal
     this.#ended = ended
+    this.#line = new KeptLine(protocol, options, this)
     const { clock, eventsMax } = options
     this.#box = new Mailbox<Event | Told>({
       itemsMax: eventsMax,
@@ -100,14 +78,12 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Told,
 
   /** Its reader gets the end. Resolves once the socket is gone. */
   async close(): Promise<void> {
-    this.#stop()
+    this.#line.stop()
     await this.#running
     this.#box.end()
   }
 
   live(): void {
-    this.#outage = null
-    this.#isLost = false
     this.#box.put({ type: 'live', at: this.#options.clock.now() })
   }
 
@@ -115,83 +91,22 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Told,
     this.#box.put(event, this.#protocol.stateOf?.(event) ?? null)
   }
 
-  /** An outage is told once, and again only when its cause is another one. What follows from the first end of a conversation is not told. */
-  lost(error: unknown): void {
-    if (this.#isLost) return
-    this.#isLost = true
-    const { cause, reason } = gapOf(error)
-    this.#options.log.info('broker stream lost', { cause, reason, livedMs: Math.round(this.#talk?.livedMs() ?? 0) })
-    this.gap(cause, reason)
-  }
-
   gap(cause: GapCause, reason: string): void {
-    if (this.#outage === cause) return
-    this.#outage = cause
     this.#box.put({ type: 'gap', cause, reason, at: this.#options.clock.now() })
-  }
-
-  #stop(): void {
-    this.#isStopped = true
-    this.#waiting?.abort(new Error('the stream was given up'))
-    this.#talk?.end()
   }
 
   /** Never rejects. */
   async #run(): Promise<void> {
     this.#signal.addEventListener('abort', this.#giveUp, { once: true })
-    if (this.#signal.aborted) this.#stop()
+    if (this.#signal.aborted) this.#line.stop()
     try {
-      await this.#keepGoing()
+      await this.#line.run()
       this.#box.end()
     } catch (error) {
       this.#box.fail(error)
     } finally {
       this.#signal.removeEventListener('abort', this.#giveUp)
       this.#ended()
-    }
-  }
-
-  /** @throws BrokerFault credentials_rejected */
-  async #keepGoing(): Promise<void> {
-    const { clock, backoff, fraction, steadyMs } = this.#options
-    for (let attempt = 0; !this.#isStopped; attempt += 1) {
-      this.#isLost = false
-      let livedMs = 0
-      try {
-        const talk = await this.#waited(signal => this.#connected(signal))
-        await talk.over
-        livedMs = talk.livedMs()
-      } catch (error) {
-        if (this.#isStopped) return
-        if (error instanceof BrokerFault && error.kind === 'credentials_rejected') throw error
-        livedMs = this.#talk?.livedMs() ?? 0
-        this.lost(error)
-      }
-      this.#talk = null
-      if (livedMs >= steadyMs) attempt = 0
-      await this.#waited(signal => clock.sleep(pauseMs(backoff, attempt, fraction), signal)).catch(() => undefined)
-    }
-  }
-
-  async #connected(signal: AbortSignal): Promise<Talk<Event>> {
-    const { first, again } = this.#options.connects
-    await (this.#wasTried ? again : first).take('read', signal)
-    this.#wasTried = true
-    const conversation = await this.#protocol.begin(signal)
-    signal.throwIfAborted()
-    this.#talk = new Talk(conversation, this, this.#options)
-    return this.#talk
-  }
-
-  /** Waits for something that ends with the session. */
-  async #waited<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const waiting = new AbortController()
-    this.#waiting = waiting
-    if (this.#isStopped) waiting.abort(new Error('the stream was given up'))
-    try {
-      return await wait(waiting.signal)
-    } finally {
-      this.#waiting = null
     }
   }
 }

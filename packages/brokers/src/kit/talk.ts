@@ -3,7 +3,7 @@
 import type { Clock } from '@trunkline/core/ports/clock'
 import { WebSocket } from 'ws'
 import type { Conversation, Heard, Line } from './conversation.ts'
-import type { SocketOptions } from './socket.ts'
+import type { LineOptions } from './kept-line.ts'
 import { StreamFault } from './stream-fault.ts'
 
 /** Who is told what comes of a talk. */
@@ -17,6 +17,8 @@ export interface TalkOwner<Event> {
 
 /** Silence longer than this many heartbeats is a dead line, not a quiet market. */
 const HEARTBEATS_MISSED = 2
+/** However seldom a broker says that it will be heard. */
+const SILENCE_MS_MAX = 600_000
 /** For the answer to a close frame. */
 const CLOSE_MS = 1_000
 
@@ -39,7 +41,7 @@ export class Talk<Event> implements Line<Event> {
   #next: Disposable | null = null
   #tending: Promise<void> | null = null
 
-  constructor(conversation: Conversation<Event>, owner: TalkOwner<Event>, options: SocketOptions) {
+  constructor(conversation: Conversation<Event>, owner: TalkOwner<Event>, options: LineOptions) {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.over = promise
     this.#settle = resolve
@@ -80,7 +82,7 @@ export class Talk<Event> implements Line<Event> {
     switch (heard.type) {
       case 'live':
         this.#liveSinceMs = this.#clock.monotonicMs()
-        this.#silenceMaxMs = heard.heartbeatMs * HEARTBEATS_MISSED
+        this.#silenceMaxMs = Math.min(heard.heartbeatMs * HEARTBEATS_MISSED, SILENCE_MS_MAX)
         // The handshake's patience may be longer than two heartbeats.
         this.#silence[Symbol.dispose]()
         this.#silence = this.#listen()

@@ -24,6 +24,7 @@ import { timestamp, type Wire } from '../kit/parse.ts'
 import { type SocketOptions, SocketSession } from '../kit/socket.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import { SANDBOX_CAPABILITIES } from './capabilities.ts'
+import type { SandboxMarket } from './market/source.ts'
 import { interpretCancel, interpretReplace, interpretSubmit, saysUnknownOrder } from './outcomes.ts'
 import {
   type Page,
@@ -49,18 +50,20 @@ export interface SandboxParts {
   readonly tokens: TokenSource
   readonly budget: RateBudget
   readonly socket: SocketOptions
+  readonly market: SandboxMarket
   readonly stream: (positions: StreamOptions['positions']) => SocketProtocol<AccountEvent>
 }
 
 export class SandboxBroker implements Broker {
   readonly capabilities = SANDBOX_CAPABILITIES
-  readonly market = null
+  readonly market: SandboxMarket
   readonly #parts: SandboxParts
   readonly #streams = new Set<SocketSession<AccountEvent>>()
   #isClosed = false
 
   constructor(parts: SandboxParts) {
     this.#parts = parts
+    this.market = parts.market
   }
 
   async accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
@@ -145,7 +148,7 @@ export class SandboxBroker implements Broker {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
-    await Promise.all([...this.#streams].map(stream => stream.close()))
+    await Promise.all([this.market[Symbol.asyncDispose](), ...[...this.#streams].map(stream => stream.close())])
     this.#parts.budget[Symbol.dispose]()
     await this.#parts.tokens[Symbol.asyncDispose]()
   }

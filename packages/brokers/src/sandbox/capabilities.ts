@@ -3,21 +3,38 @@
 import { parseBrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
 
+const ALL_TYPES = ['MKT', 'LMT', 'STP', 'STPLMT'] as const
+
 export const SANDBOX_CAPABILITIES = {
   id: parseBrokerId('SANDBOX'),
   name: 'Trunkline Sandbox',
   logoColor: '#1f6f5c',
   login: 'oauth',
-  instruments: ['STK', 'CRYPTO'],
-  orderTypes: { STK: ['MKT', 'LMT', 'STP', 'STPLMT'], CRYPTO: ['MKT', 'LMT', 'STP', 'STPLMT'] },
+  instruments: ['STK', 'OPT', 'MLEG_OPT', 'FUT', 'CRYPTO'],
+  orderTypes: { STK: ALL_TYPES, OPT: ALL_TYPES, MLEG_OPT: ['MKT', 'LMT'], FUT: ALL_TYPES, CRYPTO: ALL_TYPES },
   timesInForce: {
     STK: ['DAY', 'GTC', 'IOC', 'FOK', 'OPEN', 'CLOSE', 'DAY+', 'GTC+'],
+    // Neither auctions nor extended hours.
+    OPT: ['DAY', 'GTC', 'IOC', 'FOK'],
+    MLEG_OPT: ['DAY', 'GTC', 'IOC', 'FOK'],
+    FUT: ['DAY', 'GTC', 'IOC', 'FOK'],
     // Coins have no auctions.
     CRYPTO: ['DAY', 'GTC', 'IOC', 'FOK', 'DAY+', 'GTC+']
   },
-  sides: { STK: ['BUY', 'SELL'], CRYPTO: ['BUY', 'SELL'] },
-  sessions: ['BrokerDefault'],
-  marketData: { channels: ['bars', 'quotes'], historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'], liveIntervals: [], backfillMax: 5_000 },
+  sides: {
+    STK: ['BUY', 'SELL'],
+    OPT: ['BUY_TO_OPEN', 'SELL_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_CLOSE'],
+    MLEG_OPT: ['BUY', 'SELL'],
+    FUT: ['BUY', 'SELL'],
+    CRYPTO: ['BUY', 'SELL']
+  },
+  sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt', 'USEq24Hour'],
+  marketData: {
+    channels: ['bars', 'trades', 'quotes', 'depth', 'options_chain'],
+    historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
+    liveIntervals: ['1m'],
+    backfillMax: 10_000
+  },
   notional: true,
   fractional: true,
   replace: 'native',

@@ -13,6 +13,7 @@ import { TokenSource } from '../kit/tokens.ts'
 import { SandboxBroker, type SandboxParts } from './broker.ts'
 import { SANDBOX_CAPABILITIES } from './capabilities.ts'
 import { sandboxLogin } from './login.ts'
+import { SandboxMarket } from './market/source.ts'
 import { houseWords, isTokenRefused } from './outcomes.ts'
 import { SandboxStream } from './session.ts'
 
@@ -51,7 +52,8 @@ export function sandbox(settings: SandboxSettings, deps: BrokerDeps): SandboxDef
   const login = sandboxLogin({ http, clock, publicUrl, clientId: settings.clientId, clientSecret: settings.clientSecret })
   const house = new RateBudget(HOUSE_RATES, clock)
   const connects = { first: new RateBudget(CONNECT_RATES, clock), again: new RateBudget(RECONNECT_RATES, clock) }
-  const url = `${http.origin.replace(/^http/, 'ws')}/stream/v1`
+  const streams = http.origin.replace(/^http/, 'ws')
+  const url = `${streams}/stream/v1`
   const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
   const calling = {
     http,
@@ -67,7 +69,8 @@ export function sandbox(settings: SandboxSettings, deps: BrokerDeps): SandboxDef
     const budget = new RateBudget(LOGIN_RATES, clock)
     const calls = new Calls({ ...calling, tokens, budgets: [budget, house] })
     const stream: SandboxParts['stream'] = positions => new SandboxStream({ url, tokens, clock, log, positions })
-    return new SandboxBroker({ calls, tokens, budget, socket, stream })
+    const market = new SandboxMarket({ url: `${streams}/market/v1`, calls, tokens, line: socket, clock })
+    return new SandboxBroker({ calls, tokens, budget, socket, market, stream })
   }
 
   return {

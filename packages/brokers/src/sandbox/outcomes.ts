@@ -1,6 +1,7 @@
 /** Which answers of the house prove acceptance and which prove refusal. Everything else is unknown. Pure. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
+import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { NewOrder, OrderReport, Outcome, ReplaceOrder } from '@trunkline/core/ports/broker'
 import type { HttpReply } from '../kit/http.ts'
 import { nestedOrNull, type Wire } from '../kit/parse.ts'
@@ -29,6 +30,7 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<Order
   ours(order.brokerClOrdId, sent.brokerClOrdId, 'client_order_id')
   ours(order.brokerAccountId, sent.brokerAccountId, 'account')
   ours(order.symbol, sent.symbol, 'symbol')
+  ours(legWords(order), legWords(sent), 'legs')
   return { kind: 'accepted', value: order }
 }
 
@@ -72,6 +74,11 @@ function isRefusal(status: number, error: HouseError): boolean {
   return codes !== undefined && error.code !== DUPLICATE && (codes === null || codes.includes(error.code))
 }
 
+/** What is done with which contract, so that two orders of the same legs have the same words. */
+function legWords({ legs }: OrderTicket): string | null {
+  return legs === null ? null : legs.map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`).join(', ')
+}
+
 function ours(found: string | null, expected: string | null, what: string): void {
   if (found !== expected) throw new Malformed(what, `our own, ${expected}`, found)
 }
@@ -88,6 +95,11 @@ export function houseWords(reply: HttpReply): string {
 /** Whether the house says that it has no such order; anything else of the kind is a fault. @throws Malformed */
 export function saysUnknownOrder(answer: Wire): boolean {
   return parseError(answer).code === 'unknown_order'
+}
+
+/** @throws Malformed */
+export function saysUnknownSymbol(answer: Wire): boolean {
+  return parseError(answer).code === 'unknown_symbol'
 }
 
 export function isTokenRefused(reply: HttpReply): boolean {

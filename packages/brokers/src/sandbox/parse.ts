@@ -1,10 +1,10 @@
 /** The house's answers in the core's words. Pure; throws Malformed and nothing else. The house's words stop here. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { Fill } from '@trunkline/core/domain/order'
+import type { Fill, Leg } from '@trunkline/core/domain/order'
 import { parseSymbol } from '@trunkline/core/domain/symbol'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { Instrument } from '@trunkline/core/domain/vocabulary'
+import type { Instrument, Side } from '@trunkline/core/domain/vocabulary'
 import type { BalanceReport, BrokerAccount, OrderReport, PositionReport, TransactionReport } from '@trunkline/core/ports/broker'
 import { readJson } from '../kit/json.ts'
 import {
@@ -25,7 +25,10 @@ import {
   wordsOrNull
 } from '../kit/parse.ts'
 import { SANDBOX_CAPABILITIES } from './capabilities.ts'
-import { CLASSES, DIRECTIONS, KINDS, LIFETIMES, STATES, TRANSACTIONS } from './words.ts'
+import { CLASSES, DIRECTIONS, EFFECTS, KINDS, LIFETIMES, ORDER_CLASSES, STATES, TRANSACTIONS } from './words.ts'
+
+const LEGS_LEAST = 2
+const LEGS_MAX = 4
 
 /** An answer's body: always an object with the two clocks. */
 export function readAnswer(body: string): Wire {
@@ -77,10 +80,12 @@ export function parseBalance(wire: Wire, asOf: Timestamp): BalanceReport {
 
 export function parsePosition(wire: Wire): PositionReport {
   const symbol = text(wire, 'symbol')
+  const brokerAccountId = text(wire, 'account')
+  const instrument = instrumentOf(wire, symbol)
   return {
-    brokerAccountId: text(wire, 'account'),
+    brokerAccountId,
     symbol,
-    instrument: instrumentOf(wire, symbol),
+    instrument,
     quantity: decimal(wire, 'quantity'),
     lastPrice: decimalOrNull(wire, 'last_price'),
     averagePrice: decimalOrNull(wire, 'average_price'),
@@ -88,7 +93,8 @@ export function parsePosition(wire: Wire): PositionReport {
     realizedPl: decimalOrNull(wire, 'realized'),
     dailyPl: decimalOrNull(wire, 'today'),
     totalPl: decimalOrNull(wire, 'total'),
-    brokerPositionId: null
+    // The house has no ids of positions, and one position a symbol in each account.
+    brokerPositionId: instrument === 'FUT' ? `${brokerAccountId}:${symbol}` : null
   }
 }
 
@@ -106,13 +112,15 @@ export function parseOrder(wire: Wire): OrderReport {
     throw new Malformed('quantity', 'a decimal where notional is null', quantity)
   const fills = list(wire, 'fills', parseFill)
   const reason = nestedOrNull(wire, 'reason')
+  const instrument = member(wire, 'class', ORDER_CLASSES)
+  const isPackage = instrument === 'MLEG_OPT'
   return {
     brokerAccountId: text(wire, 'account'),
     brokerOrderId: text(wire, 'id'),
     brokerClOrdId: textOrNull(wire, 'client_order_id'),
-    symbol: text(wire, 'symbol'),
-    instrument: member(wire, 'class', CLASSES),
-    side: member(wire, 'direction', DIRECTIONS),
+    symbol: isPackage ? null : text(wire, 'symbol'),
+    instrument,
+    side: isPackage ? member(wire, 'direction', DIRECTIONS) : sideOf(wire),
     type: member(wire, 'kind', KINDS),
     tif: member(wire, 'lifetime', LIFETIMES),
     // The house adds the quantity that a notional order came to; the ticket asked for one of the two.
@@ -120,7 +128,7 @@ export function parseOrder(wire: Wire): OrderReport {
     notional,
     limitPrice: decimalOrNull(wire, 'limit'),
     stopPrice: decimalOrNull(wire, 'stop'),
-    legs: null,
+    legs: isPackage ? parseLegs(wire) : null,
     status,
     brokerStatus: text(wire, 'state'),
     brokerMessage: reason === null ? null : wordsOrNull(reason, 'message'),
@@ -133,6 +141,23 @@ export function parseOrder(wire: Wire): OrderReport {
     replacesBrokerOrderId: textOrNull(wire, 'amends'),
     replacedByBrokerOrderId: textOrNull(wire, 'amended_by')
   }
+}
+
+function parseLegs(wire: Wire): readonly Leg[] {
+  const legs = list(wire, 'legs', leg => ({
+    symbol: text(leg, 'symbol'),
+    side: sideOf(leg),
+    ratio: decimal(leg, 'ratio'),
+    fills: list(leg, 'fills', parseFill)
+  }))
+  if (legs.length < LEGS_LEAST || legs.length > LEGS_MAX) throw new Malformed('legs', `a list of ${LEGS_LEAST} to ${LEGS_MAX}`, legs.length)
+  return legs
+}
+
+function sideOf(wire: Wire): Side {
+  const direction = member(wire, 'direction', DIRECTIONS)
+  const effect = textOrNull(wire, 'effect')
+  return effect === null ? direction : member(wire, 'effect', EFFECTS)[direction]
 }
 
 function parseFill(wire: Wire): Fill {

@@ -4,9 +4,10 @@ import { unreachable } from '@trunkline/core/domain/brand'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
+import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { NewOrder, OrderKey, ReplaceOrder } from '@trunkline/core/ports/broker'
 import type { HttpRequest } from '../kit/http.ts'
-import { DIRECTIONS, houseWord, KINDS, LIFETIMES } from './words.ts'
+import { DIRECTIONS, houseSide, houseWord, KINDS, LIFETIMES } from './words.ts'
 
 const API = '/api/v1'
 const NO_BODY = ['accept', 'application/json'] as const
@@ -57,8 +58,7 @@ export function submitRequest(order: NewOrder): HttpRequest {
     body: JSON.stringify({
       account: order.brokerAccountId,
       client_order_id: order.brokerClOrdId,
-      symbol: order.symbol,
-      direction: wordFor(DIRECTIONS, order.side, 'side'),
+      ...subject(order),
       kind: wordFor(KINDS, order.type, 'order_type'),
       lifetime: wordFor(LIFETIMES, order.tif, 'order_tif'),
       ...amounts(order)
@@ -79,6 +79,23 @@ export function cancelRequest(brokerOrderId: string): HttpRequest {
   return { method: 'DELETE', path: `${API}/orders/${encodeURIComponent(brokerOrderId)}`, headers: NO_BODY }
 }
 
+/** A package has legs and a direction of its own; anything else a symbol and a side. */
+function subject({ symbol, side, instrument, legs }: OrderTicket): object {
+  if (legs === null) return { symbol, ...sideWords(side, instrument === 'OPT', 'side') }
+  return {
+    direction: wordFor(DIRECTIONS, side, 'side'),
+    legs: legs.map(leg => ({ symbol: leg.symbol, ...sideWords(leg.side, true, 'action'), ratio: leg.ratio }))
+  }
+}
+
+/** Options open or close a position; nothing else says which. */
+function sideWords(side: Side, isOption: boolean, what: string): object {
+  const words = houseSide(side)
+  if (words === undefined || (words.effect !== null) !== isOption)
+    throw new Malformed(what, isOption ? 'a side that opens or closes' : 'BUY or SELL', side)
+  return words.effect === null ? { direction: words.direction } : words
+}
+
 /** What is null is left out: the house refuses a field that the kind of order does not take. */
 function amounts(ticket: OrderTicket): object {
   return {
@@ -95,7 +112,8 @@ function wordFor(table: Readonly<Record<string, string>>, word: string, what: st
   throw new Malformed(what, `one of ${Object.values(table).join(', ')}`, word)
 }
 
-function get(path: string, query: Query): HttpRequest {
+/** A read below the API; what is null is left out. */
+export function get(path: string, query: Query): HttpRequest {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== null) parameters.set(name, value)
   const search = parameters.toString()

@@ -1,7 +1,7 @@
 /** How the house's account stream is spoken: log in, count the events, notice what is missing, keep the token fresh. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { type AccountEvent, BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
+import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Closing, Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
@@ -9,17 +9,15 @@ import { readJson } from '../kit/json.ts'
 import { field, integer, member, nested, object, text, timestamp, type Wire } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
 import { Sequence, type Sequenced } from '../kit/sequence.ts'
-import { StreamFault } from '../kit/stream-fault.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import { parseBalance, parseOrder } from './parse.ts'
+import { StreamToken } from './stream-token.ts'
 
 /** Events that may wait for an earlier one. The next heartbeat decides anyway. */
 const AHEAD_MAX = 64
 const HEARTBEAT_MS_LEAST = 10
 /** Orders remembered as cancelling or amending; of more than that a release is learnt by look-up only. */
 const BUSY_MAX = 10_000
-/** The house gives a stream a minute after its token has ended; asking this often finds the new one well before. */
-const TOKEN_CHECK_MS_MAX = 15_000
 /** Positions are read when the house says that they changed, but not more often than this for an account. */
 const POSITIONS_SPACING_MS = 250
 
@@ -40,7 +38,7 @@ export class SandboxStream implements SocketProtocol<AccountEvent> {
   }
 
   async begin(signal: AbortSignal): Promise<HouseTalk> {
-    return new HouseTalk(this.#options, await tokenFor(this.#options, signal))
+    return new HouseTalk(this.#options, await StreamToken.of(this.#options.tokens, signal))
   }
 
   stateOf(event: AccountEvent): string | null {
@@ -48,19 +46,10 @@ export class SandboxStream implements SocketProtocol<AccountEvent> {
   }
 }
 
-async function tokenFor({ tokens }: StreamOptions, signal: AbortSignal): Promise<string> {
-  try {
-    return tokens.fresh() ?? (await tokens.current(signal))
-  } catch (cause) {
-    if (cause instanceof BrokerFault && cause.kind === 'credentials_rejected') throw cause
-    throw new StreamFault('token', 'no access token could be had', cause)
-  }
-}
-
 /** One connection. Its state is the number of the last event, the login's accounts and the token it was told. */
 class HouseTalk implements Conversation<AccountEvent> {
   readonly #options: StreamOptions
-  #token: string
+  readonly #token: StreamToken
   #line: Line<AccountEvent> | null = null
   #events: Sequence<Wire> | null = null
   #accounts: readonly string[] = []
@@ -68,7 +57,7 @@ class HouseTalk implements Conversation<AccountEvent> {
   /** Orders with a request under way; made for the first. */
   #busy: Set<string> | null = null
 
-  constructor(options: StreamOptions, token: string) {
+  constructor(options: StreamOptions, token: StreamToken) {
     this.#options = options
     this.#token = token
   }
@@ -79,7 +68,7 @@ class HouseTalk implements Conversation<AccountEvent> {
 
   /** No `resume`: whoever listens takes a snapshot after every gap, and then there is nothing left to replay. */
   get hello(): readonly string[] {
-    return [JSON.stringify({ op: 'login', token: this.#token })]
+    return [JSON.stringify({ op: 'login', token: this.#token.text })]
   }
 
   hear(frame: string): readonly Heard<AccountEvent>[] {
@@ -103,41 +92,17 @@ class HouseTalk implements Conversation<AccountEvent> {
     }
   }
 
-  /** Renews the token of the running stream. */
-  async tend(line: Line<AccountEvent>): Promise<number> {
-    const { tokens } = this.#options
+  tend(line: Line<AccountEvent>): Promise<number> {
     this.#line = line
-    const token = tokens.fresh() ?? (await this.#nextToken(line.signal))
-    if (token !== this.#token) {
-      this.#token = token
-      line.say(JSON.stringify({ op: 'token', token }))
-    }
-    return Math.min(Math.max(tokens.renewsInMs(), 1_000), TOKEN_CHECK_MS_MAX)
+    return this.#token.tend(line)
   }
 
   async ended(): Promise<void> {
     await this.#positions?.[Symbol.asyncDispose]()
   }
 
-  /** The house closes with 4001 or 4003 when the token is not, or no longer, valid: the next connection needs another one. */
   closed(code: number): Closing | null {
-    if (code !== 4001 && code !== 4003) return null
-    return {
-      cause: 'token',
-      mend: async signal => {
-        await this.#options.tokens.replacement(this.#token, signal)
-      }
-    }
-  }
-
-  /** The house lets a stream outlive its token for a while, so one that cannot be had now is asked for again. @throws credentials_rejected */
-  async #nextToken(signal: AbortSignal): Promise<string> {
-    try {
-      return await tokenFor(this.#options, signal)
-    } catch (cause) {
-      if (cause instanceof BrokerFault) throw cause
-      return this.#token
-    }
+    return this.#token.closed(code)
   }
 
   #answered(ev: string, message: Wire): readonly Heard<AccountEvent>[] {

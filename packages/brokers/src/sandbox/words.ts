@@ -2,8 +2,16 @@
 
 import type { Instrument, OrderStatus, OrderType, Side, TimeInForce, TransactionType } from '@trunkline/core/domain/vocabulary'
 
-export const CLASSES = { share: 'STK', coin: 'CRYPTO' } as const satisfies Record<string, Instrument>
+/** What can be held and quoted. */
+export const CLASSES = { share: 'STK', coin: 'CRYPTO', option: 'OPT', future: 'FUT' } as const satisfies Record<string, Instrument>
+/** What can be ordered: several options at once as well. */
+export const ORDER_CLASSES = { ...CLASSES, package: 'MLEG_OPT' } as const satisfies Record<string, Instrument>
 export const DIRECTIONS = { buy: 'BUY', sell: 'SELL' } as const satisfies Record<string, Side>
+/** Of an option the house says in two words what the core says in one. */
+export const EFFECTS = {
+  open: { BUY: 'BUY_TO_OPEN', SELL: 'SELL_TO_OPEN' },
+  close: { BUY: 'BUY_TO_CLOSE', SELL: 'SELL_TO_CLOSE' }
+} as const satisfies Record<string, Record<string, Side>>
 export const KINDS = { market: 'MKT', limit: 'LMT', stop: 'STP', stop_limit: 'STPLMT' } as const satisfies Record<string, OrderType>
 
 export const LIFETIMES = {
@@ -41,8 +49,25 @@ export const TRANSACTIONS = {
   withdrawal: 'WITHDRAWAL',
   transfer: 'TRANSFER',
   split: 'SPLIT',
-  adjustment: 'ADJUSTMENT'
+  adjustment: 'ADJUSTMENT',
+  exercise: 'EXERCISE',
+  assignment: 'ASSIGNMENT',
+  expiration: 'EXPIRATION',
+  // What a future has gained or lost in a day, paid in cash.
+  settlement: 'ADJUSTMENT'
 } as const satisfies Record<string, TransactionType>
+
+/** The house's two words for a side; undefined when it has none. */
+export function houseSide(side: Side): { readonly direction: string; readonly effect: string | null } | undefined {
+  const direction = houseWord(DIRECTIONS, side)
+  if (direction !== undefined) return { direction, effect: null }
+  for (const [effect, sides] of Object.entries(EFFECTS))
+    for (const [plain, word] of Object.entries(sides)) {
+      const found = houseWord(DIRECTIONS, plain)
+      if (word === side && found !== undefined) return { direction: found, effect }
+    }
+  return undefined
+}
 
 /** The house's word for a word of the core; undefined when it has none. */
 export function houseWord(table: Readonly<Record<string, string>>, word: string): string | undefined {

@@ -1,18 +1,18 @@
 /** The sandbox brokerage under the broker contract: every card gets a login of its own in one house. */
 
 import assert from 'node:assert/strict'
-import { absolute, type Decimal, dividedBy, parseDecimal, times } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
-import type { Instrument, OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
+import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { Broker, BrokerDefinition, Credentials, CredentialsHolder } from '@trunkline/core/ports/broker'
-import type { BrokerHarness, Misbehaviour, Sample, StreamMischief, Venue, VenueOperation } from '@trunkline/testkit/broker-contract/index'
+import type { BrokerHarness, Misbehaviour, StreamMischief, Venue, VenueOperation } from '@trunkline/testkit/broker-contract/index'
 import { brokers } from '../../src/registry.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
 import { walk } from './browser.ts'
 import { HEARTBEAT_MS, type HouseProcess, type Json } from './house.ts'
+import { samplesOf } from './samples.ts'
 
 const OPERATIONS: { readonly [on in VenueOperation]: readonly string[] } = {
   accounts: ['accounts.list'],
@@ -35,7 +35,8 @@ export async function openSandbox(house: HouseProcess): Promise<BrokerHarness> {
   const { login } = await house.control('POST', '/logins', {
     accounts: [
       { kind: 'margin', cash: '100000' },
-      { kind: 'coin', cash: '100000' }
+      { kind: 'coin', cash: '100000' },
+      { kind: 'futures', cash: '1000000' }
     ]
   })
   const token = await house.control('POST', `/logins/${login.username}/token`, {})
@@ -190,64 +191,5 @@ function faultOf(how: Misbehaviour): object {
     case 'slow':
     case 'hide':
       return { do: how.kind, ms: how.ms }
-  }
-}
-
-async function samplesOf(house: HouseProcess, token: string, login: Json): Promise<ReadonlyMap<Instrument, Sample>> {
-  const { items } = JSON.parse(await house.get('/quotes?symbols=SPY,BTC%2FUSD', token))
-  const account = (kind: string) => login.accounts.find((each: Json) => each.kind === kind).id
-  const bid = (symbol: string) => parseDecimal(items.find((each: Json) => each.symbol === symbol).bid, 'bid')
-  return new Map<Instrument, Sample>([
-    ['STK', sampleOf({ brokerAccountId: account('margin'), symbol: 'SPY', instrument: 'STK', price: bid('SPY'), quantity: '2' })],
-    [
-      'CRYPTO',
-      sampleOf({ brokerAccountId: account('coin'), symbol: 'BTC/USD', instrument: 'CRYPTO', price: bid('BTC/USD'), quantity: '0.001' })
-    ]
-  ])
-}
-
-interface SampleParts {
-  readonly brokerAccountId: string
-  readonly symbol: string
-  readonly instrument: Instrument
-  readonly price: Decimal
-  readonly quantity: string
-}
-
-function sampleOf({ brokerAccountId, symbol, instrument, price, quantity }: SampleParts): Sample {
-  const at = (share: string) => dividedBy(times(price, parseDecimal(share, 'share')), parseDecimal('1', 'one'), 2)
-  const plain: OrderTicket = {
-    side: 'BUY',
-    type: 'MKT',
-    tif: instrument === 'STK' ? 'DAY' : 'GTC',
-    symbol,
-    instrument,
-    quantity: parseDecimal(quantity, 'quantity'),
-    notional: null,
-    limitPrice: null,
-    stopPrice: null,
-    legs: null
-  }
-  function resting(type: OrderType, tif: TimeInForce, side: Side): OrderTicket | null {
-    if (type === 'MKT') return null
-    const [away, beyond] = side === 'BUY' ? [at('0.95'), at('1.05')] : [at('1.05'), at('0.95')]
-    return {
-      ...plain,
-      type,
-      tif,
-      side,
-      limitPrice: type === 'LMT' ? away : type === 'STPLMT' ? beyond : null,
-      stopPrice: type === 'LMT' ? null : beyond
-    }
-  }
-  return {
-    brokerAccountId,
-    symbol,
-    resting,
-    marketable: plain,
-    closing: { ...plain, side: 'SELL' },
-    tooDear: { ...plain, quantity: absolute(parseDecimal('100000', 'quantity')) },
-    notional: { ...plain, quantity: null, notional: parseDecimal('250', 'notional') },
-    otherLimit: at('0.94')
   }
 }

@@ -16,10 +16,10 @@ import {
   parseTransaction,
   readAnswer
 } from '../../src/sandbox/parse.ts'
-import { CLASSES, KINDS, LIFETIMES } from '../../src/sandbox/words.ts'
+import { KINDS, LIFETIMES, ORDER_CLASSES } from '../../src/sandbox/words.ts'
 import { fixture, fixtureNames, MARGIN, reply, TICKET, unreadFixtures } from './fixtures.ts'
 
-after(() => assert.deepEqual(unreadFixtures(), [], 'fixtures that no test reads'))
+after(() => assert.deepEqual(unreadFixtures('orders'), [], 'fixtures that no test reads'))
 
 const read = (name: string) => readAnswer(reply(name).body)
 const page = <T>(name: string, item: (wire: Wire) => T) => parsePage(read(name), item)
@@ -210,7 +210,7 @@ test('strict where money hangs, tolerant where it only describes', () => {
 
 test('every word that is offered can be said', () => {
   const { orderTypes, timesInForce, instruments } = SANDBOX_CAPABILITIES
-  assert.deepEqual(new Set(Object.values(CLASSES)), new Set(instruments))
+  assert.deepEqual(new Set(Object.values(ORDER_CLASSES)), new Set(instruments))
   assert.deepEqual(new Set(Object.values(KINDS)), new Set(Object.values(orderTypes).flat()))
   assert.deepEqual(new Set(Object.values(LIFETIMES)), new Set(Object.values(timesInForce).flat()))
 })

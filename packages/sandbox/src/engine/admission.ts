@@ -1,12 +1,14 @@
 /** What is checked before an order is taken in. Every check that fails is a code and a sentence that says what to do. */
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
+import { checkContract } from './contract-checks.ts'
 import type { Refusal } from './desk.ts'
 import { unitsFor } from './execution.ts'
 import { hold, opens, purchasePower, sellable, setNeeds, worthOf } from './margin.ts'
+import { admitOption } from './option-admission.ts'
 import { collarOf, inBand, touchOf } from './pricing.ts'
 import { isAuction } from './sessions.ts'
-import { type Account, type Book, holdingOf, type Order } from './state.ts'
-import type { RefusalCode } from './types.ts'
+import { type Account, type Book, holdingOf, isBuy, type Order } from './state.ts'
+import type { Micros, RefusalCode } from './types.ts'
 import { formatMoney, formatScaled, type Money, ONE, type Price, type Quantity, readScaled, toMoney } from './units.ts'
 
 const QUANTITY_MAX = 1_000_000_000n * ONE
@@ -56,9 +58,9 @@ export function checkClientOrderId(account: Account, clientOrderId: string): Ref
 }
 
 /** Everything that can be said of a ticket without looking at positions and money. */
-export function checkTicket(account: Account, book: Book, ticket: Ticket, figures: Figures): Refusal | null {
+export function checkTicket(account: Account, book: Book, ticket: Ticket, figures: Figures, now: Micros): Refusal | null {
   return (
-    checkInstrument(account, book, ticket) ??
+    checkInstrument(account, book, ticket, now) ??
     checkTimeInForce(book, ticket) ??
     checkPrice(
       'limit price',
@@ -75,8 +77,12 @@ export function checkTicket(account: Account, book: Book, ticket: Ticket, figure
   )
 }
 
-function checkInstrument(account: Account, book: Book, { side }: Ticket): Refusal | null {
+function checkInstrument(account: Account, book: Book, { side }: Ticket, now: Micros): Refusal | null {
   const { kind, currency } = book.spec.source
+  if (kind === 'OPT' || kind === 'FUT') {
+    const problem = checkContract(account, book, now)
+    if (problem !== null) return problem
+  }
   if (!account.permitted.includes(kind)) {
     return refusal(
       'instrument_not_permitted',
@@ -86,7 +92,9 @@ function checkInstrument(account: Account, book: Book, { side }: Ticket): Refusa
   if (currency !== account.currency) {
     return refusal('instrument_not_permitted', `${book.symbol} trades in ${currency}, the account is kept in ${account.currency}.`)
   }
-  return side === 'BUY' || side === 'SELL' ? null : refusal('unsupported_side', `${book.symbol} takes the sides BUY and SELL, not ${side}.`)
+  if ((side === 'BUY' || side === 'SELL') !== (kind === 'OPT')) return null
+  const sides = kind === 'OPT' ? 'BUY_TO_OPEN, SELL_TO_OPEN, BUY_TO_CLOSE and SELL_TO_CLOSE' : 'BUY and SELL'
+  return refusal('unsupported_side', `${book.symbol} takes the sides ${sides}, not ${side}.`)
 }
 
 function checkTimeInForce(book: Book, { orderType, timeInForce }: Ticket): Refusal | null {
@@ -121,7 +129,8 @@ function checkPrice(
 }
 
 function checkBand(book: Book, { side }: Ticket, { limit }: Figures): Refusal | null {
-  if (limit === null || inBand(book, limit, side === 'BUY')) return null
+  // A share's price does not change tenfold in a day; an option's does.
+  if (limit === null || book.spec.option !== null || inBand(book, limit, isBuy(side))) return null
   return refusal(
     'price_out_of_band',
     `The limit price ${formatScaled(limit)} is too far through the market price ${formatScaled(book.mark ?? 0n)}.`
@@ -131,6 +140,8 @@ function checkBand(book: Book, { side }: Ticket, { limit }: Figures): Refusal | 
 function checkSize(book: Book, { orderType, quantity, notional }: Ticket, figures: Figures): Refusal | null {
   if ((quantity === null) === (notional === null)) return refusal('bad_quantity', 'Give either a quantity or a notional amount, not both.')
   if (notional !== null) {
+    if (book.spec.option !== null || book.spec.future !== null)
+      return refusal('bad_notional', `${book.symbol} is ordered by contracts, not by a notional amount.`)
     if (orderType !== 'MKT' && orderType !== 'LMT') return refusal('bad_notional', 'A notional amount goes with MKT and LMT orders only.')
     return figures.notional !== null && figures.notional >= NOTIONAL_MIN
       ? null
@@ -151,7 +162,7 @@ function checkMarket(book: Book, { side, orderType, timeInForce }: Ticket): Refu
       return refusal('market_closed', `${timeInForce} orders are taken while the market is open; it is in phase ${book.market.phase}.`)
     if (book.halted) return refusal('halted', `${book.symbol} is halted; ${timeInForce} orders cannot wait for its trading to resume.`)
   }
-  if (orderType === 'MKT' && collarOf(book, side === 'BUY') === null) {
+  if (orderType === 'MKT' && collarOf(book, isBuy(side)) === null) {
     return refusal('no_price', `${book.symbol} has no price yet; send a limit order.`)
   }
   return null
@@ -167,18 +178,23 @@ export function notionalUnits(book: Book, buy: boolean, amount: Money, limit: Pr
  * `left` is what it would fill.
  */
 export function admit(order: Order, left: Quantity, at: number): Refusal | null {
+  if (order.book.spec.option !== null) return admitOption(order, left, at)
   const holding = holdingOf(order.account, order.book, at)
   const short = order.buy ? null : checkShort(order, left)
   if (short !== null) return short
   const opening = opens(order, left)
+  // Selling shares may uncover calls that were sold on them.
+  const before = !order.buy && order.account.options.has(order.book.symbol) ? worthOf(order.account) : null
   setNeeds(order, left)
   hold(order, holding, left)
-  if (!opening) return null
+  if (!opening && before === null) return null
   const worth = worthOf(order.account)
-  const free = worth.excess - worth.reserved
-  if (free >= 0n) return null
-  const needed = order.heldReserve + order.heldFees
+  const covered = before === null || worth.uncovered <= before.uncovered
+  if (covered && (worth.excess >= worth.reserved || (!opening && worth.reserved <= (before?.reserved ?? 0n)))) return null
+  const needed = before === null ? order.heldReserve + order.heldFees : worth.reserved - before.reserved
   hold(order, holding, 0n)
+  if (!covered)
+    return refusal('insufficient_position', `Calls were sold on ${order.book.symbol} that these shares cover; close them first.`)
   const had = worthOf(order.account)
   const power = purchasePower(order.account, had.excess - had.reserved)
   return refusal(
@@ -189,6 +205,7 @@ export function admit(order: Order, left: Quantity, at: number): Refusal | null 
 
 function checkShort(order: Order, left: Quantity): Refusal | null {
   const { account, book } = order
+  if (book.spec.future !== null) return null
   const holding = account.holdings.get(book.symbol)
   const available = sellable(holding)
   if (left <= available) return null

@@ -54,15 +54,21 @@ export function list<T>(codec: Codec<T>): Codec<T[]> {
 
 type Fields<T> = { readonly [K in keyof T]-?: Codec<T[K]> }
 
-/** A record as the list of its fields, in the order given: half the size of an object, and forgetting a field does not compile. */
-export function record<T extends object>(what: string, fields: Fields<T>): Codec<T> {
+/**
+ * A record as the list of its fields, in the order given: half the size of an object, and forgetting a field does not compile. `since` has the
+ * values of fields that were added at the end later, for lists written before.
+ */
+export function record<T extends object>(what: string, fields: Fields<T>, since: Partial<T> = {}): Codec<T> {
   const names = Object.keys(fields) as (keyof T & string)[]
+  const fewest = names.length - Object.keys(since).length
   return {
     write: value => names.map(name => fields[name].write(value[name])),
     read: json => {
-      if (!Array.isArray(json) || json.length !== names.length) return bad(what, `a list of ${names.length} fields`, json)
+      if (!Array.isArray(json) || json.length > names.length || json.length < fewest)
+        return bad(what, `a list of ${names.length} fields`, json)
       const items: readonly unknown[] = json
-      return Object.fromEntries(names.map((name, at) => [name, fields[name].read(items[at], `${what}.${name}`)])) as T
+      const read = names.slice(0, items.length).map((name, at) => [name, fields[name].read(items[at], `${what}.${name}`)])
+      return { ...since, ...Object.fromEntries(read) } as T
     }
   }
 }

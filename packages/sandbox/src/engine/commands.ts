@@ -20,8 +20,16 @@ export interface OpenAccountCommand {
   readonly currency: string
   /** First deposit, zero or more. */
   readonly deposit: string
-  /** Kinds it may trade; null: shares for margin and cash accounts, crypto for crypto accounts. */
+  /** Kinds it may trade; null: shares and options for margin and cash accounts, crypto for crypto accounts, futures for futures accounts. */
   readonly permitted: readonly InstrumentKind[] | null
+}
+
+/** Lets an account trade these kinds from now on, besides those it may already. */
+export interface PermitCommand {
+  readonly type: 'permit'
+  readonly at: Micros
+  readonly accountId: string
+  readonly kinds: readonly InstrumentKind[]
 }
 
 /** Exactly one of `quantity` and `notional`. Prices a type does not take must be null. Notional is for MKT and LMT. */
@@ -32,7 +40,7 @@ export interface SubmitCommand {
   /** 1 to 64 printable characters, unique in the account for ever (also after the order has been forgotten). */
   readonly clientOrderId: string
   readonly symbol: string
-  /** BUY and SELL; the four option words are refused for shares and crypto. A SELL beyond the position opens a short (margin accounts). */
+  /** BUY and SELL, for options the four words that say whether a position is opened or closed. A SELL beyond the position opens a short (margin accounts, futures). */
   readonly side: Side
   readonly orderType: OrderType
   readonly timeInForce: TimeInForce
@@ -217,6 +225,7 @@ export interface SplitCommand {
 export type Command =
   | ListInstrumentCommand
   | OpenAccountCommand
+  | PermitCommand
   | SubmitCommand
   | CancelCommand
   | ReplaceCommand
@@ -230,6 +239,17 @@ export type Command =
   | InterestCommand
   | CashCommand
   | SplitCommand
+  | SubmitPackageCommand
+  | ExerciseCommand
+  | ExpireCommand
+  | SettleCommand
 
 /** The commands a market feed gives. */
-export type MarketCommand = QuoteCommand | TradeCommand | SessionCommand | HaltCommand
+export type MarketCommand =
+  | QuoteCommand
+  | TradeCommand
+  | SessionCommand
+  | HaltCommand
+  | ExpireCommand
+  | SettleCommand
+  | ListInstrumentCommand

@@ -1,6 +1,6 @@
 /** Accounts, instruments and money that moves without a trade. */
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { Desk } from './desk.ts'
+import type { Desk, Refusal } from './desk.ts'
 import { end } from './execution.ts'
 import { enterCash } from './ledger.ts'
 import { unknownAccount } from './lifecycle.ts'
@@ -8,30 +8,32 @@ import { worthOf } from './margin.ts'
 import { bookOf, marketOf } from './market.ts'
 import { utcDate } from './sessions.ts'
 import { specOf } from './specs.ts'
-import { type Account, type Book, newBook } from './state.ts'
+import { type Account, type Book, newBook, type Spec } from './state.ts'
 import type {
   AccountType,
   CashCommand,
   DividendCommand,
   InstrumentKind,
+  InstrumentSpec,
   InterestCommand,
   ListInstrumentCommand,
   OpenAccountCommand,
+  PermitCommand,
   SplitCommand
 } from './types.ts'
-import { abs, formatMoney, formatScaled, min, nonNegative, positive, roundToCents, signed, toMoney } from './units.ts'
+import { abs, formatMoney, formatScaled, min, nonNegative, ONE, positive, roundToCents, signed, toMoney } from './units.ts'
 
 export function listInstrument(desk: Desk, command: ListInstrumentCommand) {
   const spec = specOf(command.spec)
   const { symbol, kind, market, currency } = command.spec
-  if (kind !== 'STK' && kind !== 'CRYPTO') {
-    return desk.refused(command, null, { code: 'bad_instrument', message: `${symbol}: ${kind} instruments are not traded here yet.` })
-  }
   const there = desk.book(symbol)
+  const problem = checkTerms(desk, spec, there)
+  if (problem !== null) return desk.refused(command, null, problem)
   if (there === undefined) {
     const book = newBook(symbol, spec, marketOf(desk, market))
     desk.state.books.set(symbol, book)
     book.market.books.push(book)
+    tieUnderlyings(desk, book)
     return
   }
   const was = there.spec.source
@@ -42,7 +44,43 @@ export function listInstrument(desk: Desk, command: ListInstrumentCommand) {
   there.spec = spec
 }
 
-const PERMITTED: { readonly [type in AccountType]: readonly InstrumentKind[] } = { margin: ['STK'], cash: ['STK'], crypto: ['CRYPTO'] }
+/** Whether the row's terms go with its kind, and with the contract as it is known already. */
+function checkTerms(desk: Desk, { source, option, future, lot, fraction }: Spec, there: Book | undefined): Refusal | null {
+  const { symbol, kind } = source
+  const bad = (what: string): Refusal => ({ code: 'bad_instrument', message: `${symbol}: ${what}.` })
+  if ((kind === 'OPT') !== (option !== null) || (kind === 'FUT') !== (future !== null)) return bad(`its terms are not those of ${kind}`)
+  if (option === null && future === null) return null
+  if (lot % ONE !== 0n || fraction % ONE !== 0n) return bad('contracts trade in whole numbers')
+  if (there?.over === true) return { code: 'expired_contract', message: `${symbol} has ended.` }
+  if (option?.physical === true && desk.book(option.underlying) === undefined)
+    return bad(`list ${option.underlying}, which it delivers, first`)
+  const was = there?.spec.source
+  return was === undefined || sameTerms(was, source) ? null : bad("a contract's terms cannot change, but for the margin of a future")
+}
+
+function sameTerms(was: InstrumentSpec, now: InstrumentSpec): boolean {
+  const fixed = ({ option, future }: InstrumentSpec) => JSON.stringify([option, future?.root, future?.month, future?.lastTradeAt])
+  return fixed(was) === fixed(now)
+}
+
+function tieUnderlyings(desk: Desk, book: Book): void {
+  const { option } = book.spec
+  if (option !== null) book.underlying = desk.book(option.underlying) ?? null
+  else for (const other of desk.state.books.values()) if (other.spec.option?.underlying === book.symbol) other.underlying = book
+}
+
+const PERMITTED: { readonly [type in AccountType]: readonly InstrumentKind[] } = {
+  margin: ['STK', 'OPT'],
+  cash: ['STK', 'OPT'],
+  crypto: ['CRYPTO'],
+  futures: ['FUT']
+}
+
+export function permit(desk: Desk, command: PermitCommand) {
+  const account = desk.account(command.accountId)
+  if (account === undefined) return desk.refused(command, command.accountId, unknownAccount(command.accountId))
+  account.permitted = [...new Set([...account.permitted, ...command.kinds])]
+}
 
 export function openAccount(desk: Desk, command: OpenAccountCommand) {
   const deposit = toMoney(nonNegative(command.deposit, 'deposit'))
@@ -64,8 +102,10 @@ export function openAccount(desk: Desk, command: OpenAccountCommand) {
     unsettledSum: 0n,
     realized: 0n,
     fees: 0n,
-    feeReserve: 0n,
+    flatReserve: 0n,
     holdings: new Map(),
+    options: new Map(),
+    packages: new Set(),
     clientOrderIds: new Map(),
     orders: [],
     forgotten: 0,
@@ -116,10 +156,14 @@ export function dividend(desk: Desk, command: DividendCommand): void {
   }
 }
 
-export function split(desk: Desk, command: SplitCommand): void {
+export function split(desk: Desk, command: SplitCommand) {
   const [up, down] = [ratio(command.numerator, 'numerator'), ratio(command.denominator, 'denominator')]
   const book = bookOf(desk, command)
   if (book === undefined) return
+  if (book.spec.option !== null || book.spec.future !== null || hasOptions(desk, book)) {
+    const message = `${book.symbol} cannot be split while options on it are held or ordered; nor can a contract.`
+    return desk.refused(command, null, { code: 'bad_instrument', message })
+  }
   const words = `${up} for ${down} split`
   for (const account of desk.state.accounts.values()) {
     for (const order of [...account.live]) if (order.book === book) end(desk, order, 'canceled', 'split', `Canceled by a ${words}.`)
@@ -134,6 +178,14 @@ export function split(desk: Desk, command: SplitCommand): void {
   book.mark = rescaled(book.mark)
   book.previousClose = rescaled(book.previousClose)
   book.sessionLast = rescaled(book.sessionLast)
+}
+
+function hasOptions(desk: Desk, { symbol }: Book): boolean {
+  for (const account of desk.state.accounts.values()) {
+    const holdings = account.options.get(symbol) ?? []
+    if (holdings.some(({ quantity, buys, sells }) => quantity !== 0n || buys.quantity > 0n || sells.quantity > 0n)) return true
+  }
+  return false
 }
 
 interface Ratio {

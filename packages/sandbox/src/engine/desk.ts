@@ -1,5 +1,6 @@
 /** What every part of the engine works on during one command: the state, the events so far, ids, and which accounts were touched. */
 import { unreachable } from '@trunkline/core/domain/brand'
+import { hashOf } from './lot.ts'
 import type { Account, Book, EngineState, Order } from './state.ts'
 import type { Command, EngineEvent, FillView, OrderChange, RefusalCode, TransactionView } from './types.ts'
 import { accountView, orderView } from './views.ts'
@@ -133,9 +134,7 @@ function idWord(kind: 'order' | 'exec' | 'transaction'): string {
   }
 }
 
-// FNV-1a: ids of two differently seeded engines differ, and say so at a glance.
+// Ids of two differently seeded engines differ, and say so at a glance.
 function fingerprint(text: string): string {
-  let hash = 0x811c9dc5
-  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193)
-  return (hash >>> 0).toString(16).padStart(8, '0')
+  return hashOf(text).toString(16).padStart(8, '0')
 }

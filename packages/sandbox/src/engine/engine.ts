@@ -10,10 +10,12 @@
  */
 import { unreachable } from '@trunkline/core/domain/brand'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { dividend, interest, listInstrument, moveCash, openAccount, split } from './corporate.ts'
+import { dividend, interest, listInstrument, moveCash, openAccount, permit, split } from './corporate.ts'
 import { Desk } from './desk.ts'
 import { trim } from './execution.ts'
-import { cancel, find, replace, submit } from './lifecycle.ts'
+import { exercise } from './exercise.ts'
+import { expire, forgetContracts, settle } from './expiry.ts'
+import { cancel, find, replace, submit, submitPackage } from './lifecycle.ts'
 import { halt, mark, quote, session, tick, trade } from './market.ts'
 import { selectOrders, selectTransactions } from './queries.ts'
 import { readSnapshot, writeSnapshot } from './snapshot.ts'
@@ -159,8 +161,9 @@ export class Engine {
     return this.#state.books.get(symbol)?.spec.source
   }
 
+  /** Ended contracts left out. */
   instruments(): InstrumentSpec[] {
-    return [...this.#state.books.values()].map(book => book.spec.source)
+    return [...this.#state.books.values()].filter(book => !book.over).map(book => book.spec.source)
   }
 
   market(symbol: string): MarketView | undefined {
@@ -199,7 +202,7 @@ function dispatch(desk: Desk, command: Command) {
     case 'mark':
       return mark(desk, command)
     case 'tick':
-      return tick(desk)
+      return tick(desk) ? forgetContracts(desk) : undefined
     case 'dividend':
       return dividend(desk, command)
     case 'interest':
@@ -211,8 +214,18 @@ function dispatch(desk: Desk, command: Command) {
       return split(desk, command)
     case 'open_account':
       return openAccount(desk, command)
+    case 'permit':
+      return permit(desk, command)
     case 'list_instrument':
       return listInstrument(desk, command)
+    case 'submit_package':
+      return submitPackage(desk, command)
+    case 'exercise':
+      return exercise(desk, command)
+    case 'expire':
+      return expire(desk, command)
+    case 'settle':
+      return settle(desk, command)
     default:
       return unreachable(command)
   }

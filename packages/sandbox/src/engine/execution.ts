@@ -2,9 +2,11 @@
 import type { Desk } from './desk.ts'
 import { enterTrade } from './ledger.ts'
 import { hold } from './margin.ts'
-import { type Account, type Book, holdingOf, leaves, type Order } from './state.ts'
+import { type Account, type Book, holdingOf, type Leg, leaves, type Order, refer } from './state.ts'
 import type { FillView, OrderReason } from './types.ts'
 import { feeOf, floorTo, formatMoney, formatScaled, type Money, min, type Price, type Quantity, roundToCents } from './units.ts'
+
+const NO_LEGS: readonly Leg[] = []
 
 /** Executes part of an order: order, ledger and holds together. The caller has made sure that the price and quantity are allowed. */
 export function fill(desk: Desk, order: Order, quantity: Quantity, price: Price, venue: FillView['venue']): void {
@@ -40,7 +42,7 @@ export function fill(desk: Desk, order: Order, quantity: Quantity, price: Price,
   }
   desk.touch(account, book.symbol)
   desk.order(order, 'fill', view)
-  enterTrade(desk, order, { quantity, price, value, fee, execId, street: venue !== 'HOUSE' })
+  enterTrade(desk, account, { book, buy: order.buy, quantity, price, value, fee, orderId: order.id, execId, street: venue !== 'HOUSE' })
 }
 
 /** How much the order can take at a price: what is left of it, and of the money a notional purchase may spend. */
@@ -69,11 +71,16 @@ export function close(desk: Desk, order: Order, state: 'filled' | 'canceled' | '
   leaveQueue(order)
   hold(order, holdingOf(order.account, order.book, desk.state.now), 0n)
   order.account.live.delete(order)
+  if (order.legs !== null) order.account.packages.delete(order)
   desk.state.closed.push(order)
   desk.touch(order.account, null)
 }
 
 export function leaveQueue(order: Order): void {
+  for (const { book } of order.legs ?? NO_LEGS) {
+    const at = book.packages.indexOf(order)
+    if (at >= 0) book.packages.splice(at, 1)
+  }
   if (order.queue !== null && order.place !== null) order.queue.remove(order.place)
   order.queue = null
   order.place = null
@@ -86,6 +93,7 @@ export function trim(desk: Desk): void {
     const order = state.closed[state.forgotten++]
     if (order === undefined) return
     state.orders.delete(order.id)
+    refer(order, -1)
     desk.forgotten(order)
     order.account.forgotten++
     compact(state.orders, order.account)

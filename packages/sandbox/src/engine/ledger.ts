@@ -2,8 +2,8 @@
 import type { TransactionType } from '@trunkline/core/domain/vocabulary'
 import type { Desk } from './desk.ts'
 import { settlementDate, tradeDate, utcDate } from './sessions.ts'
-import { type Account, type Book, type Counterparts, type EngineState, type Holding, holdingOf, type Order } from './state.ts'
-import { abs, formatMoney, formatScaled, type Money, min, type Price, type Quantity } from './units.ts'
+import { type Account, type Book, type Counterparts, type EngineState, type Holding, holdingOf } from './state.ts'
+import { abs, formatMoney, formatScaled, type Money, min, type Price, type Quantity, roundToCents } from './units.ts'
 
 export function counterpartsOf(state: EngineState, currency: string): Counterparts {
   const there = state.counterparts.get(currency)
@@ -14,32 +14,36 @@ export function counterpartsOf(state: EngineState, currency: string): Counterpar
 }
 
 export interface Trade {
+  readonly book: Book
+  readonly buy: boolean
   readonly quantity: Quantity
   readonly price: Price
   readonly value: Money
   readonly fee: Money
-  readonly execId: string
+  /** Null with `execId`: shares that an option's exercise or assignment moved. */
+  readonly orderId: string | null
+  readonly execId: string | null
   /** Whether the other side is the external market; else it is another customer, whose own entry balances this one. */
   readonly street: boolean
 }
 
-/** Enters one side of a trade: cash, position, fee, settlement, and the transaction that shows it. */
-export function enterTrade(desk: Desk, order: Order, trade: Trade): void {
-  const { account, book, buy } = order
-  const { quantity, value, fee } = trade
+/** Enters one side of a trade: cash, position, fee, settlement, and the transaction that shows it. A future moves no cash but a profit or loss. */
+export function enterTrade(desk: Desk, account: Account, trade: Trade): void {
+  const { book, buy, quantity, value, fee } = trade
   const counter = counterpartsOf(desk.state, account.currency)
-  const amount = (buy ? -value : value) - fee
+  const holding = holdingOf(account, book, desk.state.now)
+  holding.updatedAt = desk.state.now
+  const realized = move(holding, buy ? quantity : -quantity, buy ? value : -value)
+  const future = book.spec.future !== null
+  const proceeds = future ? realized : buy ? -value : value
+  const amount = proceeds - fee
   account.cash += amount
   account.fees += fee
-  counter.fees += fee
-  if (trade.street) {
-    counter.street += buy ? value : -value
-    book.streetUnits -= buy ? quantity : -quantity
-  }
-  const holding = holdingOf(account, book, desk.state.now)
-  const realized = move(holding, buy ? quantity : -quantity, buy ? value : -value)
   account.realized += realized
-  holding.updatedAt = desk.state.now
+  counter.fees += fee
+  // The clearing house stands between the two sides of a future, so each side's profit is its loss.
+  if (trade.street || future) counter.street -= proceeds
+  if (trade.street) book.streetUnits -= buy ? quantity : -quantity
   const date = tradeDate(book.market, desk.state.now)
   const settles = settlementDate(date, book.spec.source.settlementDays)
   if (!buy && account.accountType === 'cash' && settles > date) deferCash(account, book, settles, amount)
@@ -53,10 +57,65 @@ export function enterTrade(desk: Desk, order: Order, trade: Trade): void {
     fees: formatMoney(fee),
     date,
     settlementDate: settles,
-    orderId: order.id,
+    orderId: trade.orderId,
     execId: trade.execId,
     description: `${buy ? 'Bought' : 'Sold'} ${formatScaled(quantity)} ${book.symbol} at ${formatScaled(trade.price)}`
   })
+}
+
+/** A position that ends, or is settled, otherwise than by a trade. */
+export interface Closing {
+  readonly type: TransactionType
+  /** What is taken off the position, signed like it. */
+  readonly units: Quantity
+  /** Received for it; negative: paid. */
+  readonly cash: Money
+  readonly description: string
+}
+
+/** Takes contracts off a position; the external market takes them over and pays. */
+export function endContracts(desk: Desk, account: Account, holding: Holding, { type, units, cash, description }: Closing): void {
+  const { book } = holding
+  holding.updatedAt = desk.state.now
+  // A future was settled just before: what it cost is what it is worth, and no more is won or lost.
+  const realized = move(holding, -units, book.spec.future === null ? -cash : -holding.cost)
+  account.realized += realized
+  book.streetUnits += units
+  showClosing(desk, account, book, { type, units, cash, description })
+}
+
+/** Pays what a future has won or lost against its cost, which becomes its value at the settlement price. */
+export function settleHolding(desk: Desk, account: Account, holding: Holding, price: Price): Money {
+  const { book, quantity } = holding
+  const value = quantity * price * book.spec.multiplier
+  const variation = value - holding.cost
+  holding.cost = value
+  holding.realized += variation
+  holding.updatedAt = desk.state.now
+  account.realized += variation
+  return variation
+}
+
+/** Pays a closing's cash and enters its transaction. */
+export function showClosing(desk: Desk, account: Account, book: Book, { type, units, cash, description }: Closing): void {
+  account.cash += cash
+  counterpartsOf(desk.state, account.currency).street -= cash
+  const date = tradeDate(book.market, desk.state.now)
+  desk.transaction(account, {
+    type,
+    symbol: book.symbol,
+    kind: book.spec.source.kind,
+    quantity: formatScaled(abs(units)),
+    price: null,
+    amount: formatMoney(cash),
+    fees: '0.00',
+    date,
+    settlementDate: date,
+    orderId: null,
+    execId: null,
+    description
+  })
+  desk.touch(account, book.symbol)
 }
 
 /** Changes a position by signed units for a signed value; answers the profit this realised. Average cost. */
@@ -71,7 +130,9 @@ function move(holding: Holding, units: Quantity, value: Money): Money {
   }
   const closing = min(abs(units), abs(before))
   const whole = closing === abs(before)
-  const costOfClosed = whole ? holding.cost : (holding.cost * closing) / abs(before)
+  const share = (holding.cost * closing) / abs(before)
+  // A future's profit is paid in cash, which has no smaller coin; what is rounded off stays in the cost.
+  const costOfClosed = whole ? holding.cost : holding.book.spec.future === null ? share : roundToCents(share)
   const valueOfClosed = closing === abs(units) ? value : (value * closing) / abs(units)
   const realized = -costOfClosed - valueOfClosed
   holding.quantity += units

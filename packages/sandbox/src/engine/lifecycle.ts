@@ -4,9 +4,11 @@ import type { Desk, Refusal } from './desk.ts'
 import { close, end } from './execution.ts'
 import { hold } from './margin.ts'
 import { waitForStop, work } from './matching.ts'
+import { workPackage } from './package-matching.ts'
+import { checkPackage, legsOf, packageFiguresOf } from './package-ticket.ts'
 import { isAuction, openingFor } from './sessions.ts'
-import { type Account, type Book, holdingOf, isLive, isUntriggered, leaves, type Order } from './state.ts'
-import type { CancelCommand, OrderRef, ReplaceCommand, SubmitCommand } from './types.ts'
+import { type Account, type Book, holdingOf, isBuy, isLive, isUntriggered, type Leg, leaves, type Order, refer } from './state.ts'
+import type { CancelCommand, Micros, OrderRef, ReplaceCommand, SubmitCommand, SubmitPackageCommand } from './types.ts'
 import { formatMoney, formatScaled, type Money, type Quantity } from './units.ts'
 
 export function submit(desk: Desk, command: SubmitCommand) {
@@ -18,12 +20,33 @@ export function submit(desk: Desk, command: SubmitCommand) {
   if (book === undefined)
     return desk.refused(command, account.id, { code: 'unknown_symbol', message: `${command.symbol} is not traded here.` })
   const figures = figuresOf(command)
-  const problem = tooMany(desk, account) ?? checkTicket(account, book, command, figures)
-  const buy = command.side === 'BUY'
+  const problem = tooMany(desk, account) ?? checkTicket(account, book, command, figures, desk.state.now)
+  const buy = isBuy(command.side)
   const notional = problem === null ? figures.notional : null
   const quantity = notional === null ? figures.quantity : notionalUnits(book, buy, notional, figures.limit)
   const order = newOrder(desk, { account, book, ticket: command, figures: { ...figures, quantity }, clientOrderId: command.clientOrderId })
   const refusal = problem ?? (quantity === 0n ? tooSmall(book, figures.notional) : admit(order, quantity ?? 0n, desk.state.now))
+  if (refusal === null) {
+    accept(desk, order)
+    place(desk, order)
+  } else reject(desk, order, refusal)
+}
+
+/** Takes in an order of several legs; refused legs leave no order. */
+export function submitPackage(desk: Desk, command: SubmitPackageCommand) {
+  const account = desk.account(command.accountId)
+  if (account === undefined) return desk.refused(command, command.accountId, unknownAccount(command.accountId))
+  const badId = checkClientOrderId(account, command.clientOrderId)
+  if (badId !== null) return desk.refused(command, account.id, badId, byClientOrderId(desk, account, command.clientOrderId))
+  const legs = legsOf(desk, command)
+  if ('code' in legs) return desk.refused(command, account.id, legs)
+  const [first] = legs
+  if (first === undefined) return
+  const figures = { ...packageFiguresOf(command), notional: null, stop: null }
+  const problem = tooMany(desk, account) ?? checkPackage(account, legs, command, desk.state.now)
+  const ticket = { ...command, notional: null, stopPrice: null }
+  const order = newOrder(desk, { account, book: first.book, ticket, figures, clientOrderId: command.clientOrderId, legs })
+  const refusal = problem ?? admit(order, figures.quantity ?? 0n, desk.state.now)
   if (refusal === null) {
     accept(desk, order)
     place(desk, order)
@@ -46,7 +69,7 @@ export function replace(desk: Desk, command: ReplaceCommand) {
   if (old === undefined) return desk.refused(command, account.id, unknownOrder(command.order))
   const early = checkClientOrderId(account, command.newClientOrderId) ?? (isLive(old) ? null : notOpen(old))
   if (early !== null) return desk.refused(command, account.id, early, old)
-  const wanted = replacement(old, command)
+  const wanted = old.legs === null ? replacement(old, command, desk.state.now) : replacedPackage(old, old.legs, command, desk.state.now)
   if ('code' in wanted) return desk.refused(command, account.id, wanted, old)
   const order = successor(desk, old, wanted, command.newClientOrderId)
   const left = (order.quantity ?? 0n) - order.carried
@@ -69,9 +92,10 @@ interface Draft {
   readonly figures: Figures
   readonly clientOrderId: string
   readonly replaces?: Order
+  readonly legs?: readonly Leg[]
 }
 
-function newOrder(desk: Desk, { account, book, ticket, figures, clientOrderId, replaces }: Draft): Order {
+function newOrder(desk: Desk, { account, book, ticket, figures, clientOrderId, replaces, legs }: Draft): Order {
   const { id, number } = desk.nextId('order')
   const { now } = desk.state
   return {
@@ -81,7 +105,8 @@ function newOrder(desk: Desk, { account, book, ticket, figures, clientOrderId, r
     account,
     book,
     side: ticket.side,
-    buy: ticket.side === 'BUY',
+    buy: isBuy(ticket.side),
+    legs: legs ?? null,
     orderType: ticket.orderType,
     timeInForce: ticket.timeInForce,
     quantity: figures.quantity,
@@ -115,6 +140,7 @@ function newOrder(desk: Desk, { account, book, ticket, figures, clientOrderId, r
 
 function register(desk: Desk, order: Order): void {
   desk.state.orders.set(order.id, order)
+  refer(order, 1)
   order.account.orders.push(order)
   order.account.clientOrderIds.set(order.clientOrderId, order.number)
 }
@@ -137,7 +163,8 @@ function reject(desk: Desk, order: Order, refusal: Refusal): void {
 
 /** Puts an accepted order where it works. */
 function place(desk: Desk, order: Order): void {
-  if (isAuction(order.timeInForce)) {
+  if (order.legs !== null) workPackage(desk, order)
+  else if (isAuction(order.timeInForce)) {
     order.queue = order.timeInForce === 'OPEN' ? order.book.opening : order.book.closing
     order.place = order.queue.add(0n, order)
   } else if (isUntriggered(order)) waitForStop(desk, order)
@@ -145,7 +172,7 @@ function place(desk: Desk, order: Order): void {
 }
 
 /** The figures a replacement would have, or why there cannot be one. */
-function replacement(old: Order, command: ReplaceCommand): Figures | Refusal {
+function replacement(old: Order, command: ReplaceCommand, now: Micros): Figures | Refusal {
   const ticket: Ticket = {
     side: old.side,
     orderType: old.orderType,
@@ -158,11 +185,31 @@ function replacement(old: Order, command: ReplaceCommand): Figures | Refusal {
   const figures = figuresOf(ticket)
   if (old.triggered && figures.stop !== old.stop)
     return { code: 'bad_price', message: 'The stop was reached already; its price can no longer be changed.' }
-  return checkTicket(old.account, old.book, ticket, figures) ?? figures
+  return checkTicket(old.account, old.book, ticket, figures, now) ?? figures
+}
+
+function replacedPackage(old: Order, legs: readonly Leg[], command: ReplaceCommand, now: Micros): Figures | Refusal {
+  if (command.notional !== null) return { code: 'bad_notional', message: 'A package is ordered by packages, not by a notional amount.' }
+  if (command.stopPrice !== null) return { code: 'bad_price', message: 'A package takes no stop price.' }
+  const ticket = {
+    orderType: old.limit === null ? ('MKT' as const) : ('LMT' as const),
+    timeInForce: old.timeInForce,
+    quantity: command.quantity ?? formatScaled(old.quantity ?? 0n),
+    limitPrice: command.limitPrice ?? textOrNull(old.limit)
+  }
+  return checkPackage(old.account, legs, ticket, now) ?? { ...packageFiguresOf(ticket), notional: null, stop: null }
 }
 
 function successor(desk: Desk, old: Order, figures: Figures, clientOrderId: string): Order {
-  const draft = { account: old.account, book: old.book, ticket: ticketOf(old), clientOrderId, replaces: old }
+  const legs = old.legs?.map(leg => ({ ...leg, traded: 0n, fees: 0n, fills: [] }))
+  const draft = {
+    account: old.account,
+    book: old.book,
+    ticket: ticketOf(old),
+    clientOrderId,
+    replaces: old,
+    ...(legs === undefined ? {} : { legs })
+  }
   if (figures.notional === null || old.notional === null || old.notionalLeft === null) return newOrder(desk, { ...draft, figures })
   const spent = old.notional - old.notionalLeft
   const units = notionalUnits(old.book, old.buy, figures.notional - spent, figures.limit)
@@ -187,6 +234,7 @@ function readmit(old: Order, order: Order, left: Quantity, at: number): Refusal 
 
 /** Hands the old order's place in line to the new one. */
 function inherit(old: Order, order: Order): void {
+  for (const { book } of old.legs ?? []) book.packages = book.packages.map(other => (other === old ? order : other))
   order.queue = old.queue
   order.place = old.place
   if (old.place !== null) old.place.item = order

@@ -1,7 +1,11 @@
-/** What an account is worth, what its positions need, and what its live orders hold. Reg-T for margin accounts, cash in full for the others. */
-import { reservePrice } from './pricing.ts'
-import type { Account, Holding, Order, Pending } from './state.ts'
-import { ceilToCents, feeOf, type Money, max, min, type Quantity, shareOf } from './units.ts'
+/**
+ * What an account is worth, what its positions need, and what its live orders hold. Shares: Reg-T in margin accounts, cash in full in the
+ * others. Futures: their terms' money per contract. Options: see `option-margin.ts`.
+ */
+import { optionNeeds } from './option-margin.ts'
+import { collarOf, reservePrice } from './pricing.ts'
+import { type Account, closes, type Holding, type Leg, type Order, type Pending } from './state.ts'
+import { abs, ceilToCents, divideUp, feeOf, type Money, max, min, type Quantity, shareOf } from './units.ts'
 
 export interface Worth {
   readonly longValue: Money
@@ -14,29 +18,52 @@ export interface Worth {
   readonly excess: Money
   /** What live orders hold of it. */
   readonly reserved: Money
+  /** Calls of a cash account that no shares would cover if all live orders filled. */
+  readonly uncovered: Quantity
 }
 
 export function worthOf(account: Account): Worth {
-  let [longValue, shortValue, initial, maintenance, reserved] = [0n, 0n, 0n, 0n, account.feeReserve]
-  const onMargin = account.accountType === 'margin'
+  let [longValue, shortValue, optionValue, initial, maintenance, reserved] = [0n, 0n, 0n, 0n, 0n, account.flatReserve]
+  const onMargin = account.accountType === 'margin' || account.accountType === 'futures'
   for (const holding of account.holdings.values()) {
     reserved += holdingReserve(holding)
-    const value = marketValue(holding)
-    if (value === 0n) continue
     const { spec } = holding.book
+    const value = spec.future === null ? marketValue(holding) : openProfit(holding)
+    if (spec.future !== null) {
+      const contracts = abs(holding.quantity)
+      initial += contracts * spec.future.initial
+      maintenance += contracts * spec.future.maintenance
+    }
+    if (value === 0n) continue
     if (value > 0n) longValue += value
     else shortValue += value
-    if (!onMargin) continue
+    if (!onMargin || spec.future !== null) continue
+    if (spec.option !== null) {
+      optionValue += value
+      continue
+    }
     const size = value < 0n ? -value : value
     initial += shareOf(size, spec.initial)
     maintenance += shareOf(size, value > 0n ? spec.maintenanceLong : spec.maintenanceShort)
   }
+  const { now, worst, uncovered } = optionNeeds(account)
+  reserved += worst - now
+  // Options lend nothing: what they are worth is needed in full, and beside it what they need themselves.
+  if (onMargin) {
+    initial += optionValue + now
+    maintenance += optionValue + now
+  }
   const equity = account.cash + longValue + shortValue
-  const excess = onMargin ? equity - initial : account.cash - account.unsettledSum
-  return { longValue, shortValue, equity, initial, maintenance, excess, reserved }
+  const excess = onMargin ? equity - initial : account.cash - account.unsettledSum - now
+  return { longValue, shortValue, equity, initial, maintenance, excess, reserved, uncovered }
 }
 
-/** Signed market value of a holding. */
+/** Profit or loss of a future since it was last settled: all it is worth. */
+function openProfit(holding: Holding): Money {
+  return marketValue(holding) - holding.cost
+}
+
+/** Signed market value of a holding; of a future the value of what it is on. */
 export function marketValue(holding: Holding): Money {
   return holding.quantity === 0n ? 0n : holding.quantity * (holding.book.mark ?? 0n) * holding.book.spec.multiplier
 }
@@ -75,18 +102,67 @@ export function setNeeds(order: Order, quantity: Quantity): void {
   const value = capped ?? wanted
   const units = capped === null ? quantity : capped / (price * book.spec.multiplier)
   const marked = units * (book.mark ?? price) * book.spec.multiplier
+  if (book.spec.option !== null) {
+    setOptionNeeds(order, value)
+    return
+  }
   order.feeNeed = opens(order, quantity) ? ceilToCents(feeOf(value, buy ? book.spec.buyFee : book.spec.sellFee)) : 0n
+  const loss = buy ? value - marked : marked - value
+  if (book.spec.future !== null) {
+    order.need = quantity * book.spec.future.initial + max(0n, loss)
+    return
+  }
   if (account.accountType !== 'margin') {
     order.need = buy ? value : 0n
     return
   }
   // After the fill the position needs its share of the mark, and the distance from the mark to the price is lost at once.
-  const loss = buy ? value - marked : marked - value
   order.need = max(shareOf(value, book.spec.initial), shareOf(marked, book.spec.initial) + loss)
+}
+
+/** A purchase holds its premium, a sale nothing by itself: what it needs follows from the positions. Closing never needs more than it frees. */
+function setOptionNeeds(order: Order, value: Money): void {
+  const { account, book, buy, side } = order
+  order.feeNeed = closes(side) ? 0n : ceilToCents(feeOf(value, buy ? book.spec.buyFee : book.spec.sellFee))
+  if (side === 'BUY_TO_OPEN') order.need = value
+  else if (side === 'BUY_TO_CLOSE' && account.accountType !== 'margin') order.need = max(0n, value - securedBy(order))
+  else order.need = 0n
+}
+
+/** What a cash account has put aside for the shorts it buys back. */
+function securedBy({ book, quantity }: Order): Money {
+  const { option, multiplier } = book.spec
+  return option === null || option.call ? 0n : (quantity ?? 0n) * option.strike * multiplier
+}
+
+/**
+ * What a package pays net at worst, negative for what it receives at least; and the fees. Without margin what is received settles too late to
+ * pay with, so there the legs that are bought count in full; at quotes where they cost more than was held, the package does not fill.
+ */
+export function setPackageNeeds(order: Order, quantity: Quantity): void {
+  const { account, buy, limit } = order
+  const legs = order.legs ?? []
+  let [net, bought, fees] = [0n, 0n, 0n]
+  for (const leg of legs) {
+    const price = collarOf(leg.book, leg.buy) ?? 0n
+    const { multiplier, buyFee, sellFee } = leg.book.spec
+    net += (leg.buy ? price : -price) * leg.ratio
+    if (leg.buy) bought += price * leg.ratio
+    if (!closes(leg.side)) fees += ceilToCents(feeOf(quantity * leg.ratio * price * multiplier, leg.buy ? buyFee : sellFee))
+  }
+  if (limit !== null) net = buy ? limit : -limit
+  // Where everything is bought, the net price is all that is paid.
+  if (account.accountType !== 'margin') net = legs.every(leg => leg.buy) ? max(0n, net) : bought
+  order.need = net * quantity * order.book.spec.multiplier
+  order.feeNeed = fees
 }
 
 /** Makes what the account holds for the order follow what is left of it. Call after every change of the order. */
 export function hold(order: Order, holding: Holding, left: Quantity): void {
+  if (order.book.spec.option !== null) {
+    holdOption(order, left)
+    return
+  }
   const { account } = order
   const pending = order.buy ? holding.buys : holding.sells
   const whole = order.quantity === null ? 0n : order.quantity - order.carried
@@ -94,10 +170,32 @@ export function hold(order: Order, holding: Holding, left: Quantity): void {
   const fees = left === 0n ? 0n : max(0n, order.feeNeed - order.fees)
   pending.quantity += left - order.heldQuantity
   pending.reserve += reserve - order.heldReserve
-  account.feeReserve += fees - order.heldFees
+  account.flatReserve += fees - order.heldFees
   order.heldQuantity = left
   order.heldReserve = reserve
   order.heldFees = fees
+}
+
+function holdOption(order: Order, left: Quantity): void {
+  const { account, legs } = order
+  const more = left - order.heldQuantity
+  if (legs === null) pend(account, order, more)
+  else for (const leg of legs) pend(account, leg, more * leg.ratio)
+  const whole = (order.quantity ?? 0n) - order.carried
+  const reserve = left === 0n ? 0n : divideUp(order.need * left, whole)
+  const fees = left === 0n ? 0n : max(0n, order.feeNeed - order.fees)
+  // A package's money is counted together with what its legs need.
+  account.flatReserve += fees - order.heldFees + (legs === null ? reserve - order.heldReserve : 0n)
+  order.heldQuantity = left
+  order.heldReserve = reserve
+  order.heldFees = fees
+}
+
+function pend(account: Account, { book, buy }: Pick<Leg, 'book' | 'buy'>, units: Quantity): void {
+  const holding = account.holdings.get(book.symbol)
+  if (holding === undefined) return
+  const pending = buy ? holding.buys : holding.sells
+  pending.quantity += units
 }
 
 /** What the unfilled part of an order still needs: its share of the units, or of the money where that is less. */

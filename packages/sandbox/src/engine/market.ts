@@ -5,6 +5,7 @@ import { affordable, end, fill } from './execution.ts'
 import { settleCash } from './ledger.ts'
 import { marketValue } from './margin.ts'
 import { printThrough, sweep, triggerStops } from './matching.ts'
+import { sweepPackages } from './package-matching.ts'
 import { within } from './pricing.ts'
 import { daysToMicros, inExtendedHours, utcDay } from './sessions.ts'
 import { type Book, type ExternalLevel, isLive, leaves, type Market, newMarket, type Order } from './state.ts'
@@ -18,7 +19,8 @@ export function quote(desk: Desk, command: QuoteCommand): void {
   if (book === undefined) return
   book.externalBids = bids
   book.externalAsks = asks
-  if (book.last === null) book.mark = middle(bids[0]?.price, asks[0]?.price) ?? book.mark
+  // An option may not trade for days while its worth moves with its underlying's; its quotes follow that.
+  if (book.last === null || book.spec.option !== null) book.mark = middle(bids[0]?.price, asks[0]?.price) ?? book.mark
   respond(desk, book)
 }
 
@@ -47,9 +49,10 @@ export function mark(desk: Desk, command: MarkCommand): void {
   if (book !== undefined) book.mark = price
 }
 
-export function tick(desk: Desk): void {
+/** Answers whether a new day has begun. */
+export function tick(desk: Desk): boolean {
   const day = utcDay(desk.state.now)
-  if (day === desk.state.sweptDay) return
+  if (day === desk.state.sweptDay) return false
   desk.state.sweptDay = day
   const born = desk.state.now - daysToMicros(desk.state.settings.gtcDays)
   for (const account of desk.state.accounts.values()) {
@@ -58,6 +61,7 @@ export function tick(desk: Desk): void {
       end(desk, order, 'expired', 'too_old', `A good-till-canceled order lives ${desk.state.settings.gtcDays} days.`)
     }
   }
+  return true
 }
 
 export function session(desk: Desk, command: SessionCommand): void {
@@ -99,6 +103,7 @@ function endSession(desk: Desk, book: Book): void {
   if (book.sessionLast !== null && !book.halted) auction(desk, book.closing.items(), book.sessionLast, 'CLOSE')
   for (const order of [...book.closing.items(), ...openers(book)]) auctionOver(desk, order)
   for (const order of ordersOf(book)) if (order.timeInForce === 'DAY') expire(desk, order)
+  for (const order of book.packages.slice()) if (order.timeInForce === 'DAY') expire(desk, order)
 }
 
 function startDay(desk: Desk, market: Market): void {
@@ -151,10 +156,12 @@ function expire(desk: Desk, order: Order): void {
 /** Whatever the change, the same follows: standing orders take what they can reach, then stops are set off. */
 function respond(desk: Desk, book: Book): void {
   sweep(desk, book)
+  if (book.packages.length > 0) sweepPackages(desk, book)
   triggerStops(desk, book)
 }
 
-function ordersOf(book: Book): readonly Order[] {
+/** The single orders that wait or stand in a book, but for its auctions'. */
+export function ordersOf(book: Book): readonly Order[] {
   return [book.waitingBuys, book.bids, book.waitingSells, book.asks, book.buyStops, book.sellStops].flatMap(queue => queue.items())
 }
 

@@ -35,8 +35,13 @@ function startOf(orders: readonly Order[], after: Order | undefined, step: 1 | -
 function suits(order: Order, { states, live, symbols, from, until }: OrderFilter): boolean {
   if (live !== undefined && isLive(order) !== live) return false
   if (states !== undefined && !states.includes(order.state)) return false
-  if (symbols !== undefined && !symbols.includes(order.book.symbol)) return false
+  if (symbols !== undefined && !names(order, symbols)) return false
   return (from === undefined || order.acceptedAt >= from) && (until === undefined || order.acceptedAt < until)
+}
+
+/** A package is found by each of its legs. */
+function names({ book, legs }: Order, symbols: readonly string[]): boolean {
+  return legs === null ? symbols.includes(book.symbol) : legs.some(leg => symbols.includes(leg.book.symbol))
 }
 
 export function selectTransactions(account: Account, filter: TransactionFilter): TransactionView[] {

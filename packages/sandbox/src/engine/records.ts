@@ -15,11 +15,22 @@ export interface FillView {
   readonly venue: 'STREET' | 'HOUSE' | 'OPEN' | 'CLOSE'
 }
 
+/** A leg of a package and what was filled of it. */
+export interface LegView {
+  readonly symbol: string
+  readonly side: Side
+  /** Contracts per package, a whole number. */
+  readonly ratio: string
+  /** One for each fill of the package, whose id is theirs before the dash. */
+  readonly fills: readonly FillView[]
+}
+
 export interface OrderView {
   readonly orderId: string
   readonly clientOrderId: string
   readonly accountId: string
-  readonly symbol: string
+  /** Null for a package. */
+  readonly symbol: string | null
   readonly kind: InstrumentKind
   readonly side: Side
   readonly orderType: OrderType
@@ -41,7 +52,10 @@ export interface OrderView {
   /** Of `fills`, rounded half up to nine places; null while there are none. */
   readonly averagePrice: string | null
   readonly fees: string
+  /** Of a package: whole packages at their net price. */
   readonly fills: readonly FillView[]
+  /** The legs of a package; null for every other order. */
+  readonly legs: readonly LegView[] | null
   /** Why it was rejected, canceled or expired; null otherwise. */
   readonly reason: { readonly code: OrderReason; readonly message: string } | null
   /** Order ids. */

@@ -5,13 +5,16 @@ import {
   type Account,
   type Book,
   type EngineState,
+  groupOption,
   type Holding,
   isLive,
+  type Leg,
   type Market,
   newBook,
   newMarket,
   newState,
-  type Order
+  type Order,
+  refer
 } from './state.ts'
 import { QUEUES, type QueueName, SNAPSHOT_VERSION, type StoredAccount, type StoredBook, type StoredOrder, storedState } from './stored.ts'
 
@@ -25,7 +28,7 @@ export function writeSnapshot(state: EngineState): string {
     markets: [...state.markets.values()],
     books: [...state.books.values()].map(storeBook),
     accounts: [...state.accounts.values()].map(storeAccount),
-    orders: [...state.orders.values()].map(order => ({ ...order, accountId: order.account.id, symbol: order.book.symbol })),
+    orders: [...state.orders.values()].map(storeOrder),
     closed: state.closed.slice(state.forgotten).map(order => order.id),
     counterparts: [...state.counterparts].map(([currency, sums]) => ({ currency, ...sums }))
   })
@@ -44,9 +47,15 @@ export function readSnapshot(text: string): EngineState {
   Object.assign(state.counters, stored.counters)
   for (const market of stored.markets) state.markets.set(market.name, Object.assign(newMarket(market.name), market))
   for (const book of stored.books) restoreBook(state, book)
+  for (const book of state.books.values()) {
+    book.underlying = book.spec.option === null ? null : (state.books.get(book.spec.option.underlying) ?? null)
+  }
   for (const account of stored.accounts) restoreAccount(state, account)
   for (const order of stored.orders) restoreOrder(state, order)
-  for (const book of stored.books) for (const name of QUEUES) restoreQueue(state, book, name)
+  for (const book of stored.books) {
+    for (const name of QUEUES) restoreQueue(state, book, name)
+    known(state.books, book.symbol).packages = book.packages.map(id => known(state.orders, id))
+  }
   for (const id of stored.closed) state.closed.push(known(state.orders, id))
   for (const { currency, ...sums } of stored.counterparts) state.counterparts.set(currency, sums)
   return state
@@ -60,11 +69,18 @@ function parse(text: string): unknown {
   }
 }
 
+function storeOrder(order: Order): StoredOrder {
+  const legs = order.legs?.map(leg => ({ ...leg, symbol: leg.book.symbol })) ?? null
+  return { ...order, accountId: order.account.id, symbol: order.book.symbol, legs }
+}
+
 function storeBook(book: Book): StoredBook {
   const ids = (name: QueueName) => book[name].items().map(order => order.id)
+  const { option = null, future = null, ...source } = book.spec.source
   return {
     ...book,
-    spec: book.spec.source,
+    spec: { ...source, option, future },
+    packages: book.packages.map(order => order.id),
     externalBids: [...book.externalBids],
     externalAsks: [...book.externalAsks],
     bids: ids('bids'),
@@ -80,9 +96,11 @@ function storeBook(book: Book): StoredBook {
 
 function restoreBook(state: EngineState, stored: StoredBook): void {
   const market: Market = known(state.markets, stored.spec.market)
-  const { symbol, spec, bids, asks, waitingBuys, waitingSells, buyStops, sellStops, opening, closing, ...rest } = stored
-  const book = Object.assign(newBook(symbol, specOf(spec), market), rest)
-  market.books.push(book)
+  const { symbol, spec, bids, asks, waitingBuys, waitingSells, buyStops, sellStops, opening, closing, packages, ...rest } = stored
+  const { option, future, ...source } = spec
+  const row = { ...source, ...(option === null ? {} : { option }), ...(future === null ? {} : { future }) }
+  const book = Object.assign(newBook(symbol, specOf(row), market), rest)
+  if (!book.over) market.books.push(book)
   state.books.set(symbol, book)
 }
 
@@ -97,18 +115,28 @@ function storeAccount(account: Account): StoredAccount {
 
 function restoreAccount(state: EngineState, stored: StoredAccount): void {
   const holdings = new Map<string, Holding>()
-  for (const { symbol, ...rest } of stored.holdings) holdings.set(symbol, { book: known(state.books, symbol), ...rest })
   const clientOrderIds = new Map(stored.clientOrderIds.map(({ used, by }) => [used, by]))
-  state.accounts.set(stored.id, { ...stored, holdings, clientOrderIds, orders: [], forgotten: 0, live: new Set() })
+  const empty = { options: new Map<string, Holding[]>(), packages: new Set<Order>(), orders: [], forgotten: 0, live: new Set<Order>() }
+  const account: Account = { ...stored, ...empty, holdings, clientOrderIds }
+  state.accounts.set(stored.id, account)
+  for (const { symbol, ...rest } of stored.holdings) {
+    const holding = { book: known(state.books, symbol), ...rest }
+    holdings.set(symbol, holding)
+    groupOption(account, holding)
+  }
 }
 
 function restoreOrder(state: EngineState, stored: StoredOrder): void {
   const { accountId, symbol, ...rest } = stored
   const account = known(state.accounts, accountId)
-  const order: Order = { ...rest, account, book: known(state.books, symbol), queue: null, place: null }
+  const legs = stored.legs?.map(({ symbol: name, ...leg }): Leg => ({ ...leg, book: known(state.books, name) })) ?? null
+  const order: Order = { ...rest, account, book: known(state.books, symbol), legs, queue: null, place: null }
   state.orders.set(order.id, order)
+  refer(order, 1)
   account.orders.push(order)
-  if (isLive(order)) account.live.add(order)
+  if (!isLive(order)) return
+  account.live.add(order)
+  if (legs !== null) account.packages.add(order)
 }
 
 /** Orders were written in the order they are served, so joining the queue one by one gives each its place. */

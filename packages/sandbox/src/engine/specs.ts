@@ -1,7 +1,7 @@
 /** Instrument rows: reading them, and the usual figures of each kind. */
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { Spec } from './state.ts'
-import type { InstrumentSpec } from './types.ts'
+import type { FutureSpec, OptionSpec, Spec } from './state.ts'
+import type { FutureTerms, InstrumentSpec, OptionTerms } from './types.ts'
 import { ONE, positive } from './units.ts'
 
 /** @throws Malformed naming the field that makes no sense. */
@@ -23,12 +23,34 @@ export function specOf(source: InstrumentSpec): Spec {
     maintenanceLong: whole(source.margin.maintenanceLong, 'maintenance margin'),
     maintenanceShort: whole(source.margin.maintenanceShort, 'maintenance margin'),
     buyFee: whole(source.fees.buy, 'buy fee'),
-    sellFee: whole(source.fees.sell, 'sell fee')
+    sellFee: whole(source.fees.sell, 'sell fee'),
+    option: source.option === undefined ? null : optionOf(source.option),
+    future: source.future === undefined ? null : futureOf(source.future)
+  }
+}
+
+function optionOf(terms: OptionTerms): OptionSpec {
+  return {
+    underlying: terms.underlying,
+    call: terms.right === 'call',
+    strike: positive(terms.strike, 'strike'),
+    expiration: terms.expiration,
+    lastTradeAt: terms.lastTradeAt,
+    american: terms.style === 'american',
+    physical: terms.settlement === 'physical'
+  }
+}
+
+function futureOf(terms: FutureTerms): FutureSpec {
+  return {
+    lastTradeAt: terms.lastTradeAt,
+    initial: positive(terms.initialMargin, 'initial margin'),
+    maintenance: positive(terms.maintenanceMargin, 'maintenance margin')
   }
 }
 
 /** Only what the row is declared to have, in one order: whatever else the caller keeps in it would not survive a snapshot. */
-function plain({ margin, fees, ...row }: InstrumentSpec): InstrumentSpec {
+function plain({ margin, fees, option, future, ...row }: InstrumentSpec): InstrumentSpec {
   return {
     symbol: row.symbol,
     kind: row.kind,
@@ -44,8 +66,18 @@ function plain({ margin, fees, ...row }: InstrumentSpec): InstrumentSpec {
     auctions: row.auctions,
     settlementDays: row.settlementDays,
     margin: { initial: margin.initial, maintenanceLong: margin.maintenanceLong, maintenanceShort: margin.maintenanceShort },
-    fees: { buy: fees.buy, sell: fees.sell }
+    fees: { buy: fees.buy, sell: fees.sell },
+    ...(option === undefined ? {} : { option: plainOption(option) }),
+    ...(future === undefined ? {} : { future: plainFuture(future) })
   }
+}
+
+function plainOption({ underlying, right, strike, expiration, lastTradeAt, style, settlement }: OptionTerms): OptionTerms {
+  return { underlying, right, strike, expiration, lastTradeAt, style, settlement }
+}
+
+function plainFuture({ root, month, lastTradeAt, initialMargin, maintenanceMargin }: FutureTerms): FutureTerms {
+  return { root, month, lastTradeAt, initialMargin, maintenanceMargin }
 }
 
 function whole(value: number, what: string): bigint {

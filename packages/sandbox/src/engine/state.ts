@@ -78,6 +78,27 @@ export interface Spec {
   /** Ten-millionths. */
   readonly buyFee: bigint
   readonly sellFee: bigint
+  readonly option: OptionSpec | null
+  readonly future: FutureSpec | null
+}
+
+/** The terms of an option in integers. */
+export interface OptionSpec {
+  readonly underlying: string
+  readonly call: boolean
+  readonly strike: Price
+  /** `YYYY-MM-DD`. */
+  readonly expiration: string
+  readonly lastTradeAt: Micros
+  readonly american: boolean
+  readonly physical: boolean
+}
+
+/** The terms of a futures month in integers. Margins are money per contract, in billionths. */
+export interface FutureSpec {
+  readonly lastTradeAt: Micros
+  readonly initial: Price
+  readonly maintenance: Price
 }
 
 export interface ExternalLevel {
@@ -111,6 +132,14 @@ export interface Book {
   sessionLast: Price | null
   /** What the external market holds: the customers' units with the sign turned. */
   streetUnits: Quantity
+  /** Of an option: the book of what it is on; null until that is listed, and for everything else. */
+  underlying: Book | null
+  /** Resting packages with a leg here, first come first served. */
+  packages: Order[]
+  /** The contract has expired: nothing is traded here any more. */
+  over: boolean
+  /** Orders the engine remembers that name this book; an expired contract without any is forgotten. */
+  references: number
 }
 
 export interface Account {
@@ -118,7 +147,7 @@ export interface Account {
   readonly number: string
   readonly accountType: AccountType
   readonly currency: string
-  readonly permitted: readonly InstrumentKind[]
+  permitted: readonly InstrumentKind[]
   readonly openedAt: Micros
   cash: Money
   /** Sales of a cash account whose cash comes later; contained in `cash`. */
@@ -126,9 +155,13 @@ export interface Account {
   unsettledSum: Money
   realized: Money
   fees: Money
-  /** Possible fees of live orders, charged or not. */
-  feeReserve: Money
+  /** What live orders hold whatever the positions: possible fees, charged or not, and the premiums of options to buy. */
+  flatReserve: Money
   readonly holdings: Map<string, Holding>
+  /** The holdings of options, by underlying. */
+  readonly options: Map<string, Holding[]>
+  /** The live packages. */
+  readonly packages: Set<Order>
   /** Every client order id ever used, with the order's number. */
   readonly clientOrderIds: Map<string, number>
   /** Retained orders, oldest first; forgotten ones are swept out now and then. */
@@ -165,15 +198,30 @@ export interface Pending {
   reserve: Money
 }
 
+/** A leg of a package, and what was traded of it. */
+export interface Leg {
+  readonly book: Book
+  readonly side: Side
+  readonly buy: boolean
+  /** Contracts per package. */
+  readonly ratio: bigint
+  traded: Money
+  fees: Money
+  fills: FillView[]
+}
+
 export interface Order {
   readonly id: string
   /** Accepted earlier means smaller. */
   readonly number: number
   readonly clientOrderId: string
   readonly account: Account
+  /** Of a package: its first leg's. */
   readonly book: Book
   readonly side: Side
   readonly buy: boolean
+  /** Of a package, which then counts packages and has a net price as its limit; else null. */
+  readonly legs: readonly Leg[] | null
   readonly orderType: OrderType
   readonly timeInForce: TimeInForce
   /** Null: rejected before it was known. Lowered once by a notional order whose money is spent. */
@@ -199,7 +247,7 @@ export interface Order {
   lastFillAt: Micros | null
   /** The market session whose opening print it waits for (OPEN). */
   session: number
-  /** Held against buying power for the whole quantity, and for the fees that could still come. */
+  /** Held against buying power for the whole quantity, and for the fees that could still come. Of a package: what it pays net; negative: receives. */
   need: Money
   feeNeed: Money
   /** What of these is held now. */
@@ -251,7 +299,11 @@ export function newBook(symbol: string, spec: Spec, market: Market): Book {
     previousClose: null,
     opened: false,
     sessionLast: null,
-    streetUnits: 0n
+    streetUnits: 0n,
+    underlying: null,
+    packages: [],
+    over: false,
+    references: 0
   }
 }
 
@@ -271,7 +323,41 @@ export function holdingOf(account: Account, book: Book, at: Micros): Holding {
     sells: { quantity: 0n, reserve: 0n }
   }
   account.holdings.set(book.symbol, holding)
+  groupOption(account, holding)
   return holding
+}
+
+/** Enters a new holding of an option among those of its underlying. */
+export function groupOption(account: Account, holding: Holding): void {
+  const { option } = holding.book.spec
+  if (option === null) return
+  const group = account.options.get(option.underlying)
+  if (group === undefined) account.options.set(option.underlying, [holding])
+  else group.push(holding)
+}
+
+/** Lets go of a flat holding. */
+export function dropHolding(account: Account, { book }: Holding): void {
+  account.holdings.delete(book.symbol)
+  const { option } = book.spec
+  if (option === null) return
+  const left = (account.options.get(option.underlying) ?? []).filter(holding => holding.book !== book)
+  if (left.length === 0) account.options.delete(option.underlying)
+  else account.options.set(option.underlying, left)
+}
+
+/** Counts (1) or no longer counts (-1) an order among those that name its books. */
+export function refer(order: Order, by: 1 | -1): void {
+  if (order.legs === null) order.book.references += by
+  else for (const { book } of order.legs) book.references += by
+}
+
+export function isBuy(side: Side): boolean {
+  return side === 'BUY' || side === 'BUY_TO_OPEN' || side === 'BUY_TO_CLOSE'
+}
+
+export function closes(side: Side): boolean {
+  return side === 'BUY_TO_CLOSE' || side === 'SELL_TO_CLOSE'
 }
 
 /** What of the order can still be filled. */

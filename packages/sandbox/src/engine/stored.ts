@@ -1,35 +1,53 @@
 /** The shapes of a snapshot: the state without its cross-references, field by field. */
 import { ORDER_TYPES, SIDES, TIMES_IN_FORCE, TRANSACTION_TYPES } from '@trunkline/core/domain/vocabulary'
 import { flag, integer, list, nullable, number, record, text, word } from './codec.ts'
-import type { Account, Book, Counterparts, Counters, Holding, Market, Order, Unsettled } from './state.ts'
+import type { Account, Book, Counterparts, Counters, Holding, Leg, Market, Order, Unsettled } from './state.ts'
 import {
   ACCOUNT_TYPES,
   type EngineSettings,
   type FillView,
+  type FutureTerms,
   INSTRUMENT_KINDS,
   type InstrumentKind,
   type InstrumentSpec,
+  type OptionTerms,
   ORDER_REASONS,
   ORDER_STATES,
   PHASES,
   type TransactionView
 } from './types.ts'
 
-/** Raised with every change of these shapes; another version's snapshot is refused. */
+/** Raised when these shapes change otherwise than by fields at a record's end; another version's snapshot is refused. */
 export const SNAPSHOT_VERSION = 1
 
 export const QUEUES = ['bids', 'asks', 'waitingBuys', 'waitingSells', 'buyStops', 'sellStops', 'opening', 'closing'] as const
 export type QueueName = (typeof QUEUES)[number]
 
-export type StoredOrder = Omit<Order, 'account' | 'book' | 'queue' | 'place'> & { readonly accountId: string; readonly symbol: string }
+export type StoredLeg = Omit<Leg, 'book'> & { readonly symbol: string }
+export type StoredOrder = Omit<Order, 'account' | 'book' | 'legs' | 'queue' | 'place'> & {
+  readonly accountId: string
+  readonly symbol: string
+  readonly legs: StoredLeg[] | null
+}
 export type StoredHolding = Omit<Holding, 'book'> & { readonly symbol: string }
-export type StoredAccount = Omit<Account, 'permitted' | 'holdings' | 'clientOrderIds' | 'orders' | 'forgotten' | 'live'> & {
+export type StoredAccount = Omit<
+  Account,
+  'permitted' | 'holdings' | 'options' | 'packages' | 'clientOrderIds' | 'orders' | 'forgotten' | 'live'
+> & {
   readonly permitted: InstrumentKind[]
   readonly holdings: StoredHolding[]
   readonly clientOrderIds: { readonly used: string; readonly by: number }[]
 }
-export type StoredBook = Omit<Book, 'market' | 'spec' | 'externalBids' | 'externalAsks' | QueueName> & {
-  readonly spec: InstrumentSpec
+export type StoredSpec = Omit<InstrumentSpec, 'option' | 'future'> & {
+  readonly option: OptionTerms | null
+  readonly future: FutureTerms | null
+}
+export type StoredBook = Omit<
+  Book,
+  'market' | 'spec' | 'externalBids' | 'externalAsks' | 'underlying' | 'packages' | 'references' | QueueName
+> & {
+  readonly spec: StoredSpec
+  readonly packages: string[]
   readonly externalBids: { readonly price: bigint; readonly left: bigint }[]
   readonly externalAsks: { readonly price: bigint; readonly left: bigint }[]
 } & { readonly [name in QueueName]: string[] }
@@ -60,7 +78,17 @@ const fill = record<FillView>('fill', {
   venue: word(['STREET', 'HOUSE', 'OPEN', 'CLOSE'])
 })
 
-const order = record<StoredOrder>('order', {
+const leg = record<StoredLeg>('leg', {
+  symbol: text,
+  side: word(SIDES),
+  buy: flag,
+  ratio: integer,
+  traded: integer,
+  fees: integer,
+  fills: list(fill)
+})
+
+const orderFields = {
   id: text,
   number,
   clientOrderId: text,
@@ -93,8 +121,11 @@ const order = record<StoredOrder>('order', {
   feeNeed: integer,
   heldQuantity: integer,
   heldReserve: integer,
-  heldFees: integer
-})
+  heldFees: integer,
+  legs: nullable(list(leg))
+}
+
+const order = record<StoredOrder>('order', orderFields, { legs: null })
 
 const pending = record('pending', { quantity: integer, reserve: integer })
 
@@ -141,13 +172,31 @@ const account = record<StoredAccount>('account', {
   unsettledSum: integer,
   realized: integer,
   fees: integer,
-  feeReserve: integer,
+  flatReserve: integer,
   holdings: list(holding),
   clientOrderIds: list(record('client order id', { used: text, by: number })),
   transactions: list(transaction)
 })
 
-const spec = record<InstrumentSpec>('instrument', {
+const option = record<OptionTerms>('option', {
+  underlying: text,
+  right: word(['call', 'put']),
+  strike: text,
+  expiration: text,
+  lastTradeAt: number,
+  style: word(['american', 'european']),
+  settlement: word(['physical', 'cash'])
+})
+
+const future = record<FutureTerms>('future', {
+  root: text,
+  month: text,
+  lastTradeAt: number,
+  initialMargin: text,
+  maintenanceMargin: text
+})
+
+const specFields = {
   symbol: text,
   kind: word(INSTRUMENT_KINDS),
   name: text,
@@ -162,13 +211,17 @@ const spec = record<InstrumentSpec>('instrument', {
   auctions: flag,
   settlementDays: number,
   margin: record('margin', { initial: number, maintenanceLong: number, maintenanceShort: number }),
-  fees: record('fees', { buy: number, sell: number })
-})
+  fees: record('fees', { buy: number, sell: number }),
+  option: nullable(option),
+  future: nullable(future)
+}
+
+const spec = record<StoredSpec>('instrument', specFields, { option: null, future: null })
 
 const level = record('level', { price: integer, left: integer })
 const ids = list(text)
 
-const book = record<StoredBook>('book', {
+const bookFields = {
   symbol: text,
   spec,
   halted: flag,
@@ -187,8 +240,12 @@ const book = record<StoredBook>('book', {
   buyStops: ids,
   sellStops: ids,
   opening: ids,
-  closing: ids
-})
+  closing: ids,
+  packages: ids,
+  over: flag
+}
+
+const book = record<StoredBook>('book', bookFields, { packages: [], over: false })
 
 const settings = record<EngineSettings>('settings', {
   seed: text,

@@ -131,6 +131,11 @@ export function divideHalfUp(a: bigint, b: bigint): bigint {
   return (a + b / 2n) / b
 }
 
+/** The quotient of any integer and a positive one, upwards. */
+export function divideUp(a: bigint, b: bigint): bigint {
+  return a > 0n ? (a + b - 1n) / b : a / b
+}
+
 export function floorTo(value: bigint, step: bigint): bigint {
   return value - (value % step)
 }

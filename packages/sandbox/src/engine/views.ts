@@ -1,8 +1,8 @@
 /** The engine's records as plain JSON with decimal text. */
 
 import { marketValue, purchasePower, worthOf } from './margin.ts'
-import { type Account, type Book, type EngineState, type ExternalLevel, type Holding, leaves, type Order } from './state.ts'
-import type { AccountView, BalanceView, ConservationView, MarketView, OrderView, PositionView, QuoteLevel } from './types.ts'
+import { type Account, type Book, type EngineState, type ExternalLevel, type Holding, type Leg, leaves, type Order } from './state.ts'
+import type { AccountView, BalanceView, ConservationView, LegView, MarketView, OrderView, PositionView, QuoteLevel } from './types.ts'
 import { abs, divideHalfUp, formatMoney, formatScaled, type Money, type Price, type Quantity } from './units.ts'
 
 export function orderView(order: Order): OrderView {
@@ -10,7 +10,7 @@ export function orderView(order: Order): OrderView {
     orderId: order.id,
     clientOrderId: order.clientOrderId,
     accountId: order.account.id,
-    symbol: order.book.symbol,
+    symbol: order.legs === null ? order.book.symbol : null,
     kind: order.book.spec.source.kind,
     side: order.side,
     orderType: order.orderType,
@@ -27,6 +27,7 @@ export function orderView(order: Order): OrderView {
     averagePrice: averageText(order.traded, order.filled, order.book.spec.multiplier),
     fees: formatMoney(order.fees),
     fills: order.fills.slice(),
+    legs: order.legs === null ? null : order.legs.map(legView),
     reason: order.reason,
     replaces: order.replaces,
     replacedBy: order.replacedBy,
@@ -34,6 +35,10 @@ export function orderView(order: Order): OrderView {
     updatedAt: order.updatedAt,
     lastFillAt: order.lastFillAt
   }
+}
+
+function legView({ book, side, ratio, fills }: Leg): LegView {
+  return { symbol: book.symbol, side, ratio: ratio.toString(), fills: fills.slice() }
 }
 
 export function accountView(account: Account): AccountView {
@@ -137,6 +142,7 @@ function levelViews(levels: readonly ExternalLevel[]): QuoteLevel[] {
 }
 
 function averageText(value: Money, quantity: Quantity, multiplier: bigint): string | null {
+  if (value < 0n) return `-${averageText(-value, quantity, multiplier)}`
   return quantity === 0n ? null : formatScaled(divideHalfUp(value, quantity * multiplier))
 }
 

@@ -3,7 +3,7 @@
 /** Whole microseconds since the Unix epoch. */
 export type Micros = number
 
-/** What can be traded. `OPT` and `FUT` are in the table's vocabulary already; the engine refuses to list them until it can margin them. */
+/** What can be traded. */
 export const INSTRUMENT_KINDS = ['STK', 'CRYPTO', 'OPT', 'FUT'] as const
 export type InstrumentKind = (typeof INSTRUMENT_KINDS)[number]
 
@@ -32,7 +32,7 @@ export interface InstrumentSpec {
   readonly auctions: boolean
   /** Trading days until a trade's cash settles: 1 for shares, 0 for crypto. */
   readonly settlementDays: number
-  /** Share of the market value in ten-thousandths that margin accounts must hold: Reg-T shares 5000/2500/3000, crypto 10000 throughout. */
+  /** Share of the market value in ten-thousandths that margin accounts must hold: Reg-T shares 5000/2500/3000, crypto 10000 throughout. Not asked for options and futures. */
   readonly margin: { readonly initial: number; readonly maintenanceLong: number; readonly maintenanceShort: number }
   /** The terms of an option contract; absent for everything else. */
   readonly option?: OptionTerms
@@ -65,7 +65,7 @@ export interface FutureTerms {
   readonly maintenanceMargin: string
 }
 
-export const ACCOUNT_TYPES = ['margin', 'cash', 'crypto'] as const
+export const ACCOUNT_TYPES = ['margin', 'cash', 'crypto', 'futures'] as const
 export type AccountType = (typeof ACCOUNT_TYPES)[number]
 
 /** Phases of a session group. DAY and GTC trade in `open` only; DAY+ and GTC+ in `pre`, `open` and `post`. */
@@ -88,6 +88,8 @@ export const REFUSAL_CODES = [
   'duplicate_client_order_id',
   'bad_client_order_id',
   'bad_instrument',
+  'bad_legs',
+  'expired_contract',
   'instrument_not_permitted',
   'unsupported_side',
   'unsupported_time_in_force',

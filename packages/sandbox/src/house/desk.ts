@@ -1,6 +1,6 @@
 /** What customers can have done: submit, amend and cancel, with the house's own checks and its moods. */
 
-import type { OrderView, RefusedEvent, SubmitCommand } from '../engine/types.ts'
+import type { OrderView, RefusedEvent, SubmitCommand, SubmitPackageCommand } from '../engine/types.ts'
 import type { Books } from './books.ts'
 import type { HouseClock } from './clock.ts'
 import type { Fault } from './faults.ts'
@@ -11,6 +11,8 @@ import { isLive, orderWire } from './wire.ts'
 
 export type Ticket = Omit<SubmitCommand, 'type' | 'at' | 'clientOrderId'> & { readonly clientOrderId: string | null }
 
+export type PackageTicket = Omit<SubmitPackageCommand, 'type' | 'at' | 'clientOrderId'> & { readonly clientOrderId: string | null }
+
 export interface Amendment {
   readonly clientOrderId: string | null
   readonly quantity: string | null
@@ -18,6 +20,8 @@ export interface Amendment {
   readonly limitPrice: string | null
   readonly stopPrice: string | null
 }
+
+type Submit = SubmitCommand | SubmitPackageCommand
 
 export interface DeskDeps {
   readonly books: Books
@@ -55,13 +59,21 @@ export class Desk {
   }
 
   /** @throws Problem for every refusal, with the order it left on the books if it did. */
-  submit(ticket: Ticket, fault: Fault | undefined): OrderView {
+  submit(ticket: Ticket | PackageTicket, fault: Fault | undefined): OrderView {
     const clientOrderId = ticket.clientOrderId ?? `house-${this.#deps.newId()}`
-    const command = { ...ticket, type: 'submit', at: this.#deps.clock.now(), clientOrderId } as const
+    const at = this.#deps.clock.now()
+    const command: Submit =
+      'legs' in ticket ? { ...ticket, type: 'submit_package', at, clientOrderId } : { ...ticket, type: 'submit', at, clientOrderId }
     if (fault?.do === 'hide') return this.#submitHidden(command, fault.ms)
     const order = this.#submit(command)
     if (fault?.do === 'refuse_later') this.#refuseLater(order, fault)
     return order
+  }
+
+  /** Uses the right of a long option before its end. @throws Problem for every refusal */
+  exercise(accountId: string, symbol: string, quantity: string): void {
+    const first = this.#deps.books.run({ type: 'exercise', at: this.#deps.clock.now(), accountId, symbol, quantity })[0]
+    if (first?.type === 'refused') throw this.#refusal(first)
   }
 
   /** @throws Problem */
@@ -81,7 +93,7 @@ export class Desk {
     return { order, superseded: null }
   }
 
-  #submit(command: SubmitCommand): OrderView {
+  #submit(command: Submit): OrderView {
     const first = this.#deps.books.run(command)[0]
     if (first?.type === 'refused') throw this.#refusal(first)
     if (first?.type !== 'order') throw new Error('the engine left a submit without an answer')
@@ -91,7 +103,7 @@ export class Desk {
     return order
   }
 
-  #submitHidden(command: SubmitCommand, ms: number): OrderView {
+  #submitHidden(command: Submit, ms: number): OrderView {
     const order = this.#deps.news.hiding(() => this.#submit(command))
     this.#deps.later(ms, () => this.#deps.news.reveal(order.orderId))
     return order

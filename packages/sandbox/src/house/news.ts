@@ -5,7 +5,7 @@ import type { Books } from './books.ts'
 import { isoOf } from './clock.ts'
 import type { People } from './people.ts'
 import type { Hub, StreamEvent } from './stream/hub.ts'
-import { balanceWire, fillWire, orderWire, positionWire } from './wire.ts'
+import { balanceWire, directionOf, fillWire, orderWire, positionWire } from './wire.ts'
 
 export interface NewsDeps {
   readonly books: Books
@@ -79,7 +79,7 @@ export class News {
         account: accountId,
         symbol: order.symbol
       })
-      const direction = order.side.startsWith('BUY') ? 'buy' : 'sell'
+      const direction = directionOf(order.side)
       const fields = `"fill":${JSON.stringify(fillWire(fill))},${head.slice(1, -1)},"direction":"${direction}"`
       this.#publish(order.orderId, login, { ev: 'fill', at: time, fields })
     }
@@ -98,7 +98,7 @@ export class News {
       this.#deps.hub.publish(login, { ev: 'position', at: time, fields: `"position":${JSON.stringify(positionWire(position))}` })
     }
     const balance = engine.balance(accountId)
-    const wire = balanceWire(balance, account.kind === 'margin')
+    const wire = balanceWire(balance, account.kind)
     this.#deps.hub.publish(login, { ev: 'balance', at: time, fields: `"balance":${JSON.stringify(wire)}` })
   }
 

@@ -5,10 +5,13 @@ import type { AccountType } from '../engine/types.ts'
 import { Journal } from './journal.ts'
 import { Problem } from './problems.ts'
 
-export const ACCOUNT_KINDS = ['margin', 'cash', 'coin'] as const
+export const ACCOUNT_KINDS = ['margin', 'cash', 'coin', 'futures'] as const
 export type AccountKind = (typeof ACCOUNT_KINDS)[number]
 
-export const ENGINE_TYPE = { margin: 'margin', cash: 'cash', coin: 'crypto' } as const satisfies Record<AccountKind, AccountType>
+export const ENGINE_TYPE = { margin: 'margin', cash: 'cash', coin: 'crypto', futures: 'futures' } as const satisfies Record<
+  AccountKind,
+  AccountType
+>
 
 export interface Person {
   readonly id: string
@@ -47,18 +50,19 @@ export interface NewPerson {
 
 type Entry = { readonly person: Person } | { readonly account: Account } | { readonly gone: string }
 
-const ACCOUNT_NAME = { margin: 'Margin', cash: 'Cash', coin: 'Crypto' } as const satisfies Record<AccountKind, string>
+const ACCOUNT_NAME = { margin: 'Margin', cash: 'Cash', coin: 'Crypto', futures: 'Futures' } as const satisfies Record<AccountKind, string>
 
 const DEMO: readonly (NewPerson & { readonly username: string })[] = [
-  { username: 'alex', password: null, name: 'Alex Morgan', accounts: opening('100000', '25000', '50000') },
-  { username: 'robin', password: null, name: 'Robin Okafor', accounts: opening('250000', '40000', '20000') }
+  { username: 'alex', password: null, name: 'Alex Morgan', accounts: opening('100000', '25000', '50000', '100000') },
+  { username: 'robin', password: null, name: 'Robin Okafor', accounts: opening('250000', '40000', '20000', '150000') }
 ]
 
-function opening(margin: string, cash: string, coin: string): readonly NewAccount[] {
+function opening(margin: string, cash: string, coin: string, futures: string): readonly NewAccount[] {
   return [
     { kind: 'margin', cash: margin, name: null },
     { kind: 'cash', cash, name: null },
-    { kind: 'coin', cash: coin, name: null }
+    { kind: 'coin', cash: coin, name: null },
+    { kind: 'futures', cash: futures, name: null }
   ]
 }
 
@@ -75,6 +79,7 @@ export class People {
     this.#seed = `sandbox people ${seed}`
     this.#journal = file === null ? null : new Journal<Entry>(file, entry => this.#apply(entry))
     if (this.#byId.size === 0) for (const person of DEMO) this.#make(person, true)
+    else this.#complete()
   }
 
   all(): readonly Person[] {
@@ -116,10 +121,12 @@ export class People {
   }
 
   addAccount(person: Person, wanted: NewAccount, demo = false): Account {
-    const nth = this.accountsOf(person.id).length
+    // Accounts made on demand go again, so the count alone would name two of them alike.
+    let nth = this.accountsOf(person.id).length
+    while (this.#accounts.has(this.#accountId(person, nth))) nth++
     const mark = this.#mark(`account ${person.username} ${nth}`)
     const account: Account = {
-      id: `acc-${mark.slice(0, 16)}`,
+      id: this.#accountId(person, nth),
       number: `SB${String(Number.parseInt(mark.slice(16, 24), 16))
         .padStart(10, '0')
         .slice(-8)}`,
@@ -143,6 +150,16 @@ export class People {
 
   close(): void {
     this.#journal?.close()
+  }
+
+  /** Gives the demo customers of an older folder the accounts that have been invented since. */
+  #complete(): void {
+    for (const { username, accounts } of DEMO) {
+      const person = this.#byUsername.get(username)
+      if (person?.demo !== true) continue
+      const kinds = new Set(this.accountsOf(person.id).map(({ kind }) => kind))
+      for (const account of accounts) if (!kinds.has(account.kind)) this.addAccount(person, account, true)
+    }
   }
 
   #make(
@@ -197,6 +214,10 @@ export class People {
 
   #freeUsername(): string {
     for (let nth = this.#byId.size + 1; ; nth++) if (!this.#byUsername.has(`guest${nth}`)) return `guest${nth}`
+  }
+
+  #accountId(person: Person, nth: number): string {
+    return `acc-${this.#mark(`account ${person.username} ${nth}`).slice(0, 16)}`
   }
 
   #mark(what: string): string {

@@ -1,19 +1,38 @@
 /** Brings the market to the engine: on a timer, and at once when somebody has moved the market or the clock by hand. */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import type { MarketCommand, Micros } from '../engine/types.ts'
-import type { Market } from '../market/types.ts'
+import type { Micros, QuoteCommand } from '../engine/types.ts'
+import type { FeedCommand, Market } from '../market/types.ts'
 import type { Books } from './books.ts'
 import type { HouseClock } from './clock.ts'
 
 const EVERY_MS = 50
+const HOUR: Micros = 3_600_000_000
+const KEPT = ['list_instrument', 'quote', 'halt'] as const
 /** House time between looks at orders that have outlived their time. */
 const TICK_EVERY: Micros = 60_000_000
+/**
+ * Far ahead the market is asked for in stretches this long while somebody reads it: longer ones come in so few words that the minutes within
+ * would not be those of its history.
+ */
+const READ_STRIDE: Micros = 5 * HOUR
+/** … unless it is so far that living through its minutes would take too long. */
+const READ_AHEAD_MAX: Micros = 8 * 24 * HOUR
+
+/** Hears of everything that the market brings, after the engine has. */
+export interface Listener {
+  /** Whether anybody reads what is brought. */
+  readonly busy: boolean
+  readonly hear: (command: FeedCommand) => void
+  /** Everything up to and including this instant has been brought. */
+  readonly reach: (through: Micros) => void
+}
 
 export interface PumpDeps {
   readonly market: Market
   readonly books: Books
   readonly clock: HouseClock
+  readonly listener: Listener
   /** The market is brought as fast as it comes, and the clock follows it. */
   readonly atFullSpeed: boolean
   /** A failure of the market: the house goes on with the prices it has. */
@@ -27,8 +46,10 @@ export class Pump {
   #queued = false
   #stopped = false
   #ticked: Micros = 0
+  /** What the market has been brought to. */
+  #reached: Micros = 0
   /** Where the market was left: phases, halts and books, without the prints that led there. */
-  readonly #last = new Map<string, MarketCommand>()
+  readonly #last = new Map<string, FeedCommand>()
 
   constructor(deps: PumpDeps) {
     this.#deps = deps
@@ -82,14 +103,14 @@ export class Pump {
     if (!atFullSpeed || market.endsAt === null) return this.#advance(clock.now())
     const { commands, through } = await market.next(Math.max(market.endsAt, clock.now()))
     clock.jump(Math.min(Math.max(through, clock.now()), market.endsAt))
-    this.#run(commands)
+    this.#run(commands, through)
     if (through < market.endsAt) setImmediate(() => void this.now())
   }
 
   async #advance(until: Micros): Promise<void> {
     for (;;) {
-      const { commands, through } = await this.#deps.market.next(until)
-      this.#run(commands)
+      const { commands, through } = await this.#deps.market.next(this.#stretch(until))
+      this.#run(commands, through)
       if (through >= until || this.#stopped) break
       // Requests get their turn between portions.
       await turn()
@@ -97,6 +118,11 @@ export class Pump {
     if (until - this.#ticked < TICK_EVERY) return
     this.#ticked = until
     this.#deps.books.run({ type: 'tick', at: until })
+  }
+
+  #stretch(until: Micros): Micros {
+    const ahead = until - this.#reached
+    return this.#deps.listener.busy && ahead < READ_AHEAD_MAX ? Math.min(until, this.#reached + READ_STRIDE) : until
   }
 
   /** Shows fresh books the market as it is. */
@@ -109,21 +135,57 @@ export class Pump {
   async #catchUp(until: Micros): Promise<void> {
     for (;;) {
       const { commands, through } = await this.#deps.market.next(until)
-      for (const command of commands) this.#keep(command)
+      for (const command of commands) {
+        this.#keep(command)
+        // Ended before anybody asked for it: whoever still holds it learns of it now.
+        if (command.type === 'expire') this.#deps.books.run(command)
+      }
       if (through >= until) break
     }
     this.refill()
   }
 
-  #run(commands: readonly MarketCommand[]): void {
-    for (const command of commands) {
-      this.#keep(command)
-      this.#deps.books.run(command)
-    }
+  /** A command of the market that was made by hand. */
+  show(command: FeedCommand): void {
+    this.#keep(command)
+    this.#deps.books.run(command)
+    this.#deps.listener.hear(command)
   }
 
-  #keep(command: MarketCommand): void {
-    if (command.type === 'session') this.#last.set(`session ${command.market}`, command)
-    else if (command.type !== 'trade') this.#last.set(`${command.type} ${command.symbol}`, command)
+  lastQuote(symbol: string): QuoteCommand | undefined {
+    const last = this.#last.get(`quote ${symbol}`)
+    return last?.type === 'quote' ? last : undefined
+  }
+
+  /** Nothing more comes of these symbols, and nothing of them need be shown to fresh books. */
+  forget(symbols: Iterable<string>): void {
+    for (const symbol of symbols) for (const type of KEPT) this.#last.delete(`${type} ${symbol}`)
+  }
+
+  #run(commands: readonly FeedCommand[], through: Micros): void {
+    for (const command of commands) this.show(command)
+    this.#reached = through
+    this.#deps.listener.reach(through)
+  }
+
+  #keep(command: FeedCommand): void {
+    switch (command.type) {
+      case 'session':
+        this.#last.set(`session ${command.market}`, command)
+        break
+      case 'list_instrument':
+        this.#last.set(`list_instrument ${command.spec.symbol}`, command)
+        break
+      case 'quote':
+      case 'halt':
+        this.#last.set(`${command.type} ${command.symbol}`, command)
+        break
+      case 'expire':
+        this.forget([command.symbol])
+        break
+      case 'trade':
+      case 'settle':
+        break
+    }
   }
 }

@@ -1,37 +1,32 @@
-/** Puts the sandbox brokerage together and opens its doors: the one file of the house that sees all others. */
+/** Opens the doors of the sandbox brokerage: its public port with OAuth, REST and the streams, and the control port. */
 
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Provider } from 'oidc-provider'
 import { type HouseConfig, houseConfig } from '../config.ts'
-import { type Market, openMarket } from '../market/index.ts'
-import { parseMarketSetting } from '../market/setting.ts'
 import { Cursors } from './api/cursor.ts'
-import { Envelope } from './api/envelope.ts'
+import { hoursRoutes } from './api/hours.ts'
+import { instrumentRoutes } from './api/instruments.ts'
 import { orderRoutes } from './api/orders.ts'
 import { Outlet } from './api/outlet.ts'
 import { readRoutes } from './api/reads.ts'
 import { Router } from './api/router.ts'
-import { Books } from './books.ts'
-import { HouseClock } from './clock.ts'
 import { controlRoutes } from './control/routes.ts'
 import { controlServer } from './control/server.ts'
-import { Counters } from './counters.ts'
-import { Desk } from './desk.ts'
-import { Faults, NO_FACTS } from './faults.ts'
+import { type Core, inFolder, openCore } from './core.ts'
+import { NO_FACTS } from './faults.ts'
 import { holdFolder, type Keys, keysOf } from './folder.ts'
-import { News } from './news.ts'
+import { listInstruments } from './ledger.ts'
+import { MARKET_STREAM_PATH } from './market-stream/hub.ts'
 import { GrantStore } from './oauth/grants.ts'
 import { mintTokens } from './oauth/mint.ts'
 import { openProvider } from './oauth/provider.ts'
 import { oauthRoutes } from './oauth/routes.ts'
-import { ENGINE_TYPE, People } from './people.ts'
-import { Pump } from './pump.ts'
 import { admitStream } from './stream/admit.ts'
-import { Hub, STREAM_PATH } from './stream/hub.ts'
+import { openGate } from './stream/gate.ts'
+import { STREAM_PATH } from './stream/hub.ts'
 import { Timers } from './timers.ts'
 
 /** What the house cannot make itself; tests pass their own. */
@@ -48,6 +43,7 @@ export interface HouseDeps {
 export interface House extends AsyncDisposable {
   readonly url: string
   readonly streamUrl: string
+  readonly marketStreamUrl: string
   readonly controlUrl: string
   readonly clientId: string
   readonly clientSecret: string
@@ -90,7 +86,10 @@ async function open(config: HouseConfig, deps: HouseDeps, undo: (() => unknown)[
     file: inFolder(config, 'grants.jsonl'),
     now: deps.realNow,
     refreshGraceMs: () => oauth.refreshGraceMs,
-    onEnded: grant => core.hub.endGrant(grant)
+    onEnded: grant => {
+      core.hub.endGrant(grant)
+      core.marketHub.endGrant(grant)
+    }
   })
   undo.push(() => grants.close())
   core.passOf.current = token => grants.pass(token)
@@ -106,7 +105,7 @@ async function open(config: HouseConfig, deps: HouseDeps, undo: (() => unknown)[
       knowsLogin: id => core.people.byId(id) !== undefined
     })
   const outlet = new Outlet({ counters: core.counters, wait: ms => timers.wait(ms), problem: problem => core.envelope.problem(problem) })
-  const { url, provider } = await openPublic(core, { config, outlet, grants, keys, deps, openOAuth }, undo)
+  const { url, provider } = await openPublic(core, { config, outlet, grants, keys, deps: { ...deps, timers }, openOAuth }, undo)
   const control = controlServer(
     controlRoutes({
       ...core,
@@ -129,58 +128,11 @@ function house(core: Core, parts: Pick<House, 'url' | 'controlUrl' | 'clientId' 
   return {
     ...parts,
     streamUrl: `${parts.url.replace(/^http/, 'ws')}${STREAM_PATH}`,
+    marketStreamUrl: `${parts.url.replace(/^http/, 'ws')}${MARKET_STREAM_PATH}`,
     logins: core.people.all().map(({ username, password }) => ({ username, password })),
     close,
     [Symbol.asyncDispose]: close
   }
-}
-
-type Core = Awaited<ReturnType<typeof openCore>>
-
-/** Everything that needs no port: people, books, market, and who hears of what. */
-async function openCore(config: HouseConfig, deps: HouseDeps & { readonly timers: Timers }, undo: (() => unknown)[]) {
-  const setting = parseMarketSetting(config.market)
-  const market = await openMarket(config.market, { seed: config.seed, calendar: config.calendar })
-  undo.push(() => market[Symbol.asyncDispose]())
-  const people = new People(config.seed, inFolder(config, 'people.jsonl'))
-  undo.push(() => people.close())
-  const books: Books = new Books({
-    folder: config.dataDir,
-    newSeed: () => `${config.seed} ${deps.newId()}`,
-    onEvents: events => news.tell(events)
-  })
-  undo.push(() => books.close())
-  mustSuit(books, market)
-  const speed = setting.kind === 'replay' ? (setting.speed ?? config.speed) : 1
-  const startsAt = Math.max(books.latest, market.startsAt ?? deps.realNow() * 1000)
-  const clock = new HouseClock({ realNow: deps.realNow, startsAt, speed: speed === 'max' ? 1 : speed })
-  const envelope = new Envelope(deps.realNow, clock)
-  const faults = new Faults()
-  const counters = new Counters()
-  const passOf: { current: GrantStore['pass'] } = { current: () => undefined }
-  const hub: Hub = new Hub({
-    now: deps.realNow,
-    stamp: () => envelope.stamp(),
-    heartbeatMs: config.heartbeatMs,
-    newEpoch: deps.newId,
-    pass: token => passOf.current(token),
-    accountsOf: login => people.accountsOf(login).map(({ id }) => id),
-    admit: socket =>
-      admitStream(socket, {
-        fault: faults.none ? undefined : faults.take('stream.connect', NO_FACTS),
-        counters,
-        wait: ms => deps.timers.wait(ms)
-      })
-  })
-  const news: News = new News({ books, people, hub })
-  const desk = new Desk({ books, people, news, clock, newId: deps.newId, later: (ms, work) => deps.timers.later(ms, work) })
-  const pump = new Pump({ market, books, clock, atFullSpeed: speed === 'max', onTrouble: deps.onTrouble })
-  const openAccounts = () => openNewAccounts({ people, books, clock })
-  listInstruments({ market, books, clock })
-  await pump.start()
-  undo.push(() => pump.stop())
-  openAccounts()
-  return { market, people, books, clock, envelope, faults, counters, hub, news, desk, pump, openAccounts, passOf }
 }
 
 interface Doors {
@@ -188,7 +140,7 @@ interface Doors {
   readonly outlet: Outlet
   readonly grants: GrantStore
   readonly keys: Keys
-  readonly deps: HouseDeps
+  readonly deps: HouseDeps & { readonly timers: Timers }
   readonly openOAuth: (url: string) => Promise<Provider>
 }
 
@@ -203,13 +155,28 @@ async function openPublic(
   const app = publicServer(core, doors)
   oauthRoutes(app, { provider: () => oauth.provider, people: core.people, faults: core.faults, outlet, now: deps.realNow })
   undo.push(() => app.close())
-  core.hub.attach(app.server)
-  undo.push(() => core.hub.close())
+  openStreams(core, app, deps.timers)
+  undo.push(() => Promise.all([core.hub.close(), core.marketHub.close()]))
   await app.listen({ host: config.host, port: config.port })
   const url = config.publicUrl ?? urlOf(app, config.host)
   const provider = await doors.openOAuth(url)
   oauth.provider = provider
   return { url, provider }
+}
+
+function openStreams({ hub, marketHub, faults, counters }: Core, app: FastifyInstance, timers: Timers): void {
+  openGate(app.server, {
+    entrances: [
+      { path: STREAM_PATH, accept: (request, socket, head) => hub.accept(request, socket, head) },
+      { path: MARKET_STREAM_PATH, accept: (request, socket, head) => marketHub.accept(request, socket, head) }
+    ],
+    admit: socket =>
+      admitStream(socket, {
+        fault: faults.none ? undefined : faults.take('stream.connect', NO_FACTS),
+        counters,
+        wait: ms => timers.wait(ms)
+      })
+  })
 }
 
 function publicServer(core: Core, { outlet, grants, keys, deps }: Doors): FastifyInstance {
@@ -224,7 +191,9 @@ function publicServer(core: Core, { outlet, grants, keys, deps }: Doors): Fastif
   const router = new Router({ ...core, outlet, pass: token => grants.pass(token), onTrouble: deps.onTrouble })
   router.addRefusals(app)
   const cursors = new Cursors(Buffer.from(keys.cursors))
-  for (const route of [...orderRoutes({ ...core, cursors }), ...readRoutes({ ...core, cursors })]) router.add(app, route)
+  const parts = { ...core, cursors }
+  const routes = [...orderRoutes(parts), ...readRoutes(parts), ...instrumentRoutes(parts), ...hoursRoutes(parts)]
+  for (const route of routes) router.add(app, route)
   return app
 }
 
@@ -236,7 +205,7 @@ function openFolder(config: HouseConfig, deps: HouseDeps, undo: (() => unknown)[
 }
 
 async function resetAll(
-  { books, news, hub, faults, counters, people, pump, market, clock, openAccounts }: Core,
+  { books, news, hub, marketHub, faults, counters, people, pump, market, clock, openAccounts }: Core,
   grants: GrantStore
 ): Promise<void> {
   faults.clear()
@@ -248,42 +217,8 @@ async function resetAll(
   pump.refill()
   openAccounts()
   hub.reset()
+  marketHub.reset()
   await pump.now()
-}
-
-interface Ledger {
-  readonly books: Books
-  readonly clock: HouseClock
-}
-
-function listInstruments({ books, market, clock }: Ledger & { readonly market: Market }): void {
-  for (const spec of market.instruments) {
-    if (books.engine.instrument(spec.symbol) === undefined) books.run({ type: 'list_instrument', at: clock.now(), spec })
-  }
-}
-
-function openNewAccounts({ books, people, clock }: Ledger & { readonly people: People }): void {
-  for (const { id, number, kind, cash } of people.accounts()) {
-    if (books.engine.account(id) !== undefined) continue
-    const command = {
-      type: 'open_account',
-      at: clock.now(),
-      accountId: id,
-      number,
-      accountType: ENGINE_TYPE[kind],
-      currency: 'USD'
-    } as const
-    books.run({ ...command, deposit: cash, permitted: null })
-  }
-}
-
-function mustSuit(books: Books, market: Market): void {
-  if (market.endsAt === null || books.latest <= market.endsAt) return
-  throw new Error('The books in SANDBOX_DATA_DIR are of a later time than the recorded market ends. Use another folder for this recording.')
-}
-
-function inFolder({ dataDir }: HouseConfig, name: string): string | null {
-  return dataDir === null ? null : join(dataDir, name)
 }
 
 function urlOf(app: FastifyInstance, host: string): string {

@@ -4,20 +4,28 @@ import type { OrderType, Side, TimeInForce, TransactionType } from '@trunkline/c
 import type {
   BalanceView,
   FillView,
+  FutureTerms,
   InstrumentKind,
-  InstrumentSpec,
+  LegView,
   MarketView,
+  OptionTerms,
   OrderState,
   OrderView,
+  Phase,
   PositionView,
+  QuoteCommand,
   TransactionView
 } from '../engine/types.ts'
-import type { Bar } from '../market/types.ts'
+import type { Bar, Instrument, OptionFigures } from '../market/types.ts'
 import { isoOf } from './clock.ts'
-import type { Account, Person } from './people.ts'
+import type { Account, AccountKind, Person } from './people.ts'
 
 export const CLASSES = { share: 'STK', coin: 'CRYPTO', option: 'OPT', future: 'FUT' } as const satisfies Record<string, InstrumentKind>
 export const DIRECTIONS = { buy: 'BUY', sell: 'SELL' } as const satisfies Record<string, Side>
+export const EFFECTS = {
+  open: { buy: 'BUY_TO_OPEN', sell: 'SELL_TO_OPEN' },
+  close: { buy: 'BUY_TO_CLOSE', sell: 'SELL_TO_CLOSE' }
+} as const satisfies Record<string, Record<keyof typeof DIRECTIONS, Side>>
 export const KINDS = { market: 'MKT', limit: 'LMT', stop: 'STP', stop_limit: 'STPLMT' } as const satisfies Record<string, OrderType>
 export const LIFETIMES = {
   day: 'DAY',
@@ -83,8 +91,9 @@ export function orderWire(order: OrderView, overlay: Overlay | undefined): objec
     client_order_id: order.clientOrderId,
     account: order.accountId,
     symbol: order.symbol,
-    class: CLASS_OF[order.kind],
-    direction: order.side.startsWith('BUY') ? 'buy' : 'sell',
+    class: order.legs === null ? CLASS_OF[order.kind] : 'package',
+    direction: directionOf(order.side),
+    effect: effectOf(order.side),
     kind: KIND_OF[order.orderType],
     lifetime: LIFETIME_OF[order.timeInForce],
     quantity: order.quantity,
@@ -100,6 +109,7 @@ export function orderWire(order: OrderView, overlay: Overlay | undefined): objec
     average_fill_price: order.averagePrice,
     fees: order.fees,
     fills: order.fills.map(fillWire),
+    legs: order.legs === null ? null : order.legs.map(legWire),
     amends: order.replaces,
     amended_by: order.replacedBy,
     received: isoOf(order.acceptedAt),
@@ -112,6 +122,19 @@ function stateOf(order: OrderView, overlay: Overlay | undefined): string {
   if (overlay === undefined) return STATE_OF[order.state]
   if (overlay.refusedLater !== null && order.state === 'canceled') return 'refused'
   return overlay.busy !== null && isLive(order) ? overlay.busy : STATE_OF[order.state]
+}
+
+export function directionOf(side: Side): 'buy' | 'sell' {
+  return side.startsWith('BUY') ? 'buy' : 'sell'
+}
+
+function effectOf(side: Side): 'open' | 'close' | null {
+  if (side.endsWith('_TO_OPEN')) return 'open'
+  return side.endsWith('_TO_CLOSE') ? 'close' : null
+}
+
+function legWire({ symbol, side, ratio, fills }: LegView): object {
+  return { symbol, direction: directionOf(side), effect: effectOf(side), ratio, fills: fills.map(fillWire) }
 }
 
 export function fillWire(fill: FillView): object {
@@ -127,7 +150,8 @@ export function personWire({ id, username, name }: Person): object {
   return { id, username, name }
 }
 
-export function balanceWire(balance: BalanceView, margined: boolean): object {
+export function balanceWire(balance: BalanceView, kind: AccountKind | undefined): object {
+  const margined = kind === 'margin' || kind === 'futures'
   return {
     account: balance.accountId,
     currency: balance.currency,
@@ -138,7 +162,7 @@ export function balanceWire(balance: BalanceView, margined: boolean): object {
     long_value: balance.longMarketValue,
     short_value: balance.shortMarketValue,
     buying_power: balance.buyingPower,
-    reg_t_buying_power: margined ? balance.regTBuyingPower : null,
+    reg_t_buying_power: kind === 'margin' ? balance.regTBuyingPower : null,
     initial_margin: margined ? balance.initialMargin : null,
     maintenance_margin: margined ? balance.maintenanceMargin : null,
     reserved: balance.reserved,
@@ -192,7 +216,8 @@ export function transactionWire(transaction: TransactionView): object {
   return {
     id: transaction.transactionId,
     account: transaction.accountId,
-    type: TRANSACTION_OF[transaction.type],
+    // What futures gain and lose is paid every day.
+    type: transaction.type === 'ADJUSTMENT' && transaction.kind === 'FUT' ? 'settlement' : TRANSACTION_OF[transaction.type],
     symbol: transaction.symbol,
     class: transaction.kind === null ? null : CLASS_OF[transaction.kind],
     quantity: transaction.quantity,
@@ -209,23 +234,35 @@ export function transactionWire(transaction: TransactionView): object {
   }
 }
 
-export function instrumentWire(spec: InstrumentSpec, exchange: string, market: MarketView | undefined): object {
+export function instrumentWire(instrument: Instrument, phase: Phase, halted: boolean): object {
+  const { option, future } = instrument
   return {
-    symbol: spec.symbol,
-    class: CLASS_OF[spec.kind],
-    name: spec.name,
-    currency: spec.currency,
-    exchange,
-    price_step: spec.tick,
-    price_step_below_one: spec.tickBelowOne,
-    quantity_step: spec.lot,
-    smallest_fraction: spec.fraction,
-    multiplier: spec.multiplier,
-    shortable: spec.shortable,
-    auctions: spec.auctions,
-    halted: market?.halted ?? false,
-    phase: market?.phase ?? 'closed'
+    symbol: instrument.symbol,
+    class: CLASS_OF[instrument.kind],
+    name: instrument.name,
+    currency: instrument.currency,
+    exchange: instrument.exchange,
+    hours: instrument.hours,
+    price_step: instrument.tick,
+    price_step_below_one: instrument.tickBelowOne,
+    quantity_step: instrument.lot,
+    smallest_fraction: instrument.fraction,
+    multiplier: instrument.multiplier,
+    shortable: instrument.shortable,
+    auctions: instrument.auctions,
+    option: option === undefined ? null : optionWire(option),
+    future: future === undefined ? null : futureWire(future),
+    halted,
+    phase
   }
+}
+
+function optionWire({ underlying, right, strike, expiration, lastTradeAt, style, settlement }: OptionTerms): object {
+  return { underlying, right, strike, expiration, last_trade: isoOf(lastTradeAt), style, settlement }
+}
+
+function futureWire({ root, month, lastTradeAt, initialMargin, maintenanceMargin }: FutureTerms): object {
+  return { root, month, last_trade: isoOf(lastTradeAt), initial_margin: initialMargin, maintenance_margin: maintenanceMargin }
 }
 
 export function quoteWire(market: MarketView): object {
@@ -247,4 +284,33 @@ export function quoteWire(market: MarketView): object {
 export function barWire(bar: Bar): object {
   const { start, ...rest } = bar
   return { start: isoOf(start), ...rest }
+}
+
+/** A contract of a chain with its present prices, day and model figures. */
+export function chainRowWire({ symbol, option }: Instrument, quote: QuoteCommand | undefined, figures: OptionFigures | null): object {
+  const [bid, ask] = [quote?.bids[0], quote?.asks[0]]
+  return {
+    u: option?.underlying ?? null,
+    s: symbol,
+    right: option?.right ?? null,
+    strike: option?.strike ?? null,
+    expiration: option?.expiration ?? null,
+    b: bid?.[0] ?? null,
+    bz: bid?.[1] ?? null,
+    a: ask?.[0] ?? null,
+    az: ask?.[1] ?? null,
+    last: figures?.last ?? null,
+    o: figures?.open ?? null,
+    h: figures?.high ?? null,
+    l: figures?.low ?? null,
+    c: figures?.close ?? null,
+    pc: figures?.previousClose ?? null,
+    v: figures?.volume ?? null,
+    delta: figures?.delta ?? null,
+    gamma: figures?.gamma ?? null,
+    theta: figures?.theta ?? null,
+    vega: figures?.vega ?? null,
+    rho: figures?.rho ?? null,
+    iv: figures?.iv ?? null
+  }
 }

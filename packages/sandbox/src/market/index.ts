@@ -1,12 +1,14 @@
 /** Where the sandbox's prices come from: a seeded synthetic market, or recorded data played again. */
+
+import type { CalendarChoice } from './hours.ts'
 import { openCatalog } from './lean/catalog.ts'
 import { openReplay } from './replay/replay.ts'
-import type { CalendarChoice } from './sessions.ts'
 import { parseMarketSetting } from './setting.ts'
 import { openSynthetic } from './synthetic/synthetic.ts'
 import type { Market } from './types.ts'
 
-export { INSTRUMENTS } from './instruments.ts'
+export { type DescribedLevel, describedLevels, printVenue } from './depth.ts'
+export type { CalendarChoice } from './hours.ts'
 export { BAD_DATA_REASONS, type BadDataReason, BadMarketData } from './lean/bad-data.ts'
 export { type Catalog, openCatalog, type RecordedFile } from './lean/catalog.ts'
 export {
@@ -17,7 +19,6 @@ export {
   recordedTradeBars
 } from './lean/recorded-bars.ts'
 export { openReplay } from './replay/replay.ts'
-export type { CalendarChoice } from './sessions.ts'
 export { type MarketSetting, parseMarketSetting, type ReplaySetting } from './setting.ts'
 export { openSynthetic, type SyntheticOptions } from './synthetic/synthetic.ts'
 export * from './types.ts'

@@ -1,11 +1,12 @@
 /** The instruments the sandbox lists, and the rows of those that only recorded data knows. */
-import type { InstrumentKind } from '../engine/types.ts'
-import type { Instrument } from './types.ts'
+import type { FutureTerms, InstrumentKind, OptionTerms } from '../engine/types.ts'
+import { type CalendarChoice, hoursOf } from './hours.ts'
+import type { Instrument, MarketGroup } from './types.ts'
 
-type Common = Omit<Instrument, 'symbol' | 'name' | 'exchange' | 'tick'>
+type Common = Omit<Instrument, 'symbol' | 'name' | 'exchange' | 'tick' | 'hours' | 'market'> & { readonly market: MarketGroup }
 
-/** What all instruments of a kind share. Options and futures get their rows when the engine can margin them. */
-const KINDS: { readonly [Kind in Extract<InstrumentKind, 'STK' | 'CRYPTO'>]: Common } = {
+/** What all instruments of a kind share. */
+const KINDS: { readonly [Kind in InstrumentKind]: Common } = {
   STK: {
     kind: 'STK',
     currency: 'USD',
@@ -36,14 +37,46 @@ const KINDS: { readonly [Kind in Extract<InstrumentKind, 'STK' | 'CRYPTO'>]: Com
     margin: { initial: 10_000, maintenanceLong: 10_000, maintenanceShort: 10_000 },
     // A quarter of a percent each way.
     fees: { buy: 25_000, sell: 25_000 }
+  },
+  OPT: {
+    kind: 'OPT',
+    currency: 'USD',
+    market: 'us-option',
+    tickBelowOne: null,
+    lot: '1',
+    fraction: '1',
+    multiplier: '100',
+    shortable: true,
+    auctions: false,
+    settlementDays: 1,
+    // A long option is paid in full; what a short one needs follows from its terms.
+    margin: { initial: 10_000, maintenanceLong: 10_000, maintenanceShort: 10_000 },
+    fees: { buy: 0, sell: 0 }
+  },
+  FUT: {
+    kind: 'FUT',
+    currency: 'USD',
+    market: 'cme',
+    tickBelowOne: null,
+    lot: '1',
+    fraction: '1',
+    multiplier: '1',
+    shortable: true,
+    auctions: false,
+    settlementDays: 0,
+    // Money per contract, in its terms; no share of the value.
+    margin: { initial: 0, maintenanceLong: 0, maintenanceShort: 0 },
+    fees: { buy: 0, sell: 0 }
   }
 }
 
 const SHARE_TICK = '0.01'
 const PAIR_TICK = '0.01'
 
+type Row = Omit<Instrument, 'hours'> & { readonly market: MarketGroup }
+
 /** The synthetic market's list, in the order in which events of the same instant are delivered. */
-export const INSTRUMENTS: readonly Instrument[] = [
+const ROWS: readonly Row[] = [
   share('AAPL', 'Apple Inc.', 'NASDAQ'),
   share('AMZN', 'Amazon.com, Inc.', 'NASDAQ'),
   share('BRK.B', 'Berkshire Hathaway Inc. Class B', 'NYSE'),
@@ -64,19 +97,54 @@ export const INSTRUMENTS: readonly Instrument[] = [
   pair('SOL/USD', 'Solana / US Dollar', PAIR_TICK)
 ]
 
-/** The row of a recorded symbol: the known one, or the kind's with the symbol as its name. */
-export function recordedInstrument(symbol: string, asset: 'equity' | 'crypto', venue: string): Instrument {
-  const known = INSTRUMENTS.find(instrument => instrument.symbol === symbol)
-  const exchange = venue.toUpperCase()
-  if (asset === 'equity') return known ?? share(symbol, symbol, exchange)
-  const [base = symbol, quote = 'USD'] = symbol.split('/')
-  return { ...(known ?? pair(symbol, `${base} / ${quote}`, PAIR_TICK)), exchange, currency: quote }
+/** The shares and coins of the synthetic market, by what calendar is kept. */
+export function listedInstruments(choice: CalendarChoice): readonly Instrument[] {
+  return ROWS.map(row => withHours(row, choice))
 }
 
-function share(symbol: string, name: string, exchange: string): Instrument {
+export interface Recorded {
+  readonly symbol: string
+  readonly asset: 'equity' | 'crypto'
+  readonly venue: string
+}
+
+/** The row of a recorded symbol: the known one, or the kind's with the symbol as its name. */
+export function recordedInstrument({ symbol, asset, venue }: Recorded, choice: CalendarChoice): Instrument {
+  const known = ROWS.find(row => row.symbol === symbol)
+  const exchange = venue.toUpperCase()
+  if (asset === 'equity') return withHours(known ?? share(symbol, symbol, exchange), choice)
+  const [base = symbol, quote = 'USD'] = symbol.split('/')
+  return withHours({ ...(known ?? pair(symbol, `${base} / ${quote}`, PAIR_TICK)), exchange, currency: quote }, choice)
+}
+
+/** The row of an option contract; prices are in cents. */
+export function optionInstrument(symbol: string, option: OptionTerms, choice: CalendarChoice): Instrument {
+  const { underlying, expiration, strike, right } = option
+  const name = `${underlying} ${expiration} ${strike} ${right === 'call' ? 'Call' : 'Put'}`
+  return withHours({ ...KINDS.OPT, symbol, name, exchange: 'OPRA', tick: SHARE_TICK, option }, choice)
+}
+
+export interface FutureFacts {
+  readonly symbol: string
+  readonly name: string
+  readonly exchange: string
+  readonly tick: string
+  readonly multiplier: string
+  readonly future: FutureTerms
+}
+
+export function futureInstrument(facts: FutureFacts, choice: CalendarChoice): Instrument {
+  return withHours({ ...KINDS.FUT, ...facts }, choice)
+}
+
+function withHours(row: Row, choice: CalendarChoice): Instrument {
+  return { ...row, hours: hoursOf(row.market, choice) }
+}
+
+function share(symbol: string, name: string, exchange: string): Row {
   return { ...KINDS.STK, symbol, name, exchange, tick: SHARE_TICK }
 }
 
-function pair(symbol: string, name: string, tick: string): Instrument {
+function pair(symbol: string, name: string, tick: string): Row {
   return { ...KINDS.CRYPTO, symbol, name, exchange: 'SANDBOX', tick }
 }

@@ -1,11 +1,9 @@
 /** The phases of each session group as the engine is told them: by calendar, or forced by hand. */
-import { continuousCalendar, midnight, type TradingCalendar, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
+import { midnight, type TradingCalendar } from '@trunkline/core/domain/calendar/index'
 import type { Micros, Phase, SessionCommand } from '../engine/types.ts'
+import { type CalendarChoice, calendarOf } from './hours.ts'
 import { Timeline } from './timeline.ts'
 import type { MarketGroup } from './types.ts'
-
-/** `always`: shares never close. `exchange`: they keep exchange hours. Crypto never closes. */
-export type CalendarChoice = 'always' | 'exchange'
 
 /** One session group: its calendar, and the phases forced upon it. */
 export class Session {
@@ -17,8 +15,7 @@ export class Session {
 
   constructor(market: MarketGroup, choice: CalendarChoice) {
     this.market = market
-    this.calendar =
-      market === 'crypto' ? continuousCalendar('UTC') : choice === 'exchange' ? usEquityCalendar() : continuousCalendar('America/New_York')
+    this.calendar = calendarOf(market, choice)
   }
 
   force(phase: Phase | null, at: Micros): void {
@@ -27,12 +24,15 @@ export class Session {
   }
 
   phaseAt(at: Micros): Phase {
-    return this.#forced.valueAt(at) ?? this.calendar.phaseAt(at / 1_000)
+    return this.#forced.valueAt(at) ?? this.#byCalendar(at)
   }
 
   /** Null while a phase is forced, and where the calendar knows no change. */
   nextChange(at: Micros): Micros | null {
-    const change = this.#forced.valueAt(at) === null ? this.calendar.nextChange(at / 1_000) : null
+    if (this.#forced.valueAt(at) !== null) return null
+    const phase = this.#byCalendar(at)
+    let change = this.calendar.nextChange(at / 1_000)
+    while (change !== null && this.#tradable(change.phase) === phase) change = this.calendar.nextChange(change.at)
     return change === null ? null : change.at * 1_000
   }
 
@@ -51,6 +51,15 @@ export class Session {
   told(command: SessionCommand): void {
     this.#told = command
     this.#due = null
+  }
+
+  #byCalendar(at: Micros): Phase {
+    return this.#tradable(this.calendar.phaseAt(at / 1_000))
+  }
+
+  // Futures have one session from evening to afternoon; which part of it is the day's matters to charts, not to orders.
+  #tradable(phase: Phase): Phase {
+    return this.market === 'cme' && phase !== 'closed' ? 'open' : phase
   }
 
   #changeAfter(told: SessionCommand, from: Micros): SessionCommand {

@@ -1,15 +1,23 @@
 /** What every source of prices offers to the house: commands for the engine in time order, bars, instruments, and a hand on the wheel. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
-import type { InstrumentSpec, MarketCommand, Micros, Phase } from '../engine/types.ts'
+import type { ExpireCommand, InstrumentSpec, ListInstrumentCommand, MarketCommand, Micros, Phase, SettleCommand } from '../engine/types.ts'
 
-/** A listed instrument: what the engine needs of it, and where it trades. */
+/**
+ * When an instrument trades. `us_equity`: 09:30 to 16:00 New York with extended hours; `us_option`: 09:30 to 16:00; `cme`: Sunday 18:00 to Friday 17:00
+ * with a pause from 17:00 to 18:00; `always`: New York days without an end; `always_utc`: UTC days without an end.
+ */
+export const HOURS = ['us_equity', 'us_option', 'cme', 'always', 'always_utc'] as const
+export type Hours = (typeof HOURS)[number]
+
+/** A listed instrument: what the engine needs of it, and where and when it trades. */
 export interface Instrument extends InstrumentSpec {
   /** The venue its prices stand for, such as `NASDAQ`. */
   readonly exchange: string
+  readonly hours: Hours
 }
 
-/** Session groups: shares keep an exchange's day, crypto a day of UTC. */
-export const MARKETS = ['us-equity', 'crypto'] as const
+/** Session groups, {@link Instrument.market}: shares and options keep exchange days, futures those of their own exchange, crypto a day of UTC. */
+export const MARKETS = ['us-equity', 'us-option', 'cme', 'crypto'] as const
 export type MarketGroup = (typeof MARKETS)[number]
 
 export const BAR_INTERVALS = ['1s', '1m', '5m', '15m', '30m', '1h', '1d'] as const
@@ -43,20 +51,80 @@ export interface BarsQuery {
 /** Bars one query answers at most; the newest win. */
 export const BARS_MAX = 5_000
 
+/** What a market tells the engine: prices and phases, and of contracts that they begin, are settled and end. */
+export type FeedCommand = MarketCommand | ListInstrumentCommand | ExpireCommand | SettleCommand
+
 /** A stretch of the market. `commands` ascend by `at`; the engine takes them in this order. */
 export interface Delivery {
-  readonly commands: readonly MarketCommand[]
+  readonly commands: readonly FeedCommand[]
   /** Everything up to and including this instant has been delivered. While it is before what was asked for, ask again. */
   readonly through: Micros
 }
 
+/** An option's day and its model figures at an instant. Prices per unit of the underlying, volume in contracts; what is not known is null. */
+export interface OptionFigures {
+  /** The day's prints so far, in the days of the contract's session group. */
+  readonly open: Decimal | null
+  readonly high: Decimal | null
+  readonly low: Decimal | null
+  /** The last print of the day, or of the day before. */
+  readonly last: Decimal | null
+  /** The day's closing price; null while its session is under way. */
+  readonly close: Decimal | null
+  readonly previousClose: Decimal | null
+  readonly volume: Decimal | null
+  readonly theoretical: Decimal | null
+  /** Money per money of the underlying; calls 0 to 1, puts -1 to 0. */
+  readonly delta: Decimal | null
+  readonly gamma: Decimal | null
+  /** A calendar day. */
+  readonly theta: Decimal | null
+  /** A percentage point of volatility. */
+  readonly vega: Decimal | null
+  /** A percentage point of the rate. */
+  readonly rho: Decimal | null
+  /** A year's: `0.25` is 25 %. */
+  readonly iv: Decimal | null
+  /** Contracts open, where recorded. */
+  readonly openInterest: Decimal | null
+}
+
+/** Symbols of contracts that can be followed at once. */
+export const FOLLOWED_MAX = 20_000
+
 /**
  * A source of prices. It has no clock: it is asked for everything up to an instant, and instants never go backwards. A call must have
  * ended before the next begins.
+ *
+ * Shares and coins are always delivered. Contracts (options and futures) are too many: they are found on demand, and delivered from
+ * {@link follow} on. `at` is the house's present; a contract exists from its listing to its last trade, by rule.
  */
 export interface Market extends AsyncDisposable {
   readonly kind: 'synthetic' | 'replay'
+  /** Shares and coins: all that is delivered without being followed. */
   readonly instruments: readonly Instrument[]
+  /** Any instrument that exists at that instant: shares, coins, and contracts made on demand. */
+  find(symbol: string, at: Micros): Instrument | null
+  /** The futures months listed at that instant, by root and month. */
+  futures(at: Micros): readonly Instrument[]
+  /** `YYYY-MM-DD`, ascending; empty for an underlying without options. */
+  expirations(underlying: string, at: Micros): readonly string[]
+  /** By strike, the call before the put; empty when there is no such chain. */
+  chain(underlying: string, expiration: string, at: Micros): readonly Instrument[]
+  /**
+   * From the next delivery on these contracts' quotes and prints come too. It begins with `list_instrument` and the quote as it stands;
+   * futures are settled once a trading day, and both kinds end with `expire`, after which they are no longer followed. Of a contract that
+   * ended before it was followed only `expire` comes, at once. Symbols that are always delivered, are followed already or do not exist are
+   * passed over.
+   * @throws RangeError beyond {@link FOLLOWED_MAX}
+   */
+  follow(symbols: Iterable<string>): void
+  /** No more prices of these. */
+  unfollow(symbols: Iterable<string>): void
+  /** Cheap for a followed contract, else a few milliseconds at most; null for a symbol that is no option. */
+  figures(symbol: string, at: Micros): OptionFigures | null
+  /** The last price of anything that options are written on, an index included; null when not known. */
+  priceOf(symbol: string, at: Micros): Decimal | null
   /** Where the house's clock must begin, or null when any present will do. */
   readonly startsAt: Micros | null
   /** The last instant with anything recorded; null when the market goes on for ever. */

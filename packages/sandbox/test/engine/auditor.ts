@@ -59,6 +59,10 @@ export class Auditor {
     const quantity = scaled(order.quantity ?? undefined)
     if (quantity !== undefined)
       assert.ok(filled + (scaled(order.carriedQuantity) ?? 0n) <= quantity, `overfilled: ${JSON.stringify(order)}`)
+    for (const leg of order.legs ?? []) {
+      const legFilled = leg.fills.reduce((sum, { quantity: part }) => sum + (scaled(part) ?? 0n), 0n)
+      assert.equal(legFilled, filled * BigInt(leg.ratio), 'legs fill together')
+    }
     if (order.state === 'filled') assert.equal(filled + (scaled(order.carriedQuantity) ?? 0n), quantity)
     const added = change === 'fill' ? (scaled(fill?.quantity) ?? 0n) : 0n
     assert.equal(filled, (before?.filled ?? 0n) + added, 'the filled quantity is the sum of the fills')
@@ -66,19 +70,41 @@ export class Auditor {
     this.#orders.set(order.orderId, { order, filled })
   }
 
+  #package(order: OrderView, fill: NonNullable<OrderEvent['fill']>): void {
+    assert.equal(scaled(fill.price), netOf(order, fill), 'the net price is the sum of the legs')
+    for (const { symbol, fills } of order.legs ?? []) {
+      const { lowest, highest } = this.#bands.get(symbol) ?? {}
+      const price = scaled(fills.at(-1)?.price) ?? 0n
+      assert.ok(lowest === undefined || price >= lowest, 'a leg below its quotes')
+      assert.ok(highest === undefined || price <= highest, 'a leg above its quotes')
+    }
+  }
+
   #fill(order: OrderView, fill: NonNullable<OrderEvent['fill']>): void {
     this.fills++
     if (fill.venue === 'HOUSE') this.houseFills++
     assert.ok(!this.#execs.has(fill.execId), 'an execution happens once')
     this.#execs.add(fill.execId)
+    if (order.legs !== null) this.#package(order, fill)
     const price = scaled(fill.price) ?? 0n
     const limit = scaled(order.limitPrice ?? undefined)
-    if (limit !== undefined) assert.ok(order.side === 'BUY' ? price <= limit : price >= limit, 'beyond the limit')
+    if (limit !== undefined) assert.ok(order.side.startsWith('BUY') ? price <= limit : price >= limit, 'beyond the limit')
     if (fill.venue === 'OPEN' || fill.venue === 'CLOSE') return
-    const { lowest, highest } = this.#bands.get(order.symbol) ?? {}
+    const { lowest, highest } = this.#bands.get(order.symbol ?? '') ?? {}
     assert.ok(lowest === undefined || price >= lowest, `${fill.price} is below the quotes`)
     assert.ok(highest === undefined || price <= highest, `${fill.price} is above the quotes`)
   }
+}
+
+function netOf(order: OrderView, fill: NonNullable<OrderEvent['fill']>): bigint {
+  let net = 0n
+  for (const [at, { side, ratio, fills }] of (order.legs ?? []).entries()) {
+    const part = fills.find(({ execId }) => execId === `${fill.execId}-${at + 1}`)
+    assert.ok(part !== undefined, 'each leg has its part of the fill')
+    assert.equal(scaled(part.quantity), (scaled(fill.quantity) ?? 0n) * BigInt(ratio))
+    net += (side.startsWith('BUY') === (order.side === 'BUY') ? 1n : -1n) * (scaled(part.price) ?? 0n) * BigInt(ratio)
+  }
+  return net
 }
 
 function scaled(text: string | undefined): bigint | undefined {

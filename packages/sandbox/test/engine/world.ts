@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { Engine } from '../../src/engine/engine.ts'
 import { cryptoSpec, shareSpec } from '../../src/engine/specs.ts'
 import type {
+  AccountType,
   BalanceView,
   Command,
   EngineEvent,
@@ -42,7 +43,7 @@ export class World {
     this.account('k1', 'crypto', '50000')
   }
 
-  account(accountId: string, accountType: 'margin' | 'cash' | 'crypto', deposit: string): void {
+  account(accountId: string, accountType: AccountType, deposit: string): void {
     this.do({ type: 'open_account', accountId, number: `N-${accountId}`, accountType, currency: 'USD', deposit, permitted: null })
   }
 

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Customer, control, openHouse, type Wire } from './support.ts'
 
-test('each demo login has a margin, a cash and a coin account with balances', async () => {
+test('each demo login has an account of every kind with balances', async () => {
   await using house = await openHouse()
   assert.ok(house.logins.length >= 2)
   for (const { username } of house.logins) {
     const customer = await Customer.of(house, username)
     assert.deepEqual(
       customer.accounts.map(({ kind }) => kind),
-      ['margin', 'cash', 'coin']
+      ['margin', 'cash', 'coin', 'futures']
     )
     const { items } = (await customer.call('GET', '/balances')).body
     assert.deepEqual(

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, stat, truncate } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, readFile, rm, stat, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { OPERATIONS } from '../../src/house/faults.ts'
 import { type House, startHouse } from '../../src/house/start.ts'
-import { bearer, Customer, control, Listener, openHouse, SECRET, send, tokenCall, type Wire } from './support.ts'
+import { held, near, option, stage } from './contract-stage.ts'
+import { bearer, Customer, control, eventually, Listener, openHouse, SECRET, send, tokenCall, type Wire } from './support.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
@@ -39,6 +40,7 @@ async function program(env: Record<string, string>): Promise<Program> {
   const house: House = {
     url: ready.url,
     streamUrl: ready.stream_url,
+    marketStreamUrl: ready.market_stream_url,
     controlUrl: ready.control_url,
     clientId: ready.client_id,
     clientSecret: SECRET,
@@ -241,4 +243,60 @@ test('a request id is echoed when it is sane, and made up when it is not', async
     (await send(`${house.url}/api/v1/me`, 'GET', undefined, { ...bearer(alex.token), 'x-request-id': id })).headers.get('x-request-id')
   assert.equal(await idOf('my-id_1.2'), 'my-id_1.2')
   for (const id of ['a b', 'x'.repeat(65), '<script>']) assert.match(String(await idOf(id)), /^[A-Za-z0-9_-]+$/)
+})
+
+test('books from before there were options open, and their customers may trade them', async () => {
+  await using data = await folder()
+  const old = new URL('fixtures/books-before-options/', import.meta.url)
+  for (const [from, to] of [
+    ['books.txt', 'books.json'],
+    ['journal.txt', 'books.3.jsonl'],
+    ['people.txt', 'people.jsonl']
+  ] as const)
+    await copyFile(new URL(from, old), join(data.path, to))
+  const trade = async () => {
+    await using house = await openHouse({ dataDir: data.path, seed: 'old' })
+    const { alex, calls } = await stage(house)
+    assert.deepEqual(
+      alex.accounts.map(({ kind }) => kind),
+      ['margin', 'cash', 'coin', 'futures']
+    )
+    const orders = (await alex.call('GET', '/orders?symbol=SPY')).body.items
+    assert.deepEqual(orders.map(({ state }: Wire) => state).sort(), ['done', 'done', 'open', 'open'])
+    const { s: symbol } = near(calls, 500)
+    assert.equal((await option(alex, symbol, { quantity: '1' })).body.order.state, 'done')
+    const [month] = (await alex.call('GET', '/instruments?class=future&search=ES')).body.items
+    const future = { symbol: month.symbol, account: alex.account('futures'), kind: 'market', lifetime: 'day', limit: null, quantity: '1' }
+    assert.equal((await alex.submit(future)).body.order.state, 'done')
+    return await held(alex)
+  }
+  const first = await trade()
+  assert.equal(first.SPY, '10')
+  assert.deepEqual(Object.values(await trade()).sort(), ['10', '2', '2'])
+})
+
+test('options and packages outlive a house that was killed, and what expired meanwhile is settled at the start', async () => {
+  await using data = await folder()
+  const settings = { SANDBOX_DATA_DIR: data.path, SANDBOX_PORT: '0' }
+  const first = await program(settings)
+  const { alex, calls } = await stage(first.house)
+  const symbol = near(calls, 500).s
+  assert.equal((await option(alex, symbol, { quantity: '1' })).body.order.state, 'done')
+  const { instrument } = (await alex.call('GET', `/instruments/${symbol}`)).body
+  first.child.kill('SIGKILL')
+  await once(first.child, 'exit')
+  const second = await program(settings)
+  const again = await Customer.of(second.house)
+  assert.deepEqual(await held(again), { [symbol]: '1' })
+  const quote = (await again.call('GET', `/quotes?symbols=${symbol}`)).body.items[0]
+  assert.ok(Number(quote.ask) > 0)
+  second.child.kill('SIGKILL')
+  await once(second.child, 'exit')
+  const later = Date.parse(instrument.option.last_trade) + 3_600_000
+  await using third = await startHouse({ dataDir: data.path, clientSecret: SECRET }, { realNow: () => later })
+  const late = await Customer.of(third)
+  await eventually(
+    () => held(late),
+    positions => positions[symbol] === undefined
+  )
 })

@@ -75,7 +75,7 @@ export class Customer {
     return new Customer(house, tokens, items)
   }
 
-  account(kind: 'margin' | 'cash' | 'coin'): string {
+  account(kind: 'margin' | 'cash' | 'coin' | 'futures'): string {
     return this.accounts.find(account => account.kind === kind)?.id ?? assert.fail(`no ${kind} account`)
   }
 
@@ -132,8 +132,8 @@ export class Listener {
     socket.on('error', () => undefined)
   }
 
-  static async open(house: House): Promise<Listener> {
-    const socket = new WebSocket(house.streamUrl)
+  static async open(house: House, url = house.streamUrl): Promise<Listener> {
+    const socket = new WebSocket(url)
     const listener = new Listener(socket)
     await once(socket, 'open')
     return listener
@@ -147,6 +147,14 @@ export class Listener {
     return listener
   }
 
+  /** Opens the market stream and logs in. */
+  static async ofMarket(customer: Customer): Promise<Listener> {
+    const listener = await Listener.open(customer.house, customer.house.marketStreamUrl)
+    listener.say({ op: 'login', token: customer.token })
+    await listener.until(messages => messages.length > 0)
+    return listener
+  }
+
   say(message: unknown): void {
     this.#socket.send(typeof message === 'string' ? message : JSON.stringify(message))
   }
@@ -154,6 +162,11 @@ export class Listener {
   /** The events, without heartbeats and answers. */
   get events(): readonly Wire[] {
     return this.messages.filter(({ ev }) => ['order', 'fill', 'position', 'balance'].includes(ev))
+  }
+
+  /** What the market stream has told, item by item. */
+  get items(): readonly Wire[] {
+    return this.messages.flatMap(({ items }) => items ?? [])
   }
 
   get ready(): Wire {
@@ -178,6 +191,10 @@ export class Listener {
 
   pause(): void {
     this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
   }
 }
 

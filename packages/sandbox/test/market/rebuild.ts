@@ -1,7 +1,7 @@
 /** Bars made again from what was played, by other means than the market's own. */
 import { compare, type Decimal, parseDecimal, plus } from '@trunkline/core/domain/decimal'
-import type { MarketCommand, Micros } from '../../src/engine/types.ts'
-import type { Market } from '../../src/market/index.ts'
+import type { Micros } from '../../src/engine/types.ts'
+import type { FeedCommand, Market } from '../../src/market/index.ts'
 
 export interface Ohlcv {
   open: Decimal
@@ -12,8 +12,8 @@ export interface Ohlcv {
 }
 
 /** Everything a market delivers up to `until`, in one list. */
-export async function playAll(market: Market, until: Micros): Promise<readonly MarketCommand[]> {
-  const commands: MarketCommand[] = []
+export async function playAll(market: Market, until: Micros): Promise<readonly FeedCommand[]> {
+  const commands: FeedCommand[] = []
   for (;;) {
     const delivery = await market.next(until)
     for (const command of delivery.commands) commands.push(command)
@@ -22,7 +22,7 @@ export async function playAll(market: Market, until: Micros): Promise<readonly M
 }
 
 /** Bars of the prints of a symbol, by start. */
-export function tradeBars(commands: readonly MarketCommand[], symbol: string, length: Micros): Map<Micros, Ohlcv> {
+export function tradeBars(commands: readonly FeedCommand[], symbol: string, length: Micros): Map<Micros, Ohlcv> {
   const bars = new Map<Micros, Ohlcv>()
   for (const command of commands)
     if (command.type === 'trade' && command.symbol === symbol) fold(bars, command.at - (command.at % length), command.price, command.size)
@@ -31,7 +31,7 @@ export function tradeBars(commands: readonly MarketCommand[], symbol: string, le
 }
 
 /** Bars of one side of a symbol's best quotes; the volume is the last size. */
-export function quoteBars(commands: readonly MarketCommand[], symbol: string, side: 'bids' | 'asks', length: Micros): Map<Micros, Ohlcv> {
+export function quoteBars(commands: readonly FeedCommand[], symbol: string, side: 'bids' | 'asks', length: Micros): Map<Micros, Ohlcv> {
   const bars = new Map<Micros, Ohlcv>()
   for (const command of commands) {
     if (command.type !== 'quote' || command.symbol !== symbol) continue

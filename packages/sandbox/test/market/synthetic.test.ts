@@ -52,6 +52,8 @@ test('the first delivery tells the phases and a book of every instrument', async
     commands.filter(({ type }) => type === 'session'),
     [
       { type: 'session', at: NOW, market: 'us-equity', phase: 'open', tradingDate: '2026-11-20' },
+      { type: 'session', at: NOW, market: 'us-option', phase: 'open', tradingDate: '2026-11-20' },
+      { type: 'session', at: NOW, market: 'cme', phase: 'open', tradingDate: '2026-11-20' },
       { type: 'session', at: NOW, market: 'crypto', phase: 'open', tradingDate: '2026-11-20' }
     ]
   )
@@ -203,7 +205,7 @@ test('by hand: a price walks on from where it was put, and bars remember it', as
   await market.next(NOW)
   market.control.setPrice('AAPL', '500.00', NOW)
   const commands = await playAll(market, NOW + 10 * MINUTE)
-  const apple = commands.filter(command => command.type !== 'session' && command.symbol === 'AAPL')
+  const apple = commands.filter(command => 'symbol' in command && command.symbol === 'AAPL')
   const [quote, print] = apple
   assert.ok(quote?.type === 'quote' && [quote.bids[0]?.[0], quote.asks[0]?.[0]].includes('500'))
   assert.deepEqual(print, { type: 'trade', at: NOW + 1, symbol: 'AAPL', price: '500', size: '1', auction: null })
@@ -242,7 +244,7 @@ test('by hand: a halted symbol is silent until it is resumed, a paused market al
   const within = (from: number, to: number) =>
     commands.filter(({ at }) => at > NOW + from * SECOND + SECOND / 100 && at < NOW + to * SECOND)
   assert.ok(within(10, 70).length > 1_000)
-  assert.ok(within(10, 70).every(command => command.type === 'session' || command.symbol !== 'MSFT'))
+  assert.ok(within(10, 70).every(command => !('symbol' in command) || command.symbol !== 'MSFT'))
   assert.deepEqual(
     commands.filter(({ type }) => type === 'halt').map(({ at }) => at - NOW),
     [10 * SECOND, 70 * SECOND]
@@ -281,7 +283,9 @@ test('with the exchange calendar shares are silent outside its hours, crypto nev
   const silent = commands.filter(command => command.at > at('2026-11-27T17:00') + SECOND && command.at < at('2026-11-30T04:00'))
   assert.ok(
     silent.length > 1_000 &&
-      silent.every(command => (command.type === 'session' ? command.market === 'crypto' : command.symbol?.includes('/')))
+      silent.every(command =>
+        command.type === 'session' ? command.market !== 'us-equity' : 'symbol' in command && command.symbol.includes('/')
+      )
   )
   const now = at('2026-11-30T09:40')
   const days = await market.bars({ symbol: 'SPY', interval: '1d', from: at('2026-11-23T00:00'), to: now, now })

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { connect } from './browser.ts'
+import { connect } from '../ops/form-browser.ts'
 import { Client, listOf, type Platform, Refused, recordOf, textOf } from './client.ts'
 import { table } from './table.ts'
 

@@ -8,20 +8,23 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { curlLines } from '../ops/curl-lines.ts'
 import { demoLink } from '../ops/demo-link.ts'
 import type { DemoPlatform } from '../ops/demo-platform.ts'
+import { DemoToken } from '../ops/demo-token.ts'
 
 export interface HomeOptions {
   readonly publicUrl: () => string
   readonly demo: () => DemoPlatform | null
   /** Whether only this machine can reach us. Elsewhere the page shows no credential. */
   readonly isLoopback: boolean
+  readonly monotonicMs: () => number
 }
 
 const eta = new Eta({ views: fileURLToPath(new URL('.', import.meta.url)), cache: true, autoEscape: true })
 const STYLESHEET = readFileSync(new URL('./home.css', import.meta.url), 'utf8')
 const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/
 
-/** Mounts the page, its stylesheet, and the button that makes a portal link. */
+/** Mounts the page, its stylesheet, the button that makes a portal link, and the token with which `/docs/live` needs no button. */
 export function home(app: FastifyInstance, options: HomeOptions): void {
+  const tokens = new DemoToken(options.monotonicMs)
   const shownTo = (request: FastifyRequest) => (options.isLoopback && isLocal(request) ? options.demo() : null)
   app.get('/home.css', (_request, reply) => {
     reply.header('cache-control', 'public, max-age=3600').type('text/css; charset=utf-8').send(STYLESHEET)
@@ -41,6 +44,11 @@ export function home(app: FastifyInstance, options: HomeOptions): void {
       const demo = isFromOwnPage(request) ? shownTo(request) : null
       const link = demo === null ? null : await demoLink(demo)
       return secured(reply, demo).redirect(link ?? '/', 303)
+    })
+    scope.post('/demo-token', async (request, reply) => {
+      const demo = isFromOwnPage(request) ? shownTo(request) : null
+      const token = demo === null ? null : await tokens.of(demo)
+      return token === null ? reply.code(204).send() : reply.send({ access_token: token })
     })
   })
 }

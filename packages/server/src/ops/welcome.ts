@@ -15,6 +15,7 @@ export async function welcome(
     ...head,
     `  REST API        ${platform.base_url}        reference at ${url}/docs`,
     `  broker stream   ${platform.stream_url}`,
+    `  market data     ${platform.market_data_stream_url}        live at ${url}/docs/live`,
     `  client-id       ${platform.client_id}`,
     `  client-secret   ${platform.client_secret}`,
     ...(platform.sandbox_control_url === null ? [] : [`  sandbox control ${platform.sandbox_control_url}`]),

@@ -2,54 +2,102 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import Type, { type TSchema } from 'typebox'
-import { asyncApi, streamUrl } from '../../src/http/docs/asyncapi.ts'
+import { asyncApi, STREAMS, streamUrl } from '../../src/http/docs/asyncapi.ts'
+import { BROKER_STREAM } from '../../src/http/docs/broker-stream.ts'
 import { Components } from '../../src/http/docs/components.ts'
+import { message, messagesOf, type Stream } from '../../src/http/docs/described.ts'
 import { fieldTable } from '../../src/http/docs/fields.ts'
 import { markup, prose } from '../../src/http/docs/html.ts'
-import { DIALOGUE, MESSAGES } from '../../src/http/docs/stream-messages.ts'
+import { MARKET_STREAM } from '../../src/http/docs/market-stream.ts'
 import { streamPart } from '../../src/http/docs/stream-part.ts'
-import { CLOSE_CODES, LIMITS } from '../../src/http/docs/stream-rules.ts'
+import * as marketWire from '../../src/wire/market.ts'
 import * as wire from '../../src/wire/stream.ts'
 import { update } from '../../src/wire/update.ts'
 
-describe('the broker stream is described', () => {
-  test('with every message that the wire has', () => {
+describe('each stream is described', () => {
+  test('with every message that its wire has', () => {
     const schemas = [...Object.values(wire).filter(value => Type.IsObject(value)), ...update.anyOf]
     assert.ok(schemas.length >= 19)
-    assert.deepEqual(MESSAGES.map(({ title }) => title).sort(), schemas.map(titleOf).sort())
+    assert.deepEqual(titlesOf(BROKER_STREAM), schemas.map(titleOf).sort())
+    const ofMarket = Object.values(marketWire).filter(value => Type.IsObject(value))
+    assert.ok(ofMarket.length >= 16)
+    assert.deepEqual(titlesOf(MARKET_STREAM), ofMarket.map(titleOf).sort())
+  })
+
+  test('with every error code that its wire has', () => {
+    assert.deepEqual(
+      MARKET_STREAM.errorCodes.map(({ code }) => code),
+      marketWire.MARKET_ERROR_CODES
+    )
   })
 
   test('at the address that platforms reach, encrypted where the service is', () => {
-    assert.equal(streamUrl('https://api.example.com'), 'wss://api.example.com/stream')
-    assert.equal(streamUrl('http://127.0.0.1:8080'), 'ws://127.0.0.1:8080/stream')
+    assert.equal(streamUrl('https://api.example.com', BROKER_STREAM), 'wss://api.example.com/stream')
+    assert.equal(streamUrl('http://127.0.0.1:8080', MARKET_STREAM), 'ws://127.0.0.1:8080/market-data/stream')
     const { servers } = JSON.parse(JSON.stringify(asyncApi('https://api.example.com:8443')))
-    assert.deepEqual([servers.service.protocol, servers.service.host], ['wss', 'api.example.com:8443'])
+    assert.deepEqual([servers.stream.protocol, servers.stream.host], ['wss', 'api.example.com:8443'])
+    assert.deepEqual([servers.market_data.protocol, servers.market_data.host], ['wss', 'api.example.com:8443'])
   })
 
-  test('with the numbers of the code, and none that is missing', () => {
-    const text = JSON.stringify([CLOSE_CODES, LIMITS])
-    assert.ok(!/NaN|undefined|null/.test(text), text)
-    assert.deepEqual(
-      CLOSE_CODES.map(({ code }) => code),
-      [1001, 1009, 4001, 4008, 4029]
-    )
-    for (const value of ['30 seconds', '64 KiB', '10', '500', '10,000', '1,000 at once, 100 a second']) {
-      assert.ok(
-        LIMITS.some(limit => limit.value === value),
-        value
-      )
+  for (const { stream, codes, values } of [
+    {
+      stream: BROKER_STREAM,
+      codes: [1001, 1009, 4001, 4008, 4029],
+      values: ['30 seconds', '64 KiB', '10', '500', '10,000', '1,000 at once, 100 a second']
+    },
+    {
+      stream: MARKET_STREAM,
+      codes: [1001, 1009, 4001, 4003, 4008, 4029],
+      values: ['30 seconds', '24 hours', '16 KiB', '5', '500', '50,000', '1,000 at once, 100 a second', '4 a second', '1 to 10']
     }
+  ]) {
+    test(`with the numbers of the code, and none that is missing: ${stream.title}`, () => {
+      const { closeCodes, limits, errorCodes } = stream
+      const text = JSON.stringify([closeCodes, limits, errorCodes])
+      assert.ok(!/NaN|undefined|null/.test(text), text)
+      assert.deepEqual(
+        closeCodes.map(({ code }) => code),
+        codes
+      )
+      for (const value of values) {
+        assert.ok(
+          limits.some(limit => limit.value === value),
+          value
+        )
+      }
+    })
+  }
+
+  for (const { stream, said } of [
+    { stream: BROKER_STREAM, said: ['authenticate', 'subscribe', 'subscribe_user'] },
+    { stream: MARKET_STREAM, said: ['authenticate', 'subscribe'] }
+  ]) {
+    test(`by a dialogue in which the client speaks, too, and no record fills the page: ${stream.title}`, () => {
+      const { html } = streamPart(stream, 'http://127.0.0.1:8080')
+      const lines = [...html.matchAll(/<span class="(sent|received)">([^<]*)<\/span>/g)].map(([, way, text]) => ({ way, text }))
+      assert.equal(lines.length, stream.dialogue.length)
+      assert.deepEqual(
+        lines.filter(({ way }) => way === 'sent').map(({ text }) => /&quot;action&quot;:&quot;(\w+)/.exec(text ?? '')?.[1]),
+        said
+      )
+      for (const { text = '' } of lines) assert.ok(text.length < 450, text)
+    })
+  }
+
+  test('and no two share the name of a message, an operation or a place on the page', () => {
+    const titles = STREAMS.flatMap(stream => messagesOf(stream).map(({ title }) => title))
+    assert.equal(new Set(titles).size, titles.length)
+    const { operations } = JSON.parse(JSON.stringify(asyncApi('http://127.0.0.1:8080')))
+    assert.equal(
+      Object.keys(operations).length,
+      STREAMS.reduce((count, { requests, announcements }) => count + requests.length + announcements.length, 0)
+    )
+    const ids = STREAMS.flatMap(stream => [...streamPart(stream, '').html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+    assert.equal(new Set(ids).size, ids.length)
   })
 
-  test('by a dialogue in which the client speaks, too, and no record fills the page', () => {
-    const { html } = streamPart('http://127.0.0.1:8080')
-    const lines = [...html.matchAll(/<span class="(sent|received)">([^<]*)<\/span>/g)].map(([, way, text]) => ({ way, text }))
-    assert.equal(lines.length, DIALOGUE.length)
-    assert.deepEqual(
-      lines.filter(({ way }) => way === 'sent').map(({ text }) => /&quot;action&quot;:&quot;(\w+)/.exec(text ?? '')?.[1]),
-      ['authenticate', 'subscribe', 'subscribe_user']
-    )
-    for (const { text = '' } of lines) assert.ok(text.length < 400, text)
+  test('and a message that nobody could tell from others is refused', () => {
+    assert.throws(() => message(Type.Object({ p: Type.String() }, { title: 'Bare', description: 'No word.' }), { p: '1' }), TypeError)
   })
 })
 
@@ -102,6 +150,12 @@ test('a titled schema is written once, and nothing of the inside is told', () =>
     }
   })
 })
+
+function titlesOf(stream: Stream): readonly string[] {
+  return messagesOf(stream)
+    .map(({ title }) => title)
+    .sort()
+}
 
 function titleOf({ title }: { readonly title?: unknown } & TSchema): string {
   return String(title)

@@ -63,6 +63,24 @@ describe('the first page', () => {
     }
   })
 
+  test('hands its own pages a market data token, the same to all of them, and nobody else one', async () => {
+    const token = async (headers: Readonly<Record<string, string>>) => {
+      const { status, html } = await ask('POST', '/demo-token', headers)
+      return status === 200 ? String(JSON.parse(html).access_token) : status
+    }
+    const page = { ...own(), 'sec-fetch-site': 'same-origin' }
+    const [first, second] = await Promise.all([token(page), token(page)])
+    assert.match(String(first), /^mdt_[\w-]{43}$/)
+    assert.deepEqual([second, await token(page)], [first, first])
+    for (const headers of [
+      { ...own(), 'sec-fetch-site': 'cross-site' },
+      { ...own(), 'sec-fetch-site': 'same-site' },
+      { host: 'evil.example', 'sec-fetch-site': 'same-origin' },
+      { ...page, 'x-forwarded-for': '192.0.2.1' }
+    ])
+      assert.equal(await token(headers), 204)
+  })
+
   test('a link that nobody answers for is left out', async () => {
     assert.equal(await demoLink({ ...scene.demo, base_url: 'http://127.0.0.1:1' }), null)
     assert.equal(await demoLink({ ...scene.demo, client_secret: 'wrong' }), null)

@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { compare, type Decimal, isDecimal } from '@trunkline/core/domain/decimal'
+import { compare, type Decimal, isDecimal, negated, times } from '@trunkline/core/domain/decimal'
+import type { OrderTicket } from '@trunkline/core/domain/order'
 import { type Day, timestampOfMs, tradingDay } from '@trunkline/core/domain/timestamp'
+import type { Side } from '@trunkline/core/domain/vocabulary'
 import { type BrokerLogin, LoginDeclined } from '@trunkline/core/ports/broker'
 import { until } from '../until.ts'
 import { accepted, type Card, CountingHolder, fault, firstSample, instrumentsOf, newOrder, recently, restingLimit, soon } from './card.ts'
@@ -24,6 +26,14 @@ async function walked({ definition: { login }, venue }: BrokerHarness) {
 }
 
 const oauthOnly: Card['notOffered'] = ({ login }) => (login === 'oauth' ? null : 'the broker is connected with an API key')
+
+/** What an order leaves once it has filled. */
+function holdingsOf({ symbol, quantity, legs, side }: OrderTicket) {
+  const units = quantityOf(quantity)
+  const signed = (of: Side, amount: Decimal) => (of.startsWith('BUY') ? amount : negated(amount))
+  if (legs !== null) return legs.map(leg => ({ symbol: leg.symbol, quantity: signed(leg.side, times(units, leg.ratio)) }))
+  return [{ symbol, quantity: signed(side, units) }]
+}
 
 export const CONNECT: readonly Card[] = [
   {
@@ -133,14 +143,19 @@ export const CONNECT: readonly Card[] = [
         assert.deepEqual((await broker.positions(sample.brokerAccountId, soon())).items, [])
         accepted(await broker.submit(newOrder(sample, sample.marketable), soon()))
         const bought = async () => (await broker.positions(sample.brokerAccountId, soon())).items
-        await until(async () => (await bought()).length === 1, 'the position is there')
-        const [position] = await bought()
-        assert.equal(position?.symbol, sample.symbol)
-        assert.equal(position?.instrument, instrument)
-        assert.equal(position?.brokerAccountId, sample.brokerAccountId)
-        assert.ok(position !== undefined && compare(position.quantity, quantityOf(sample.marketable.quantity)) === 0)
+        const wanted = holdingsOf(sample.marketable)
+        await until(async () => (await bought()).length === wanted.length, 'the position is there')
         const raw = await venue.raw('positions', sample.brokerAccountId)
-        assert.ok(raw.includes(position.quantity))
+        for (const position of await bought()) {
+          const { symbol, brokerAccountId, quantity } = position
+          assert.equal(position.instrument, instrument === 'MLEG_OPT' ? 'OPT' : instrument)
+          assert.equal(brokerAccountId, sample.brokerAccountId)
+          assert.ok(
+            wanted.some(held => held.symbol === symbol && compare(held.quantity, quantity) === 0),
+            `${quantity} ${symbol}`
+          )
+          assert.ok(raw.includes(quantity))
+        }
         accepted(await broker.submit(newOrder(sample, sample.closing), soon()))
         await until(async () => (await bought()).length === 0, 'the position is closed')
       }

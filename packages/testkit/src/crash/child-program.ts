@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { within } from '../within.ts'
 import type { Json } from './house.ts'
 
 const END_MS = 60_000
+/** For an answer over the channel; a collection of much garbage is the slowest. */
+const ASK_MS = 60_000
 const OUTPUT_MAX = 200_000
+const OUTPUT_SHOWN = 4_000
 
 /** A program under test in a process of its own: what it prints is kept, it is asked over its channel, and it can be killed. */
 export class ChildProgram {
@@ -53,9 +57,7 @@ export class ChildProgram {
   /** Waits for its end. Gives the exit code, or the signal that ended it. */
   async ended(limitMs = END_MS): Promise<number | string> {
     if (this.isRunning) {
-      await once(this.child, 'exit', { signal: AbortSignal.timeout(limitMs) }).catch(cause => {
-        throw new Error(`the program did not end within ${limitMs} ms:\n${this.output.slice(-4_000)}`, { cause })
-      })
+      await within(limitMs, once(this.child, 'exit'), () => `the program had ended:\n${this.#end()}`)
     }
     return this.child.exitCode ?? this.child.signalCode ?? 'unknown'
   }
@@ -72,14 +74,19 @@ export class ChildProgram {
     return died
   }
 
+  #end(): string {
+    return this.#output.slice(-OUTPUT_SHOWN)
+  }
+
   protected async ask(request: object): Promise<Json> {
     this.#questions += 1
     const id = this.#questions
     const { promise, resolve } = Promise.withResolvers<Json>()
     this.#asked.set(id, resolve)
     this.child.send({ id, ...request })
-    const answer = await promise
-    this.#asked.delete(id)
+    const answer = await within(ASK_MS, promise, () => `the program had answered ${JSON.stringify(request)}:\n${this.#end()}`).finally(() =>
+      this.#asked.delete(id)
+    )
     assert.ok(!('failed' in answer), String(answer.failed))
     return answer.answer
   }

@@ -1,5 +1,6 @@
 // A platform's client of the broker stream that never gives up: it keeps what the updates say, and after every loss goes on where it was.
 import { setTimeout as delay } from 'node:timers/promises'
+import { within } from '../within.ts'
 import type { Json } from './house.ts'
 import type { Demo } from './platform.ts'
 import { Replay } from './replay.ts'
@@ -18,6 +19,9 @@ export interface FollowerOptions {
 }
 
 const RECONNECT_MS_MAX = 100
+const CLOSE_MS = 20_000
+/** A socket's `readyState` in words. */
+const STATES = ['connecting', 'open', 'closing', 'closed']
 
 /** Follows users over as many connections as it takes. Every complaint is kept: a gap, a repeat, a refusal, an answer out of place. */
 export class Follower implements AsyncDisposable {
@@ -81,7 +85,11 @@ export class Follower implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort()
     this.#socket?.close()
-    await this.#running
+    await within(CLOSE_MS, this.#running, () => `${this.#options.name} had left (its socket is ${this.#state()})`)
+  }
+
+  #state(): string {
+    return STATES[this.#socket?.readyState ?? WebSocket.CLOSED] ?? 'unknown'
   }
 
   async #run(): Promise<void> {

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { within } from '../within.ts'
 
 /** An answer as loosely typed as a test needs it: what is used of it is asserted. */
 // biome-ignore lint/suspicious/noExplicitAny: the tests assert what they use of it
@@ -23,6 +24,10 @@ export interface HouseBooks {
   readonly accepted: number
   readonly orders: readonly Json[]
 }
+
+const START_MS = 60_000
+const END_MS = 30_000
+const ASK_MS = 20_000
 
 export const CLIENT_SECRET = 'a-client-secret-for-tests'
 
@@ -55,14 +60,21 @@ export class HouseProcess implements AsyncDisposable {
     })
     const died = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the house ended with ${code} before it was ready`)))
     died.catch(() => undefined)
-    const [line] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), died])
-    return new HouseProcess(child, port, JSON.parse(String(line)).control_url)
+    try {
+      const told = Promise.race([once(createInterface({ input: child.stdout }), 'line'), died])
+      const [line] = await within(START_MS, told, () => 'the house was ready')
+      return new HouseProcess(child, port, JSON.parse(String(line)).control_url)
+    } catch (cause) {
+      child.kill('SIGKILL')
+      throw cause
+    }
   }
 
   /** Calls the control API. @throws AssertionError unless it succeeds. */
   async control(method: string, path: string, body?: object): Promise<Json> {
     const answer = await fetch(`${this.#controlUrl}${path}`, {
       method,
+      signal: AbortSignal.timeout(ASK_MS),
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
     })
     const text = await answer.text()
@@ -97,7 +109,8 @@ export class HouseProcess implements AsyncDisposable {
   async restingPrice(login: Login, symbol: string): Promise<string> {
     const { access_token: token } = await this.control('POST', `/logins/${login.username}/token`, {})
     const answer = await fetch(`http://127.0.0.1:${this.port}/api/v1/quotes?symbols=${symbol}`, {
-      headers: { authorization: `Bearer ${token}` }
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(ASK_MS)
     })
     const { items }: Json = await answer.json()
     assert.ok(typeof items[0]?.bid === 'string', JSON.stringify(items))
@@ -111,7 +124,7 @@ export class HouseProcess implements AsyncDisposable {
     for (let cursor: string | null = ''; cursor !== null; ) {
       const next: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
       const url: string = `http://127.0.0.1:${this.port}/api/v1/${list}${limit}${next}`
-      const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+      const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(ASK_MS) })
       const page: Json = await answer.json()
       assert.ok(answer.ok, `${url}: ${answer.status} ${JSON.stringify(page)}`)
       items.push(...page.items)
@@ -126,9 +139,16 @@ export class HouseProcess implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const ended = once(this.#child, 'exit')
-    this.#child.stdin?.end()
-    await ended
+    const child = this.#child
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.stdin?.end()
+    try {
+      await within(END_MS, ended, () => 'the house had ended after its input did')
+    } catch (cause) {
+      child.kill('SIGKILL')
+      throw cause
+    }
   }
 }
 

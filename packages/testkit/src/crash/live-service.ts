@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { within } from '../within.ts'
 import { ChildProgram } from './child-program.ts'
 import type { Demo } from './platform.ts'
 import type { Vitals } from './vitals.ts'
@@ -23,17 +24,12 @@ export class LiveService extends ChildProgram {
     const service = new LiveService(main, { ...env, TRUNKLINE_DATA_DIR: dataDir })
     const ready = Promise.withResolvers<void>()
     service.child.stdout?.on('data', () => service.output.includes(READY) && ready.resolve())
-    const patience = setTimeout(
-      () => ready.reject(new Error(`the service was not ready within ${START_MS} ms:\n${service.output}`)),
-      START_MS
-    )
     try {
-      await Promise.race([ready.promise, service.died()])
+      await within(START_MS, Promise.race([ready.promise, service.died()]), () => `the service was ready:\n${service.output}`)
     } catch (cause) {
       service.kill()
+      await service.ended()
       throw cause
-    } finally {
-      clearTimeout(patience)
     }
     service.#demo = JSON.parse(readFileSync(join(dataDir, 'demo-platform.json'), 'utf8'))
     return service

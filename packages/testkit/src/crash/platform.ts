@@ -203,7 +203,7 @@ async function go(
     const jar = cookies.get(host) ?? new Map<string, string>()
     cookies.set(host, jar)
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie } })
+    const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie }, signal: AbortSignal.timeout(ASK_MS) })
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       jar.set(name, value)

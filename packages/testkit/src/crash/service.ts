@@ -1,6 +1,7 @@
 // The service as a program that can be told where to die, started again and again over the same data.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { within } from '../within.ts'
 import { ChildProgram } from './child-program.ts'
 import type { Json } from './house.ts'
 import type { Demo } from './platform.ts'
@@ -61,11 +62,17 @@ export class ServiceProcess extends ChildProgram {
   /** @param program the file to run. @param env all of its environment. */
   static async start(program: string, env: Readonly<Record<string, string | undefined>>): Promise<ServiceProcess> {
     const service = new ServiceProcess(program, env)
-    const ready = once(service.child, 'message', { signal: AbortSignal.timeout(START_MS) })
-    const [message]: Json[] = await Promise.race([ready, service.died()])
-    assert.ok(message.ready, JSON.stringify(message))
-    service.#demo = message.ready
-    return service
+    try {
+      const told = Promise.race([once(service.child, 'message'), service.died()])
+      const [message]: Json[] = await within(START_MS, told, () => `the service was ready:\n${service.output}`)
+      assert.ok(message.ready, JSON.stringify(message))
+      service.#demo = message.ready
+      return service
+    } catch (cause) {
+      service.kill()
+      await service.ended()
+      throw cause
+    }
   }
 
   get demo(): Demo {

@@ -77,7 +77,8 @@ export class World implements AsyncDisposable {
     const resources = new AsyncDisposableStack()
     try {
       const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-world-'))
-      resources.defer(() => rm(dataDir, { recursive: true, force: true }))
+      // What a killed service leaves behind, a process of its own database among it, may write on for a moment.
+      resources.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }))
       const houseLine = resources.use(await FaultProxy.start(options.chance.apart().fraction))
       const platformLine = resources.use(await FaultProxy.start(options.chance.apart().fraction))
       const house = resources.use(await HouseProcess.start(houseLine.url))
@@ -167,8 +168,9 @@ export class World implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     try {
+      // Whoever leaves waits for the other side: no line may be dead or slow then.
+      for (const line of [this.houseLine, this.platformLine]) line.clear()
       for (const name of [...this.#followers.keys()]) await this.unfollow(name)
-      this.houseLine.clear()
       if (this.#service.isRunning) assert.equal(await this.#service.stop(), 0, this.#service.output.slice(-4_000))
     } finally {
       if (this.#service.isRunning) this.#service.kill()

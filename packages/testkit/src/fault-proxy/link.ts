@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import type { Direction, LinkKind, Weather } from './conditions.ts'
 import { Flow } from './flow.ts'
 import { CutUnderWay, type Passing, type RequestCut } from './request-cut.ts'
+import { sever } from './sever.ts'
 import { StreamAnswers } from './stream-answers.ts'
 import type { Tampering } from './tampering.ts'
 
@@ -53,7 +54,7 @@ export class Link {
   /** RST both ways, at once. */
   reset(): void {
     for (const flow of Object.values(this.#flows)) flow.stop()
-    for (const socket of [this.#client, this.#server]) abort(socket)
+    for (const socket of [this.#client, this.#server]) sever(socket)
   }
 
   /** RST both ways after so many more bytes of one direction. */
@@ -92,7 +93,7 @@ export class Link {
   /** One side is gone: so is the other, and as abruptly. */
   #lost(other: Socket, hadError: boolean): void {
     for (const flow of Object.values(this.#flows)) flow.stop()
-    if (hadError) abort(other)
+    if (hadError) sever(other)
     else other.destroySoon()
   }
 
@@ -128,10 +129,4 @@ export class Link {
 
 async function goneFrom(socket: Socket): Promise<void> {
   if (!socket.closed) await new Promise<void>(resolve => socket.once('close', () => resolve()))
-}
-
-/** A socket that has not connected yet has nothing to reset. */
-function abort(socket: Socket): void {
-  if (socket.connecting) socket.destroy()
-  else socket.resetAndDestroy()
 }

@@ -1,12 +1,15 @@
 /** A TCP proxy that makes a network misbehave: for tests of what stands behind and before it. Real time, seeded chance. */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
+import { within } from '../within.ts'
 import { type Conditions, DIRECTIONS, type Direction, FAIR, type LinkKind, type Weather } from './conditions.ts'
 import { Link } from './link.ts'
 import type { RequestCut } from './request-cut.ts'
+import { sever } from './sever.ts'
 import type { Tampering } from './tampering.ts'
 
 const HOST = '127.0.0.1'
+const END_MS = 10_000
 
 /** How often the proxy did what. */
 export interface ProxyCounts {
@@ -40,7 +43,7 @@ export class FaultProxy implements AsyncDisposable {
       if (!proxy.#isRefusing) return proxy.#open(socket)
       proxy.#count('refused')
       socket.on('error', () => undefined)
-      socket.resetAndDestroy()
+      sever(socket)
     })
     server.listen(0, HOST)
     await once(server, 'listening')
@@ -127,7 +130,8 @@ export class FaultProxy implements AsyncDisposable {
     const gone = [...this.#links].map(link => link.gone())
     for (const link of this.#links) link.reset()
     this.#server.close()
-    await Promise.all([...gone, once(this.#server, 'close')])
+    const ended = Promise.all([...gone, once(this.#server, 'close')])
+    await within(END_MS, ended, () => `the proxy's ${this.#links.size} last connections were gone`)
   }
 
   #of(kind: LinkKind): readonly Link[] {

@@ -1,28 +1,40 @@
-/** Trading days of the share market, read off its phases. */
+/** Trading days of a market group, read off its phases. */
 
 import type { Micros, Phase } from '../../engine/types.ts'
-import type { Market } from '../../market/types.ts'
+import type { Market, MarketGroup } from '../../market/types.ts'
 import { isoOf } from '../clock.ts'
 
-const ZONE = 'America/New_York'
+/** The market group of each class of instruments. */
+export const CLASS_MARKETS = { share: 'us-equity', coin: 'crypto', option: 'us-option', future: 'cme' } as const satisfies Record<
+  string,
+  MarketGroup
+>
+
+/** Where a group's days begin: futures trade from 18:00 of the evening before, coins by UTC. */
+const DAYS: { readonly [Group in MarketGroup]: { readonly zone: string; readonly hoursBefore: number } } = {
+  'us-equity': { zone: 'America/New_York', hoursBefore: 0 },
+  'us-option': { zone: 'America/New_York', hoursBefore: 0 },
+  cme: { zone: 'America/New_York', hoursBefore: 6 },
+  crypto: { zone: 'UTC', hoursBefore: 0 }
+}
 /** More changes of phase than any day has; a market that answers with ever more is not believed. */
 const CHANGES_MAX = 24
 
 /** One entry per day with regular trading, both ends included. */
-export function tradingDays(market: Market, from: Temporal.PlainDate, to: Temporal.PlainDate): readonly object[] {
+export function tradingDays(market: Market, group: MarketGroup, from: Temporal.PlainDate, to: Temporal.PlainDate): readonly object[] {
   const days: object[] = []
   for (let day = from; Temporal.PlainDate.compare(day, to) <= 0; day = day.add({ days: 1 })) {
-    const found = tradingDay(market, day)
+    const found = tradingDay(market, group, day)
     if (found !== undefined) days.push(found)
   }
   return days
 }
 
-function tradingDay(market: Market, day: Temporal.PlainDate): object | undefined {
-  const [begin, end] = [midnight(day), midnight(day.add({ days: 1 }))]
+function tradingDay(market: Market, group: MarketGroup, day: Temporal.PlainDate): object | undefined {
+  const [begin, end] = [beginning(group, day), beginning(group, day.add({ days: 1 }))]
   const stretches: { readonly phase: Phase; readonly from: Micros; readonly to: Micros }[] = []
   for (let at = begin; at < end && stretches.length < CHANGES_MAX; ) {
-    const { phase, nextChange } = market.phaseAt('us-equity', at)
+    const { phase, nextChange } = market.phaseAt(group, at)
     const to = nextChange === null || nextChange <= at ? end : Math.min(nextChange, end)
     stretches.push({ phase, from: at, to })
     at = to
@@ -42,6 +54,7 @@ function tradingDay(market: Market, day: Temporal.PlainDate): object | undefined
   }
 }
 
-function midnight(day: Temporal.PlainDate): Micros {
-  return day.toZonedDateTime({ timeZone: ZONE }).epochMilliseconds * 1000
+function beginning(group: MarketGroup, day: Temporal.PlainDate): Micros {
+  const { zone, hoursBefore } = DAYS[group]
+  return day.toZonedDateTime({ timeZone: zone }).subtract({ hours: hoursBefore }).epochMilliseconds * 1000
 }

@@ -3,19 +3,21 @@
 import type { FastifyRequest } from 'fastify'
 import type { OrderView } from '../../engine/types.ts'
 import type { Books } from '../books.ts'
+import type { Contracts } from '../contracts.ts'
 import type { Counters } from '../counters.ts'
-import type { Amendment, Desk, Ticket } from '../desk.ts'
+import type { Amendment, Desk } from '../desk.ts'
 import { NO_FACTS } from '../faults.ts'
 import type { News } from '../news.ts'
 import type { People } from '../people.ts'
 import { Problem } from '../problems.ts'
 import { Fields } from '../read.ts'
-import { DIRECTIONS, KINDS, LIFETIMES, wordsOf } from '../wire.ts'
 import { type Cursors, mergePage, type Part, questionOf } from './cursor.ts'
 import { API_PATH, type Call, type Reply, type Route } from './router.ts'
+import { CLIENT_ORDER_ID_MAX, readTicket, symbolsOf } from './ticket.ts'
 
 export interface OrderRoutesDeps {
   readonly books: Books
+  readonly contracts: Contracts
   readonly people: People
   readonly desk: Desk
   readonly news: News
@@ -23,10 +25,8 @@ export interface OrderRoutesDeps {
   readonly cursors: Cursors
 }
 
-const TICKET = ['account', 'symbol', 'direction', 'kind', 'lifetime', 'quantity', 'notional', 'limit', 'stop', 'client_order_id']
 const AMENDMENT = ['client_order_id', 'quantity', 'notional', 'limit', 'stop']
 const LIST = ['state', 'account', 'symbol', 'since', 'until', 'client_order_id', 'sort', 'limit', 'cursor']
-const CLIENT_ORDER_ID_MAX = 64
 
 export function orderRoutes(deps: OrderRoutesDeps): readonly Route[] {
   const byId = (request: FastifyRequest, login: string) => {
@@ -44,28 +44,12 @@ export function orderRoutes(deps: OrderRoutesDeps): readonly Route[] {
   ]
 }
 
-/** A submit's body. @throws Problem */
-export function readTicket(body: unknown): Ticket {
-  const fields = new Fields(body, TICKET)
-  return {
-    accountId: fields.text('account'),
-    symbol: fields.text('symbol'),
-    side: DIRECTIONS[fields.member('direction', wordsOf(DIRECTIONS))],
-    orderType: KINDS[fields.member('kind', wordsOf(KINDS))],
-    timeInForce: LIFETIMES[fields.member('lifetime', wordsOf(LIFETIMES))],
-    quantity: fields.decimalOr('quantity'),
-    notional: fields.decimalOr('notional'),
-    limitPrice: fields.decimalOr('limit'),
-    stopPrice: fields.decimalOr('stop'),
-    clientOrderId: fields.nameOr('client_order_id', CLIENT_ORDER_ID_MAX)
-  }
-}
-
-function submit({ desk, people, counters }: OrderRoutesDeps, { request, person, fault }: Call): Reply {
+async function submit({ desk, people, counters, contracts }: OrderRoutesDeps, { request, person, fault }: Call): Promise<Reply> {
   const clientOrderId = aboutBody(request).clientOrderId
   if (clientOrderId !== null) counters.receive(clientOrderId)
   const ticket = readTicket(request.body)
   mustOwn(people, person.id, ticket.accountId)
+  await contracts.bring(symbolsOf(ticket))
   const order = desk.submit(ticket, fault)
   return { status: 201, body: { order: desk.wire(order) }, headers: { location: `${API_PATH}/orders/${order.orderId}` } }
 }
@@ -169,7 +153,8 @@ export function accountsAsked(people: People, login: string, fields: Fields): re
   return [account]
 }
 
-function mustOwn(people: People, login: string, account: string): void {
+/** @throws Problem `unknown_account` */
+export function mustOwn(people: People, login: string, account: string): void {
   if (people.account(account)?.person !== login)
     throw new Problem('unknown_account', `no account ${account.slice(0, 64)} of yours`, { field: 'account' })
 }
@@ -181,7 +166,7 @@ export function paramOf(request: FastifyRequest, name: string): string {
 }
 
 /** Read loosely: the fields may be anything yet. */
-function aboutBody(request: FastifyRequest) {
+export function aboutBody(request: FastifyRequest) {
   return about(request.body)
 }
 

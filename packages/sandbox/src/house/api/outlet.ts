@@ -95,7 +95,7 @@ export class Outlet {
   #cut({ response, operation }: Exchange): void {
     this.#deps.counters.answer(operation, 'none')
     const { socket } = response
-    if (socket === null) response.destroy()
+    if (socket === null || socket.writableEnded) response.destroy()
     else socket.resetAndDestroy()
   }
 }

@@ -3,12 +3,14 @@
 import { isDecimal } from '@trunkline/core/domain/decimal'
 import type { QuoteLevel } from '../../engine/types.ts'
 import { type Market, UnknownSymbol } from '../../market/types.ts'
+import { CLASS_MARKETS } from '../api/calendar.ts'
 import type { Books } from '../books.ts'
 import { type HouseClock, isoOf } from '../clock.ts'
+import type { Contracts } from '../contracts.ts'
 import { Problem } from '../problems.ts'
 import type { Pump } from '../pump.ts'
 import { Fields } from '../read.ts'
-import { quoteWire } from '../wire.ts'
+import { quoteWire, wordsOf } from '../wire.ts'
 import type { ControlCall, ControlRoute } from './server.ts'
 
 export interface MarketControlDeps {
@@ -16,6 +18,7 @@ export interface MarketControlDeps {
   readonly market: Market
   readonly pump: Pump
   readonly books: Books
+  readonly contracts: Contracts
 }
 
 const DAY_MS = 24 * 3600 * 1000
@@ -34,8 +37,8 @@ export function marketRoutes(deps: MarketControlDeps): readonly ControlRoute[] {
 
 export function clockShown({ clock, market }: MarketControlDeps): object {
   const now = clock.now()
-  const phase = (group: 'us-equity' | 'crypto') => market.phaseAt(group, now).phase
-  return { clock: { house_time: isoOf(now), frozen: clock.frozen, market: market.kind, share: phase('us-equity'), coin: phase('crypto') } }
+  const phases = Object.fromEntries(wordsOf(CLASS_MARKETS).map(name => [name, market.phaseAt(CLASS_MARKETS[name], now).phase]))
+  return { clock: { house_time: isoOf(now), frozen: clock.frozen, market: market.kind, ...phases } }
 }
 
 async function setClock(deps: MarketControlDeps, { body }: ControlCall): Promise<object> {
@@ -55,15 +58,20 @@ async function setClock(deps: MarketControlDeps, { body }: ControlCall): Promise
   return clockShown(deps)
 }
 
-async function moveSymbol({ clock, market, pump, books }: MarketControlDeps, { param: symbol, body }: ControlCall): Promise<object> {
+async function moveSymbol(
+  { clock, market, pump, books, contracts }: MarketControlDeps,
+  { param: symbol, body }: ControlCall
+): Promise<object> {
   const fields = new Fields(body, ['price', 'halted', 'bids', 'asks'])
   const price = fields.decimalOr('price')
   const halted = fields.flagOr('halted')
   const [bids, asks] = [levelsOf(fields, 'bids'), levelsOf(fields, 'asks')]
+  await contracts.bring([symbol])
   if (price !== null) market.control.setPrice(symbol, price, clock.now())
   if (halted !== null) market.control.setHalted(symbol, halted, clock.now())
   await pump.afresh()
-  if (bids !== null || asks !== null) books.run({ type: 'quote', at: clock.now(), symbol, bids: bids ?? [], asks: asks ?? [] })
+  if (books.engine.market(symbol) === undefined) throw new UnknownSymbol(symbol)
+  if (bids !== null || asks !== null) pump.show({ type: 'quote', at: clock.now(), symbol, bids: bids ?? [], asks: asks ?? [] })
   const shown = books.engine.market(symbol)
   if (shown === undefined) throw new UnknownSymbol(symbol)
   return { quote: quoteWire(shown) }
@@ -84,7 +92,7 @@ async function moveMarket(deps: MarketControlDeps, { body }: ControlCall): Promi
   const { clock, market, pump } = deps
   const fields = new Fields(body, ['phase', 'class', 'paused'])
   const phase = fields.memberOr('phase', ['open', 'pre', 'post', 'closed', 'calendar'])
-  const group = fields.memberOr('class', ['share', 'coin']) === 'coin' ? 'crypto' : 'us-equity'
+  const group = CLASS_MARKETS[fields.memberOr('class', wordsOf(CLASS_MARKETS)) ?? 'share']
   const paused = fields.flagOr('paused')
   if (phase !== null) market.control.forcePhase(group, phase === 'calendar' ? null : phase, clock.now())
   if (paused !== null) market.control.setPaused(paused, clock.now())

@@ -1,10 +1,11 @@
 /** What the control API can do, route by route. The words are those of `API.md`. */
 
-import { readTicket } from '../api/orders.ts'
+import { readTicket, symbolsOf } from '../api/ticket.ts'
 import type { Books } from '../books.ts'
 import type { Counters } from '../counters.ts'
 import type { Desk } from '../desk.ts'
 import { FAULT_KINDS, type Fault, type FaultSpec, type Faults } from '../faults.ts'
+import type { MarketHub } from '../market-stream/hub.ts'
 import type { People } from '../people.ts'
 import { Problem } from '../problems.ts'
 import { Fields } from '../read.ts'
@@ -17,6 +18,7 @@ import type { ControlCall, ControlRoute } from './server.ts'
 export interface ControlDeps extends LoginControl, MarketControlDeps {
   readonly faults: Faults
   readonly hub: Hub
+  readonly marketHub: MarketHub
   readonly books: Books
   readonly desk: Desk
   readonly people: People
@@ -104,16 +106,17 @@ function faultWire({ clientOrderId, retryAfter, ...fault }: Fault): object {
   return { ...fault, client_order_id: clientOrderId, retry_after: retryAfter }
 }
 
-function streamRoutes({ hub, people }: ControlDeps): readonly ControlRoute[] {
+function streamRoutes({ hub, marketHub, people }: ControlDeps): readonly ControlRoute[] {
   return [
-    { method: 'GET', path: '/streams', act: () => ({ items: hub.report() }) },
+    { method: 'GET', path: '/streams', act: () => ({ items: [...hub.report(), ...marketHub.report()] }) },
     {
       method: 'POST',
       path: '/streams',
       act: ({ body }) => {
-        const fields = new Fields(body, ['do', 'login', 'code', 'ms', 'times', 'window'])
+        const fields = new Fields(body, ['do', 'on', 'login', 'code', 'ms', 'times', 'window'])
         const username = fields.textOr('login')
-        const streams = hub.misbehave({
+        const which = (fields.memberOr('on', ['account', 'market']) ?? 'account') === 'account' ? hub : marketHub
+        const streams = which.misbehave({
           do: fields.member('do', STREAM_FAULTS),
           login: username === null ? null : personNamed(people, username).id,
           code: fields.countOr('code', 1000, 4999),
@@ -127,7 +130,8 @@ function streamRoutes({ hub, people }: ControlDeps): readonly ControlRoute[] {
   ]
 }
 
-function bookRoutes({ books, desk, people, counters }: ControlDeps): readonly ControlRoute[] {
+function bookRoutes(deps: ControlDeps): readonly ControlRoute[] {
+  const { books, desk, people, counters } = deps
   const everywhere = () => people.accounts().map(({ id }) => id)
   return [
     {
@@ -142,7 +146,7 @@ function bookRoutes({ books, desk, people, counters }: ControlDeps): readonly Co
         return { received: counters.received(clientOrderId), accepted: found.length, orders }
       }
     },
-    { method: 'POST', path: '/orders', status: 201, act: call => placeAtDesk(desk, people, call) },
+    { method: 'POST', path: '/orders', status: 201, act: call => placeAtDesk(deps, call) },
     {
       method: 'POST',
       path: '/orders/:id/cancel',
@@ -157,12 +161,13 @@ function bookRoutes({ books, desk, people, counters }: ControlDeps): readonly Co
   ]
 }
 
-function placeAtDesk(desk: Desk, people: People, { body }: ControlCall): object {
+async function placeAtDesk({ desk, people, contracts }: ControlDeps, { body }: ControlCall): Promise<object> {
   if (typeof body !== 'object' || body === null || !('login' in body))
     throw new Problem('bad_request', 'login is missing', { field: 'login' })
   const { login, ...ticket } = body
   const person = personNamed(people, String(login))
   const read = readTicket(ticket)
   if (people.account(read.accountId)?.person !== person.id) throw new Problem('unknown_account', `not an account of ${person.username}`)
+  await contracts.bring(symbolsOf(read))
   return { order: desk.wire(desk.submit(read, undefined)) }
 }

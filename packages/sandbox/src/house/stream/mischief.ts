@@ -60,3 +60,34 @@ export class Mischief {
     return this.duplicates > 0 && this.duplicates-- > 0
   }
 }
+
+/** What is wrong with the streams of one kind: everybody's, and each login's own. */
+export class Wrongs {
+  readonly #everybody = new Mischief()
+  readonly #own = new Map<string, Mischief>()
+
+  apply(order: StreamOrder, now: number): void {
+    this.#of(order.login).apply(order, now)
+    if (order.do === 'normal' && order.login === null) this.#own.clear()
+  }
+
+  /** Empty while nothing is wrong. */
+  of(login: string): readonly Mischief[] {
+    const own = this.#own.get(login)
+    if (this.#everybody.harmless && (own === undefined || own.harmless)) return []
+    return own === undefined ? [this.#everybody] : [this.#everybody, own]
+  }
+
+  clear(): void {
+    this.apply({ do: 'normal', login: null, code: null, ms: 0, times: null, window: 0 }, 0)
+  }
+
+  #of(login: string | null): Mischief {
+    if (login === null) return this.#everybody
+    const known = this.#own.get(login)
+    if (known !== undefined) return known
+    const fresh = new Mischief()
+    this.#own.set(login, fresh)
+    return fresh
+  }
+}

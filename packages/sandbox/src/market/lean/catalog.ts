@@ -3,9 +3,8 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { midnight } from '@trunkline/core/domain/calendar/index'
 import { parseDay } from '@trunkline/core/domain/timestamp'
-import type { Micros } from '../../engine/types.ts'
 import { BadMarketData } from './bad-data.ts'
-import { RESOLUTIONS, type Resolution, type RowFile } from './rows.ts'
+import { type Asset, RESOLUTIONS, type Resolution, type RowFile } from './rows.ts'
 
 export type DataKind = 'trade' | 'quote'
 
@@ -21,8 +20,25 @@ export interface RecordedFile {
   readonly rows: RowFile
 }
 
+/** One recorded archive of contracts: the options of an underlying, or the months of a root, one text each. */
+export interface ContractArchive {
+  /** The underlying, or the root. */
+  readonly root: string
+  readonly asset: 'option' | 'future'
+  readonly venue: string
+  readonly resolution: Resolution
+  readonly data: DataKind | 'openinterest'
+  /** Null for hour and daily archives, which hold the whole history. */
+  readonly date: string | null
+  readonly rows: RowFile
+}
+
 export interface Catalog {
   readonly folder: string
+  /** Ordered by root, resolution (finest first), kind and date. */
+  readonly archives: readonly ContractArchive[]
+  /** Files with a root's margins by date. */
+  readonly margins: ReadonlyMap<string, string>
   /** Ordered by symbol, resolution (finest first), kind and date. Of a pair recorded at several venues, the alphabetically first one counts. */
   readonly files: readonly RecordedFile[]
   /** The file of a symbol at a resolution, or null. Of hour and daily files `date` is not asked. */
@@ -36,42 +52,48 @@ export type Wanted = Pick<RecordedFile, 'symbol' | 'resolution' | 'data' | 'date
 const FILES_MAX = 200_000
 const HOURS_BYTES_MAX = 16_777_216
 const HOURS_FILES = ['market-hours.json', join('market-hours', 'market-hours-database.json')]
-const ZONES = { equity: 'America/New_York', crypto: 'UTC' } as const
+const ZONES = { equity: 'America/New_York', option: 'America/New_York', crypto: 'UTC', future: 'UTC' } as const
+const HOURS_NAMES = { equity: 'Equity', option: 'Option', crypto: 'Crypto', future: 'Future' } as const
+const ASSETS = ['equity', 'crypto', 'option', 'future'] as const
 
 // Longest first: a pair ending in USDT also ends in T, and one day in a coin named so.
 const QUOTE_CURRENCIES = ['usdt', 'usdc', 'busd', 'usd', 'eur', 'gbp', 'jpy', 'btc', 'eth']
 
 /**
- * Looks through a folder in the LEAN layout. Options, futures and anything else it does not know are passed over.
+ * Looks through a folder in the LEAN layout. Anything it does not know is passed over.
  * @throws BadMarketData when the folder is missing, holds nothing usable or more than it may
  */
 export async function openCatalog(folder: string): Promise<Catalog> {
   const paths = await listed(folder)
   const zoneOf = await zones(folder)
   const byName = new Map<string, RecordedFile>()
+  const archives: ContractArchive[] = []
+  const margins = new Map<string, string>()
   for (const path of paths.toSorted()) {
-    const place = placeOf(path.split(sep))
-    if (place === null) continue
-    const name = nameOf(place)
-    if (byName.has(name)) continue
-    const zone = zoneOf(place.asset, place.venue)
-    const { asset, resolution, date } = place
-    const rows = {
+    const parts = path.split(sep)
+    const rowsOf = ({ asset, resolution, date }: Pick<RowFile, 'asset' | 'resolution' | 'date'>, zone: string): RowFile => ({
       file: join(folder, path),
       asset,
       resolution,
       date,
-      midnight: (day: string): Micros => midnight(parseDay(day, 'date'), zone) * 1_000
-    }
-    byName.set(name, { ...place, rows })
+      midnight: day => midnight(parseDay(day, 'date'), zone) * 1_000
+    })
+    const place = placeOf(parts)
+    const name = place === null ? '' : nameOf(place)
+    if (place !== null && !byName.has(name)) byName.set(name, { ...place, rows: rowsOf(place, zoneOf(place.asset, place.venue)) })
+    const archive = archiveOf(parts)
+    if (archive !== null) archives.push({ ...archive, rows: rowsOf(archive, zoneOf(archive.asset, archive.venue, archive.root)) })
+    const root = marginsOf(parts)
+    if (root !== null && !margins.has(root)) margins.set(root, join(folder, path))
   }
-  if (byName.size === 0)
+  if (byName.size === 0 && archives.length === 0)
     throw new BadMarketData(
       'missing',
       { file: folder },
-      'no recorded shares or crypto in here; name the folder that holds equity/ or crypto/'
+      'nothing recorded in here; name the folder that holds equity/, crypto/, option/ or future/'
     )
-  return { folder, files: [...byName.values()].toSorted(inOrder), find: wanted => byName.get(nameOf(wanted)) ?? null }
+  const order = { files: [...byName.values()].toSorted(inOrder), archives: archives.toSorted(archivesInOrder) }
+  return { folder, ...order, margins, find: wanted => byName.get(nameOf(wanted)) ?? null }
 }
 
 function nameOf({ symbol, resolution, data, date }: Wanted): string {
@@ -79,8 +101,17 @@ function nameOf({ symbol, resolution, data, date }: Wanted): string {
 }
 
 function inOrder(a: RecordedFile, b: RecordedFile): number {
+  return compareTexts(a.symbol, b.symbol) || byGrain(a, b)
+}
+
+function archivesInOrder(a: ContractArchive, b: ContractArchive): number {
+  return compareTexts(a.asset, b.asset) || compareTexts(a.root, b.root) || byGrain(a, b)
+}
+
+type Grain = Pick<ContractArchive, 'resolution' | 'data' | 'date'>
+
+function byGrain(a: Grain, b: Grain): number {
   return (
-    compareTexts(a.symbol, b.symbol) ||
     RESOLUTIONS.indexOf(a.resolution) - RESOLUTIONS.indexOf(b.resolution) ||
     compareTexts(a.data, b.data) ||
     compareTexts(a.date ?? '', b.date ?? '')
@@ -93,7 +124,7 @@ function compareTexts(a: string, b: string): number {
 
 async function listed(folder: string): Promise<readonly string[]> {
   const paths: string[] = []
-  for (const asset of ['equity', 'crypto']) {
+  for (const asset of ASSETS) {
     let names: readonly string[]
     try {
       names = await readdir(join(folder, asset), { recursive: true })
@@ -119,6 +150,30 @@ function placeOf(parts: readonly string[]): Place | null {
   // Tick files are known for trades of shares only.
   if (found === null || symbol === null || (resolution === 'tick' && (asset !== 'equity' || found.data !== 'trade'))) return null
   return { symbol, asset, venue, resolution, data: found.data, date: found.date }
+}
+
+/** `option/usa/minute/goog/20151223_quote_american.zip`, `future/cme/minute/es/20131007_trade.zip`, `future/cme/daily/es_trade.zip`. */
+function archiveOf(parts: readonly string[]): Omit<ContractArchive, 'rows'> | null {
+  const [asset, venue, folder, ...rest] = parts
+  const resolution = RESOLUTIONS.find(name => name === folder)
+  if ((asset !== 'option' && asset !== 'future') || venue === undefined || resolution === undefined || resolution === 'tick') return null
+  const whole = resolution === 'hour' || resolution === 'daily'
+  // Hour and daily options are recorded by the year in another layout.
+  if (whole && asset === 'option') return null
+  const [name, file, ...more] = whole ? [rest[0]?.split('_')[0], rest[0], ...rest.slice(1)] : rest
+  const pattern = whole ? /^[a-z0-9]+_(trade|quote)\.zip$/ : /^\d{8}_(trade|quote|openinterest)(?:_american|_european)?\.zip$/
+  const [, data] = pattern.exec(file ?? '') ?? []
+  const date = whole || file === undefined ? null : `${file.slice(0, 4)}-${file.slice(4, 6)}-${file.slice(6, 8)}`
+  if (name === undefined || more.length > 0 || (date !== null && !isDay(date))) return null
+  const kind = data === 'trade' || data === 'quote' || data === 'openinterest' ? data : null
+  return kind === null ? null : { root: name.toUpperCase(), asset, venue, resolution, data: kind, date }
+}
+
+/** `future/cme/margins/ES.csv` */
+function marginsOf(parts: readonly string[]): string | null {
+  const [asset, , folder, file, ...more] = parts
+  const [, root] = /^([A-Za-z0-9]{1,6})\.csv$/.exec(file ?? '') ?? []
+  return asset === 'future' && folder === 'margins' && root !== undefined && more.length === 0 ? root.toUpperCase() : null
 }
 
 interface Named {
@@ -153,11 +208,11 @@ function symbolOf(asset: 'equity' | 'crypto', name: string): string | null {
   return quote === undefined ? null : `${name.slice(0, -quote.length)}/${quote}`.toUpperCase()
 }
 
-async function zones(folder: string): Promise<(asset: 'equity' | 'crypto', venue: string) => string> {
+async function zones(folder: string): Promise<(asset: Asset, venue: string, root?: string) => string> {
   const entries = await hours(folder)
-  return (asset, venue) => {
-    const kind = asset === 'equity' ? 'Equity' : 'Crypto'
-    const entry = entries[`${kind}-${venue}-[*]`]
+  return (asset, venue, root = '[*]') => {
+    const market = `${HOURS_NAMES[asset]}-${venue}`
+    const entry = entries[`${market}-${root}`] ?? entries[`${market}-[*]`]
     const zone = typeof entry === 'object' && entry !== null && 'dataTimeZone' in entry ? entry.dataTimeZone : undefined
     return typeof zone === 'string' ? zone : ZONES[asset]
   }

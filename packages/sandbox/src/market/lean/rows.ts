@@ -3,7 +3,7 @@ import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { Micros } from '../../engine/types.ts'
 import { type BadDataReason, BadMarketData } from './bad-data.ts'
 import { type Price, type PriceReader, plain, priceReader } from './numbers.ts'
-import { type ZipLimits, zippedLines } from './zip.ts'
+import { type ZipLimits, type ZipText, zippedLines } from './zip.ts'
 
 export const RESOLUTIONS = ['tick', 'second', 'minute', 'hour', 'daily'] as const
 export type Resolution = (typeof RESOLUTIONS)[number]
@@ -38,10 +38,15 @@ export interface QuoteBar {
   readonly ask: QuoteSide | null
 }
 
+/** Shares and their options are recorded in ten-thousandths, the others in plain decimals. */
+export type Asset = 'equity' | 'crypto' | 'option' | 'future'
+
 /** What a file holds and how its times are meant. */
 export interface RowFile {
   readonly file: string
-  readonly asset: 'equity' | 'crypto'
+  /** The text inside, where an archive holds one per contract; left out: it holds exactly one. */
+  readonly entry?: ZipText
+  readonly asset: Asset
   readonly resolution: Resolution
   /** Midnight, in the zone of the data, of a `YYYY-MM-DD` date. */
   readonly midnight: (date: string) => Micros
@@ -65,9 +70,19 @@ export function quoteBars(from: RowFile): AsyncGenerator<readonly QuoteBar[]> {
   return rows(from, 11, row => ({ at: row.at, bid: row.side(1), ask: row.side(6) }))
 }
 
+export interface OpenInterest {
+  readonly at: Micros
+  readonly contracts: Decimal
+}
+
+/** @throws BadMarketData */
+export function openInterest(from: RowFile): AsyncGenerator<readonly OpenInterest[]> {
+  return rows(from, 2, row => ({ at: row.at, contracts: row.size(1) }))
+}
+
 async function* rows<Row>(from: RowFile, columns: number, make: (row: Fields) => Row | null): AsyncGenerator<readonly Row[]> {
   const fields = new Fields(from, columns)
-  for await (const { first, lines } of zippedLines(from.file, from.limits)) {
+  for await (const { first, lines } of zippedLines(from.file, from.limits, from.entry)) {
     const batch: Row[] = []
     for (const [index, line] of lines.entries()) {
       fields.take(line, first + index)
@@ -91,7 +106,7 @@ class Fields {
   constructor(from: RowFile, columns: number) {
     this.#from = from
     this.#columns = columns
-    this.#price = priceReader(from.asset === 'equity' ? 'ten-thousandths' : 'plain')
+    this.#price = priceReader(from.asset === 'equity' || from.asset === 'option' ? 'ten-thousandths' : 'plain')
     this.#readTime = timeReader(from)
   }
 

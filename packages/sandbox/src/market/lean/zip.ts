@@ -23,17 +23,14 @@ export interface Lines {
 
 /**
  * The lines of the one text in a zip file.
- * @param wanted which entry, when the archive holds several; by default it must hold exactly one
+ * @param wanted one of {@link zipEntries}, when the archive holds several; by default it must hold exactly one
  * @throws BadMarketData
  */
-export async function* zippedLines(
-  file: string,
-  limits: ZipLimits = ZIP_LIMITS,
-  wanted?: (name: string) => boolean
-): AsyncGenerator<Lines> {
+export async function* zippedLines(file: string, limits: ZipLimits = ZIP_LIMITS, wanted?: ZipText): AsyncGenerator<Lines> {
   const zip = await opened(file)
   try {
-    const entry = await findEntry(zip, { file, limits, wanted })
+    const entry = wanted ?? (await findEntry(zip, { file, limits }))
+    refuseBig(entry, file, limits)
     let stream: Readable
     try {
       stream = await zip.openReadStreamPromise(entry)
@@ -41,6 +38,25 @@ export async function* zippedLines(
       throw new BadMarketData('zip_damaged', { file }, `the entry ${entry.fileName} cannot be opened; fetch the file again`, cause)
     }
     yield* split(stream, { file, limits, crc: entry.crc32 })
+  } finally {
+    zip.close()
+  }
+}
+
+/** Where a text stands in its archive, so that it need not be looked for again among hundreds. */
+export type ZipText = yauzl.Entry
+
+/** The texts in a zip file. @throws BadMarketData */
+export async function zipEntries(file: string, limits: ZipLimits = ZIP_LIMITS): Promise<readonly ZipText[]> {
+  const zip = await opened(file)
+  try {
+    refuseCrowded(zip, file, limits)
+    const texts: ZipText[] = []
+    for await (const entry of zip.eachEntry()) if (!entry.fileName.endsWith('/')) texts.push(entry)
+    return texts
+  } catch (cause) {
+    if (cause instanceof BadMarketData) throw cause
+    throw new BadMarketData('zip_damaged', { file }, DAMAGED_DIRECTORY, cause)
   } finally {
     zip.close()
   }
@@ -60,31 +76,34 @@ async function opened(file: string): Promise<yauzl.ZipFile> {
 interface Search {
   readonly file: string
   readonly limits: ZipLimits
-  readonly wanted: ((name: string) => boolean) | undefined
 }
 
-async function findEntry(zip: yauzl.ZipFile, { file, limits, wanted }: Search): Promise<yauzl.Entry> {
-  if (zip.entryCount > limits.entriesMax)
-    throw new BadMarketData('zip_too_big', { file }, `it lists ${zip.entryCount} entries, ${limits.entriesMax} are allowed`)
-  const found: yauzl.Entry[] = []
+const DAMAGED_DIRECTORY = 'its directory is damaged; fetch it again'
+
+function refuseCrowded({ entryCount }: yauzl.ZipFile, file: string, { entriesMax }: ZipLimits): void {
+  if (entryCount > entriesMax) throw new BadMarketData('zip_too_big', { file }, `it lists ${entryCount} entries, ${entriesMax} are allowed`)
+}
+
+async function findEntry(zip: yauzl.ZipFile, { file, limits }: Search): Promise<ZipText> {
+  refuseCrowded(zip, file, limits)
+  const found: ZipText[] = []
   try {
     for await (const entry of zip.eachEntry()) {
-      if (!entry.fileName.endsWith('/') && (wanted?.(entry.fileName) ?? true)) found.push(entry)
+      if (!entry.fileName.endsWith('/')) found.push(entry)
       if (found.length > 1) break
     }
   } catch (cause) {
-    throw new BadMarketData('zip_damaged', { file }, 'its directory is damaged; fetch it again', cause)
+    throw new BadMarketData('zip_damaged', { file }, DAMAGED_DIRECTORY, cause)
   }
   const [entry] = found
   if (entry === undefined || found.length > 1)
     throw new BadMarketData('entry_missing', { file }, `expected exactly one text inside, found ${found.length === 0 ? 'none' : 'several'}`)
-  if (entry.uncompressedSize > limits.unpackedBytesMax)
-    throw new BadMarketData(
-      'zip_too_big',
-      { file },
-      `it unpacks to ${entry.uncompressedSize} bytes, ${limits.unpackedBytesMax} are allowed`
-    )
   return entry
+}
+
+function refuseBig({ uncompressedSize }: ZipText, file: string, { unpackedBytesMax }: ZipLimits): void {
+  if (uncompressedSize > unpackedBytesMax)
+    throw new BadMarketData('zip_too_big', { file }, `it unpacks to ${uncompressedSize} bytes, ${unpackedBytesMax} are allowed`)
 }
 
 interface Text {

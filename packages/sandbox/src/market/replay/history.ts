@@ -2,10 +2,10 @@
 import type { Micros } from '../../engine/types.ts'
 import { byLength, INTERVAL_LENGTHS, type RawBar, regrouped, toBar } from '../bar-series.ts'
 import { daysOf } from '../day-starts.ts'
-import type { Catalog, RecordedFile } from '../lean/catalog.ts'
 import { billionths } from '../lean/numbers.ts'
 import { type Resolution, tradeBars, tradeTicks } from '../lean/rows.ts'
 import { BARS_MAX, type Bar, type BarInterval, type BarsQuery } from '../types.ts'
+import type { TapeFile } from './tape.ts'
 
 /** What a bar is made of, best first. */
 const BASES: { readonly [Interval in BarInterval]: readonly Resolution[] } = {
@@ -30,20 +30,24 @@ const LENGTHS: { readonly [Name in Resolution]: Micros } = {
 const KEPT_MAX = 4
 const DAY = INTERVAL_LENGTHS['1d']
 
-export class RecordedHistory {
-  readonly #catalog: Catalog
-  readonly #kept = new Map<RecordedFile, Promise<readonly RawBar[]>>()
+export interface Recording {
+  /** Of the one symbol, ascending by date within each resolution. */
+  readonly files: readonly TapeFile[]
+  /** Whose days daily bars are of. */
+  readonly zone: string
+  /** The prints since the last recorded bar's end, at least. */
+  readonly live: readonly RawBar[]
+}
 
-  constructor(catalog: Catalog) {
-    this.#catalog = catalog
-  }
+export class RecordedHistory {
+  readonly #kept = new Map<TapeFile, Promise<readonly RawBar[]>>()
 
   /**
    * Recorded bars that had ended by `now`, and behind them the open one made of `live` prints.
    * @throws BadMarketData
    */
-  async bars(query: BarsQuery, zone: string, live: readonly RawBar[]): Promise<readonly Bar[]> {
-    const { symbol, interval, from, to, now } = query
+  async bars(query: BarsQuery, { files, zone, live }: Recording): Promise<readonly Bar[]> {
+    const { interval, from, to, now } = query
     const limit = Math.min(query.limit ?? BARS_MAX, BARS_MAX)
     const days = daysOf(zone)
     const length = INTERVAL_LENGTHS[interval]
@@ -52,7 +56,7 @@ export class RecordedHistory {
     const wanted = (bar: RawBar): boolean => bar.start >= from && bar.start < to
     const open = regrouped(live, startOf).filter(bar => wanted(bar) && bar.start <= now && endOf(bar.start) > now)
     for (const base of BASES[interval]) {
-      const rows = await this.#rows(symbol, base, {
+      const rows = await this.#rows(files, base, {
         from,
         to: Math.min(to + length, now),
         limit: limit * Math.ceil(length / LENGTHS[base])
@@ -64,13 +68,17 @@ export class RecordedHistory {
   }
 
   /** Rows that start at or after `from` and end by `to`: the newest `limit`, and somewhat more. */
-  async #rows(symbol: string, resolution: Resolution, stretch: { readonly from: Micros; readonly to: Micros; readonly limit: number }) {
+  async #rows(
+    all: readonly TapeFile[],
+    resolution: Resolution,
+    stretch: { readonly from: Micros; readonly to: Micros; readonly limit: number }
+  ): Promise<readonly RawBar[]> {
     const { from, to, limit } = stretch
-    const files = this.#catalog.files.filter(file => file.symbol === symbol && file.data === 'trade' && file.resolution === resolution)
+    const files = all.filter(file => file.data === 'trade' && file.rows.resolution === resolution)
     const parts: (readonly RawBar[])[] = []
     let count = 0
     for (const file of files.toReversed()) {
-      const start = file.date === null ? null : file.rows.midnight(file.date)
+      const start = file.rows.date === null ? null : file.rows.midnight(file.rows.date)
       if (start !== null && (start > to || start + DAY <= from)) continue
       const rows = (await this.#unpacked(file)).filter(row => row.start >= from && row.start + LENGTHS[resolution] <= to)
       parts.unshift(rows)
@@ -80,7 +88,7 @@ export class RecordedHistory {
     return parts.flat()
   }
 
-  #unpacked(file: RecordedFile): Promise<readonly RawBar[]> {
+  #unpacked(file: TapeFile): Promise<readonly RawBar[]> {
     const known = this.#kept.get(file)
     if (known !== undefined) {
       this.#kept.delete(file)
@@ -97,9 +105,9 @@ export class RecordedHistory {
   }
 }
 
-async function unpack({ rows, resolution }: RecordedFile): Promise<readonly RawBar[]> {
+async function unpack({ rows }: TapeFile): Promise<readonly RawBar[]> {
   const bars: RawBar[] = []
-  if (resolution === 'tick') {
+  if (rows.resolution === 'tick') {
     const second = byLength(LENGTHS.tick)
     for await (const ticks of tradeTicks(rows))
       for (const { at, price, size } of ticks)

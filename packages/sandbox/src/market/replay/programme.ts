@@ -2,8 +2,10 @@
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Micros } from '../../engine/types.ts'
-import type { Catalog, DataKind, RecordedFile } from '../lean/catalog.ts'
+import { parseFutureSymbol } from '../futures/months.ts'
+import type { Catalog, ContractArchive, DataKind, RecordedFile } from '../lean/catalog.ts'
 import type { Resolution } from '../lean/rows.ts'
+import { parseOptionSymbol } from '../options/occ.ts'
 import type { ReplaySetting } from '../setting.ts'
 
 /** One symbol's files, ascending by date, each the finest of its date. */
@@ -17,6 +19,9 @@ export interface Part {
 
 export interface Programme {
   readonly parts: readonly Part[]
+  /** The contracts of these dates, each date in its finest resolution, and behind them all else that is recorded of the same roots. */
+  readonly archives: { readonly played: readonly ContractArchive[]; readonly known: readonly ContractArchive[] }
+  readonly dates: { readonly first: string; readonly last: string }
   /** From the first date's midnight to the midnight after the last, in the zones of the data. */
   readonly window: { readonly from: Micros; readonly to: Micros }
   /** Where it begins: `at` of the first date, or where its window does. */
@@ -31,24 +36,55 @@ const INTRADAY: readonly Resolution[] = ['tick', 'second', 'minute']
 /** @throws Malformed when nothing, or too much, is recorded of what was asked for */
 export function programme(catalog: Catalog, setting: ReplaySetting): Programme {
   const resolutions = setting.resolution === null ? INTRADAY : [setting.resolution]
-  const usable = catalog.files.filter(file => resolutions.includes(file.resolution) && (setting.symbols?.includes(file.symbol) ?? true))
-  const { first, last } = setting.dates ?? defaultDates(usable, resolutions)
+  const usable = catalog.files.filter(file => resolutions.includes(file.resolution) && isWanted(setting, file.symbol))
+  const wanted = catalog.archives.filter(archive => isWantedRoot(setting, archive))
+  const played = wanted.filter(({ resolution }) => resolutions.includes(resolution))
+  const { first, last } = setting.dates ?? defaultDates([...usable, ...played], resolutions)
   const dates = datesBetween(first, last)
   const names = [...new Set(usable.map(file => file.symbol))]
   const parts = names.flatMap(symbol => part(catalog, symbol, { dates, resolutions, window: { first, last } }))
-  if (parts.length === 0)
+  const archives = finestArchives(played.filter(({ date }) => date !== null && date >= first && date <= last))
+  if (parts.length === 0 && archives.length === 0)
     throw new Malformed('the replay', 'of dates and symbols that are recorded in the folder', { first, last, symbols: setting.symbols })
   if (parts.length > SYMBOLS_MAX)
     throw new Malformed('the replay', `of at most ${SYMBOLS_MAX} symbols; name them with symbols=`, parts.length)
-  const rows = parts.flatMap(({ quotes, trades }) => [...quotes, ...trades]).map(file => file.rows)
+  const rows = [...parts.flatMap(({ quotes, trades }) => [...quotes, ...trades]), ...archives].map(file => file.rows)
   const from = Math.min(...rows.map(({ midnight }) => midnight(first)))
   const to = Math.max(...rows.map(({ midnight }) => midnight(last))) + DAY
-  return { parts, window: { from, to }, start: from + timeOfDay(setting.at) }
+  const known = wanted.filter(({ date, root }) => (date === null || date <= last) && archives.some(other => other.root === root))
+  return {
+    parts,
+    archives: { played: archives, known },
+    dates: { first, last },
+    window: { from, to },
+    start: from + timeOfDay(setting.at)
+  }
+}
+
+/** Whether the setting names the symbol, with or without the slash of a pair, or no symbols at all. */
+export function isWanted({ symbols }: ReplaySetting, symbol: string): boolean {
+  return symbols === null || symbols.some(named => named === symbol || named === symbol.replace('/', ''))
+}
+
+/** Contracts are wanted by their own symbol, or all of them by their underlying's or root's. */
+function isWantedRoot(setting: ReplaySetting, { root }: ContractArchive): boolean {
+  const roots = setting.symbols?.map(symbol => parseOptionSymbol(symbol)?.underlying ?? parseFutureSymbol(symbol)?.root ?? symbol)
+  return roots?.includes(root) ?? true
+}
+
+/** Of archives ordered by grain, the first of each root, kind and date. */
+function finestArchives(archives: readonly ContractArchive[]): readonly ContractArchive[] {
+  const first = new Map<string, ContractArchive>()
+  for (const archive of archives) {
+    const name = [archive.asset, archive.root, archive.data, archive.date].join(' ')
+    if (!first.has(name)) first.set(name, archive)
+  }
+  return [...first.values()]
 }
 
 /** The earliest date of the finest recording. */
 function defaultDates(
-  files: readonly RecordedFile[],
+  files: readonly Pick<RecordedFile, 'resolution' | 'date'>[],
   resolutions: readonly Resolution[]
 ): { readonly first: string; readonly last: string } {
   for (const resolution of resolutions) {

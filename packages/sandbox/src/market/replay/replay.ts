@@ -1,25 +1,31 @@
 /** The market as it was recorded: every tape merged by time, with sessions and interventions between them. */
+import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { MarketCommand, Micros, QuoteCommand, SessionCommand } from '../../engine/types.ts'
 import { BarSeries } from '../bar-series.ts'
 import { checkedPrice, shownPrice } from '../control-price.ts'
+import { type CalendarChoice, NEW_YORK } from '../hours.ts'
 import { recordedInstrument } from '../instruments.ts'
 import type { Catalog } from '../lean/catalog.ts'
-import { type CalendarChoice, Session } from '../sessions.ts'
+import { Session } from '../sessions.ts'
 import type { ReplaySetting } from '../setting.ts'
 import {
   type Bar,
   type BarsQuery,
   type Delivery,
+  type FeedCommand,
   type Instrument,
   MARKETS,
   type Market,
   type MarketControl,
   type MarketGroup,
+  type OptionFigures,
   UnknownSymbol
 } from '../types.ts'
+import { type RecordedContract, recordedContracts } from './contracts.ts'
+import { FollowedContracts } from './followed.ts'
 import { RecordedHistory } from './history.ts'
-import { type Programme, programme } from './programme.ts'
-import { Tape } from './tape.ts'
+import { isWanted, type Programme, programme } from './programme.ts'
+import { Tape, type TapeFile } from './tape.ts'
 
 /** A delivery ends behind the instant in which it reaches so many commands. */
 const PORTION = 4_096
@@ -35,6 +41,8 @@ type Intervention =
 
 interface Listed {
   readonly instrument: Instrument
+  /** What is recorded of it. */
+  readonly files: readonly TapeFile[]
   readonly seconds: BarSeries
   readonly minutes: BarSeries
 }
@@ -45,6 +53,8 @@ interface Listed {
  */
 export async function openReplay(catalog: Catalog, setting: ReplaySetting, calendar: CalendarChoice): Promise<Replay> {
   const plan = programme(catalog, setting)
+  const all = await recordedContracts(catalog, plan, calendar)
+  const contracts = new Map([...all].filter(([, { instrument }]) => isWantedContract(setting, instrument)))
   // Quotes before trades of the same instant: a print happens at the prices shown.
   const tapes = [
     ...plan.parts.map(part => new Tape(part.quotes, plan.window)),
@@ -56,13 +66,20 @@ export async function openReplay(catalog: Catalog, setting: ReplaySetting, calen
     for (const tape of tapes) await tape.close()
     throw fault
   }
-  const first = Math.min(...tapes.map(tape => tape.head?.at ?? plan.window.to))
-  return new Replay({ catalog, plan, tapes, calendar, startsAt: setting.at === null ? first : plan.start })
+  const firsts = tapes.length > 0 ? tapes.map(tape => tape.head?.at ?? plan.window.to) : [plan.window.from]
+  const startsAt = setting.at === null ? Math.min(...firsts) : plan.start
+  return new Replay({ catalog, plan, contracts, tapes, calendar, startsAt })
+}
+
+/** Contracts are wanted by their own symbol, or by their underlying's or root's. */
+function isWantedContract(setting: ReplaySetting, { symbol, option, future }: Instrument): boolean {
+  return isWanted(setting, symbol) || isWanted(setting, option?.underlying ?? future?.root ?? symbol)
 }
 
 interface Parts {
   readonly catalog: Catalog
   readonly plan: Programme
+  readonly contracts: ReadonlyMap<string, RecordedContract>
   readonly tapes: readonly Tape[]
   readonly calendar: CalendarChoice
   readonly startsAt: Micros
@@ -73,10 +90,16 @@ export class Replay implements Market {
   readonly instruments: readonly Instrument[]
   readonly startsAt: Micros
   readonly endsAt: Micros
-  readonly #tapes: readonly Tape[]
+  /** Of what is always delivered: quotes, then trades. */
+  readonly #standing: readonly Tape[]
+  /** Those and the followed contracts': all quotes before all trades. */
+  #tapes: readonly Tape[]
+  readonly #closing: Tape[] = []
+  readonly #contracts: ReadonlyMap<string, RecordedContract>
+  readonly #followed: FollowedContracts
   readonly #sessions: readonly Session[]
-  readonly #history: RecordedHistory
-  readonly #listed: ReadonlyMap<string, Listed>
+  readonly #history = new RecordedHistory()
+  readonly #listed: Map<string, Listed>
   readonly #interventions: Intervention[] = []
   readonly #halted = new Set<string>()
   /** The last quote of each symbol that came while its prices were not to come. */
@@ -86,21 +109,24 @@ export class Replay implements Market {
   #through: Micros
 
   /** Use {@link openReplay}. */
-  constructor({ catalog, plan, tapes, calendar, startsAt }: Parts) {
-    this.instruments = plan.parts.map(({ symbol, asset, venue }) => recordedInstrument(symbol, asset, venue))
+  constructor({ catalog, plan, contracts, tapes, calendar, startsAt }: Parts) {
+    this.instruments = plan.parts.map(part => recordedInstrument(part, calendar))
     this.startsAt = startsAt
     this.endsAt = plan.window.to
     this.#through = startsAt - 1
+    this.#standing = tapes
     this.#tapes = tapes
-    this.#sessions = MARKETS.filter(group => this.instruments.some(({ market }) => market === group)).map(
-      group => new Session(group, calendar)
-    )
-    this.#history = new RecordedHistory(catalog)
-    const minute = 60_000_000
+    this.#contracts = contracts
+    this.#followed = new FollowedContracts(contracts, plan.window)
+    const traded = [...this.instruments, ...[...contracts.values()].map(({ instrument }) => instrument)]
+    this.#sessions = MARKETS.filter(group => traded.some(({ market }) => market === group)).map(group => new Session(group, calendar))
     this.#listed = new Map(
       this.instruments.map(instrument => [
         instrument.symbol,
-        { instrument, seconds: new BarSeries(1_000_000, 2), minutes: new BarSeries(minute, LIVE_MINUTES_MAX) }
+        listed(
+          instrument,
+          catalog.files.filter(file => file.symbol === instrument.symbol)
+        )
       ])
     )
   }
@@ -111,16 +137,19 @@ export class Replay implements Market {
    */
   async next(asked: Micros): Promise<Delivery> {
     const until = asked === Number.POSITIVE_INFINITY ? this.endsAt : asked
-    const commands: MarketCommand[] = []
+    const commands: FeedCommand[] = []
     if (!this.#begun && until >= this.startsAt) await this.#begin(commands)
     if (!this.#begun) return { commands, through: until }
+    await this.#change(until, commands)
     for (;;) {
       const tape = this.#earliest()
       const session = this.#dueSession()
       const [intervention] = this.#interventions
       const sessionAt = session?.due.at ?? Number.POSITIVE_INFINITY
       const tapeAt = tape?.head?.at ?? Number.POSITIVE_INFINITY
-      const at = Math.min(sessionAt, tapeAt, intervention?.at ?? Number.POSITIVE_INFINITY)
+      const event = this.#followed.due
+      const eventAt = event?.at ?? Number.POSITIVE_INFINITY
+      const at = Math.min(sessionAt, tapeAt, eventAt, intervention?.at ?? Number.POSITIVE_INFINITY)
       const full = commands.length >= PORTION && at > (commands.at(-1)?.at ?? at)
       if (at > until || at === Number.POSITIVE_INFINITY || full) {
         this.#through = Math.max(this.#through, full ? Math.min(until, at - 1) : until)
@@ -129,6 +158,9 @@ export class Replay implements Market {
       if (session !== null && sessionAt === at) {
         session.session.told(session.due)
         commands.push(session.due)
+      } else if (event !== null && eventAt === at) {
+        for (const command of this.#followed.take(event)) commands.push(command)
+        this.unfollow(event.ended)
       } else if (tape?.head != null && tapeAt === at) {
         this.#play(tape.head, commands)
         tape.take()
@@ -140,10 +172,48 @@ export class Replay implements Market {
     }
   }
 
+  find(symbol: string, at: Micros): Instrument | null {
+    const contract = this.#contracts.get(symbol)
+    if (contract !== undefined) return contract.lastTradeAt > at ? contract.instrument : null
+    return this.#listed.get(symbol)?.instrument ?? null
+  }
+
+  futures(at: Micros): readonly Instrument[] {
+    return this.#existing(at).filter(({ kind }) => kind === 'FUT')
+  }
+
+  expirations(underlying: string, at: Micros): readonly string[] {
+    const options = this.#existing(at).flatMap(({ option }) => (option?.underlying === underlying ? [option.expiration] : []))
+    return [...new Set(options)]
+  }
+
+  chain(underlying: string, expiration: string, at: Micros): readonly Instrument[] {
+    return this.#existing(at).filter(({ option }) => option?.underlying === underlying && option.expiration === expiration)
+  }
+
+  follow(symbols: Iterable<string>): void {
+    this.#followed.follow(symbols)
+  }
+
+  unfollow(symbols: Iterable<string>): void {
+    this.#closing.push(...this.#followed.unfollow(symbols))
+    this.#order()
+  }
+
+  figures(symbol: string, at: Micros): OptionFigures | null {
+    return this.#followed.figures(symbol, at)
+  }
+
+  priceOf(symbol: string): Decimal | null {
+    return this.#followed.priceOf(symbol)
+  }
+
   async bars(query: BarsQuery): Promise<readonly Bar[]> {
-    const { instrument, seconds, minutes } = this.#find(query.symbol)
-    const live = query.interval === '1s' ? seconds : minutes
-    return this.#history.bars(query, instrument.kind === 'STK' ? 'America/New_York' : 'UTC', live.since(0))
+    const { instrument, seconds, minutes, files } = this.#find(query.symbol)
+    const live = (query.interval === '1s' ? seconds : minutes).since(0)
+    // Days of futures are recorded as days of UTC.
+    const zone = instrument.kind === 'STK' || instrument.kind === 'OPT' ? NEW_YORK : 'UTC'
+    return this.#history.bars(query, { files, zone, live })
   }
 
   phaseAt(market: MarketGroup, at: Micros): ReturnType<Market['phaseAt']> {
@@ -165,11 +235,30 @@ export class Replay implements Market {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const tape of this.#tapes) await tape.close()
+    for (const tape of [...this.#tapes, ...this.#closing]) await tape.close()
+  }
+
+  /** Begins and ends what is followed since the last delivery. */
+  async #change(until: Micros, commands: FeedCommand[]): Promise<void> {
+    for (const tape of this.#closing.splice(0)) await tape.close()
+    const at = this.#through + 1
+    if (!this.#followed.hasAsked || at > until) return
+    await this.#followed.open(at, commands, command => this.#remember(command))
+    this.#order()
+  }
+
+  #order(): void {
+    const { quotes, trades } = this.#followed.tapes()
+    const firstTrade = this.#standing.length / 2
+    this.#tapes = [...this.#standing.slice(0, firstTrade), ...quotes, ...this.#standing.slice(firstTrade), ...trades]
+  }
+
+  #existing(at: Micros): readonly Instrument[] {
+    return [...this.#contracts.values()].filter(({ lastTradeAt }) => lastTradeAt > at).map(({ instrument }) => instrument)
   }
 
   /** Passes over what lies before the start, and shows the market as it stood there. */
-  async #begin(commands: MarketCommand[]): Promise<void> {
+  async #begin(commands: FeedCommand[]): Promise<void> {
     this.#begun = true
     for (let tape = this.#earliest(); tape?.head != null && tape.head.at < this.startsAt; tape = this.#earliest()) {
       if (tape.head.type === 'quote') this.#withheld.set(tape.head.symbol, tape.head)
@@ -185,7 +274,7 @@ export class Replay implements Market {
     this.#release(this.startsAt, commands)
   }
 
-  #play(command: MarketCommand, commands: MarketCommand[]): void {
+  #play(command: MarketCommand, commands: FeedCommand[]): void {
     if (command.type !== 'quote' && command.type !== 'trade') return
     if (!this.#paused && !this.#halted.has(command.symbol)) {
       this.#remember(command)
@@ -194,13 +283,14 @@ export class Replay implements Market {
   }
 
   #remember(command: MarketCommand): void {
+    this.#followed.remember(command)
     if (command.type !== 'trade') return
-    const listed = this.#listed.get(command.symbol)
+    const listed = this.#known(command.symbol)
     listed?.seconds.add(command.at, command.price, command.size)
     listed?.minutes.add(command.at, command.price, command.size)
   }
 
-  #intervene(intervention: Intervention, commands: MarketCommand[]): void {
+  #intervene(intervention: Intervention, commands: FeedCommand[]): void {
     const { at } = intervention
     switch (intervention.type) {
       case 'price':
@@ -221,7 +311,7 @@ export class Replay implements Market {
   }
 
   /** Shows again what is quoted now where prices have come back. */
-  #release(at: Micros, commands: MarketCommand[]): void {
+  #release(at: Micros, commands: FeedCommand[]): void {
     for (const [symbol, quote] of this.#withheld) {
       if (this.#halted.has(symbol)) continue
       this.#withheld.delete(symbol)
@@ -261,12 +351,26 @@ export class Replay implements Market {
   }
 
   #find(symbol: string): Listed {
-    const listed = this.#listed.get(symbol)
-    if (listed === undefined) throw new UnknownSymbol(symbol)
-    return listed
+    const found = this.#known(symbol)
+    if (found === null) throw new UnknownSymbol(symbol)
+    return found
+  }
+
+  #known(symbol: string): Listed | null {
+    const known = this.#listed.get(symbol)
+    if (known !== undefined) return known
+    const contract = this.#contracts.get(symbol)
+    if (contract === undefined) return null
+    const made = listed(contract.instrument, contract.files)
+    this.#listed.set(symbol, made)
+    return made
   }
 
   #session(market: MarketGroup): Session {
     return this.#sessions.find(session => session.market === market) ?? new Session(market, 'always')
   }
+}
+
+function listed(instrument: Instrument, files: readonly TapeFile[]): Listed {
+  return { instrument, files, seconds: new BarSeries(1_000_000, 2), minutes: new BarSeries(60_000_000, LIVE_MINUTES_MAX) }
 }

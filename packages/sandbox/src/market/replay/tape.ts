@@ -1,8 +1,7 @@
 /** One symbol's recorded quotes or trades as a tape of commands: read ahead in small pieces, file after file. */
 import { regularSession, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
 import type { MarketCommand, Micros } from '../../engine/types.ts'
-import type { RecordedFile } from '../lean/catalog.ts'
-import { quoteBars, type Resolution, tradeBars, tradeTicks } from '../lean/rows.ts'
+import { quoteBars, type Resolution, type RowFile, tradeBars, tradeTicks } from '../lean/rows.ts'
 import { barPrints, barQuotes, tickPrint } from './expand.ts'
 
 const LENGTHS: { readonly [Name in Exclude<Resolution, 'tick'>]: Micros } = {
@@ -10,6 +9,13 @@ const LENGTHS: { readonly [Name in Exclude<Resolution, 'tick'>]: Micros } = {
   minute: 60_000_000,
   hour: 3_600_000_000,
   daily: 86_400_000_000
+}
+
+/** A recorded file of quotes or trades of one symbol. */
+export interface TapeFile {
+  readonly symbol: string
+  readonly data: 'trade' | 'quote'
+  readonly rows: RowFile
 }
 
 /** Holds one piece of a file (some thousand commands) at a time. */
@@ -20,7 +26,7 @@ export class Tape {
   #ended = false
 
   /** @param files one symbol's files of one kind, ascending; @param window rows outside it are passed over */
-  constructor(files: readonly RecordedFile[], window: { readonly from: Micros; readonly to: Micros }) {
+  constructor(files: readonly TapeFile[], window: { readonly from: Micros; readonly to: Micros }) {
     this.#pieces = pieces(files, window)
   }
 
@@ -55,7 +61,7 @@ export class Tape {
 }
 
 async function* pieces(
-  files: readonly RecordedFile[],
+  files: readonly TapeFile[],
   { from, to }: { readonly from: Micros; readonly to: Micros }
 ): AsyncGenerator<readonly MarketCommand[]> {
   for (const file of files)
@@ -66,13 +72,14 @@ async function* pieces(
     }
 }
 
-async function* commands(file: RecordedFile): AsyncGenerator<readonly MarketCommand[]> {
-  const { symbol, rows, resolution } = file
+async function* commands(file: TapeFile): AsyncGenerator<readonly MarketCommand[]> {
+  const { symbol, rows } = file
+  const { resolution } = rows
   if (resolution === 'tick') {
     for await (const ticks of tradeTicks(rows)) yield ticks.flatMap(tick => tickPrint(symbol, tick))
     return
   }
-  const place = placement(file, LENGTHS[resolution])
+  const place = placement(rows, LENGTHS[resolution])
   if (file.data === 'trade')
     for await (const bars of tradeBars(rows))
       yield bars.flatMap(bar => {
@@ -88,7 +95,7 @@ async function* commands(file: RecordedFile): AsyncGenerator<readonly MarketComm
 }
 
 // Hour and daily bars of shares are of the regular session alone, so their prints belong into it.
-function placement({ asset, resolution }: RecordedFile, length: Micros): (at: Micros) => { readonly at: Micros; readonly length: Micros } {
+function placement({ asset, resolution }: RowFile, length: Micros): (at: Micros) => { readonly at: Micros; readonly length: Micros } {
   if (asset !== 'equity' || (resolution !== 'hour' && resolution !== 'daily')) return at => ({ at, length })
   const calendar = usEquityCalendar()
   return at => {

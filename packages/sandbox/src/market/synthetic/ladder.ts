@@ -1,30 +1,46 @@
 /** The displayed book around a price: ten levels a side. */
 import type { Micros, QuoteCommand, QuoteLevel, TradeCommand } from '../../engine/types.ts'
+import { billionths } from '../lean/numbers.ts'
 import { draw } from './chance.ts'
 import type { Profile } from './profiles.ts'
 import { PRINT_DELAY, type Slot } from './walk.ts'
 
 export const LEVELS = 10
 
-/** What a tick and a unit are worth, in billionths: powers of ten. */
-export interface Scale {
-  readonly tick: bigint
-  readonly unit: bigint
+/** What one of a count is worth: `factor` of the decimal place `places`, in all `billionths`. A quarter is 25 hundredths. */
+export interface Worth {
+  readonly billionths: bigint
+  readonly factor: number
+  readonly places: number
 }
+
+/** What a tick and a unit are worth. */
+export interface Scale {
+  readonly tick: Worth
+  readonly unit: Worth
+}
+
+const PLACES = 9
+
+/** @param decimal a plain decimal above zero */
+export function worthOf(decimal: string): Worth {
+  const value = billionths(decimal)
+  let factor = value
+  let places = PLACES
+  for (; places > 0 && factor % 10n === 0n; places--) factor /= 10n
+  return { billionths: value, factor: Number(factor), places }
+}
+
+/** How a symbol is shown: {@link Profile} has the meaning of each. */
+export type Looks = Pick<Profile, 'symbol' | 'spread' | 'step' | 'size'>
 
 /**
  * The book of an update, at most ten levels a side, and its print if it has one: a buyer's at the ask or a seller's at the bid, never for more than
  * is shown there.
- * @param shift ticks the symbol was moved by hand
  */
-export function shown(
-  profile: Profile,
-  scale: Scale,
-  slot: Slot,
-  shift: number
-): { readonly quote: QuoteCommand; readonly print: TradeCommand | null } {
+export function shown(profile: Looks, scale: Scale, slot: Slot): { readonly quote: QuoteCommand; readonly print: TradeCommand | null } {
   const { symbol } = profile
-  const price = shifted(slot.price, shift)
+  const { price } = slot
   const spread = profile.spread + (slot.chance % 3 === 0 ? 1 : 0)
   const bought = (slot.chance & 4) === 0
   const bid = bought ? price - spread : price
@@ -61,7 +77,7 @@ interface Side {
   readonly least: number
 }
 
-function side(profile: Profile, scale: Scale, { best, step, chance, least }: Side): readonly QuoteLevel[] {
+function side(profile: Looks, scale: Scale, { best, step, chance, least }: Side): readonly QuoteLevel[] {
   const levels: QuoteLevel[] = []
   for (let level = 0; level < LEVELS; level++) {
     const price = best + level * step
@@ -73,10 +89,10 @@ function side(profile: Profile, scale: Scale, { best, step, chance, least }: Sid
   return levels
 }
 
+/** A count of what is worth so much, as the shortest decimal. */
 // Twenty levels an update, some dozens of updates a second: by digits it takes a fraction of what big integers take.
-function text(count: number, worth: bigint): string {
-  const places = 10 - worth.toString().length
-  const digits = String(count).padStart(places + 1, '0')
+export function text(count: number, { factor, places }: Worth): string {
+  const digits = String(count * factor).padStart(places + 1, '0')
   if (places === 0) return digits
   const fraction = digits.slice(-places).replace(/0+$/, '')
   const whole = digits.slice(0, -places)

@@ -1,13 +1,14 @@
 /** One synthetic symbol: its walk, what was done to it by hand, and what it looks like to the engine and in bars. */
+import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { MarketCommand, Micros, QuoteCommand } from '../../engine/types.ts'
-import { billionths } from '../lean/numbers.ts'
+import { fromBillionths } from '../lean/numbers.ts'
 import type { Session } from '../sessions.ts'
 import { Timeline } from '../timeline.ts'
 import type { Instrument } from '../types.ts'
-import { print, type Scale, shifted, shown } from './ladder.ts'
+import { type Looks, print, type Scale, shifted, shown, worthOf } from './ladder.ts'
 import type { Profile } from './profiles.ts'
 import type { Shape } from './split.ts'
-import { type Node, PRINT_DELAY, type Slot, Walk } from './walk.ts'
+import { type Node, PRINT_DELAY, type Slot, Walk, type WalkOptions } from './walk.ts'
 
 /** Prices set by hand that bars remember as prints; the oldest beyond it are forgotten. */
 const SET_MAX = 1_000
@@ -17,11 +18,29 @@ interface Made {
   readonly price: number
 }
 
+/** Makes the walk's prices those of something derived from it, such as a futures month. */
+export interface Derivation {
+  readonly looks: Looks
+  /** What the walk itself counts prices in, a plain decimal. */
+  readonly walkTick: string
+  /** See {@link WalkOptions}. */
+  readonly liquidity: NonNullable<WalkOptions['liquidity']>
+  /** Moves of the walk's own symbol, which this one follows; null: the walk is nobody's. */
+  readonly base: SyntheticSymbol | null
+  /** Never falls when `price` rises, and is the same all through a day of the walk: so bars stay what their parts make. In ticks of the derived. */
+  priceOf(price: number, at: Micros): number
+}
+
 export interface SymbolParts {
   readonly seed: string
   readonly instrument: Instrument
+  /** Of its walk. */
   readonly profile: Profile
+  /** Left out: the walk is its own. */
+  readonly derived?: Derivation
   readonly session: Session
+  /** The days of the walk begin at midnight here. */
+  readonly zone: string
   /** Of the whole market. */
   readonly paused: Timeline<boolean>
   readonly rate: number
@@ -30,7 +49,8 @@ export interface SymbolParts {
 export class SyntheticSymbol {
   readonly instrument: Instrument
   readonly session: Session
-  readonly #profile: Profile
+  readonly #looks: Looks
+  readonly #derived: Derivation | null
   readonly #scale: Scale
   readonly #walk: Walk
   readonly #paused: Timeline<boolean>
@@ -38,18 +58,20 @@ export class SyntheticSymbol {
   readonly #shift = new Timeline(0)
   readonly #made: Made[] = []
 
-  constructor({ seed, instrument, profile, session, paused, rate }: SymbolParts) {
+  constructor({ seed, instrument, profile, derived, session, zone, paused, rate }: SymbolParts) {
     this.instrument = instrument
     this.session = session
-    this.#profile = profile
+    this.#looks = derived?.looks ?? profile
+    this.#derived = derived ?? null
     this.#paused = paused
-    this.#scale = { tick: billionths(instrument.tick), unit: billionths(profile.unit) }
-    this.#walk = new Walk(seed, profile, { tick: this.#scale.tick, zone: session.calendar.zone, rate })
+    this.#scale = { tick: worthOf(instrument.tick), unit: worthOf(profile.unit) }
+    const tick = worthOf(derived?.walkTick ?? instrument.tick).billionths
+    this.#walk = new Walk(seed, profile, { tick, zone, rate, ...(derived === undefined ? {} : { liquidity: derived.liquidity }) })
   }
 
   /** Whether prices come at that instant. */
   active(at: Micros): boolean {
-    return this.session.phaseAt(at) !== 'closed' && !this.#halted.valueAt(at) && !this.#paused.valueAt(at)
+    return this.session.phaseAt(at) !== 'closed' && !this.heldBack(at)
   }
 
   halt(halted: boolean, at: Micros): void {
@@ -58,8 +80,8 @@ export class SyntheticSymbol {
 
   /** From `at` on the walk goes on from this price, in billionths. @returns what the engine is shown of it, nothing while no prices come */
   move(price: bigint, at: Micros): readonly MarketCommand[] {
-    const target = Number(price / this.#scale.tick)
-    this.#shift.set(at, target - this.#walk.slotAt(at).price)
+    const target = Number(price / this.#scale.tick.billionths)
+    this.#shift.set(at, target - this.#unshifted(this.#walk.slotAt(at).price, at))
     if (!this.active(at)) return []
     this.#made.push({ at, price: target })
     if (this.#made.length > SET_MAX) this.#made.shift()
@@ -68,8 +90,43 @@ export class SyntheticSymbol {
 
   /** The book as it stands at an instant. */
   quoteAt(at: Micros): QuoteCommand {
-    const { quote } = shown(this.#profile, this.#scale, { ...this.#walk.slotAt(at), size: 0 }, this.#shift.valueAt(at))
+    const slot = this.#walk.slotAt(at)
+    const { quote } = shown(this.#looks, this.#scale, { ...slot, price: this.#price(slot.price, at), size: 0 })
     return { ...quote, at }
+  }
+
+  /** In ticks: where the last update left it. */
+  priceAt(at: Micros): number {
+    return this.#price(this.#walk.priceAt(at), at)
+  }
+
+  /** As {@link priceAt} at the beginning of a minute, and cheaper: the minute before is over and the next has not moved yet. */
+  priceAtMinute(start: Micros): number {
+    return this.#price(this.#walk.minuteAt(start).open, start)
+  }
+
+  /** As {@link priceAt}, at or just after the beginning of an hour. */
+  priceAtHour(at: Micros): number {
+    return this.#price(this.#walk.hourAt(at).open, at)
+  }
+
+  /** How many ticks it was moved by hand by then. */
+  shiftAt(at: Micros): number {
+    return this.#shift.valueAt(at)
+  }
+
+  /** Whether it was moved by hand after `from` and before `to`. */
+  movesWithin(from: Micros, to: Micros): boolean {
+    return this.#shift.changesWithin(from, to) || this.#derived?.base?.movesWithin(from, to) === true
+  }
+
+  /** Whether prices are kept from coming by hand. */
+  heldBack(at: Micros): boolean {
+    return this.#halted.valueAt(at) || this.#paused.valueAt(at)
+  }
+
+  textOf(ticks: number): Decimal {
+    return fromBillionths(BigInt(ticks) * this.#scale.tick.billionths)
   }
 
   /** Every update after `from`, up to and including `until`; both in one minute. */
@@ -78,7 +135,7 @@ export class SyntheticSymbol {
       if (slot.at > until) break
       // The print of an update follows it, and may fall into the next delivery.
       if (slot.at + PRINT_DELAY <= from || !this.active(slot.at)) continue
-      const { quote, print } = shown(this.#profile, this.#scale, slot, this.#shift.valueAt(slot.at))
+      const { quote, print } = shown(this.#looks, this.#scale, { ...slot, price: this.#price(slot.price, slot.at) })
       if (slot.at > from) into.push(quote)
       if (print !== null && print.at > from && print.at <= until) into.push(print)
     }
@@ -116,9 +173,9 @@ export class SyntheticSymbol {
 
   toRaw(start: Micros, shape: Shape) {
     const { tick, unit } = this.#scale
-    const price = (ticks: number): bigint => BigInt(ticks) * tick
+    const price = (ticks: number): bigint => BigInt(ticks) * tick.billionths
     const { open, high, low, close, volume } = shape
-    return { start, open: price(open), high: price(high), low: price(low), close: price(close), volume: BigInt(volume) * unit }
+    return { start, open: price(open), high: price(high), low: price(low), close: price(close), volume: BigInt(volume) * unit.billionths }
   }
 
   #inFour(node: Node, into: MarketCommand[]): void {
@@ -129,7 +186,7 @@ export class SyntheticSymbol {
     for (const [index, price] of path.entries()) {
       const at = node.start + Math.floor(((node.end - node.start) * (2 * index + 1)) / 8)
       const size = index === 3 ? volume - 3 * quarter : quarter
-      const { quote, print } = shown(this.#profile, this.#scale, { at, price, size, chance: index * 4 }, this.#shift.valueAt(at))
+      const { quote, print } = shown(this.#looks, this.#scale, { at, price: this.#price(price, at), size, chance: index * 4 })
       into.push(quote)
       if (print !== null) into.push(print)
     }
@@ -147,26 +204,30 @@ export class SyntheticSymbol {
 
   /** Nothing was done to it by hand, and it is open or closed throughout. */
   #isPlain({ start, end }: Node): boolean {
-    const touched = [this.#halted, this.#paused, this.#shift].some(timeline => timeline.changesWithin(start, end))
+    const touched = this.#halted.changesWithin(start, end) || this.#paused.changesWithin(start, end) || this.movesWithin(start, end)
     return !touched && !this.session.changesWithin(start, end)
   }
 
   #moved(node: Node): Shape {
-    const shift = this.#shift.valueAt(node.start)
-    const { open, high, low, close } = node
-    return {
-      open: shifted(open, shift),
-      high: shifted(high, shift),
-      low: shifted(low, shift),
-      close: shifted(close, shift),
-      volume: node.volume
-    }
+    const { start, open, high, low, close, volume } = node
+    const price = (walked: number): number => this.#price(walked, start)
+    return { open: price(open), high: price(high), low: price(low), close: price(close), volume }
+  }
+
+  #price(walked: number, at: Micros): number {
+    return shifted(this.#unshifted(walked, at), this.#shift.valueAt(at))
+  }
+
+  #unshifted(walked: number, at: Micros): number {
+    const derived = this.#derived
+    if (derived === null) return walked
+    return derived.priceOf(derived.base === null ? walked : shifted(walked, derived.base.shiftAt(at)), at)
   }
 
   #prints(minute: Node): readonly (Shape & { readonly at: Micros })[] {
     const walked = this.#walk.slots(minute).filter(slot => slot.size > 0 && this.active(slot.at))
     const made = this.#made.filter(({ at }) => at >= minute.start && at < minute.end).map(set => flat(set.at, set.price, 1))
-    const prints = walked.map((slot: Slot) => flat(slot.at + PRINT_DELAY, shifted(slot.price, this.#shift.valueAt(slot.at)), slot.size))
+    const prints = walked.map((slot: Slot) => flat(slot.at + PRINT_DELAY, this.#price(slot.price, slot.at), slot.size))
     return [...prints, ...made].toSorted((a, b) => a.at - b.at)
   }
 }

@@ -1,26 +1,30 @@
 /** The synthetic market: seeded, never out of data, the same for everybody who asks with the same seed. */
-import { regularSession } from '@trunkline/core/domain/calendar/index'
-import type { MarketCommand, Micros } from '../../engine/types.ts'
-import { byLength, INTERVAL_LENGTHS, toBar } from '../bar-series.ts'
+import type { Decimal } from '@trunkline/core/domain/decimal'
+import type { Micros } from '../../engine/types.ts'
 import { checkedPrice } from '../control-price.ts'
-import { daysOf } from '../day-starts.ts'
-import { INSTRUMENTS } from '../instruments.ts'
-import { type CalendarChoice, Session } from '../sessions.ts'
+import type { CalendarChoice } from '../hours.ts'
+import { listedInstruments } from '../instruments.ts'
+import { Session } from '../sessions.ts'
 import { Timeline } from '../timeline.ts'
 import {
-  BARS_MAX,
   type Bar,
   type BarsQuery,
   type Delivery,
+  type FeedCommand,
   type Instrument,
   MARKETS,
   type Market,
   type MarketControl,
   type MarketGroup,
+  type OptionFigures,
   UnknownSymbol
 } from '../types.ts'
+import { Contracts } from './contracts.ts'
+import { optionBars } from './option-bars.ts'
+import { OptionContract } from './option-contract.ts'
 import { PROFILES } from './profiles.ts'
 import { SyntheticSymbol } from './symbol.ts'
+import { symbolBars } from './symbol-bars.ts'
 
 export interface SyntheticOptions {
   readonly seed: string
@@ -29,6 +33,8 @@ export interface SyntheticOptions {
   readonly updatesPerSecond?: number
 }
 
+/** Billionths. */
+const CENT = 10_000_000n
 const MINUTE: Micros = 60_000_000
 const HOUR: Micros = 3_600_000_000
 /** A longer way to go is passed over in minutes of four updates each … */
@@ -38,8 +44,6 @@ const BY_HOUR_BEYOND: Micros = 6 * HOUR
 /** What one delivery of minutes, and of hours, covers. */
 const MINUTES_STRIDE: Micros = 20 * MINUTE
 const HOURS_STRIDE: Micros = 24 * HOUR
-/** No bars before it. */
-const EARLIEST: Micros = Date.UTC(2000, 0, 1) * 1_000
 
 /** @throws RangeError on a rate outside its bounds */
 export function openSynthetic(options: SyntheticOptions): SyntheticMarket {
@@ -48,28 +52,39 @@ export function openSynthetic(options: SyntheticOptions): SyntheticMarket {
 
 export class SyntheticMarket implements Market {
   readonly kind = 'synthetic'
-  readonly instruments: readonly Instrument[] = INSTRUMENTS
+  readonly instruments: readonly Instrument[]
   readonly startsAt = null
   readonly endsAt = null
   readonly #sessions: readonly Session[]
   readonly #symbols: ReadonlyMap<string, SyntheticSymbol>
+  readonly #contracts: Contracts
   readonly #paused = new Timeline(false)
   /** What was done by hand and is not delivered yet, ascending. */
-  #made: readonly MarketCommand[] = []
+  #made: readonly FeedCommand[] = []
   #through: Micros | null = null
 
   constructor({ seed, calendar, updatesPerSecond: rate = 2 }: SyntheticOptions) {
     if (!(rate >= 0.2 && rate <= 20)) throw new RangeError(`updates per second must be from 0.2 to 20, was ${rate}`)
-    const sessions = new Map(MARKETS.map(group => [group, new Session(group, calendar)] as const))
-    this.#sessions = [...sessions.values()]
+    this.instruments = listedInstruments(calendar)
+    this.#sessions = MARKETS.map(group => new Session(group, calendar))
+    const paused = this.#paused
     this.#symbols = new Map(
-      INSTRUMENTS.map(instrument => {
+      this.instruments.map(instrument => {
         const profile = PROFILES.find(({ symbol }) => symbol === instrument.symbol)
         const session = this.#sessions.find(({ market }) => market === instrument.market)
         if (profile === undefined || session === undefined) throw new Error(`${instrument.symbol} is listed without a profile or a session`)
-        return [instrument.symbol, new SyntheticSymbol({ seed, instrument, profile, session, paused: this.#paused, rate })]
+        const { zone } = session.calendar
+        return [instrument.symbol, new SyntheticSymbol({ seed, instrument, profile, session, zone, paused, rate })]
       })
     )
+    this.#contracts = new Contracts({
+      seed,
+      choice: calendar,
+      rate,
+      paused,
+      sessionOf: group => this.#session(group),
+      symbolOf: symbol => this.#symbols.get(symbol) ?? null
+    })
   }
 
   /**
@@ -80,36 +95,63 @@ export class SyntheticMarket implements Market {
     if (this.#through === null) return this.#begin(until)
     const from = this.#through
     if (until <= from) return { commands: [], through: until }
+    const commands: FeedCommand[] = []
+    this.#contracts.begin(from + 1, commands)
     const summarised = this.#summarised(from, until)
     const through = summarised?.through ?? Math.min(until, from + MINUTE - ((from + 1) % MINUTE))
-    const commands = [
-      ...this.#phaseChanges(from, through),
-      ...this.#takeMade(through),
-      ...(summarised?.commands ?? this.#updates(from, through))
-    ]
+    this.#phaseChanges(from, through, commands)
+    this.#contracts.ends(from, through, commands)
+    commands.push(...this.#takeMade(through))
+    if (summarised === null) this.#updates(from, through, commands)
+    else for (const command of summarised.commands) commands.push(command)
     this.#through = through
     // Sorting is stable: at one instant phases come first, then what was done by hand, then symbols in their order.
     return { commands: commands.sort((a, b) => a.at - b.at), through }
   }
 
-  /** Bars of any time since 2000, exactly what the updates of that time make, up to `now`. */
-  async bars({ symbol, interval, from, to, now, limit = BARS_MAX }: BarsQuery): Promise<readonly Bar[]> {
-    const found = this.#find(symbol)
-    const { calendar } = found.session
-    const days = daysOf(calendar.zone)
-    const length = INTERVAL_LENGTHS[interval]
-    const daily = interval === '1d'
-    const startOf = daily ? (at: Micros): Micros => days(at).start : byLength(length)
-    const most = Math.min(limit, BARS_MAX)
-    const bars: Bar[] = []
-    for (let start = startOf(Math.min(to - 1, now)); start >= Math.max(from, EARLIEST) && bars.length < most; start = startOf(start - 1)) {
-      const end = daily ? days(start).end : start + length
-      // A day's bar is of its regular session, as the recorded ones are.
-      const span = daily ? regularSession(calendar, calendar.dateAt(start / 1_000)) : { start: start / 1_000, end: end / 1_000 }
-      const shape = span === null ? null : found.bar(span.start * 1_000, span.end * 1_000, now)
-      if (shape !== null) bars.push(toBar(found.toRaw(start, shape), end <= now))
-    }
-    return bars.reverse()
+  find(symbol: string, at: Micros): Instrument | null {
+    return this.#symbols.get(symbol)?.instrument ?? this.#contracts.find(symbol, at)
+  }
+
+  futures(at: Micros): readonly Instrument[] {
+    return this.#contracts.futures(at)
+  }
+
+  expirations(underlying: string, at: Micros): readonly string[] {
+    return this.#contracts.source(underlying)?.expirations(at) ?? []
+  }
+
+  chain(underlying: string, expiration: string, at: Micros): readonly Instrument[] {
+    return this.#contracts.source(underlying)?.chain(expiration, at) ?? []
+  }
+
+  follow(symbols: Iterable<string>): void {
+    this.#contracts.follow(symbols)
+  }
+
+  unfollow(symbols: Iterable<string>): void {
+    this.#contracts.unfollow(symbols)
+  }
+
+  figures(symbol: string, at: Micros): OptionFigures | null {
+    const contract = this.#contracts.contract(symbol, at)
+    return contract instanceof OptionContract ? contract.figures(at) : null
+  }
+
+  priceOf(symbol: string, at: Micros): Decimal | null {
+    const found = this.#symbols.get(symbol)
+    if (found !== undefined) return found.textOf(found.priceAt(at))
+    return this.#contracts.source(symbol)?.textAt(at) ?? null
+  }
+
+  /** Bars of any time since 2000 (of contracts: of their last thirteen months), exactly what the updates of that time make, up to `now`. */
+  async bars(query: BarsQuery): Promise<readonly Bar[]> {
+    const { symbol, now } = query
+    const listed = this.#symbols.get(symbol)
+    if (listed !== undefined) return symbolBars(listed, query)
+    const contract = this.#contracts.contract(symbol, now)
+    if (contract === null) throw new UnknownSymbol(symbol)
+    return contract instanceof OptionContract ? await optionBars(contract, query) : symbolBars(contract.symbol, query)
   }
 
   phaseAt(market: MarketGroup, at: Micros): ReturnType<Market['phaseAt']> {
@@ -119,14 +161,14 @@ export class SyntheticMarket implements Market {
 
   readonly control: MarketControl = {
     setPrice: (symbol, text, asked) => {
-      const found = this.#find(symbol)
       const at = this.#effective(asked)
+      const found = this.#movable(symbol, at)
       const price = checkedPrice({ ...found.instrument, tickBelowOne: null }, text)
-      this.#make(found.move(price, at))
+      this.#make(found instanceof OptionContract ? found.move(Number(price / CENT), at) : found.move(price, at))
     },
     setHalted: (symbol, halted, asked) => {
-      const found = this.#find(symbol)
       const at = this.#effective(asked)
+      const found = this.#movable(symbol, at)
       found.halt(halted, at)
       this.#make([{ type: 'halt', at, symbol, halted }, ...(found.active(at) ? [found.quoteAt(at)] : [])])
     },
@@ -145,13 +187,14 @@ export class SyntheticMarket implements Market {
       session.told(due)
       return due
     })
-    return { commands: [...phases, ...[...this.#symbols.values()].map(symbol => symbol.quoteAt(at))], through: at }
+    const commands: FeedCommand[] = [...phases, ...[...this.#symbols.values()].map(symbol => symbol.quoteAt(at))]
+    this.#contracts.begin(at, commands)
+    return { commands, through: at }
   }
 
-  #updates(from: Micros, through: Micros): readonly MarketCommand[] {
-    const commands: MarketCommand[] = []
+  #updates(from: Micros, through: Micros, commands: FeedCommand[]): void {
     for (const symbol of this.#symbols.values()) symbol.updates(from, through, commands)
-    return commands
+    this.#contracts.updates(from, through, commands)
   }
 
   /** A long stretch in few words; null when what is left is short. Begins at a whole minute or hour, so the first step towards it is a short one. */
@@ -163,27 +206,26 @@ export class SyntheticMarket implements Market {
     const nextHour = begin - (begin % HOUR) + HOUR
     const stride = byHours ? HOURS_STRIDE : Math.min(MINUTES_STRIDE, nextHour - begin)
     const end = begin + Math.min(stride, Math.floor((until - BY_MINUTE_BEYOND / 2 - begin) / length) * length)
-    const commands: MarketCommand[] = []
+    const commands: FeedCommand[] = []
     for (const symbol of this.#symbols.values()) for (let at = begin; at < end; at += length) symbol.summarise(at, at + length, commands)
+    this.#contracts.summarise(begin, { end, length }, commands)
     return { commands, through: end - 1 }
   }
 
-  #phaseChanges(from: Micros, through: Micros): readonly MarketCommand[] {
-    return this.#sessions.flatMap(session => {
-      const commands: MarketCommand[] = []
+  #phaseChanges(from: Micros, through: Micros, commands: FeedCommand[]): void {
+    for (const session of this.#sessions) {
       for (let due = session.due(from); due.at <= through; due = session.due(due.at)) {
         session.told(due)
         commands.push(due)
       }
-      return commands
-    })
+    }
   }
 
-  #make(commands: readonly MarketCommand[]): void {
+  #make(commands: readonly FeedCommand[]): void {
     this.#made = [...this.#made, ...commands].toSorted((a, b) => a.at - b.at)
   }
 
-  #takeMade(through: Micros): readonly MarketCommand[] {
+  #takeMade(through: Micros): readonly FeedCommand[] {
     const due = this.#made.filter(({ at }) => at <= through)
     this.#made = this.#made.filter(({ at }) => at > through)
     return due
@@ -193,10 +235,13 @@ export class SyntheticMarket implements Market {
     return Math.max(at, (this.#through ?? at - 1) + 1)
   }
 
-  #find(symbol: string): SyntheticSymbol {
-    const found = this.#symbols.get(symbol)
-    if (found === undefined) throw new UnknownSymbol(symbol)
-    return found
+  /** What can be moved by hand. */
+  #movable(symbol: string, at: Micros): SyntheticSymbol | OptionContract {
+    const listed = this.#symbols.get(symbol)
+    if (listed !== undefined) return listed
+    const contract = this.#contracts.contract(symbol, at)
+    if (contract === null) throw new UnknownSymbol(symbol)
+    return contract instanceof OptionContract ? contract : contract.symbol
   }
 
   #session(market: MarketGroup): Session {

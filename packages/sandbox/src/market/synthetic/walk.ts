@@ -8,6 +8,7 @@ import { type DaySpan, daysOf } from '../day-starts.ts'
 import { billionths } from '../lean/numbers.ts'
 import { draw, keyOf } from './chance.ts'
 import type { Profile } from './profiles.ts'
+import { Recent } from './recent.ts'
 import { portions, prices, type Shape, split } from './split.ts'
 
 const HOUR: Micros = 3_600_000_000
@@ -45,11 +46,26 @@ const OF_DAY = 4
 const OF_HOUR = 5
 const OF_MINUTE = 6
 const PRINT = 7
+const LOOK = 8
 
 // √2ⁿ in hundredths: a walk over 2ⁿ days strays so much farther than over one.
 const STRAY = [100, 141, 200, 283, 400, 566, 800, 1_131, 1_600]
 /** No swing is more than so many ten-thousandths of the base price; nine together leave more than a third of it. */
 const SWING_MAX = 800
+
+/** Minutes whose prices are kept: a day's, because all options of an underlying ask for the same ones. About a kilobyte each. */
+const PATHS_MAX = 1_500
+const HOURS_MAX = 26
+
+export interface WalkOptions {
+  /** Billionths. */
+  readonly tick: bigint
+  readonly zone: string
+  /** Updates per second of a symbol with pace 1. */
+  readonly rate: number
+  /** The share of its usual volume that is traded on a day, by the instant at which that begins. */
+  readonly liquidity?: (day: Micros) => number
+}
 
 export class Walk {
   readonly #key: number
@@ -57,21 +73,20 @@ export class Walk {
   readonly #base: number
   readonly #dayAt: (at: Micros) => DaySpan
   readonly #slots: number
-  readonly #days = new Recent<Node>(4)
-  readonly #hours = new Recent<readonly Node[]>(4)
-  readonly #minutes = new Recent<readonly Node[]>(4)
-  readonly #updates = new Recent<readonly Slot[]>(4)
+  readonly #liquidity: (day: Micros) => number
+  readonly #days = new Recent<Micros, Node>(4)
+  readonly #hours = new Recent<Micros, readonly Node[]>(4)
+  readonly #minutes = new Recent<Micros, readonly Node[]>(HOURS_MAX)
+  readonly #paths = new Recent<Micros, readonly number[]>(PATHS_MAX)
+  readonly #updates = new Recent<Micros, readonly Slot[]>(4)
 
-  /** @param tick billionths; @param rate updates per second of a symbol with pace 1 */
-  constructor(
-    seed: string,
-    profile: Profile,
-    { tick, zone, rate }: { readonly tick: bigint; readonly zone: string; readonly rate: number }
-  ) {
+  /** Walks of one seed and symbol that differ in volume and pace have bars of the same prices. */
+  constructor(seed: string, profile: Profile, { tick, zone, rate, liquidity = () => 1 }: WalkOptions) {
     this.#key = keyOf(`${seed}/${profile.symbol}`)
     this.#profile = profile
     this.#base = Number(billionths(profile.price) / tick)
     this.#dayAt = daysOf(zone)
+    this.#liquidity = liquidity
     this.#slots = Math.max(PRINTS_MIN, Math.round(60 * rate * profile.pace))
   }
 
@@ -95,9 +110,12 @@ export class Walk {
     return this.#updates.get(minute.start, () => this.#update(minute))
   }
 
+  hourAt(at: Micros): Node {
+    return within(this.hours(this.day(at)), at)
+  }
+
   minuteAt(at: Micros): Node {
-    const hour = within(this.hours(this.day(at)), at)
-    return within(this.minutes(hour), at)
+    return within(this.minutes(this.hourAt(at)), at)
   }
 
   /** The last update at or before an instant. */
@@ -108,6 +126,18 @@ export class Walk {
     return slot
   }
 
+  /** The price of the last update at or before an instant: what {@link slotAt} has, for much less. */
+  priceAt(at: Micros): number {
+    const minute = this.minuteAt(at)
+    const path = this.#paths.get(minute.start, () => prices(minute, this.#slots, this.#draws(OF_MINUTE, minute.start)).path)
+    const width = MINUTE / this.#slots
+    const index = Math.min(this.#slots - 1, Math.floor((at - minute.start) / width))
+    const draws = this.#draws(OF_MINUTE, minute.start)
+    const last = updateAt(minute.start, width, { index, chance: draws(index, LOOK) }) <= at ? index : index - 1
+    // Every minute opens where the one before closed.
+    return last < 0 ? minute.open : (path[last] ?? minute.open)
+  }
+
   #makeDay({ start, end }: DaySpan): Node {
     const index = Math.floor(start / DAY)
     const open = this.#close(index - 1)
@@ -116,7 +146,8 @@ export class Walk {
     const high = Math.max(open, close) + (draw(this.#key, RANGE, index, 0) % reach)
     const low = Math.min(open, close) - (draw(this.#key, RANGE, index, 1) % reach)
     // From 60 % to 140 % of the usual.
-    const volume = Math.floor((this.#profile.volume * (60 + (draw(this.#key, VOLUME, index) % 81))) / 100)
+    const usual = this.#profile.volume * this.#liquidity(start)
+    const volume = Math.floor((usual * (60 + (draw(this.#key, VOLUME, index) % 81))) / 100)
     const least = Math.ceil((end - start) / HOUR) * HOUR_VOLUME_MIN
     return { start, end, open, high, low: Math.max(1, low), close, volume: Math.max(volume, least) }
   }
@@ -161,8 +192,8 @@ export class Walk {
     const width = MINUTE / count
     let next = 0
     return path.map((price, index) => {
-      const chance = draws(index, 8)
-      const at = minute.start + Math.floor((index + 0.1 + (chance % 1_000) / 1_250) * width)
+      const chance = draws(index, LOOK)
+      const at = updateAt(minute.start, width, { index, chance })
       return { at, price, chance, size: printed[index] === true ? (sizes[next++] ?? 0) : 0 }
     })
   }
@@ -173,28 +204,13 @@ export class Walk {
   }
 }
 
+/** Each update has its own part of the minute, and comes somewhere inside it. */
+function updateAt(start: Micros, width: Micros, { index, chance }: { readonly index: number; readonly chance: number }): Micros {
+  return start + Math.floor((index + 0.1 + (chance % 1_000) / 1_250) * width)
+}
+
 function within(nodes: readonly Node[], at: Micros): Node {
   const node = nodes.find(({ end }) => at < end)
   if (node === undefined) throw new Error(`no part of the day holds ${at}`)
   return node
-}
-
-/** The last few results by the instant they begin at; the one made first goes first. */
-class Recent<Value> {
-  readonly #values = new Map<Micros, Value>()
-  readonly #most: number
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  get(start: Micros, make: () => Value): Value {
-    const known = this.#values.get(start)
-    if (known !== undefined) return known
-    const value = make()
-    this.#values.set(start, value)
-    const [first] = this.#values.keys()
-    if (this.#values.size > this.#most && first !== undefined) this.#values.delete(first)
-    return value
-  }
 }

@@ -1,81 +1,64 @@
-// The AsyncAPI document, made from the messages themselves: nothing about the stream is written twice.
+// The AsyncAPI document, made from the messages themselves: nothing about the streams is written twice.
+import { BROKER_STREAM } from './broker-stream.ts'
 import { Components, type Description, type Json, json } from './components.ts'
-import { ANNOUNCEMENTS, type Announcement, MESSAGES, type Message, REQUESTS, type Request } from './stream-messages.ts'
-import { CLOSE_CODES, LIMITS } from './stream-rules.ts'
+import { type Announcement, type Message, messagesOf, type Request, type Stream } from './described.ts'
+import { MARKET_STREAM } from './market-stream.ts'
 
-const CHANNEL = { $ref: '#/channels/stream' }
+export const STREAMS: readonly Stream[] = [BROKER_STREAM, MARKET_STREAM]
 
-const INTRODUCTION = `Every change of an order, a position or a balance of the users you name, at any broker, as it happens.
-
-Messages are JSON text. Yours carry \`action\`, the service’s \`type\`. This document describes the service: it *receives* what you send, and
-*sends* what you receive.
-
-1. Connect. The service says \`welcome\`.
-2. Send \`authenticate\` with the platform’s credentials.
-3. Send \`subscribe\` for the topics and \`subscribe_user\` for each user.
-4. Read a snapshot by REST, and apply what comes. Keep each user’s last \`seq\`.
-5. When the line is lost, do the same again, with \`after\`.
-
-Updates are exactly what \`GET /events\` of the REST API lists, so that you can prove that nothing was missed. Ignore a \`type\`, and a field, that you do
-not know: more may come.
-
-A session that cannot keep up is closed, never thinned.`
+const INTRODUCTION = `Two WebSockets. Messages are JSON text: yours carry \`action\`, and most of the service’s \`type\`. Ignore a \`type\`, and a field, that
+you do not know: more may come. This document describes the service: it *receives* what you send, and *sends* what you receive.`
 
 /** The whole document, for the service at `publicUrl`. */
 export function asyncApi(publicUrl: string): Description {
   const components = new Components()
-  const messages = Object.fromEntries(MESSAGES.map(message => [message.title, messageObject(message, components)]))
+  const messages = STREAMS.flatMap(messagesOf).map(message => [message.title, messageObject(message, components)] as const)
   return {
     asyncapi: '3.0.0',
     info: {
-      title: 'Trunkline broker stream',
+      title: 'Trunkline streams',
       version: '1.0.0',
-      description: `${INTRODUCTION}\n\n${tables()}`,
+      description: [INTRODUCTION, ...STREAMS.map(({ title, summary }) => `**${title}**: ${summary}`)].join('\n\n'),
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       externalDocs: { description: 'The same for people, with the REST API', url: `${publicUrl}/docs#stream` }
     },
     defaultContentType: 'application/json',
-    servers: { service: server(publicUrl) },
-    channels: {
-      stream: {
-        address: STREAM_PATH,
-        title: 'Broker stream',
-        description: 'Updates of orders, positions and balances.',
-        servers: [{ $ref: '#/servers/service' }],
-        messages: Object.fromEntries(MESSAGES.map(({ title }) => [title, { $ref: `#/components/messages/${title}` }])),
-        bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } }
-      }
-    },
-    operations: Object.fromEntries([
-      ...REQUESTS.map(request => [request.word, receive(request)] as const),
-      ...ANNOUNCEMENTS.map(announcement => [`send_${announcement.id}`, send(announcement)] as const)
-    ]),
-    components: { messages, schemas: components.schemas, securitySchemes: SECURITY_SCHEMES }
+    servers: Object.fromEntries(STREAMS.map(stream => [stream.id, server(stream, publicUrl)])),
+    channels: Object.fromEntries(STREAMS.map(stream => [stream.id, channel(stream)])),
+    operations: Object.fromEntries(STREAMS.flatMap(operations)),
+    components: {
+      messages: Object.fromEntries(messages),
+      schemas: components.schemas,
+      securitySchemes: Object.fromEntries(STREAMS.map(({ security: { name, scheme } }) => [name, { ...scheme }]))
+    }
   }
 }
 
-export const STREAM_PATH = '/stream'
-
-const SECURITY_SCHEMES = {
-  platform: {
-    type: 'userPassword',
-    description:
-      'The platform’s `client_id` and `client_secret`, in the first message, `authenticate`. No header and no query parameter is read.'
-  }
+/** Where a stream is reached. */
+export function streamUrl(publicUrl: string, { path }: Pick<Stream, 'path'>): string {
+  return `${publicUrl.replace(/^http/, 'ws')}${path}`
 }
 
-/** Where the stream is reached. */
-export function streamUrl(publicUrl: string): string {
-  return `${publicUrl.replace(/^http/, 'ws')}${STREAM_PATH}`
-}
-
-function server(publicUrl: string): Json {
+function server({ title, security }: Stream, publicUrl: string): Json {
   const { host, protocol } = new URL(publicUrl)
   return {
     host,
     protocol: protocol === 'https:' ? 'wss' : 'ws',
-    description: 'This service.',
-    security: [{ $ref: '#/components/securitySchemes/platform' }]
+    description: `This service, for the ${title.toLowerCase()}.`,
+    security: [{ $ref: `#/components/securitySchemes/${security.name}` }]
+  }
+}
+
+function channel(stream: Stream): Json {
+  const { id, title, path, summary, introduction } = stream
+  return {
+    address: path,
+    title,
+    summary,
+    description: `${introduction}\n\n${tables(stream)}`,
+    servers: [{ $ref: `#/servers/${id}` }],
+    messages: Object.fromEntries(messagesOf(stream).map(({ title: name }) => [name, { $ref: `#/components/messages/${name}` }])),
+    bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } }
   }
 }
 
@@ -89,34 +72,55 @@ function messageObject({ title, word, summary, schema, example }: Message, compo
   }
 }
 
-function receive({ title, summary, rules, replies }: Request): Json {
+function operations(stream: Stream): readonly (readonly [string, Json])[] {
+  const { prefix, requests, announcements } = stream
+  return [
+    ...requests.map(request => [`${prefix}${request.word}`, receive(stream, request)] as const),
+    ...announcements.map(announcement => [`${prefix}send_${announcement.id}`, send(stream, announcement)] as const)
+  ]
+}
+
+function receive(stream: Stream, { title, summary, rules, replies }: Request): Json {
   return {
     action: 'receive',
-    channel: CHANNEL,
+    channel: { $ref: addressOf(stream) },
     summary,
     description: rules,
-    messages: [messageOfChannel(title)],
-    reply: { channel: CHANNEL, messages: replies.map(reply => messageOfChannel(reply.title)) }
+    messages: [messageOf(stream, title)],
+    reply: { channel: { $ref: addressOf(stream) }, messages: replies.map(reply => messageOf(stream, reply.title)) }
   }
 }
 
-function send({ summary, rules, messages }: Announcement): Json {
-  return { action: 'send', channel: CHANNEL, summary, description: rules, messages: messages.map(({ title }) => messageOfChannel(title)) }
+function send(stream: Stream, { summary, rules, messages }: Announcement): Json {
+  const told = messages.map(({ title }) => messageOf(stream, title))
+  return { action: 'send', channel: { $ref: addressOf(stream) }, summary, description: rules, messages: told }
 }
 
-function messageOfChannel(title: string): Json {
-  return { $ref: `${CHANNEL.$ref}/messages/${title}` }
+function addressOf({ id }: Stream): string {
+  return `#/channels/${id}`
 }
 
-function tables(): string {
+function messageOf(stream: Stream, title: string): Json {
+  return { $ref: `${addressOf(stream)}/messages/${title}` }
+}
+
+function tables({ closeCodes, limits, errorCodes }: Stream): string {
   return [
+    ...(errorCodes.length === 0
+      ? []
+      : [
+          table(
+            ['Error code', 'When it comes', 'What to do'],
+            errorCodes.map(({ code, meaning, remedy }) => [`\`${code}\``, meaning, remedy])
+          )
+        ]),
     table(
       ['Close code', 'What it means', 'What to do'],
-      CLOSE_CODES.map(({ code, meaning, remedy }) => [String(code), meaning, remedy])
+      closeCodes.map(({ code, meaning, remedy }) => [String(code), meaning, remedy])
     ),
     table(
       ['Limit', 'Value', 'Beyond it'],
-      LIMITS.map(({ what, value, beyond }) => [what, value, beyond])
+      limits.map(({ what, value, beyond }) => [what, value, beyond])
     )
   ].join('\n\n')
 }

@@ -1,9 +1,11 @@
-// Serves the API's description: `/openapi.json` and `/asyncapi.json` for programs, `/docs` for people.
+// Serves the API's description: `/openapi.json` and `/asyncapi.json` for programs, `/docs` and `/docs/live` for people.
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { ENDPOINTS } from '../routes/index.ts'
 import { asyncApi } from './asyncapi.ts'
 import type { Description } from './components.ts'
+import { serveLive } from './live/index.ts'
+import { MARKET_STREAM } from './market-stream.ts'
 import { openApi } from './openapi.ts'
 import { referencePage } from './page.ts'
 
@@ -26,6 +28,9 @@ export function serveDocs(app: FastifyInstance, publicUrl: () => string): void {
   app.get('/docs/style.css', (_request, reply) => {
     reply.header('content-type', 'text/css; charset=utf-8').header('cache-control', CACHE).send(style)
   })
+
+  const { closeCodes, errorCodes } = MARKET_STREAM
+  serveLive(app, publicUrl, [...closeCodes.map(entry => ({ ...entry, code: String(entry.code) })), ...errorCodes])
 
   function serveDocument(path: string, make: () => Description): void {
     const document = made(() => JSON.stringify(make()))

@@ -2,6 +2,7 @@
 import type { Endpoint } from '../endpoint.ts'
 import type { Params } from '../params.ts'
 import { HTTP_STATUS } from '../problems.ts'
+import { STREAMS } from './asyncapi.ts'
 import { FIELD_HEADS, fieldName, fieldTable, kind, table } from './fields.ts'
 import { type Html, joined, markup, prose } from './html.ts'
 import { failureCodes } from './openapi.ts'
@@ -22,16 +23,16 @@ export function referencePage(endpoints: readonly Endpoint[], publicUrl: string)
 <a class="skip" href="#content">Skip to the content</a>
 <header>
 <h1>Trunkline API</h1>
-<p>One API over many brokers: requests at <code>${publicUrl}</code>, and updates <a href="#stream">as they happen</a>. The same as a machine
-reads it: <a href="/openapi.json">openapi.json</a>, <a href="/asyncapi.json">asyncapi.json</a>.</p>
+<p>One API over many brokers: requests at <code>${publicUrl}</code>, updates of accounts <a href="#stream">as they
+happen</a>, and <a href="#market-data">market data</a>, which can be <a href="/docs/live">watched live</a>. The same as a machine reads it: <a href="/openapi.json">openapi.json</a>, <a href="/asyncapi.json">asyncapi.json</a>.</p>
 </header>
 <div class="columns">
 <nav aria-label="Contents">
-${[...tags].map(([tag, list]) => markup`<h2>${tag}</h2>\n<ul>\n${list.map(navigationLine)}</ul>\n`)}${streamNavigation()}</nav>
+${[...tags].map(([tag, list]) => markup`<h2>${tag}</h2>\n<ul>\n${list.map(navigationLine)}</ul>\n`)}${STREAMS.map(streamNavigation)}</nav>
 <main id="content">
 ${introduction()}
 ${[...tags].map(([tag, list]) => markup`<section>\n<h2>${tag}</h2>\n${list.map(endpoint => article(endpoint, publicUrl))}</section>\n`)}
-${streamPart(publicUrl)}</main>
+${STREAMS.map(stream => streamPart(stream, publicUrl))}</main>
 </div>
 </body>
 </html>

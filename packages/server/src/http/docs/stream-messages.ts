@@ -1,33 +1,8 @@
 // The broker stream's messages as its descriptions show them: what answers what, and an example of each.
-import type { Static, TObject, TSchema } from 'typebox'
 import * as wire from '../../wire/stream.ts'
 import { balanceUpdate, orderUpdate, positionsUpdate } from '../../wire/update.ts'
+import { type Announcement, type Message, message, type Request } from './described.ts'
 import * as example from './stream-examples.ts'
-
-/** One message. The schema says what it is for; `example` fits the schema. */
-export interface Message {
-  readonly title: string
-  /** The value of `action` or `type`. */
-  readonly word: string
-  readonly summary: string
-  readonly schema: TObject
-  readonly example: unknown
-}
-
-/** A message of the client, with the messages that answer it. */
-export interface Request extends Message {
-  /** How it behaves beyond its fields. */
-  readonly rules: string
-  readonly replies: readonly Message[]
-}
-
-/** A message that the service sends of its own accord, or messages of one kind. */
-export interface Announcement {
-  readonly id: string
-  readonly summary: string
-  readonly rules: string
-  readonly messages: readonly Message[]
-}
 
 const welcome = message(wire.welcome, example.welcome)
 const authSuccess = message(wire.authSuccess, example.authSuccess)
@@ -117,15 +92,6 @@ changes.`,
   }
 ]
 
-/** Every message once, in the order in which a session meets them. */
-export const MESSAGES: readonly Message[] = [
-  ...new Map(
-    [welcome, ...REQUESTS.flatMap(request => [request, ...request.replies]), ...ANNOUNCEMENTS.flatMap(({ messages }) => messages)].map(
-      one => [one.title, one] as const
-    )
-  ).values()
-]
-
 /** A session as the examples tell it. */
 export const DIALOGUE: readonly Message[] = [
   welcome,
@@ -138,17 +104,3 @@ export const DIALOGUE: readonly Message[] = [
   caughtUp,
   streamStatus
 ]
-
-function message<S extends TObject>(schema: S, sample: Static<S>): Message {
-  const { title, description }: { readonly title?: unknown; readonly description?: unknown } & TObject = schema
-  const word = wordOf(schema)
-  if (typeof title !== 'string' || typeof description !== 'string' || word === null) {
-    throw new TypeError('a message of the stream needs a title, a description, and one value of `action` or `type`')
-  }
-  return { title, word, summary: description, schema, example: sample }
-}
-
-function wordOf({ properties: { action, type } }: TObject): string | null {
-  const { const: word }: { readonly const?: unknown } & TSchema = action ?? type ?? {}
-  return typeof word === 'string' ? word : null
-}

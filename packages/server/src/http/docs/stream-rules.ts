@@ -5,20 +5,7 @@ import { SESSION_LIMITS } from '../../stream/account/session.ts'
 import { DOOR_LIMITS } from '../../stream/door.ts'
 import { INBOX_LIMITS } from '../../stream/inbox.ts'
 import { CLOSE } from '../../stream/line.ts'
-
-/** What a close code means, and what a client does about it. */
-export interface CloseCode {
-  readonly code: number
-  readonly meaning: string
-  readonly remedy: string
-}
-
-/** What is bounded, by how much, and what happens at the bound. */
-export interface Limit {
-  readonly what: string
-  readonly value: string
-  readonly beyond: string
-}
+import { type CloseCode, count, kibibytes, type Limit, seconds } from './described.ts'
 
 const { authenticateMs, failuresMax, usersMax } = SESSION_LIMITS
 const { burst, perSecond, warnings } = INBOX_LIMITS
@@ -67,15 +54,3 @@ export const LIMITS: readonly Limit[] = [
   { what: 'Reading nothing while something waits', value: seconds(outbox.stalledMs), beyond: `closed with ${CLOSE.slowConsumer}` },
   { what: 'Updates that `after` replays', value: count(REPLAY_MAX), beyond: '`subscription_failed`' }
 ]
-
-function seconds(milliseconds: number): string {
-  return `${milliseconds / 1_000} seconds`
-}
-
-function count(number: number): string {
-  return number.toLocaleString('en')
-}
-
-function kibibytes(bytes: number): string {
-  return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : `${bytes / 2 ** 10} KiB`
-}

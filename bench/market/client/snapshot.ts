@@ -1,0 +1,45 @@
+import { WebSocket } from 'ws'
+import type { SnapshotPlan, SnapshotTimes } from '../desk-questions.ts'
+
+const ANSWER_MS = 60_000
+
+/** Asks for past bars in a session of its own. @param barsBeganAt when the house began to answer for them. @throws Error when they do not come */
+export async function snapshotTimes(plan: SnapshotPlan, barsBeganAt: () => number | null): Promise<SnapshotTimes> {
+  const ws = new WebSocket(plan.url, { perMessageDeflate: false, maxPayload: 64 * 1024 * 1024 })
+  let firstAt: number | null = null
+  let isAsked = false
+  ws.on('upgrade', ({ socket }) =>
+    socket.on('data', () => {
+      if (isAsked) firstAt ??= performance.now()
+    })
+  )
+  const next = () =>
+    new Promise<Record<string, unknown>>((resolve, reject) => {
+      const patience = setTimeout(() => reject(new Error(`no answer within ${ANSWER_MS} ms`)), ANSWER_MS)
+      ws.once('message', data => {
+        clearTimeout(patience)
+        resolve(Object(JSON.parse(String(data))))
+      })
+      ws.once('close', code => reject(new Error(`the session was closed with ${code}`)))
+    })
+  try {
+    await new Promise<void>((resolve, reject) => ws.once('open', resolve).once('error', reject))
+    ws.send(JSON.stringify({ action: 'authenticate', access_token: plan.token, request_id: 'hello' }))
+    await next()
+    barsBeganAt()
+    isAsked = true
+    const askedAt = performance.now()
+    const { symbol, from, to } = plan
+    const asked = { action: 'snapshot', symbol, start_time: from, end_time: to, data_type: 'bars', interval: '1m', request_id: 'bars' }
+    ws.send(JSON.stringify(asked))
+    const answer = await next()
+    const lastAt = performance.now()
+    const houseAt = barsBeganAt()
+    if (answer.type !== 'snapshot_response' || !Array.isArray(answer.data))
+      throw new Error(`no snapshot: ${JSON.stringify(answer).slice(0, 300)}`)
+    if (firstAt === null || houseAt === null) throw new Error('the house was not asked for the bars')
+    return { houseMs: houseAt - askedAt, firstMs: firstAt - askedAt, lastMs: lastAt - askedAt, bars: answer.data.length }
+  } finally {
+    ws.terminate()
+  }
+}

@@ -1,0 +1,79 @@
+import type { Trades } from '../house/trades.ts'
+
+const AT = Buffer.from('"ts":"')
+const SUB = Buffer.from('","sub_id":"')
+const ZERO = 0x30
+const QUOTE = 0x22
+/** Digits of an instant in microseconds; those of nanoseconds after them are zeros. */
+const MICROS_DIGITS = 16
+/** One in so many updates is compared whole, as JSON. Prime, so that every symbol has its turn. */
+const COMPARED_EVERY = 997
+
+/** Told of every update that is one of the trades. */
+export type HearTrade = (number: number) => void
+
+/** Reads the trades of one session as they come: whether one is missing, doubled, out of order, altered, or given to the wrong subscription. */
+export class TradeChecks {
+  readonly #trades: Trades
+  readonly #symbols: number
+  /** The next number due, by subscription. */
+  readonly #due = new Map<number, number>()
+  readonly #hear: HearTrade
+  #count = 0
+  #faults = 0
+  #first: string | null = null
+
+  /** @param subscriptions the symbol's place of each subscription, by `sub_id` */
+  constructor(trades: Trades, subscriptions: ReadonlyMap<number, number>, hear: HearTrade) {
+    this.#trades = trades
+    this.#symbols = subscriptions.size
+    for (const [subId, place] of subscriptions) this.#due.set(subId, place)
+    this.#hear = hear
+  }
+
+  /** Whether a message is a trade and not a word about the session. */
+  static isTrade(bytes: Uint8Array, start: number): boolean {
+    return bytes[start + 2] === 0x70 && bytes[start + 3] === QUOTE
+  }
+
+  hear(bytes: Buffer, start: number, end: number): void {
+    const at = bytes.indexOf(AT, start) + AT.length
+    let micros = 0
+    for (let index = at; index < at + MICROS_DIGITS; index += 1) micros = micros * 10 + (bytes[index] ?? 0) - ZERO
+    let subId = 0
+    for (let index = bytes.indexOf(SUB, at) + SUB.length; index < end && bytes[index] !== QUOTE; index += 1)
+      subId = subId * 10 + (bytes[index] ?? 0) - ZERO
+    const number = this.#trades.numberAt(micros)
+    const due = this.#due.get(subId)
+    if (number !== due) this.#fault(`subscription ${subId}: trade ${number} came where ${due} was due`)
+    this.#due.set(subId, number + this.#symbols)
+    this.#count += 1
+    if (number % COMPARED_EVERY === 0) this.#compare(number, bytes.toString('latin1', start, end))
+    this.#hear(number)
+  }
+
+  /** Trades that came. */
+  get count(): number {
+    return this.#count
+  }
+
+  get faults(): number {
+    return this.#faults
+  }
+
+  /** The first fault in words; null without one. */
+  get first(): string | null {
+    return this.#first
+  }
+
+  #compare(number: number, text: string): void {
+    const { sub_id: _, ...told } = Object(JSON.parse(text))
+    const expected = JSON.stringify(this.#trades.update(number))
+    if (JSON.stringify(told) !== expected) this.#fault(`${JSON.stringify(told)} came where ${expected} was due`)
+  }
+
+  #fault(what: string): void {
+    this.#faults += 1
+    this.#first ??= what
+  }
+}

@@ -1,0 +1,76 @@
+import type { Asked } from './client/session.ts'
+import type { Reader } from './house/streams.ts'
+
+/** What the desk is asked by whoever measures. Times in milliseconds. */
+export type DeskQuestions = {
+  /** Opens the front. */
+  readonly open: { readonly input: null; readonly output: { readonly url: string } }
+  /** Where the real house behind the front is. */
+  readonly lead: { readonly input: { readonly port: number }; readonly output: null }
+  /** Opens the one client that trades are checked at; the one before is closed. */
+  readonly attend: { readonly input: Attendance; readonly output: null }
+  /** Listens to the front's own stream, for the delays the front and the desk have themselves. */
+  readonly listen: { readonly input: null; readonly output: null }
+  readonly talk: { readonly input: Talk; readonly output: Talked }
+  /** Opens sessions that hear nothing, each with these subscriptions; they stay until `leave`. */
+  readonly idle: { readonly input: Idle; readonly output: null }
+  readonly leave: { readonly input: null; readonly output: null }
+  readonly snapshot: { readonly input: SnapshotPlan; readonly output: SnapshotTimes }
+}
+
+export interface Attendance {
+  /** Of the stream to attend: the service's or a floor's. */
+  readonly url: string
+  /** Null at a floor. */
+  readonly token: string | null
+  /** Who reads the front's stream for it. */
+  readonly reader: Exclude<Reader, 'direct'>
+  readonly symbols: readonly string[]
+}
+
+export interface Talk {
+  readonly seconds: number
+  /** Trades in one message of the house. */
+  readonly batch: number
+  /** Trades a second. Null: as many as `windowMax` allows. */
+  readonly perSecond: number | null
+  /** Trades that may be under way. */
+  readonly windowMax: number
+}
+
+export interface Talked {
+  /** Trades that came. All that were told have, in order. */
+  readonly total: number
+  /** From the first told to the last heard. */
+  readonly spanMs: number
+  /** From being told to being heard, by trade; only with `perSecond`. */
+  readonly latencies: Float64Array
+  /** The same at the front's own stream; empty when nobody listens there. */
+  readonly direct: Float64Array
+}
+
+export interface Idle {
+  readonly url: string
+  readonly token: string
+  readonly sessions: number
+  readonly asked: readonly Asked[]
+}
+
+export interface SnapshotPlan {
+  readonly url: string
+  readonly token: string
+  readonly symbol: string
+  /** RFC 3339. */
+  readonly from: string
+  readonly to: string
+}
+
+/** Since the request was sent. */
+export interface SnapshotTimes {
+  /** First byte of the house's answer, at the front. */
+  readonly houseMs: number
+  /** First byte at the client. */
+  readonly firstMs: number
+  readonly lastMs: number
+  readonly bars: number
+}

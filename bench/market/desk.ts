@@ -1,0 +1,82 @@
+/** Both ends of the measurement in one process, with one clock: the front that tells trades, and the client that hears them. */
+
+import { answering } from '../harness/workers.ts'
+import type { RawSocket } from '../stream/client/raw-socket.ts'
+import { MarketClient } from './client/session.ts'
+import { snapshotTimes } from './client/snapshot.ts'
+import type { Attendance, DeskQuestions } from './desk-questions.ts'
+import { Front } from './house/front.ts'
+import { MarketStreams } from './house/streams.ts'
+import { Talking } from './house/talking.ts'
+import { Trades } from './house/trades.ts'
+
+const OPENED_AT_ONCE = 20
+
+const streams = new MarketStreams()
+let front: Front | null = null
+let attended: { readonly client: MarketClient; readonly talking: Talking } | null = null
+let listener: RawSocket | null = null
+let idle: MarketClient[] = []
+
+answering<DeskQuestions>({
+  async open() {
+    front = await Front.open(streams)
+    return { url: front.url }
+  },
+  lead({ port }) {
+    opened().leadTo(port)
+    return null
+  },
+  async attend(attendance) {
+    attended?.client[Symbol.dispose]()
+    listener?.[Symbol.dispose]()
+    listener = null
+    attended = await attend(attendance)
+    return null
+  },
+  async listen() {
+    listener = await attendedNow().talking.listenAt(`${opened().url.replace(/^http/, 'ws')}/market/v1`)
+    return null
+  },
+  talk(talk) {
+    const { client, talking } = attendedNow()
+    return talking.run(talk, () => client.trouble)
+  },
+  async idle({ url, token, sessions, asked }) {
+    for (let from = 0; from < sessions; from += OPENED_AT_ONCE) {
+      const some = Array.from({ length: Math.min(OPENED_AT_ONCE, sessions - from) }, async () => {
+        const client = await MarketClient.open(url, token, () => undefined)
+        await client.subscribe(asked)
+        return client
+      })
+      idle.push(...(await Promise.all(some)))
+    }
+    return null
+  },
+  leave() {
+    for (const client of idle) client[Symbol.dispose]()
+    idle = []
+    return null
+  },
+  snapshot: plan => snapshotTimes(plan, () => opened().takeBarsBeganAt())
+})
+
+async function attend({ url, token, reader, symbols }: Attendance): Promise<NonNullable<typeof attended>> {
+  const trades = new Trades(symbols, Math.round((performance.timeOrigin + performance.now()) * 1_000))
+  const talking = new Talking(streams, reader, trades)
+  const client = await MarketClient.open(url, token, (bytes, start, end) => talking.hear(bytes, start, end))
+  const subIds =
+    token === null ? symbols.map((_, index) => index + 1) : await client.subscribe(symbols.map(symbol => ({ channel: 'trades', symbol })))
+  talking.expect(new Map(subIds.map((subId, index) => [subId, index])))
+  return { client, talking }
+}
+
+function opened(): Front {
+  if (front === null) throw new Error('the front is not open yet')
+  return front
+}
+
+function attendedNow(): NonNullable<typeof attended> {
+  if (attended === null) throw new Error('nobody attends a stream yet')
+  return attended
+}

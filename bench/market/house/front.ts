@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import type { MarketStreams } from './streams.ts'
+
+const HOST = '127.0.0.1'
+const STREAM = 'GET /market/v1 '
+const BARS = 'GET /api/v1/bars?'
+
+/**
+ * What the service takes for the house: the market stream is answered here, everything else is passed to a real house as it is, byte by
+ * byte. Notes when the house began to answer for bars.
+ */
+export class Front {
+  readonly #server: Server
+  #housePort = 0
+  #barsBeganAt: number | null = null
+
+  private constructor(server: Server) {
+    this.#server = server
+  }
+
+  static async open(streams: MarketStreams): Promise<Front> {
+    const upgrades = createHttpServer((_, response) => void response.writeHead(404).end())
+    upgrades.on('upgrade', (request, socket, head) => streams.accept(request, socket, head))
+    const server = createServer({ noDelay: true })
+    const front = new Front(server)
+    server.on('connection', socket => {
+      socket.on('error', () => undefined)
+      socket.once('data', (chunk: Buffer) => {
+        socket.pause()
+        socket.unshift(chunk)
+        if (chunk.toString('latin1', 0, STREAM.length) === STREAM) upgrades.emit('connection', socket)
+        else front.#pass(socket)
+        socket.resume()
+      })
+    })
+    server.listen(0, HOST)
+    await once(server, 'listening')
+    return front
+  }
+
+  get url(): string {
+    const address = this.#server.address()
+    if (address === null || typeof address === 'string') throw new Error('the front does not listen')
+    return `http://${HOST}:${address.port}`
+  }
+
+  /** Where the real house is. To be called before anybody connects. */
+  leadTo(port: number): void {
+    this.#housePort = port
+  }
+
+  /** When the first byte of an answer for bars came since this was asked last, by `performance.now()`; null: there was none. */
+  takeBarsBeganAt(): number | null {
+    const at = this.#barsBeganAt
+    this.#barsBeganAt = null
+    return at
+  }
+
+  #pass(client: Socket): void {
+    const house = connect({ host: HOST, port: this.#housePort, noDelay: true })
+    let isForBars = false
+    client.on('data', (chunk: Buffer) => {
+      isForBars ||= chunk.toString('latin1', 0, BARS.length) === BARS
+      house.write(chunk)
+    })
+    house.on('data', (chunk: Buffer) => {
+      if (isForBars) this.#barsBeganAt ??= performance.now()
+      isForBars = false
+      client.write(chunk)
+    })
+    house.on('error', () => undefined)
+    for (const [one, other] of [
+      [client, house],
+      [house, client]
+    ] as const) {
+      one.once('end', () => other.end())
+      one.once('close', () => other.destroy())
+    }
+  }
+}

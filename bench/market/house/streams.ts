@@ -1,0 +1,109 @@
+import type { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { houseNow } from '../../stream/house/clock.ts'
+
+const HEARTBEAT_MS = 5_000
+
+/** Who reads a market stream: whoever logs in with a name of its own, and otherwise the service, whose tokens only the real house knows. */
+export const READERS = ['floor', 'direct'] as const
+export type Reader = (typeof READERS)[number] | 'service'
+
+interface Stream {
+  readonly reader: Reader
+  readonly socket: Socket
+  seq: number
+}
+
+/** The market streams of the front, as the sandbox's API has them: login, heartbeats, numbered messages. Every symbol is streamed, on every channel. */
+export class MarketStreams {
+  readonly #server = new WebSocketServer({ noServer: true, perMessageDeflate: false, clientTracking: false })
+  readonly #open = new Map<WebSocket, Stream>()
+
+  constructor() {
+    setInterval(() => this.#beat(), HEARTBEAT_MS).unref()
+  }
+
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#server.handleUpgrade(request, socket, head, ws => this.#attend(ws, socket))
+  }
+
+  /** The present stream of a reader. @throws Error when it has none */
+  of(reader: Reader): MarketStream {
+    const stream = [...this.#open.values()].find(one => one.reader === reader)
+    if (stream === undefined) throw new Error(`${reader} reads no market stream`)
+    return new MarketStream(stream)
+  }
+
+  has(reader: Reader): boolean {
+    return [...this.#open.values()].some(one => one.reader === reader)
+  }
+
+  #attend(ws: WebSocket, socket: Duplex): void {
+    ws.on('error', () => undefined)
+    ws.on('close', () => this.#open.delete(ws))
+    ws.on('message', data => {
+      const { op, n, token, symbols } = Object(JSON.parse(data.toString()))
+      if (op === 'login') this.#login(ws, socket, String(token))
+      else if (op === 'add') ws.send(JSON.stringify({ ev: 'added', n, symbols, unknown: [] }))
+      else if (op === 'drop') ws.send(JSON.stringify({ ev: 'dropped', n }))
+      else if (op === 'ping') ws.send(JSON.stringify({ ev: 'pong', n, as_of: houseNow() }))
+      else if (op === 'token') ws.send(JSON.stringify({ ev: 'token_ok' }))
+    })
+  }
+
+  #login(ws: WebSocket, socket: Duplex, token: string): void {
+    if (!(socket instanceof Socket)) throw new Error('the front serves TCP only')
+    this.#open.set(ws, { reader: READERS.find(name => name === token) ?? 'service', socket, seq: 0 })
+    const now = houseNow()
+    ws.send(JSON.stringify({ ev: 'ready', login: 'log_1', heartbeat_ms: HEARTBEAT_MS, as_of: now, house_time: now }))
+  }
+
+  #beat(): void {
+    const now = houseNow()
+    for (const [ws, { seq }] of this.#open) ws.send(JSON.stringify({ ev: 'heartbeat', seq, as_of: now, house_time: now }))
+  }
+}
+
+/** One stream, written past `ws`: what is said in a turn leaves in one write. */
+export class MarketStream {
+  readonly #stream: Stream
+  #owed: Buffer[] = []
+
+  constructor(stream: Stream) {
+    this.#stream = stream
+  }
+
+  /** Bytes of earlier writes wait in this process. */
+  get isBehind(): boolean {
+    return this.#stream.socket.writableNeedDrain
+  }
+
+  /** @param items JSON of the items, with commas between them */
+  say(items: string): void {
+    this.#stream.seq += 1
+    this.#owed.push(textFrame(`{"seq":${this.#stream.seq},"items":[${items}]}`))
+  }
+
+  flush(): void {
+    const owed = this.#owed
+    this.#owed = []
+    if (owed.length > 0) this.#stream.socket.write(Buffer.concat(owed))
+  }
+}
+
+/** A whole text message as a server sends it, up to 65,535 characters of ASCII (RFC 6455, section 5.2). */
+function textFrame(text: string): Buffer {
+  const { length } = text
+  const head = length < 126 ? 2 : 4
+  const frame = Buffer.allocUnsafe(head + length)
+  frame[0] = 0x81
+  if (head === 2) frame[1] = length
+  else {
+    frame[1] = 126
+    frame.writeUInt16BE(length, 2)
+  }
+  frame.write(text, head, 'latin1')
+  return frame
+}

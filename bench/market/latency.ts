@@ -1,0 +1,39 @@
+import { type Spread, spreadOf } from '../harness/stats.ts'
+import type { PartOptions } from './throughput.ts'
+
+const PER_SECOND = 20_000
+/** A message of the house each millisecond. */
+const BATCH = 20
+const WINDOW = 8_000
+const WARM_SECONDS = 2
+const MEDIAN_MS_MAX = 1
+const P99_MS_MAX = 8
+
+/** What the service adds to the way of a trade at a steady rate: trade by trade, less what the same trade took at the front's own stream. */
+export async function latency({ scene, seconds, tell }: PartOptions): Promise<void> {
+  const { desk, streamUrl, token, symbols } = scene
+  await desk.ask('attend', { url: streamUrl, token, reader: 'service', symbols })
+  await desk.ask('listen', null)
+  const talk = { batch: BATCH, perSecond: PER_SECOND, windowMax: WINDOW }
+  await desk.ask('talk', { ...talk, seconds: WARM_SECONDS })
+  const { latencies, direct, total, spanMs } = await desk.ask('talk', { ...talk, seconds })
+  const kept = (total * 1_000) / spanMs
+  if (kept < 0.98 * PER_SECOND) throw new Error(`only ${Math.round(kept)} trades a second could be told, ${PER_SECOND} were to be`)
+  // Trade by trade, so that a pause of the front or of the client is not the service's.
+  const added = spreadOf([...latencies].map((latency, number) => latency - (direct[number] ?? Number.NaN)))
+  const [ours, theirs] = [spreadOf([...latencies]), spreadOf([...direct])]
+  const pair = (of: (spread: Spread) => number) => `${of(added).toFixed(2)} ms (${of(ours).toFixed(2)}, house ${of(theirs).toFixed(2)})`
+  const rate = PER_SECOND.toLocaleString('en')
+  tell({
+    what: `Added to a trade's way at ${rate} /s: median`,
+    found: pair(({ median }) => median),
+    target: `at most ${MEDIAN_MS_MAX} ms`,
+    reached: added.median <= MEDIAN_MS_MAX
+  })
+  tell({
+    what: `Added to a trade's way at ${rate} /s: 99th percentile`,
+    found: pair(({ p99 }) => p99),
+    target: `at most ${P99_MS_MAX} ms`,
+    reached: added.p99 <= P99_MS_MAX
+  })
+}

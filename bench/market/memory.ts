@@ -1,0 +1,50 @@
+import type { Figure } from '../harness/figures.ts'
+import { collectable, Heap } from '../harness/heap.ts'
+import type { Engine } from '../harness/service.ts'
+import { median } from '../harness/stats.ts'
+import { openScene } from './scene.ts'
+
+const SESSIONS = 500
+const SYMBOLS = 10
+/** Twenty subscriptions a session. */
+const CHANNELS = ['trades', 'quotes']
+const SUBSCRIPTIONS = SESSIONS * SYMBOLS * CHANNELS.length
+const WARM_SESSIONS = 20
+const KB_MAX = 3
+
+export interface MemoryOptions {
+  readonly engine: Engine
+  /** Services that are measured one after the other, each from its start. */
+  readonly times: number
+  readonly tell: (figure: Figure) => void
+}
+
+/** What subscriptions cost: resident memory of a service with them less that of the same service before them, sockets and all. */
+export async function memory({ engine, times, tell }: MemoryOptions): Promise<void> {
+  const found: { readonly resident: number; readonly heap: number }[] = []
+  for (let time = 0; time < times; time += 1) found.push(await kilobytesOfSubscription(engine))
+  const resident = median(found.map(one => one.resident))
+  const each = found.map(one => one.resident.toFixed(2)).join(', ')
+  tell({
+    what: `${SUBSCRIPTIONS.toLocaleString('en')} subscriptions over ${SESSIONS} sockets: resident memory of a subscription`,
+    found: `${resident.toFixed(2)} KB (${each}; heap ${median(found.map(one => one.heap)).toFixed(2)} KB)`,
+    target: `at most ${KB_MAX} KB`,
+    reached: resident <= KB_MAX
+  })
+}
+
+async function kilobytesOfSubscription(engine: Engine): Promise<{ readonly resident: number; readonly heap: number }> {
+  const handle = await collectable()
+  await using scene = await openScene({ engine, flags: handle.flags, symbols: SYMBOLS })
+  const { desk, streamUrl: url, token, symbols, running } = scene
+  using heap = await Heap.of(running.service.pid, handle)
+  const asked = CHANNELS.flatMap(channel => symbols.map(symbol => ({ channel, symbol })))
+  // The first sessions bring the code along, which is no subscription's.
+  await desk.ask('idle', { url, token, sessions: WARM_SESSIONS, asked })
+  await desk.ask('leave', null)
+  const empty = { resident: await heap.settledMb(), heap: await heap.usedMb() }
+  await desk.ask('idle', { url, token, sessions: SESSIONS, asked })
+  const full = { resident: await heap.settledMb(), heap: await heap.usedMb() }
+  const each = (megabytes: number) => (megabytes * 1_024) / SUBSCRIPTIONS
+  return { resident: each(full.resident - empty.resident), heap: each(full.heap - empty.heap) }
+}

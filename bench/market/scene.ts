@@ -1,0 +1,69 @@
+import { CLIENT_SECRET, CrashPlatform, type CrashUser, HouseProcess } from '../../packages/testkit/src/crash/index.ts'
+import { pin } from '../harness/pinning.ts'
+import { type Engine, type RunningService, startService } from '../harness/service.ts'
+import { startWorker, type Worker } from '../harness/workers.ts'
+import type { DeskQuestions } from './desk-questions.ts'
+
+/** The service as a program, a real house behind the desk's front, and a user who is connected there. */
+export interface Scene extends AsyncDisposable {
+  readonly running: RunningService
+  readonly desk: Worker<DeskQuestions>
+  readonly houseUrl: string
+  /** Where the market data stream is. */
+  readonly streamUrl: string
+  /** What the house lists, shares first. */
+  readonly symbols: readonly string[]
+  /** A market data token of the user. */
+  readonly token: string
+}
+
+export interface SceneOptions {
+  readonly engine: Engine
+  /** Node's, for the service. */
+  readonly flags: readonly string[]
+  readonly symbols: number
+}
+
+export async function openScene({ engine, flags, symbols: wanted }: SceneOptions): Promise<Scene> {
+  await using undone = new AsyncDisposableStack()
+  const desk = undone.use(startWorker<DeskQuestions>('bench/market/desk.ts'))
+  const { url: houseUrl } = await desk.ask('open', null)
+  const house = undone.use(await HouseProcess.start(houseUrl))
+  await desk.ask('lead', { port: house.port })
+  const running = undone.use(await startService(engine, { houseUrl, houseSecret: CLIENT_SECRET, flags }))
+  pin(running.service.pid, 'measured')
+  const { baseUrl, clientId, clientSecret } = running.platform
+  const platform = new CrashPlatform(() => ({ base_url: baseUrl, client_id: clientId, client_secret: clientSecret }))
+  const login = await house.login()
+  const user = await platform.user('market-1', login)
+  const symbols = await listed(house, login.username, wanted)
+  const token = await tokenOf(user)
+  const parts = undone.move()
+  return {
+    running,
+    desk,
+    houseUrl,
+    streamUrl: `${baseUrl.replace(/^http/, 'ws')}/market-data/stream`,
+    symbols,
+    token,
+    [Symbol.asyncDispose]: () => parts.disposeAsync()
+  }
+}
+
+async function tokenOf(user: CrashUser): Promise<string> {
+  const connections = await user.call('GET', '/connections')
+  const { status, body } = await user.call('GET', `/connections/${String(connections.body[0]?.connection_id)}/token`)
+  if (status !== 200 || typeof body.access_token !== 'string') throw new Error(`no market data token: ${status} ${JSON.stringify(body)}`)
+  return body.access_token
+}
+
+async function listed(house: HouseProcess, username: string, count: number): Promise<readonly string[]> {
+  const { access_token: token } = await house.control('POST', `/logins/${username}/token`, {})
+  const answer = await fetch(`http://127.0.0.1:${house.port}/api/v1/instruments?limit=${count}`, {
+    headers: { authorization: `Bearer ${token}` }
+  })
+  const { items } = Object(await answer.json())
+  const symbols = Array.isArray(items) ? items.map(item => String(item.symbol)) : []
+  if (symbols.length < count) throw new Error(`the house lists ${symbols.length} symbols, ${count} are needed`)
+  return symbols
+}

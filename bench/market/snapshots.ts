@@ -1,0 +1,39 @@
+import { spreadOf } from '../harness/stats.ts'
+import type { PartOptions } from './throughput.ts'
+
+const BARS = 10_000
+const MINUTE_MS = 60_000
+const WARM = 3
+const TIMES = 20
+const BEHIND_MS_MAX = 50
+/** Round the clock, so that there is a bar for nearly every minute. */
+const SYMBOL = 'BTC/USD'
+/** So many bars may be missing for minutes in which nothing traded. */
+const QUIET_SHARE_MAX = 0.05
+
+/** How long after the house's first byte of 10,000 bars the client has its own. Each time another window, so that nobody remembers it. */
+export async function snapshots({ scene, tell }: PartOptions): Promise<void> {
+  const { desk, streamUrl: url, token } = scene
+  const newest = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS
+  const behind: number[] = []
+  const house: number[] = []
+  const whole: number[] = []
+  for (let time = 0; time < WARM + TIMES; time += 1) {
+    const to = newest - time * MINUTE_MS
+    const window = { from: new Date(to - BARS * MINUTE_MS).toISOString(), to: new Date(to).toISOString() }
+    const { houseMs, firstMs, lastMs, bars } = await desk.ask('snapshot', { url, token, symbol: SYMBOL, ...window })
+    if (bars > BARS || bars < BARS * (1 - QUIET_SHARE_MAX)) throw new Error(`a snapshot of ${BARS} minutes has ${bars} bars`)
+    if (time < WARM) continue
+    behind.push(firstMs - houseMs)
+    house.push(houseMs)
+    whole.push(lastMs)
+  }
+  const ms = (values: readonly number[]) => spreadOf(values).median.toFixed(1)
+  const { median, max } = spreadOf(behind)
+  tell({
+    what: `A snapshot of ${BARS.toLocaleString('en')} bars: first byte after the house's own`,
+    found: `${median.toFixed(1)} ms (at most ${max.toFixed(1)} ms of ${TIMES}; the house began after ${ms(house)}, all was there after ${ms(whole)})`,
+    target: `at most ${BEHIND_MS_MAX} ms`,
+    reached: median <= BEHIND_MS_MAX
+  })
+}

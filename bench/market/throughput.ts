@@ -1,0 +1,90 @@
+import type { Figure } from '../harness/figures.ts'
+import { pin } from '../harness/pinning.ts'
+import { processorTimes } from '../harness/processor.ts'
+import { median } from '../harness/stats.ts'
+import { startWorker } from '../harness/workers.ts'
+import type { FloorQuestions } from './floor-questions.ts'
+import type { Scene } from './scene.ts'
+
+/** Trades in one message of the house: what came in one turn leaves in one. */
+const BATCHES = [20, 1]
+/** The floor and the service are measured in turns, so many each, and each turn is compared with its neighbour: other work comes and goes. */
+const ROUNDS = 6
+/** Before each: what ran in between has had the processor's caches. */
+const WARM_SECONDS = 0.5
+/** Below what may wait for one session in the service. */
+const WINDOW = 8_000
+const SHARE_LEAST = 0.6
+const TRADES_LEAST = 150_000
+
+export interface PartOptions {
+  readonly scene: Scene
+  readonly seconds: number
+  readonly flags: readonly string[]
+  readonly tell: (figure: Figure) => void
+}
+
+interface Rate {
+  readonly perSecond: number
+  /** Processor time of a trade where it is measured, in microseconds. */
+  readonly micros: number
+}
+
+/** From the house's market stream to the client's: as many trades as go through, beside the floor. Every one is checked at the client. */
+export async function throughput({ scene, seconds, flags, tell }: PartOptions): Promise<void> {
+  const { symbols } = scene
+  await using floor = startWorker<FloorQuestions>('bench/market/floor.ts', flags)
+  pin(floor.pid, 'measured')
+  const { url: floorUrl } = await floor.ask('open', { houseUrl: scene.houseUrl, symbols })
+  for (const batch of BATCHES) {
+    const [floors, services]: [Rate[], Rate[]] = [[], []]
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await scene.desk.ask('attend', { url: floorUrl, token: null, reader: 'floor', symbols })
+      floors.push(await rateOf(scene, floor.pid, batch, seconds / ROUNDS))
+      await scene.desk.ask('attend', { url: scene.streamUrl, token: scene.token, reader: 'service', symbols })
+      services.push(await rateOf(scene, scene.running.service.pid, batch, seconds / ROUNDS))
+    }
+    report(batch, symbols.length, floors, services, tell)
+  }
+}
+
+async function rateOf({ desk }: Scene, pid: number, batch: number, seconds: number): Promise<Rate> {
+  const talk = { batch, perSecond: null, windowMax: WINDOW }
+  await desk.ask('talk', { ...talk, seconds: WARM_SECONDS })
+  const taken = () => processorTimes({ measured: pid }).get('measured') ?? Number.NaN
+  const before = taken()
+  const { total, spanMs } = await desk.ask('talk', { ...talk, seconds })
+  return { perSecond: (total * 1_000) / spanMs, micros: ((taken() - before) * 1_000) / total }
+}
+
+function report(batch: number, symbols: number, floors: readonly Rate[], services: readonly Rate[], tell: PartOptions['tell']): void {
+  const of = (rates: readonly Rate[], figure: (rate: Rate) => number) => median(rates.map(figure))
+  const [floor, service] = [of(floors, ({ perSecond }) => perSecond), of(services, ({ perSecond }) => perSecond)]
+  const micros = (rates: readonly Rate[]) => of(rates, rate => rate.micros)
+  // A client that could take no more would make them equal; what they cost would tell.
+  const pairs = (share: (service: Rate, floor: Rate) => number) =>
+    median(services.flatMap((one, round) => (floors[round] === undefined ? [] : [share(one, floors[round])])))
+  const byRate = pairs((one, other) => one.perSecond / other.perSecond)
+  const byCost = pairs((one, other) => other.micros / one.micros)
+  const percent = (share: number) => `${Math.round(100 * share)} %`
+  const whole = (value: number) => Math.round(value).toLocaleString('en')
+  const named = batch === 1 ? 'one to a message of the house' : `${batch} to a message of the house`
+  tell({
+    what: `Trades of ${symbols} symbols, ${named}, beside the floor`,
+    found: `${percent(byRate)} (${whole(service)} of ${whole(floor)} /s; by processor time ${percent(byCost)})`,
+    target: `at least ${percent(SHARE_LEAST)}`,
+    reached: Math.min(byRate, byCost) >= SHARE_LEAST
+  })
+  tell({
+    what: `… trades a second in one process on one core, ${named}`,
+    found: `${whole(service)} /s`,
+    target: batch === 1 ? '' : `at least ${whole(TRADES_LEAST)} /s`,
+    reached: batch === 1 ? null : service >= TRADES_LEAST
+  })
+  tell({
+    what: `… processor time of a trade, ${named}: service, floor`,
+    found: `${micros(services).toFixed(2)}, ${micros(floors).toFixed(2)} µs`,
+    target: '',
+    reached: null
+  })
+}

@@ -1,0 +1,61 @@
+/** The checks of the hottest texts by a walk over their characters: many times cheaper than the expressions they stand for, and the same answer. */
+
+import { type Decimal, DIGITS_MAX } from '@trunkline/core/domain/decimal'
+import type { Nanos } from '@trunkline/core/domain/market/records'
+
+const MINUS = 45
+const POINT = 46
+const ZERO = 48
+const NINE = 57
+const NANOS_DIGITS_MAX = 20
+
+/** As `isDecimal` of the core. */
+export function isPlainDecimal(value: unknown): value is Decimal {
+  if (typeof value !== 'string') return false
+  const { length } = value
+  if (length === 0 || length > DIGITS_MAX + 2) return false
+  const first = value.charCodeAt(0) === MINUS ? 1 : 0
+  let point = -1
+  let isNothing = true
+  for (let index = first; index < length; index += 1) {
+    const code = value.charCodeAt(index)
+    if (code === POINT) {
+      if (point !== -1) return false
+      point = index
+    } else if (code < ZERO || code > NINE) return false
+    else if (code !== ZERO) isNothing = false
+  }
+  const wholeEnd = point === -1 ? length : point
+  if (wholeEnd === first || point === length - 1) return false
+  if (value.charCodeAt(first) === ZERO && wholeEnd > first + 1) return false
+  if (first === 1 && isNothing) return false
+  return length - first - (point === -1 ? 0 : 1) <= DIGITS_MAX
+}
+
+/** As `parseNanos` of the core. */
+export function isNanos(value: unknown): value is Nanos {
+  if (typeof value !== 'string') return false
+  const { length } = value
+  if (length === 0 || length > NANOS_DIGITS_MAX) return false
+  for (let index = 0; index < length; index += 1) {
+    const code = value.charCodeAt(index)
+    if (code < ZERO || code > NINE) return false
+  }
+  return true
+}
+
+const SPACE = 32
+const QUOTE = 34
+const BACKSLASH = 92
+const TILDE = 126
+
+/** Printable ASCII that stands in JSON as it is: no quote, no backslash. */
+export function isPlainText(value: string, lengthMax: number): boolean {
+  const { length } = value
+  if (length > lengthMax) return false
+  for (let index = 0; index < length; index += 1) {
+    const code = value.charCodeAt(index)
+    if (code < SPACE || code > TILDE || code === QUOTE || code === BACKSLASH) return false
+  }
+  return true
+}

@@ -1,0 +1,98 @@
+/** The house's market data of one login: its stream, and what is read beside it. */
+
+import type { Bar } from '@trunkline/core/domain/market/records'
+import { type Day, epochMs } from '@trunkline/core/domain/timestamp'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import { type Calls, isSuccess } from '../../kit/calls.ts'
+import type { HttpReply } from '../../kit/http.ts'
+import type { LineOptions } from '../../kit/kept-line.ts'
+import { day, list, timestamp } from '../../kit/parse.ts'
+import type { TokenSource } from '../../kit/tokens.ts'
+import { saysUnknownSymbol } from '../outcomes.ts'
+import { readAnswer } from '../parse.ts'
+import { get } from '../requests.ts'
+import { type BarsPage, barsRequest, parseBarsPage } from './bars.ts'
+import { MarketFeed } from './feed.ts'
+import { HouseTime } from './house-time.ts'
+import { InstrumentMemory, parseInstrument } from './instruments.ts'
+
+/** Pages of bars in one request: more minutes than a year has. */
+const PAGES_MAX = 100
+
+export interface MarketOptions {
+  readonly url: string
+  readonly calls: Calls
+  readonly tokens: TokenSource
+  readonly line: LineOptions
+  readonly clock: Clock
+}
+
+export class SandboxMarket implements MarketSource, AsyncDisposable {
+  readonly #calls: Calls
+  readonly #time: HouseTime
+  readonly #instruments: InstrumentMemory
+  readonly #feed: MarketFeed
+
+  constructor({ url, calls, tokens, line, clock }: MarketOptions) {
+    this.#calls = calls
+    this.#time = new HouseTime(clock)
+    this.#instruments = new InstrumentMemory(clock)
+    this.#feed = new MarketFeed({ url, tokens, line, time: this.#time })
+  }
+
+  presentMs(): number {
+    return this.#time.nowMs()
+  }
+
+  async instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
+    const known = this.#instruments.get(symbol)
+    if (known !== undefined) return known
+    const request = get(`/instruments/${encodeURIComponent(symbol)}`, {})
+    const found = await this.#calls.read(request, reply => this.#instrument(reply, symbol), signal, [404])
+    this.#instruments.put(symbol, found)
+    return found
+  }
+
+  async *bars(request: BarsRequest, signal: AbortSignal): AsyncGenerator<readonly Bar[], void, undefined> {
+    let cursor: string | null = null
+    let lastMs = Number.NEGATIVE_INFINITY
+    for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+      const asked = barsRequest(request, cursor)
+      const after = lastMs
+      const page: BarsPage = await this.#calls.read(asked, reply => parseBarsPage(reply.body, after), signal)
+      this.#time.tell(epochMs(page.houseTime))
+      lastMs = page.bars.at(-1)?.startMs ?? lastMs
+      if (page.bars.length > 0) yield page.bars
+      if (page.next === null) return
+      if (page.next === cursor) throw new BrokerFault('malformed', 'the house points from a page of bars to itself')
+      cursor = page.next
+    }
+    throw new BrokerFault('refused', `the bars have more than ${PAGES_MAX} pages; ask for a shorter time`)
+  }
+
+  expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]> {
+    return this.#calls.read(
+      get('/expirations', { underlying }),
+      reply => list(readAnswer(reply.body), 'items', wire => day(wire, 'expiration')).toSorted(),
+      signal
+    )
+  }
+
+  stream(topic: Topic, sink: TopicSink): TopicLease {
+    return this.#feed.stream(topic, sink)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#feed[Symbol.asyncDispose]()
+  }
+
+  #instrument(reply: HttpReply, symbol: string): MarketInstrument | null {
+    const answer = readAnswer(reply.body)
+    this.#time.tell(epochMs(timestamp(answer, 'house_time')))
+    if (isSuccess(reply.status)) return parseInstrument(answer, symbol)
+    if (saysUnknownSymbol(answer)) return null
+    throw new BrokerFault('refused', 'the house could not be asked for the symbol')
+  }
+}

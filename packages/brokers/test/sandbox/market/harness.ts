@@ -1,0 +1,63 @@
+/** A login at the house for one card of the market contract. */
+
+import assert from 'node:assert/strict'
+import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import type { MarketHarness } from '@trunkline/testkit/market-contract/index'
+import { SANDBOX_CAPABILITIES } from '../../../src/sandbox/capabilities.ts'
+import { sandbox } from '../../../src/sandbox/index.ts'
+import { systemClock } from '../../support/clocks.ts'
+import { MemoryHolder } from '../../support/holder.ts'
+import { MemoryLog } from '../../support/log.ts'
+import { HouseProcess, type Json } from '../house.ts'
+
+/** Seldom enough that a house which lives through minutes at once is not taken for a silent one. */
+const HEARTBEAT_MS = 1_000
+
+export function startHouse(): Promise<HouseProcess> {
+  return HouseProcess.start({ SANDBOX_HEARTBEAT_MS: String(HEARTBEAT_MS) })
+}
+
+export async function openMarket(house: HouseProcess): Promise<MarketHarness> {
+  const { login } = await house.control('POST', '/logins', { accounts: [] })
+  const token = await house.control('POST', `/logins/${login.username}/token`, {})
+  const { clientId, clientSecret, url } = house
+  const definition = sandbox({ baseUrl: url, clientId, clientSecret }, { clock: systemClock, fraction: () => 0.05, log: new MemoryLog() })
+  const nowMs = epochMs(systemClock.now())
+  const broker = definition.open(
+    new MemoryHolder({
+      access_token: token.access_token,
+      refresh_token: token.refresh_token,
+      issued_at: timestampOfMs(nowMs),
+      expires_at: timestampOfMs(nowMs + token.expires_in * 1_000)
+    })
+  )
+  assert.ok(broker.market !== null)
+  const own = (streams: Json) => streams.login === login.id && streams.on === 'market'
+  return {
+    capabilities: SANDBOX_CAPABILITIES.marketData,
+    market: broker.market,
+    symbols: { busy: 'BTC/USD', other: 'ETH/USD', underlying: 'SPY', unknown: 'NOSUCH' },
+    heartbeatMs: HEARTBEAT_MS,
+    patienceMs: 20_000,
+    close: async () => await broker[Symbol.asyncDispose](),
+    venue: {
+      async stream(mischief) {
+        await house.control('POST', '/streams', { do: mischief, on: 'market', login: login.username })
+      },
+      async open() {
+        const { items } = await house.control('GET', '/streams')
+        return items.find(own)?.seq.length ?? 0
+      },
+      async advance(ms) {
+        await house.control('PUT', '/clock', { advance_ms: ms })
+      },
+      async revoke() {
+        await house.control('POST', `/logins/${login.username}/revoke`, {})
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await broker[Symbol.asyncDispose]()
+      await definition[Symbol.asyncDispose]()
+    }
+  }
+}

@@ -1,0 +1,189 @@
+/** A house that says what no house says: each is a loss that is told, or nothing, and never the end of the process. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { until } from '@trunkline/testkit/until'
+import { brokerAt, FakeHouse, Told, tradeItem, trades } from './fake-house.ts'
+
+const UNREADABLE: readonly string[] = [
+  '',
+  ' ',
+  'null',
+  '7',
+  '"trade"',
+  '[]',
+  '{}',
+  '[{"seq":1,"items":[]}]',
+  '{"seq":1}',
+  '{"items":[]}',
+  '{"seq":null,"items":[]}',
+  '{"seq":1.5,"items":[]}',
+  '{"seq":1e400,"items":[]}',
+  '{"seq":9007199254740993,"items":[]}',
+  '{"seq":"99999999999999999999","items":[]}',
+  '{"seq":"one","items":[]}',
+  '{"seq":1,"items":{"length":1}}',
+  '{"seq":1,"items":[null]}',
+  '{"seq":1,"items":[[]]}',
+  '{"seq":1,"items":[{"t":"trade"}]}',
+  '{"seq":1,"items":[{"t":"trade","s":"SPY","p":1,"z":"1","x":"","at":"1","k":"all"}]}',
+  '{"seq":1,"items":[{"__proto__":{"t":"trade","s":"SPY"}}]}',
+  '{"__proto__":{"seq":1,"items":[]}}',
+  '{"ev":null}',
+  '{"ev":7}',
+  '{"ev":""}',
+  `{"ev":"${'x'.repeat(100)}"}`,
+  '{"ev":["heartbeat"],"seq":0}',
+  '{"ev":"heartbeat"}',
+  '{"ev":"heartbeat","seq":-0.5}',
+  '{"ev":"heartbeat","seq":0,"house_time":"soon"}',
+  '{"ev":"heartbeat","seq":0,"house_time":5}',
+  '{"ev":"added"}',
+  '{"ev":"added","n":"first","symbols":[],"unknown":[]}',
+  '{"ev":"problem","n":null,"code":"bad_request"}',
+  '{"ev":"problem","code":7}',
+  `${'['.repeat(100_000)}`,
+  '\u0000',
+  '{"seq":1,"items":[]',
+  '\ud800'
+]
+
+const HARMLESS: readonly string[] = [
+  '{"ev":"constructor"}',
+  '{"ev":"toString","n":1}',
+  '{"ev":"pong","n":1e400}',
+  '{"ev":"added","n":-1,"symbols":null}',
+  '{"ev":"problem","n":12345,"code":"bad_request"}',
+  '{"ev":"dropped"}',
+  '{"seq":-5,"items":[{"t":"trade"}]}',
+  '{"seq":0,"items":[7]}'
+]
+
+test('a message that cannot be read is a loss, and the stream goes on', async () => {
+  await using house = await FakeHouse.start()
+  await using stage = brokerAt(house)
+  const sink = new Told()
+  stage.market.stream(trades('SPY'), sink)
+  for (const [index, frame] of UNREADABLE.entries()) {
+    await until(() => sink.words.length === 1 + 2 * index && sink.words.at(-1) === 'live', `live again before ${frame.slice(0, 60)}`)
+    house.last.send(frame)
+    await until(() => sink.words.length === 3 + 2 * index, `lost and live after ${frame.slice(0, 60)}, told ${sink.words.slice(-4)}`)
+    assert.deepEqual(sink.words.slice(-2), ['lost malformed', 'live'], frame.slice(0, 60))
+  }
+  assert.equal(sink.events.length, 0)
+})
+
+test('an answer to what was asked that does not say what it must is a loss', async () => {
+  await using house = await FakeHouse.start()
+  await using stage = brokerAt(house)
+  const sink = new Told()
+  const wrong = [
+    { symbols: null, unknown: [] },
+    { symbols: [], unknown: [] },
+    { symbols: ['QQQ'], unknown: [] },
+    { symbols: [['SPY']], unknown: [] },
+    { symbols: ['SPY'], unknown: 'none' },
+    { symbols: ['SPY'] }
+  ]
+  house.answer = (message, socket) => {
+    const words = wrong[0]
+    if (message.op === 'add' && words !== undefined) {
+      wrong.shift()
+      socket.send(JSON.stringify({ ev: 'added', n: message.n, ...words }))
+    } else house.usual(message, socket)
+  }
+  stage.market.stream(trades('SPY'), sink)
+  await until(() => sink.words.includes('live'), 'the house comes to its senses')
+  assert.deepEqual([sink.words, wrong.length], [['lost malformed', 'live'], 0])
+})
+
+test('a greeting that is none is an outage', async () => {
+  await using house = await FakeHouse.start()
+  await using stage = brokerAt(house)
+  const sink = new Told()
+  const wrong = [
+    '{}',
+    '{"ev":"ready"}',
+    '{"ev":"ready","heartbeat_ms":1e300}',
+    '{"ev":"hello","heartbeat_ms":100}',
+    '{"ev":"denied"}',
+    '[]',
+    '{"seq":1,"items":[]}'
+  ]
+  house.answer = (message, socket) => {
+    const frame = message.op === 'login' ? wrong.shift() : undefined
+    if (frame === undefined) house.usual(message, socket)
+    else socket.send(frame)
+  }
+  stage.market.stream(trades('SPY'), sink)
+  await until(() => sink.words.includes('live'), 'the house comes to its senses')
+  assert.deepEqual([sink.words, wrong.length], [['lost malformed', 'live'], 0])
+})
+
+test('a number far ahead of the truth does not make everything after it a repetition', async () => {
+  await using house = await FakeHouse.start()
+  await using stage = brokerAt(house)
+  const sink = new Told()
+  stage.market.stream(trades('SPY'), sink)
+  await sink.hears('live')
+  house.items([tradeItem('SPY')], 1)
+  house.items([tradeItem('SPY')], Number.MAX_SAFE_INTEGER)
+  house.say({ ev: 'heartbeat', seq: 1 })
+  await sink.hears('live', 'trade', 'lost hole', 'lost malformed', 'live')
+  house.items([tradeItem('SPY')], 1)
+  await sink.hears('live', 'trade', 'lost hole', 'lost malformed', 'live', 'trade')
+  house.say({ ev: 'heartbeat', seq: 0 })
+  await until(() => sink.words.length === 8, 'a heartbeat behind what came is a loss')
+  assert.deepEqual(sink.words.slice(-2), ['lost malformed', 'live'])
+})
+
+test('what nobody asked for is passed over', async () => {
+  await using house = await FakeHouse.start()
+  await using stage = brokerAt(house)
+  const sink = new Told()
+  stage.market.stream(trades('SPY'), sink)
+  await sink.hears('live')
+  for (const frame of HARMLESS) house.last.send(frame)
+  house.items([tradeItem('SPY')])
+  await sink.hears('live', 'trade')
+})
+
+test('a heartbeat that is promised for next year does not make the house immortal, nor keep us busy', async () => {
+  await using house = await FakeHouse.start()
+  house.heartbeatMs = Number.MAX_SAFE_INTEGER
+  await using stage = brokerAt(house)
+  const sink = new Told()
+  stage.market.stream(trades('SPY'), sink)
+  await sink.hears('live')
+  const { user } = process.cpuUsage()
+  house.items([tradeItem('SPY')])
+  await sink.hears('live', 'trade')
+  assert.ok(process.cpuUsage().user - user < 1_000_000)
+})
+
+test('the token of a running stream is renewed, and one that the house no longer takes is replaced', async () => {
+  await using house = await FakeHouse.start()
+  let minted = 1
+  house.read = path => {
+    assert.equal(path, '/oauth/token')
+    minted += 1
+    return {
+      status: 200,
+      body: {
+        access_token: `token-${minted}`,
+        refresh_token: `refresh-${minted}`,
+        token_type: 'bearer',
+        expires_in: 600,
+        scope: 'read trade'
+      }
+    }
+  }
+  await using stage = brokerAt(house, { livesMs: 2_500 })
+  const sink = new Told()
+  stage.market.stream(trades('SPY'), sink)
+  await until(() => house.heard.some(({ op, token }) => op === 'token' && token === 'token-2'), 'the new token is told')
+  assert.deepEqual(sink.words, ['live'])
+  house.last.close(4003)
+  await sink.hears('live', 'lost token', 'live')
+  assert.deepEqual(house.logins, ['token-1', 'token-3'])
+})

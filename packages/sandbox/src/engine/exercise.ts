@@ -1,0 +1,179 @@
+/**
+ * Options turned into what they give. The other side of every right is the external market, which is short or long what customers are long or
+ * short in sum, so money and units balance contract by contract.
+ *
+ * Physical contracts move the underlying at the strike; cash ones pay what they are in the money. The premium was realised when the right ends:
+ * the shares then count at the strike.
+ */
+import type { Desk, Refusal } from './desk.ts'
+import { end } from './execution.ts'
+import { endContracts, enterTrade } from './ledger.ts'
+import { unknownAccount } from './lifecycle.ts'
+import { drawn } from './lot.ts'
+import { sellable, worthOf } from './margin.ts'
+import { bookOf } from './market.ts'
+import { type Account, type Book, closes, type Holding, holdingOf, isLive, type OptionSpec, type Order } from './state.ts'
+import type { ExerciseCommand } from './types.ts'
+import { formatScaled, type Money, max, min, ONE, type Price, type Quantity, readScaled } from './units.ts'
+
+export function exercise(desk: Desk, command: ExerciseCommand) {
+  const account = desk.account(command.accountId)
+  if (account === undefined) return desk.refused(command, command.accountId, unknownAccount(command.accountId))
+  const book = bookOf(desk, command)
+  if (book === undefined) return
+  const quantity = readScaled(command.quantity) ?? 0n
+  const refusal = checkExercise(desk, account, book, quantity)
+  if (refusal !== null) return desk.refused(command, account.id, refusal)
+  const price = book.underlying?.mark ?? 0n
+  use(desk, account, holdingOf(account, book, desk.state.now), { quantity, price, inCash: false })
+  assign(desk, book, quantity, price)
+}
+
+function checkExercise(desk: Desk, account: Account, book: Book, quantity: Quantity): Refusal | null {
+  const { option, multiplier } = book.spec
+  if (option === null || !option.american) return { code: 'bad_instrument', message: `${book.symbol} cannot be exercised before its end.` }
+  if (book.over || desk.state.now >= option.lastTradeAt) return { code: 'expired_contract', message: `${book.symbol} has ended.` }
+  if (quantity <= 0n || quantity % ONE !== 0n)
+    return { code: 'bad_quantity', message: 'Exercise a whole number of contracts, one or more.' }
+  const holding = account.holdings.get(book.symbol)
+  const free = sellable(holding)
+  if (holding === undefined || quantity > free) {
+    const message = `${formatScaled(free)} ${book.symbol} can be exercised (open orders counted); ${formatScaled(quantity)} were asked for.`
+    return { code: 'insufficient_position', message }
+  }
+  if (!option.physical)
+    return (book.underlying?.mark ?? null) === null
+      ? { code: 'no_price', message: `${option.underlying} has no price to settle ${book.symbol} at.` }
+      : null
+  return checkDelivery(desk, account, holding, { option, quantity, units: quantity * multiplier })
+}
+
+interface Delivery {
+  readonly option: OptionSpec
+  readonly quantity: Quantity
+  readonly units: Quantity
+}
+
+/** Whether the account can hold what it would have afterwards: shares to deliver or the right to be short, and money. */
+function checkDelivery(desk: Desk, account: Account, holding: Holding, { option, quantity, units }: Delivery): Refusal | null {
+  const { underlying } = holding.book
+  if (underlying === null) return null
+  const shares = holdingOf(account, underlying, desk.state.now)
+  if (!option.call && units > sellable(shares) && (account.accountType !== 'margin' || !underlying.spec.source.shortable)) {
+    const message = `${formatScaled(units)} ${underlying.symbol} would have to be delivered; ${formatScaled(sellable(shares))} are free.`
+    return { code: 'insufficient_position', message }
+  }
+  const before = worthOf(account)
+  const after = worthAfter(account, holding, shares, { option, quantity, units })
+  if (after.uncovered > before.uncovered)
+    return {
+      code: 'insufficient_position',
+      message: `The ${underlying.symbol} to be delivered cover calls that were sold; close them first.`
+    }
+  const [had, left] = [before.excess - before.reserved, after.excess - after.reserved]
+  if (left >= 0n || left >= had) return null
+  return {
+    code: 'insufficient_buying_power',
+    message: `Exercising takes ${formatScaled(units)} ${underlying.symbol} at ${formatScaled(option.strike)}, more than the account has funds for.`
+  }
+}
+
+/** The account's worth if it had exercised; everything is as it was afterwards. */
+function worthAfter(account: Account, holding: Holding, shares: Holding, { option, quantity, units }: Delivery) {
+  const { cash } = account
+  const [contracts, held] = [holding.quantity, shares.quantity]
+  holding.quantity -= quantity
+  shares.quantity += option.call ? units : -units
+  account.cash += option.call ? -units * option.strike : units * option.strike
+  try {
+    return worthOf(account)
+  } finally {
+    account.cash = cash
+    holding.quantity = contracts
+    shares.quantity = held
+  }
+}
+
+/** The shorts that must answer an early exercise, by lot: whoever is drawn is assigned all it is short, until enough are. */
+function assign(desk: Desk, book: Book, quantity: Quantity, price: Price): void {
+  const { counters, settings, accounts } = desk.state
+  // The external market has taken the exercised contracts over: before, it was short so many more. null stands for it.
+  let street = max(0n, quantity - book.streetUnits)
+  const shorts: ({ readonly account: Account; readonly holding: Holding } | null)[] = street > 0n ? [null] : []
+  for (const account of accounts.values()) {
+    const holding = account.holdings.get(book.symbol)
+    if (holding !== undefined && holding.quantity < 0n) shorts.push({ account, holding })
+  }
+  let left = quantity
+  for (const short of drawn(shorts, `${settings.seed} ${counters.transaction}`)) {
+    const part = min(left, short === null ? street : -short.holding.quantity)
+    if (short === null) street -= part
+    else answer(desk, short.account, short.holding, { quantity: part, price })
+    left -= part
+  }
+}
+
+interface Use {
+  readonly quantity: Quantity
+  /** Of the underlying. */
+  readonly price: Price
+  /** Paid out although the contract is physical, for an account that cannot take delivery. */
+  readonly inCash: boolean
+}
+
+/** A long uses its right. */
+export function use(desk: Desk, account: Account, holding: Holding, { quantity, price, inCash }: Use): void {
+  const { book } = holding
+  const { option, multiplier } = book.spec
+  if (option === null || quantity === 0n) return
+  const cash = option.physical && !inCash ? 0n : quantity * worthAt(option, price) * multiplier
+  const note = inCash ? ', paid out because the account cannot take delivery' : ''
+  const description = `Exercised ${formatScaled(quantity)} ${book.symbol}${note}`
+  endContracts(desk, account, holding, { type: 'EXERCISE', units: quantity, cash, description })
+  if (option.physical && !inCash) deliver(desk, account, book, { option, buy: option.call, units: quantity * multiplier })
+}
+
+/** A short answers. */
+export function answer(desk: Desk, account: Account, holding: Holding, { quantity, price }: Omit<Use, 'inCash'>): void {
+  const { book } = holding
+  const { option, multiplier } = book.spec
+  if (option === null || quantity === 0n) return
+  const cash = option.physical ? 0n : -quantity * worthAt(option, price) * multiplier
+  const description = `Assigned ${formatScaled(quantity)} ${book.symbol}`
+  endContracts(desk, account, holding, { type: 'ASSIGNMENT', units: -quantity, cash, description })
+  if (option.physical) deliver(desk, account, book, { option, buy: !option.call, units: quantity * multiplier })
+  dropClosers(desk, account, holding)
+}
+
+/** What a contract is in the money by, per unit; zero or more. */
+export function worthAt({ call, strike }: OptionSpec, price: Price): Price {
+  return max(0n, call ? price - strike : strike - price)
+}
+
+function deliver(
+  desk: Desk,
+  account: Account,
+  { underlying }: Book,
+  { option, buy, units }: Omit<Delivery, 'quantity'> & { readonly buy: boolean }
+): void {
+  if (underlying === null) return
+  const value: Money = units * option.strike * underlying.spec.multiplier
+  const trade = { book: underlying, buy, quantity: units, price: option.strike, value, fee: 0n }
+  enterTrade(desk, account, { ...trade, orderId: null, execId: null, street: true })
+  desk.touch(account, underlying.symbol)
+}
+
+/** Orders that would close more than is left end, the newest first. */
+function dropClosers(desk: Desk, account: Account, holding: Holding): void {
+  const { book } = holding
+  const newest = [...account.live].sort((a, b) => b.number - a.number)
+  for (const order of newest) {
+    if (holding.buys.quantity <= -holding.quantity || holding.quantity > 0n) return
+    if (isLive(order) && closesBook(order, book)) end(desk, order, 'canceled', 'insufficient_position', 'An assignment left less to close.')
+  }
+}
+
+function closesBook(order: Order, book: Book): boolean {
+  if (order.legs === null) return order.book === book && closes(order.side)
+  return order.legs.some(leg => leg.book === book && closes(leg.side))
+}

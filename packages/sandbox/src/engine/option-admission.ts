@@ -1,0 +1,46 @@
+/** Whether an account has what an option order or a package needs. */
+import { checkEffect } from './contract-checks.ts'
+import type { Refusal } from './desk.ts'
+import { hold, purchasePower, setNeeds, setPackageNeeds, type Worth, worthOf } from './margin.ts'
+import { type Account, holdingOf, type Order } from './state.ts'
+import { formatMoney, type Quantity } from './units.ts'
+
+/**
+ * Checks an order that is otherwise in order against what the account has, and holds what it needs. Refused: nothing is held. What needs no more
+ * than is held already, as closing does, is taken whatever the account is worth.
+ */
+export function admitOption(order: Order, left: Quantity, at: number): Refusal | null {
+  const { account } = order
+  const parts = order.legs?.map(({ book, side, ratio }) => ({ book, side, units: left * ratio })) ?? [
+    { book: order.book, side: order.side, units: left }
+  ]
+  for (const part of parts) {
+    const problem = checkEffect(account, part)
+    if (problem !== null) return problem
+  }
+  for (const { book } of parts) holdingOf(account, book, at)
+  const before = worthOf(account)
+  if (order.legs === null) setNeeds(order, left)
+  else {
+    setPackageNeeds(order, left)
+    account.packages.add(order)
+  }
+  const holding = holdingOf(account, order.book, at)
+  hold(order, holding, left)
+  const refusal = judge(account, before, worthOf(account))
+  if (refusal === null) return null
+  hold(order, holding, 0n)
+  account.packages.delete(order)
+  return refusal
+}
+
+function judge(account: Account, before: Worth, after: Worth): Refusal | null {
+  if (after.uncovered > before.uncovered) {
+    const message = `A ${account.accountType} account sells calls only against shares it holds, and these would not be covered.`
+    return { code: 'short_sale_not_allowed', message }
+  }
+  if (after.excess >= after.reserved || after.reserved <= before.reserved) return null
+  const needed = formatMoney(purchasePower(account, after.reserved - before.reserved))
+  const power = formatMoney(purchasePower(account, before.excess - before.reserved))
+  return { code: 'insufficient_buying_power', message: `The order needs ${needed} of buying power; ${power} is available.` }
+}

@@ -1,0 +1,143 @@
+/**
+ * Options and futures are too many to be brought all at once: the house has the market bring those that somebody holds, has ordered, reads, or
+ * has asked for a moment ago.
+ */
+
+import type { OrderView } from '../engine/types.ts'
+import { FOLLOWED_MAX, type Instrument, type Market } from '../market/types.ts'
+import type { Books } from './books.ts'
+import type { HouseClock } from './clock.ts'
+import type { People } from './people.ts'
+import { Problem } from './problems.ts'
+import type { Pump } from './pump.ts'
+
+/** How often the house looks for contracts that nobody needs any more, and how long one asked for is kept at least. */
+const SWEEP_EVERY_MS = 30_000
+const KEPT_MS = 60_000
+/** Contracts asked for that are kept at the same time; more have to wait for their turn. */
+const ASKED_MAX = 5_000
+
+export interface ContractsDeps {
+  readonly market: Market
+  readonly books: Books
+  readonly people: People
+  readonly clock: HouseClock
+  readonly pump: Pump
+  /** Real time in milliseconds. */
+  readonly now: () => number
+}
+
+export class Contracts {
+  readonly #deps: ContractsDeps
+  /** Shares and coins, which always come. */
+  readonly #always: ReadonlyMap<string, Instrument>
+  readonly #followed = new Set<string>()
+  readonly #readers = new Map<string, number>()
+  /** When each was last asked for. */
+  readonly #asked = new Map<string, number>()
+  readonly #timer: NodeJS.Timeout
+
+  constructor(deps: ContractsDeps) {
+    this.#deps = deps
+    this.#always = new Map(deps.market.instruments.map(instrument => [instrument.symbol, instrument]))
+    this.#timer = setInterval(() => this.sweep(), SWEEP_EVERY_MS)
+    this.#timer.unref()
+  }
+
+  /** Whatever trades under this symbol now, or null. */
+  find(symbol: string): Instrument | null {
+    return this.#always.get(symbol) ?? this.#deps.market.find(symbol, this.#deps.clock.now())
+  }
+
+  /** Whether prices of this symbol come without anybody asking. */
+  comes(symbol: string): boolean {
+    return this.#always.has(symbol) || this.#followed.has(symbol)
+  }
+
+  /**
+   * Has the books know these symbols and their present prices; those that do not exist are passed over.
+   * @throws Problem `slow_down` when too many contracts are asked for at once
+   */
+  async bring(symbols: readonly string[]): Promise<void> {
+    const contracts = symbols.filter(symbol => !this.#always.has(symbol) && (this.#followed.has(symbol) || this.find(symbol) !== null))
+    if (contracts.length === 0) return
+    for (const symbol of contracts) this.#ask(symbol)
+    if (this.#follow(contracts)) await this.#deps.pump.afresh()
+  }
+
+  /**
+   * Somebody reads these from now on. Their first prices come with the market's next delivery.
+   * @throws Problem `slow_down`, and nothing is held, when the house follows too many contracts already
+   */
+  hold(symbols: readonly string[]): void {
+    const fresh = this.#follow(symbols)
+    for (const symbol of symbols) this.#readers.set(symbol, (this.#readers.get(symbol) ?? 0) + 1)
+    // A house that stands still would never come to the next delivery by itself.
+    if (fresh) void this.#deps.pump.afresh()
+  }
+
+  release(symbols: readonly string[]): void {
+    for (const symbol of symbols) {
+      const left = (this.#readers.get(symbol) ?? 1) - 1
+      if (left <= 0) this.#readers.delete(symbol)
+      else this.#readers.set(symbol, left)
+    }
+  }
+
+  /** Whatever customers hold or have ordered comes, and what nobody needs any more does not. */
+  sweep(): void {
+    const now = this.#deps.now()
+    for (const [symbol, at] of this.#asked) if (now - at > KEPT_MS) this.#asked.delete(symbol)
+    const owned = this.#owned()
+    const idle = [...this.#followed].filter(symbol => !owned.has(symbol) && !this.#readers.has(symbol) && !this.#asked.has(symbol))
+    for (const symbol of idle) this.#followed.delete(symbol)
+    if (idle.length > 0) this.#deps.market.unfollow(idle)
+    this.#deps.pump.forget(idle)
+    // What customers own goes before what others merely look at, but not beyond what the market can bring.
+    this.#follow([...owned].filter(symbol => !this.#followed.has(symbol)).slice(0, FOLLOWED_MAX - this.#followed.size))
+  }
+
+  /** A contract is over. */
+  ended(symbol: string): void {
+    this.#followed.delete(symbol)
+    this.#asked.delete(symbol)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #ask(symbol: string): void {
+    if (this.#asked.size >= ASKED_MAX && !this.#asked.has(symbol))
+      throw new Problem('slow_down', `at most ${ASKED_MAX} contracts can be looked at in one minute; try again in a minute`, {
+        retryAfter: 60
+      })
+    this.#asked.set(symbol, this.#deps.now())
+  }
+
+  /** @returns whether any of them is new */
+  #follow(symbols: Iterable<string>): boolean {
+    const fresh = [...symbols].filter(symbol => !this.comes(symbol))
+    if (this.#followed.size + fresh.length > FOLLOWED_MAX)
+      throw new Problem('slow_down', `the house follows ${FOLLOWED_MAX} contracts at most; try again in a minute`, { retryAfter: 60 })
+    for (const symbol of fresh) this.#followed.add(symbol)
+    if (fresh.length > 0) this.#deps.market.follow(fresh)
+    return fresh.length > 0
+  }
+
+  #owned(): ReadonlySet<string> {
+    const { engine } = this.#deps.books
+    const owned = new Set<string>()
+    for (const { id } of this.#deps.people.accounts()) {
+      if (engine.account(id) === undefined) continue
+      for (const { symbol } of engine.positions(id)) owned.add(symbol)
+      for (const order of engine.orders(id, { live: true })) for (const symbol of symbolsOf(order)) owned.add(symbol)
+    }
+    for (const symbol of this.#always.keys()) owned.delete(symbol)
+    return owned
+  }
+}
+
+function symbolsOf({ symbol, legs }: OrderView): readonly string[] {
+  return symbol === null ? (legs ?? []).map(leg => leg.symbol) : [symbol]
+}

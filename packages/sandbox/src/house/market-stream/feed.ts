@@ -1,0 +1,98 @@
+/** Between the market and its readers: what they want is found and followed, and what happens is given to them. */
+
+import type { Micros, QuoteCommand } from '../../engine/types.ts'
+import type { RawBar } from '../../market/bar-series.ts'
+import { billionths } from '../../market/lean/numbers.ts'
+import type { Bar, FeedCommand, Market } from '../../market/types.ts'
+import type { HouseClock } from '../clock.ts'
+import type { Contracts } from '../contracts.ts'
+import type { Listener } from '../pump.ts'
+import { Board } from './board.ts'
+import { Chains } from './chains.ts'
+import type { Reader } from './mailbox.ts'
+import type { Wanted } from './session.ts'
+
+const MINUTE: Micros = 60_000_000
+
+export interface FeedDeps {
+  readonly market: Market
+  readonly contracts: () => Contracts
+  readonly clock: HouseClock
+  readonly lastQuote: (symbol: string) => QuoteCommand | undefined
+  /** Real time in milliseconds. */
+  readonly now: () => number
+  readonly onTrouble: (error: unknown) => void
+}
+
+export class Feed implements Listener {
+  readonly #deps: FeedDeps
+  readonly #board: Board
+  readonly #chains: Chains
+
+  constructor(deps: FeedDeps) {
+    const { market, clock, contracts, lastQuote, now, onTrouble } = deps
+    this.#deps = deps
+    this.#board = new Board({ lastQuote, now, onTrouble, openBar: (symbol, through) => openBar(market, symbol, through) })
+    this.#chains = new Chains({
+      lastQuote,
+      contractsOf: (underlying, expiration) => market.chain(underlying, expiration, clock.now()),
+      figures: (symbol, at) => market.figures(symbol, at),
+      hold: symbols => contracts().hold(symbols),
+      release: symbols => contracts().release(symbols)
+    })
+  }
+
+  get busy(): boolean {
+    return this.#board.busy || this.#chains.busy
+  }
+
+  hear(command: FeedCommand): void {
+    this.#board.hear(command)
+    this.#chains.hear(command)
+    if (command.type === 'expire') this.#deps.contracts().ended(command.symbol)
+  }
+
+  reach(through: Micros): void {
+    this.#board.reach(through)
+    this.#chains.reach(through)
+  }
+
+  /**
+   * Gives the present state and everything new. @returns false where there is no such thing
+   * @throws Problem when the house follows too many contracts already
+   */
+  add({ channel, symbol, expiration }: Wanted, reader: Reader): boolean {
+    if (channel === 'chain') return this.#chains.add(symbol, expiration ?? '', reader)
+    const contracts = this.#deps.contracts()
+    const instrument = contracts.find(symbol)
+    if (instrument === null) return false
+    contracts.hold([symbol])
+    this.#board.add(channel, instrument, reader)
+    return true
+  }
+
+  drop({ channel, symbol, expiration }: Wanted, reader: Reader): void {
+    if (channel === 'chain') this.#chains.drop(symbol, expiration ?? '', reader)
+    else {
+      this.#board.drop(channel, symbol, reader)
+      this.#deps.contracts().release([symbol])
+    }
+  }
+}
+
+async function openBar(market: Market, symbol: string, through: Micros): Promise<RawBar | null> {
+  const from = through - (through % MINUTE)
+  const [bar] = await market.bars({ symbol, interval: '1m', from, to: from + MINUTE, now: through })
+  return bar === undefined ? null : rawOf(bar)
+}
+
+function rawOf({ start, open, high, low, close, volume }: Bar): RawBar {
+  return {
+    start,
+    open: billionths(open),
+    high: billionths(high),
+    low: billionths(low),
+    close: billionths(close),
+    volume: billionths(volume)
+  }
+}

@@ -1,0 +1,250 @@
+/** One open socket of either stream: it logs in, keeps its token fresh, is written to, and misbehaves when it is told to. */
+
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { RawData, WebSocket } from 'ws'
+import type { Pass } from '../oauth/grants.ts'
+import { Problem } from '../problems.ts'
+import { Fields } from '../read.ts'
+import type { Mischief } from './mischief.ts'
+
+const LOGIN_WITHIN_MS = 10_000
+/** How long an expired token still carries an open stream. */
+const TOKEN_GRACE_MS = 60_000
+/** A peer that does not answer a close is waited for so long. */
+const CLOSING_MS_MAX = 2_000
+
+export const CLOSE = { going: 1001, malformed: 1008, trouble: 1011, noLogin: 4001, tokenEnded: 4003, slow: 4008 } as const
+
+export interface Denied {
+  readonly denied: string
+  readonly message: string
+}
+
+/** What is spoken on a line once it is open, beyond what both streams share. */
+export interface Talk {
+  /** The login is known; `message` is what it came with. @returns the answer, or why not. @throws Problem for a malformed message */
+  join(message: unknown): { readonly ready: object } | Denied
+  /** The answer has been said. */
+  joined(): void
+  /** A message of this stream's own, after the login. */
+  hear(op: string, message: unknown): void
+  /** The number that heartbeats carry. */
+  readonly seq: number
+  /** A frame that is not JSON. */
+  readonly garbled: string
+}
+
+export interface LineDeps {
+  readonly now: () => number
+  readonly stamp: () => string
+  readonly pass: (token: string) => Pass | undefined
+  /** What is wrong with this login's streams. */
+  readonly mischief: (login: string) => readonly Mischief[]
+  /** What this stream understands besides `login`, `ping` and `token`. */
+  readonly ops: readonly string[]
+  /** Fields a login may have besides `op` and `token`. */
+  readonly loginFields: readonly string[]
+  /** Bytes that may wait for a slow reader before it is cut off. */
+  readonly waitingMax: number
+  /** Hears of failures that are the house's own. */
+  readonly onTrouble: (error: unknown) => void
+}
+
+export class Line {
+  readonly #socket: WebSocket
+  readonly #wire: Duplex
+  readonly #deps: LineDeps
+  readonly #opened: number
+  #talk: Talk | undefined
+  #pass: Pass | undefined
+  #reordering: string[] = []
+  #corked = false
+
+  constructor(socket: WebSocket, wire: Duplex, deps: LineDeps) {
+    this.#socket = socket
+    this.#wire = wire
+    this.#deps = deps
+    this.#opened = deps.now()
+    socket.on('message', (data, binary) => this.#hear(data, binary))
+    // Errors end in a close, which the roster hears; without a listener they would end the house.
+    socket.on('error', () => undefined)
+  }
+
+  /** Once, before anything can be heard. */
+  speak(talk: Talk): void {
+    this.#talk = talk
+  }
+
+  get pass(): Pass | undefined {
+    return this.#pass
+  }
+
+  get seq(): number {
+    return this.#talk?.seq ?? 0
+  }
+
+  get open(): boolean {
+    return this.#socket.readyState === this.#socket.OPEN
+  }
+
+  /** Bytes handed over and not yet taken by the reader's side. */
+  get waiting(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  /** Called whenever everything handed over has been taken, after there was enough to wait for. */
+  onDrained(drained: () => void): void {
+    this.#wire.on('drain', drained)
+  }
+
+  /** A numbered message, subject to whatever is wrong with the login's streams. */
+  event(frame: string): void {
+    const wrongs = this.#wrongs()
+    if (wrongs.length === 0) {
+      this.#out(frame)
+      return
+    }
+    if (wrongs.some(wrong => wrong.loses())) return
+    const frames = wrongs.some(wrong => wrong.duplicatesNext()) ? [frame, frame] : [frame]
+    const window = Math.max(...wrongs.map(wrong => wrong.window))
+    if (window < 2) {
+      this.#outAll(frames, wrongs)
+      return
+    }
+    this.#reordering.push(...frames)
+    if (this.#reordering.length >= window) this.#outAll(this.#reordering.splice(0).reverse(), wrongs)
+  }
+
+  /** Anything without a number: heartbeats and answers. */
+  say(message: object): void {
+    this.#outAll([JSON.stringify(message)], this.#wrongs())
+  }
+
+  garble(): void {
+    if (this.#talk !== undefined) this.#out(this.#talk.garbled)
+  }
+
+  /** Called with every heartbeat; ends the line when its time is up. @returns whether it is to hear the heartbeat. */
+  check(): boolean {
+    const now = this.#deps.now()
+    if (this.#pass === undefined) {
+      if (now - this.#opened > LOGIN_WITHIN_MS) this.close(CLOSE.noLogin, 'log in within 10 seconds')
+      return false
+    }
+    if (now > this.#pass.expiresAt + TOKEN_GRACE_MS) {
+      this.close(CLOSE.tokenEnded, 'the access token has expired; send a fresh one in time')
+      return false
+    }
+    return true
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason)
+    setTimeout(() => this.#socket.terminate(), CLOSING_MS_MAX).unref()
+  }
+
+  /** At once and for good. */
+  terminate(): void {
+    this.#socket.terminate()
+  }
+
+  /** RST, as a vanished peer's network would. */
+  cut(): void {
+    // Node can neither reset nor close a socket while its shutdown is under way, and does not end with one.
+    if (this.#wire instanceof Socket && !this.#wire.writableEnded) this.#wire.resetAndDestroy()
+    else this.#socket.terminate()
+  }
+
+  #wrongs(): readonly Mischief[] {
+    return this.#pass === undefined ? [] : this.#deps.mischief(this.#pass.login)
+  }
+
+  #outAll(frames: readonly string[], wrongs: readonly Mischief[]): void {
+    if (wrongs.some(wrong => wrong.mutedUntil > this.#deps.now())) return
+    const delay = Math.max(0, ...wrongs.map(wrong => wrong.delayMs))
+    if (delay === 0) for (const frame of frames) this.#out(frame)
+    else
+      setTimeout(() => {
+        for (const frame of frames) this.#out(frame)
+      }, delay).unref()
+  }
+
+  #out(frame: string): void {
+    if (!this.open) return
+    this.#cork()
+    this.#socket.send(frame)
+    if (this.#socket.bufferedAmount > this.#deps.waitingMax) this.close(CLOSE.slow, 'this stream is read too slowly')
+  }
+
+  /** Frames of one turn of the event loop leave in one write. */
+  #cork(): void {
+    if (this.#corked) return
+    this.#corked = true
+    this.#wire.cork()
+    setImmediate(() => {
+      this.#corked = false
+      this.#wire.uncork()
+    })
+  }
+
+  #hear(data: RawData, binary: boolean): void {
+    try {
+      if (binary) throw new Problem('bad_request', 'only text frames are understood')
+      const message: unknown = JSON.parse(String(data))
+      const op = this.#opOf(message)
+      if (op === 'login') this.#login(new Fields(message, ['op', 'token', ...this.#deps.loginFields]).text('token'), message)
+      else if (this.#pass === undefined) this.#deny('token_missing', 'log in first')
+      else if (op === 'ping') {
+        const n = new Fields(message, ['op', 'n']).countOr('n', 0, 4_294_967_295)
+        this.say({ ev: 'pong', n, as_of: this.#deps.stamp() })
+      } else if (op === 'token') this.#renew(new Fields(message, ['op', 'token']).text('token'))
+      else this.#talk?.hear(op, message)
+    } catch (error) {
+      if (error instanceof Problem || error instanceof SyntaxError) this.close(CLOSE.malformed, error.message.slice(0, 100))
+      else {
+        this.#deps.onTrouble(error)
+        this.close(CLOSE.trouble, 'something went wrong in the house')
+      }
+    }
+  }
+
+  #opOf(message: unknown): string {
+    const op: unknown = typeof message === 'object' && message !== null ? Reflect.get(message, 'op') : undefined
+    const known = ['login', 'ping', 'token', ...this.#deps.ops]
+    if (typeof op === 'string' && known.includes(op)) return op
+    throw new Problem('bad_request', `op must be one of ${known.join(', ')}`)
+  }
+
+  #login(token: string, message: unknown): void {
+    if (this.#pass !== undefined) throw new Problem('bad_request', 'this stream is logged in already')
+    const pass = this.#deps.pass(token)
+    if (pass === undefined || !pass.scopes.has('read')) {
+      this.#deny('token_invalid', 'the access token is not valid')
+      return
+    }
+    this.#pass = pass
+    const answer = this.#talk?.join(message) ?? { denied: 'house_trouble', message: 'nobody is here to talk to' }
+    if ('denied' in answer) {
+      this.#pass = undefined
+      this.#deny(answer.denied, answer.message)
+      return
+    }
+    this.say(answer.ready)
+    this.#talk?.joined()
+  }
+
+  #renew(token: string): void {
+    const pass = this.#deps.pass(token)
+    if (pass === undefined || pass.login !== this.#pass?.login) this.close(CLOSE.tokenEnded, 'the new access token is not valid here')
+    else {
+      this.#pass = pass
+      this.say({ ev: 'token_ok', as_of: this.#deps.stamp() })
+    }
+  }
+
+  #deny(code: string, message: string): void {
+    this.#socket.send(JSON.stringify({ ev: 'denied', code, message, as_of: this.#deps.stamp() }))
+    this.close(CLOSE.noLogin, message)
+  }
+}

@@ -1,0 +1,32 @@
+/** Which calendar a session group keeps, and what its instruments say of it. */
+import {
+  cmeCalendar,
+  continuousCalendar,
+  type TradingCalendar,
+  usEquityCalendar,
+  usOptionCalendar
+} from '@trunkline/core/domain/calendar/index'
+import type { Hours, MarketGroup } from './types.ts'
+
+/** `always`: everything trades without an end. `exchange`: shares, options and futures keep their exchanges' hours. Crypto never closes. */
+export type CalendarChoice = 'always' | 'exchange'
+
+export const NEW_YORK = 'America/New_York'
+
+const EXCHANGES: {
+  readonly [Group in Exclude<MarketGroup, 'crypto'>]: { readonly hours: Hours; readonly calendar: () => TradingCalendar }
+} = {
+  'us-equity': { hours: 'us_equity', calendar: usEquityCalendar },
+  'us-option': { hours: 'us_option', calendar: usOptionCalendar },
+  cme: { hours: 'cme', calendar: cmeCalendar }
+}
+
+export function calendarOf(group: MarketGroup, choice: CalendarChoice): TradingCalendar {
+  if (group === 'crypto') return continuousCalendar('UTC')
+  return choice === 'exchange' ? EXCHANGES[group].calendar() : continuousCalendar(NEW_YORK)
+}
+
+export function hoursOf(group: MarketGroup, choice: CalendarChoice): Hours {
+  if (group === 'crypto') return 'always_utc'
+  return choice === 'exchange' ? EXCHANGES[group].hours : 'always'
+}

@@ -1,0 +1,76 @@
+/** The volatilities that synthetic options are priced with: one smooth surface per underlying. */
+import type { Micros } from '../../engine/types.ts'
+import { draw } from './chance.ts'
+
+/** Volatilities a year; `0.18` is 18 %. */
+export interface SurfaceShape {
+  /** At the money, for the shortest and for the longest expirations. */
+  readonly short: number
+  readonly long: number
+  /** -1 to 1: below zero low strikes have the higher volatility. */
+  readonly skew: number
+  /** How much strikes away from the money differ. `curve × (1 + |skew|)` is at most 2: beyond it options could be priced against each other. */
+  readonly curve: number
+}
+
+/** How fast the short volatility goes over into the long one, a year. */
+const REVERSION = 3
+/** From day to day the whole surface lies so much higher or lower at most. */
+const DRIFT = 0.12
+const DAY: Micros = 86_400_000_000
+
+/**
+ * At an instant `t`, `T` years before expiration and at `k`, the logarithm of strike over forward, the variance up to expiration is
+ *
+ *     w = θ/2 · (1 + ρφk + √((φk + ρ)² + 1 − ρ²)),  φ = η / √(θ(1 + θ)),
+ *     θ = m(t)² · (l²T + (s² − l²)(1 − e^(−3T))/3),
+ *
+ * with short volatility `s`, long `l`, skew `ρ` and curve `η` of the underlying, and `m(t)` from 0.88 to 1.12, drawn for every day of UTC from the
+ * seed and straight in between. The volatility is √(w/T). With η(1 + |ρ|) ≤ 2 and θ growing with T such a surface leaves no room for
+ * arbitrage, neither between strikes nor between expirations (J. Gatheral and A. Jacquier, Arbitrage-free SVI volatility surfaces, 2014).
+ */
+export class Surface {
+  readonly #key: number
+  readonly #shape: SurfaceShape
+
+  constructor(key: number, shape: SurfaceShape) {
+    this.#key = key
+    this.#shape = shape
+  }
+
+  /** The smile of one expiration at an instant. @param years to expiration, above 0 */
+  smile(at: Micros, years: number): Smile {
+    const { short, long, skew, curve } = this.#shape
+    const level = this.#level(at)
+    const term = long * long * years + ((short * short - long * long) * -Math.expm1(-REVERSION * years)) / REVERSION
+    const variance = level * level * term
+    return { years, variance, skew, steepness: curve / Math.sqrt(variance * (1 + variance)) }
+  }
+
+  #level(at: Micros): number {
+    const day = Math.floor(at / DAY)
+    const into = at / DAY - day
+    return 1 + DRIFT * (this.#swing(day) * (1 - into) + this.#swing(day + 1) * into)
+  }
+
+  #swing(day: number): number {
+    return draw(this.#key, day) / 2 ** 31 - 1
+  }
+}
+
+export interface Smile {
+  readonly years: number
+  /** θ. */
+  readonly variance: number
+  /** ρ. */
+  readonly skew: number
+  /** φ. */
+  readonly steepness: number
+}
+
+/** @param moneyness logarithm of strike over forward */
+export function volatilityAt({ years, variance, skew, steepness }: Smile, moneyness: number): number {
+  const x = steepness * moneyness
+  const total = (variance / 2) * (1 + skew * x + Math.sqrt((x + skew) * (x + skew) + 1 - skew * skew))
+  return Math.sqrt(total / years)
+}

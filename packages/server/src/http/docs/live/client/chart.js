@@ -1,0 +1,229 @@
+import { BarList } from './bar-list.js'
+import { byId, onFrame } from './elements.js'
+import { figure, timesOf, zoneOf } from './format.js'
+import { CandlestickSeries, createChart, HistogramSeries } from './lightweight-charts.js'
+
+/** @import { Drawn } from './bar-list.js' */
+/** @import { Bar } from './wire.js' */
+
+/** Fewer bars than this left of what is seen: older ones are wanted. */
+const MARGIN_BARS = 30
+const WHEEL_BARS = 5
+
+/** Candles with their volume, of one series at a time. */
+export class Chart {
+  #frame = byId('chart', HTMLElement)
+  #legend = byId('legend', HTMLElement)
+  #chart = createChart(this.#frame, {
+    autoSize: true,
+    // The licence asks for a notice and a link, which stand below the chart: the logo would need an inline style, which the page forbids.
+    layout: { attributionLogo: false, fontFamily: 'system-ui, sans-serif', fontSize: 12 },
+    rightPriceScale: { borderVisible: false, scaleMargins: { top: 0.12, bottom: 0.22 }, minimumWidth: 72 },
+    timeScale: { borderVisible: false, timeVisible: true, secondsVisible: false, rightOffset: 6, barSpacing: 8 },
+    kineticScroll: { mouse: false, touch: true }
+  })
+  #candles = this.#chart.addSeries(CandlestickSeries, { borderVisible: false })
+  #volumes = this.#chart.addSeries(HistogramSeries, {
+    priceScaleId: 'volume',
+    priceFormat: { type: 'volume' },
+    priceLineVisible: false,
+    lastValueVisible: false
+  })
+  #bars = new BarList()
+  #times = timesOf('UTC')
+  #symbol = ''
+  #interval = ''
+  #places = -1
+  #isWhole = false
+  /** @type {Drawn[]} */ #changed = []
+  /** @type {number | null} */ #pointedAt = null
+  #colors = colorsOf(this.#frame)
+  #draw = onFrame(() => this.#drawn())
+  /** @type {(oldest: number) => void} */ #wantOlder
+
+  /** @param {(oldest: number) => void} wantOlder called when the oldest bar comes near; seconds since the epoch */
+  constructor(wantOlder) {
+    this.#wantOlder = wantOlder
+    this.#volumes.priceScale().applyOptions({ scaleMargins: { top: 0.84, bottom: 0 } })
+    this.#chart.timeScale().subscribeVisibleLogicalRangeChange(range => {
+      if (range !== null && range.from < MARGIN_BARS) this.#askOlder()
+    })
+    this.#chart.subscribeCrosshairMove(({ time }) => {
+      this.#pointedAt = typeof time === 'number' ? time : null
+      this.#tell()
+    })
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#paint())
+    this.#frame.addEventListener('keydown', event => this.#press(event))
+    this.#paint()
+  }
+
+  /**
+   * Begins anew.
+   * @param {string} symbol
+   * @param {string} interval
+   */
+  begin(symbol, interval) {
+    this.#bars = new BarList()
+    this.#changed = []
+    this.#places = -1
+    this.#symbol = symbol
+    this.#interval = interval
+    const { zone } = zoneOf(symbol)
+    this.#times = timesOf(zone)
+    const { moment, tick } = this.#times
+    this.#chart.applyOptions({
+      localization: { timeFormatter: (/** @type {number} */ time) => moment(time) },
+      timeScale: {
+        timeVisible: /[mh]$/.test(interval),
+        tickMarkFormatter: (/** @type {number} */ time, /** @type {number} */ kind) => tick(time, kind)
+      }
+    })
+    this.#isWhole = true
+    this.#draw()
+    this.#chart.timeScale().resetTimeScale()
+    this.#chart.priceScale('right').applyOptions({ autoScale: true })
+  }
+
+  /** @param {Bar} bar */
+  put(bar) {
+    const { bar: drawn, isNewest } = this.#bars.put(bar)
+    if (isNewest) this.#changed.push(drawn)
+    else this.#isWhole = true
+    // More than a few at once are quicker drawn as a whole; it also bounds what waits while the page is not seen.
+    if (this.#changed.length > 8) this.#isWhole = true
+    if (this.#isWhole) this.#changed = []
+    this.#draw()
+  }
+
+  /** @param {readonly Bar[]} bars ascending, all older */
+  putBefore(bars) {
+    if (this.#bars.putBefore(bars) === 0) return
+    this.#isWhole = true
+    this.#draw()
+  }
+
+  /** The last close, as it came; null when there is none. */
+  get lastClose() {
+    return this.#bars.last?.texts.c ?? null
+  }
+
+  #askOlder() {
+    const { oldest } = this.#bars
+    if (oldest !== null) this.#wantOlder(oldest)
+  }
+
+  #drawn() {
+    this.#setPlaces()
+    if (this.#isWhole) {
+      this.#candles.setData(this.#bars.all.map(candle))
+      this.#volumes.setData(this.#bars.all.map(bar => this.#volume(bar)))
+    } else {
+      for (const bar of this.#changed) {
+        this.#candles.update(candle(bar))
+        this.#volumes.update(this.#volume(bar))
+      }
+    }
+    this.#isWhole = false
+    this.#changed = []
+    this.#tell()
+  }
+
+  #setPlaces() {
+    const { places } = this.#bars
+    if (places === this.#places) return
+    this.#places = places
+    this.#candles.applyOptions({ priceFormat: { type: 'price', precision: places, minMove: 1 / 10 ** places } })
+  }
+
+  /** Writes the figures of the bar that is pointed at, else of the newest. */
+  #tell() {
+    const bar = this.#bars.all.find(({ time }) => time === this.#pointedAt) ?? this.#bars.last
+    const parts = this.#legend.querySelectorAll('output')
+    const { o, h, l, c, v } = bar?.texts ?? {}
+    for (const [at, text] of [o, h, l, c].entries()) show(parts[at], figure(text, this.#places))
+    show(parts[4], figure(v))
+    this.#legend.dataset.way = bar === undefined || bar.close === bar.open ? '' : bar.close > bar.open ? 'up' : 'down'
+    const last = this.#bars.last
+    if (last === undefined) {
+      this.#frame.setAttribute('aria-label', 'Chart')
+      this.#frame.dataset.told = ''
+    } else {
+      const { name } = zoneOf(this.#symbol)
+      const label = `Chart of ${this.#symbol}, candles of ${this.#interval}, ${this.#bars.all.length} bars. The last began ${this.#times.moment(last.time)} (${name}) and stands at ${last.texts.c}`
+      // Only when there is another bar, so that nobody has it read to them four times a second.
+      const told = `${this.#symbol} ${this.#interval} ${last.time} ${this.#bars.all.length}`
+      if (this.#frame.dataset.told !== told) this.#frame.setAttribute('aria-label', label)
+      this.#frame.dataset.told = told
+    }
+  }
+
+  /** @param {KeyboardEvent} event */
+  #press(event) {
+    const scale = this.#chart.timeScale()
+    const { barSpacing } = scale.options()
+    if (event.key === 'ArrowLeft') scale.scrollToPosition(scale.scrollPosition() - WHEEL_BARS, false)
+    else if (event.key === 'ArrowRight') scale.scrollToPosition(scale.scrollPosition() + WHEEL_BARS, false)
+    else if (event.key === 'End') scale.scrollToRealTime()
+    else if (event.key === '+') scale.applyOptions({ barSpacing: Math.min(40, barSpacing * 1.25) })
+    else if (event.key === '-') scale.applyOptions({ barSpacing: Math.max(1, barSpacing / 1.25) })
+    else return
+    event.preventDefault()
+  }
+
+  #paint() {
+    this.#colors = colorsOf(this.#frame)
+    const { ink, quiet, paper, line, up, down } = this.#colors
+    this.#chart.applyOptions({
+      layout: { background: { color: paper }, textColor: quiet },
+      grid: { vertLines: { color: line }, horzLines: { color: line } },
+      crosshair: { vertLine: { color: quiet, labelBackgroundColor: ink }, horzLine: { color: quiet, labelBackgroundColor: ink } }
+    })
+    this.#candles.applyOptions({ upColor: up, downColor: down, wickUpColor: up, wickDownColor: down })
+    this.#isWhole = true
+    this.#draw()
+  }
+
+  /** @param {Drawn} bar */
+  #volume({ time, open, close, volume }) {
+    const { upSoft, downSoft } = this.#colors
+    return { time: at(time), value: volume, color: close >= open ? upSoft : downSoft }
+  }
+}
+
+/** @param {Drawn} bar */
+function candle({ time, open, high, low, close }) {
+  return { time: at(time), open, high, low, close }
+}
+
+/**
+ * @param {number} seconds since the epoch
+ * @returns {import('./lightweight-charts.js').UTCTimestamp}
+ */
+function at(seconds) {
+  return /** @type {import('./lightweight-charts.js').UTCTimestamp} */ (seconds)
+}
+
+/**
+ * @param {HTMLElement | undefined} element
+ * @param {string} text
+ */
+function show(element, text) {
+  if (element !== undefined && element.textContent !== text) element.textContent = text
+}
+
+/** The page's colours, of the scheme that is in force. @param {HTMLElement} element */
+function colorsOf(element) {
+  const probe = document.createElement('span')
+  element.append(probe)
+  /** @param {string} name */
+  const color = name => {
+    probe.style.color = `var(--${name})`
+    return getComputedStyle(probe).color
+  }
+  const colors = {
+    ...{ ink: color('ink'), quiet: color('quiet'), paper: color('card'), line: color('grid') },
+    ...{ up: color('up'), down: color('down'), upSoft: color('up-soft'), downSoft: color('down-soft') }
+  }
+  probe.remove()
+  return colors
+}

@@ -1,0 +1,124 @@
+// One WebSocket after another, as long as a token is good for it.
+import { waitMs } from './backoff.js'
+
+/** @import { Message } from './wire.js' */
+
+/** After these, connecting again as before would end the same way. */
+const FINAL_CODES = new Set([1009, 4001, 4003, 4029])
+const PATH = '/market-data/stream'
+
+/**
+ * @typedef {object} Hooks
+ * @property {() => void} connecting
+ * @property {(message: Message) => void} ready authenticated: subscriptions begin anew
+ * @property {(message: Message) => void} refused the token was
+ * @property {(code: number, reason: string, waitMs: number | null) => void} closed null: it is not tried again
+ * @property {(message: Message) => void} update
+ * @property {(message: Message) => void} befell an error that answers nothing
+ * @property {(text: string) => void} sent
+ * @property {(text: string) => void} received
+ */
+
+export class Connection {
+  /** @type {Hooks} */ #hooks
+  /** @type {WebSocket | null} */ #socket = null
+  #token = ''
+  #failures = 0
+  #requests = 0
+  #timer = 0
+  /** @type {Map<string, (reply: Message) => void>} */ #waiting = new Map()
+
+  /** @param {Hooks} hooks */
+  constructor(hooks) {
+    this.#hooks = hooks
+  }
+
+  /** Connects with that token, in place of what there was. @param {string} token */
+  open(token) {
+    this.close()
+    this.#token = token
+    this.#failures = 0
+    this.#connect()
+  }
+
+  /** Connects now instead of later. */
+  retry() {
+    clearTimeout(this.#timer)
+    if (this.#socket === null && this.#token !== '') this.#connect()
+  }
+
+  /** Ends it, without a word to the hooks. */
+  close() {
+    clearTimeout(this.#timer)
+    this.#token = ''
+    const socket = this.#socket
+    this.#forget()
+    socket?.close()
+  }
+
+  /**
+   * Asks; `answered` hears the reply, whether it is a success or an error. It hears nothing when the line breaks.
+   * @param {Readonly<Record<string, unknown>>} fields
+   * @param {(reply: Message) => void} answered
+   */
+  request(fields, answered) {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return
+    const requestId = String(++this.#requests)
+    this.#waiting.set(requestId, answered)
+    const text = JSON.stringify({ ...fields, request_id: requestId })
+    this.#socket.send(text)
+    this.#hooks.sent(text.replace(this.#token, 'mdt_…'))
+  }
+
+  #connect() {
+    this.#hooks.connecting()
+    const address = new URL(PATH, location.href)
+    address.protocol = address.protocol.replace('http', 'ws')
+    const socket = new WebSocket(address)
+    this.#socket = socket
+    socket.onopen = () => this.#authenticate()
+    socket.onmessage = ({ data }) => socket === this.#socket && this.#take(String(data))
+    socket.onclose = ({ code, reason }) => socket === this.#socket && this.#closed(code, reason)
+  }
+
+  #authenticate() {
+    this.request({ action: 'authenticate', access_token: this.#token }, reply => {
+      if (reply.type === 'auth_success') {
+        this.#failures = 0
+        this.#hooks.ready(reply)
+        return
+      }
+      this.close()
+      this.#hooks.refused(reply)
+    })
+  }
+
+  /** @param {string} text */
+  #take(text) {
+    this.#hooks.received(text)
+    /** @type {Message} */
+    const message = JSON.parse(text)
+    const answered = typeof message.request_id === 'string' ? this.#waiting.get(message.request_id) : undefined
+    if (answered !== undefined && typeof message.request_id === 'string') {
+      this.#waiting.delete(message.request_id)
+      answered(message)
+    } else if (message.type === 'error') this.#hooks.befell(message)
+    else if (message.sub_id !== undefined) this.#hooks.update(message)
+  }
+
+  /**
+   * @param {number} code
+   * @param {string} reason
+   */
+  #closed(code, reason) {
+    this.#forget()
+    const wait = FINAL_CODES.has(code) ? null : waitMs(++this.#failures, Math.random())
+    if (wait !== null) this.#timer = setTimeout(() => this.#connect(), wait)
+    this.#hooks.closed(code, reason, wait)
+  }
+
+  #forget() {
+    this.#socket = null
+    this.#waiting.clear()
+  }
+}

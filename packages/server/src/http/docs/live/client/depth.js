@@ -1,0 +1,55 @@
+import { byId, onFrame, rowsOf } from './elements.js'
+import { figure, placesOf } from './format.js'
+
+/** @import { Depth, Level } from './wire.js' */
+
+/** The book: asks over bids, the best in the middle. */
+export class DepthTable {
+  #asks = rowsOf('asks').toReversed()
+  #bids = rowsOf('bids')
+  #spread = byId('spread', HTMLElement)
+  /** @type {Depth | null} */ #depth = null
+  #draw = onFrame(() => this.#drawn())
+
+  /** How many levels of each side there is room for. */
+  get levels() {
+    return this.#bids.length
+  }
+
+  /** @param {Depth | null} depth */
+  put(depth) {
+    this.#depth = depth
+    this.#draw()
+  }
+
+  #drawn() {
+    const { a: asks = [], b: bids = [] } = this.#depth ?? {}
+    const levels = [...asks, ...bids]
+    const places = Math.max(0, ...levels.map(([price]) => placesOf(price)))
+    const largest = Math.max(0, ...levels.map(([, size]) => Number(size)))
+    for (const [side, found] of /** @type {const} */ ([
+      [this.#asks, asks],
+      [this.#bids, bids]
+    ])) {
+      for (const [at, row] of side.entries()) fill(row, found[at], places, largest)
+    }
+    const [ask, bid] = [asks[0]?.[0], bids[0]?.[0]]
+    this.#spread.textContent = ask === undefined || bid === undefined ? '–' : (Number(ask) - Number(bid)).toFixed(places)
+  }
+}
+
+/**
+ * @param {HTMLTableRowElement} row
+ * @param {Level | undefined} level
+ * @param {number} places
+ * @param {number} largest
+ */
+function fill(row, level, places, largest) {
+  const [price, size, orders] = level ?? []
+  const texts = [figure(price, places), figure(size), figure(orders)]
+  for (const [at, cell] of [...row.cells].entries()) {
+    const text = texts[at] ?? ''
+    if (cell.textContent !== text) cell.textContent = text
+  }
+  row.style.setProperty('--share', size === undefined || largest === 0 ? '0' : String(Number(size) / largest))
+}

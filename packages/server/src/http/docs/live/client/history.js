@@ -1,0 +1,117 @@
+// Older bars, a window at a time, until there are none.
+
+/** @import { Connection } from './connection.js' */
+/** @import { Bar, Message, Snapshot } from './wire.js' */
+
+const UNIT_S = /** @type {Readonly<Record<string, number>>} */ ({
+  m: 60,
+  h: 3_600,
+  d: 86_400,
+  w: 7 * 86_400,
+  M: 30 * 86_400,
+  y: 365 * 86_400
+})
+/** Bars that a window would hold if the market never closed. */
+const WINDOW_BARS = 400
+/** Half of what one snapshot may hold. */
+const WIDEST_BARS = 25_000
+/** No calendar of an exchange goes further back. */
+const OLDEST_S = Date.UTC(1998, 0, 5) / 1_000
+/** Windows in a row without a bar, each twice as long as the one before, after which nothing older is expected. */
+const EMPTY_MAX = 6
+
+/**
+ * The length of an interval in seconds; of months and years about.
+ * @param {string} interval as in `4h`
+ */
+export function secondsIn(interval) {
+  const [, count = '', unit = ''] = /^(\d+)([mhdwMy])$/.exec(interval) ?? []
+  return Number(count) * (UNIT_S[unit] ?? Number.NaN)
+}
+
+/**
+ * @typedef {object} Series
+ * @property {string} symbol
+ * @property {string} interval
+ */
+
+export class History {
+  /** @type {Connection} */ #connection
+  /** @type {(bars: readonly Bar[]) => void} */ #older
+  /** @type {(state: 'more' | 'loading' | 'none' | 'never' | 'failed') => void} */ #tell
+  /** @type {Series | null} */ #series = null
+  #isAsking = false
+  #factor = 1
+  #empty = 0
+  #turn = 0
+
+  /**
+   * @param {Connection} connection
+   * @param {(bars: readonly Bar[]) => void} older hears them, ascending
+   * @param {(state: 'more' | 'loading' | 'none' | 'never' | 'failed') => void} tell
+   */
+  constructor(connection, older, tell) {
+    this.#connection = connection
+    this.#older = older
+    this.#tell = tell
+  }
+
+  /**
+   * Begins with another series, or with none.
+   * @param {Series | null} series
+   */
+  begin(series) {
+    this.#series = series
+    this.#isAsking = false
+    this.#factor = 1
+    this.#empty = 0
+    this.#turn += 1
+    this.#tell(series === null ? 'never' : 'more')
+  }
+
+  /**
+   * Asks for what is before, unless it is being asked for already or there is nothing more.
+   * @param {number} beforeS seconds since the epoch
+   */
+  want(beforeS) {
+    if (this.#series === null || this.#isAsking || this.#empty > EMPTY_MAX || beforeS <= OLDEST_S) return
+    const { symbol, interval } = this.#series
+    const turn = this.#turn
+    const bars = Math.min(WINDOW_BARS * this.#factor, WIDEST_BARS)
+    const fromS = Math.max(OLDEST_S, beforeS - bars * secondsIn(interval))
+    this.#isAsking = true
+    this.#tell('loading')
+    const asked = { symbol, interval, data_type: 'bars', start_time: iso(fromS), end_time: iso(beforeS) }
+    this.#connection.request({ action: 'snapshot', ...asked }, reply => turn === this.#turn && this.#take(reply, fromS))
+  }
+
+  /**
+   * @param {Message} reply
+   * @param {number} fromS
+   */
+  #take(reply, fromS) {
+    this.#isAsking = false
+    if (reply.type !== 'snapshot_response') {
+      this.#empty = EMPTY_MAX + 1
+      this.#tell('failed')
+      return
+    }
+    const { data } = /** @type {Snapshot} */ (reply)
+    if (data.length === 0) {
+      this.#empty = fromS === OLDEST_S ? EMPTY_MAX + 1 : this.#empty + 1
+      this.#factor *= 2
+      if (this.#empty > EMPTY_MAX) this.#tell('none')
+      else this.want(fromS)
+      return
+    }
+    this.#empty = 0
+    if (data.length < WINDOW_BARS / 4) this.#factor *= 2
+    this.#tell('more')
+    this.#older(data)
+  }
+}
+
+/** @param {number} seconds */
+function iso(seconds) {
+  return new Date(seconds * 1_000).toISOString()
+}

@@ -1,0 +1,159 @@
+import { Connection } from './connection.js'
+import { demoToken } from './demo-token.js'
+import { byId, made } from './elements.js'
+import { fridaysFrom, monthlyAfter } from './expirations.js'
+import { Market } from './market.js'
+import { MessageLog } from './message-log.js'
+import { Notices, referenceOf } from './notices.js'
+import { Subscriptions } from './subscriptions.js'
+
+const viewForm = byId('view-form', HTMLFormElement)
+const symbolField = byId('symbol', HTMLInputElement)
+const intervalField = byId('interval', HTMLSelectElement)
+const sessionField = byId('session', HTMLSelectElement)
+const tokenForm = byId('token-form', HTMLFormElement)
+const tokenField = byId('token', HTMLInputElement)
+const chainForm = byId('chain-form', HTMLFormElement)
+const expirationField = byId('expiration', HTMLInputElement)
+const greeksField = byId('greeks', HTMLInputElement)
+
+const notices = new Notices()
+const log = new MessageLog()
+let broker = ''
+let isLive = false
+let isDemo = false
+let isShown = false
+/** What the service said before it closed the session. */
+let lastWords = ''
+
+const connection = new Connection({
+  connecting() {
+    notices.state('busy', 'Connecting')
+  },
+  ready() {
+    isLive = true
+    lastWords = ''
+    tokenField.value = ''
+    notices.show(null)
+    tellHealth()
+    subscriptions.reset()
+    show(isShown)
+  },
+  refused({ message = '' }) {
+    notices.state('error', 'Not authenticated')
+    notices.show({ title: 'The token was not taken', text: message, token: true })
+  },
+  closed(code, reason, waitMs) {
+    isLive = false
+    subscriptions.reset()
+    const { meaning, remedy } = referenceOf(code)
+    const why = lastWords || meaning || reason || 'The line broke.'
+    const which = code === 1006 ? '' : ` (${code}${reason === '' ? '' : `: ${reason}`})`
+    if (waitMs === null) {
+      notices.state('error', `Closed${which}`)
+      notices.show({ title: `The session was closed${which}`, text: `${why} ${remedy}`, button: 'Connect again', pressed: connectAgain })
+      return
+    }
+    notices.state('warning', 'Reconnecting')
+    const text = `${why} Trying again in ${Math.max(1, Math.round(waitMs / 1_000))} s; the subscriptions are then made again.`
+    notices.show({ title: `The connection is lost${which}`, text, button: 'Try now', pressed: () => connection.retry(), isAside: true })
+  },
+  update(message) {
+    subscriptions.take(message)
+    if (isLive) tellHealth()
+  },
+  befell({ message = '', sub_ids: subIds }) {
+    lastWords = message
+    if (subIds === undefined) return
+    subscriptions.interrupt(subIds)
+    interruption = message
+    tellHealth()
+  },
+  sent: text => log.put('sent', text),
+  received: text => log.put('received', text)
+})
+const subscriptions = new Subscriptions(connection)
+const market = new Market(connection, subscriptions, {
+  began(reply) {
+    broker = reply.broker ?? ''
+    tellHealth()
+  },
+  refused({ error_code: code, message = '' }) {
+    notices.show({ title: `${symbolField.value} cannot be shown like this`, text: `${message} ${referenceOf(code).remedy}` })
+  }
+})
+let interruption = ''
+let wasInterrupted = false
+
+/** Says whether data comes, and takes back what was said when it comes again. */
+function tellHealth() {
+  const { areInterrupted } = subscriptions
+  if (areInterrupted) {
+    notices.state('warning', 'Interrupted')
+    if (!wasInterrupted) notices.show({ title: 'The broker gives no data at present', text: interruption, isAside: true })
+  } else {
+    notices.state('live', broker === '' ? 'Live' : `Live from ${broker}`)
+    if (wasInterrupted) notices.show(null)
+  }
+  wasInterrupted = areInterrupted
+}
+
+/** @param {boolean} isAgain whether the same was shown before the line broke */
+function show(isAgain) {
+  if (!isLive) return
+  isShown = true
+  market.show({ symbol: symbolField.value, interval: intervalField.value, session: sessionField.value }, { isAgain })
+  showChain()
+}
+
+function showChain() {
+  if (isLive) market.showChain(symbolField.value, expirationField.value, greeksField.checked)
+}
+
+async function connectAgain() {
+  notices.state('busy', 'Connecting')
+  const token = isDemo ? await demoToken() : null
+  if (token === null) askForToken('Paste an access token')
+  else connection.open(token)
+}
+
+/** @param {string} title */
+function askForToken(title) {
+  notices.state('idle', 'Not connected')
+  const text = 'From GET /connections/{connection_id}/token. It stays in the memory of this page, and is good for 24 hours.'
+  notices.show({ title, text, token: true })
+}
+
+viewForm.addEventListener('submit', event => {
+  event.preventDefault()
+  symbolField.value = symbolField.value.trim().toUpperCase()
+  notices.show(null)
+  show(false)
+})
+for (const field of [intervalField, sessionField]) field.addEventListener('change', () => viewForm.requestSubmit())
+chainForm.addEventListener('submit', event => {
+  event.preventDefault()
+  showChain()
+})
+greeksField.addEventListener('change', showChain)
+tokenForm.addEventListener('submit', event => {
+  event.preventDefault()
+  isDemo = false
+  connection.open(tokenField.value.trim())
+})
+
+const now = Date.now()
+byId('expirations', HTMLDataListElement).append(
+  ...fridaysFrom(now).map(day => {
+    const option = made('option')
+    option.value = day
+    return option
+  })
+)
+expirationField.value = monthlyAfter(now)
+
+notices.state('busy', 'Connecting')
+const token = await demoToken()
+isDemo = token !== null
+if (token === null) askForToken('Paste an access token')
+else connection.open(token)

@@ -1,0 +1,125 @@
+// Everything of one symbol that the page shows.
+import { ChainTable } from './chain.js'
+import { Chart } from './chart.js'
+import { DepthTable } from './depth.js'
+import { byId } from './elements.js'
+import { zoneOf } from './format.js'
+import { History } from './history.js'
+import { QuoteLine } from './quote.js'
+import { TradeTable } from './trades.js'
+
+/** @import { Connection } from './connection.js' */
+/** @import { Subscriptions } from './subscriptions.js' */
+/** @import { Bar, Contract, Depth, Message, Quote, Trade } from './wire.js' */
+
+const BACKFILL_BARS = 300
+
+/**
+ * @typedef {object} Choice
+ * @property {string} symbol
+ * @property {string} interval
+ * @property {string} session
+ */
+
+/**
+ * @typedef {object} Told
+ * @property {(reply: Message) => void} began
+ * @property {(error: Message) => void} refused why a symbol is not shown
+ */
+
+export class Market {
+  /** @type {Subscriptions} */ #subscriptions
+  /** @type {Told} */ #told
+  #quote = new QuoteLine()
+  #depth = new DepthTable()
+  #trades = new TradeTable()
+  #chain = new ChainTable(() => this.#chart.lastClose)
+  #zone = byId('zone', HTMLElement)
+  #older = byId('older', HTMLElement)
+  /** @type {History} */ #history
+  #chart = new Chart(oldest => this.#history.want(oldest))
+  /** @type {Choice | null} */ #choice = null
+  /** @type {(() => void)[]} */ #ends = []
+  /** @type {() => void} */ #endChain = () => {}
+
+  /**
+   * @param {Connection} connection
+   * @param {Subscriptions} subscriptions
+   * @param {Told} told
+   */
+  constructor(connection, subscriptions, told) {
+    this.#subscriptions = subscriptions
+    this.#told = told
+    this.#history = new History(
+      connection,
+      bars => this.#chart.putBefore(bars),
+      state => {
+        this.#older.textContent = OLDER[state]
+      }
+    )
+  }
+
+  /**
+   * Shows something else, or the same again in a new session.
+   * @param {Choice} choice
+   * @param {{ readonly isAgain: boolean }} how
+   */
+  show(choice, { isAgain }) {
+    for (const end of this.#ends.splice(0)) end()
+    const { symbol, interval, session } = choice
+    if (!isAgain || this.#choice === null) this.#begin(choice)
+    this.#choice = choice
+    /** @type {(fields: Readonly<Record<string, unknown>>, update: (message: Message) => void) => void} */
+    const open = (fields, update) => {
+      this.#ends.push(this.#subscriptions.open({ symbol, ...fields }, { ...this.#told, update }))
+    }
+    open({ channel: 'bars', interval, session, backfill_nbars: BACKFILL_BARS }, bar => {
+      this.#chart.put(/** @type {Bar} */ (bar))
+      this.#quote.closed(/** @type {Bar} */ (bar))
+    })
+    open({ channel: 'trades', session }, update => {
+      const trade = /** @type {Trade} */ (update)
+      this.#trades.put(trade)
+      this.#quote.traded(trade)
+    })
+    open({ channel: 'quotes' }, quote => this.#quote.put(/** @type {Quote} */ (quote)))
+    open({ channel: 'depth', n_levels: this.#depth.levels }, depth => this.#depth.put(/** @type {Depth} */ (depth)))
+  }
+
+  /** @param {Choice} choice */
+  #begin({ symbol, interval, session }) {
+    const { name, zone } = zoneOf(symbol)
+    this.#zone.textContent = `Times are ${name === 'UTC' ? 'UTC' : 'those of New York'}`
+    this.#quote.begin(symbol)
+    this.#trades.begin(zone)
+    this.#depth.put(null)
+    this.#chart.begin(symbol, interval)
+    // A snapshot knows no sessions: its bars would not fit to those of a part of the day.
+    this.#history.begin(session === 'BrokerDefault' ? { symbol, interval } : null)
+  }
+
+  /**
+   * @param {string} symbol the underlying
+   * @param {string} expiration
+   * @param {boolean} greeks
+   */
+  showChain(symbol, expiration, greeks) {
+    this.#endChain()
+    this.#chain.begin(expiration === '' ? 'Choose an expiration' : 'Waiting for the chain')
+    if (expiration === '') return
+    const fields = { channel: 'options_chain', symbol, expiration, greeks }
+    this.#endChain = this.#subscriptions.open(fields, {
+      began: () => this.#chain.say('No contract has come yet'),
+      update: contract => this.#chain.put(/** @type {Contract} */ (contract)),
+      refused: ({ message = '' }) => this.#chain.say(message)
+    })
+  }
+}
+
+const OLDER = {
+  more: 'Scroll left for older bars',
+  loading: 'Older bars are on their way',
+  none: 'There are no older bars',
+  never: 'Older bars only of BrokerDefault',
+  failed: 'Older bars could not be had'
+}

@@ -1,0 +1,77 @@
+/** @import { Connection } from './connection.js' */
+/** @import { Message } from './wire.js' */
+
+/**
+ * @typedef {object} Listener
+ * @property {(reply: Message) => void} [began]
+ * @property {(update: Message) => void} update
+ * @property {(error: Message) => void} refused
+ */
+
+/** What one session is subscribed to, and who hears of it. */
+export class Subscriptions {
+  /** @type {Connection} */ #connection
+  /** @type {Map<string, Listener>} */ #listeners = new Map()
+  /** What was interrupted together, and so goes on together. @type {Set<ReadonlySet<string>>} */ #interrupted = new Set()
+
+  /** @param {Connection} connection */
+  constructor(connection) {
+    this.#connection = connection
+  }
+
+  /** Whether the broker gives nothing at present for something that is shown. */
+  get areInterrupted() {
+    return this.#interrupted.size > 0
+  }
+
+  /**
+   * Subscribes. The function it gives ends that, also before the answer has come.
+   * @param {Readonly<Record<string, unknown>>} fields
+   * @param {Listener} listener
+   * @returns {() => void}
+   */
+  open(fields, listener) {
+    let isWanted = true
+    let subId = ''
+    this.#connection.request({ action: 'subscribe', ...fields }, reply => {
+      if (reply.type !== 'subscription_success' || reply.sub_id === undefined) {
+        if (isWanted) listener.refused(reply)
+        return
+      }
+      subId = reply.sub_id
+      if (!isWanted) return this.#end(subId)
+      this.#listeners.set(subId, listener)
+      listener.began?.(reply)
+    })
+    return () => {
+      isWanted = false
+      if (this.#listeners.delete(subId)) this.#end(subId)
+    }
+  }
+
+  /** @param {Message} message */
+  take(message) {
+    const { sub_id: subId = '' } = message
+    // One of them is enough: another may have nothing to tell for hours.
+    for (const group of this.#interrupted) if (group.has(subId)) this.#interrupted.delete(group)
+    this.#listeners.get(subId)?.update(message)
+  }
+
+  /** @param {readonly string[]} subIds */
+  interrupt(subIds) {
+    const shown = subIds.filter(subId => this.#listeners.has(subId))
+    if (shown.length > 0) this.#interrupted.add(new Set(shown))
+  }
+
+  /** The session is over, and its subscriptions with it. */
+  reset() {
+    this.#listeners.clear()
+    this.#interrupted.clear()
+  }
+
+  /** @param {string} subId */
+  #end(subId) {
+    for (const group of this.#interrupted) if ([...group].every(other => !this.#listeners.has(other))) this.#interrupted.delete(group)
+    this.#connection.request({ action: 'unsubscribe', sub_id: subId }, () => {})
+  }
+}

@@ -1,0 +1,39 @@
+import type { DemoPlatform } from './demo-platform.ts'
+
+/** A made-up user of the demo platform, who calls our own API as any platform would for one. */
+export class DemoUser {
+  readonly #url: string
+  readonly #headers: Readonly<Record<string, string>>
+
+  private constructor(url: string, headers: Readonly<Record<string, string>>) {
+    this.#url = url
+    this.#headers = headers
+  }
+
+  /** Makes the user, or gives one that exists a new secret, which nobody else keeps. Null when the API refuses. */
+  static async of({ base_url: url, client_id, client_secret }: DemoPlatform, userId: string): Promise<DemoUser | null> {
+    const platform = { 'client-id': client_id, 'client-secret': client_secret }
+    const made = await call(`${url}/users`, 'POST', platform, { user_id: userId })
+    const answer = made ?? (await call(`${url}/users/${userId}/rotate-secret`, 'POST', platform))
+    const secret = textIn(answer, 'user-secret')
+    return secret === null ? null : new DemoUser(url, { ...platform, 'user-id': userId, 'user-secret': secret })
+  }
+
+  /** The answer; null when the request was refused. */
+  call(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> {
+    return call(this.#url + path, method, this.#headers, body)
+  }
+}
+
+/** That field of an answer, when it is a text. */
+export function textIn(answer: unknown, field: string): string | null {
+  const value = typeof answer === 'object' && answer !== null ? new Map<string, unknown>(Object.entries(answer)).get(field) : undefined
+  return typeof value === 'string' ? value : null
+}
+
+async function call(url: string, method: string, headers: Readonly<Record<string, string>>, body?: object): Promise<unknown> {
+  const json = body === undefined ? {} : { body: JSON.stringify(body), headers: { ...headers, 'content-type': 'application/json' } }
+  const response = await fetch(url, { method, headers, ...json })
+  const answer: unknown = await response.json()
+  return response.ok ? answer : null
+}

@@ -1,0 +1,65 @@
+/** Cards about orders of several option legs: one order, whose legs keep what they were filled with. */
+
+import assert from 'node:assert/strict'
+import { compare, sum, times } from '@trunkline/core/domain/decimal'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import type { OrderReport } from '@trunkline/core/ports/broker'
+import { accepted, byOrderId, type Card, Listener, newOrder, reaches, restingLimit, soon } from './card.ts'
+
+const packages: Card['notOffered'] = ({ instruments }) =>
+  instruments.includes('MLEG_OPT') ? null : 'the broker takes no orders of several legs'
+
+const sides = ({ legs }: Pick<OrderTicket, 'legs'>) => legs?.map(({ symbol, side, ratio }) => [symbol, side, ratio])
+
+/** Each leg has as much as the packages and its ratio say, in executions that are told apart. */
+function isWhole(report: OrderReport, ticket: OrderTicket): void {
+  const packagesFilled = sum((report.fills ?? []).map(({ quantity }) => quantity))
+  assert.ok(ticket.quantity !== null && compare(packagesFilled, ticket.quantity) === 0)
+  assert.deepEqual(sides(report), sides(ticket))
+  const legFills = (report.legs ?? []).flatMap(({ fills }) => fills)
+  for (const { fills, ratio, symbol } of report.legs ?? [])
+    assert.equal(compare(sum(fills.map(({ quantity }) => quantity)), times(packagesFilled, ratio)), 0, symbol)
+  const ids = [...(report.fills ?? []), ...legFills].map(({ fillId }) => fillId)
+  assert.equal(new Set(ids).size, ids.length)
+}
+
+export const LEGS: readonly Card[] = [
+  {
+    id: 'C84',
+    title: 'an order of several legs fills as one, and each leg tells its own executions, on the stream too',
+    notOffered: packages,
+    run: async harness => {
+      const { broker } = harness
+      const sample = harness.sample('MLEG_OPT')
+      await using listener = await Listener.live(broker)
+      const order = accepted(await broker.submit(newOrder(sample, sample.marketable), soon()))
+      assert.deepEqual([order.symbol, order.instrument, order.side], [null, 'MLEG_OPT', sample.marketable.side])
+      const filled = await reaches(broker, order, 'filled')
+      isWhole(filled, sample.marketable)
+      await listener.agrees(broker, order)
+      assert.deepEqual(listener.reports(order.brokerOrderId).at(-1)?.legs, filled.legs)
+    }
+  },
+  {
+    id: 'C86',
+    title: 'an open order of several legs is found with them, replaced at another net price, and cancelled',
+    notOffered: ({ instruments, replace }) =>
+      instruments.includes('MLEG_OPT') && replace === 'native' ? null : 'the broker replaces no orders of several legs',
+    run: async harness => {
+      const { broker } = harness
+      const sample = harness.sample('MLEG_OPT')
+      const ticket = restingLimit(sample)
+      const old = accepted(await broker.submit(newOrder(sample, ticket), soon()))
+      assert.deepEqual(sides(await byOrderId(broker, old)), sides(ticket))
+      const { brokerAccountId, brokerOrderId } = old
+      const changed = { ...ticket, limitPrice: sample.otherLimit }
+      const { brokerClOrdId } = newOrder(sample, changed)
+      const made = accepted(await broker.replace({ brokerAccountId, brokerOrderId, brokerClOrdId, ticket: changed }, soon()))
+      assert.ok(made.limitPrice !== null && compare(made.limitPrice, sample.otherLimit) === 0)
+      assert.deepEqual([made.replacesBrokerOrderId, sides(made)], [brokerOrderId, sides(ticket)])
+      await reaches(broker, old, 'replaced')
+      accepted(await broker.cancel({ brokerAccountId, brokerOrderId: made.brokerOrderId }, soon()))
+      await reaches(broker, made, 'cancelled')
+    }
+  }
+]

@@ -1,0 +1,122 @@
+/** Cards about what is read beside the stream: symbols, past bars, expirations, the present. */
+
+import assert from 'node:assert/strict'
+import type { Bar } from '@trunkline/core/domain/market/records'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import { until } from '../until.ts'
+import { barsOf, type Card, MINUTE_MS, offers, soon } from './card.ts'
+import type { MarketHarness } from './harness.ts'
+
+const hasHistory: Card['notOffered'] = ({ historyIntervals }) => (historyIntervals.includes('1m') ? null : 'the broker has no past minutes')
+const WEEK_MS = 7 * 24 * 60 * MINUTE_MS
+
+/** A stretch of the past that begins and ends with a whole minute. */
+async function stretch({ market, symbols }: MarketHarness, ms: number): Promise<{ readonly fromMs: number; readonly toMs: number }> {
+  assert.ok((await market.instrument(symbols.busy, soon())) !== null)
+  const toMs = Math.floor(market.presentMs() / MINUTE_MS) * MINUTE_MS
+  return { fromMs: toMs - ms, toMs }
+}
+
+function ascends(bars: readonly Bar[], { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }): void {
+  for (const [index, { startMs }] of bars.entries()) {
+    assert.ok(startMs >= fromMs && startMs < toMs, `a bar outside the window: ${new Date(startMs).toISOString()}`)
+    const before = bars[index - 1]
+    assert.ok(before === undefined || before.startMs < startMs, `bars that do not ascend at ${new Date(startMs).toISOString()}`)
+  }
+}
+
+export const READS: readonly Card[] = [
+  {
+    id: 'M10',
+    title: 'a symbol is known with its calendar, an unknown one is null',
+    run: async ({ market, symbols }) => {
+      for (const symbol of [symbols.busy, symbols.other]) {
+        const found = await market.instrument(symbol, soon())
+        assert.equal(found?.symbol, symbol)
+        assert.notEqual(found.calendar.phaseAt(market.presentMs()), 'closed')
+      }
+      assert.equal(await market.instrument(symbols.unknown, soon()), null)
+    }
+  },
+  {
+    id: 'M12',
+    title: 'the present is the broker’s own, and goes on with it',
+    run: async ({ market, symbols, venue }) => {
+      await market.instrument(symbols.busy, soon())
+      const before = market.presentMs()
+      await venue.advance(10 * MINUTE_MS)
+      await market.instrument(symbols.other, soon())
+      assert.ok(market.presentMs() - before >= 10 * MINUTE_MS)
+    }
+  },
+  {
+    id: 'M20',
+    title: 'past bars ascend, begin with the window and end before its end, and more than a page of them is whole',
+    notOffered: hasHistory,
+    run: async harness => {
+      const { market, symbols } = harness
+      const window = await stretch(harness, WEEK_MS + 60 * MINUTE_MS)
+      const request = { symbol: symbols.busy, interval: '1m', ...window }
+      const bars = await barsOf(market, request)
+      ascends(bars, window)
+      assert.equal(bars.length, (window.toMs - window.fromMs) / MINUTE_MS, 'a market that always trades has a bar each minute')
+      const middleMs = window.fromMs + 3 * 24 * 60 * MINUTE_MS + 17 * MINUTE_MS
+      const halves = [await barsOf(market, { ...request, toMs: middleMs }), await barsOf(market, { ...request, fromMs: middleMs })]
+      assert.deepEqual(halves.flat(), bars)
+    }
+  },
+  {
+    id: 'M22',
+    title: 'a window of one bar has that bar, an empty one has none, and the present one is there and open',
+    notOffered: hasHistory,
+    run: async harness => {
+      const { market, symbols } = harness
+      const { toMs } = await stretch(harness, MINUTE_MS)
+      const request = { symbol: symbols.busy, interval: '1m', fromMs: toMs - MINUTE_MS, toMs }
+      const [only, ...more] = await barsOf(market, request)
+      assert.deepEqual([only?.startMs, only?.closed, more.length], [toMs - MINUTE_MS, true, 0])
+      assert.deepEqual(await barsOf(market, { ...request, fromMs: toMs }), [])
+      assert.deepEqual(await barsOf(market, { ...request, fromMs: toMs - MINUTE_MS + 1 }), [])
+      // The present minute has no bar before its first trade.
+      await until(async () => {
+        const upToNow = await barsOf(market, { ...request, toMs: market.presentMs() + 10 * MINUTE_MS })
+        return upToNow.at(-1)?.closed === false
+      }, 'the present bar is there')
+    }
+  },
+  {
+    id: 'M24',
+    title: 'every interval that is offered has bars',
+    run: async harness => {
+      const { market, symbols, capabilities } = harness
+      const window = await stretch(harness, WEEK_MS)
+      for (const interval of capabilities.historyIntervals) {
+        const bars = await barsOf(market, { symbol: symbols.busy, interval, ...window })
+        ascends(bars, window)
+        assert.ok(bars.length >= 6, `${interval}: ${bars.length} bars in a week`)
+      }
+    }
+  },
+  {
+    id: 'M26',
+    title: 'bars of an unknown symbol are refused',
+    notOffered: hasHistory,
+    run: async harness => {
+      const window = await stretch(harness, MINUTE_MS)
+      const asked = barsOf(harness.market, { symbol: harness.symbols.unknown, interval: '1m', ...window })
+      await assert.rejects(asked, (error: unknown) => error instanceof BrokerFault && error.kind === 'refused')
+    }
+  },
+  {
+    id: 'M30',
+    title: 'the expirations of an underlying ascend; of what has no options there are none',
+    notOffered: offers('options_chain'),
+    run: async ({ market, symbols }) => {
+      assert.ok(symbols.underlying !== null)
+      const days = await market.expirations(symbols.underlying, soon())
+      assert.ok(days.length > 0)
+      assert.deepEqual(days, [...new Set(days)].toSorted())
+      assert.deepEqual(await market.expirations(symbols.busy, soon()), [])
+    }
+  }
+]

@@ -1,0 +1,271 @@
+/** Cards about the stream: the present state first, everything once, and no loss without a word. */
+
+import assert from 'node:assert/strict'
+import { compare } from '@trunkline/core/domain/decimal'
+import { msOfNanos } from '@trunkline/core/domain/market/records'
+import type { Topic } from '@trunkline/core/ports/market'
+import { until } from '../until.ts'
+import { barsFrom, barsOf, type Card, MINUTE_MS, offers, sameFigures, soon, Watcher } from './card.ts'
+import type { MarketHarness, MarketMischief } from './harness.ts'
+
+const trades = ({ symbols }: MarketHarness): Topic => ({ channel: 'trades', symbol: symbols.busy })
+const quotes = ({ symbols }: MarketHarness): Topic => ({ channel: 'quotes', symbol: symbols.busy })
+const hasMinutes: Card['notOffered'] = ({ liveIntervals }) =>
+  liveIntervals.includes('1m') ? null : 'the broker streams no bars of a minute'
+
+/** Trades of whole minutes that were streamed without a loss are what the history's bars of them are made of. */
+async function agreesWithHistory({ market, symbols }: MarketHarness, watcher: Watcher): Promise<void> {
+  const [first, last] = [watcher.trades[0], watcher.trades.at(-1)]
+  assert.ok(first !== undefined && last !== undefined)
+  const fromMs = (Math.floor(msOfNanos(first.at) / MINUTE_MS) + 1) * MINUTE_MS
+  const toMs = Math.floor(msOfNanos(last.at) / MINUTE_MS) * MINUTE_MS
+  assert.ok(toMs > fromMs, 'at least one whole minute was streamed')
+  const made = barsFrom(watcher.trades)
+  const past = await barsOf(market, { symbol: symbols.busy, interval: '1m', fromMs, toMs })
+  assert.deepEqual(
+    past.map(({ startMs }) => startMs),
+    [...made.keys()].filter(startMs => startMs >= fromMs && startMs < toMs)
+  )
+  for (const bar of past) {
+    const own = made.get(bar.startMs)
+    assert.ok(own !== undefined)
+    sameFigures(bar, own, 'the history and the trades')
+  }
+}
+
+/** Streams trades until some whole minutes have gone by. */
+async function minutesPass(harness: MarketHarness, watcher: Watcher, minutes = 3): Promise<void> {
+  for (let minute = 0; minute <= minutes; minute += 1) {
+    const heard = watcher.trades.length
+    await harness.venue.advance(MINUTE_MS)
+    await watcher.reaches(() => watcher.trades.length > heard, 'trades come as time goes on')
+  }
+}
+
+/** A stream that is disturbed tells the loss and goes on: the events that are left are right. */
+function disturbed(id: string, title: string, mischief: MarketMischief, causes: readonly string[]): Card {
+  return {
+    id,
+    title,
+    notOffered: offers('quotes'),
+    run: async harness => {
+      using quote = new Watcher(harness, quotes(harness))
+      using trade = new Watcher(harness, trades(harness))
+      await quote.hears('quote')
+      await trade.hears('live')
+      await harness.venue.stream(mischief)
+      await quote.reaches(() => quote.losses > 0, 'the loss is told')
+      await harness.venue.stream('normal')
+      await quote.reaches(() => quote.words.at(-1) === 'quote' && quote.words.lastIndexOf('live') > 0, 'the present quote comes again')
+      await trade.reaches(() => trade.losses > 0 && trade.words.lastIndexOf('live') > 0, 'every topic is told')
+      for (const word of quote.words.filter(each => each.startsWith('lost'))) assert.ok(causes.includes(word), word)
+      const back = quote.words.lastIndexOf('live')
+      const lost = quote.words.findIndex(word => word.startsWith('lost'))
+      assert.ok(
+        lost < back && !quote.words.slice(lost, quote.words.indexOf('live', lost)).includes('quote'),
+        'nothing between lost and live'
+      )
+      assert.equal(await harness.venue.open(), 1)
+    }
+  }
+}
+
+export const STREAM: readonly Card[] = [
+  {
+    id: 'M50',
+    title: 'live, and then at once the present quote and book',
+    notOffered: offers('depth'),
+    run: async harness => {
+      using quote = new Watcher(harness, quotes(harness))
+      using book = new Watcher(harness, { channel: 'depth', symbol: harness.symbols.busy })
+      await quote.hears('quote')
+      await book.hears('depth')
+      assert.deepEqual([quote.words[0], quote.words[1], book.words[0], book.words[1]], ['live', 'quote', 'live', 'depth'])
+      const [present] = book.depths
+      assert.ok(present !== undefined && present.bids.length > 0 && present.bids.length <= 10)
+      for (const [side, sign] of [
+        [present.bids, -1],
+        [present.asks, 1]
+      ] as const)
+        for (const [index, level] of side.entries()) {
+          const before = side[index - 1]
+          assert.ok(before === undefined || compare(before.price, level.price) === -sign, 'best prices come first')
+        }
+    }
+  },
+  {
+    id: 'M52',
+    title: 'every contract of a chain comes once at first, and those that change again',
+    notOffered: offers('options_chain'),
+    run: async harness => {
+      const { market, symbols, venue } = harness
+      assert.ok(symbols.underlying !== null)
+      const [, expiration] = await market.expirations(symbols.underlying, soon())
+      assert.ok(expiration !== undefined)
+      using chain = new Watcher(harness, { channel: 'options_chain', symbol: symbols.underlying, expiration })
+      await chain.hears('chain', 10)
+      await venue.advance(MINUTE_MS)
+      await chain.reaches(
+        () => new Set(chain.entries.map(({ symbol }) => symbol)).size < chain.entries.length,
+        'a contract that changed comes again'
+      )
+      const contracts = new Map(chain.entries.map(entry => [entry.symbol, entry]))
+      for (const entry of contracts.values()) {
+        assert.equal(entry.expiration, expiration)
+        const known = await market.instrument(entry.symbol, soon())
+        assert.equal(known?.instrument, 'OPT')
+        if (contracts.size > 40) break
+      }
+      const sides = new Set([...contracts.values()].map(({ right, strike }) => `${right} ${strike}`))
+      assert.equal(sides.size, contracts.size)
+      assert.ok([...contracts.values()].some(({ greeks, bid, ask }) => greeks?.delta !== null && bid !== null && ask !== null))
+    }
+  },
+  {
+    id: 'M54',
+    title: 'a symbol that the broker does not know is refused, and nothing follows',
+    notOffered: offers('trades'),
+    run: async harness => {
+      using unknown = new Watcher(harness, { channel: 'trades', symbol: harness.symbols.unknown })
+      using known = new Watcher(harness, trades(harness))
+      await unknown.hears('refused')
+      await known.hears('live')
+      await harness.venue.stream('drop')
+      await known.hears('live', 2)
+      assert.deepEqual(unknown.words, ['refused'])
+    }
+  },
+  {
+    id: 'M60',
+    title: 'trades come in order, each once, and make the bars of the history',
+    notOffered: offers('trades'),
+    run: async harness => {
+      using watcher = new Watcher(harness, trades(harness))
+      await watcher.hears('live')
+      await minutesPass(harness, watcher)
+      const times = watcher.trades.map(({ at }) => BigInt(at))
+      assert.ok(
+        times.every((at, index) => index === 0 || at >= (times[index - 1] ?? at)),
+        'trades in the order of their times'
+      )
+      await agreesWithHistory(harness, watcher)
+      assert.equal(watcher.losses, 0)
+    }
+  },
+  {
+    id: 'M62',
+    title: 'bars are streamed as they grow, each is closed once, and is the history’s',
+    notOffered: hasMinutes,
+    run: async harness => {
+      const { market, symbols } = harness
+      using watcher = new Watcher(harness, { channel: 'bars', symbol: symbols.busy, interval: '1m' })
+      using traded = new Watcher(harness, trades(harness))
+      await watcher.hears('live')
+      await traded.hears('live')
+      await minutesPass(harness, traded)
+      await watcher.reaches(() => watcher.bars.filter(({ closed }) => closed).length >= 2, 'bars are closed')
+      const closed = watcher.bars.filter(bar => bar.closed)
+      assert.equal(new Set(closed.map(({ startMs }) => startMs)).size, closed.length, 'each is closed once')
+      const [first, last] = [closed[0], closed.at(-1)]
+      assert.ok(first !== undefined && last !== undefined)
+      const past = await barsOf(market, { symbol: symbols.busy, interval: '1m', fromMs: first.startMs, toMs: last.startMs + MINUTE_MS })
+      assert.deepEqual(
+        past.map(({ startMs }) => startMs),
+        closed.map(({ startMs }) => startMs)
+      )
+      for (const [index, bar] of past.entries()) sameFigures(bar, closed[index] ?? bar, 'the history and the stream')
+      const startsOfOpen = watcher.bars.map(({ startMs }) => startMs)
+      assert.ok(startsOfOpen.every((startMs, index) => index === 0 || startMs >= (startsOfOpen[index - 1] ?? startMs)))
+    }
+  },
+  {
+    id: 'M64',
+    title: 'messages sent twice or out of order make no other trades',
+    notOffered: offers('trades'),
+    run: async harness => {
+      using watcher = new Watcher(harness, trades(harness))
+      await watcher.hears('live')
+      await harness.venue.stream('duplicate')
+      await minutesPass(harness, watcher, 2)
+      assert.equal(watcher.losses, 0, 'what comes twice is no loss')
+      await agreesWithHistory(harness, watcher)
+      await harness.venue.stream('normal')
+      await harness.venue.stream('reorder')
+      await minutesPass(harness, watcher, 2)
+      await harness.venue.stream('normal')
+      if (watcher.losses === 0) await agreesWithHistory(harness, watcher)
+    }
+  },
+  disturbed('M70', 'a dropped connection is lost, then live with the present state, for every topic', 'drop', ['lost lost']),
+  disturbed('M72', 'a message that never came is told as a loss, then live with the present state', 'lose', ['lost hole']),
+  disturbed('M74', 'a stream that falls silent is told as a loss, and is live when it speaks again', 'mute', ['lost silence']),
+  disturbed('M76', 'a message that cannot be read is told as a loss, then live', 'garble', ['lost malformed']),
+  {
+    id: 'M80',
+    title: 'a renewal is a loss and live again with the present state, for that topic alone',
+    notOffered: offers('quotes'),
+    run: async harness => {
+      using renewed = new Watcher(harness, quotes(harness))
+      using other = new Watcher(harness, { channel: 'quotes', symbol: harness.symbols.other })
+      await renewed.hears('quote')
+      await other.hears('quote')
+      renewed.lease.renew()
+      await renewed.hears('live', 2)
+      await renewed.reaches(() => renewed.words.at(-1) === 'quote', 'the present quote comes again')
+      assert.equal(renewed.losses, 1)
+      assert.equal(other.losses, 0)
+    }
+  },
+  {
+    id: 'M82',
+    title: 'after a topic was let go nothing of it is told, and it can be had again',
+    notOffered: offers('trades'),
+    run: async harness => {
+      const gone = new Watcher(harness, trades(harness))
+      using stays = new Watcher(harness, { channel: 'trades', symbol: harness.symbols.other })
+      await gone.hears('trade')
+      gone[Symbol.dispose]()
+      const heard = gone.words.length
+      const other = stays.trades.length
+      await harness.venue.advance(MINUTE_MS)
+      await stays.reaches(() => stays.trades.length > other, 'the other one goes on')
+      using again = new Watcher(harness, trades(harness))
+      await again.hears('trade')
+      assert.equal(gone.words.length, heard)
+      assert.equal(stays.losses, 0)
+    }
+  },
+  {
+    id: 'M84',
+    title: 'one connection serves every topic, and is closed when there are none any more',
+    notOffered: offers('quotes'),
+    run: async harness => {
+      const watchers = [
+        new Watcher(harness, trades(harness)),
+        new Watcher(harness, quotes(harness)),
+        new Watcher(harness, { channel: 'quotes', symbol: harness.symbols.other })
+      ]
+      for (const watcher of watchers) await watcher.hears('live')
+      assert.equal(await harness.venue.open(), 1)
+      for (const watcher of watchers) watcher[Symbol.dispose]()
+      await until(async () => (await harness.venue.open()) === 0, 'the connection is closed', harness.patienceMs)
+    }
+  },
+  {
+    id: 'M90',
+    title: 'a login that ended is told as a loss of the token, and closing the session ends it without a word',
+    notOffered: offers('quotes'),
+    run: async harness => {
+      const watcher = new Watcher(harness, quotes(harness))
+      await watcher.hears('live')
+      await harness.venue.revoke()
+      await watcher.reaches(() => watcher.words.some(word => word === 'lost token'), 'the end of the token is told')
+      const heard = watcher.words.length
+      await harness.close()
+      watcher.lease.renew()
+      watcher[Symbol.dispose]()
+      assert.equal(watcher.words.length, heard)
+      assert.equal(await harness.venue.open(), 0)
+    }
+  }
+]

@@ -1,0 +1,244 @@
+// What happens when the broker's market stream breaks or falls silent, when a reader does not read, and at the limits of a session.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { until } from '@trunkline/testkit/until'
+import type { Body } from './api.ts'
+import { assertJoined, candle, exact, fromTrades, iso, msOf } from './market-bars.ts'
+import type { MarketClient } from './market-client.ts'
+import { MarketStage, type Viewer } from './market-stage.ts'
+
+const MINUTE = 60_000
+const HEARTBEAT_MS = 400
+const SUBSCRIPTIONS_MAX = 500
+const SLOW_CONSUMER = 4008
+const CLOSED_AS_SLOW = `trunkline_stream_closed_total{code="${SLOW_CONSUMER}"}`
+const WAITING = 'trunkline_stream_waiting_bytes'
+const RECOVERY_MS = 60_000
+
+describe('the market data stream under trouble', () => {
+  let stage: MarketStage
+  let viewer: Viewer
+  before(async () => {
+    stage = await MarketStage.open({ SANDBOX_HEARTBEAT_MS: String(HEARTBEAT_MS) })
+    viewer = await stage.viewer()
+  })
+  after(() => stage[Symbol.asyncDispose]())
+
+  const closedOf = (client: MarketClient, subId: string): readonly Body[] => client.messages(subId).filter(({ st }) => st === 'c')
+  /** Until each of these was said to be interrupted. Gives the ids that were named. */
+  const interrupted = async (client: MarketClient, ids: readonly string[]): Promise<readonly string[]> => {
+    const named = new Set<string>()
+    while (!ids.every(id => named.has(id))) {
+      const notice = await client.notice(RECOVERY_MS)
+      assert.deepEqual([notice.type, notice.error_code, notice.request_id], ['error', 'broker_unavailable', null])
+      assert.ok(notice.sub_ids.length > 0)
+      for (const id of notice.sub_ids) named.add(id)
+    }
+    return [...named]
+  }
+
+  describe('interruptions', () => {
+    const troubles: readonly (readonly [what: string, begin: Body])[] = [
+      ['the stream is cut', { do: 'drop' }],
+      ['the stream falls silent', { do: 'mute' }]
+    ]
+    for (const [what, begin] of troubles) {
+      test(`${what}: it is told, it recovers by itself, and the bars have no hole`, async () => {
+        await using client = await viewer.session()
+        const quotes = await client.subscribe('quotes', 'SPY')
+        const trades = await client.subscribe('trades', 'SPY')
+        const depth = await client.subscribe('depth', 'SPY')
+        const bars = await client.subscribe('bars', 'SPY', { interval: '1m', backfill_nbars: 2 })
+        const all = [quotes, trades, depth, bars]
+        for (const subId of all) await client.updated(subId, 2)
+        // Nobody gets in again before the trouble is over.
+        await stage.control('POST', '/faults', { on: 'stream.connect', do: 'status', status: 503 })
+        await stage.control('POST', '/streams', { on: 'market', login: viewer.userId, ...begin })
+        const named = await interrupted(client, all)
+        assert.deepEqual(named.toSorted(), all.toSorted(), 'each that is interrupted is named, and no other')
+        const counts = all.map(subId => client.updates(subId).length)
+        for (let minute = 0; minute < 5; minute++) await stage.advance(MINUTE)
+        assert.deepEqual(
+          (await client.list()).map(({ sub_id }) => sub_id),
+          all,
+          'the subscriptions stay'
+        )
+        await stage.control('POST', '/streams', { on: 'market', login: viewer.userId, do: 'normal' })
+        await stage.control('DELETE', '/faults')
+        for (const [index, subId] of all.entries()) await client.updated(subId, (counts[index] ?? 0) + 2, RECOVERY_MS)
+        const before = closedOf(client, bars).length
+        for (let count = 0; count < 240 && closedOf(client, bars).length < before + 2; count++) await stage.advance(1_000)
+        await client.until(() => closedOf(client, bars).length >= before + 2, 'bars close again')
+        const closed = closedOf(client, bars).map(candle)
+        assertJoined(closed, MINUTE, what)
+        assert.ok(closed.length >= 2 + 5 + 2)
+        const [first, last] = [closed[0], closed.at(-1)]
+        assert.ok(first !== undefined && last !== undefined)
+        const known = await client.snapshot('SPY', '1m', iso(first.startMs), iso(last.startMs + MINUTE))
+        assert.deepEqual(closed, known.map(candle), 'what was told is the past')
+        const times = client.messages(trades).map(({ ts }) => BigInt(ts))
+        assert.ok(times.every((ts, index) => index === 0 || ts >= (times[index - 1] ?? 0n)))
+      })
+    }
+
+    test('a reconnection that succeeds at once leaves no hole either, time after time', async () => {
+      await using client = await viewer.session()
+      const bars = await client.subscribe('bars', 'SPY', { interval: '1m', backfill_nbars: 1 })
+      const long = await client.subscribe('bars', 'SPY', { interval: '3m', backfill_nbars: 1 })
+      await client.updated(bars, 2)
+      for (let round = 0; round < 5; round++) {
+        await stage.control('POST', '/streams', { on: 'market', do: 'drop' })
+        const before = closedOf(client, bars).length
+        for (let count = 0; count < 600 && closedOf(client, bars).length < before + 2; count++) await stage.advance(1_000)
+        await client.until(() => closedOf(client, bars).length >= before + 2, 'bars close again', RECOVERY_MS)
+      }
+      assertJoined(closedOf(client, bars).map(candle), MINUTE, 'the minutes')
+      assertJoined(closedOf(client, long).map(candle), 3 * MINUTE, 'three at a time')
+    })
+
+    test('another user’s interruption is not told, and somebody who joins meanwhile is served afterwards', async () => {
+      const other = await stage.viewer()
+      await using theirs = await other.session()
+      const kept = await theirs.subscribe('quotes', 'SPY')
+      await theirs.updated(kept)
+      await using client = await viewer.session()
+      const before = await client.subscribe('quotes', 'SPY')
+      await client.updated(before)
+      await stage.control('POST', '/streams', { on: 'market', login: viewer.userId, do: 'mute' })
+      await interrupted(client, [before])
+      const reply = await client.ask({ action: 'subscribe', channel: 'quotes', symbol: 'AAPL' })
+      assert.ok(reply.type === 'subscription_success' || reply.error_code === 'broker_unavailable', JSON.stringify(reply))
+      await stage.control('POST', '/streams', { on: 'market', login: viewer.userId, do: 'normal' })
+      const count = client.updates(before).length
+      await client.updated(before, count + 2, RECOVERY_MS)
+      if (reply.type === 'subscription_success') await client.updated(reply.sub_id, 1, RECOVERY_MS)
+      const seen = theirs.updates(kept).length
+      await theirs.updated(kept, seen + 2)
+      await theirs.quiet()
+    })
+
+    test('what the broker’s history cannot tell now is broker_unavailable, and can be asked again', async () => {
+      await using client = await viewer.session()
+      await stage.control('POST', '/faults', { on: 'bars.list', do: 'status', status: 503 })
+      const asked = {
+        ...{ action: 'snapshot', symbol: 'SPY', data_type: 'bars', interval: '1m' },
+        ...{ start_time: '2026-03-04T15:00:00Z', end_time: '2026-03-04T16:00:00Z' }
+      }
+      const refused = await client.ask(asked).finally(() => stage.control('DELETE', '/faults'))
+      assert.equal(refused.error_code, 'broker_unavailable')
+      assert.equal((await client.ask(asked)).data.length, 60)
+    })
+  })
+
+  describe('slow readers', () => {
+    /** A session with many subscriptions to the same thing, so that every update weighs much. */
+    const heavy = async (channel: 'quotes' | 'trades', symbol: string, reader: Viewer): Promise<MarketClient> => {
+      const client = await reader.session({ judges: false })
+      for (let count = 0; count < SUBSCRIPTIONS_MAX; count++) await client.subscribe(channel, symbol)
+      return client
+    }
+
+    test('quotes are passed over for newer ones: the session stays and ends with the newest', async () => {
+      const reader = await stage.viewer('reader')
+      await using client = await heavy('quotes', 'AAPL', reader)
+      await using other = await viewer.session()
+      const theirs = await other.subscribe('quotes', 'AAPL')
+      await stage.pause()
+      try {
+        client.pause()
+        const rounds = 1_500
+        let last = ''
+        for (let round = 0; round < rounds; round++) {
+          last = (200 + round / 100).toFixed(2)
+          await stage.quote('AAPL', [[last, '5']], [[(300 + round / 100).toFixed(2), '7']])
+        }
+        const isLast = (message: Body): boolean => message !== undefined && exact(message.bp) === exact(last)
+        await other.until(() => isLast(other.messages(theirs).at(-1)), 'others have the newest at once')
+        client.resume()
+        await client.until(
+          () =>
+            Array.from({ length: SUBSCRIPTIONS_MAX }, (_, index) => String(index + 1)).every(id =>
+              isLast(client.updates(id).at(-1)?.message)
+            ),
+          'every subscription ends with the newest',
+          RECOVERY_MS
+        )
+        assert.ok(client.heard < rounds * SUBSCRIPTIONS_MAX, `${client.heard} messages: nothing was passed over`)
+        await client.quiet()
+      } finally {
+        await stage.pause(false)
+      }
+    })
+
+    test('trades are never passed over: a reader that takes nothing is ended with 4008, and others do not feel it', async () => {
+      const reader = await stage.viewer('reader')
+      await using client = await heavy('trades', 'SPY', reader)
+      await using other = await viewer.session()
+      const trades = await other.subscribe('trades', 'SPY')
+      const bars = await other.subscribe('bars', 'SPY', { interval: '1m' })
+      const closedBefore = await metric(stage, CLOSED_AS_SLOW)
+      const waiting = () => metric(stage, WAITING)
+      client.pause()
+      // In small steps: what is said to a slow reader at its end is worth little when it is read late.
+      for (let round = 0; round < 2_000 && (await waiting()) === 0; round++) await stage.advance(MINUTE)
+      for (let round = 0; round < 2_000 && (await waiting()) > 0; round++) await stage.advance(MINUTE)
+      assert.equal(await waiting(), 0, 'what waits is given up')
+      client.resume()
+      assert.equal((await client.ended(RECOVERY_MS)).code, SLOW_CONSUMER)
+      await until(async () => (await metric(stage, CLOSED_AS_SLOW)) === closedBefore + 1, 'it is counted')
+      const got = client.messages('1')
+      const known = new Map(other.messages(trades).map(message => [message.ts, message]))
+      assert.ok(got.length > 0)
+      // What it did get is gap-free from the first that both saw.
+      const shared = got.filter(({ ts }) => known.has(ts))
+      const from = msOf(shared[0]?.ts ?? '0000000')
+      const to = msOf(shared.at(-1)?.ts ?? '0000000')
+      const expected = other.messages(trades).filter(({ ts }) => msOf(ts) >= from && msOf(ts) <= to)
+      assert.deepEqual(
+        shared.map(({ ts, p, s }) => [ts, p, s]),
+        expected.map(({ ts, p, s }) => [ts, p, s])
+      )
+      const made = fromTrades(other.messages(trades), MINUTE)
+      const told = closedOf(other, bars).map(candle).slice(1)
+      await other.until(() => closedOf(other, bars).length > 5, 'bars close')
+      const whole = made.slice(1, -1)
+      assert.deepEqual(
+        told.filter(({ startMs }) => whole.some(bar => bar.startMs === startMs)),
+        whole.filter(({ startMs }) => told.some(bar => bar.startMs === startMs)),
+        'others miss nothing'
+      )
+      await other.quiet()
+    })
+  })
+
+  test('a session has 500 subscriptions, the 501st is refused, and a place that is freed can be taken', async () => {
+    await using client = await viewer.session()
+    const symbols = ['SPY', 'AAPL', 'MSFT', 'BTC/USD', 'THIN']
+    const channels = ['trades', 'quotes', 'depth'] as const
+    const asked = Array.from({ length: SUBSCRIPTIONS_MAX }, (_, index) => ({
+      action: 'subscribe',
+      request_id: `many-${index}`,
+      symbol: symbols[index % symbols.length],
+      channel: channels[index % channels.length]
+    }))
+    for (const message of asked) client.begin(message)
+    for (const [index, { request_id }] of asked.entries()) assert.equal((await client.answer(request_id)).sub_id, String(index + 1))
+    const refused = await client.ask({ action: 'subscribe', channel: 'quotes', symbol: 'SPY' })
+    assert.equal(refused.error_code, 'subscription_limit')
+    assert.match(refused.message, /\b500\b/)
+    assert.equal((await client.list()).length, SUBSCRIPTIONS_MAX)
+    await client.unsubscribe('250')
+    assert.equal(await client.subscribe('quotes', 'SPY'), '501')
+    assert.equal((await client.ask({ action: 'subscribe', channel: 'quotes', symbol: 'SPY' })).error_code, 'subscription_limit')
+    await using other = await viewer.session()
+    assert.equal(await other.subscribe('quotes', 'SPY'), '1', 'each session has its own')
+    for (const id of ['1', '500', '501']) await client.updated(id)
+  })
+})
+
+/** A figure of `/metrics`; 0 when there is none yet. */
+async function metric(stage: MarketStage, name: string): Promise<number> {
+  const page = await (await fetch(`${stage.service.url}/metrics`)).text()
+  const line = page.split('\n').find(one => one.startsWith(`${name} `))
+  return Number(line?.slice(name.length) ?? 0)
+}

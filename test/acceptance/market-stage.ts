@@ -1,0 +1,174 @@
+// A running service and people with market data at the sandbox, for the tests of the market data stream.
+import assert from 'node:assert/strict'
+import { Api, type Body, type Person } from './api.ts'
+import { type Engine, type RunningService, startService } from './harness.ts'
+import { begin, link } from './linking.ts'
+import { MarketClient, type Options } from './market-client.ts'
+import { Walker } from './walker.ts'
+
+/** Limits of REST are not what is tested here; the tests say where each client comes from. */
+const SETTINGS = { TRUNKLINE_RATE_LIMIT_USER: '100000', TRUNKLINE_RATE_LIMIT_PLATFORM: '100000', TRUNKLINE_TRUSTED_PROXIES: 'loopback' }
+
+export interface Login {
+  readonly username: string
+  readonly password: string
+  readonly accounts: readonly { readonly id: string; readonly kind: string }[]
+}
+
+export class MarketStage implements AsyncDisposable {
+  readonly service: RunningService
+  readonly api: Api
+  #people = 0
+  #addresses = 0
+  #house: string | null = null
+
+  private constructor(service: RunningService, api: Api) {
+    this.service = service
+    this.api = api
+  }
+
+  static async open(env: Readonly<Record<string, string>> = {}, engine: Engine = 'embedded'): Promise<MarketStage> {
+    const service = await startService(engine, { ...SETTINGS, ...env })
+    try {
+      return new MarketStage(service, await Api.of(service))
+    } catch (cause) {
+      await service[Symbol.asyncDispose]()
+      throw cause
+    }
+  }
+
+  get url(): string {
+    return `${this.service.url.replace(/^http/, 'ws')}/market-data/stream`
+  }
+
+  /** An address that no client has come from yet. */
+  address(): string {
+    const number = ++this.#addresses
+    return `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`
+  }
+
+  /** A socket that has said nothing. */
+  knock(options: Options = {}): Promise<MarketClient> {
+    return MarketClient.connect(this.url, options)
+  }
+
+  /** Somebody with one connection to the sandbox, and a login of their own there. */
+  async viewer(name = 'viewer', accounts: readonly Body[] = [{ kind: 'margin', cash: '10000000' }]): Promise<Viewer> {
+    const userId = `${name}-${++this.#people}`
+    const person = await this.api.person(userId)
+    const { login } = await this.control('POST', '/logins', { username: userId, password: `practice-${userId}`, accounts })
+    return new Viewer(this, person, login, await link(this.api, person, 'trade', login))
+  }
+
+  /** The sandbox's control API. */
+  async control(method: string, path: string, body?: unknown): Promise<Body> {
+    const response = await fetch(this.service.demo.sandbox_control_url + path, {
+      method,
+      ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    })
+    const text = await response.text()
+    assert.ok(response.ok, `${method} ${path} of the sandbox's control API: ${response.status} ${text}`)
+    return text === '' ? null : JSON.parse(text)
+  }
+
+  /** Lets the market live through so much time at once. */
+  async advance(ms: number): Promise<void> {
+    await this.control('PUT', '/clock', { advance_ms: ms })
+  }
+
+  /** Jumps to a moment of house time, which must not be over. */
+  async jump(time: string): Promise<void> {
+    await this.control('PUT', '/clock', { set: time })
+  }
+
+  /** The market's own time in milliseconds since the epoch. */
+  async houseMs(): Promise<number> {
+    return Date.parse((await this.control('GET', '/clock')).clock.house_time)
+  }
+
+  /** Stops all prices, or lets them go on. */
+  async pause(isPaused = true): Promise<void> {
+    await this.control('PUT', '/market', { paused: isPaused })
+  }
+
+  /** What stands in a book from now on, best first. */
+  async quote(symbol: string, bids: readonly Level[], asks: readonly Level[]): Promise<void> {
+    await this.control('PUT', `/market/${encodeURIComponent(symbol)}`, { bids, asks })
+  }
+
+  /** What the sandbox itself says, asked in a viewer's name. */
+  async house(viewer: Viewer, path: string): Promise<Body> {
+    this.#house ??= await this.#houseUrl(viewer)
+    const { access_token } = await this.control('POST', `/logins/${viewer.login.username}/token`, {})
+    const response = await fetch(`${this.#house}/api/v1${path}`, { headers: { authorization: `Bearer ${access_token}` } })
+    const text = await response.text()
+    assert.ok(response.ok, `${path} of the sandbox: ${response.status} ${text}`)
+    return JSON.parse(text)
+  }
+
+  /** A user's way to the broker's login leads there. */
+  async #houseUrl({ person }: Viewer): Promise<string> {
+    const walker = new Walker('nowhere:')
+    const place = await walker.open(await begin(this.api, person, { connection_type: 'trade', broker: 'SANDBOX' }))
+    return new URL((await walker.submit(place, { decision: 'approve' })).url).origin
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.service[Symbol.asyncDispose]()
+  }
+}
+
+export type Level = readonly [price: string, size: string]
+
+/** A user with a connection, and what is done in the user's name. */
+export class Viewer {
+  readonly person: Person
+  readonly login: Login
+  readonly connectionId: string
+  readonly #stage: MarketStage
+  #token: string | null = null
+  #address: string | null = null
+  #orders = 0
+
+  constructor(stage: MarketStage, person: Person, login: Login, connectionId: string) {
+    this.#stage = stage
+    this.person = person
+    this.login = login
+    this.connectionId = connectionId
+  }
+
+  get userId(): string {
+    return this.person.userId
+  }
+
+  /** Another connection of the same login. Gives its id. */
+  connect(connectionType = 'trade'): Promise<string> {
+    return link(this.#stage.api, this.person, connectionType, this.login)
+  }
+
+  call(method: string, address: string, body?: unknown): ReturnType<Api['call']> {
+    return this.#stage.api.call(method, address, { headers: this.#stage.api.as(this.person), ...(body !== undefined && { body }) })
+  }
+
+  /** A new token, which supersedes the connection's one before. */
+  async token(connectionId = this.connectionId): Promise<string> {
+    const { status, body, text } = await this.call('GET', `/connections/${connectionId}/token`)
+    assert.equal(status, 200, text)
+    if (connectionId === this.connectionId) this.#token = body.access_token
+    return body.access_token
+  }
+
+  /** A session with the viewer's one token, from the viewer's one address. */
+  async session(options: Options = {}): Promise<MarketClient> {
+    this.#token ??= await this.token()
+    this.#address ??= this.#stage.address()
+    const client = await this.#stage.knock({ address: this.#address, ...options })
+    await client.authenticate(this.#token)
+    return client
+  }
+
+  /** Gives a ticket what every order has, with a client order id of its own. */
+  ticket(change: Body): Body {
+    return { cl_order_id: `${this.userId}-${++this.#orders}`, broker: 'SANDBOX', order_type: 'MKT', order_tif: 'DAY', ...change }
+  }
+}

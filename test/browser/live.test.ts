@@ -1,0 +1,299 @@
+// The page that shows a market live: its figures move, it says what is wrong and what to do, and it lets nothing in and nothing out.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { until } from '@trunkline/testkit/until'
+import type { Page } from 'playwright-core'
+import type { Person } from '../acceptance/api.ts'
+import { openStage, type Stage, walkToConsent } from './stage.ts'
+import { visit } from './visit.ts'
+
+const PATIENCE_MS = 30_000
+
+describe('the live page', () => {
+  let stage: Stage
+  before(async () => {
+    stage = await openStage()
+  })
+  after(() => stage[Symbol.asyncDispose]())
+
+  const address = () => `${stage.service.url}/docs/live`
+
+  test('on the machine of the demo platform it connects by itself, and everything on it moves', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    await page.goto(address())
+    await says(page, '#state', 'Live from SANDBOX')
+    await untilBars(page, count => count >= 300)
+    const [price, candles] = [await textOf(page, '#quote-last'), await drawn(page)]
+    assert.ok(candles.colors > 10, `${candles.colors} colours`)
+    await until(async () => (await textOf(page, '#quote-last')) !== price, 'the price moves', PATIENCE_MS)
+    await until(async () => (await drawn(page)).hash !== candles.hash, 'the chart moves', PATIENCE_MS)
+    await until(async () => (await textOf(page, '#trades tr:first-child td:nth-child(2)')) !== '', 'a trade is told', PATIENCE_MS)
+  })
+
+  test('depth stands beside the chart: ten levels a side, best in the middle', async () => {
+    await using walk = await visit(stage.browser, { viewport: { width: 1440, height: 900 } })
+    const { page } = walk
+    await page.goto(address())
+    await until(async () => (await prices(page, '#bids')).length === 10, 'the book is there', PATIENCE_MS)
+    // Read at one moment: the book moves between two questions.
+    const [asks, bids] = await page.evaluate<[string[], string[]]>(
+      `['#asks', '#bids'].map(side => [...document.querySelectorAll(side + ' th')].map(cell => cell.textContent))`
+    )
+    const ladder = [...asks, ...bids].map(Number)
+    assert.equal(ladder.length, 20)
+    assert.deepEqual(
+      ladder,
+      [...new Set(ladder)].toSorted((a, b) => b - a)
+    )
+    const [chart, depth] = await Promise.all(['.chart-card', '.depth-card'].map(card => page.locator(card).boundingBox()))
+    assert.ok(chart && depth && depth.x > chart.x + chart.width && Math.abs(depth.y - chart.y) < 1, 'beside it')
+  })
+
+  test('a chain stands below, of the expiration that is written down', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    await page.goto(address())
+    await until(async () => (await page.locator('#chain tr').count()) > 10, 'the chain is there', PATIENCE_MS)
+    const strikes = await prices(page, '#chain')
+    assert.deepEqual(
+      strikes,
+      strikes.toSorted((a, b) => a - b)
+    )
+    await until(
+      async () => /^0\.\d{3}$/.test(await textOf(page, '#chain tr:nth-child(5) td:nth-child(3)')),
+      'greeks are there',
+      PATIENCE_MS
+    )
+    await page.getByLabel('Greeks').uncheck()
+    await until(async () => (await textOf(page, '#chain tr:nth-child(5) td:nth-child(3)')) === '–', 'greeks are gone', PATIENCE_MS)
+    await page.getByLabel('Expiration').fill('2026-12-17')
+    await page.getByRole('button', { name: 'Show chain' }).click()
+    await until(
+      async () => (await textOf(page, '#chain-status')).includes('no options that expire on 2026-12-17'),
+      'it says so',
+      PATIENCE_MS
+    )
+    assert.equal(await page.locator('#chain tr').count(), 0)
+  })
+
+  test('older bars come when one scrolls left, and keys do for a mouse', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    await page.goto(address())
+    const first = await untilBars(page, count => count >= 300)
+    await page.locator('#chart').focus()
+    await until(
+      async () => {
+        await page.keyboard.press('ArrowLeft')
+        return (await barsOn(page)) > first + 100
+      },
+      'older bars are there',
+      PATIENCE_MS
+    )
+    await says(page, '#older', 'Scroll left for older bars')
+  })
+
+  test('another symbol, interval or session is a matter of one field, and what cannot be shown is explained', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    await page.goto(address())
+    await untilBars(page, count => count >= 300)
+    await page.getByLabel('Interval').selectOption('1h')
+    await chartOf(page, 'SPY, candles of 1h')
+    await page.getByLabel('Symbol').fill('btc/usd')
+    await page.keyboard.press('Enter')
+    await chartOf(page, 'BTC/USD, candles of 1h')
+    await says(page, '#zone', 'Times are UTC')
+    await page.getByLabel('Symbol').fill('NOSUCH')
+    await page.keyboard.press('Enter')
+    await says(page, '#notice-title', 'NOSUCH cannot be shown like this')
+    await until(async () => (await textOf(page, '#notice-text')).includes('spelling'), 'what to do', PATIENCE_MS)
+    await page.getByLabel('Symbol').fill('AAPL')
+    await page.getByLabel('Session').selectOption('USEqCore')
+    await chartOf(page, 'AAPL, candles of 1h')
+    await says(page, '#older', 'Older bars only of BrokerDefault')
+    assert.ok(await page.locator('#notice').isHidden())
+  })
+
+  test('without a demo platform it asks for a token, says when it is wrong, and keeps it out of sight', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    const { token } = await connected(page, stage, await stage.person())
+    await page.route('**/demo-token', route => route.fulfill({ status: 204 }))
+    await page.goto(address())
+    await says(page, '#state', 'Not connected')
+    await page.getByLabel('Access token').fill('mdt_wrong')
+    await page.getByRole('button', { name: 'Connect' }).click()
+    await says(page, '#notice-title', 'The token was not taken')
+    assert.match(await textOf(page, '#notice-text'), /get a new one/)
+    await page.getByLabel('Access token').fill(token)
+    await page.getByRole('button', { name: 'Connect' }).click()
+    await says(page, '#state', 'Live from SANDBOX')
+    assert.equal(page.url(), address())
+    assert.ok(!(await page.content()).includes(token), 'nowhere on the page')
+    assert.ok((await textOf(page, '#log')).includes('"access_token":"mdt_…"'), 'nor in the log of messages')
+    assert.deepEqual(await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]'), [0, 0, ''])
+    assert.equal(await page.getByLabel('Access token').inputValue(), '')
+  })
+
+  test('thrown out by another token it says why, stays out, and connects again when told to', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    const person = await stage.person()
+    const { token, another } = await connected(page, stage, person)
+    await page.route('**/demo-token', route => route.fulfill({ status: 204 }))
+    await page.goto(address())
+    await page.getByLabel('Access token').fill(token)
+    await page.getByRole('button', { name: 'Connect' }).click()
+    await says(page, '#state', 'Live from SANDBOX')
+    const socket = await used(stage.service.demo.market_data_stream_url, await another())
+    await until(async () => (await textOf(page, '#state')).startsWith('Closed (4003'), 'it is closed', PATIENCE_MS)
+    assert.match(await textOf(page, '#notice-text'), /Another access token of this user is in use now/)
+    await page.getByRole('button', { name: 'Connect again' }).click()
+    await says(page, '#notice-title', 'Paste an access token')
+    socket.close()
+  })
+
+  test('while the broker gives nothing it says so, leaves the figures, and goes on by itself', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    await page.goto(address())
+    await untilBars(page, count => count >= 300)
+    await control('POST', '/faults', { on: 'stream.connect', do: 'status', status: 503 })
+    await control('POST', '/streams', { do: 'drop', on: 'market' })
+    await says(page, '#state', 'Interrupted')
+    assert.match(await textOf(page, '#notice-text'), /interrupted/)
+    assert.ok((await drawn(page)).colors > 10, 'the chart stays')
+    await control('DELETE', '/faults')
+    await says(page, '#state', 'Live from SANDBOX')
+    assert.ok(await page.locator('#notice').isHidden())
+  })
+
+  test('nothing moves from its place when the figures come', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    await page.addInitScript(`
+      globalThis.shifts = []
+      new PerformanceObserver(list => shifts.push(...list.getEntries().map(entry => entry.value))).observe({ type: 'layout-shift', buffered: true })
+    `)
+    for (const width of [390, 1440]) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.goto(address())
+      await untilBars(page, count => count >= 300)
+      await until(async () => (await page.locator('#chain tr').count()) > 10, 'the chain is there', PATIENCE_MS)
+      const shift = await page.evaluate<number>('shifts.reduce((sum, value) => sum + value, 0)')
+      assert.ok(shift < 0.02, `${shift} at ${width} px`)
+    }
+  })
+
+  test('its policy lets in no script but its own, and no line but to this service', async () => {
+    const response = await fetch(address())
+    const policy = response.headers.get('content-security-policy') ?? ''
+    assert.ok(policy.includes("default-src 'none'") && policy.includes("script-src 'self'") && !policy.includes('unsafe'), policy)
+    const html = await response.text()
+    assert.ok(!/\son\w+=|style="|javascript:|<script(?![^>]*\ssrc="\/)/i.test(html))
+    assert.ok(html.includes('https://www.tradingview.com/'), 'the notice that the licence of the charts asks for')
+  })
+
+  test('a service that goes away is waited for', async () => {
+    const context = await stage.browser.newContext()
+    const page = await context.newPage()
+    await page.goto(address())
+    await says(page, '#state', 'Live from SANDBOX')
+    stage.service.interrupt()
+    await says(page, '#state', 'Reconnecting')
+    assert.match(await textOf(page, '#notice-text'), /Trying again in/)
+    await context.close()
+  })
+
+  async function control(method: string, path: string, body?: Readonly<Record<string, unknown>>): Promise<void> {
+    const json = body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    const response = await fetch(stage.service.demo.sandbox_control_url + path, { method, ...json })
+    assert.ok(response.ok, await response.text())
+  }
+})
+
+/** A connection of the person's, and tokens of it. */
+async function connected(
+  page: Page,
+  stage: Stage,
+  person: Person
+): Promise<{ readonly token: string; readonly another: () => Promise<string> }> {
+  await walkToConsent(page, stage, await stage.link(person, { connection_type: 'market_data' }))
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await page.waitForURL(/\/connect\/result\/connected$/)
+  const [connectionId] = await stage.connections(person)
+  const another = async () => {
+    const { status, body, text } = await stage.api.call('GET', `/connections/${connectionId}/token`, { headers: stage.api.as(person) })
+    assert.equal(status, 200, text)
+    return String(body.access_token)
+  }
+  return { token: await another(), another }
+}
+
+/** A socket on which the token was used. */
+async function used(url: string, token: string): Promise<WebSocket> {
+  const socket = new WebSocket(url)
+  const said = Promise.withResolvers<string>()
+  socket.onopen = () => socket.send(JSON.stringify({ action: 'authenticate', access_token: token, request_id: 'a' }))
+  socket.onmessage = ({ data }) => said.resolve(String(data))
+  socket.onclose = ({ code }) => said.reject(new Error(`closed with ${code}`))
+  assert.match(await said.promise, /auth_success/)
+  return socket
+}
+
+async function textOf(page: Page, selector: string): Promise<string> {
+  return (await page.locator(selector).first().textContent())?.trim() ?? ''
+}
+
+async function says(page: Page, selector: string, text: string): Promise<void> {
+  await until(async () => (await textOf(page, selector)) === text, `${selector} says "${text}"`, PATIENCE_MS)
+}
+
+async function chartOf(page: Page, what: string): Promise<void> {
+  await until(async () => (await labelOf(page)).startsWith(`Chart of ${what},`), `the chart is of ${what}`, PATIENCE_MS)
+}
+
+async function untilBars(page: Page, isEnough: (count: number) => boolean): Promise<number> {
+  let count = 0
+  const read = async () => {
+    count = await barsOn(page)
+    return isEnough(count)
+  }
+  await until(read, 'the bars are there', PATIENCE_MS)
+  return count
+}
+
+async function barsOn(page: Page): Promise<number> {
+  return Number(/, (\d+) bars/.exec(await labelOf(page))?.[1] ?? 0)
+}
+
+async function labelOf(page: Page): Promise<string> {
+  return (await page.locator('#chart').getAttribute('aria-label')) ?? ''
+}
+
+async function prices(page: Page, selector: string): Promise<readonly number[]> {
+  const texts = await page.locator(`${selector} th`).allTextContents()
+  return texts.filter(text => /\d/.test(text)).map(text => Number(text.replaceAll(',', '')))
+}
+
+/** What stands on the chart's canvases: how many colours, and a sum of all that changes when a candle does. */
+function drawn(page: Page): Promise<{ readonly colors: number; readonly hash: number }> {
+  return page.evaluate(`(() => {
+    const colors = new Set()
+    const copy = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+    let hash = 0
+    for (const canvas of document.querySelectorAll('#chart canvas')) {
+      if (canvas.width === 0 || canvas.height === 0) continue
+      Object.assign(copy.canvas, { width: canvas.width, height: canvas.height })
+      copy.drawImage(canvas, 0, 0)
+      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height)
+      for (const pixel of new Uint32Array(data.buffer)) {
+        colors.add(pixel)
+        hash = (Math.imul(hash, 31) + pixel) | 0
+      }
+    }
+    return { colors: colors.size, hash }
+  })()`)
+}
