@@ -51,7 +51,7 @@ test('a leak of memory or of descriptors that goes on is not flat, whatever the 
     const opening = readings(
       new Chance(seed),
       () => 0,
-      share => 40 * share
+      share => 160 * share
     )
     assert.ok(!verdictOf(opening).isFlat, `seed ${seed}: descriptors`)
   }
@@ -62,7 +62,7 @@ test('descriptors that fall for a while and come back are flat, whatever the see
     const dropped = readings(
       new Chance(seed),
       () => 0,
-      share => (share < 0.45 ? 30 : Math.min(30, 60 * (share - 0.45)))
+      share => (share < 0.45 ? 120 : Math.min(120, 240 * (share - 0.45)))
     )
     assert.ok(verdictOf(dropped).isFlat, `seed ${seed}: ${verdictOf(dropped).lines.join('\n')}`)
   }

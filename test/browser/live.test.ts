@@ -155,6 +155,41 @@ describe('the live page', () => {
     socket.close()
   })
 
+  test('where it connects by itself it gets another token when the one it has is not good any more', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    await page.goto(address())
+    await says(page, '#state', 'Live from SANDBOX')
+    const rotated = await stage.api.call('POST', '/users/live-page/rotate-secret', { headers: stage.api.platform })
+    const person = { userId: 'live-page', secret: rotated.body['user-secret'] }
+    const [connectionId] = await stage.connections(person)
+    const { body } = await stage.api.call('GET', `/connections/${connectionId}/token`, { headers: stage.api.as(person) })
+    const socket = await used(stage.service.demo.market_data_stream_url, body.access_token)
+    await page.getByRole('button', { name: 'Connect again' }).click()
+    await says(page, '#state', 'Live from SANDBOX')
+    assert.ok(await page.locator('#notice').isHidden())
+    socket.close()
+  })
+
+  test('closed for being slow it says so, and begins anew by itself', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    let cut = (): void => assert.fail('no socket was opened')
+    await page.routeWebSocket(/\/market-data\/stream$/, route => {
+      route.connectToServer()
+      cut = () => void route.close({ code: 4008, reason: 'slow consumer' })
+    })
+    await page.goto(address())
+    const bars = await untilBars(page, count => count >= 300)
+    cut()
+    await says(page, '#notice-title', 'The connection is lost (4008: slow consumer)')
+    assert.match(await textOf(page, '#notice-text'), /too much waited to be read/)
+    await says(page, '#state', 'Live from SANDBOX')
+    const price = await textOf(page, '#quote-last')
+    await until(async () => (await textOf(page, '#quote-last')) !== price, 'the price moves again', PATIENCE_MS)
+    assert.ok((await barsOn(page)) - bars <= 1, 'no bar is drawn twice')
+  })
+
   test('while the broker gives nothing it says so, leaves the figures, and goes on by itself', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk

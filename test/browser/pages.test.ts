@@ -14,6 +14,8 @@ import { visit } from './visit.ts'
 const ROOT = resolve(import.meta.dirname, '..', '..')
 const PICTURES = join(ROOT, 'test-results', 'pages')
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+/** Higher ones take browsers ages. */
+const PICTURE_PX_MAX = 16_000
 const WIDTHS = [320, 375, 1200] as const
 const SCHEMES = ['light', 'dark'] as const
 const ENDINGS = ['connected', 'declined', 'expired', 'used', 'other_browser', 'unknown_link', 'bad_callback', 'broker_down'] as const
@@ -143,13 +145,13 @@ describe('every page', () => {
         for (const width of WIDTHS) {
           await page.setViewportSize({ width, height: 800 })
           await fits(page, `${name} at ${width} px`)
-          await page.screenshot({ path: join(PICTURES, `${name}.${width}.${colorScheme}.png`), fullPage: true })
+          await photograph(page, `${name}.${width}.${colorScheme}`)
           if (width !== 320) await passesAxe(page, `${name} at ${width} px, ${colorScheme}`)
         }
         await page.setViewportSize({ width: 640, height: 400 })
         await page.addStyleTag({ content: 'html { font-size: 200% }' })
         await fits(page, `${name} with letters of twice the size`)
-        await page.screenshot({ path: join(PICTURES, `${name}.zoom.${colorScheme}.png`), fullPage: true })
+        await photograph(page, `${name}.zoom.${colorScheme}`)
       })
     )
   }
@@ -171,6 +173,13 @@ describe('every page', () => {
     return answer.body.authorization_url
   }
 })
+
+/** A picture of the whole page, as far as a picture can be high. */
+async function photograph(page: Page, name: string): Promise<void> {
+  const [width, height] = await page.evaluate<[number, number]>('[innerWidth, document.documentElement.scrollHeight]')
+  const clip = { x: 0, y: 0, width, height: Math.min(height, PICTURE_PX_MAX) }
+  await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true, clip })
+}
 
 /** Nothing has to be scrolled sideways. */
 async function fits(page: Page, what: string): Promise<void> {

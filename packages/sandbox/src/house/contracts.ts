@@ -3,7 +3,7 @@
  * has asked for a moment ago.
  */
 
-import type { OrderView } from '../engine/types.ts'
+import type { Micros, OrderView } from '../engine/types.ts'
 import { FOLLOWED_MAX, type Instrument, type Market } from '../market/types.ts'
 import type { Books } from './books.ts'
 import type { HouseClock } from './clock.ts'
@@ -19,10 +19,10 @@ const ASKED_MAX = 5_000
 
 export interface ContractsDeps {
   readonly market: Market
-  readonly books: Books
+  readonly books: Pick<Books, 'engine'>
   readonly people: People
   readonly clock: HouseClock
-  readonly pump: Pump
+  readonly pump: Pick<Pump, 'afresh' | 'forget'>
   /** Real time in milliseconds. */
   readonly now: () => number
 }
@@ -31,7 +31,8 @@ export class Contracts {
   readonly #deps: ContractsDeps
   /** Shares and coins, which always come. */
   readonly #always: ReadonlyMap<string, Instrument>
-  readonly #followed = new Set<string>()
+  /** Since when, in house time. */
+  readonly #followed = new Map<string, Micros>()
   readonly #readers = new Map<string, number>()
   /** When each was last asked for. */
   readonly #asked = new Map<string, number>()
@@ -52,6 +53,11 @@ export class Contracts {
   /** Whether prices of this symbol come without anybody asking. */
   comes(symbol: string): boolean {
     return this.#always.has(symbol) || this.#followed.has(symbol)
+  }
+
+  /** Since when the prices of a contract have come; null: always, or not at all. */
+  since(symbol: string): Micros | null {
+    return this.#followed.get(symbol) ?? null
   }
 
   /**
@@ -89,7 +95,7 @@ export class Contracts {
     const now = this.#deps.now()
     for (const [symbol, at] of this.#asked) if (now - at > KEPT_MS) this.#asked.delete(symbol)
     const owned = this.#owned()
-    const idle = [...this.#followed].filter(symbol => !owned.has(symbol) && !this.#readers.has(symbol) && !this.#asked.has(symbol))
+    const idle = [...this.#followed.keys()].filter(symbol => !owned.has(symbol) && !this.#readers.has(symbol) && !this.#asked.has(symbol))
     for (const symbol of idle) this.#followed.delete(symbol)
     if (idle.length > 0) this.#deps.market.unfollow(idle)
     this.#deps.pump.forget(idle)
@@ -120,7 +126,8 @@ export class Contracts {
     const fresh = [...symbols].filter(symbol => !this.comes(symbol))
     if (this.#followed.size + fresh.length > FOLLOWED_MAX)
       throw new Problem('slow_down', `the house follows ${FOLLOWED_MAX} contracts at most; try again in a minute`, { retryAfter: 60 })
-    for (const symbol of fresh) this.#followed.add(symbol)
+    const now = this.#deps.clock.now()
+    for (const symbol of fresh) this.#followed.set(symbol, now)
     if (fresh.length > 0) this.#deps.market.follow(fresh)
     return fresh.length > 0
   }

@@ -1,6 +1,5 @@
 /** What a book and a print show beyond price and size: how many orders stand at a level, and at which venue. */
 import type { QuoteLevel } from '../engine/types.ts'
-import { billionths } from './lean/numbers.ts'
 import { draw, keyOf } from './synthetic/chance.ts'
 import type { Instrument } from './types.ts'
 
@@ -27,12 +26,12 @@ const ORDERS_MAX = 25
  */
 export function describedLevels(instrument: Instrument, side: 'bid' | 'ask', levels: readonly QuoteLevel[]): readonly DescribedLevel[] {
   const venues = VENUES[instrument.kind]
-  const lot = billionths(instrument.lot)
+  const lot = Number(instrument.lot)
   const key = keyOf(`${instrument.symbol} ${side}`)
   return levels.map(([price, size]) => {
     const chance = draw(key, keyOf(price), keyOf(size))
-    const lots = billionths(size) / lot
-    const most = lots < BigInt(ORDERS_MAX) ? Math.max(1, Number(lots)) : ORDERS_MAX
+    // Rounded, because a coin's lot is no binary fraction; beyond 25 lots it does not matter.
+    const most = Math.max(1, Math.min(ORDERS_MAX, Math.round(Number(size) / lot)))
     // Most levels hold few orders: of two draws the smaller one counts.
     const orders = 1 + Math.min(chance % most, (chance >>> 8) % most)
     return { price, size, orders, venue: venueAt(instrument, venues, chance) }

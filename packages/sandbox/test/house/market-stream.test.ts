@@ -148,11 +148,48 @@ test('malformed messages, binary frames and other operations end the stream, not
     await stream.until(() => stream.closed !== undefined)
     assert.equal(stream.closed, code, JSON.stringify(message).slice(0, 80))
   }
+  const binary = await Listener.ofMarket(alex)
+  binary.sayBytes(Buffer.from(JSON.stringify(add(1, 'quotes', ['SPY']))))
+  await binary.until(() => binary.closed !== undefined)
+  assert.equal(binary.closed, 1008)
   const twice = await Listener.ofMarket(alex)
   twice.say({ op: 'login', token: alex.token })
   await twice.until(() => twice.closed !== undefined)
   assert.equal(twice.closed, 1008)
   assert.equal((await alex.call('GET', '/me')).status, 200)
+})
+
+test('names that mean something elsewhere are unknown symbols here, and numbers no computer counts are refused', async () => {
+  await using house = await openHouse()
+  const stream = await Listener.ofMarket(await Customer.of(house))
+  const hostile = [
+    '__proto__',
+    'constructor',
+    '\u0000',
+    'SPY\u0000',
+    'spy',
+    ' SPY',
+    '"',
+    '\\',
+    '../SPY',
+    'SPY261218C99999999',
+    '💸',
+    'BTC%2FUSD'
+  ]
+  for (const [nth, channel] of ['trades', 'quotes', 'depth'].entries()) stream.say(add(nth, channel, hostile))
+  stream.say(bars(3, ...hostile))
+  stream.say(add(4, 'chain', hostile, { expiration: '2026-12-18' }))
+  for (const n of [0, 1, 2, 3, 4]) assert.deepEqual((await answered(stream, n)).unknown, hostile)
+  for (const number of ['1e400', '-0.5', '9007199254740993', '4294967296', 'true'])
+    stream.say(`{"op":"add","n":${number},"channel":"quotes","symbols":["SPY"]}`)
+  stream.say(`{"op":"add","n":9,"channel":"quotes","symbols":${'['.repeat(5_000)}${']'.repeat(5_000)}}`)
+  const problems = () => stream.messages.filter(({ ev }) => ev === 'problem')
+  await stream.until(() => problems().length === 6)
+  assert.deepEqual(
+    problems().map(({ n }) => n),
+    [null, null, null, null, null, 9]
+  )
+  assert.deepEqual(stream.items, [])
 })
 
 test('a stream may have ten thousand symbols, and says so of the next', async () => {

@@ -159,6 +159,10 @@ export class Listener {
     this.#socket.send(typeof message === 'string' ? message : JSON.stringify(message))
   }
 
+  sayBytes(bytes: Buffer): void {
+    this.#socket.send(bytes, { binary: true })
+  }
+
   /** The events, without heartbeats and answers. */
   get events(): readonly Wire[] {
     return this.messages.filter(({ ev }) => ['order', 'fill', 'position', 'balance'].includes(ev))

@@ -78,6 +78,42 @@ test('every symbol of the synthetic market fills a market order against its book
   }
 })
 
+test('followed contracts fill against their books, are settled and end, and leave nothing behind', async () => {
+  const market = openSynthetic({ seed: '3', calendar: 'always', updatesPerSecond: 0.2 })
+  // The last minutes of a Friday on which December's index futures and a week's options end.
+  const begin = Date.UTC(2026, 11, 18, 14, 20) * 1_000
+  const engine = engineFor(market, begin)
+  const account = { type: 'open_account', at: begin, number: '3', currency: 'USD', deposit: '100000000', permitted: null } as const
+  engine.handle({ ...account, accountId: 'f', accountType: 'futures' })
+  await feed(engine, market, begin)
+  const chain = ['SPY', 'SPX'].flatMap(underlying =>
+    market
+      .chain(underlying, '2026-12-18', begin)
+      .slice(36, 46)
+      .map(({ symbol }) => symbol)
+  )
+  const months = ['ESZ26', 'ESH27', 'CLF27', 'GCZ26']
+  market.follow([...chain, ...months])
+  const at = begin + 5 * SECOND
+  await feed(engine, market, at)
+  for (const symbol of chain) {
+    const events = engine.handle(order(symbol, at, { side: 'BUY_TO_OPEN', quantity: '1' }))
+    assert.equal(fillsOf(events).length, 1, `${symbol} ${JSON.stringify(events)}`)
+  }
+  for (const symbol of months) {
+    const events = engine.handle({ ...order(symbol, at, { quantity: '2' }), accountId: 'f' })
+    assert.equal(sum(fillsOf(events).map(({ quantity }) => parseDecimal(quantity, 'quantity'))), '2', symbol)
+  }
+  await feed(engine, market, Date.UTC(2026, 11, 18, 21, 5) * 1_000)
+  assert.deepEqual(
+    engine.positions('f').map(({ symbol }) => symbol),
+    months.slice(1).toSorted()
+  )
+  // What was in the money became shares or cash.
+  assert.ok(engine.positions('a').every(({ symbol }) => symbol === 'SPY'))
+  assert.ok(engine.transactions('f', {}).length >= 4)
+})
+
 test('an order for more than the thin symbol shows fills in parts as its book comes again', async () => {
   const market = openSynthetic({ seed: '3', calendar: 'always' })
   const engine = engineFor(market, NOW)

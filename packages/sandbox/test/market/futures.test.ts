@@ -2,27 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ROOT_FACTS } from '../../src/market/futures/roots.ts'
-import { type FeedCommand, type Market, openSynthetic, UnknownSymbol } from '../../src/market/index.ts'
+import { type FeedCommand, openSynthetic, UnknownSymbol } from '../../src/market/index.ts'
+import { always, NOW, newYork, of } from './contracts.ts'
 import { paced } from './paced.ts'
 import { playAll, same, tradeBars } from './rebuild.ts'
 
 const SECOND = 1_000_000
 const MINUTE = 60 * SECOND
-/** A Friday, 10:00 in New York. */
-const NOW = Date.UTC(2026, 10, 20, 15) * 1_000
 const DETAILED = ['ESZ26', 'ESZ27', 'NQH27', 'CLF27', 'GCX26']
-
-function always(seed = '7'): Market {
-  return openSynthetic({ seed, calendar: 'always' })
-}
-
-function newYork(text: string): number {
-  return Temporal.ZonedDateTime.from(`${text}[America/New_York]`).epochMilliseconds * 1_000
-}
-
-function of(commands: readonly FeedCommand[], symbol: string): readonly FeedCommand[] {
-  return commands.filter(command => 'symbol' in command && command.symbol === symbol)
-}
 
 test('months are listed with their terms, found by symbol, and no longer than they trade', () => {
   const market = always()
@@ -77,14 +64,14 @@ test('bars of months are what their prints make, of every interval', async () =>
         months.filter(symbol => symbol.startsWith(root)).filter((_, at) => at % 3 === 0)
       )
       market.follow(followed)
-      const end = begin + 30 * MINUTE
+      const end = begin + 15 * MINUTE
       const commands = await paced(market, begin, { until: end, keep: ({ type }) => type === 'trade' })
       for (const symbol of followed)
         for (const [interval, length] of [
           ['1s', SECOND],
           ['1m', MINUTE],
           ['5m', 5 * MINUTE],
-          ['30m', 30 * MINUTE]
+          ['15m', 15 * MINUTE]
         ] as const) {
           const bars = await market.bars({ symbol, interval, from: begin, to: end, now: end })
           const rebuilt = tradeBars(commands, symbol, length)

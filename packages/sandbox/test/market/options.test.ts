@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { QuoteCommand } from '../../src/engine/types.ts'
-import { type FeedCommand, type Instrument, type Market, openSynthetic, UnknownSymbol } from '../../src/market/index.ts'
+import { type FeedCommand, type Market, openSynthetic, UnknownSymbol } from '../../src/market/index.ts'
 import { UNDERLYINGS } from '../../src/market/synthetic/underlyings.ts'
+import { always, NOW, newYork, prices, shown, symbolsOf } from './contracts.ts'
 import { paced } from './paced.ts'
 import { playAll, same, tradeBars } from './rebuild.ts'
 
@@ -11,138 +12,6 @@ const SECOND = 1_000_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** A Friday, 10:00 in New York. */
-const NOW = Date.UTC(2026, 10, 20, 15) * 1_000
-const YEAR = 365 * DAY
-
-function always(seed = '7'): Market {
-  return openSynthetic({ seed, calendar: 'always' })
-}
-
-function newYork(text: string): number {
-  return Temporal.ZonedDateTime.from(`${text}[America/New_York]`).epochMilliseconds * 1_000
-}
-
-function symbolsOf(instruments: readonly Instrument[]): readonly string[] {
-  return instruments.map(({ symbol }) => symbol)
-}
-
-/** What was shown last of each symbol. */
-function shown(commands: readonly FeedCommand[]): Map<string, QuoteCommand> {
-  return new Map(commands.flatMap(command => (command.type === 'quote' ? [[command.symbol, command] as const] : [])))
-}
-
-function prices(quote: QuoteCommand | undefined): { readonly bid: number; readonly ask: number } {
-  assert.ok(quote !== undefined)
-  return { bid: Number(quote.bids[0]?.[0] ?? '0'), ask: Number(quote.asks[0]?.[0]) }
-}
-
-test('chains are found by underlying and expiration; their contracts by symbol, others are not', () => {
-  const market = always()
-  for (const { symbol, style, settlement } of UNDERLYINGS) {
-    const expirations = market.expirations(symbol, NOW)
-    assert.ok(expirations.length >= 9)
-    for (const expiration of expirations) {
-      const chain = market.chain(symbol, expiration, NOW)
-      assert.equal(chain.length, 82, `${symbol} ${expiration}`)
-      assert.deepEqual(market.chain(symbol, expiration, NOW + HOUR), chain)
-      for (const instrument of chain) {
-        assert.deepEqual(market.find(instrument.symbol, NOW), instrument)
-        assert.ok(instrument.option !== undefined && instrument.hours === 'always' && instrument.market === 'us-option')
-        assert.deepEqual(
-          [instrument.option.underlying, instrument.option.expiration, instrument.option.style, instrument.option.settlement],
-          [symbol, expiration, style, settlement]
-        )
-      }
-      const strikes = chain.map(({ option }) => Number(option?.strike))
-      assert.ok(strikes.every((strike, index) => index === 0 || strike >= (strikes[index - 1] ?? 0)))
-      const spot = Number(market.priceOf(symbol, NOW))
-      assert.ok((strikes[0] ?? spot) < spot && (strikes.at(-1) ?? spot) > spot)
-    }
-  }
-  assert.deepEqual(market.expirations('THIN', NOW), [])
-  assert.deepEqual(market.chain('SPY', '2026-11-25', NOW), [])
-  assert.deepEqual(market.chain('THIN', '2026-12-18', NOW), [])
-  assert.equal(market.find('SPX', NOW), null)
-  for (const symbol of ['SPY261218C00661000', 'SPY261217C00660000', 'SPY261218C09990000', 'KO261218C00070000', 'SPY271119C00660000'])
-    assert.equal(market.find(symbol, NOW), null, symbol)
-  assert.equal(market.find('SPY261120C00660000', NOW)?.symbol, 'SPY261120C00660000')
-  assert.equal(market.find('SPY261120C00660000', newYork('2026-11-20T16:00')), null)
-  assert.equal(market.figures('SPY', NOW), null)
-  assert.equal(openSynthetic({ seed: '7', calendar: 'exchange' }).find('SPY261218C00660000', NOW)?.hours, 'us_option')
-})
-
-test('no quotes of a chain can be played against each other', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.integer(),
-      fc.integer({ min: 0, max: 300 * 24 * 60 }),
-      fc.constantFrom(...UNDERLYINGS.map(({ symbol }) => symbol)),
-      async (seed, minutes, underlying) => {
-        const market = always(String(seed))
-        const at = NOW + minutes * MINUTE
-        await market.next(at - 1)
-        const chains = market.expirations(underlying, at).map(expiration => market.chain(underlying, expiration, at))
-        for (const chain of chains) market.follow(symbolsOf(chain))
-        const quotes = shown((await market.next(at)).commands)
-        // Quotes are of the last whole second, and the underlying has moved on since.
-        const since = Array.from({ length: 101 }, (_, index) => Number(market.priceOf(underlying, at - index * (SECOND / 100))))
-        const spot = { low: Math.min(...since), high: Math.max(...since) }
-        for (const chain of chains) assertFair(chain, { quotes, spot, at, market })
-      }
-    ),
-    { numRuns: 6 }
-  )
-})
-
-interface Fair {
-  readonly quotes: ReadonlyMap<string, QuoteCommand>
-  readonly spot: { readonly low: number; readonly high: number }
-  readonly at: number
-  readonly market: Market
-}
-
-function assertFair(chain: readonly Instrument[], { quotes, spot, at, market }: Fair): void {
-  const european = chain[0]?.option?.style === 'european'
-  const facts = UNDERLYINGS.find(({ symbol }) => symbol === chain[0]?.option?.underlying)
-  assert.ok(facts !== undefined)
-  for (const [index, instrument] of chain.entries()) {
-    const option = instrument.option
-    assert.ok(option !== undefined)
-    const { symbol } = instrument
-    const { bid, ask } = prices(quotes.get(symbol))
-    const figures = market.figures(symbol, at)
-    const theoretical = Number(figures?.theoretical)
-    assert.ok(bid < ask && bid <= theoretical + 1e-4 && theoretical <= ask + 1e-4, `${symbol} ${bid} ${theoretical} ${ask}`)
-    assert.ok(Number(figures?.iv) > 0.03 && Number(figures?.iv) < 3, `${symbol} ${figures?.iv}`)
-    const strike = Number(option.strike)
-    const gain = option.right === 'call' ? spot.low - strike : strike - spot.high
-    // Bought and exercised at once it brings nothing.
-    if (!european) assert.ok(ask >= gain - 1e-9, `${symbol} asks ${ask}, exercise brings ${gain}`)
-    const next = chain[index + 2]
-    const other = chain[index + 1]
-    if (next !== undefined) {
-      const further = prices(quotes.get(next.symbol))
-      const [low, high] = option.right === 'call' ? [further, { bid, ask }] : [{ bid, ask }, further]
-      assert.ok(low.bid <= high.bid && low.ask <= high.ask, `${symbol} and ${next.symbol} are the wrong way round`)
-      const width = Number(next.option?.strike) - strike
-      assert.ok(high.bid - low.ask <= width + 1e-9, `${symbol} and ${next.symbol}: more than the strikes are apart`)
-      const beyond = chain[index + 4]
-      if (beyond !== undefined) {
-        const wing = prices(quotes.get(beyond.symbol))
-        assert.ok(ask + wing.ask - 2 * further.bid >= -1e-9, `the butterfly of ${next.symbol} is paid for`)
-      }
-    }
-    if (european && option.right === 'call' && other !== undefined) {
-      const put = prices(quotes.get(other.symbol))
-      const minute = at - (at % MINUTE)
-      const years: number = (option.lastTradeAt - minute) / YEAR
-      const forward = (price: number): number => price * Math.exp(-facts.dividend * years) - strike * Math.exp(-0.04 * years)
-      assert.ok(bid - put.ask <= forward(spot.high) && ask - put.bid >= forward(spot.low), `parity of ${symbol}`)
-    }
-  }
-}
-
 test('a followed chain is listed, quoted, printed at what is quoted, and ends; what is not followed costs nothing', async () => {
   const market = always()
   const end = newYork('2026-11-20T16:00')
@@ -200,13 +69,14 @@ test('the prints of a contract are what its bars and its day are made of', async
       fc.constantFrom('SPY', 'SPX', 'TSLA'),
       fc.integer({ min: 0, max: 5 }),
       async (seed, underlying, which) => {
-        const market = always(String(seed))
+        // Shares at their slowest, because only the options are looked at.
+        const market = always(String(seed), 0.2)
         const begin = newYork('2026-11-20T00:00')
         await market.next(begin - 1)
         const expiration = market.expirations(underlying, begin)[which] ?? ''
         const chain = symbolsOf(market.chain(underlying, expiration, begin)).slice(30, 50)
         market.follow(chain)
-        const end = begin + 67 * MINUTE
+        const end = begin + 62 * MINUTE
         const commands = await paced(market, begin, { until: end, keep: ({ type }) => type === 'trade' })
         for (const symbol of chain) {
           for (const [interval, length] of [
@@ -230,7 +100,7 @@ test('the prints of a contract are what its bars and its day are made of', async
             [figures?.open, figures?.high, figures?.low, day === undefined ? null : figures?.last, figures?.volume],
             day === undefined ? [null, null, null, null, '0'] : [day.open, day.high, day.low, day.close, day.volume]
           )
-          assert.deepEqual(market.figures(symbol, end), always(String(seed)).figures(symbol, end), 'followed or not')
+          assert.deepEqual(market.figures(symbol, end), always(String(seed), 0.2).figures(symbol, end), 'followed or not')
         }
       }
     ),

@@ -199,7 +199,7 @@ export const SETTINGS = {
     env: 'TRUNKLINE_DOCS',
     parse: flag,
     fallback: '1',
-    about: '`1` serves the API reference at `/docs`, `/openapi.json` and `/asyncapi.json`.'
+    about: '`1` serves the API reference at `/docs`, `/docs/live`, `/openapi.json` and `/asyncapi.json`.'
   }
 } as const satisfies Table
 

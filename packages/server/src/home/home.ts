@@ -45,11 +45,13 @@ export function home(app: FastifyInstance, options: HomeOptions): void {
       const link = demo === null ? null : await demoLink(demo)
       return secured(reply, demo).redirect(link ?? '/', 303)
     })
-    scope.post('/demo-token', async (request, reply) => {
-      const demo = isFromOwnPage(request) ? shownTo(request) : null
-      const token = demo === null ? null : await tokens.of(demo)
-      return token === null ? reply.code(204).send() : reply.send({ access_token: token })
-    })
+    for (const path of ['/demo-token', '/demo-token/new']) {
+      scope.post(path, async (request, reply) => {
+        const demo = isFromOwnPage(request) ? shownTo(request) : null
+        const token = demo === null ? null : await tokens.of(demo, path === '/demo-token/new')
+        return token === null ? reply.code(204).send() : reply.send({ access_token: token })
+      })
+    }
   })
 }
 

@@ -41,7 +41,7 @@ export interface HttpOptions {
   readonly limits: HttpLimits
   /** Which requests get a line in the log. */
   readonly accessLog: 'all' | 'problems' | 'none'
-  /** Serves `/docs`, `/openapi.json` and `/asyncapi.json`. */
+  /** Serves `/docs`, `/docs/live`, `/openapi.json` and `/asyncapi.json`. */
   readonly docs: boolean
   /** Called once per answered request, for metrics. Must not throw. */
   readonly observe: (request: ObservedRequest) => void

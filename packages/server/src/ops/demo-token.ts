@@ -30,8 +30,12 @@ export class DemoToken {
     this.#monotonicMs = monotonicMs
   }
 
-  /** Null when there is no sandbox of our own, or the API or the sandbox refuses. Who asks while it is being made waits for the same one. */
-  of(demo: DemoPlatform): Promise<string | null> {
+  /**
+   * Null when there is no sandbox of our own, or the API or the sandbox refuses. Who asks while it is being made waits for the same one.
+   * `isRefused` says that the one handed out is not good any more.
+   */
+  of(demo: DemoPlatform, isRefused: boolean): Promise<string | null> {
+    if (isRefused && this.#asking === null) this.#held = null
     this.#asking ??= this.#token(demo)
       .catch(() => null)
       .finally(() => {

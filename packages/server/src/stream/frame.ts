@@ -1,6 +1,10 @@
 const TEXT = 0x81
+const FIN = 0x80
+const TEXT_BEGINS = 0x01
+const GOES_ON = 0x00
 const LENGTH_16 = 126
 const LENGTH_64 = 127
+const HEAD_MAX = 10
 
 /** One whole text message as a server sends it: final, unmasked (RFC 6455, section 5.2). `payload` is UTF-8. */
 export function textFrame(payload: Uint8Array): Uint8Array {
@@ -35,9 +39,26 @@ export function framed(entries: readonly (Uint8Array | string)[], bytes: number)
   return piece
 }
 
-/** Writes the head of a text frame; gives where the payload goes. */
-function writeHead(piece: Buffer, at: number, payload: number): number {
-  piece[at] = TEXT
+/**
+ * A long message in ASCII as fragments of at most `bytesMax` bytes (RFC 6455, section 5.4). Unlike the parts of one frame they may have a pong or a
+ * close between them, which whoever answers pings writes when it likes.
+ */
+export function fragments(message: string, bytesMax: number): readonly Uint8Array[] {
+  const payloadMax = bytesMax - HEAD_MAX
+  const pieces: Uint8Array[] = []
+  for (let from = 0; from < message.length; from += payloadMax) {
+    const payload = message.slice(from, from + payloadMax)
+    const piece = Buffer.allocUnsafe(framedBytes(payload.length))
+    const isLast = from + payloadMax >= message.length
+    piece.write(payload, writeHead(piece, 0, payload.length, (from === 0 ? TEXT_BEGINS : GOES_ON) | (isLast ? FIN : 0)), 'latin1')
+    pieces.push(piece)
+  }
+  return pieces
+}
+
+/** Writes the head of a frame; gives where the payload goes. */
+function writeHead(piece: Buffer, at: number, payload: number, kind = TEXT): number {
+  piece[at] = kind
   if (payload < LENGTH_16) {
     piece[at + 1] = payload
     return at + 2

@@ -1,4 +1,4 @@
-import { framed, framedBytes } from './frame.ts'
+import { fragments, framedBytes } from './frame.ts'
 import type { Turns } from './turns.ts'
 
 /** What may wait for one reader, and for all of them. */
@@ -79,8 +79,7 @@ export class Outbox {
       this.push(message)
       return
     }
-    const frame = framed([message], framedBytes(message.length))
-    for (let at = 0; at < frame.byteLength; at += WRITE_BYTES) this.push(frame.subarray(at, at + WRITE_BYTES))
+    for (const fragment of fragments(message, WRITE_BYTES)) this.push(fragment)
   }
 
   push(frame: Entry): void {

@@ -64,21 +64,27 @@ describe('the first page', () => {
   })
 
   test('hands its own pages a market data token, the same to all of them, and nobody else one', async () => {
-    const token = async (headers: Readonly<Record<string, string>>) => {
-      const { status, html } = await ask('POST', '/demo-token', headers)
+    const token = async (headers: Readonly<Record<string, string>>, path = '/demo-token') => {
+      const { status, html } = await ask('POST', path, headers)
       return status === 200 ? String(JSON.parse(html).access_token) : status
     }
     const page = { ...own(), 'sec-fetch-site': 'same-origin' }
     const [first, second] = await Promise.all([token(page), token(page)])
     assert.match(String(first), /^mdt_[\w-]{43}$/)
     assert.deepEqual([second, await token(page)], [first, first])
+    const another = await token(page, '/demo-token/new')
+    assert.match(String(another), /^mdt_/)
+    assert.notEqual(another, first)
+    assert.equal(await token(page), another)
     for (const headers of [
       { ...own(), 'sec-fetch-site': 'cross-site' },
       { ...own(), 'sec-fetch-site': 'same-site' },
       { host: 'evil.example', 'sec-fetch-site': 'same-origin' },
       { ...page, 'x-forwarded-for': '192.0.2.1' }
-    ])
+    ]) {
       assert.equal(await token(headers), 204)
+      assert.equal(await token(headers, '/demo-token/new'), 204)
+    }
   })
 
   test('a link that nobody answers for is left out', async () => {

@@ -58,14 +58,15 @@ function disturbed(id: string, title: string, mischief: MarketMischief, causes: 
       await harness.venue.stream('normal')
       await quote.reaches(() => quote.words.at(-1) === 'quote' && quote.words.lastIndexOf('live') > 0, 'the present quote comes again')
       await trade.reaches(() => trade.losses > 0 && trade.words.lastIndexOf('live') > 0, 'every topic is told')
-      for (const word of quote.words.filter(each => each.startsWith('lost'))) assert.ok(causes.includes(word), word)
+      // What follows while the venue is being put right may have another cause.
+      assert.ok(causes.includes(quote.words.find(word => word.startsWith('lost')) ?? ''), quote.words.join(', '))
       const back = quote.words.lastIndexOf('live')
       const lost = quote.words.findIndex(word => word.startsWith('lost'))
       assert.ok(
         lost < back && !quote.words.slice(lost, quote.words.indexOf('live', lost)).includes('quote'),
         'nothing between lost and live'
       )
-      assert.equal(await harness.venue.open(), 1)
+      await until(async () => (await harness.venue.open()) === 1, 'one connection is left', harness.patienceMs)
     }
   }
 }

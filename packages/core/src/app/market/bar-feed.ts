@@ -6,7 +6,7 @@ import type { Log } from '../../ports/log.ts'
 import type { MarketSource } from '../../ports/market.ts'
 import type { Meter } from '../../ports/meter.ts'
 import type { BarPlan } from './bar-plan.ts'
-import type { History } from './history.ts'
+import { GRACE_MS, type History } from './history.ts'
 import type { SharedTopic, TopicListener } from './shared-topic.ts'
 
 /** Who is told of a feed's bars. */
@@ -23,16 +23,17 @@ export interface BarFeedDeps {
 
 /** At least so long between two states of an open bar, in milliseconds. */
 const OPEN_EVERY_MS = 250
-/** After a bar's end what belongs to it may still be on its way. */
-const GRACE_MS = 2_000
 /** Closed bars remembered for who joins while one closes. */
 const RECENT_MAX = 64
 /** What may come while the history is asked; beyond it the feed begins again. */
 const BUFFERED_MAX = 100_000
-const MINUTE_MS = 60_000
 /** Clocks differ; beyond this what is told of has not happened. */
 const AHEAD_MS = 600_000
+/** So much later than the broker's time is believed to be it may be in truth. */
+const BEHIND_MS = 3_000
 const RETRY_MS = { first: 500, longest: 30_000 }
+/** How often a bar that closed is looked for in history, which may learn of its end later than we do. */
+const MENDS_MAX = 7
 
 /**
  * Bars of one interval and session of one symbol, for everybody who wants them. Begins with what the broker's history has of the bar under way, and
@@ -60,6 +61,8 @@ export class BarFeed implements TopicListener {
   #mending: Bar[] | null = null
   /** What is told of before this instant may be true. */
   #foreseen = 0
+  /** Whether the log has it since the last recovery that the broker tells of impossible times. */
+  #isOddLogged = false
   #toldRevision = -1
   #pulse: Disposable | null = null
   #late = 0
@@ -126,7 +129,8 @@ export class BarFeed implements TopicListener {
   tick(presentMs: number): void {
     const until = this.#builder.openUntil
     if (this.#buffer !== null || until === null || until > presentMs - GRACE_MS || this.#topic.state !== 'live') return
-    this.#haveClosed(this.#builder.closeUntil(presentMs - GRACE_MS))
+    // No further than this bar: a broker's time that jumped ahead must not make what comes next late.
+    this.#haveClosed(this.#builder.closeUntil(until))
     const { late } = this.#builder.passed
     for (; this.#late < late; this.#late += 1) this.#deps.meter.count('market_late_trades_total')
   }
@@ -169,9 +173,12 @@ export class BarFeed implements TopicListener {
     this.#buffer = []
     for (let attempt = 0; recovery === this.#recovery; attempt += 1) {
       try {
-        const liveSince = this.#source.presentMs()
-        const past = await this.#missing(liveSince)
-        if (recovery === this.#recovery) this.#takeUp(past, liveSince)
+        const askedAt = this.#deps.clock.monotonicMs()
+        const believed = this.#source.presentMs()
+        const past = await this.#missing(believed)
+        // The answers tell the broker's time anew.
+        const learnt = this.#source.presentMs() - (this.#deps.clock.monotonicMs() - askedAt)
+        if (recovery === this.#recovery) this.#takeUp(past, Math.max(believed, learnt) + BEHIND_MS)
         this.#ready.resolve(true)
         return
       } catch (cause) {
@@ -187,9 +194,10 @@ export class BarFeed implements TopicListener {
   /** Small past bars since the last one that closed, or of the bar under way. */
   async #missing(presentMs: number): Promise<readonly Bar[]> {
     const { clock, past, seed } = this.plan
-    this.#from ??= clock.startOf(presentMs)
+    this.#from ??= clock.startOf(presentMs) ?? clock.atOrAfter(presentMs)
     const from = this.#closed?.end ?? this.#from
-    if (from === null || from > presentMs) return []
+    const upTo = presentMs + AHEAD_MS
+    if (from >= upTo) return []
     const bars: Bar[] = []
     let minutesFrom = from
     if (past.interval.unit !== 'minute') {
@@ -198,16 +206,18 @@ export class BarFeed implements TopicListener {
         for await (const page of this.#history.base(this.plan, past, from, minutesFrom)) bars.push(...page.filter(({ closed }) => closed))
       }
     }
-    for await (const page of this.#history.base(this.plan, seed, minutesFrom, this.#source.presentMs() + MINUTE_MS)) bars.push(...page)
+    for await (const page of this.#history.base(this.plan, seed, minutesFrom, upTo)) bars.push(...page)
     return bars
   }
 
+  /** `liveSince`: everything that happened later has come, or will. */
   #takeUp(past: readonly Bar[], liveSince: number): void {
     const came = this.#buffer ?? []
     this.#buffer = null
     this.#mending = null
     this.#builder = this.#newBuilder()
     this.#late = 0
+    this.#isOddLogged = false
     if (this.#closed !== null) this.#builder.closeUntil(this.#closed.end)
     if (this.plan.live === null) {
       // The minute in which trades began to come is known in part only, and its bar is taken from history once it closes.
@@ -215,7 +225,11 @@ export class BarFeed implements TopicListener {
       this.#builder.completeFrom(minute === null ? liveSince : this.plan.seed.clock.endOf(minute))
     }
     // The newest small bar can be open. Without it a bar in which nothing trades any more would never be told.
-    for (const bar of past) this.#take(bar)
+    let isWhole = true
+    for (const bar of past) {
+      this.#take(bar, isWhole)
+      isWhole &&= bar.closed
+    }
     for (const event of came) this.#take(event)
     this.#changed()
   }
@@ -224,50 +238,71 @@ export class BarFeed implements TopicListener {
     return new BarBuilder(this.plan.clock, this.plan.seed.clock)
   }
 
-  #take(event: Bar | Trade): void {
+  /** `areWhole`: whether the bars that it closes are known to be. */
+  #take(event: Bar | Trade, areWhole = false): void {
     // One wrong time ahead would close the present bar, and make everything after it late.
     const at = 'startMs' in event ? event.startMs : msOfNanos(event.at)
     if (at >= this.#foreseen && !this.#isForeseeable(at)) return
     try {
-      this.#haveClosed('startMs' in event ? this.#builder.bar(event) : this.#builder.trade(event))
+      this.#haveClosed('startMs' in event ? this.#builder.bar(event) : this.#builder.trade(event), areWhole)
     } catch (cause) {
       if (!(cause instanceof OutsideCalendar)) throw cause
-      this.#deps.log.warn('a broker told of a time its market never knew; left out', { symbol: this.plan.symbol, cause })
+      this.#logOdd('a broker told of a time its market never knew; left out', at)
     }
   }
 
   #isForeseeable(at: number): boolean {
     this.#foreseen = this.#source.presentMs() + AHEAD_MS
     if (at < this.#foreseen) return true
-    this.#deps.log.warn('a broker told of the future; left out', { symbol: this.plan.symbol, at })
+    this.#logOdd('a broker told of the future; left out', at)
     return false
   }
 
-  #haveClosed(bars: readonly Bar[]): void {
+  /** Once, and again after the next recovery: it may be so for every trade. */
+  #logOdd(message: string, at: number): void {
+    if (this.#isOddLogged) return
+    this.#isOddLogged = true
+    this.#deps.log.warn(message, { symbol: this.plan.symbol, at })
+  }
+
+  #haveClosed(bars: readonly Bar[], areWhole = false): void {
     for (const bar of bars) {
       if (this.#mending !== null) this.#mending.push(bar)
-      else if (this.#builder.isWhole(bar)) this.#tellClosed(bar)
+      else if (areWhole || this.#builder.isWhole(bar)) this.#tellClosed(bar)
       else void this.#mend(bar)
     }
   }
 
-  /** Takes a bar that was seen in part from history; those that close meanwhile wait. */
-  async #mend(bar: Bar): Promise<void> {
+  /** Takes a bar that was seen in part from history; those that close meanwhile wait, and may have been seen in part as well. */
+  async #mend(first: Bar): Promise<void> {
     const recovery = this.#recovery
-    const waiting: Bar[] = []
+    const waiting = [first]
     this.#mending = waiting
-    let whole = bar
-    try {
-      for await (const page of this.#history.read(this.plan, bar.startMs, bar.startMs + 1)) {
-        for (const past of page) if (past.startMs === bar.startMs) whole = { ...past, closed: true }
-      }
-    } catch (cause) {
-      this.#deps.log.warn('a bar that was seen in part could not be taken from history', { symbol: this.plan.symbol, cause })
+    for (let bar = waiting.shift(); bar !== undefined; bar = waiting.shift()) {
+      const whole = this.#builder.isWhole(bar) ? bar : await this.#fromHistory(bar, recovery)
+      if (recovery !== this.#recovery) return
+      this.#tellClosed(whole)
     }
-    if (recovery !== this.#recovery) return
     this.#mending = null
-    for (const closed of [whole, ...waiting]) this.#tellClosed(closed)
     this.#changed()
+  }
+
+  /** The bar as history has it once it is over there too; as it was seen when history does not tell. */
+  async #fromHistory(bar: Bar, recovery: number): Promise<Bar> {
+    let best = bar
+    for (let attempt = 0; attempt < MENDS_MAX; attempt += 1) {
+      if (attempt > 0) await this.#deps.clock.sleep(RETRY_MS.first * 2 ** (attempt - 1))
+      if (recovery !== this.#recovery) break
+      try {
+        for await (const page of this.#history.read(this.plan, bar.startMs, bar.startMs + 1)) {
+          best = page.find(({ startMs }) => startMs === bar.startMs) ?? best
+        }
+        if (best !== bar && best.closed) break
+      } catch (cause) {
+        this.#deps.log.warn('a bar that was seen in part could not be taken from history', { symbol: this.plan.symbol, cause })
+      }
+    }
+    return { ...best, closed: true }
   }
 
   #tellClosed(bar: Bar): void {

@@ -91,7 +91,7 @@ export class BarFeeds {
 
   async #past(feed: BarFeed, count: number): Promise<readonly Bar[]> {
     if (count === 0) return []
-    return this.#parts.history.last(feed.plan, count, this.#parts.source.presentMs() + 1)
+    return this.#parts.history.last(feed.plan, count, this.#parts.source.presentMs())
   }
 
   #leave(key: string, entry: Entry): void {

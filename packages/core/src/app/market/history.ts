@@ -27,6 +27,10 @@ const BASE_BARS_MAX = 250_000
 /** A backfill looks further back so often, each time so much further, because markets close and symbols do not trade in every bar. */
 const STEPS_MAX = 6
 const STEP = 3
+/** The broker's time may be so much ahead of what is believed of it. */
+const AHEAD_MS = 600_000
+/** After a bar's end what belongs to it may still be on its way to history, and the broker's time may be a little behind ours. */
+export const GRACE_MS = 2_000
 /** A page that takes longer is given up. */
 const PAGE_MS = 15_000
 
@@ -73,22 +77,27 @@ export class History {
       const made = page.flatMap(bar => builder.bar(bar))
       if (made.length > 0) yield made
     }
-    const rest = builder.closeUntil(this.#source.presentMs())
+    const rest = builder.closeUntil(this.#source.presentMs() - GRACE_MS)
     yield builder.open === null ? rest : [...rest, builder.open]
   }
 
-  /** The last `count` closed bars that begin before `toMs`, ascending; fewer where there are no more. @throws MarketRefusal, BrokerFault */
-  async last(plan: BarPlan, count: number, toMs: number): Promise<readonly Bar[]> {
+  /**
+   * The last `count` closed bars, ascending; fewer where there are no more. The broker's time may be ahead of `presentMs`, and the bars it has
+   * closed since are among them. @throws MarketRefusal, BrokerFault
+   */
+  async last(plan: BarPlan, count: number, presentMs: number): Promise<readonly Bar[]> {
     const { unit, count: units } = plan.clock.interval
     let found: readonly Bar[] = []
-    let upTo = toMs
+    let before = presentMs
+    let upTo = presentMs + AHEAD_MS
     for (let step = 0, reach = (count + 1) * units * UNIT_MS[unit]; step < STEPS_MAX && found.length < count; step += 1, reach *= STEP) {
-      const from = withinCalendar(() => plan.clock.atOrAfter(Math.max(0, upTo - reach)))
+      const from = withinCalendar(() => plan.clock.atOrAfter(Math.max(0, before - reach)))
       if (plan.past.clock.countAtMost(from, upTo) > BASE_BARS_MAX) break
       const earlier: Bar[] = []
       for await (const page of this.read(plan, from, upTo)) for (const bar of page) if (bar.closed) earlier.push(bar)
       found = [...earlier, ...found]
-      upTo = Math.min(from, upTo)
+      before = Math.min(from, before)
+      upTo = before
     }
     return found.slice(-count)
   }
@@ -99,7 +108,7 @@ export class History {
     // A broker may begin its days at midnight, before the session opens.
     const request = { symbol, interval: word, fromMs: isOfDays ? fromMs - DAY : fromMs, toMs }
     for await (const page of this.#pages(request)) {
-      if (!isOfDays && session === BROKER_DEFAULT) yield page
+      if (!isOfDays && session === BROKER_DEFAULT) yield inside(page, fromMs, toMs)
       else yield page.flatMap(bar => placed(bar, clock, isOfDays, fromMs))
     }
   }
@@ -132,6 +141,14 @@ type PastBarsOfBase = AsyncGenerator<readonly Bar[]>
 
 const DAY = 86_400_000
 const UNIT_MS = { minute: 60_000, day: DAY, week: 7 * DAY, month: 31 * DAY, year: 366 * DAY }
+
+/** Brokers round windows to their liking. */
+function inside(page: readonly Bar[], fromMs: number, toMs: number): readonly Bar[] {
+  const isInside = ({ startMs }: Bar): boolean => startMs >= fromMs && startMs < toMs
+  const [first] = page
+  const last = page.at(-1)
+  return first === undefined || last === undefined || (isInside(first) && isInside(last)) ? page : page.filter(isInside)
+}
 
 /** The bar at the start its clock gives it; nothing when it is outside the session or the window. */
 function placed(bar: Bar, clock: BaseBars['clock'], isOfDays: boolean, fromMs: number): readonly Bar[] {

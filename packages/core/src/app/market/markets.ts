@@ -14,6 +14,7 @@ interface Entry {
   readonly connection: Connection
   users: number
   isProbing: boolean
+  isTickFailing: boolean
 }
 
 const TICK_MS = 1_000
@@ -78,7 +79,8 @@ export class Markets {
       ),
       connection,
       users: 1,
-      isProbing: false
+      isProbing: false,
+      isTickFailing: false
     }
     this.#entries.set(connectionId, entry)
     this.#ticking ??= this.#tick()
@@ -144,7 +146,19 @@ export class Markets {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       await clock.sleep(TICK_MS, signal).catch(() => undefined)
-      if (!signal.aborted) for (const { market } of this.#entries.values()) market.tick()
+      if (!signal.aborted) for (const entry of this.#entries.values()) this.#tickOne(entry)
+    }
+  }
+
+  /** What one broker told, a time that no calendar knows for one, must not stop the others' time. */
+  #tickOne(entry: Entry): void {
+    try {
+      entry.market.tick()
+      entry.isTickFailing = false
+    } catch (cause) {
+      if (!entry.isTickFailing)
+        this.#deps.log.warn('a market could not be looked at', { connectionId: entry.connection.connectionId, cause })
+      entry.isTickFailing = true
     }
   }
 }

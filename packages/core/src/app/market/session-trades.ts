@@ -1,3 +1,4 @@
+import { OutsideCalendar } from '../../domain/calendar/index.ts'
 import { barClock } from '../../domain/market/bar-clock.ts'
 import type { Session } from '../../domain/vocabulary.ts'
 import type { MarketInstrument } from '../../ports/market.ts'
@@ -9,5 +10,13 @@ const MINUTE = { unit: 'minute', count: 1 } as const
 export function sessionTrades(session: Session, { instrument, calendar }: MarketInstrument): ((atMs: number) => boolean) | null {
   if (session === BROKER_DEFAULT) return null
   const clock = barClock(MINUTE, session, calendar, instrument === 'STK')
-  return atMs => clock.startOf(atMs) !== null
+  return atMs => {
+    try {
+      return clock.startOf(atMs) !== null
+    } catch (cause) {
+      // A time before there was a calendar is in nobody's session.
+      if (cause instanceof OutsideCalendar) return false
+      throw cause
+    }
+  }
 }

@@ -34,6 +34,7 @@ export class SharedTopic implements TopicSink {
   #isHeard = false
   /** A renewal is under way since then: its loss is told only when it lasts. */
   #renewedAt: number | null = null
+  #isGivenUp = false
   #quote: Quote | null = null
   #depth: Depth | null = null
   #bar: Bar | null = null
@@ -63,9 +64,19 @@ export class SharedTopic implements TopicSink {
     return now - this.#heardAt
   }
 
+  /** Silence counts from now on. */
+  excuseSilence(): void {
+    this.#heardAt = this.#owner.monotonicMs()
+  }
+
   /** How long a renewal has been without an answer; null when none is under way. */
   get renewingMs(): number | null {
     return this.#renewedAt === null ? null : this.#owner.monotonicMs() - this.#renewedAt
+  }
+
+  /** It is lost because a renewal was not answered: no line tells when it can be had again, so it has to be asked for. */
+  get isGivenUp(): boolean {
+    return this.#isGivenUp
   }
 
   /** Resolves when the broker streams it or refuses it, and after every later loss that is told. */
@@ -99,8 +110,10 @@ export class SharedTopic implements TopicSink {
   /** A renewal was not answered. */
   giveUpRenewal(reason: string): void {
     this.#renewedAt = null
+    this.#isGivenUp = true
+    const wasLive = this.#state === 'live'
     this.#state = 'lost'
-    for (const listener of this.#listeners) listener.interrupted(reason)
+    if (wasLive) for (const listener of this.#listeners) listener.interrupted(reason)
   }
 
   end(): void {
@@ -112,6 +125,7 @@ export class SharedTopic implements TopicSink {
   live(): void {
     this.#heardAt = this.#owner.monotonicMs()
     this.#renewedAt = null
+    this.#isGivenUp = false
     this.#state = 'live'
     this.#settle()
     for (const listener of this.#listeners) listener.live()
@@ -124,7 +138,10 @@ export class SharedTopic implements TopicSink {
     this.#depth = null
     this.#bar = null
     this.#chain.clear()
-    if (this.#renewedAt !== null) return
+    // The renewal's own loss. Any other one during it is real.
+    if (this.#renewedAt !== null && cause === 'silence') return
+    this.#renewedAt = null
+    this.#isGivenUp = false
     if (this.#state !== 'refused') this.#state = 'lost'
     if (wasLive) for (const listener of this.#listeners) listener.interrupted(reason)
     this.#owner.lost(this, cause)

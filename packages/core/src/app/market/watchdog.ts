@@ -28,7 +28,12 @@ export class Watchdog {
       if (renewing >= RENEWAL_MS) topic.giveUpRenewal(`nothing came for too long, and the broker did not answer when it was asked anew`)
       return
     }
-    if (topic.state !== 'live' || instrument?.calendar.phaseAt(presentMs) !== 'open') return
+    if (topic.state !== 'live' && !topic.isGivenUp) return
+    if (topic.state === 'live' && instrument?.calendar.phaseAt(presentMs) !== 'open') {
+      // Its silence begins with the market: else whatever was quiet over night would be asked anew in the second of the open.
+      topic.excuseSilence()
+      return
+    }
     const usual = SILENCE_MS[topic.topic.channel]
     const patience = this.#patience.get(topic) ?? usual
     const silentMs = topic.silentMs()

@@ -1,16 +1,16 @@
 /** What of the market somebody reads: hears every command of the market, and does nothing for symbols nobody wants. */
 
 import type { Micros, QuoteCommand } from '../../engine/types.ts'
-import type { RawBar } from '../../market/bar-series.ts'
 import type { FeedCommand, Instrument } from '../../market/types.ts'
+import type { Beginning } from './live-bar.ts'
 import type { Reader } from './mailbox.ts'
 import { type SymbolChannel, Watch } from './watch.ts'
 
 export interface BoardDeps {
   /** The last quote of a symbol. */
   readonly lastQuote: (symbol: string) => QuoteCommand | undefined
-  /** What the minute of an instant has traded up to and including it; null: nothing. */
-  readonly openBar: (symbol: string, through: Micros) => Promise<RawBar | null>
+  /** What the minute of an instant has traded up to and including it, or some time later all that it traded. */
+  readonly openBar: (symbol: string, through: Micros) => Promise<Beginning>
   /** Real time in milliseconds. */
   readonly now: () => number
   readonly onTrouble: (error: unknown) => void
@@ -73,15 +73,15 @@ export class Board {
   #keepBar(watch: Watch): void {
     const bar = watch.keepBar()
     this.#bars.add(watch)
-    const begin = (raw: RawBar | null) => {
+    const begin = (beginning: Beginning) => {
       // Everybody may have left meanwhile, and others come: theirs is another bar.
       if (watch.bar !== bar) return
-      bar.begin(raw, this.#through)
+      bar.begin(beginning, this.#through)
       bar.tell(this.#deps.now())
     }
     this.#deps.openBar(watch.instrument.symbol, this.#through).then(begin, (error: unknown) => {
       this.#deps.onTrouble(error)
-      begin(null)
+      begin({ bar: null, whole: false })
     })
   }
 }

@@ -9,6 +9,7 @@ import type { Contracts } from '../contracts.ts'
 import type { Listener } from '../pump.ts'
 import { Board } from './board.ts'
 import { Chains } from './chains.ts'
+import type { Beginning } from './live-bar.ts'
 import type { Reader } from './mailbox.ts'
 import type { Wanted } from './session.ts'
 
@@ -28,11 +29,13 @@ export class Feed implements Listener {
   readonly #deps: FeedDeps
   readonly #board: Board
   readonly #chains: Chains
+  /** Who waits for the market to have been brought to an instant. */
+  #waiting: { readonly until: Micros; readonly reached: () => void }[] = []
 
   constructor(deps: FeedDeps) {
     const { market, clock, contracts, lastQuote, now, onTrouble } = deps
     this.#deps = deps
-    this.#board = new Board({ lastQuote, now, onTrouble, openBar: (symbol, through) => openBar(market, symbol, through) })
+    this.#board = new Board({ lastQuote, now, onTrouble, openBar: (symbol, through) => this.#openBar(symbol, through) })
     this.#chains = new Chains({
       lastQuote,
       contractsOf: (underlying, expiration) => market.chain(underlying, expiration, clock.now()),
@@ -55,6 +58,9 @@ export class Feed implements Listener {
   reach(through: Micros): void {
     this.#board.reach(through)
     this.#chains.reach(through)
+    if (this.#waiting.length === 0) return
+    for (const { until, reached } of this.#waiting) if (until <= through) reached()
+    this.#waiting = this.#waiting.filter(({ until }) => until > through)
   }
 
   /**
@@ -78,12 +84,23 @@ export class Feed implements Listener {
       this.#deps.contracts().release([symbol])
     }
   }
-}
 
-async function openBar(market: Market, symbol: string, through: Micros): Promise<RawBar | null> {
-  const from = through - (through % MINUTE)
-  const [bar] = await market.bars({ symbol, interval: '1m', from, to: from + MINUTE, now: through })
-  return bar === undefined ? null : rawOf(bar)
+  async #openBar(symbol: string, through: Micros): Promise<Beginning> {
+    const { market, contracts } = this.#deps
+    const from = through - (through % MINUTE)
+    const end = from + MINUTE
+    // Of a recorded contract that has just begun to come nobody knows how its minute began until it is over.
+    const whole = market.kind === 'replay' && (contracts().since(symbol) ?? 0) >= from
+    if (whole) await this.#reached(end)
+    const [bar] = await market.bars({ symbol, interval: '1m', from, to: end, now: whole ? end : through })
+    return { bar: bar === undefined ? null : rawOf(bar), whole }
+  }
+
+  #reached(until: Micros): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.push({ until, reached: resolve })
+    return promise
+  }
 }
 
 function rawOf({ start, open, high, low, close, volume }: Bar): RawBar {

@@ -13,13 +13,19 @@ export interface BarSink {
   readonly closed: (bar: RawBar) => void
 }
 
+/** What a minute had traded before anybody read it (null: nothing), up to the first trade added; or, as a whole, all that it traded. */
+export interface Beginning {
+  readonly bar: RawBar | null
+  readonly whole: boolean
+}
+
 export class LiveBar {
   readonly #sink: BarSink
   #bar: RawBar | null = null
   #told = true
   #toldAt = Number.NEGATIVE_INFINITY
-  /** Trades that came while the bar's beginning was still being looked up; null: it is known. */
-  #early: { readonly at: Micros; readonly price: string; readonly size: string }[] | null = []
+  /** Minutes that have traded while the beginning of the first was still being looked up; null: it is known. */
+  #early: RawBar[] | null = []
 
   constructor(sink: BarSink) {
     this.#sink = sink
@@ -30,25 +36,26 @@ export class LiveBar {
     return this.#early === null ? this.#bar : null
   }
 
-  /** What its minute had traded before anybody read it (null: nothing), up to the first trade added. `through`: everything is added up to there. */
-  begin(bar: RawBar | null, through: Micros): void {
+  /** How the first minute began. `through`: everything is added up to there. */
+  begin({ bar, whole }: Beginning, through: Micros): void {
     const early = this.#early ?? []
+    const minutes = whole && early[0]?.start === bar?.start ? early.slice(1) : early
     this.#early = null
-    this.#bar = bar
-    this.#told = bar === null
-    for (const { at, price, size } of early) this.add(at, price, size)
+    if (bar !== null) this.#bar = bar
+    for (const minute of minutes) this.#join(minute)
+    this.#told = this.#bar === null
     this.reach(through)
   }
 
   add(at: Micros, price: string, size: string): void {
-    if (this.#early !== null) {
-      this.#early.push({ at, price, size })
+    const print = printBar(at - (at % MINUTE), price, size)
+    if (this.#early === null) {
+      this.#join(print)
       return
     }
-    const print = printBar(at - (at % MINUTE), price, size)
-    if (this.#bar !== null && this.#bar.start !== print.start) this.#close(this.#bar)
-    this.#bar = this.#bar === null ? print : joined(this.#bar, print)
-    this.#told = false
+    const last = this.#early.at(-1)
+    if (last?.start === print.start) this.#early[this.#early.length - 1] = joined(last, print)
+    else this.#early.push(print)
   }
 
   /** Everything up to and including this instant has been added: a minute that is over then closes. */
@@ -62,6 +69,12 @@ export class LiveBar {
     this.#told = true
     this.#toldAt = now
     this.#sink.open(this.#bar)
+  }
+
+  #join(later: RawBar): void {
+    if (this.#bar !== null && this.#bar.start !== later.start) this.#close(this.#bar)
+    this.#bar = this.#bar === null ? later : joined(this.#bar, later)
+    this.#told = false
   }
 
   #close(bar: RawBar): void {

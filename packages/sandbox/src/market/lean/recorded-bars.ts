@@ -2,7 +2,7 @@
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { Micros } from '../../engine/types.ts'
 import type { Catalog } from './catalog.ts'
-import { type Ohlc, type QuoteSide, quoteBars, type Resolution, type TradeBar, tradeBars } from './rows.ts'
+import { type Ohlc, type QuoteBar, type QuoteSide, quoteBars, type Resolution, type TradeBar, tradeBars } from './rows.ts'
 
 export interface BarPrices {
   readonly open: Decimal
@@ -48,14 +48,18 @@ export async function recordedQuoteBars(catalog: Catalog, query: RecordedQuery):
   if (found === null) return []
   const inDate = dateFilter(query, found.rows.midnight)
   const bars: RecordedQuoteBar[] = []
-  for await (const batch of quoteBars(found.rows))
-    for (const row of batch) if (inDate(row.at)) bars.push({ start: row.at, bid: sideOf(row.bid), ask: sideOf(row.ask) })
+  for await (const batch of quoteBars(found.rows)) for (const row of batch) if (inDate(row.at)) bars.push(quoteBarOf(row))
   return bars
 }
 
 /** A recorded row as a bar of texts. */
 export function tradeBarOf(row: TradeBar): RecordedTradeBar {
   return { start: row.at, ...texts(row), volume: row.volume }
+}
+
+/** The same of a row of quotes. */
+export function quoteBarOf({ at, bid, ask }: QuoteBar): RecordedQuoteBar {
+  return { start: at, bid: sideOf(bid), ask: sideOf(ask) }
 }
 
 function sideOf(side: QuoteSide | null): RecordedQuoteBar['bid'] {

@@ -115,7 +115,10 @@ async function unpack({ rows }: TapeFile): Promise<readonly RawBar[]> {
     return regrouped(bars, second)
   }
   for await (const batch of tradeBars(rows))
-    for (const { at, open, high, low, close, volume } of batch)
-      bars.push({ start: at, open: open.value, high: high.value, low: low.value, close: close.value, volume: billionths(volume) })
+    for (const { at, open, high, low, close, volume } of batch) {
+      const traded = billionths(volume)
+      // Thin futures have minutes of volume 0 on record: nothing traded, so nothing is printed in them either.
+      if (traded > 0n) bars.push({ start: at, open: open.value, high: high.value, low: low.value, close: close.value, volume: traded })
+    }
   return bars
 }

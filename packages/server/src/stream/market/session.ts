@@ -193,7 +193,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   }
 
   async #authenticate(requestId: string, message: Message): Promise<void> {
-    const { admit, join, seat } = this.#deps
+    const { admit, join, leave, seat } = this.#deps
     if (this.#pass !== null) {
       this.#refuse('auth_error', requestId, 'This session is authenticated already; go on with it, or open another one.')
       return
@@ -201,9 +201,15 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     try {
       const pass = await admit(requests.readAuthenticate(message))
       if (this.#isOver) return
-      seat(this, pass)
+      const market = join(pass.connection)
+      try {
+        seat(this, pass)
+      } catch (cause) {
+        leave(pass.connection, market)
+        throw cause
+      }
       this.#pass = pass
-      this.#market = join(pass.connection)
+      this.#market = market
       this.#known?.abort()
       this.#known = null
       this.#say({

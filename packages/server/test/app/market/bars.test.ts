@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import { bar, MINUTE, NOON, Stage, trade } from './stage.ts'
 
 const BARS = { channel: 'bars', symbol: 'SPY', interval: '1m', session: 'BrokerDefault', backfill: 0 } as const
@@ -168,4 +169,37 @@ test('a trade from a time that no calendar knows is left out', async () => {
     told.bars.map(({ close }) => close),
     ['2']
   )
+})
+
+test('a broker that tells of the future with every trade is told of once', async () => {
+  const stage = new Stage()
+  const told = await stage.watch(BARS)
+  for (let second = 0; second < 5; second += 1) stage.broker.topic('trades', 'SPY').trade(trade(NOON + 3_600_000 + second, '1'))
+  await stage.clock.advance(250)
+  assert.deepEqual([told.bars, stage.warnings], [[], ['a broker told of the future; left out']])
+})
+
+test('a broker’s time that jumps ahead and back again makes nothing late', async () => {
+  const stage = new Stage()
+  const told = await stage.watch(BARS)
+  const topic = stage.broker.topic('trades', 'SPY')
+  await stage.pass(MINUTE)
+  topic.trade(trade(NOON + MINUTE, '1'))
+  stage.broker.nowMs += 3_600_000
+  await stage.pass(1_000)
+  stage.broker.nowMs -= 3_600_000
+  for (const minute of [2, 3]) topic.trade(trade(NOON + minute * MINUTE, '1'))
+  await stage.clock.settled()
+  assert.deepEqual(starts(told.closed), [1, 2])
+})
+
+test('bars outside the window that was asked for are left out', async () => {
+  const stage = new Stage()
+  const past = [0, 1, 2, 3].map(minute => bar(NOON + minute * MINUTE, '1'))
+  stage.broker.bars = async function* () {
+    yield past
+  }
+  const [start, end] = [parseTimestamp('2026-01-05T15:01:00Z', 'start'), parseTimestamp('2026-01-05T15:03:00Z', 'end')]
+  const found = await Array.fromAsync(stage.market.past({ symbol: 'SPY', interval: '1m', start, end }))
+  assert.deepEqual(starts(found.flat()), [1, 2])
 })

@@ -8,19 +8,21 @@ import type { MarketDataCapabilities } from '@trunkline/core/ports/broker'
 import { SCRIPTED_CAPABILITIES, ScriptedMarket } from '@trunkline/testkit/scripted-broker/index'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 const meter = { count() {}, observe() {} }
 /** A Monday, 15:00 UTC. */
 export const NOON = Date.UTC(2026, 0, 5, 15)
 export const MINUTE = 60_000
 
 export class Stage {
-  readonly clock = new VirtualClock(NOON)
-  readonly broker = new ScriptedMarket(NOON)
+  readonly clock: VirtualClock
+  readonly broker: ScriptedMarket
   readonly losses: string[] = []
+  readonly warnings: string[] = []
   readonly market: ConnectionMarket
 
-  constructor(marketData: Partial<MarketDataCapabilities> = {}) {
+  constructor(marketData: Partial<MarketDataCapabilities> = {}, broker = new ScriptedMarket(NOON)) {
+    this.clock = new VirtualClock(broker.nowMs)
+    this.broker = broker
     this.broker.list('SPY')
     this.broker.list('BTC/USD', 'CRYPTO')
     this.broker.history.set('SPY 1m', [])
@@ -36,7 +38,12 @@ export class Stage {
       }
     } as const
     this.market = new ConnectionMarket(
-      { clock: this.clock, log: quiet, meter, timing: DEFAULT_TIMING },
+      {
+        clock: this.clock,
+        log: { debug() {}, info() {}, warn: message => this.warnings.push(message), error() {} },
+        meter,
+        timing: DEFAULT_TIMING
+      },
       { source: this.broker, broker: capabilities, failed: async () => false, lost: cause => this.losses.push(cause) }
     )
   }

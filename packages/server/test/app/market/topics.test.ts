@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MarketRefusal } from '@trunkline/core/app/market/refusal'
+import { usEquityCalendar } from '@trunkline/core/domain/calendar/index'
 import { BrokerFault } from '@trunkline/core/ports/broker'
-import { NOON, quote, Stage, trade } from './stage.ts'
+import { MINUTE, NOON, quote, Stage, trade } from './stage.ts'
 
 const QUOTES = { channel: 'quotes', symbol: 'SPY' } as const
 const refusal = (code: string) => (cause: unknown) => cause instanceof MarketRefusal && cause.code === code
@@ -118,4 +119,48 @@ test('a topic that falls silent is asked for anew, less and less often; only a b
   stage.broker.recover()
   stage.broker.topic('quotes', 'SPY').quote(quote('1.00'))
   assert.equal(told.quotes.length, 1)
+})
+
+test('a trade from a time that no calendar knows is in no session, and troubles nobody', async () => {
+  const stage = new Stage()
+  const request = { channel: 'trades', symbol: 'SPY' } as const
+  const core = await stage.watch({ ...request, session: 'USEqCore' })
+  const all = await stage.watch({ ...request, session: 'BrokerDefault' })
+  for (const at of [0, 1, NOON]) stage.broker.topic('trades', 'SPY').trade(trade(at, '1'))
+  assert.deepEqual([core.trades.length, all.trades.length], [1, 3])
+})
+
+test('what was silent over night is not asked for anew in the second in which its market opens', async () => {
+  const stage = new Stage()
+  stage.broker.nowMs = Date.UTC(2026, 0, 5, 14, 29)
+  stage.broker.list('SPY', 'STK', usEquityCalendar())
+  await stage.watch(QUOTES)
+  await stage.pass(MINUTE + 25_000)
+  assert.equal(stage.broker.renewals, 0)
+  await stage.pass(10_000)
+  assert.equal(stage.broker.renewals, 1)
+})
+
+test('a topic whose renewal was not answered is asked for again until it is', async () => {
+  const stage = new Stage()
+  const told = await stage.watch(QUOTES)
+  stage.broker.answers = false
+  await stage.pass(300_000)
+  assert.equal(told.interruptions.length, 1)
+  stage.broker.answers = true
+  await stage.pass(300_000)
+  stage.broker.topic('quotes', 'SPY').quote(quote('1.00'))
+  const late = await stage.watch(QUOTES)
+  assert.equal(late.quotes.length, 1)
+  assert.equal(told.interruptions.length, 1)
+})
+
+test('a line that is lost while a topic is asked for anew is lost like any other', async () => {
+  const stage = new Stage()
+  const told = await stage.watch(QUOTES)
+  stage.broker.answers = false
+  await stage.pass(31_000)
+  assert.equal(stage.broker.renewals, 1)
+  stage.broker.lose('token', 'the token has ended')
+  assert.deepEqual([told.interruptions, stage.losses], [['the token has ended'], ['token']])
 })

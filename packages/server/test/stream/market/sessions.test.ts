@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AppDeps } from '@trunkline/core/app/deps'
+import { MarketRefusal } from '@trunkline/core/app/market/refusal'
 import type { Bus } from '@trunkline/core/ports/bus'
 import type { MarketDataToken } from '@trunkline/core/ports/store'
 import { LocalBus } from '../../../src/bus/local-bus.ts'
@@ -49,6 +50,8 @@ class Node {
   /** Awaited while a token is looked up. */
   looking: () => Promise<void> = async () => undefined
   left = 0
+  /** Set: no market can be joined. */
+  refusal: MarketRefusal | null = null
 
   constructor() {
     const connection = { connectionId: 'connection', broker: 'SANDBOX', status: 'ACTIVE', userKey: 'user' }
@@ -65,7 +68,13 @@ class Node {
       ids: { uuid: () => '00000000-0000-4000-8000-000000000000' },
       hasher: { hash: (text: string) => text },
       store: { tokens: { find }, connections: { find: async (connectionId: string) => ({ ...connection, connectionId }) } },
-      markets: { join: () => this.stage.market, leave: () => (this.left += 1) }
+      markets: {
+        join: () => {
+          if (this.refusal !== null) throw this.refusal
+          return this.stage.market
+        },
+        leave: () => (this.left += 1)
+      }
     }
     this.stream = new MarketStream(Object(deps) as AppDeps)
   }
@@ -192,4 +201,23 @@ test('one loss of the broker is told once for all subscriptions of a session', a
     errors.map(({ error_code, request_id, sub_ids }) => [error_code, request_id, sub_ids]),
     [['broker_unavailable', null, ['1', '2']]]
   )
+})
+
+test('a session whose market cannot be had stays unauthenticated, and may try again', async () => {
+  const node = new Node()
+  node.issue('token', 1)
+  const { line, say, use } = node.open()
+  node.refusal = new MarketRefusal('broker_unavailable', 'not now')
+  use('token')
+  await node.stage.clock.settled()
+  say({ action: 'list_subscriptions' })
+  assert.deepEqual(
+    line.messages.map(({ error_code }) => error_code),
+    ['broker_unavailable', 'not_authenticated']
+  )
+  assert.equal(node.stream.authenticated, 0)
+  node.refusal = null
+  use('token')
+  await node.stage.clock.settled()
+  assert.equal(line.messages.at(-1)?.type, 'auth_success')
 })

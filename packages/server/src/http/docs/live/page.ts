@@ -134,7 +134,7 @@ function trades(): Html {
 <h2 id="trades-title">Trades</h2>
 <table class="figures fixed">
 <caption class="unseen">The last trades, the newest first</caption>
-<thead><tr><th scope="col" class="first wide-26">Time</th><th scope="col" class="wide-32">Price</th><th scope="col">Size</th><th scope="col" class="wide-20">Venue</th></tr></thead>
+<thead><tr><th scope="col" class="first wide-clock">Time</th><th scope="col" class="wide-32">Price</th><th scope="col">Size</th><th scope="col" class="wide-20">Venue</th></tr></thead>
 <tbody id="trades" class="trades">${rows(TRADES, TRADE_ROW)}</tbody>
 </table>
 </section>`

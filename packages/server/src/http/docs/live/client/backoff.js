@@ -1,3 +1,5 @@
+/** Long enough to be read. */
+const LEAST_MS = 300
 const FIRST_MS = 500
 const LONGEST_MS = 30_000
 
@@ -7,5 +9,5 @@ const LONGEST_MS = 30_000
  * @param {number} fraction chance, from 0 to 1
  */
 export function waitMs(failures, fraction) {
-  return Math.round(fraction * Math.min(LONGEST_MS, FIRST_MS * 2 ** failures))
+  return Math.round(LEAST_MS + fraction * (Math.min(LONGEST_MS, FIRST_MS * 2 ** failures) - LEAST_MS))
 }

@@ -34,7 +34,7 @@ export class ChainTable {
 
   /** @param {string} status */
   say(status) {
-    this.#status.textContent = status
+    if (this.#status.textContent !== status) this.#status.textContent = status
   }
 
   /** @param {Contract} contract */

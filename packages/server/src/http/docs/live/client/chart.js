@@ -20,6 +20,8 @@ export class Chart {
     layout: { attributionLogo: false, fontFamily: 'system-ui, sans-serif', fontSize: 12 },
     rightPriceScale: { borderVisible: false, scaleMargins: { top: 0.12, bottom: 0.22 }, minimumWidth: 72 },
     timeScale: { borderVisible: false, timeVisible: true, secondsVisible: false, rightOffset: 6, barSpacing: 8 },
+    // A finger that goes up or down scrolls the page.
+    handleScroll: { vertTouchDrag: false },
     kineticScroll: { mouse: false, touch: true }
   })
   #candles = this.#chart.addSeries(CandlestickSeries, { borderVisible: false })

@@ -1,11 +1,12 @@
 /**
  * A token of the demo platform's own sandbox login: had only on the machine that the service runs on, and only where it started with a demo
- * platform. Null elsewhere.
+ * platform. Null elsewhere. All pages share one; a new one is made when that was refused.
+ * @param {{ readonly isRefused: boolean }} what
  * @returns {Promise<string | null>}
  */
-export async function demoToken() {
+export async function demoToken({ isRefused }) {
   try {
-    const answer = await fetch('/demo-token', { method: 'POST' })
+    const answer = await fetch(isRefused ? '/demo-token/new' : '/demo-token', { method: 'POST' })
     if (answer.status !== 200) return null
     const { access_token: token } = await answer.json()
     return typeof token === 'string' ? token : null

@@ -22,6 +22,8 @@ const log = new MessageLog()
 let broker = ''
 let isLive = false
 let isDemo = false
+/** Whether a token of the demo platform was fetched anew, since the last one that was taken. */
+let isRenewed = false
 let isShown = false
 /** What the service said before it closed the session. */
 let lastWords = ''
@@ -32,6 +34,7 @@ const connection = new Connection({
   },
   ready() {
     isLive = true
+    isRenewed = false
     lastWords = ''
     tokenField.value = ''
     notices.show(null)
@@ -40,6 +43,12 @@ const connection = new Connection({
     show(isShown)
   },
   refused({ message = '' }) {
+    // Another page had a newer one made; they are to share it.
+    if (isDemo && !isRenewed) {
+      isRenewed = true
+      void connectAgain({ isRefused: true })
+      return
+    }
     notices.state('error', 'Not authenticated')
     notices.show({ title: 'The token was not taken', text: message, token: true })
   },
@@ -51,7 +60,12 @@ const connection = new Connection({
     const which = code === 1006 ? '' : ` (${code}${reason === '' ? '' : `: ${reason}`})`
     if (waitMs === null) {
       notices.state('error', `Closed${which}`)
-      notices.show({ title: `The session was closed${which}`, text: `${why} ${remedy}`, button: 'Connect again', pressed: connectAgain })
+      notices.show({
+        title: `The session was closed${which}`,
+        text: `${why} ${remedy}`,
+        button: 'Connect again',
+        pressed: () => connectAgain({ isRefused: false })
+      })
       return
     }
     notices.state('warning', 'Reconnecting')
@@ -110,9 +124,10 @@ function showChain() {
   if (isLive) market.showChain(symbolField.value, expirationField.value, greeksField.checked)
 }
 
-async function connectAgain() {
+/** @param {{ readonly isRefused: boolean }} what became of the token there was */
+async function connectAgain(what) {
   notices.state('busy', 'Connecting')
-  const token = isDemo ? await demoToken() : null
+  const token = isDemo ? await demoToken(what) : null
   if (token === null) askForToken('Paste an access token')
   else connection.open(token)
 }
@@ -153,7 +168,7 @@ byId('expirations', HTMLDataListElement).append(
 expirationField.value = monthlyAfter(now)
 
 notices.state('busy', 'Connecting')
-const token = await demoToken()
+const token = await demoToken({ isRefused: false })
 isDemo = token !== null
 if (token === null) askForToken('Paste an access token')
 else connection.open(token)

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { WebSocket, WebSocketServer } from 'ws'
+import { OUTBOX_LIMITS } from '../../src/stream/outbox.ts'
+import { SocketLine } from '../../src/stream/socket-line.ts'
+import { Turns } from '../../src/stream/turns.ts'
+
+test('a ping in the midst of a long message is answered, and the message comes whole', async () => {
+  const message = 'x'.repeat(16 * 1024 * 1024 - 100_000)
+  const limits = { ...OUTBOX_LIMITS, bytesMax: 2 * message.length }
+  const server = createServer()
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
+  const heard = Promise.withResolvers<void>()
+  server.on('upgrade', (request, socket, head) =>
+    sockets.handleUpgrade(request, socket, head, ws => {
+      const line = new SocketLine(ws, socket, new Turns(limits, () => 0), limits, () => undefined)
+      line.listen({ text: () => heard.resolve(), binary() {}, relieved() {}, gone() {} })
+      line.sendText(message)
+      line.sendText('after')
+    })
+  )
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  try {
+    await once(client, 'open')
+    client.pause()
+    client.ping('are you there')
+    client.send('the ping was read before this')
+    await heard.promise
+    const events: string[] = []
+    const done = Promise.withResolvers<void>()
+    client.on('error', cause => done.reject(cause))
+    client.on('pong', data => events.push(data.toString()))
+    client.on('message', data => {
+      const text = data.toString()
+      events.push(text === message ? 'the message' : text.slice(0, 40))
+      if (text === 'after') done.resolve()
+    })
+    client.resume()
+    await done.promise
+    assert.deepEqual(events.toSorted(), ['after', 'are you there', 'the message'])
+  } finally {
+    client.terminate()
+    server.close()
+  }
+})
