@@ -1,7 +1,7 @@
 // The past: snapshots in every interval, each equal to the smaller bars it is made of; and the bars of each part of the trading day.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { assertJoined, type Candle, candle, closedOf, grouped, inNewYork, iso, msOf, newYork, past } from './market-bars.ts'
+import { assertBars, assertJoined, type Candle, candle, closedOf, grouped, inNewYork, iso, msOf, newYork, past } from './market-bars.ts'
 import { MarketStage, type Viewer } from './market-stage.ts'
 
 const MINUTE = 60_000
@@ -56,6 +56,49 @@ describe('past bars', () => {
       assert.equal((await ask(symbol, '1m', end - 100 * 365 * DAY)).error_code, 'invalid_request')
     }
     await client.quiet()
+  })
+
+  test('a backfill longer than history gives what there is', async () => {
+    await using client = await viewer.session()
+    for (const [symbol, interval, count, session] of [
+      ['SPY', '1y', 100, 'BrokerDefault'],
+      ['SPY', '1M', 5_000, 'BrokerDefault'],
+      ['SPY', '1w', 5_000, 'BrokerDefault'],
+      ['BTC/USD', '1y', 100, 'BrokerDefault'],
+      ['SPY', '1y', 40, 'USEqCore']
+    ] as const) {
+      const what = `${count} of ${interval} of ${symbol} in ${session}`
+      const reply = await client.ask({ action: 'subscribe', channel: 'bars', symbol, interval, session, backfill_nbars: count })
+      assert.equal(reply.type, 'subscription_success', `${what}: ${JSON.stringify(reply)}`)
+      await client.updated(reply.sub_id, 20, 60_000)
+      await client.quiet()
+      const bars = closedOf(client, reply.sub_id)
+      assertBars(bars, what)
+      assert.ok(bars.length >= 20 && bars.length < count, `${bars.length}, ${what}`)
+      const from = new Date(bars[0]?.startMs ?? 0).getUTCFullYear()
+      assert.ok(from <= 2000, `${what} begin in ${from}`)
+      await client.unsubscribe(reply.sub_id)
+    }
+  })
+
+  test('a window far beyond what is known is answered with what is known, or refused as invalid', async () => {
+    await using client = await viewer.session()
+    for (const symbol of ['SPY', 'BTC/USD']) {
+      for (const [start, end] of [
+        ['1926-01-01', '2026-01-01'],
+        ['0001-01-01', '2026-01-01'],
+        ['2000-01-01', '2100-01-01'],
+        ['2000-01-01', '9999-01-01'],
+        ['2000-01-01', '9999-12-31'],
+        ['9998-01-01', '9999-12-31']
+      ]) {
+        for (const interval of ['1y', '12M']) {
+          const times = { start_time: `${start}T00:00:00Z`, end_time: `${end}T00:00:00Z` }
+          const { type, error_code } = await client.ask({ action: 'snapshot', data_type: 'bars', symbol, interval, ...times })
+          assert.ok(type === 'snapshot_response' || error_code === 'invalid_request', `${symbol} from ${start} to ${end}: ${error_code}`)
+        }
+      }
+    }
   })
 
   test('longer bars are the shorter ones put together', async () => {

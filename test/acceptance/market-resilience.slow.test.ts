@@ -170,6 +170,39 @@ describe('the market data stream under trouble', () => {
       }
     })
 
+    test('a reader that falls behind and catches up has missed quotes, but no trade and no closed bar', async () => {
+      const reader = await stage.viewer('reader')
+      await using client = await reader.session({ judges: false })
+      const trades = await client.subscribe('trades', 'SPY')
+      const bars = await client.subscribe('bars', 'SPY', { interval: '1m' })
+      const quotes: string[] = []
+      while (quotes.length < SUBSCRIPTIONS_MAX - 2) quotes.push(await client.subscribe('quotes', 'SPY'))
+      await using other = await viewer.session()
+      const theirs = { trades: await other.subscribe('trades', 'SPY'), bars: await other.subscribe('bars', 'SPY', { interval: '1m' }) }
+      for (const subId of [trades, bars]) await client.updated(subId)
+      for (const subId of Object.values(theirs)) await other.updated(subId)
+      client.pause()
+      for (let minute = 0; minute < 240; minute++) await stage.advance(MINUTE)
+      await other.until(() => closedOf(other, theirs.bars).length >= 240, 'bars close for the others')
+      client.resume()
+      const newest = closedOf(other, theirs.bars).at(-1)?.ts
+      await client.until(() => closedOf(client, bars).at(-1)?.ts >= newest, 'the reader has caught up', RECOVERY_MS)
+      await client.quiet()
+      await other.quiet()
+      const mine = closedOf(client, bars).map(candle)
+      assertJoined(mine, MINUTE, 'the slow reader’s bars')
+      const shared = closedOf(other, theirs.bars)
+        .map(candle)
+        .filter(({ startMs }) => startMs >= (mine[0]?.startMs ?? 0))
+      assert.deepEqual(mine.slice(mine.length - shared.length), shared)
+      const [from, to] = [client.messages(trades)[0]?.ts, other.messages(theirs.trades).at(-1)?.ts]
+      const between = (rows: readonly Body[], start: string) =>
+        rows.filter(({ ts }) => BigInt(ts) >= BigInt(start) && BigInt(ts) <= BigInt(to)).map(({ p, s, ts }) => [ts, p, s])
+      const start = BigInt(from) > BigInt(other.messages(theirs.trades)[0]?.ts) ? from : other.messages(theirs.trades)[0]?.ts
+      assert.deepEqual(between(client.messages(trades), start), between(other.messages(theirs.trades), start), 'every trade, in its order')
+      assert.ok(client.updates(trades).length >= 240)
+    })
+
     test('trades are never passed over: a reader that takes nothing is ended with 4008, and others do not feel it', async () => {
       const reader = await stage.viewer('reader')
       await using client = await heavy('trades', 'SPY', reader)

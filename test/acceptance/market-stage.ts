@@ -126,7 +126,7 @@ export class Viewer {
   readonly login: Login
   readonly connectionId: string
   readonly #stage: MarketStage
-  #token: string | null = null
+  #token: Promise<string> | null = null
   #address: string | null = null
   #orders = 0
 
@@ -151,19 +151,24 @@ export class Viewer {
   }
 
   /** A new token, which supersedes the connection's one before. */
-  async token(connectionId = this.connectionId): Promise<string> {
+  token(connectionId = this.connectionId): Promise<string> {
+    const token = this.#issued(connectionId)
+    if (connectionId === this.connectionId) this.#token = token
+    return token
+  }
+
+  async #issued(connectionId: string): Promise<string> {
     const { status, body, text } = await this.call('GET', `/connections/${connectionId}/token`)
     assert.equal(status, 200, text)
-    if (connectionId === this.connectionId) this.#token = body.access_token
     return body.access_token
   }
 
   /** A session with the viewer's one token, from the viewer's one address. */
   async session(options: Options = {}): Promise<MarketClient> {
-    this.#token ??= await this.token()
+    const token = await (this.#token ?? this.token())
     this.#address ??= this.#stage.address()
     const client = await this.#stage.knock({ address: this.#address, ...options })
-    await client.authenticate(this.#token)
+    await client.authenticate(token)
     return client
   }
 

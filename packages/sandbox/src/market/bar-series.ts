@@ -1,7 +1,7 @@
 /** Bars built from prints or from finer bars, exactly. */
 import type { Micros } from '../engine/types.ts'
 import { billionths, fromBillionths } from './lean/numbers.ts'
-import type { Bar, BarInterval } from './types.ts'
+import type { Bar, BarInterval, FeedTrade } from './types.ts'
 
 const SECOND: Micros = 1_000_000
 
@@ -16,7 +16,7 @@ export const INTERVAL_LENGTHS: { readonly [Interval in BarInterval]: Micros } = 
   '1d': 86_400 * SECOND
 }
 
-/** A bar in integers: prices and volume in billionths. */
+/** A bar in integers: prices and volume in billionths. One of volume only has prices of 0: see {@link isPriced}. */
 export interface RawBar {
   readonly start: Micros
   readonly open: bigint
@@ -26,14 +26,21 @@ export interface RawBar {
   readonly volume: bigint
 }
 
-/** The bar a single print makes. */
-export function printBar(start: Micros, price: string, size: string): RawBar {
-  const value = billionths(price)
+/** The bar a single print makes; `volume`: one that counts for the volume only. */
+export function printBar(start: Micros, price: string, size: string, effect?: 'volume'): RawBar {
+  const value = effect === 'volume' ? 0n : billionths(price)
   return { start, open: value, high: value, low: value, close: value, volume: billionths(size) }
+}
+
+/** Whether anything has moved its prices. What is not priced is no bar yet: it joins the first priced one of its stretch. */
+export function isPriced({ open }: RawBar): boolean {
+  return open > 0n
 }
 
 /** `later` behind `earlier`, as one bar. */
 export function joined(earlier: RawBar, later: RawBar): RawBar {
+  if (!isPriced(earlier)) return { ...later, start: earlier.start, volume: earlier.volume + later.volume }
+  if (!isPriced(later)) return { ...earlier, volume: earlier.volume + later.volume }
   return {
     start: earlier.start,
     open: earlier.open,
@@ -84,8 +91,8 @@ export class BarSeries {
     this.#barsMax = barsMax
   }
 
-  add(at: Micros, price: string, size: string): void {
-    const print = printBar(at - (at % this.#length), price, size)
+  add({ at, price, size, effect }: FeedTrade): void {
+    const print = printBar(at - (at % this.#length), price, size, effect)
     const last = this.#bars.at(-1)
     if (last?.start === print.start) {
       this.#bars[this.#bars.length - 1] = joined(last, print)
@@ -97,6 +104,6 @@ export class BarSeries {
 
   /** Those that start at or after `from`. */
   since(from: Micros): readonly RawBar[] {
-    return this.#bars.filter(bar => bar.start >= from)
+    return this.#bars.filter(bar => bar.start >= from && isPriced(bar))
   }
 }

@@ -102,6 +102,11 @@ export function listedInstruments(choice: CalendarChoice): readonly Instrument[]
   return ROWS.map(row => withHours(row, choice))
 }
 
+/** Where a share is listed; null for one that is not known here. */
+export function listingOf(symbol: string): string | null {
+  return ROWS.find(row => row.symbol === symbol && row.kind === 'STK')?.exchange ?? null
+}
+
 export interface Recorded {
   readonly symbol: string
   readonly asset: 'equity' | 'crypto'

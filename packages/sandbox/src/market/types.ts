@@ -1,6 +1,15 @@
 /** What every source of prices offers to the house: commands for the engine in time order, bars, instruments, and a hand on the wheel. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
-import type { ExpireCommand, InstrumentSpec, ListInstrumentCommand, MarketCommand, Micros, Phase, SettleCommand } from '../engine/types.ts'
+import type {
+  ExpireCommand,
+  InstrumentSpec,
+  ListInstrumentCommand,
+  MarketCommand,
+  Micros,
+  Phase,
+  SettleCommand,
+  TradeCommand
+} from '../engine/types.ts'
 
 /**
  * When an instrument trades. `us_equity`: 09:30 to 16:00 New York with extended hours; `us_option`: 09:30 to 16:00; `cme`: Sunday 18:00 to Friday 17:00
@@ -52,7 +61,15 @@ export interface BarsQuery {
 export const BARS_MAX = 5_000
 
 /** What a market tells the engine: prices and phases, and of contracts that they begin, are settled and end. */
-export type FeedCommand = MarketCommand | ListInstrumentCommand | ExpireCommand | SettleCommand
+export type FeedCommand = Exclude<MarketCommand, TradeCommand> | FeedTrade | ListInstrumentCommand | ExpireCommand | SettleCommand
+
+/** A print, with what a tape of single trades knows of it; synthetic ones and those rebuilt from bars leave both out. */
+export interface FeedTrade extends TradeCommand {
+  /** It counts for the volume of a bar and moves none of its prices. Left out: it counts for all. */
+  readonly effect?: 'volume'
+  /** Where it happened, in the recording's code. */
+  readonly venue?: string
+}
 
 /** A stretch of the market. `commands` ascend by `at`; the engine takes them in this order. */
 export interface Delivery {
@@ -129,7 +146,7 @@ export interface Market extends AsyncDisposable {
   readonly startsAt: Micros | null
   /** The last instant with anything recorded; null when the market goes on for ever. */
   readonly endsAt: Micros | null
-  /** What happened after the last delivery, up to and including `until`, in bounded portions (a few thousand commands). */
+  /** What happened after the last delivery, up to and including `until`, in bounded portions: a few thousand commands, and a dozen for each followed contract. */
   next(until: Micros): Promise<Delivery>
   /** Ascending by start. @throws UnknownSymbol */
   bars(query: BarsQuery): Promise<readonly Bar[]>

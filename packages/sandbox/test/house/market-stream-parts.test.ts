@@ -42,7 +42,7 @@ test('a live bar closes every minute that traded once, whenever its beginning be
       const bar = new LiveBar({ open: () => undefined, closed: made => closed.push(made) })
       for (const [nth, print] of prints.entries()) {
         if (nth > joined) {
-          bar.add(print.at, print.price, print.size)
+          bar.add(print)
           bar.reach(print.at)
         }
         if (nth === begunAt) bar.begin({ bar: history, whole }, print.at)
@@ -62,13 +62,13 @@ test('a live bar closes every minute that traded once, whenever its beginning be
 test('an open bar is told when it has changed, four times a second at most', () => {
   const told: RawBar[] = []
   const bar = new LiveBar({ open: made => told.push(made), closed: () => undefined })
-  bar.add(0, '1.00', '1')
+  bar.add({ at: 0, price: '1.00', size: '1' })
   bar.tell(1_000)
   assert.equal(told.length, 0, 'its beginning is not known yet')
   bar.begin({ bar: null, whole: false }, 0)
   bar.tell(1_000)
   bar.tell(2_000)
-  bar.add(1, '2.00', '1')
+  bar.add({ at: 1, price: '2.00', size: '1' })
   bar.tell(1_249)
   assert.equal(told.length, 1)
   bar.tell(1_250)

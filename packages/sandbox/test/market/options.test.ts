@@ -130,6 +130,40 @@ test('a long time is passed over with the same prints', async () => {
   for (const symbol of chain) assert.deepEqual(prices(last.get(symbol)), prices(now.get(symbol)), symbol)
 })
 
+test('however many are followed and however far it jumps, a delivery stays within bounds', async () => {
+  const market = openSynthetic({ seed: '7', calendar: 'exchange' })
+  await market.next(NOW)
+  const all = market.expirations('SPY', NOW).flatMap(expiration => symbolsOf(market.chain('SPY', expiration, NOW)))
+  market.follow(all)
+  let most = 0
+  for (let through = NOW; through < NOW + 3 * DAY; ) {
+    const delivery = await market.next(NOW + 3 * DAY)
+    through = delivery.through
+    most = Math.max(most, delivery.commands.length)
+  }
+  assert.ok(most < 40_000, `${most} commands at once`)
+})
+
+test('what was done by hand stands when a contract is followed again', async () => {
+  const market = always()
+  const symbol = 'SPY261218C00660000'
+  await market.next(NOW)
+  market.follow([symbol, 'ESZ26'])
+  await playAll(market, NOW + SECOND)
+  market.control.setPrice(symbol, '12.34', NOW + 2 * SECOND)
+  market.control.setHalted('ESZ26', true, NOW + 2 * SECOND)
+  await playAll(market, NOW + 5 * SECOND)
+  market.unfollow([symbol, 'ESZ26'])
+  await playAll(market, NOW + 10 * SECOND)
+  market.follow([symbol, 'ESZ26'])
+  const commands = await playAll(market, NOW + 20 * SECOND)
+  assert.ok(commands.some(command => command.type === 'quote' && command.symbol === symbol))
+  // Only the quote as it stood.
+  assert.equal(commands.filter(command => 'symbol' in command && command.symbol === 'ESZ26').length, 1)
+  const bars = await market.bars({ symbol, interval: '1s', from: NOW, to: NOW + 20 * SECOND, now: NOW + 20 * SECOND })
+  assert.ok(bars.some(({ low }) => low === '12.34'))
+})
+
 test('whoever follows later, again or in other portions sees the same', async () => {
   const chainOf = (market: Market) => symbolsOf(market.chain('AAPL', '2026-12-18', NOW)).slice(30, 50)
   const early = always()

@@ -1,7 +1,7 @@
 /** Bars made again from what was played, by other means than the market's own. */
 import { compare, type Decimal, parseDecimal, plus } from '@trunkline/core/domain/decimal'
 import type { Micros } from '../../src/engine/types.ts'
-import type { FeedCommand, Market } from '../../src/market/index.ts'
+import type { FeedCommand, FeedTrade, Market } from '../../src/market/index.ts'
 
 export interface Ohlcv {
   open: Decimal
@@ -21,11 +21,19 @@ export async function playAll(market: Market, until: Micros): Promise<readonly F
   }
 }
 
-/** Bars of the prints of a symbol, by start. */
+/** Bars of the prints of a symbol, by start. Prints that count for the volume only make no bar, but join one of their stretch. */
 export function tradeBars(commands: readonly FeedCommand[], symbol: string, length: Micros): Map<Micros, Ohlcv> {
   const bars = new Map<Micros, Ohlcv>()
-  for (const command of commands)
-    if (command.type === 'trade' && command.symbol === symbol) fold(bars, command.at - (command.at % length), command.price, command.size)
+  const beside: FeedTrade[] = []
+  for (const command of commands) {
+    if (command.type !== 'trade' || command.symbol !== symbol) continue
+    if (command.effect === 'volume') beside.push(command)
+    else fold(bars, command.at - (command.at % length), command.price, command.size)
+  }
+  for (const { at, size } of beside) {
+    const bar = bars.get(at - (at % length))
+    if (bar !== undefined) bar.volume = plus(bar.volume, parseDecimal(size, 'size'))
+  }
   for (const bar of bars.values()) bar.volume = plus(bar.volume, parseDecimal('0', 'zero'))
   return bars
 }

@@ -197,6 +197,11 @@ test('bars of recorded contracts, and prices set by hand', async t => {
       [2 * MINUTE, '2', '3', false]
     ]
   )
+  market.unfollow([CALL])
+  market.follow([CALL])
+  await playAll(market, now + 15 * SECOND)
+  const again = await market.bars({ ...query, symbol: CALL, to: now + 15 * SECOND, now: now + 15 * SECOND })
+  assert.deepEqual([again.length, again[1]?.volume], [2, '2'], 'recorded prints count once, however often it is followed')
   await assert.rejects(market.bars({ ...query, symbol: 'ABC240712C00105000' }), UnknownSymbol)
   assert.throws(() => market.control.setPrice('ABC240712C00105000', '1', now), UnknownSymbol)
 })

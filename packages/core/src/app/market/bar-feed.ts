@@ -29,6 +29,8 @@ const RECENT_MAX = 64
 const BUFFERED_MAX = 100_000
 /** Clocks differ; beyond this what is told of has not happened. */
 const AHEAD_MS = 600_000
+/** A bar that ended no longer ago may still be open in history: the feed begins with it, so that it is not left out between a backfill and what follows. */
+const SETTLED_MS = 10_000
 /** So much later than the broker's time is believed to be it may be in truth. */
 const BEHIND_MS = 3_000
 const RETRY_MS = { first: 500, longest: 30_000 }
@@ -50,7 +52,7 @@ export class BarFeed implements TopicListener {
   #recent: Bar[] = []
   /** The start of the last bar that was told closed, and its end. */
   #closed: { readonly start: number; readonly end: number } | null = null
-  /** The start of the first bar that was followed. */
+  /** Where the feed began: the start of the bar under way, or of the one that had only just ended. */
   #from: number | null = null
   /** What came while the history was asked; null when nothing is asked. */
   #buffer: (Bar | Trade)[] | null = []
@@ -183,7 +185,8 @@ export class BarFeed implements TopicListener {
         return
       } catch (cause) {
         if (recovery !== this.#recovery) return
-        this.#deps.log.warn('bars could not be taken up from history', { symbol: this.plan.symbol, cause })
+        // An outage meets all feeds of a connection again and again.
+        if (attempt === 0) this.#deps.log.warn('bars could not be taken up from history', { symbol: this.plan.symbol, cause })
         // Whoever waits for the first bars is told; they may ask again.
         this.#ready.reject(cause)
         await this.#deps.clock.sleep(Math.min(RETRY_MS.longest, RETRY_MS.first * 2 ** attempt))
@@ -194,16 +197,22 @@ export class BarFeed implements TopicListener {
   /** Small past bars since the last one that closed, or of the bar under way. */
   async #missing(presentMs: number): Promise<readonly Bar[]> {
     const { clock, past, seed } = this.plan
-    this.#from ??= clock.startOf(presentMs) ?? clock.atOrAfter(presentMs)
+    this.#from ??= clock.startOf(presentMs - SETTLED_MS) ?? clock.atOrAfter(presentMs - SETTLED_MS)
     const from = this.#closed?.end ?? this.#from
     const upTo = presentMs + AHEAD_MS
     if (from >= upTo) return []
     const bars: Bar[] = []
     let minutesFrom = from
-    if (past.interval.unit !== 'minute') {
-      minutesFrom = Math.max(from, past.clock.startOf(presentMs) ?? presentMs)
+    if (past.word !== seed.word) {
+      const settled = presentMs - SETTLED_MS
+      minutesFrom = Math.max(from, past.clock.startOf(settled) ?? settled)
       if (minutesFrom > from) {
-        for await (const page of this.#history.base(this.plan, past, from, minutesFrom)) bars.push(...page.filter(({ closed }) => closed))
+        for await (const page of this.#history.base(this.plan, past, from, minutesFrom)) {
+          const open = page.find(({ closed }) => !closed)
+          // What the broker has not closed yet is taken in minutes as well.
+          if (open !== undefined) minutesFrom = Math.min(minutesFrom, open.startMs)
+          bars.push(...page.filter(({ startMs }) => startMs < minutesFrom))
+        }
       }
     }
     for await (const page of this.#history.base(this.plan, seed, minutesFrom, upTo)) bars.push(...page)
@@ -299,7 +308,8 @@ export class BarFeed implements TopicListener {
         }
         if (best !== bar && best.closed) break
       } catch (cause) {
-        this.#deps.log.warn('a bar that was seen in part could not be taken from history', { symbol: this.plan.symbol, cause })
+        if (attempt === 0)
+          this.#deps.log.warn('a bar that was seen in part could not be taken from history', { symbol: this.plan.symbol, cause })
       }
     }
     return { ...best, closed: true }

@@ -1,7 +1,8 @@
-import { OutsideCalendar } from '../../domain/calendar/index.ts'
+import { midnight, OutsideCalendar, type TradingCalendar } from '../../domain/calendar/index.ts'
 import { Malformed } from '../../domain/malformed.ts'
 import { type BarClock, barClock } from '../../domain/market/bar-clock.ts'
 import { canonicalInterval, fits, type Interval, parseInterval } from '../../domain/market/interval.ts'
+import { sessionWindows } from '../../domain/market/sessions.ts'
 import type { Session } from '../../domain/vocabulary.ts'
 import type { MarketDataCapabilities } from '../../ports/broker.ts'
 import type { MarketInstrument } from '../../ports/market.ts'
@@ -21,6 +22,8 @@ export interface BarPlan {
   readonly symbol: string
   readonly session: Session
   readonly clock: BarClock
+  /** No bar of its session's calendar begins before it. Milliseconds since the epoch. */
+  readonly earliestMs: number
   /** Past bars: the broker's own of the very kind where it has them, else what they are made of. */
   readonly past: BaseBars
   /** Past bars of minutes that fit before what comes live. */
@@ -61,7 +64,7 @@ export function barPlan(
     const message = `${intervalText} cannot be had here: the broker has bars of ${historyIntervals.join(', ') || 'no length'}.`
     throw new MarketRefusal('unsupported_interval', message)
   }
-  return { symbol, session, clock, past, seed, live }
+  return { symbol, session, clock, earliestMs: earliestOf(clock, sessionWindows(session, calendar, isShare).calendar), past, seed, live }
 }
 
 /** What `read` gives. @throws MarketRefusal invalid_request for instants outside the years the calendar knows */
@@ -89,6 +92,21 @@ function isMadeOf(interval: Interval, base: Interval, clock: BarClock): boolean 
   return fits(base, interval, clock.gridMinutes)
 }
 
+/** The first whole bar that the calendar knows all of; bars before the epoch are none. */
+function earliestOf(clock: BarClock, { firstDate, zone }: TradingCalendar): number {
+  const from = Math.max(0, midnight(firstDate, zone))
+  for (let years = 0; years < 2; years += 1) {
+    try {
+      return clock.atOrAfter(from + years * YEAR_MS)
+    } catch (cause) {
+      // The bar that holds the first date began before it.
+      if (!(cause instanceof OutsideCalendar)) throw cause
+    }
+  }
+  return from + 2 * YEAR_MS
+}
+
+const YEAR_MS = 366 * 86_400_000
 const UNITS = ['minute', 'day', 'week', 'month', 'year']
 
 function isLonger(a: Interval, b: Interval): boolean {

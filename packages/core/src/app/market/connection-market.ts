@@ -1,3 +1,4 @@
+import { OutsideCalendar } from '../../domain/calendar/index.ts'
 import { Malformed } from '../../domain/malformed.ts'
 import { parseSymbol } from '../../domain/symbol.ts'
 import { parseDay } from '../../domain/timestamp.ts'
@@ -173,6 +174,14 @@ export class ConnectionMarket {
   }
 
   async #refusalOf(cause: unknown): Promise<unknown> {
+    // What a client asks for is checked before; this is the broker's own time.
+    if (cause instanceof OutsideCalendar) {
+      return new MarketRefusal(
+        'broker_unavailable',
+        'The broker’s clock shows a time that its market does not know; try again later.',
+        cause
+      )
+    }
     if (!(cause instanceof BrokerFault)) return cause
     if (await this.#parts.failed(cause)) {
       return new MarketRefusal('connection_broken', 'The broker rejects this connection; have the user connect it again.', cause)

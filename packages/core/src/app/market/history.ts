@@ -24,6 +24,8 @@ export type PastBars = AsyncGenerator<readonly Bar[], void, undefined>
 export const SNAPSHOT_BARS_MAX = 50_000
 /** Bars of the broker's that may be read to make others. */
 const BASE_BARS_MAX = 250_000
+/** Of the broker's bars that one step of a backfill may read: who asks for it waits, and so does the rest of its session. */
+const LOOK_BACK_BARS_MAX = 120_000
 /** A backfill looks further back so often, each time so much further, because markets close and symbols do not trade in every bar. */
 const STEPS_MAX = 6
 const STEP = 3
@@ -31,6 +33,8 @@ const STEP = 3
 const AHEAD_MS = 600_000
 /** After a bar's end what belongs to it may still be on its way to history, and the broker's time may be a little behind ours. */
 export const GRACE_MS = 2_000
+/** Calendars know no later years. */
+const LATEST_MS = Date.UTC(9990, 0, 1)
 /** A page that takes longer is given up. */
 const PAGE_MS = 15_000
 
@@ -50,7 +54,7 @@ export class History {
   snapshot(instrument: MarketInstrument, { interval, start, end }: SnapshotRequest): PastBars {
     const plan = barPlan(instrument, interval, BROKER_DEFAULT, this.#marketData)
     const [fromMs, toMs] = [epochMs(start), epochMs(end)]
-    const most = withinCalendar(() => plan.clock.countAtMost(fromMs, toMs))
+    const most = withinCalendar(() => plan.clock.countAtMost(Math.max(fromMs, plan.earliestMs), Math.min(toMs, LATEST_MS)))
     if (most > SNAPSHOT_BARS_MAX) {
       const message = `This window has up to ${most} bars of ${interval}; ask for at most ${SNAPSHOT_BARS_MAX} at once.`
       throw new MarketRefusal('invalid_request', message)
@@ -61,11 +65,9 @@ export class History {
   /** Bars with a start in [fromMs, toMs), made of the broker's where it has none of the kind. @throws MarketRefusal, BrokerFault */
   async *read(plan: BarPlan, fromMs: number, toMs: number): AsyncGenerator<readonly Bar[]> {
     const { clock, past } = plan
-    const first = withinCalendar(() => clock.atOrAfter(fromMs))
-    const last = clock.before(toMs)
-    if (last === null || last < first) return
-    const upTo = clock.endOf(last)
-    this.#demandBounded(past, first, upTo)
+    const window = withinCalendar(() => this.#window(plan, fromMs, toMs))
+    if (window === null) return
+    const { first, upTo } = window
     const bars = this.base(plan, past, first, upTo)
     if (canonicalInterval(past.interval) === canonicalInterval(clock.interval)) yield* bars
     else yield* this.#made(plan, bars)
@@ -91,8 +93,13 @@ export class History {
     let before = presentMs
     let upTo = presentMs + AHEAD_MS
     for (let step = 0, reach = (count + 1) * units * UNIT_MS[unit]; step < STEPS_MAX && found.length < count; step += 1, reach *= STEP) {
-      const from = withinCalendar(() => plan.clock.atOrAfter(Math.max(0, before - reach)))
-      if (plan.past.clock.countAtMost(from, upTo) > BASE_BARS_MAX) break
+      // Nights and weekends have no bars to look for.
+      const last = withinCalendar(() => plan.clock.before(upTo))
+      if (last === null) break
+      before = Math.min(before, plan.clock.endOf(last))
+      const from = withinCalendar(() => affordable(plan, before - reach, upTo))
+      // The market was closed for so long: further back it was not.
+      if (from >= upTo) continue
       const earlier: Bar[] = []
       for await (const page of this.read(plan, from, upTo)) for (const bar of page) if (bar.closed) earlier.push(bar)
       found = [...earlier, ...found]
@@ -106,7 +113,7 @@ export class History {
   async *base({ symbol, session }: BarPlan, { word, interval, clock }: BaseBars, fromMs: number, toMs: number): PastBarsOfBase {
     const isOfDays = interval.unit !== 'minute'
     // A broker may begin its days at midnight, before the session opens.
-    const request = { symbol, interval: word, fromMs: isOfDays ? fromMs - DAY : fromMs, toMs }
+    const request = { symbol, interval: word, fromMs: isOfDays ? Math.max(0, fromMs - DAY) : fromMs, toMs }
     for await (const page of this.#pages(request)) {
       if (!isOfDays && session === BROKER_DEFAULT) yield inside(page, fromMs, toMs)
       else yield page.flatMap(bar => placed(bar, clock, isOfDays, fromMs))
@@ -129,6 +136,20 @@ export class History {
     }
   }
 
+  /** From the start of the first bar to the end of the last; null when none begins in [fromMs, toMs). @throws MarketRefusal, OutsideCalendar */
+  #window({ clock, past, earliestMs }: BarPlan, fromMs: number, toMs: number): { readonly first: number; readonly upTo: number } | null {
+    // Nothing has traded in what is to come, and calendars end.
+    const end = Math.min(toMs, this.#source.presentMs() + AHEAD_MS)
+    const start = Math.max(fromMs, earliestMs)
+    if (start >= end) return null
+    const first = clock.atOrAfter(start)
+    const last = clock.before(end)
+    if (last === null || last < first) return null
+    const upTo = clock.endOf(last)
+    this.#demandBounded(past, first, upTo)
+    return { first, upTo }
+  }
+
   #demandBounded({ clock, word }: BaseBars, fromMs: number, toMs: number): void {
     const most = clock.countAtMost(fromMs, toMs)
     if (most <= BASE_BARS_MAX) return
@@ -140,6 +161,14 @@ export class History {
 type PastBarsOfBase = AsyncGenerator<readonly Bar[]>
 
 const DAY = 86_400_000
+
+/** The first bar from `fromMs` on, or a later one where what it is made of would be too many up to `toMs`. @throws OutsideCalendar */
+function affordable({ clock, past, earliestMs }: BarPlan, fromMs: number, toMs: number): number {
+  for (let from = Math.max(earliestMs, fromMs); ; from += Math.max(DAY, (toMs - from) / 4)) {
+    const first = clock.atOrAfter(from)
+    if (first >= toMs || past.clock.countAtMost(first, toMs) <= LOOK_BACK_BARS_MAX) return first
+  }
+}
 const UNIT_MS = { minute: 60_000, day: DAY, week: 7 * DAY, month: 31 * DAY, year: 366 * DAY }
 
 /** Brokers round windows to their liking. */

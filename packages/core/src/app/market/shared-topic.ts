@@ -16,6 +16,9 @@ export interface TopicOwner {
   lost(topic: SharedTopic, cause: GapCause): void
 }
 
+/** Contracts of one expiration that are remembered for who comes later; the largest chains have some hundreds. */
+const CONTRACTS_MAX = 10_000
+
 /**
  * One topic as the broker streams it, once, for everybody who wants it. Remembers the present state for who comes later, and when it was last
  * heard of.
@@ -179,7 +182,7 @@ export class SharedTopic implements TopicSink {
 
   chain(entry: ChainEntry): void {
     this.#isHeard = true
-    this.#chain.set(entry.symbol, entry)
+    if (this.#chain.size < CONTRACTS_MAX || this.#chain.has(entry.symbol)) this.#chain.set(entry.symbol, entry)
     for (const listener of this.#listeners) listener.chain(entry)
   }
 

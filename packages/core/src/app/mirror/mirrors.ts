@@ -202,7 +202,8 @@ export class Mirrors {
         const isWantedAgain = this.#mirrors.get(connectionId)?.wantedAt !== wantedAt || this.#holds.has(connectionId)
         if (unfinished?.length === 0 && !isWantedAgain) await this.#drop(connectionId)
       }
-      if (!signal.aborted) await this.#parts.sessions.closeIdle(connectionId => this.#mirrors.has(connectionId) || this.#parts.isWatched(connectionId))
+      if (!signal.aborted)
+        await this.#parts.sessions.closeIdle(connectionId => this.#mirrors.has(connectionId) || this.#parts.isWatched(connectionId))
     }
   }
 

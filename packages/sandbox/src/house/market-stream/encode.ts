@@ -1,16 +1,16 @@
 /** Items of the market stream as JSON text. Prices, sizes and symbols hold nothing that JSON would escape, so they are put together as they are. */
 
-import type { Micros, QuoteCommand, QuoteLevel, TradeCommand } from '../../engine/types.ts'
+import type { Micros, QuoteCommand, QuoteLevel } from '../../engine/types.ts'
 import { type RawBar, toBar } from '../../market/bar-series.ts'
 import { describedLevels, printVenue } from '../../market/depth.ts'
-import type { Instrument } from '../../market/types.ts'
+import type { FeedTrade, Instrument } from '../../market/types.ts'
 
 const LEVELS_MAX = 10
 
-export function tradeItem(instrument: Instrument, trade: TradeCommand): string {
+export function tradeItem(instrument: Instrument, trade: FeedTrade): string {
   const { symbol, price, size, at } = trade
-  const venue = printVenue(instrument, trade)
-  return `{"t":"trade","s":"${symbol}","p":"${price}","z":"${size}","x":"${venue}","at":"${at}000","k":"all"}`
+  const venue = trade.venue ?? printVenue(instrument, trade)
+  return `{"t":"trade","s":"${symbol}","p":"${price}","z":"${size}","x":"${venue}","at":"${at}000","k":"${trade.effect ?? 'all'}"}`
 }
 
 export function quoteItem({ symbol, bids, asks, at }: QuoteCommand): string {

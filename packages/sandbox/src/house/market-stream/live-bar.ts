@@ -1,7 +1,8 @@
 /** The 1-minute bar of a symbol that somebody reads, made of the very trades the stream tells. */
 
 import type { Micros } from '../../engine/types.ts'
-import { joined, printBar, type RawBar } from '../../market/bar-series.ts'
+import { isPriced, joined, printBar, type RawBar } from '../../market/bar-series.ts'
+import type { FeedTrade } from '../../market/types.ts'
 
 const MINUTE: Micros = 60_000_000
 /** An open bar is told at most four times a second. */
@@ -33,7 +34,7 @@ export class LiveBar {
 
   /** The bar that is open, once its beginning is known. */
   get open(): RawBar | null {
-    return this.#early === null ? this.#bar : null
+    return this.#early === null && this.#bar !== null && isPriced(this.#bar) ? this.#bar : null
   }
 
   /** How the first minute began. `through`: everything is added up to there. */
@@ -47,8 +48,8 @@ export class LiveBar {
     this.reach(through)
   }
 
-  add(at: Micros, price: string, size: string): void {
-    const print = printBar(at - (at % MINUTE), price, size)
+  add({ at, price, size, effect }: Pick<FeedTrade, 'at' | 'price' | 'size' | 'effect'>): void {
+    const print = printBar(at - (at % MINUTE), price, size, effect)
     if (this.#early === null) {
       this.#join(print)
       return
@@ -65,7 +66,7 @@ export class LiveBar {
 
   /** Tells the open bar if it has changed and was not told a moment ago. `now` in real milliseconds. */
   tell(now: number): void {
-    if (this.#told || this.#bar === null || this.#early !== null || now - this.#toldAt < TOLD_EVERY_MS) return
+    if (this.#told || this.#bar === null || !isPriced(this.#bar) || this.#early !== null || now - this.#toldAt < TOLD_EVERY_MS) return
     this.#told = true
     this.#toldAt = now
     this.#sink.open(this.#bar)
@@ -80,6 +81,6 @@ export class LiveBar {
   #close(bar: RawBar): void {
     this.#bar = null
     this.#told = true
-    this.#sink.closed(bar)
+    if (isPriced(bar)) this.#sink.closed(bar)
   }
 }

@@ -1,7 +1,7 @@
 /** Everybody who reads something of one symbol: each item is written once, whoever wants it. */
 
-import type { QuoteCommand, TradeCommand } from '../../engine/types.ts'
-import type { Instrument } from '../../market/types.ts'
+import type { QuoteCommand } from '../../engine/types.ts'
+import type { FeedTrade, Instrument } from '../../market/types.ts'
 import { barItem, depthItem, quoteItem, tradeItem } from './encode.ts'
 import { LiveBar } from './live-bar.ts'
 import type { Reader } from './mailbox.ts'
@@ -52,10 +52,10 @@ export class Watch {
     this.#bar = null
   }
 
-  trade(trade: TradeCommand): void {
+  trade(trade: FeedTrade): void {
     const { trades } = this.readers
     if (trades.size > 0) give(trades, tradeItem(this.instrument, trade), null)
-    this.#bar?.add(trade.at, trade.price, trade.size)
+    this.#bar?.add(trade)
   }
 
   quote(quote: QuoteCommand): void {

@@ -19,6 +19,10 @@ export interface TradeTick {
   readonly at: Micros
   readonly price: Price
   readonly size: Decimal
+  /** The recording's letter; empty when it has none. */
+  readonly venue: string
+  /** See `sale-conditions.ts`; 0 when none is recorded. */
+  readonly condition: number
 }
 
 export interface TradeBar extends Ohlc {
@@ -57,7 +61,9 @@ export interface RowFile {
 
 /** @throws BadMarketData. Trades marked as suspicious are left out, as the recorded bars leave them out. */
 export function tradeTicks(from: RowFile): AsyncGenerator<readonly TradeTick[]> {
-  return rows(from, 6, row => (row.fields[5] === '1' ? null : { at: row.at, price: row.price(1), size: row.size(2) }))
+  return rows(from, 6, row =>
+    row.fields[5] === '1' ? null : { at: row.at, price: row.price(1), size: row.size(2), venue: row.venue(3), condition: row.bits(4) }
+  )
 }
 
 /** @throws BadMarketData */
@@ -92,6 +98,9 @@ async function* rows<Row>(from: RowFile, columns: number, make: (row: Fields) =>
     if (batch.length > 0) yield batch
   }
 }
+
+const VENUE = /^[A-Za-z0-9 ]{0,16}$/
+const HEXADECIMAL = /^[0-9A-Fa-f]{0,8}$/
 
 /** The row under the reader's finger; one object for the whole file, because a day has a quarter of a million rows. */
 class Fields {
@@ -131,6 +140,18 @@ class Fields {
   size(column: number): Decimal {
     const field = this.fields[column] ?? ''
     return plain(field) ?? this.#fail('number', `column ${column + 1}, ${JSON.stringify(field)}, is no size`)
+  }
+
+  venue(column: number): string {
+    const field = this.fields[column] ?? ''
+    return VENUE.test(field) ? field : this.#fail('number', `column ${column + 1}, ${JSON.stringify(field)}, is no exchange`)
+  }
+
+  bits(column: number): number {
+    const field = this.fields[column] ?? ''
+    return HEXADECIMAL.test(field)
+      ? Number.parseInt(field === '' ? '0' : field, 16)
+      : this.#fail('number', `column ${column + 1}, ${JSON.stringify(field)}, is no hexadecimal number`)
   }
 
   ohlc(column: number): Ohlc {

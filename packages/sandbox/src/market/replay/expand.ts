@@ -3,14 +3,21 @@ import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { Micros, QuoteCommand, QuoteLevel, TradeCommand } from '../../engine/types.ts'
 import { billionths, fromBillionths, type Price } from '../lean/numbers.ts'
 import type { Ohlc, QuoteBar, QuoteSide, TradeBar, TradeTick } from '../lean/rows.ts'
+import type { SaleEffect } from '../lean/sale-conditions.ts'
+import type { FeedTrade } from '../types.ts'
 
 /** The last command of a bar comes this long before the next bar begins. */
 const BEFORE_END: Micros = 1_000
 
-/** Sizes beyond nine decimal places are cut: recorded noise of binary fractions, below a thousand-millionth of a coin. Nothing is left of size 0. */
-export function tickPrint(symbol: string, tick: TradeTick): readonly TradeCommand[] {
+/**
+ * Sizes beyond nine decimal places are cut: recorded noise of binary fractions, below a thousand-millionth of a coin. Nothing is left of size
+ * 0, and of what only repeats another print.
+ */
+export function tickPrint(symbol: string, tick: TradeTick, effect: SaleEffect): readonly FeedTrade[] {
   const size = billionths(tick.size)
-  return size === 0n ? [] : [{ type: 'trade', at: tick.at, symbol, price: tick.price.text, size: fromBillionths(size), auction: null }]
+  if (size === 0n || effect === 'none') return []
+  const print = { type: 'trade', at: tick.at, symbol, price: tick.price.text, size: fromBillionths(size), auction: null } as const
+  return [{ ...print, ...(effect === 'volume' ? { effect } : {}), ...(tick.venue === '' ? {} : { venue: tick.venue }) }]
 }
 
 /**

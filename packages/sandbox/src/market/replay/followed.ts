@@ -1,6 +1,6 @@
 /** Recorded contracts as they are followed: their tapes, what they did on the day, and when they are settled and end. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
-import type { MarketCommand, Micros, OptionTerms, QuoteCommand, TradeCommand } from '../../engine/types.ts'
+import type { Micros, OptionTerms, QuoteCommand, TradeCommand } from '../../engine/types.ts'
 import { type DaySpan, daysOf } from '../day-starts.ts'
 import { settlementsWithin } from '../futures/months.ts'
 import { NEW_YORK } from '../hours.ts'
@@ -61,8 +61,9 @@ export class FollowedContracts {
     this.#window = window
   }
 
-  get hasAsked(): boolean {
-    return this.#asked.size > 0
+  /** To be begun with by {@link open}. */
+  get asked(): ReadonlySet<string> {
+    return this.#asked
   }
 
   follow(symbols: Iterable<string>): void {
@@ -97,7 +98,7 @@ export class FollowedContracts {
    * @param seen is told every quote and print that is passed over
    * @throws BadMarketData
    */
-  async open(at: Micros, into: FeedCommand[], seen: (command: MarketCommand) => void): Promise<void> {
+  async open(at: Micros, into: FeedCommand[], seen: (command: FeedCommand) => void): Promise<void> {
     if (this.#asked.size > 0) this.#done = Math.max(this.#done, at - 1)
     for (const symbol of [...this.#asked]) {
       this.#asked.delete(symbol)
@@ -127,7 +128,7 @@ export class FollowedContracts {
     }
   }
 
-  remember(command: MarketCommand): void {
+  remember(command: FeedCommand): void {
     if (command.type === 'trade') this.#printed(command)
     else if (command.type === 'quote') {
       const followed = this.#followed.get(command.symbol)

@@ -1,10 +1,13 @@
 /** Bars of recorded data: the recorded ones where there are such, else built from the next finer recording. */
 import type { Micros } from '../../engine/types.ts'
-import { byLength, INTERVAL_LENGTHS, type RawBar, regrouped, toBar } from '../bar-series.ts'
+import { byLength, INTERVAL_LENGTHS, isPriced, joined, printBar, type RawBar, regrouped, toBar } from '../bar-series.ts'
 import { daysOf } from '../day-starts.ts'
+import { listingOf } from '../instruments.ts'
 import { billionths } from '../lean/numbers.ts'
 import { type Resolution, tradeBars, tradeTicks } from '../lean/rows.ts'
+import { saleEffects } from '../lean/sale-conditions.ts'
 import { BARS_MAX, type Bar, type BarInterval, type BarsQuery } from '../types.ts'
+import { tickPrint } from './expand.ts'
 import type { TapeFile } from './tape.ts'
 
 /** What a bar is made of, best first. */
@@ -105,14 +108,15 @@ export class RecordedHistory {
   }
 }
 
-async function unpack({ rows }: TapeFile): Promise<readonly RawBar[]> {
+async function unpack({ symbol, rows }: TapeFile): Promise<readonly RawBar[]> {
   const bars: RawBar[] = []
   if (rows.resolution === 'tick') {
+    const effectOf = saleEffects(listingOf(symbol))
     const second = byLength(LENGTHS.tick)
     for await (const ticks of tradeTicks(rows))
-      for (const { at, price, size } of ticks)
-        bars.push({ start: at, open: price.value, high: price.value, low: price.value, close: price.value, volume: billionths(size) })
-    return regrouped(bars, second)
+      for (const tick of ticks)
+        for (const { at, price, size, effect } of tickPrint(symbol, tick, effectOf(tick))) bars.push(printBar(at, price, size, effect))
+    return priced(regrouped(bars, second))
   }
   for await (const batch of tradeBars(rows))
     for (const { at, open, high, low, close, volume } of batch) {
@@ -121,4 +125,15 @@ async function unpack({ rows }: TapeFile): Promise<readonly RawBar[]> {
       if (traded > 0n) bars.push({ start: at, open: open.value, high: high.value, low: low.value, close: close.value, volume: traded })
     }
   return bars
+}
+
+/** The volume of a second without a price belongs to the bar before, as it is recorded. */
+function priced(bars: readonly RawBar[]): readonly RawBar[] {
+  const found: RawBar[] = []
+  for (const bar of bars) {
+    const before = found.at(-1)
+    if (isPriced(bar)) found.push(bar)
+    else if (before !== undefined) found[found.length - 1] = joined(before, bar)
+  }
+  return found
 }

@@ -1,6 +1,6 @@
 /** The market as it was recorded: every tape merged by time, with sessions and interventions between them. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
-import type { MarketCommand, Micros, QuoteCommand, SessionCommand } from '../../engine/types.ts'
+import type { Micros, QuoteCommand, SessionCommand } from '../../engine/types.ts'
 import { BarSeries } from '../bar-series.ts'
 import { checkedPrice, shownPrice } from '../control-price.ts'
 import { type CalendarChoice, NEW_YORK } from '../hours.ts'
@@ -242,7 +242,9 @@ export class Replay implements Market {
   async #change(until: Micros, commands: FeedCommand[]): Promise<void> {
     for (const tape of this.#closing.splice(0)) await tape.close()
     const at = this.#through + 1
-    if (!this.#followed.hasAsked || at > until) return
+    if (this.#followed.asked.size === 0 || at > until) return
+    // Its prints are told from the beginning, also when it was followed before.
+    for (const symbol of this.#followed.asked) this.#listed.delete(symbol)
     await this.#followed.open(at, commands, command => this.#remember(command))
     this.#order()
   }
@@ -274,7 +276,7 @@ export class Replay implements Market {
     this.#release(this.startsAt, commands)
   }
 
-  #play(command: MarketCommand, commands: FeedCommand[]): void {
+  #play(command: FeedCommand, commands: FeedCommand[]): void {
     if (command.type !== 'quote' && command.type !== 'trade') return
     if (!this.#paused && !this.#halted.has(command.symbol)) {
       this.#remember(command)
@@ -282,12 +284,12 @@ export class Replay implements Market {
     } else if (command.type === 'quote') this.#withheld.set(command.symbol, command)
   }
 
-  #remember(command: MarketCommand): void {
+  #remember(command: FeedCommand): void {
     this.#followed.remember(command)
     if (command.type !== 'trade') return
     const listed = this.#known(command.symbol)
-    listed?.seconds.add(command.at, command.price, command.size)
-    listed?.minutes.add(command.at, command.price, command.size)
+    listed?.seconds.add(command)
+    listed?.minutes.add(command)
   }
 
   #intervene(intervention: Intervention, commands: FeedCommand[]): void {

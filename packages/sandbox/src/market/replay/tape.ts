@@ -1,7 +1,10 @@
 /** One symbol's recorded quotes or trades as a tape of commands: read ahead in small pieces, file after file. */
 import { regularSession, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
-import type { MarketCommand, Micros } from '../../engine/types.ts'
+import type { Micros } from '../../engine/types.ts'
+import { listingOf } from '../instruments.ts'
 import { quoteBars, type Resolution, type RowFile, tradeBars, tradeTicks } from '../lean/rows.ts'
+import { saleEffects } from '../lean/sale-conditions.ts'
+import type { FeedCommand } from '../types.ts'
 import { barPrints, barQuotes, tickPrint } from './expand.ts'
 
 const LENGTHS: { readonly [Name in Exclude<Resolution, 'tick'>]: Micros } = {
@@ -20,8 +23,8 @@ export interface TapeFile {
 
 /** Holds one piece of a file (some thousand commands) at a time. */
 export class Tape {
-  readonly #pieces: AsyncIterator<readonly MarketCommand[]>
-  #piece: readonly MarketCommand[] = []
+  readonly #pieces: AsyncIterator<readonly FeedCommand[]>
+  #piece: readonly FeedCommand[] = []
   #next = 0
   #ended = false
 
@@ -31,7 +34,7 @@ export class Tape {
   }
 
   /** The next command, without taking it; null when it must be {@link refill}ed, or has {@link ended}. */
-  get head(): MarketCommand | null {
+  get head(): FeedCommand | null {
     return this.#piece[this.#next] ?? null
   }
 
@@ -63,7 +66,7 @@ export class Tape {
 async function* pieces(
   files: readonly TapeFile[],
   { from, to }: { readonly from: Micros; readonly to: Micros }
-): AsyncGenerator<readonly MarketCommand[]> {
+): AsyncGenerator<readonly FeedCommand[]> {
   for (const file of files)
     for await (const piece of commands(file)) {
       const inside = piece.filter(command => command.at >= from && command.at < to)
@@ -72,11 +75,12 @@ async function* pieces(
     }
 }
 
-async function* commands(file: TapeFile): AsyncGenerator<readonly MarketCommand[]> {
+async function* commands(file: TapeFile): AsyncGenerator<readonly FeedCommand[]> {
   const { symbol, rows } = file
   const { resolution } = rows
   if (resolution === 'tick') {
-    for await (const ticks of tradeTicks(rows)) yield ticks.flatMap(tick => tickPrint(symbol, tick))
+    const effectOf = saleEffects(listingOf(symbol))
+    for await (const ticks of tradeTicks(rows)) yield ticks.flatMap(tick => tickPrint(symbol, tick, effectOf(tick)))
     return
   }
   const place = placement(rows, LENGTHS[resolution])

@@ -77,18 +77,14 @@ export class Contracts {
     if (followed !== undefined) return followed
     if (this.find(symbol, at) === null) return null
     const known = this.#aside.get(symbol) ?? this.#make(symbol)
-    if (known === null) return null
-    this.#aside.delete(symbol)
-    this.#aside.set(symbol, known)
-    const [oldest] = this.#aside.keys()
-    if (this.#aside.size > ASIDE_MAX && oldest !== undefined) this.#aside.delete(oldest)
+    if (known !== null) this.#keepAside(symbol, known)
     return known
   }
 
   follow(symbols: Iterable<string>): void {
     for (const symbol of symbols) {
       if (this.#feed.get(symbol) !== undefined || this.#months.has(symbol) || this.#asked.has(symbol)) continue
-      if (this.#feed.size + this.#months.size + this.#asked.size >= FOLLOWED_MAX)
+      if (this.followed + this.#asked.size >= FOLLOWED_MAX)
         throw new RangeError(`at most ${FOLLOWED_MAX} contracts can be followed; unfollow some before ${symbol.slice(0, 40)}`)
       if (futureMonth(symbol, this.#parts.choice) !== null || this.#option(symbol) !== null) this.#asked.add(symbol)
     }
@@ -97,8 +93,15 @@ export class Contracts {
   unfollow(symbols: Iterable<string>): void {
     for (const symbol of symbols) {
       this.#asked.delete(symbol)
+      // What was done to it by hand stands when it is followed again.
+      const followed = this.#feed.get(symbol) ?? this.#months.get(symbol)
+      if (followed !== undefined) this.#keepAside(symbol, followed)
       this.#drop(symbol)
     }
+  }
+
+  get followed(): number {
+    return this.#feed.size + this.#months.size
   }
 
   /** Lists and quotes what was asked for since the last time. */
@@ -168,6 +171,13 @@ export class Contracts {
   #summariseLast(symbol: SyntheticSymbol, begin: Micros, end: Micros, into: FeedCommand[]): void {
     const minute = 60_000_000
     for (let at = begin; at + minute <= end; at += minute) symbol.summarise(at, at + minute, into)
+  }
+
+  #keepAside(symbol: string, contract: Contract): void {
+    this.#aside.delete(symbol)
+    this.#aside.set(symbol, contract)
+    const [oldest] = this.#aside.keys()
+    if (this.#aside.size > ASIDE_MAX && oldest !== undefined) this.#aside.delete(oldest)
   }
 
   #drop(symbol: string): void {

@@ -150,13 +150,9 @@ export class OptionContract {
     return scheduled === undefined ? null : this.#print(this.#printed(scheduled))
   }
 
-  /** The model's prints after `from` up to and including `until`, each behind its quote. */
+  /** What happened after `from` up to and including `until` in few words: the prints, and the quote at the end. */
   summarise(from: Micros, until: Micros, into: MarketCommand[]): void {
-    for (const { at } of this.prints(from, until)) {
-      const quotedAt = at - PRINT_DELAY
-      const print = this.printOf(quotedAt)
-      if (print !== null) into.push({ ...this.quoteAt(quotedAt), at: Math.max(quotedAt, from + 1) }, print)
-    }
+    for (const print of this.prints(from, until)) if (!this.#made.includes(print)) into.push(this.#print(print))
     if (this.active(until)) into.push(this.quoteAt(until))
   }
 

@@ -44,6 +44,8 @@ const BY_HOUR_BEYOND: Micros = 6 * HOUR
 /** What one delivery of minutes, and of hours, covers. */
 const MINUTES_STRIDE: Micros = 20 * MINUTE
 const HOURS_STRIDE: Micros = 24 * HOUR
+/** More followed contracts make a delivery of hours shorter, to an hour at least: each has a dozen commands an hour. */
+const FOLLOWED_A_DAY = 50
 
 /** @throws RangeError on a rate outside its bounds */
 export function openSynthetic(options: SyntheticOptions): SyntheticMarket {
@@ -204,7 +206,8 @@ export class SyntheticMarket implements Market {
     if (!byHours && (until - from <= BY_MINUTE_BEYOND || begin % MINUTE !== 0)) return null
     const length = byHours ? HOUR : MINUTE
     const nextHour = begin - (begin % HOUR) + HOUR
-    const stride = byHours ? HOURS_STRIDE : Math.min(MINUTES_STRIDE, nextHour - begin)
+    const hours = Math.ceil(HOURS_STRIDE / HOUR / (1 + this.#contracts.followed / FOLLOWED_A_DAY)) * HOUR
+    const stride = byHours ? hours : Math.min(MINUTES_STRIDE, nextHour - begin)
     const end = begin + Math.min(stride, Math.floor((until - BY_MINUTE_BEYOND / 2 - begin) / length) * length)
     const commands: FeedCommand[] = []
     for (const symbol of this.#symbols.values()) for (let at = begin; at < end; at += length) symbol.summarise(at, at + length, commands)

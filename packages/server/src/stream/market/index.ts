@@ -14,6 +14,8 @@ import { MARKET_SESSION_LIMITS, MarketSession, type MarketSessionDeps, type Mark
 const FAILURES = { perSecond: 1, burst: 100 }
 /** Snapshots made at once in the process, and how long one may keep its turn. */
 const SNAPSHOTS = { atOnce: 8, ms: 30_000 }
+/** Of these, one user's: somebody with many sessions must not keep the others waiting. */
+const SNAPSHOTS_OF_USER = { atOnce: 2, ms: 60_000 }
 /** A whole snapshot of 50,000 bars and what comes meanwhile; a quarter of a million trades. */
 const OUTBOX = { ...OUTBOX_LIMITS, messagesMax: 262_144, bytesMax: 16 * 1024 * 1024 }
 export const MARKET_LINE_LIMITS: LineLimits = { messageBytesMax: 16 * 1024, outbox: OUTBOX }
@@ -33,6 +35,8 @@ export class MarketStream implements Room {
     this.#bus = bus
     const failures = new RateLimiter(FAILURES)
     const reads = new Turns<'snapshot'>(clock, SNAPSHOTS)
+    const readsOfUser = new Turns<UserKey>(clock, SNAPSHOTS_OF_USER)
+    const { signal } = this.#stopping
     this.#shared = {
       clock,
       ids,
@@ -42,7 +46,7 @@ export class MarketStream implements Room {
       seat: (session, pass) => this.#seat(session, pass),
       join: connection => markets.join(connection),
       leave: (connection, market) => markets.leave(connection, market),
-      inTurn: read => reads.take('snapshot', read, this.#stopping.signal),
+      inTurn: (userKey, read) => readsOfUser.take(userKey, () => reads.take('snapshot', read, signal), signal),
       mayFail: address => failures.take(addressGroup(address), clock.monotonicMs()).retryAfterSeconds === null,
       gone: session => this.#forget(session),
       limits: { ...MARKET_SESSION_LIMITS, ...limits }

@@ -2,6 +2,7 @@ import type { ConnectionMarket } from '@trunkline/core/app/market/connection-mar
 import { MarketRefusal } from '@trunkline/core/app/market/refusal'
 import type { Watch } from '@trunkline/core/app/market/watcher'
 import type { Connection } from '@trunkline/core/domain/account'
+import type { UserKey } from '@trunkline/core/domain/ids'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
@@ -28,8 +29,8 @@ export interface MarketSessionDeps {
   readonly seat: (session: MarketSession, pass: Pass) => void
   readonly join: (connection: Connection) => ConnectionMarket
   readonly leave: (connection: Connection, market: ConnectionMarket) => void
-  /** Reads past bars when it is the session's turn: each may be megabytes. */
-  readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>
+  /** Reads past bars when it is the user's turn: each may be megabytes. */
+  readonly inTurn: <T>(userKey: UserKey, read: () => Promise<T>) => Promise<T>
   /** Counts a failed authentication of the address; false when it has had too many. */
   readonly mayFail: (address: string) => boolean
   /** Told once, when the session's line is gone. */
@@ -186,7 +187,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
         this.#unsubscribe(requestId, requests.readSubId(message))
         return undefined
       case 'snapshot':
-        return this.#snapshot(requestId, requests.readSnapshot(message))
+        return this.#snapshot(requestId, requests.readSnapshot(message), this.#pass)
       default:
         throw new requests.Unfit('unknown_action', UNKNOWN_ACTION)
     }
@@ -282,12 +283,12 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     this.#say({ type: 'unsubscription_success', message: 'Unsubscribed.', ...this.#described(subscription), request_id: requestId })
   }
 
-  async #snapshot(requestId: string, snapshot: requests.Snapshot): Promise<void> {
+  async #snapshot(requestId: string, snapshot: requests.Snapshot, { userKey }: Pass): Promise<void> {
     try {
-      await this.#deps.inTurn(async () => {
+      await this.#deps.inTurn(userKey, async () => {
         if (this.#isOver) return
         const bars = this.#market?.past(snapshot)
-        const text = bars === undefined ? null : await snapshotText(requestId, snapshot, bars)
+        const text = bars === undefined ? null : await snapshotText(requestId, snapshot, bars, () => this.#isOver)
         if (text !== null && !this.#isOver) this.line.sendText(text)
       })
       // One at a time: the next is begun when this one is on its way.

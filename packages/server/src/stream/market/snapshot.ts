@@ -2,11 +2,22 @@ import type { PastBars } from '@trunkline/core/app/market/history'
 import { barText } from './encode.ts'
 import type { Snapshot } from './requests.ts'
 
-/** A snapshot's answer as one message in ASCII. Texts of the client's are escaped. */
-export async function snapshotText(requestId: string, { symbol, interval, start, end }: Snapshot, bars: PastBars): Promise<string> {
+/**
+ * A snapshot's answer as one message in ASCII; null when nobody wants it any more, and then the broker is asked for no further page. Texts of the
+ * client's are escaped.
+ */
+export async function snapshotText(
+  requestId: string,
+  { symbol, interval, start, end }: Snapshot,
+  bars: PastBars,
+  isUnwanted: () => boolean
+): Promise<string | null> {
   const ending = `,"ev":"b","sym":${ascii(symbol)}}`
   const pages: string[] = []
-  for await (const page of bars) pages.push(page.map(bar => barText(bar) + ending).join(','))
+  for await (const page of bars) {
+    if (isUnwanted()) return null
+    pages.push(page.map(bar => barText(bar) + ending).join(','))
+  }
   const head = `{"type":"snapshot_response","request_id":${ascii(requestId)},"symbol":${ascii(symbol)},"data_type":"bars"`
   const window = `,"interval":${ascii(interval)},"start_time":"${start}","end_time":"${end}","data":[`
   return `${head}${window}${pages.filter(page => page !== '').join(',')}]}`

@@ -49,7 +49,7 @@ class Day {
   constructor(seed: number, isOwn: boolean) {
     this.#chance = new SeededChance(seed)
     this.#isOwn = isOwn
-    this.#stage = new Stage({ historyIntervals: ['1m'], liveIntervals: isOwn ? ['1m'] : [] }, this.#market)
+    this.#stage = new Stage({ historyIntervals: ['1m', '5m', '30m'], liveIntervals: isOwn ? ['1m'] : [] }, this.#market)
     this.#market.list('SPY', 'STK', usEquityCalendar())
     this.#market.way = () => this.#stage.clock.sleep(this.#chance.whole(0, this.#slowMs))
     this.#market.fails = () => this.#slowMs > 0 && this.#chance.happens(0.1)
@@ -74,11 +74,13 @@ class Day {
     this.#market.lagMs = 0
     this.#slowMs = 0
     if (!this.#market.answers) this.#turnLine()
-    await this.#pass(2 * MINUTE)
+    // To the middle of a minute: what is over by then has closed.
+    await this.#pass(2.5 * MINUTE - (this.#market.nowMs % MINUTE))
     for (const person of this.#people) this.#check(person)
     for (const { told } of this.#people) told.end()
     await this.#pass(60_000)
     assert.equal(this.#market.open, 0, 'nothing is asked of the broker any more')
+    assert.equal(this.#stage.clock.sleepers, 0, 'nobody waits for anything any more')
   }
 
   /** Time goes on; own bars are told as they close. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MarketRefusal } from '@trunkline/core/app/market/refusal'
+import { usEquityCalendar } from '@trunkline/core/domain/calendar/index'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import { bar, MINUTE, NOON, Stage, trade } from './stage.ts'
 
@@ -202,4 +204,22 @@ test('bars outside the window that was asked for are left out', async () => {
   const [start, end] = [parseTimestamp('2026-01-05T15:01:00Z', 'start'), parseTimestamp('2026-01-05T15:03:00Z', 'end')]
   const found = await Array.fromAsync(stage.market.past({ symbol: 'SPY', interval: '1m', start, end }))
   assert.deepEqual(starts(found.flat()), [1, 2])
+})
+
+test('a broker’s time that no calendar knows is the broker’s fault', async () => {
+  const stage = new Stage()
+  stage.broker.list('SPY', 'STK', usEquityCalendar())
+  stage.broker.nowMs = 0
+  await assert.rejects(stage.watch(BARS), cause => cause instanceof MarketRefusal && cause.code === 'broker_unavailable')
+  assert.equal(stage.broker.open, 0)
+})
+
+test('a backfill on a long weekend has the bars before it, however few are asked for', async () => {
+  const stage = new Stage()
+  stage.broker.list('SPY', 'STK', usEquityCalendar())
+  // The evening of Washington's Birthday, a Monday; Friday ended at 20:00 in New York.
+  stage.broker.nowMs = Date.UTC(2026, 1, 16, 23)
+  const past = [3, 2, 1].map(minutes => bar(Date.UTC(2026, 1, 14, 1) - minutes * MINUTE, '1'))
+  stage.broker.history.set('SPY 1m', past)
+  for (const backfill of [1, 2, 3]) assert.deepEqual((await stage.watch({ ...BARS, backfill })).closed, past.slice(-backfill))
 })

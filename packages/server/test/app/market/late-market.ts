@@ -1,7 +1,7 @@
 // A broker whose history is made of its own trades as they happen, and answers late.
 import { BarBuilder } from '@trunkline/core/domain/market/bar-builder'
 import { barClock } from '@trunkline/core/domain/market/bar-clock'
-import { type Bar, msOfNanos, type Trade } from '@trunkline/core/domain/market/records'
+import type { Bar, Trade } from '@trunkline/core/domain/market/records'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { BarsRequest, MarketInstrument } from '@trunkline/core/ports/market'
 import { ScriptedMarket } from '@trunkline/testkit/scripted-broker/index'
@@ -13,7 +13,7 @@ export class LateMarket extends ScriptedMarket {
   fails: () => boolean = () => false
   /** What we believe of the broker's time, less what it is, in milliseconds. */
   skewMs = 0
-  /** How long it takes until history has what happened. */
+  /** How long it takes until history knows that a bar is over, milliseconds. */
   lagMs = 0
   readonly #trades: Trade[] = []
 
@@ -38,13 +38,12 @@ export class LateMarket extends ScriptedMarket {
     return barsOf(this.#trades, instrument, interval, session, this.nowMs)
   }
 
-  override async *bars({ symbol, fromMs, toMs }: BarsRequest): AsyncGenerator<readonly Bar[]> {
+  override async *bars({ symbol, interval, fromMs, toMs }: BarsRequest): AsyncGenerator<readonly Bar[]> {
     const instrument = this.instruments.get(symbol)
     await this.way()
     if (this.fails() || instrument === undefined) throw new BrokerFault('unreachable', 'no answer')
-    const known = this.#trades.filter(({ at }) => msOfNanos(at) <= this.nowMs - this.lagMs)
-    const minutes = barsOf(known, instrument, '1m', 'BrokerDefault', this.nowMs - this.lagMs)
-    const found = minutes.filter(({ startMs }) => startMs >= fromMs && startMs < toMs)
+    const bars = barsOf(this.#trades, instrument, interval, 'BrokerDefault', this.nowMs - this.lagMs)
+    const found = bars.filter(({ startMs }) => startMs >= fromMs && startMs < toMs)
     await this.way()
     yield found
   }

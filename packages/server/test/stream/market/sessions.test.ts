@@ -91,6 +91,12 @@ class Node {
     )
   }
 
+  /** A token of somebody else's, of another connection. */
+  issueTo(userKey: string, name: string, atSecond: number): void {
+    this.issue(name, atSecond, `connection of ${userKey}`)
+    this.tokens.set(name, Object({ ...this.tokens.get(name), userKey }))
+  }
+
   open(address = '192.0.2.1') {
     const line = new Kept()
     const listener = this.stream.open(line, address)
@@ -220,4 +226,36 @@ test('a session whose market cannot be had stays unauthenticated, and may try ag
   use('token')
   await node.stage.clock.settled()
   assert.equal(line.messages.at(-1)?.type, 'auth_success')
+})
+
+test('one user’s snapshots leave turns to others, and one that nobody waits for any more is not read to its end', async () => {
+  const node = new Node()
+  const asked: string[] = []
+  const gate = Promise.withResolvers<void>()
+  node.stage.broker.bars = async function* ({ symbol }) {
+    asked.push(symbol)
+    await gate.promise
+    yield [bar(NOON, '1')]
+    asked.push('more')
+    yield [bar(NOON + 60_000, '1')]
+  }
+  const [start_time, end_time] = ['2026-01-05T15:00:00Z', '2026-01-05T15:10:00Z']
+  const snapshot = (symbol: string) => ({ action: 'snapshot', symbol, data_type: 'bars', interval: '1m', start_time, end_time })
+  node.issue('token', 1)
+  node.issueTo('other', 'other-token', 1)
+  const mine = Array.from({ length: 10 }, () => node.open())
+  for (const session of mine) session.use('token')
+  const other = node.open()
+  other.use('other-token')
+  await node.stage.clock.settled()
+  for (const session of mine) session.say(snapshot('SPY'))
+  await node.stage.clock.settled()
+  other.say(snapshot('BTC/USD'))
+  await node.stage.clock.settled()
+  assert.deepEqual(asked, ['SPY', 'SPY', 'BTC/USD'])
+  for (const session of mine) session.listener.gone()
+  gate.resolve()
+  await node.stage.clock.settled()
+  assert.deepEqual(asked, ['SPY', 'SPY', 'BTC/USD', 'more'])
+  assert.equal(other.line.messages.at(-1)?.type, 'snapshot_response')
 })

@@ -106,7 +106,7 @@ function tellHealth() {
     notices.state('warning', 'Interrupted')
     if (!wasInterrupted) notices.show({ title: 'The broker gives no data at present', text: interruption, isAside: true })
   } else {
-    notices.state('live', broker === '' ? 'Live' : `Live from ${broker}`)
+    notices.state('live', broker === '' ? 'Live' : `Live · ${broker}`)
     if (wasInterrupted) notices.show(null)
   }
   wasInterrupted = areInterrupted
