@@ -69,8 +69,8 @@ describe('requests by chance', () => {
       }
       if (chance.happens(0.1)) await stage.advance(chance.whole(1, 5_000))
     }
-    const last = [...expected.open.keys()].at(-1)
-    if (last !== undefined && expected.open.get(last)?.symbol !== 'THIN') await client.updated(last)
+    const moving = expected.open.values().find(({ symbol, channel }) => symbol !== 'THIN' && channel === 'quotes')
+    if (moving !== undefined) await client.updated(moving.sub_id)
     await client.quiet()
   }
 

@@ -2,10 +2,12 @@
 import {
   cmeCalendar,
   continuousCalendar,
+  dateAtInstant,
   type TradingCalendar,
   usEquityCalendar,
   usOptionCalendar
 } from '@trunkline/core/domain/calendar/index'
+import type { Micros } from '../engine/types.ts'
 import type { Hours, MarketGroup } from './types.ts'
 
 /** `always`: everything trades without an end. `exchange`: shares, options and futures keep their exchanges' hours. Crypto never closes. */
@@ -29,4 +31,9 @@ export function calendarOf(group: MarketGroup, choice: CalendarChoice): TradingC
 export function hoursOf(group: MarketGroup, choice: CalendarChoice): Hours {
   if (group === 'crypto') return 'always_utc'
   return choice === 'exchange' ? EXCHANGES[group].hours : 'always'
+}
+
+/** The date of an instant in New York, `YYYY-MM-DD`. */
+export function newYorkDate(at: Micros): string {
+  return dateAtInstant(at / 1_000, NEW_YORK)
 }

@@ -63,6 +63,8 @@ export class BarFeed implements TopicListener {
   #mending: Bar[] | null = null
   /** What is told of before this instant may be true. */
   #foreseen = 0
+  /** The earliest that was left out as of the future since the last recovery. */
+  #leftOut: number | null = null
   /** Whether the log has it since the last recovery that the broker tells of impossible times. */
   #isOddLogged = false
   #toldRevision = -1
@@ -129,6 +131,7 @@ export class BarFeed implements TopicListener {
 
   /** The market's time is `presentMs`: a bar whose time is over closes although nothing more comes. To be called about once a second. */
   tick(presentMs: number): void {
+    this.#reconsider()
     const until = this.#builder.openUntil
     if (this.#buffer !== null || until === null || until > presentMs - GRACE_MS || this.#topic.state !== 'live') return
     // No further than this bar: a broker's time that jumped ahead must not make what comes next late.
@@ -138,6 +141,7 @@ export class BarFeed implements TopicListener {
   }
 
   trade(trade: Trade): void {
+    if (this.#leftOut !== null) this.#reconsider()
     if (this.#buffer !== null) {
       this.#keep(trade)
       return
@@ -147,6 +151,7 @@ export class BarFeed implements TopicListener {
   }
 
   bar(bar: Bar): void {
+    if (this.#leftOut !== null) this.#reconsider()
     if (this.#buffer !== null) {
       this.#keep(bar)
       return
@@ -227,6 +232,7 @@ export class BarFeed implements TopicListener {
     this.#builder = this.#newBuilder()
     this.#late = 0
     this.#isOddLogged = false
+    this.#leftOut = null
     if (this.#closed !== null) this.#builder.closeUntil(this.#closed.end)
     if (this.plan.live === null) {
       // The minute in which trades began to come is known in part only, and its bar is taken from history once it closes.
@@ -264,7 +270,14 @@ export class BarFeed implements TopicListener {
     this.#foreseen = this.#source.presentMs() + AHEAD_MS
     if (at < this.#foreseen) return true
     this.#logOdd('a broker told of the future; left out', at)
+    this.#leftOut = Math.min(this.#leftOut ?? at, at)
     return false
+  }
+
+  /** What was left out was true after all: the broker's time had gone on faster than ours, and only now tells so. History has it. */
+  #reconsider(): void {
+    if (this.#leftOut === null || this.#buffer !== null || this.#topic.state !== 'live') return
+    if (this.#leftOut < this.#source.presentMs() + AHEAD_MS) void this.#recover()
   }
 
   /** Once, and again after the next recovery: it may be so for every trade. */

@@ -1,5 +1,4 @@
 /** Synthetic futures: the months of a root are one walk's prices, each with its own cost of carry. */
-import { dateAtInstant } from '@trunkline/core/domain/calendar/index'
 import type { Micros } from '../../engine/types.ts'
 import { daysOf } from '../day-starts.ts'
 import { futureSymbol, hasMonth, lastTradeOf, monthsAt, monthText, parseFutureSymbol } from '../futures/months.ts'
@@ -127,9 +126,4 @@ export function derivationOf(
 /** Whether the month is listed at an instant. */
 export function isListed({ root, instrument, lastTradeAt }: FutureMonth, at: Micros): boolean {
   return lastTradeAt > at && instrument.future !== undefined && monthsAt(root, at).includes(instrument.future.month)
-}
-
-/** The date of an instant in New York. */
-export function dateOf(at: Micros): string {
-  return dateAtInstant(at / 1_000, NEW_YORK)
 }

@@ -57,7 +57,6 @@ interface Scheduled {
 export class OptionContract {
   readonly instrument: Instrument
   readonly lastTradeAt: Micros
-  readonly expiration: string
   readonly source: OptionSource
   readonly #right: 'call' | 'put'
   readonly #strike: number
@@ -75,7 +74,6 @@ export class OptionContract {
   constructor({ instrument, option, source, session }: OptionParts) {
     this.instrument = instrument
     this.lastTradeAt = option.lastTradeAt
-    this.expiration = option.expiration
     this.source = source
     this.#right = option.right
     this.#strike = Number(option.strike)

@@ -2,7 +2,7 @@
 import { midnight } from '@trunkline/core/domain/calendar/index'
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { Micros } from '../../engine/types.ts'
-import { type CalendarChoice, NEW_YORK } from '../hours.ts'
+import { type CalendarChoice, NEW_YORK, newYorkDate } from '../hours.ts'
 import { optionInstrument } from '../instruments.ts'
 import { expirationsOn, isExpiration, lastTradeOf } from '../options/expirations.ts'
 import { intrinsic, type Terms, worth } from '../options/greeks.ts'
@@ -10,7 +10,6 @@ import { type OptionName, optionSymbol, STRIKE_UNITS, strikeText } from '../opti
 import type { Instrument } from '../types.ts'
 import { keyOf } from './chance.ts'
 import { text, worthOf } from './ladder.ts'
-import { dateOf } from './months.ts'
 import { type Smile, Surface, volatilityAt } from './surface.ts'
 import type { SyntheticSymbol } from './symbol.ts'
 import { FINE_DAYS, RATE, STRIKES_A_SIDE, type Underlying } from './underlyings.ts'
@@ -128,13 +127,13 @@ export class OptionSource {
 
   /** `YYYY-MM-DD`, ascending: those that still trade. */
   expirations(at: Micros): readonly string[] {
-    return expirationsOn(dateOf(at)).filter(expiration => (lastTradeOf(expiration) ?? 0) > at)
+    return expirationsOn(newYorkDate(at)).filter(expiration => (lastTradeOf(expiration) ?? 0) > at)
   }
 
   /** The chain's contracts: strikes around the day's first price, the same all day unless the underlying is moved by hand. */
   chain(expiration: string, at: Micros): readonly Instrument[] {
     if (!this.expirations(at).includes(expiration)) return []
-    const day = midnight(dateOf(at), NEW_YORK) * 1_000
+    const day = midnight(newYorkDate(at), NEW_YORK) * 1_000
     const moved = (this.#base.shiftAt(at) - this.#base.shiftAt(day)) * this.facts.ratio
     const first = ((this.centsAtMinute(day) + moved) * STRIKE_UNITS) / CENTS
     const { step: fine, coarseStep, strikeMin, strikeMax, symbol: underlying } = this.facts

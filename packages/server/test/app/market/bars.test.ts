@@ -223,3 +223,21 @@ test('a backfill on a long weekend has the bars before it, however few are asked
   stage.broker.history.set('SPY 1m', past)
   for (const backfill of [1, 2, 3]) assert.deepEqual((await stage.watch({ ...BARS, backfill })).closed, past.slice(-backfill))
 })
+
+test('what a broker told of before it said that its time had jumped is taken from history', async () => {
+  for (const isFollowed of [true, false]) {
+    const stage = new Stage(OWN)
+    const told = await stage.watch(BARS)
+    const topic = stage.broker.topic('bars', 'SPY')
+    topic.bar(bar(NOON, '1', false))
+    const past = Array.from({ length: 30 }, (_, minute) => bar(NOON + minute * MINUTE, '1'))
+    stage.broker.history.set('SPY 1m', past)
+    for (const each of past) topic.bar(each)
+    stage.broker.nowMs += 30 * MINUTE
+    if (isFollowed) topic.bar(bar(NOON + 30 * MINUTE, '1', false))
+    else await stage.pass(1_000)
+    await stage.clock.advance(250)
+    assert.deepEqual(told.closed, past)
+    assert.equal(told.bars.at(-1)?.closed, !isFollowed)
+  }
+})
