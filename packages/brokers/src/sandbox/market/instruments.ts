@@ -25,18 +25,13 @@ const CALENDARS: Readonly<Record<string, TradingCalendar>> = {
   always_utc: continuousCalendar()
 }
 
-/** Options that are settled in cash are those on indexes, and trade longer. */
-const INDEX_OPTIONS = usOptionCalendar('index')
-
 /** `{"instrument": …}`. @throws Malformed also when it is another one than was asked for. */
 export function parseInstrument(answer: Wire, asked: string): MarketInstrument {
   const wire = nested(answer, 'instrument')
   const symbol = text(wire, 'symbol')
   if (symbol !== asked) throw new Malformed('symbol', `the one asked for, ${asked}`, symbol)
   const instrument = member(wire, 'class', CLASSES)
-  const calendar = member(wire, 'hours', CALENDARS)
-  const isIndexOption = calendar === CALENDARS.us_option && member(nested(wire, 'option'), 'settlement', { physical: false, cash: true })
-  return { symbol, instrument, calendar: isIndexOption ? INDEX_OPTIONS : calendar }
+  return { symbol, instrument, calendar: member(wire, 'hours', CALENDARS) }
 }
 
 interface Remembered {

@@ -49,7 +49,7 @@ test('each class of symbol has the calendar of its hours', async () => {
     'STK continuous America/New_York',
     'CRYPTO continuous UTC',
     'OPT us-option America/New_York',
-    'OPT us-index-option America/New_York',
+    'OPT us-option America/New_York',
     'FUT cme-equity-index America/New_York'
   ])
   assert.ok(house.requests.includes('/api/v1/instruments/BTC%2FUSD'))
