@@ -84,10 +84,10 @@ export class MarketClient implements AsyncDisposable {
   }
 
   /** Sends a message with a request id of its own, unless it has one, and gives the answer that carries it. */
-  async ask(message: Body): Promise<Body> {
+  async ask(message: Body, limitMs = PATIENCE_MS): Promise<Body> {
     const asked = { request_id: this.name(), ...message }
     this.begin(asked)
-    return this.answer(asked.request_id)
+    return this.answer(asked.request_id, limitMs)
   }
 
   /** Sends a request without waiting. */
@@ -97,8 +97,8 @@ export class MarketClient implements AsyncDisposable {
   }
 
   /** The answer to a request. */
-  async answer(requestId: string): Promise<Body> {
-    await this.until(() => (this.#answers.get(requestId)?.length ?? 0) > 0, `${requestId} is answered`)
+  async answer(requestId: string, limitMs = PATIENCE_MS): Promise<Body> {
+    await this.until(() => (this.#answers.get(requestId)?.length ?? 0) > 0, `${requestId} is answered`, limitMs)
     return this.#answers.get(requestId)?.shift()
   }
 

@@ -1,7 +1,7 @@
 // The past: snapshots in every interval, each equal to the smaller bars it is made of; and the bars of each part of the trading day.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { assertBars, assertJoined, type Candle, candle, closedOf, grouped, inNewYork, iso, msOf, newYork, past } from './market-bars.ts'
+import { assertJoined, type Candle, candle, closedOf, grouped, inNewYork, iso, msOf, newYork, past } from './market-bars.ts'
 import { MarketStage, type Viewer } from './market-stage.ts'
 
 const MINUTE = 60_000
@@ -56,28 +56,6 @@ describe('past bars', () => {
       assert.equal((await ask(symbol, '1m', end - 100 * 365 * DAY)).error_code, 'invalid_request')
     }
     await client.quiet()
-  })
-
-  test('a backfill longer than history gives what there is', async () => {
-    await using client = await viewer.session()
-    for (const [symbol, interval, count, session, least] of [
-      ['SPY', '1y', 100, 'BrokerDefault', 20],
-      ['SPY', '1M', 5_000, 'BrokerDefault', 240],
-      ['SPY', '1w', 5_000, 'BrokerDefault', 1_000],
-      ['BTC/USD', '1y', 100, 'BrokerDefault', 20],
-      // Made of so many smaller bars that not all of them are read.
-      ['SPY', '1y', 40, 'USEqCore', 3]
-    ] as const) {
-      const what = `${count} of ${interval} of ${symbol} in ${session}`
-      const reply = await client.ask({ action: 'subscribe', channel: 'bars', symbol, interval, session, backfill_nbars: count })
-      assert.equal(reply.type, 'subscription_success', `${what}: ${JSON.stringify(reply)}`)
-      await client.updated(reply.sub_id, least, 60_000)
-      await client.quiet()
-      const bars = closedOf(client, reply.sub_id)
-      assertBars(bars, what)
-      assert.ok(bars.length >= least && bars.length < count, `${bars.length}, ${what}`)
-      await client.unsubscribe(reply.sub_id)
-    }
   })
 
   test('a window far beyond what is known is answered with what is known, or refused as invalid', async () => {

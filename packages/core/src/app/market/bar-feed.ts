@@ -21,6 +21,14 @@ export interface BarFeedDeps {
   readonly meter: Meter
 }
 
+export interface BarFeedParts {
+  readonly source: MarketSource
+  readonly history: History
+  readonly topic: SharedTopic
+  /** Reads history when it is the feed's turn: after a loss all feeds of a connection want to. */
+  readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>
+}
+
 /** At least so long between two states of an open bar, in milliseconds. */
 const OPEN_EVERY_MS = 250
 /** Closed bars remembered for who joins while one closes. */
@@ -47,6 +55,7 @@ export class BarFeed implements TopicListener {
   readonly #source: MarketSource
   readonly #history: History
   readonly #topic: SharedTopic
+  readonly #inTurn: BarFeedParts['inTurn']
   #listeners: readonly BarListener[] = []
   #builder: BarBuilder
   #recent: Bar[] = []
@@ -72,16 +81,13 @@ export class BarFeed implements TopicListener {
   #late = 0
   #isOver = false
 
-  constructor(
-    deps: BarFeedDeps,
-    plan: BarPlan,
-    parts: { readonly source: MarketSource; readonly history: History; readonly topic: SharedTopic }
-  ) {
+  constructor(deps: BarFeedDeps, plan: BarPlan, parts: BarFeedParts) {
     this.#deps = deps
     this.plan = plan
     this.#source = parts.source
     this.#history = parts.history
     this.#topic = parts.topic
+    this.#inTurn = parts.inTurn
     this.#builder = this.#newBuilder()
     // Nobody waits for a feed that is given up before it is ready.
     this.#ready.promise.catch(() => undefined)
@@ -182,7 +188,7 @@ export class BarFeed implements TopicListener {
       try {
         const askedAt = this.#deps.clock.monotonicMs()
         const believed = this.#source.presentMs()
-        const past = await this.#missing(believed)
+        const past = await this.#inTurn(() => this.#missing(believed))
         // The answers tell the broker's time anew.
         const learnt = this.#source.presentMs() - (this.#deps.clock.monotonicMs() - askedAt)
         if (recovery === this.#recovery) this.#takeUp(past, Math.max(believed, learnt) + BEHIND_MS)

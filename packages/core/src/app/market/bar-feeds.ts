@@ -3,12 +3,14 @@ import type { Bar } from '../../domain/market/records.ts'
 import type { Session } from '../../domain/vocabulary.ts'
 import type { MarketDataCapabilities } from '../../ports/broker.ts'
 import type { MarketInstrument, MarketSource, Topic } from '../../ports/market.ts'
+import { Turns } from '../mirror/turns.ts'
 import { within } from '../within.ts'
 import { BarFeed, type BarFeedDeps } from './bar-feed.ts'
 import { type BarPlan, barPlan } from './bar-plan.ts'
 import { BarWatch } from './bar-watch.ts'
 import type { History } from './history.ts'
 import { MarketRefusal } from './refusal.ts'
+import type { SharedTopic } from './shared-topic.ts'
 import type { Topics } from './topics.ts'
 import type { Watch } from './watcher.ts'
 
@@ -26,11 +28,14 @@ export interface BarFeedsParts {
   readonly history: History
 }
 
+/** Feeds of a connection that read history at once, and how long one may keep its turn. */
+const RECOVERIES = { atOnce: 4, ms: 15_000 }
 /** How long the first bars are waited for. */
 const READY_MS = 10_000
 
 interface Entry {
   readonly feed: Promise<BarFeed>
+  readonly isRefused: () => boolean
   users: number
 }
 
@@ -40,9 +45,12 @@ export class BarFeeds {
   readonly #parts: BarFeedsParts
   readonly #entries = new Map<string, Entry>()
   readonly #running = new Set<BarFeed>()
+  readonly #turns: Turns<'recovery'>
+  readonly #stopping = new AbortController()
 
   constructor(deps: BarFeedDeps, parts: BarFeedsParts) {
     this.#deps = deps
+    this.#turns = new Turns(deps.clock, RECOVERIES)
     this.#parts = parts
   }
 
@@ -50,7 +58,9 @@ export class BarFeeds {
   async watch({ instrument, interval, session, backfill }: BarsAsked): Promise<Watch> {
     const plan = barPlan(instrument, interval, session, this.#parts.marketData)
     const key = `${plan.symbol} ${canonicalInterval(plan.clock.interval)} ${session}`
-    const entry = this.#entries.get(key) ?? this.#open(key, plan)
+    const known = this.#entries.get(key)
+    // What the broker has refused meanwhile may be had again.
+    const entry = known === undefined || known.isRefused() ? this.#open(key, plan) : known
     entry.users += 1
     const leave = () => this.#leave(key, entry)
     try {
@@ -70,6 +80,7 @@ export class BarFeeds {
   }
 
   end(): void {
+    this.#stopping.abort(new Error('the market was given up'))
     for (const feed of this.#running) feed.end()
     this.#running.clear()
     this.#entries.clear()
@@ -79,12 +90,15 @@ export class BarFeeds {
     const { source, topics, history } = this.#parts
     const { symbol, live } = plan
     const topic: Topic = live === null ? { channel: 'trades', symbol } : { channel: 'bars', symbol, interval: live.word }
+    let joinedTopic: SharedTopic | null = null
     const feed = topics.join(topic).then(joined => {
-      const running = new BarFeed(this.#deps, plan, { source, history, topic: joined })
+      joinedTopic = joined
+      const inTurn = <T>(read: () => Promise<T>) => this.#turns.take('recovery', read, this.#stopping.signal)
+      const running = new BarFeed(this.#deps, plan, { source, history, topic: joined, inTurn })
       this.#running.add(running)
       return running
     })
-    const entry: Entry = { feed, users: 0 }
+    const entry: Entry = { feed, isRefused: () => joinedTopic?.state === 'refused', users: 0 }
     this.#entries.set(key, entry)
     return entry
   }

@@ -2,9 +2,10 @@ import { BarBuilder } from '../../domain/market/bar-builder.ts'
 import { canonicalInterval } from '../../domain/market/interval.ts'
 import type { Bar } from '../../domain/market/records.ts'
 import { epochMs, type Timestamp } from '../../domain/timestamp.ts'
-import { BrokerFault, type MarketDataCapabilities } from '../../ports/broker.ts'
+import type { MarketDataCapabilities } from '../../ports/broker.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { MarketInstrument, MarketSource } from '../../ports/market.ts'
+import { limited } from '../limited.ts'
 import type { Timing } from '../timing.ts'
 import { type BarPlan, type BaseBars, barPlan, withinCalendar } from './bar-plan.ts'
 import { MarketRefusal } from './refusal.ts'
@@ -26,6 +27,8 @@ export const SNAPSHOT_BARS_MAX = 50_000
 const BASE_BARS_MAX = 250_000
 /** Of the broker's bars that one step of a backfill may read: who asks for it waits, and so does the rest of its session. */
 const LOOK_BACK_BARS_MAX = 120_000
+/** A backfill that has taken so long begins with what it has found. */
+const LOOK_BACK_MS = 15_000
 /** A backfill looks further back so often, each time so much further, because markets close and symbols do not trade in every bar. */
 const STEPS_MAX = 6
 const STEP = 3
@@ -89,6 +92,8 @@ export class History {
    */
   async last(plan: BarPlan, count: number, presentMs: number): Promise<readonly Bar[]> {
     const { unit, count: units } = plan.clock.interval
+    const { clock } = this.#deps
+    const patientUntil = clock.monotonicMs() + LOOK_BACK_MS
     let found: readonly Bar[] = []
     let before = presentMs
     let upTo = presentMs + AHEAD_MS
@@ -101,7 +106,11 @@ export class History {
       // The market was closed for so long: further back it was not.
       if (from >= upTo) continue
       const earlier: Bar[] = []
-      for await (const page of this.read(plan, from, upTo)) for (const bar of page) if (bar.closed) earlier.push(bar)
+      for await (const page of this.read(plan, from, upTo)) {
+        for (const bar of page) if (bar.closed) earlier.push(bar)
+        // Half a step would leave a gap, so what there is of it is left out.
+        if (clock.monotonicMs() > patientUntil) return found.slice(-count)
+      }
       found = [...earlier, ...found]
       before = Math.min(from, before)
       upTo = before
@@ -125,14 +134,17 @@ export class History {
     const pages = this.#source.bars(request, over.signal)[Symbol.asyncIterator]()
     try {
       for (;;) {
-        const late = this.#deps.clock.alarm(PAGE_MS, () => over.abort(new BrokerFault('unreachable', 'the broker’s bars took too long')))
-        const { done, value } = await pages.next().finally(() => late[Symbol.dispose]())
+        const { done, value } = await limited(this.#deps.clock, PAGE_MS, signal => {
+          signal.addEventListener('abort', () => over.abort(signal.reason), { once: true })
+          return pages.next()
+        })
         if (done === true) return
         yield value
       }
     } finally {
       over.abort()
-      await pages.return?.()
+      // A source that does not heed its signal is waited for by nobody.
+      pages.return?.().catch(() => undefined)
     }
   }
 

@@ -18,6 +18,7 @@ interface Entry {
 }
 
 const TICK_MS = 1_000
+const TICK_LATE_MS = 2_000
 
 /** The node's market data: one feed for each connection that somebody watches. */
 export class Markets {
@@ -145,7 +146,10 @@ export class Markets {
     const { clock } = this.#deps
     const { signal } = this.#stopping
     while (!signal.aborted) {
+      const begun = clock.monotonicMs()
       await clock.sleep(TICK_MS, signal).catch(() => undefined)
+      // After a stall what has come meanwhile is heard before any bar is closed for want of news.
+      if (clock.monotonicMs() - begun > TICK_LATE_MS) continue
       if (!signal.aborted) for (const entry of this.#entries.values()) this.#tickOne(entry)
     }
   }

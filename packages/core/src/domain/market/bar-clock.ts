@@ -44,7 +44,7 @@ export interface BarClock {
   before(instant: number): number | null
   /**
    * At least as many as bars begin in [fromMs, toMs), and cheap however long that is: exact for minutes and days in a market that
-   * never closes in UTC, and for every window of up to 400 days; beyond that every weekday counts as a full trading day.
+   * never closes in UTC, and for every window of up to 60 days; beyond that every weekday counts as a full trading day.
    */
   countAtMost(fromMs: number, toMs: number): number
 }

@@ -2,7 +2,7 @@
 import type { SessionWindows } from './sessions.ts'
 
 /** Windows of up to this many days are counted date by date: some milliseconds at worst. */
-export const EXACT_DAYS_MAX = 400
+export const EXACT_DAYS_MAX = 60
 
 const DAY = 86_400_000
 

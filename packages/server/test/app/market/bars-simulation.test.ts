@@ -8,8 +8,8 @@ import { SeededChance } from '@trunkline/testkit/chance'
 import { LateMarket } from './late-market.ts'
 import { MINUTE, Stage, Told, trade } from './stage.ts'
 
-const SEEDS = Number(process.env.SEEDS ?? 12)
-const FIRST = Number(process.env.FIRST_SEED ?? 1)
+const SEEDS = Number(process.env.TRUNKLINE_BARS_SEEDS ?? 12)
+const FIRST = Number(process.env.TRUNKLINE_BARS_FIRST_SEED ?? 1)
 /** A Monday, fifteen minutes before the exchanges open. */
 const START = Date.UTC(2026, 0, 5, 14, 15)
 /** Clocks differ by so much. */
