@@ -29,9 +29,9 @@ export class MarketClient implements AsyncDisposable {
   /** Messages that answer no request, or none that can be named. */
   readonly notices: Body[] = []
   heard = 0
+  /** Called with each message the moment it comes. */
+  onMessage: (message: Body) => void = () => undefined
   lastText = ''
-  /** Called with each update the moment it comes. */
-  onUpdate: (update: Update) => void = () => undefined
   readonly #socket: WebSocket
   readonly #judges: boolean
   readonly #answers = new Map<string, Body[]>()
@@ -213,6 +213,7 @@ export class MarketClient implements AsyncDisposable {
     this.heard += 1
     this.lastText = text
     const message: Body = isBinary ? null : parsed(text)
+    this.onMessage(message)
     const wrong = isUpdate(message) ? this.#update(message) : this.#reply(message)
     if (wrong !== null) this.#fault ??= new Error(`not what is promised: ${text.slice(0, 1_000)}\n${wrong}`)
     this.#tell()
@@ -222,9 +223,7 @@ export class MarketClient implements AsyncDisposable {
     const subscription = this.#subscriptions.get(message.sub_id)
     if (subscription === undefined) return `an update of ${message.sub_id}, which this session is not subscribed to`
     if (this.#over.has(message.sub_id)) return 'an update after the end of its subscription'
-    const update = { message, atMs: performance.now() }
-    subscription.updates.push(update)
-    this.onUpdate(update)
+    subscription.updates.push({ message, atMs: performance.now() })
     return this.#judges ? updateComplaint(subscription.channel, message, subscription.greeks) : null
   }
 

@@ -4,7 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Body } from './api.ts'
 
-/** The messages of `/asyncapi.json` that the service sends. */
+/** The messages of `/asyncapi.json` that the service sends on the broker stream. */
 export class StreamContract {
   readonly #byType: ReadonlyMap<string, ValidateFunction>
 
@@ -20,7 +20,10 @@ export class StreamContract {
     const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { decimal: /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/ } })
     addFormats.default(ajv)
     ajv.addSchema({ ...document, $id: 'stream' })
-    const sent = Object.entries<Body>(document.components.messages).filter(([, message]) => wordOf(document, message) !== undefined)
+    const channel = Object.values<Body>(document.channels).find(({ address }) => address === '/stream')
+    const sent = Object.keys(channel.messages)
+      .map((name): [string, Body] => [name, document.components.messages[name]])
+      .filter(([, message]) => wordOf(document, message) !== undefined)
     return new StreamContract(
       new Map(
         sent.map(([name, message]) => [

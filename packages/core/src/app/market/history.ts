@@ -27,8 +27,9 @@ export const SNAPSHOT_BARS_MAX = 50_000
 const BASE_BARS_MAX = 250_000
 /** Of the broker's bars that one step of a backfill may read: who asks for it waits, and so does the rest of its session. */
 const LOOK_BACK_BARS_MAX = 120_000
-/** A backfill that has taken so long begins with what it has found. */
-const LOOK_BACK_MS = 15_000
+/** A backfill that takes longer is given up: with fewer bars than there are nobody could tell what is missing. */
+const LOOK_BACK_MS = 20_000
+const TOO_SLOW = 'The broker takes too long for so many past bars; ask for fewer, or again in a few seconds.'
 /** A backfill looks further back so often, each time so much further, because markets close and symbols do not trade in every bar. */
 const STEPS_MAX = 6
 const STEP = 3
@@ -108,8 +109,7 @@ export class History {
       const earlier: Bar[] = []
       for await (const page of this.read(plan, from, upTo)) {
         for (const bar of page) if (bar.closed) earlier.push(bar)
-        // Half a step would leave a gap, so what there is of it is left out.
-        if (clock.monotonicMs() > patientUntil) return found.slice(-count)
+        if (clock.monotonicMs() > patientUntil) throw new MarketRefusal('broker_unavailable', TOO_SLOW)
       }
       found = [...earlier, ...found]
       before = Math.min(from, before)
