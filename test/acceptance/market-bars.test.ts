@@ -51,9 +51,9 @@ describe('bars', () => {
       const opens = client.updates(bars).filter(({ message }) => message.st === 'o')
       assert.ok(opens.length >= 6, 'open bars are told as they change')
       for (const [index, { atMs }] of opens.entries()) {
-        const later = opens[index + 8]
-        // Eight steps of a quarter of a second, less what the way to here may vary.
-        if (later !== undefined) assert.ok(later.atMs - atMs > 1_700, `nine open bars within ${later.atMs - atMs} ms`)
+        const later = opens[index + 20]
+        // Twenty steps of a quarter of a second, less what a busy machine may hold back on the way to here.
+        if (later !== undefined) assert.ok(later.atMs - atMs > 3_000, `twenty-one open bars within ${later.atMs - atMs} ms`)
       }
       const closed = closedOf(client, bars)
       assertJoined(closed, MINUTE, symbol)
