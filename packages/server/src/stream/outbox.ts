@@ -1,4 +1,4 @@
-import { fragments, framedBytes } from './frame.ts'
+import { fragments, framed, framedBytes } from './frame.ts'
 import type { Turns } from './turns.ts'
 
 /** What may wait for one reader, and for all of them. */
@@ -49,6 +49,8 @@ export class Outbox {
   #stalledSince: number | null = null
   #isClosed = false
   #wasBehind = false
+  /** Whether there may be messages among the frames. */
+  #hasTexts = false
   #idle: (() => void)[] | null = null
 
   constructor(sink: Sink, turns: Turns, limits: OutboxLimits) {
@@ -75,18 +77,22 @@ export class Outbox {
 
   /** A message in ASCII. One that is longer than a write goes out in pieces, so that a slow reader is seen to take it. */
   text(message: string): void {
-    if (message.length <= WRITE_BYTES) {
-      this.push(message)
+    if (message.length > WRITE_BYTES) {
+      for (const fragment of fragments(message, WRITE_BYTES)) this.push(fragment)
       return
     }
-    for (const fragment of fragments(message, WRITE_BYTES)) this.push(fragment)
+    this.#hasTexts = true
+    this.#queue(message, framedBytes(message.length))
   }
 
-  push(frame: Entry): void {
+  push(frame: Uint8Array): void {
+    this.#queue(frame, frame.byteLength)
+  }
+
+  #queue(entry: Entry, bytes: number): void {
     if (this.#isClosed) return
     if (this.#frames === EMPTY) this.#frames = []
-    this.#frames.push(frame)
-    const bytes = sizeOf(frame)
+    this.#frames.push(entry)
     this.#bytes += bytes
     if (this.#stalledSince === null) {
       if (!this.#isDue) {
@@ -161,7 +167,9 @@ export class Outbox {
     const batch = count === this.#frames.length ? this.#frames : this.#frames.slice(0, count)
     this.#frames = count === this.#frames.length ? EMPTY : this.#frames.slice(count)
     this.#bytes -= bytes
-    if (this.#sink.write(this.#turns.gathered(batch, bytes)) || this.#isClosed) return
+    const piece = isOfFrames(batch, this.#hasTexts) ? this.#turns.gathered(batch, bytes) : framed(batch, bytes)
+    if (this.#frames === EMPTY) this.#hasTexts = false
+    if (this.#sink.write(piece) || this.#isClosed) return
     this.#stalledSince = this.#turns.stall(this, this.#bytes)
   }
 
@@ -182,6 +190,11 @@ export class Outbox {
 
 /** Shared by all outboxes that are empty, and never written to. */
 const EMPTY: Entry[] = []
+
+/** Frames that are shared with other readers are gathered once for all of them; messages are for one reader. */
+function isOfFrames(_batch: readonly Entry[], hasTexts: boolean): _batch is readonly Uint8Array[] {
+  return !hasTexts
+}
 
 function sizeOf(entry: Entry): number {
   return typeof entry === 'string' ? framedBytes(entry.length) : entry.byteLength

@@ -1,5 +1,4 @@
-import { framed } from './frame.ts'
-import type { Entry, Outbox, OutboxLimits } from './outbox.ts'
+import type { Outbox, OutboxLimits } from './outbox.ts'
 
 /** Runs `work` once, when the present turn of the event loop has done everything else. */
 export type Schedule = (work: () => void) => void
@@ -13,7 +12,7 @@ export class Turns {
   #spare: Outbox[] = []
   readonly #stalled = new Set<Outbox>()
   #waitingBytes = 0
-  #lastBatch: readonly Entry[] = []
+  #lastBatch: readonly Uint8Array[] = []
   #lastBytes: Uint8Array | null = null
 
   constructor(limits: OutboxLimits, monotonicMs: () => number, schedule: Schedule = setImmediate) {
@@ -39,14 +38,12 @@ export class Turns {
    * The frames as one piece. Readers of the same users are often owed the very same frames, so the last piece is kept for the next of them:
    * copying is most of what a delivery costs.
    */
-  gathered(batch: readonly Entry[], bytes: number): Uint8Array {
+  gathered(batch: readonly Uint8Array[], bytes: number): Uint8Array {
     const [only] = batch
-    // Messages are for one reader, so nobody else is owed the same.
-    if (typeof only === 'string') return framed(batch, bytes)
     if (batch.length === 1 && only !== undefined) return only
     if (this.#lastBytes !== null && isSame(batch, this.#lastBatch)) return this.#lastBytes
     this.#lastBatch = batch
-    this.#lastBytes = framed(batch, bytes)
+    this.#lastBytes = Buffer.concat(batch, bytes)
     return this.#lastBytes
   }
 
@@ -92,7 +89,7 @@ export class Turns {
   }
 }
 
-function isSame(a: readonly Entry[], b: readonly Entry[]): boolean {
+function isSame(a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean {
   if (a.length !== b.length) return false
   for (let index = 0; index < a.length; index += 1) if (a[index] !== b[index]) return false
   return true
