@@ -173,7 +173,7 @@ test('a service that stops ends what an operator waits for, and says that it can
     alarm: (ms: number, ring: () => void) => clock.alarm(ms, ring),
     sleep: (_: number, signal?: AbortSignal) => {
       asleep.resolve()
-      return new Promise<void>((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+      return untilAborted(signal)
     }
   }
   const { channel } = await channelIn(context, dataDir, adminOver(store, keysIn(dataDir), { clock: slow }))
@@ -193,12 +193,10 @@ test('an operator who goes away stops the work they asked for', async context =>
     monotonicMs: () => clock.monotonicMs(),
     alarm: (ms: number, ring: () => void) => clock.alarm(ms, ring),
     sleep: (_: number, signal?: AbortSignal) =>
-      new Promise<void>((_resolve, reject) =>
-        signal?.addEventListener('abort', () => {
-          ended = signal.reason
-          reject(signal.reason)
-        })
-      )
+      untilAborted(signal).catch(reason => {
+        ended = reason
+        throw reason
+      })
   }
   await channelIn(context, dataDir, adminOver(store, keysIn(dataDir), { clock: slow }))
   const gone = new AbortController()
@@ -209,6 +207,14 @@ test('an operator who goes away stops the work they asked for', async context =>
   await aborted
   await until(() => ended instanceof AdminRefused, 'the service noticed')
 })
+
+/** A sleep that only its signal ends, which may have come before it. */
+function untilAborted(signal?: AbortSignal): Promise<void> {
+  return new Promise((_resolve, reject) => {
+    if (signal?.aborted === true) reject(signal.reason)
+    else signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
 
 function ask(socketPath: string, method: string, path: string, body: string): Promise<string> {
   return new Promise((resolve, reject) => {
