@@ -51,7 +51,7 @@ test('a leak of memory or of descriptors that goes on is not flat, whatever the 
     const opening = readings(
       new Chance(seed),
       () => 0,
-      share => 160 * share
+      share => 40 * share
     )
     assert.ok(!verdictOf(opening).isFlat, `seed ${seed}: descriptors`)
   }

@@ -8,8 +8,13 @@ const BYTES_PER_ORDER = 6 * 1024
 /** The embedded database, in the same process, keeps the pages that an order, its events and its audit entries are on, as far as its buffers go. */
 const RESIDENT_BYTES_PER_ORDER = 20 * 1024
 
-/** Streams that are opened again all at once read side by side, and leave as many idle connections to the broker behind for a while. */
+const DESCRIPTORS = 4
+/**
+ * Streams that are opened again all at once read side by side, and leave as many idle connections to the broker behind for a while. A soak that
+ * is not longer than that while cannot tell them from a leak.
+ */
 const DESCRIPTORS_IDLE = 40
+const WHILE_MS = 300_000
 
 /** What each series may rise by over the second half: a share of its level, something on top, and what new orders may hold. */
 const RULES = [
@@ -37,7 +42,7 @@ const RULES = [
     what: 'open descriptors',
     unit: '',
     share: 0.05,
-    slack: DESCRIPTORS_IDLE,
+    slack: DESCRIPTORS,
     perOrder: 0,
     // Streams that were dropped are opened again: what rises to where it was before is no leak.
     comesBack: true,
@@ -55,9 +60,11 @@ export interface Verdict {
 export function verdictOf(readings: readonly Reading[]): Verdict {
   const orders = secondHalf(readings.map(({ atMs, orders }) => ({ atMs, value: orders }))).map(({ value }) => Math.min(value, ORDERS_KEPT))
   const added = (orders.at(-1) ?? 0) - (orders[0] ?? 0)
+  const lastedMs = (readings.at(-1)?.atMs ?? 0) - (readings[0]?.atMs ?? 0)
+  const descriptors = lastedMs < WHILE_MS ? DESCRIPTORS_IDLE : DESCRIPTORS
   const judged = RULES.map(({ what, unit, share, slack, perOrder, comesBack, scale, of }) => {
     const samples = readings.map(reading => ({ atMs: reading.atMs, value: of(reading) }))
-    const trend = trendOf(samples, share, slack + perOrder * added)
+    const trend = trendOf(samples, share, (comesBack ? descriptors : slack) + perOrder * added)
     const isFlat = trend.isFlat || (comesBack && isNoHigher(samples, trend))
     const amount = (value: number) => `${(value / scale).toFixed(1)} ${unit}`.trim()
     const verdict = trend.isFlat ? 'flat' : isFlat ? 'flat: it was as high before' : 'NOT FLAT'
@@ -70,7 +77,7 @@ export function verdictOf(readings: readonly Reading[]): Verdict {
     lines: [
       'Over the second half, by the median slope between all pairs of readings:',
       ...judged.map(({ line }) => line),
-      `  (2 % of memory in use and 2 MB, 5 % of resident memory and 8 MB, 5 % of descriptors and ${DESCRIPTORS_IDLE}; and for each of the ${added} orders`,
+      `  (2 % of memory in use and 2 MB, 5 % of resident memory and 8 MB, 5 % of descriptors and ${descriptors}; and for each of the ${added} orders`,
       `  that were new among the ${ORDERS_KEPT} a service keeps in memory, 6 KB and 20 KB.)`
     ],
     isFlat: judged.every(({ isFlat }) => isFlat)
