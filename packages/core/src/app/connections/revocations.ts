@@ -6,6 +6,8 @@ import { openCredentials } from './credentials.ts'
 
 const BATCH = 20
 const EVERY_MS = 2_000
+/** Whoever uses a login must hear from us that it was removed, before the broker ends it under them. */
+const GRACE_MS = 5_000
 const REVOKE_MS = 10_000
 const GIVE_UP_AFTER_MS = 7 * 24 * 3_600_000
 const PAUSE_MAX_MS = 3_600_000
@@ -37,7 +39,8 @@ export class Revocations {
       await this.#deps.clock.sleep(EVERY_MS, signal).catch(() => undefined)
       if (signal.aborted) return
       try {
-        for (const due of await this.#deps.store.connections.dueRevocations(this.#deps.clock.now(), BATCH)) await this.#revoke(due)
+        const before = timestampOfMs(epochMs(this.#deps.clock.now()) - GRACE_MS)
+        for (const due of await this.#deps.store.connections.dueRevocations(before, BATCH)) await this.#revoke(due)
       } catch (cause) {
         this.#deps.log.warn('revocations wait for the store', { cause })
       }
