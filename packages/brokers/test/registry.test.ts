@@ -4,8 +4,9 @@ import { test } from 'node:test'
 import { type BrokerSettings, brokers } from '../src/registry.ts'
 import { systemClock } from './support/clocks.ts'
 import { MemoryLog } from './support/log.ts'
+import { MemoryMeter } from './support/meter.ts'
 
-const DEPS = { clock: systemClock, fraction: () => 0.5, log: new MemoryLog() }
+const DEPS = { clock: systemClock, fraction: () => 0.5, log: new MemoryLog(), meter: new MemoryMeter() }
 const ALL: BrokerSettings = { ...DEPS, sandbox: { baseUrl: 'http://127.0.0.1:1', clientId: 'us', clientSecret: 'secret' } }
 
 test('a broker without settings is not offered', async () => {
@@ -30,7 +31,8 @@ test('the login page is where browsers see it, not where we reach it', async () 
     sandbox: { baseUrl: 'http://sandbox:8090', publicUrl: 'https://sandbox.example.com', clientId: 'us', clientSecret: 'x' }
   })
   const [sandbox] = all.values()
-  const begun = await sandbox?.login.begin({ redirectUri: 'https://us.example/connect/callback', state: 's', trading: false })
-  assert.equal(sandbox?.login.origin, 'https://sandbox.example.com')
+  assert.ok(sandbox?.login.kind === 'oauth')
+  const begun = await sandbox.login.begin({ redirectUri: 'https://us.example/connect/callback', state: 's', trading: false })
+  assert.equal(sandbox.login.origin, 'https://sandbox.example.com')
   assert.ok(begun?.authorizationUrl.startsWith('https://sandbox.example.com/oauth/auth?'))
 })

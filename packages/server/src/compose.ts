@@ -117,6 +117,7 @@ async function start(
   const offered = brokers({
     clock,
     log,
+    meter,
     fraction: () => ids.fraction(),
     ...(sandboxUrl === null ? {} : { sandbox: { baseUrl: sandboxUrl, clientId: settings.sandboxClientId, clientSecret } })
   })

@@ -3,11 +3,11 @@
 import { epochMs, parseTimestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import {
   BrokerFault,
-  type BrokerLogin,
   type Credentials,
   type LoginAnswer,
   LoginDeclined,
-  type LoginRequest
+  type LoginRequest,
+  type OAuthBrokerLogin
 } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import * as client from 'openid-client'
@@ -34,7 +34,7 @@ export interface OAuthOptions {
   readonly authorizationParameters?: Readonly<Record<string, string>>
 }
 
-export interface OAuthLogin extends BrokerLogin {
+export interface OAuthLogin extends OAuthBrokerLogin {
   /** @throws BrokerFault; `credentials_rejected` when the broker refused the refresh token itself. */
   refresh(credentials: Credentials, signal: AbortSignal): Promise<Credentials>
 }
@@ -44,6 +44,7 @@ const SINGLE = ['code', 'state', 'iss', 'error']
 
 export function oauthLogin(options: OAuthOptions): OAuthLogin {
   return {
+    kind: 'oauth',
     origin: new URL(options.authorizationEndpoint).origin,
     begin: request => begin(options, request),
     complete: (answer, signal) => complete(options, answer, signal),

@@ -38,6 +38,7 @@ export const SANDBOX_CAPABILITIES = {
   notional: true,
   fractional: true,
   replace: 'native',
+  replacedOrderId: 'new',
   accountStream: true,
   transactions: true,
   deduplication: 'enforced',

@@ -3,6 +3,7 @@
 import type { BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
+import type { Meter } from '@trunkline/core/ports/meter'
 import { type BudgetRates, RateBudget } from '../kit/budget.ts'
 import { Calls } from '../kit/calls.ts'
 import { HttpClient, type HttpLimits } from '../kit/http.ts'
@@ -32,6 +33,7 @@ export interface BrokerDeps {
   /** A fraction in [0, 1), for jitter. */
   readonly fraction: () => number
   readonly log: Log
+  readonly meter: Meter
 }
 
 /** The house names no limits; these keep a runaway caller from drowning it, and a full burst of orders passes. */
@@ -75,6 +77,7 @@ export function sandbox(settings: SandboxSettings, deps: BrokerDeps): SandboxDef
 
   return {
     capabilities: SANDBOX_CAPABILITIES,
+    environment: 'sandbox',
     login,
     open,
     async [Symbol.asyncDispose]() {

@@ -10,6 +10,7 @@ import { fixture, MARGIN, TICKET } from '../sandbox/fixtures.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
+import { MemoryMeter } from '../support/meter.ts'
 
 /** One round stays below the adapter's own budget, and the pause fills it again. */
 const ROUND = 1_800
@@ -30,7 +31,7 @@ const child = spawn(process.execPath, ['-e', SERVER, ANSWER], { stdio: ['pipe', 
 const [port] = await once(child.stdout, 'data')
 const origin = `http://127.0.0.1:${String(port).trim()}`
 
-const settings = { clock: systemClock, fraction: () => 0.5, log: new MemoryLog() }
+const settings = { clock: systemClock, fraction: () => 0.5, log: new MemoryLog(), meter: new MemoryMeter() }
 const list = brokers({ ...settings, sandbox: { baseUrl: origin, clientId: 'us', clientSecret: 'secret' } })
 const [definition] = list.values()
 assert.ok(definition !== undefined)

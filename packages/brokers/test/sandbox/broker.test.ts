@@ -9,6 +9,7 @@ import { brokers } from '../../src/registry.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
+import { MemoryMeter } from '../support/meter.ts'
 import { json, type Script, ScriptedHost } from '../support/scripted-host.ts'
 import { fixture, MARGIN } from './fixtures.ts'
 
@@ -22,6 +23,7 @@ async function start(script: Script, credentials: Credentials = {}) {
     clock: systemClock,
     fraction: () => 0.01,
     log,
+    meter: new MemoryMeter(),
     sandbox: { baseUrl: host.origin, clientId: 'us', clientSecret: 'secret' }
   })
   const [definition] = list.values()

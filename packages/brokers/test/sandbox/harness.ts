@@ -10,6 +10,7 @@ import { brokers } from '../../src/registry.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
+import { MemoryMeter } from '../support/meter.ts'
 import { walk } from './browser.ts'
 import { HEARTBEAT_MS, type HouseProcess, type Json } from './house.ts'
 import { samplesOf } from './samples.ts'
@@ -77,7 +78,13 @@ export async function openSandbox(house: HouseProcess): Promise<BrokerHarness> {
 
 function definitionAt(house: HouseProcess, baseUrl: string) {
   const { clientId, clientSecret } = house
-  const list = brokers({ clock: systemClock, fraction: () => 0.05, log: new MemoryLog(), sandbox: { baseUrl, clientId, clientSecret } })
+  const list = brokers({
+    clock: systemClock,
+    fraction: () => 0.05,
+    log: new MemoryLog(),
+    meter: new MemoryMeter(),
+    sandbox: { baseUrl, clientId, clientSecret }
+  })
   const [definition] = list.values()
   assert.ok(definition !== undefined)
   return { list, definition }

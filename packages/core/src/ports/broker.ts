@@ -30,11 +30,14 @@ export interface BrokerCapabilities {
   readonly notional: boolean
   readonly fractional: boolean
   readonly replace: 'native' | 'cancel_then_new' | 'none'
+  /** Whether an order that was replaced has a new order id at the broker, or goes on under its own with other terms and all its fills. */
+  readonly replacedOrderId: 'new' | 'kept'
   readonly accountStream: boolean
   readonly transactions: boolean
   /**
    * What the broker does with a client order id it has seen: `enforced` refuses it for ever and finds orders by it, `bounded` for a time,
-   * `open_only` while the first is open, `label` only echoes it, `none` has none. Decides how an unknown outcome is looked up.
+   * `open_only` while the first is open, `label` only echoes it, `none` neither echoes it nor finds by it. Decides how an unknown outcome is
+   * looked up: with `none` by what the order asks for and when, so that {@link Broker.findOrder} is then never asked by client order id.
    */
   readonly deduplication: 'enforced' | 'bounded' | 'open_only' | 'label' | 'none'
   /** Longest client order id, and the characters it may have. */
@@ -69,7 +72,11 @@ export interface CredentialsHolder {
 }
 
 /** How a user logs in at a broker. */
-export interface BrokerLogin {
+export type BrokerLogin = OAuthBrokerLogin | ApiKeyBrokerLogin
+
+/** At the broker's own page. */
+export interface OAuthBrokerLogin {
+  readonly kind: 'oauth'
   /** Origin of the login page, which the portal's content security policy must let a form lead to. */
   readonly origin: string
   /** Where to send the browser, and what must be kept (sealed) until it comes back. */
@@ -78,6 +85,36 @@ export interface BrokerLogin {
   complete(answer: LoginAnswer, signal: AbortSignal): Promise<Credentials>
   /** Best effort, repeatable: an already revoked token is success. @throws BrokerFault when it should be tried again. */
   revoke(credentials: Credentials, signal: AbortSignal): Promise<void>
+}
+
+/** With keys that the user made at the broker and enters in the portal. */
+export interface ApiKeyBrokerLogin {
+  readonly kind: 'api_key'
+  /** What the form asks for, in its order. */
+  readonly fields: readonly ApiKeyField[]
+  /** Where the user makes such keys, for the form. */
+  readonly helpUrl: string | null
+  /**
+   * Makes credentials of what was entered, by name; checks their form only, the first read of accounts checks their worth.
+   * @throws LoginRefused for values that cannot be keys of this broker, with words for the user.
+   */
+  complete(entered: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Credentials>
+  /** Nothing to do where keys are the user's own. @throws BrokerFault when it should be tried again. */
+  revoke(credentials: Credentials, signal: AbortSignal): Promise<void>
+}
+
+export interface ApiKeyField {
+  /** Letters, digits and `_`; unique in its form. */
+  readonly name: string
+  readonly label: string
+  /** Never shown, never kept in the page. */
+  readonly secret: boolean
+  readonly lengthMax: number
+}
+
+/** What was entered cannot be a key of this broker. The message says what it should be, and never repeats it. */
+export class LoginRefused extends Error {
+  override readonly name = 'LoginRefused'
 }
 
 export interface LoginRequest {
@@ -279,6 +316,8 @@ export interface Broker extends AsyncDisposable {
 /** One broker of the registry. */
 export interface BrokerDefinition {
   readonly capabilities: BrokerCapabilities
+  /** What its orders do: practise in our own sandbox brokerage or in the broker's paper accounts, or trade. */
+  readonly environment: 'sandbox' | 'paper' | 'live'
   readonly login: BrokerLogin
   open(credentials: CredentialsHolder): Broker
 }

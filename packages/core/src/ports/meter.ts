@@ -16,6 +16,7 @@ export type CounterName =
   | 'market_late_trades_total'
   | 'market_authentications_failed_total'
   | 'broker_faults_total'
+  | 'broker_unknown_words_total'
   | 'connections_broken_total'
   | 'revocations_total'
   | 'stream_closed_total'

@@ -9,6 +9,7 @@ export async function knownBrokers(): Promise<readonly BrokerCapabilities[]> {
   await using all = brokers({
     clock: new SystemClock(),
     log: quiet,
+    meter: { count() {}, observe() {} },
     fraction: () => 0,
     sandbox: { baseUrl: 'http://127.0.0.1:9', clientId: 'nobody', clientSecret: 'nobody' }
   })

@@ -12,6 +12,7 @@ const COUNTERS: { readonly [name in CounterName]: { readonly help: string; reado
   market_authentications_failed_total: { help: 'Failed authentications on the market data stream', labels: [] },
   stream_gaps_total: { help: 'Interruptions of brokers’ account streams, by cause', labels: ['broker', 'cause'] },
   broker_faults_total: { help: 'Reads a broker did not answer', labels: ['broker', 'kind'] },
+  broker_unknown_words_total: { help: 'Words of brokers that no table knows, by field', labels: ['broker', 'field'] },
   connections_broken_total: { help: 'Connections whose credentials a broker rejected for good', labels: ['broker'] },
   revocations_total: { help: 'Revocations of broker logins', labels: ['broker', 'result'] },
   stream_closed_total: { help: 'Sockets of the streams that closed, by close code', labels: ['code'] },

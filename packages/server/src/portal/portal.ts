@@ -68,7 +68,10 @@ class Pages {
     this.#cookie.give(reply, visitor.browser ?? this.#deps.ids.secret(''))
     const { redirectUrl, redirectOnErrorUrl } = shown.attempt
     const targets = [redirectUrl, redirectOnErrorUrl].filter(target => target !== null)
-    const logins = shown.brokers.flatMap(({ id }) => this.#deps.brokers.get(id)?.login.origin ?? [])
+    const logins = shown.brokers.flatMap(({ id }) => {
+      const login = this.#deps.brokers.get(id)?.login
+      return login?.kind === 'oauth' ? [login.origin] : []
+    })
     return page(reply, 200, invitationPage(shown, this.#deps.clock.now(), `/connect/${token}`), [...targets, ...logins])
   }
 

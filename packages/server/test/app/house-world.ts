@@ -60,7 +60,7 @@ export class HouseWorld implements AsyncDisposable {
     clock.restWith(async () => (await house.idle()) || (await watched.idle()))
     const ids = new RandomIds()
     const settings = { baseUrl: options.baseUrl ?? house.url, clientId: 'client', clientSecret: 'secret' }
-    const broker = sandbox(settings, { clock, fraction: () => 0.5, log: quiet })
+    const broker = sandbox(settings, { clock, fraction: () => 0.5, log: quiet, meter: { count() {}, observe() {} } })
     const deps: Deps = {
       store: watched.store,
       brokers: new Map([[broker.capabilities.id, broker]]),

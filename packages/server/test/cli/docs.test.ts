@@ -51,6 +51,7 @@ test('a broker that can little is described as one', () => {
     notional: false,
     fractional: false,
     replace: 'none',
+    replacedOrderId: 'new',
     accountStream: false,
     transactions: false,
     deduplication: 'none',

@@ -14,6 +14,7 @@ import type { BrokerHarness } from './harness.ts'
 const REDIRECT = 'http://127.0.0.1:8080/connect/callback/sandbox'
 
 async function begun(login: BrokerLogin) {
+  if (login.kind !== 'oauth') throw new Error('this card is of brokers whose users log in at the broker')
   const state = randomUUID()
   return { state, redirectUri: REDIRECT, ...(await login.begin({ redirectUri: REDIRECT, state, trading: true })) }
 }
@@ -22,6 +23,7 @@ async function begun(login: BrokerLogin) {
 async function walked({ definition: { login }, venue }: BrokerHarness) {
   const { authorizationUrl, ...kept } = await begun(login)
   const callbackUrl = await venue.walkLogin(authorizationUrl, 'approve')
+  if (login.kind !== 'oauth') throw new Error('unreachable')
   return await login.complete({ ...kept, callbackUrl }, soon())
 }
 

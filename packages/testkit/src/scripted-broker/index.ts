@@ -35,6 +35,7 @@ export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
   notional: true,
   fractional: true,
   replace: 'native',
+  replacedOrderId: 'new',
   accountStream: true,
   transactions: true,
   deduplication: 'enforced',
@@ -84,7 +85,9 @@ export class ScriptedBroker {
   get definition(): BrokerDefinition {
     return {
       capabilities: this.capabilities,
+      environment: 'sandbox',
       login: {
+        kind: 'oauth',
         origin: 'https://scripted.example',
         begin: async () => ({ authorizationUrl: 'https://scripted.example/', verifier: '' }),
         complete: async () => ({}),

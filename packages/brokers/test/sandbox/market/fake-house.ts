@@ -12,6 +12,7 @@ import { sandbox } from '../../../src/sandbox/index.ts'
 import { systemClock } from '../../support/clocks.ts'
 import { MemoryHolder } from '../../support/holder.ts'
 import { MemoryLog } from '../../support/log.ts'
+import { MemoryMeter } from '../../support/meter.ts'
 import type { Json } from '../house.ts'
 
 export const HOUSE_TIME = '2026-12-01T15:00:00.000000Z'
@@ -121,7 +122,7 @@ export function brokerAt(
 ): { readonly broker: Broker; readonly market: MarketSource } & AsyncDisposable {
   const definition: BrokerDefinition & AsyncDisposable = sandbox(
     { baseUrl: house.url, clientId: 'trunkline', clientSecret: 'secret' },
-    { clock: systemClock, fraction: () => 0, log: new MemoryLog() }
+    { clock: systemClock, fraction: () => 0, log: new MemoryLog(), meter: new MemoryMeter() }
   )
   const nowMs = performance.timeOrigin + performance.now()
   const credentials = {

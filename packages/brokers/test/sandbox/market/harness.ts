@@ -8,6 +8,7 @@ import { sandbox } from '../../../src/sandbox/index.ts'
 import { systemClock } from '../../support/clocks.ts'
 import { MemoryHolder } from '../../support/holder.ts'
 import { MemoryLog } from '../../support/log.ts'
+import { MemoryMeter } from '../../support/meter.ts'
 import { HouseProcess, type Json } from '../house.ts'
 
 /** Seldom enough that a house which lives through minutes at once is not taken for a silent one. */
@@ -21,7 +22,10 @@ export async function openMarket(house: HouseProcess): Promise<MarketHarness> {
   const { login } = await house.control('POST', '/logins', { accounts: [] })
   const token = await house.control('POST', `/logins/${login.username}/token`, {})
   const { clientId, clientSecret, url } = house
-  const definition = sandbox({ baseUrl: url, clientId, clientSecret }, { clock: systemClock, fraction: () => 0.05, log: new MemoryLog() })
+  const definition = sandbox(
+    { baseUrl: url, clientId, clientSecret },
+    { clock: systemClock, fraction: () => 0.05, log: new MemoryLog(), meter: new MemoryMeter() }
+  )
   const nowMs = epochMs(systemClock.now())
   const broker = definition.open(
     new MemoryHolder({

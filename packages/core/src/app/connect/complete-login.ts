@@ -34,7 +34,8 @@ export interface Callback {
 export async function completeLogin(deps: PortalDeps, callback: Callback, visitor: Visitor): Promise<Ending> {
   const known = await deps.store.attempts.findByStateHash(deps.hasher.hash(callback.state))
   const definition = deps.brokers.get(callback.broker)
-  if (known === null || definition === undefined || known.attempt.chosenBroker !== callback.broker) return ended(null, 'bad_callback')
+  if (known === null || definition?.login.kind !== 'oauth' || known.attempt.chosenBroker !== callback.broker)
+    return ended(null, 'bad_callback')
   const { attempt } = known
   if (attempt.browserHash === null || visitor.browser === null) return ended(null, 'bad_callback')
   const trouble = troubleOf(deps, attempt, visitor)

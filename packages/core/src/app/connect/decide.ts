@@ -37,9 +37,11 @@ export async function approveAttempt(
   const definition = deps.brokers.get(choice.broker)
   if (definition === undefined || !fitting(deps, attempt).some(({ id }) => id === choice.broker)) return { kind: 'misfit' }
   const state = deps.ids.secret('')
+  const { login } = definition
+  if (login.kind !== 'oauth') return { kind: 'misfit' }
   try {
     const request = { redirectUri: choice.callbackUrl, state, trading: attempt.connectionType === 'trade' }
-    const { authorizationUrl, verifier } = await definition.login.begin(request)
+    const { authorizationUrl, verifier } = await login.begin(request)
     const sealed = { sealed: deps.vault.seal(verifier, verifierContext(attempt)), revision: VERIFIER_REVISION }
     const step = { broker: choice.broker, stateHash: deps.hasher.hash(state), verifier: sealed }
     if (!(await deps.store.attempts.begin(attempt.attemptId, step))) return ended(attempt, 'used')
