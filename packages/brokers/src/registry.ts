@@ -2,24 +2,31 @@
 
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
-import { type BrokerDeps, type SandboxSettings, sandbox } from './sandbox/index.ts'
+import type { BrokerDeps } from './kit/deps.ts'
+import { type Adapter, adapter, type House, type Offer } from './kit/settings.ts'
+import { SANDBOX_CAPABILITIES } from './sandbox/capabilities.ts'
+import { sandbox } from './sandbox/index.ts'
+import { SANDBOX_SETTINGS } from './sandbox/settings.ts'
 
-/** A broker whose settings are left out is not offered. */
-export interface BrokerSettings extends BrokerDeps {
-  readonly sandbox?: SandboxSettings
-}
+export type { Adapter, BrokerSetting, House, Offer } from './kit/settings.ts'
+export { SettingMissing } from './kit/settings.ts'
+
+export const ADAPTERS: readonly Adapter[] = [adapter(SANDBOX_CAPABILITIES, SANDBOX_SETTINGS, sandbox)]
 
 /** Disposing it closes the connections of every broker; each open `Broker` is its opener's to dispose first. */
 export interface Brokers extends ReadonlyMap<BrokerId, BrokerDefinition>, AsyncDisposable {}
 
-export function brokers(settings: BrokerSettings): Brokers {
-  const offered: (BrokerDefinition & AsyncDisposable)[] = []
-  if (settings.sandbox !== undefined) offered.push(sandbox(settings.sandbox, settings))
-
-  const list = new Map<BrokerId, BrokerDefinition>(offered.map(definition => [definition.capabilities.id, definition]))
+/** Opens what is on offer. `house` is the sandbox brokerage; null: there is none. @throws Error when an offer needs it all the same. */
+export function openBrokers(offers: readonly Offer[], deps: BrokerDeps, house: House | null): Brokers {
+  const opened = offers.map(offer => {
+    if (offer.at === 'broker') return offer.open(deps)
+    if (house === null) throw new Error(`${offer.id} is offered at the sandbox brokerage, and there is none`)
+    return offer.open(deps, house)
+  })
+  const list = new Map<BrokerId, BrokerDefinition>(opened.map(definition => [definition.capabilities.id, definition]))
   return Object.assign(list, {
     async [Symbol.asyncDispose]() {
-      await Promise.all(offered.map(definition => definition[Symbol.asyncDispose]()))
+      await Promise.all(opened.map(definition => definition[Symbol.asyncDispose]()))
     }
   })
 }

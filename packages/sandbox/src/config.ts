@@ -44,6 +44,9 @@ interface Setting<T> {
 
 type Settings = { readonly [Key in keyof HouseConfig]: Setting<HouseConfig[Key]> }
 
+/** Between heartbeats of the house's own streams. */
+export const DEFAULT_HEARTBEAT_MS = 5_000
+
 const LOOPBACK_CALLBACKS = ['127.0.0.1', 'localhost', '[::1]'].map(host => `http://${host}/connect/callback/sandbox`)
 
 const SETTINGS: Settings = {
@@ -103,9 +106,9 @@ const SETTINGS: Settings = {
   },
   heartbeatMs: {
     env: 'SANDBOX_HEARTBEAT_MS',
-    fallback: () => 5_000,
+    fallback: () => DEFAULT_HEARTBEAT_MS,
     parse: integer(50, 60_000),
-    about: 'between heartbeats of a stream, in milliseconds'
+    about: 'between heartbeats of a stream, in milliseconds; set to another value, dialects use it too instead of their broker’s own'
   },
   parentPid: { env: 'SANDBOX_PARENT_PID', fallback: () => null, parse: integer(1, 2_147_483_647), about: 'end when this process does' },
   endWithStdin: { env: 'SANDBOX_END_WITH_STDIN', fallback: () => false, parse: flag, about: '1: end when standard input closes' }

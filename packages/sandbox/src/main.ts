@@ -1,7 +1,8 @@
 /** The sandbox brokerage as a program: `npm run sandbox`, or started by the service beside itself. */
 
+import { startSandbox } from './compose.ts'
 import { type HouseConfig, readConfig, settingsHelp } from './config.ts'
-import { type House, startHouse } from './house/start.ts'
+import type { House } from './house/start.ts'
 
 const PARENT_EVERY_MS = 1_000
 
@@ -11,7 +12,7 @@ async function main(): Promise<void> {
     return
   }
   const config = readConfig(process.env)
-  const house = await startHouse(config)
+  const house = await startSandbox(config)
   const stop = once(() => house.close())
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
   watchParent(config, stop)

@@ -7,6 +7,16 @@ import { type Day, parseDay, parseTimestamp, type Timestamp, timestampOfMs } fro
 /** An object as it came over the wire. */
 export type Wire = Readonly<Record<string, unknown>>
 
+/** A word for which a table has no counterpart, in a field that must not be guessed. */
+export class UnknownWord extends Malformed {
+  readonly word: string
+
+  constructor(what: string, table: Readonly<Record<string, unknown>>, word: string) {
+    super(what, `one of ${Object.keys(table).join(', ')}`, word)
+    this.word = word
+  }
+}
+
 const TEXT_MAX = 1_024
 const LIST_MAX = 100_000
 
@@ -73,11 +83,12 @@ export function flag(wire: Wire, key: string): boolean {
   throw new Malformed(key, 'true or false', value)
 }
 
-/** The core's word for a broker's word. For words on which money hangs. */
+/** The core's word for a broker's word. For words on which money hangs. @throws UnknownWord for a text that the table does not have. */
 export function member<T>(wire: Wire, key: string, table: Readonly<Record<string, T>>): T {
   const value = field(wire, key)
   const found = lookedUp(table, value)
   if (found !== undefined) return found
+  if (typeof value === 'string' && value !== '') throw new UnknownWord(key, table, value)
   throw new Malformed(key, `one of ${Object.keys(table).join(', ')}`, value)
 }
 
@@ -86,7 +97,8 @@ export function memberOr<T>(wire: Wire, key: string, table: Readonly<Record<stri
   return lookedUp(table, field(wire, key)) ?? other
 }
 
-function lookedUp<T>(table: Readonly<Record<string, T>>, value: unknown): T | undefined {
+/** The table's own entry for a value that is one of its words. */
+export function lookedUp<T>(table: Readonly<Record<string, T>>, value: unknown): T | undefined {
   return typeof value === 'string' && Object.hasOwn(table, value) ? table[value] : undefined
 }
 
@@ -119,9 +131,13 @@ export function dayOrNull(wire: Wire, key: string): Day | null {
 
 /** Every item or none: one unreadable item makes the list unreadable. */
 export function list<T>(wire: Wire, key: string, item: (wire: Wire) => T): readonly T[] {
-  const value = field(wire, key)
-  if (!Array.isArray(value) || value.length > LIST_MAX) throw new Malformed(key, `a list of at most ${LIST_MAX}`, value)
-  return value.map((entry, index) => item(object(entry, `${key}[${index}]`)))
+  return items(field(wire, key), key, item)
+}
+
+/** As {@link list}, for an answer that is nothing but a list. */
+export function items<T>(value: unknown, what: string, item: (wire: Wire) => T): readonly T[] {
+  if (!Array.isArray(value) || value.length > LIST_MAX) throw new Malformed(what, `a list of at most ${LIST_MAX}`, value)
+  return value.map((entry, index) => item(object(entry, `${what}[${index}]`)))
 }
 
 function orNull<T>(wire: Wire, key: string, read: (wire: Wire, key: string) => T): T | null {

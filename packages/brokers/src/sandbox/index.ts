@@ -1,11 +1,9 @@
 /** The sandbox brokerage as a broker: its parts put together. */
 
 import type { BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
-import type { Clock } from '@trunkline/core/ports/clock'
-import type { Log } from '@trunkline/core/ports/log'
-import type { Meter } from '@trunkline/core/ports/meter'
 import { type BudgetRates, RateBudget } from '../kit/budget.ts'
 import { Calls } from '../kit/calls.ts'
+import type { BrokerDeps } from '../kit/deps.ts'
 import { HttpClient, type HttpLimits } from '../kit/http.ts'
 import { oauthToken } from '../kit/oauth.ts'
 import { READ_RETRIES } from '../kit/retry.ts'
@@ -17,24 +15,7 @@ import { sandboxLogin } from './login.ts'
 import { SandboxMarket } from './market/source.ts'
 import { houseWords, isTokenRefused } from './outcomes.ts'
 import { SandboxStream } from './session.ts'
-
-export interface SandboxSettings {
-  /** Where the house is reached, without a trailing slash. Plain `http:` is allowed: it runs beside us. */
-  readonly baseUrl: string
-  /** The origin that browsers see, where it differs. */
-  readonly publicUrl?: string
-  readonly clientId: string
-  readonly clientSecret: string
-}
-
-/** What every broker needs from outside. */
-export interface BrokerDeps {
-  readonly clock: Clock
-  /** A fraction in [0, 1), for jitter. */
-  readonly fraction: () => number
-  readonly log: Log
-  readonly meter: Meter
-}
+import type { SandboxSettings } from './settings.ts'
 
 /** The house names no limits; these keep a runaway caller from drowning it, and a full burst of orders passes. */
 const LOGIN_RATES: BudgetRates = { perSecond: 2_000, burst: 2_000, keptForOrders: 500, waitingMax: 2_000, waitMsMax: 2_000 }

@@ -5,7 +5,7 @@ import { epochMs, parseTimestamp, timestampOfMs } from '@trunkline/core/domain/t
 import { type AccountEvent, type Broker, BrokerFault, type Credentials } from '@trunkline/core/ports/broker'
 import { until } from '@trunkline/testkit/until'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { brokers } from '../../src/registry.ts'
+import { sandbox } from '../../src/sandbox/index.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
@@ -19,15 +19,8 @@ const SINCE = parseTimestamp('2026-11-21T02:00:00Z', 'since')
 async function start(script: Script, credentials: Credentials = {}) {
   const host = await ScriptedHost.start(script)
   const log = new MemoryLog()
-  const list = brokers({
-    clock: systemClock,
-    fraction: () => 0.01,
-    log,
-    meter: new MemoryMeter(),
-    sandbox: { baseUrl: host.origin, clientId: 'us', clientSecret: 'secret' }
-  })
-  const [definition] = list.values()
-  assert.ok(definition !== undefined)
+  const settings = { baseUrl: host.origin, clientId: 'us', clientSecret: 'secret' }
+  const definition = sandbox(settings, { clock: systemClock, fraction: () => 0.01, log, meter: new MemoryMeter() })
   const broker = definition.open(new MemoryHolder({ access_token: 'at', refresh_token: 'rt', ...credentials }))
   return {
     host,
@@ -35,7 +28,7 @@ async function start(script: Script, credentials: Credentials = {}) {
     log,
     async [Symbol.asyncDispose]() {
       await broker[Symbol.asyncDispose]()
-      await list[Symbol.asyncDispose]()
+      await definition[Symbol.asyncDispose]()
       await host[Symbol.asyncDispose]()
     }
   }

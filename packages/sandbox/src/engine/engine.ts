@@ -109,6 +109,11 @@ export class Engine {
     return this.#desk.take()
   }
 
+  /** The id of the order that was taken as the `number`th; whether it exists is another question. */
+  orderId(number: number): string {
+    return this.#desk.idOf('order', number)
+  }
+
   accounts(): AccountView[] {
     return [...this.#state.accounts.values()].map(accountView)
   }

@@ -17,8 +17,9 @@ import { MarketHub } from './market-stream/hub.ts'
 import { News } from './news.ts'
 import type { GrantStore } from './oauth/grants.ts'
 import { People } from './people.ts'
-import { Pump } from './pump.ts'
+import { type Listener, Pump } from './pump.ts'
 import { Hub } from './stream/hub.ts'
+import { Taps } from './taps.ts'
 import type { Timers } from './timers.ts'
 
 export interface CoreDeps {
@@ -64,7 +65,14 @@ export async function openCore(config: HouseConfig, deps: CoreDeps, undo: (() =>
   const desk = new Desk({ books, people, news, clock, newId: deps.newId, later: (ms, work) => deps.timers.later(ms, work) })
   const { onTrouble, realNow: now } = deps
   const feed: Feed = new Feed({ market, clock, now, onTrouble, contracts: () => contracts, lastQuote: symbol => pump.lastQuote(symbol) })
-  const pump: Pump = new Pump({ market, books, clock, listener: feed, atFullSpeed: speed === 'max', onTrouble })
+  const taps: Taps = new Taps({
+    ...{ now, onTrouble },
+    hold: symbols => contracts.hold(symbols),
+    release: symbols => contracts.release(symbols),
+    lastQuote: symbol => pump.lastQuote(symbol),
+    openBar: (symbol, through) => feed.openBar(symbol, through)
+  })
+  const pump: Pump = new Pump({ market, books, clock, listener: both(feed, taps), atFullSpeed: speed === 'max', onTrouble })
   const contracts: Contracts = new Contracts({ market, books, people, clock, pump, now })
   undo.push(() => contracts.close())
   const houseTime = () => isoOf(clock.now())
@@ -81,7 +89,40 @@ export async function openCore(config: HouseConfig, deps: CoreDeps, undo: (() =>
   undo.push(() => pump.stop())
   openAccounts()
   permitOptions({ people, books, clock })
-  return { market, people, books, clock, envelope, faults, counters, hub, marketHub, news, desk, pump, contracts, openAccounts, passOf }
+  return {
+    market,
+    people,
+    books,
+    clock,
+    envelope,
+    faults,
+    counters,
+    hub,
+    marketHub,
+    news,
+    desk,
+    pump,
+    taps,
+    contracts,
+    openAccounts,
+    passOf
+  }
+}
+
+function both(first: Listener, second: Listener): Listener {
+  return {
+    get busy() {
+      return first.busy || second.busy
+    },
+    hear(command) {
+      first.hear(command)
+      second.hear(command)
+    },
+    reach(through) {
+      first.reach(through)
+      second.reach(through)
+    }
+  }
 }
 
 /** A file of the data folder; null without one. */

@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Provider } from 'oidc-provider'
-import { type HouseConfig, houseConfig } from '../config.ts'
+import { DEFAULT_HEARTBEAT_MS, type HouseConfig, houseConfig } from '../config.ts'
 import { Cursors } from './api/cursor.ts'
 import { hoursRoutes } from './api/hours.ts'
 import { instrumentRoutes } from './api/instruments.ts'
@@ -16,6 +16,7 @@ import { Router } from './api/router.ts'
 import { controlRoutes } from './control/routes.ts'
 import { controlServer } from './control/server.ts'
 import { type Core, inFolder, openCore } from './core.ts'
+import type { Dialect, OpenDialect } from './dialect.ts'
 import { NO_FACTS } from './faults.ts'
 import { holdFolder, type Keys, keysOf } from './folder.ts'
 import { listInstruments } from './ledger.ts'
@@ -62,26 +63,30 @@ const BODY_BYTES_MAX = 64 * 1024
 const REQUEST_MS_MAX = 30_000
 
 /**
- * Starts a house on free ports unless told otherwise; what is left out of `parts` has its default.
+ * Starts a house on free ports unless told otherwise; what is left out of `parts` has its default. It speaks its own API, and `tongues`.
  * @throws Error when the data folder is in use or its books do not suit the market, or a port is taken.
  */
-export async function startHouse(parts: Partial<HouseConfig> = {}, deps: Partial<HouseDeps> = {}): Promise<House> {
+export async function startHouse(
+  parts: Partial<HouseConfig> = {},
+  deps: Partial<HouseDeps> = {},
+  tongues: readonly OpenDialect[] = []
+): Promise<House> {
   const config = houseConfig(parts)
   const undo: (() => unknown)[] = []
   try {
-    return await open(config, { ...REAL, ...deps }, undo)
+    return await open(config, { ...REAL, ...deps }, tongues, undo)
   } catch (error) {
     await closeAll(undo)
     throw error
   }
 }
 
-async function open(config: HouseConfig, deps: HouseDeps, undo: (() => unknown)[]): Promise<House> {
+async function open(config: HouseConfig, deps: HouseDeps, tongues: readonly OpenDialect[], undo: (() => unknown)[]): Promise<House> {
   const timers = new Timers()
   undo.push(() => timers.close())
   const keys = openFolder(config, deps, undo)
   const core = await openCore(config, { ...deps, timers }, undo)
-  const oauth = { accessTtlS: config.accessTtlS, refreshGraceMs: config.refreshGraceMs }
+  const oauth: OAuthSettings = { accessTtlS: config.accessTtlS, dialectTtlS: null, refreshGraceMs: config.refreshGraceMs }
   const grants = new GrantStore({
     file: inFolder(config, 'grants.jsonl'),
     now: deps.realNow,
@@ -105,14 +110,34 @@ async function open(config: HouseConfig, deps: HouseDeps, undo: (() => unknown)[
       knowsLogin: id => core.people.byId(id) !== undefined
     })
   const outlet = new Outlet({ counters: core.counters, wait: ms => timers.wait(ms), problem: problem => core.envelope.problem(problem) })
-  const { url, provider } = await openPublic(core, { config, outlet, grants, keys, deps: { ...deps, timers }, openOAuth }, undo)
+  const client = { id: config.clientId, secret, redirectUris: config.redirectUris }
+  const dialects = tongues.map(tongue =>
+    tongue({
+      ...core,
+      ...{ outlet, timers, client },
+      ...deps,
+      inFolder: name => inFolder(config, name),
+      seed: config.seed,
+      oauth: () => ({ accessTtlS: oauth.dialectTtlS, refreshGraceMs: oauth.refreshGraceMs }),
+      heartbeatMs: config.heartbeatMs === DEFAULT_HEARTBEAT_MS ? null : config.heartbeatMs
+    })
+  )
+  for (const dialect of dialects) undo.push(() => dialect.close())
+  const { url, provider } = await openPublic(core, { config, outlet, grants, keys, dialects, deps: { ...deps, timers }, openOAuth }, undo)
   const control = controlServer(
     controlRoutes({
       ...core,
       grants,
       mint: (login, scopes) => mintTokens(provider, { login, client: config.clientId, scopes, now: deps.realNow() }),
-      setOAuth: settings => Object.assign(oauth, settings),
-      reset: () => resetAll(core, grants)
+      dialects,
+      setOAuth: settings => {
+        if (settings.accessTtlS !== undefined) oauth.dialectTtlS = settings.accessTtlS
+        return Object.assign(oauth, settings)
+      },
+      reset: async () => {
+        await resetAll(core, grants)
+        for (const dialect of dialects) dialect.reset()
+      }
     }),
     core.envelope,
     deps.onTrouble
@@ -135,7 +160,15 @@ function house(core: Core, parts: Pick<House, 'url' | 'controlUrl' | 'clientId' 
   }
 }
 
+interface OAuthSettings {
+  accessTtlS: number
+  /** Null: as each broker has it. */
+  dialectTtlS: number | null
+  refreshGraceMs: number
+}
+
 interface Doors {
+  readonly dialects: readonly Dialect[]
   readonly config: HouseConfig
   readonly outlet: Outlet
   readonly grants: GrantStore
@@ -155,7 +188,8 @@ async function openPublic(
   const app = publicServer(core, doors)
   oauthRoutes(app, { provider: () => oauth.provider, people: core.people, faults: core.faults, outlet, now: deps.realNow })
   undo.push(() => app.close())
-  openStreams(core, app, deps.timers)
+  for (const dialect of doors.dialects) dialect.mount(app)
+  openStreams(core, app, doors)
   undo.push(() => Promise.all([core.hub.close(), core.marketHub.close()]))
   await app.listen({ host: config.host, port: config.port })
   const url = config.publicUrl ?? urlOf(app, config.host)
@@ -164,17 +198,18 @@ async function openPublic(
   return { url, provider }
 }
 
-function openStreams({ hub, marketHub, faults, counters }: Core, app: FastifyInstance, timers: Timers): void {
+function openStreams({ hub, marketHub, faults, counters }: Core, app: FastifyInstance, { dialects, deps }: Doors): void {
   openGate(app.server, {
     entrances: [
       { path: STREAM_PATH, accept: (request, socket, head) => hub.accept(request, socket, head) },
-      { path: MARKET_STREAM_PATH, accept: (request, socket, head) => marketHub.accept(request, socket, head) }
+      { path: MARKET_STREAM_PATH, accept: (request, socket, head) => marketHub.accept(request, socket, head) },
+      ...dialects.flatMap(({ entrances }) => entrances)
     ],
     admit: socket =>
       admitStream(socket, {
         fault: faults.none ? undefined : faults.take('stream.connect', NO_FACTS),
         counters,
-        wait: ms => timers.wait(ms)
+        wait: ms => deps.timers.wait(ms)
       })
   })
 }

@@ -26,8 +26,10 @@ export interface Exchange {
   readonly fault: Fault | undefined
   /** Carries the operation out. Called at most once; never throws for what a client can do. */
   readonly carryOut: () => Promise<Answer> | Answer
-  /** The error body of this protocol, where it is not the house's own. */
+  /** The error body of this protocol, where it is not the house's own. `code`: the one the fault names. */
   readonly problem?: (problem: Problem, code: string | null) => Answer
+  /** Status of an answer that says that something was made, where it is not 201. */
+  readonly created?: number
 }
 
 const PAGE = '<!doctype html><html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>'
@@ -64,9 +66,9 @@ export class Outlet {
       case 'html':
         return this.#send(exchange, { status: fault.status ?? 200, headers: { 'content-type': 'text/html; charset=utf-8' }, text: PAGE })
       case 'garbage':
-        return this.#send(exchange, garbage(exchange.operation, fault))
+        return this.#send(exchange, garbage(exchange, fault))
       case 'refuse':
-        return this.#send(exchange, this.#deps.problem(refusal(fault)))
+        return this.#send(exchange, this.#shown(exchange, refusal(fault), fault.code))
       default:
         break
     }
@@ -82,7 +84,11 @@ export class Outlet {
     const status = fault.status ?? 500
     const detail = { status, ...(fault.retryAfter === null ? {} : { retryAfter: fault.retryAfter }) }
     const problem = new Problem(codeOf(status), fault.message ?? 'The house was told to answer like this.', detail)
-    return exchange.problem?.(problem, fault.code) ?? this.#deps.problem(problem)
+    return this.#shown(exchange, problem, fault.code)
+  }
+
+  #shown(exchange: Exchange, problem: Problem, code: string | null): Answer {
+    return exchange.problem?.(problem, code) ?? this.#deps.problem(problem)
   }
 
   #send({ response, operation }: Exchange, { status, headers, text }: Answer): void {
@@ -103,9 +109,9 @@ export class Outlet {
 /** Faults that let the operation happen. */
 const ACTS: ReadonlySet<string> = new Set(['lose_answer', 'delay', 'truncate', 'refuse_later', 'slow', 'empty', 'lose_page', 'hide'])
 
-function garbage(operation: Operation, fault: Fault): Answer {
+function garbage({ operation, created = 201 }: Exchange, fault: Fault): Answer {
   const text = typeof fault.body === 'string' ? fault.body : JSON.stringify(fault.body ?? { ok: true })
-  return { status: operation === 'orders.submit' ? 201 : 200, headers: { 'content-type': 'application/json; charset=utf-8' }, text }
+  return { status: operation === 'orders.submit' ? created : 200, headers: { 'content-type': 'application/json; charset=utf-8' }, text }
 }
 
 function refusal(fault: Fault): Problem {

@@ -1,5 +1,6 @@
 /** The control API's hand on people and their grants. */
 
+import type { Dialect } from '../dialect.ts'
 import type { GrantStore } from '../oauth/grants.ts'
 import { SCOPES } from '../oauth/provider.ts'
 import { ACCOUNT_KINDS, type NewAccount, type People, type Person } from '../people.ts'
@@ -16,6 +17,7 @@ export interface MintedTokens {
 export interface LoginControl {
   readonly people: People
   readonly grants: GrantStore
+  readonly dialects: readonly Dialect[]
   /** Opens in the engine whatever accounts it does not know yet. */
   readonly openAccounts: () => void
   readonly mint: (login: string, scopes: readonly string[]) => Promise<MintedTokens>
@@ -50,7 +52,9 @@ export function loginRoutes(deps: LoginControl): readonly ControlRoute[] {
       path: '/logins/:id/revoke',
       act: ({ param, body }) => {
         const refreshOnly = new Fields(body, ['refresh_only']).flagOr('refresh_only') ?? false
-        return { grants: grants.endLogin(personNamed(people, param).id, refreshOnly) }
+        const { id } = personNamed(people, param)
+        const ended = deps.dialects.map(dialect => dialect.endLogin(id, refreshOnly))
+        return { grants: ended.reduce((sum, count) => sum + count, grants.endLogin(id, refreshOnly)) }
       }
     },
     {
@@ -58,8 +62,11 @@ export function loginRoutes(deps: LoginControl): readonly ControlRoute[] {
       path: '/logins/:id/token',
       status: 201,
       act: async ({ param, body }) => {
-        const scopes = new Fields(body, ['scopes']).listOr('scopes') ?? SCOPES
+        const fields = new Fields(body, ['scopes', 'dialect'])
+        const scopes = fields.listOr('scopes') ?? SCOPES
         const known = SCOPES.filter(scope => scopes.includes(scope))
+        const tongue = fields.textOr('dialect')
+        if (tongue !== null) return { credentials: dialectNamed(deps.dialects, tongue).mint(personNamed(people, param).id, known) }
         const { accessToken, refreshToken, expiresIn } = await deps.mint(personNamed(people, param).id, known)
         return { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresIn, scope: known.join(' ') }
       }
@@ -102,6 +109,14 @@ function accountOf(value: unknown): NewAccount {
   // Checked before the person is written down: an account the engine would refuse must not be left for every later start to open.
   if (!CASH.test(cash)) throw new Problem('bad_request', 'cash must be zero to 9999999999.999999999', { field: 'cash' })
   return { kind: fields.member('kind', ACCOUNT_KINDS), cash, name: fields.textOr('name') }
+}
+
+/** @throws Problem `bad_request` */
+export function dialectNamed(dialects: readonly Dialect[], name: string): Dialect {
+  const found = dialects.find(dialect => dialect.name === name)
+  if (found !== undefined) return found
+  const known = dialects.map(dialect => dialect.name).join(', ') || 'none'
+  throw new Problem('bad_request', `no dialect ${name.slice(0, 40)}; there is ${known}`, { field: 'dialect' })
 }
 
 export function personNamed(people: People, username: string): Person {

@@ -10,8 +10,8 @@ import type { People } from '../people.ts'
 import { Problem } from '../problems.ts'
 import { Fields } from '../read.ts'
 import type { Hub } from '../stream/hub.ts'
-import { STREAM_FAULTS } from '../stream/mischief.ts'
-import { type LoginControl, loginRoutes, personNamed } from './logins.ts'
+import { STREAM_FAULTS, type StreamOrder } from '../stream/mischief.ts'
+import { dialectNamed, type LoginControl, loginRoutes, personNamed } from './logins.ts'
 import { clockShown, type MarketControlDeps, marketRoutes } from './market.ts'
 import type { ControlCall, ControlRoute } from './server.ts'
 
@@ -106,25 +106,28 @@ function faultWire({ clientOrderId, retryAfter, ...fault }: Fault): object {
   return { ...fault, client_order_id: clientOrderId, retry_after: retryAfter }
 }
 
-function streamRoutes({ hub, marketHub, people }: ControlDeps): readonly ControlRoute[] {
+function streamRoutes({ hub, marketHub, people, dialects }: ControlDeps): readonly ControlRoute[] {
+  const reports = () => dialects.flatMap(dialect => dialect.report().map(report => ({ dialect: dialect.name, ...report })))
   return [
-    { method: 'GET', path: '/streams', act: () => ({ items: [...hub.report(), ...marketHub.report()] }) },
+    { method: 'GET', path: '/streams', act: () => ({ items: [...hub.report(), ...marketHub.report(), ...reports()] }) },
     {
       method: 'POST',
       path: '/streams',
       act: ({ body }) => {
-        const fields = new Fields(body, ['do', 'on', 'login', 'code', 'ms', 'times', 'window'])
+        const fields = new Fields(body, ['do', 'on', 'dialect', 'login', 'code', 'ms', 'times', 'window'])
         const username = fields.textOr('login')
-        const which = (fields.memberOr('on', ['account', 'market']) ?? 'account') === 'account' ? hub : marketHub
-        const streams = which.misbehave({
+        const on = fields.memberOr('on', ['account', 'market']) ?? 'account'
+        const tongue = fields.textOr('dialect')
+        const order: StreamOrder = {
           do: fields.member('do', STREAM_FAULTS),
           login: username === null ? null : personNamed(people, username).id,
           code: fields.countOr('code', 1000, 4999),
           ms: fields.countOr('ms', 0, MS_MAX) ?? 0,
           times: fields.countOr('times', 1, 1_000_000),
           window: fields.countOr('window', 2, 1_000) ?? 2
-        })
-        return { streams }
+        }
+        if (tongue !== null) return { streams: dialectNamed(dialects, tongue).misbehave(on, order) }
+        return { streams: (on === 'account' ? hub : marketHub).misbehave(order) }
       }
     }
   ]

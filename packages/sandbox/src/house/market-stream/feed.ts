@@ -35,7 +35,7 @@ export class Feed implements Listener {
   constructor(deps: FeedDeps) {
     const { market, clock, contracts, lastQuote, now, onTrouble } = deps
     this.#deps = deps
-    this.#board = new Board({ lastQuote, now, onTrouble, openBar: (symbol, through) => this.#openBar(symbol, through) })
+    this.#board = new Board({ lastQuote, now, onTrouble, openBar: (symbol, through) => this.openBar(symbol, through) })
     this.#chains = new Chains({
       lastQuote,
       contractsOf: (underlying, expiration) => market.chain(underlying, expiration, clock.now()),
@@ -85,7 +85,8 @@ export class Feed implements Listener {
     }
   }
 
-  async #openBar(symbol: string, through: Micros): Promise<Beginning> {
+  /** How the minute of an instant has begun, for a bar that somebody begins to read in it. */
+  async openBar(symbol: string, through: Micros): Promise<Beginning> {
     const { market, contracts } = this.#deps
     const from = through - (through % MINUTE)
     const end = from + MINUTE

@@ -7,6 +7,7 @@ import type { Pass } from '../oauth/grants.ts'
 import { Problem } from '../problems.ts'
 import { Fields } from '../read.ts'
 import type { Mischief } from './mischief.ts'
+import { Unreliable } from './unreliable.ts'
 
 const LOGIN_WITHIN_MS = 10_000
 /** How long an expired token still carries an open stream. */
@@ -58,7 +59,7 @@ export class Line {
   readonly #opened: number
   #talk: Talk | undefined
   #pass: Pass | undefined
-  #reordering: string[] = []
+  readonly #frames: Unreliable
   #corked = false
 
   constructor(socket: WebSocket, wire: Duplex, deps: LineDeps) {
@@ -66,6 +67,11 @@ export class Line {
     this.#wire = wire
     this.#deps = deps
     this.#opened = deps.now()
+    this.#frames = new Unreliable({
+      now: deps.now,
+      wrongs: () => (this.#pass === undefined ? [] : deps.mischief(this.#pass.login)),
+      out: frame => this.#out(frame)
+    })
     socket.on('message', (data, binary) => this.#hear(data, binary))
     // Errors end in a close, which the roster hears; without a listener they would end the house.
     socket.on('error', () => undefined)
@@ -100,25 +106,12 @@ export class Line {
 
   /** A numbered message, subject to whatever is wrong with the login's streams. */
   event(frame: string): void {
-    const wrongs = this.#wrongs()
-    if (wrongs.length === 0) {
-      this.#out(frame)
-      return
-    }
-    if (wrongs.some(wrong => wrong.loses())) return
-    const frames = wrongs.some(wrong => wrong.duplicatesNext()) ? [frame, frame] : [frame]
-    const window = Math.max(...wrongs.map(wrong => wrong.window))
-    if (window < 2) {
-      this.#outAll(frames, wrongs)
-      return
-    }
-    this.#reordering.push(...frames)
-    if (this.#reordering.length >= window) this.#outAll(this.#reordering.splice(0).reverse(), wrongs)
+    this.#frames.event(frame)
   }
 
   /** Anything without a number: heartbeats and answers. */
   say(message: object): void {
-    this.#outAll([JSON.stringify(message)], this.#wrongs())
+    this.#frames.say(JSON.stringify(message))
   }
 
   garble(): void {
@@ -154,20 +147,6 @@ export class Line {
     // Node can neither reset nor close a socket while its shutdown is under way, and does not end with one.
     if (this.#wire instanceof Socket && !this.#wire.writableEnded) this.#wire.resetAndDestroy()
     else this.#socket.terminate()
-  }
-
-  #wrongs(): readonly Mischief[] {
-    return this.#pass === undefined ? [] : this.#deps.mischief(this.#pass.login)
-  }
-
-  #outAll(frames: readonly string[], wrongs: readonly Mischief[]): void {
-    if (wrongs.some(wrong => wrong.mutedUntil > this.#deps.now())) return
-    const delay = Math.max(0, ...wrongs.map(wrong => wrong.delayMs))
-    if (delay === 0) for (const frame of frames) this.#out(frame)
-    else
-      setTimeout(() => {
-        for (const frame of frames) this.#out(frame)
-      }, delay).unref()
   }
 
   #out(frame: string): void {

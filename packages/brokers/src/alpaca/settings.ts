@@ -1,0 +1,86 @@
+import { type BrokerSettings, type BrokerTable, clientOf, type SettingValues, webSocketUrl } from '../kit/settings.ts'
+
+export interface AlpacaSettings {
+  readonly environment: 'sandbox' | 'paper' | 'live'
+  /** Below it `/v2/…`, and `/stream` over WebSocket. Addresses are without a trailing slash. */
+  readonly tradingUrl: string
+  readonly dataUrl: string
+  /** `wss:`; below it the streams of each kind of instrument. */
+  readonly dataStreamUrl: string
+  readonly authorizeUrl: string
+  readonly tokenUrl: string
+  /** `api_key`: users enter keys of their own. */
+  readonly login: { readonly clientId: string; readonly clientSecret: string } | 'api_key'
+  readonly stockFeed: 'iex' | 'sip'
+  readonly optionFeed: 'indicative' | 'opra'
+  /** Plain `http:` and `ws:` are allowed: the sandbox brokerage runs beside us. */
+  readonly plain: boolean
+}
+
+const TABLE = {
+  clientId: {
+    env: 'TRUNKLINE_ALPACA_CLIENT_ID',
+    fallback: '',
+    about: 'OAuth client id at Alpaca. Empty, and `TRUNKLINE_ALPACA_API_KEYS` not `1`: the sandbox brokerage stands in for Alpaca.'
+  },
+  clientSecret: { env: 'TRUNKLINE_ALPACA_CLIENT_SECRET', fallback: '', about: 'OAuth client secret at Alpaca.', secret: true },
+  apiKeys: {
+    env: 'TRUNKLINE_ALPACA_API_KEYS',
+    fallback: '0',
+    words: ['0', '1'],
+    about: '`1`: users enter an API key of their own in the portal, at the real Alpaca, and no OAuth client is needed.'
+  },
+  environment: {
+    env: 'TRUNKLINE_ALPACA_ENV',
+    fallback: 'live',
+    words: ['live', 'paper'],
+    about: 'Which of Alpaca’s environments, `live` or `paper`.'
+  },
+  stockFeed: {
+    env: 'TRUNKLINE_ALPACA_STOCK_FEED',
+    fallback: 'iex',
+    words: ['iex', 'sip'],
+    about: 'Source of share prices: `iex` comes with every account, `sip` (all exchanges) with a data plan.'
+  },
+  optionFeed: {
+    env: 'TRUNKLINE_ALPACA_OPTION_FEED',
+    fallback: 'indicative',
+    words: ['indicative', 'opra'],
+    about: 'Source of option prices: `indicative` comes with every account, `opra` with a data plan.'
+  }
+} as const satisfies BrokerTable
+
+export const ALPACA_SETTINGS: BrokerSettings<AlpacaSettings, typeof TABLE> = {
+  table: TABLE,
+  choose(values) {
+    const { stockFeed, optionFeed, environment } = values
+    const login = loginOf(values)
+    if (login !== null)
+      return { at: 'broker', settings: { ...REAL, ...{ environment, login, stockFeed, optionFeed }, tradingUrl: TRADING[environment] } }
+    return {
+      at: 'house',
+      settings: ({ url, publicUrl, clientId, clientSecret }) => ({
+        ...{ environment: 'sandbox', login: { clientId, clientSecret }, stockFeed, optionFeed },
+        tradingUrl: `${url}/alpaca/api`,
+        dataUrl: `${url}/alpaca/data`,
+        dataStreamUrl: webSocketUrl(`${url}/alpaca/data-stream`),
+        authorizeUrl: `${publicUrl}/alpaca/oauth/authorize`,
+        tokenUrl: `${url}/alpaca/oauth/token`,
+        plain: true
+      })
+    }
+  }
+}
+
+const TRADING = { live: 'https://api.alpaca.markets', paper: 'https://paper-api.alpaca.markets' } as const
+const REAL = {
+  dataUrl: 'https://data.alpaca.markets',
+  dataStreamUrl: 'wss://stream.data.alpaca.markets',
+  authorizeUrl: 'https://app.alpaca.markets/oauth/authorize',
+  tokenUrl: 'https://api.alpaca.markets/oauth/token',
+  plain: false
+} as const
+
+function loginOf(values: SettingValues<typeof TABLE>): AlpacaSettings['login'] | null {
+  return values.apiKeys === '1' ? 'api_key' : clientOf(TABLE, values)
+}

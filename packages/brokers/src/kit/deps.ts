@@ -1,0 +1,13 @@
+/** What every broker needs from outside. */
+
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
+import type { Meter } from '@trunkline/core/ports/meter'
+
+export interface BrokerDeps {
+  readonly clock: Clock
+  /** A fraction in [0, 1), for jitter. */
+  readonly fraction: () => number
+  readonly log: Log
+  readonly meter: Meter
+}

@@ -1,0 +1,126 @@
+/**
+ * A broker's settings, as data. Each adapter has a table of its own, and says where it goes with what was set: to the broker itself, or to the
+ * sandbox brokerage that speaks as it. Reading the environment, documenting it and keeping its secrets is the server's, for all alike.
+ */
+
+import type { BrokerId } from '@trunkline/core/domain/ids'
+import type { BrokerCapabilities, BrokerDefinition } from '@trunkline/core/ports/broker'
+import type { BrokerDeps } from './deps.ts'
+
+/** One variable of the environment. */
+export interface BrokerSetting {
+  /** `TRUNKLINE_<BROKER>_…`. */
+  readonly env: string
+  readonly about: string
+  /** The default as its text would be written; empty where the default is to have none. */
+  readonly fallback: string
+  /** What it may be; absent: any text. */
+  readonly words?: readonly [string, ...string[]]
+  /** Never printed, never logged. */
+  readonly secret?: true
+}
+
+export type BrokerTable = Readonly<Record<string, BrokerSetting>>
+
+/** What was set, by the names of the table: one of the words, or a text that may be empty. */
+export type SettingValues<T extends BrokerTable> = {
+  readonly [Name in keyof T]: T[Name] extends { readonly words: readonly (infer Word extends string)[] } ? Word : string
+}
+
+/** The sandbox brokerage, and who we are there. Addresses without a trailing slash. */
+export interface House {
+  readonly url: string
+  /** The origin that browsers see. */
+  readonly publicUrl: string
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/** Where an adapter goes. */
+export type Choice<S> = { readonly at: 'broker'; readonly settings: S } | { readonly at: 'house'; readonly settings: (house: House) => S }
+
+/** A table, and where its values lead. `choose` throws {@link SettingMissing} for values that do not go together. */
+export interface BrokerSettings<S, T extends BrokerTable = BrokerTable> {
+  readonly table: T
+  readonly choose: (values: SettingValues<T>) => Choice<S>
+}
+
+/** A broker of the registry before anything is set. */
+export interface Adapter {
+  readonly capabilities: BrokerCapabilities
+  readonly settings: readonly BrokerSetting[]
+  /**
+   * Where it goes. `textOf` gives the text of a variable, its default where it was left out; a text that is none of the words counts as the
+   * default. @throws SettingMissing
+   */
+  offer(textOf: (env: string) => string): Offer
+}
+
+/** A broker whose settings are known. */
+export type Offer = { readonly id: BrokerId } & (
+  | { readonly at: 'broker'; open(deps: BrokerDeps): OpenedBroker }
+  | { readonly at: 'house'; open(deps: BrokerDeps, house: House): OpenedBroker }
+)
+
+export type OpenedBroker = BrokerDefinition & AsyncDisposable
+
+/** A setting that others need. The message goes on where the variable's name ends: "must be set …". */
+export class SettingMissing extends Error {
+  override readonly name = 'SettingMissing'
+  readonly env: string
+
+  constructor(env: string, message: string) {
+    super(message)
+    this.env = env
+  }
+}
+
+/** One line of the registry. */
+export function adapter<S, T extends BrokerTable>(
+  capabilities: BrokerCapabilities,
+  { table, choose }: BrokerSettings<S, T>,
+  open: (settings: S, deps: BrokerDeps) => OpenedBroker
+): Adapter {
+  const { id } = capabilities
+  return {
+    capabilities,
+    settings: Object.values(table),
+    offer(textOf) {
+      const choice = choose(valuesOf(table, textOf))
+      return choice.at === 'broker'
+        ? { id, at: 'broker', open: deps => open(choice.settings, deps) }
+        : { id, at: 'house', open: (deps, house) => open(choice.settings(house), deps) }
+    }
+  }
+}
+
+/** The two variables of an OAuth client. */
+export interface ClientValues {
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/** Who we are at the broker; null: nobody, so the sandbox brokerage stands in for it. @throws SettingMissing when half of it is set. */
+export function clientOf(
+  table: { readonly clientId: BrokerSetting; readonly clientSecret: BrokerSetting },
+  { clientId, clientSecret }: ClientValues
+): ClientValues | null {
+  if (clientId === '' && clientSecret === '') return null
+  if (clientSecret === '') throw new SettingMissing(table.clientSecret.env, `must be set, because ${table.clientId.env} is`)
+  if (clientId === '') throw new SettingMissing(table.clientId.env, `must be set, because ${table.clientSecret.env} is`)
+  return { clientId, clientSecret }
+}
+
+/** The address of the same host and path for WebSockets. */
+export function webSocketUrl(url: string): string {
+  return url.replace(/^http/, 'ws')
+}
+
+function valuesOf<T extends BrokerTable>(table: T, textOf: (env: string) => string): SettingValues<T> {
+  const values = Object.entries(table).map(([name, { env, words, fallback }]) => {
+    const text = textOf(env)
+    return [name, words === undefined || words.includes(text) ? text : fallback]
+  })
+  // Every name of the table has its text, and a setting with words has one of them.
+  return Object.fromEntries(values) as SettingValues<T>
+}

@@ -1,0 +1,16 @@
+import type { BrokerSettings } from '../kit/settings.ts'
+
+export interface SandboxSettings {
+  /** Where the house is reached, without a trailing slash. Plain `http:` is allowed: it runs beside us. */
+  readonly baseUrl: string
+  /** The origin that browsers see, where it differs. */
+  readonly publicUrl?: string
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/** Nothing of its own: where the house is, and who we are there, holds for every broker that it stands in for. */
+export const SANDBOX_SETTINGS: BrokerSettings<SandboxSettings, Readonly<Record<never, never>>> = {
+  table: {},
+  choose: () => ({ at: 'house', settings: ({ url, ...house }) => ({ baseUrl: url, ...house }) })
+}

@@ -1,0 +1,63 @@
+import { type BrokerSettings, type BrokerTable, clientOf } from '../kit/settings.ts'
+
+export interface TradestationSettings {
+  readonly environment: 'sandbox' | 'paper' | 'live'
+  /** REST and its line streams, with the version. Addresses are without a trailing slash. */
+  readonly apiUrl: string
+  readonly authorizeUrl: string
+  readonly tokenUrl: string
+  readonly revokeUrl: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** Plain `http:` is allowed: the sandbox brokerage runs beside us. */
+  readonly plain: boolean
+}
+
+const TABLE = {
+  clientId: {
+    env: 'TRUNKLINE_TRADESTATION_CLIENT_ID',
+    fallback: '',
+    about: 'OAuth client id (API key) at TradeStation. Empty: the sandbox brokerage stands in for TradeStation.'
+  },
+  clientSecret: {
+    env: 'TRUNKLINE_TRADESTATION_CLIENT_SECRET',
+    fallback: '',
+    about: 'OAuth client secret at TradeStation.',
+    secret: true
+  },
+  environment: {
+    env: 'TRUNKLINE_TRADESTATION_ENV',
+    fallback: 'live',
+    words: ['live', 'sim'],
+    about: 'Which of TradeStation’s environments: `live`, or `sim`, its simulated accounts.'
+  }
+} as const satisfies BrokerTable
+
+export const TRADESTATION_SETTINGS: BrokerSettings<TradestationSettings, typeof TABLE> = {
+  table: TABLE,
+  choose(values) {
+    const client = clientOf(TABLE, values)
+    if (client !== null) return { at: 'broker', settings: { ...REAL[values.environment], ...client, ...SIGN_IN, plain: false } }
+    return {
+      at: 'house',
+      settings: ({ url, publicUrl, clientId, clientSecret }) => ({
+        ...{ environment: 'sandbox', clientId, clientSecret },
+        apiUrl: `${url}/tradestation/v3`,
+        authorizeUrl: `${publicUrl}/tradestation/authorize`,
+        tokenUrl: `${url}/tradestation/oauth/token`,
+        revokeUrl: `${url}/tradestation/oauth/revoke`,
+        plain: true
+      })
+    }
+  }
+}
+
+const REAL = {
+  live: { environment: 'live', apiUrl: 'https://api.tradestation.com/v3' },
+  sim: { environment: 'paper', apiUrl: 'https://sim-api.tradestation.com/v3' }
+} as const
+const SIGN_IN = {
+  authorizeUrl: 'https://signin.tradestation.com/authorize',
+  tokenUrl: 'https://signin.tradestation.com/oauth/token',
+  revokeUrl: 'https://signin.tradestation.com/oauth/revoke'
+} as const

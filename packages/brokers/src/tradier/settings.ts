@@ -1,0 +1,80 @@
+import { type BrokerSettings, type BrokerTable, clientOf, webSocketUrl } from '../kit/settings.ts'
+
+export interface TradierSettings {
+  readonly environment: 'sandbox' | 'paper' | 'live'
+  /** REST, with its version; the token endpoints are below it. Addresses are without a trailing slash. */
+  readonly apiUrl: string
+  /** `wss:`, with its version; below it the account and the market stream. */
+  readonly streamUrl: string
+  readonly authorizeUrl: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** Tradier documents no such parameter and knows one callback per application. The sandbox brokerage is told, because our port is not fixed. */
+  readonly sendRedirectUri: boolean
+  /** Whether the streams are used; what they would tell is asked for instead. */
+  readonly accountStream: boolean
+  readonly marketStream: boolean
+  /** Plain `http:` and `ws:` are allowed: the sandbox brokerage runs beside us. */
+  readonly plain: boolean
+}
+
+const STREAM_WORDS = ['auto', '0', '1'] as const
+
+const TABLE = {
+  clientId: {
+    env: 'TRUNKLINE_TRADIER_CLIENT_ID',
+    fallback: '',
+    about: 'OAuth client id at Tradier. Empty: the sandbox brokerage stands in for Tradier.'
+  },
+  clientSecret: { env: 'TRUNKLINE_TRADIER_CLIENT_SECRET', fallback: '', about: 'OAuth client secret at Tradier.', secret: true },
+  environment: {
+    env: 'TRUNKLINE_TRADIER_ENV',
+    fallback: 'live',
+    words: ['live', 'sandbox'],
+    about: 'Which of Tradier’s environments: `live`, or `sandbox`, its own practice accounts.'
+  },
+  accountStream: {
+    env: 'TRUNKLINE_TRADIER_ACCOUNT_STREAM',
+    fallback: 'auto',
+    words: STREAM_WORDS,
+    about: '`1` follows accounts by Tradier’s stream, `0` by asking. `auto`: by the stream where the environment is `live`.'
+  },
+  marketStream: {
+    env: 'TRUNKLINE_TRADIER_MARKET_STREAM',
+    fallback: 'auto',
+    words: STREAM_WORDS,
+    about: '`1` follows prices by Tradier’s stream, `0` by asking. `auto`: by the stream where the environment is `live`.'
+  }
+} as const satisfies BrokerTable
+
+export const TRADIER_SETTINGS: BrokerSettings<TradierSettings, typeof TABLE> = {
+  table: TABLE,
+  choose(values) {
+    const { environment } = values
+    const isUsed = (word: (typeof STREAM_WORDS)[number], fallback: boolean) => (word === 'auto' ? fallback : word === '1')
+    const streams = (fallback: boolean) => ({
+      accountStream: isUsed(values.accountStream, fallback),
+      marketStream: isUsed(values.marketStream, fallback)
+    })
+    const client = clientOf(TABLE, values)
+    if (client !== null)
+      return { at: 'broker', settings: { ...REAL[environment], ...client, ...streams(environment === 'live'), ...COMMON, plain: false } }
+    return {
+      at: 'house',
+      settings: ({ url, publicUrl, clientId, clientSecret }) => ({
+        ...{ environment: 'sandbox', clientId, clientSecret, ...streams(true) },
+        apiUrl: `${url}/tradier/v1`,
+        streamUrl: webSocketUrl(`${url}/tradier/ws/v1`),
+        authorizeUrl: `${publicUrl}/tradier/v1/oauth/authorize`,
+        sendRedirectUri: true,
+        plain: true
+      })
+    }
+  }
+}
+
+const COMMON = { authorizeUrl: 'https://api.tradier.com/v1/oauth/authorize', sendRedirectUri: false } as const
+const REAL = {
+  live: { environment: 'live', apiUrl: 'https://api.tradier.com/v1', streamUrl: 'wss://ws.tradier.com/v1' },
+  sandbox: { environment: 'paper', apiUrl: 'https://sandbox.tradier.com/v1', streamUrl: 'wss://sandbox-ws.tradier.com/v1' }
+} as const

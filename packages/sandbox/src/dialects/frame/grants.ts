@@ -1,0 +1,213 @@
+/** A dialect's tokens: codes, access tokens and refresh tokens of each grant, kept over a restart like the house's own. */
+
+import { Journal } from '../../house/journal.ts'
+import type { Pass } from '../../house/oauth/grants.ts'
+
+export interface GrantsDeps {
+  /** Null: nothing survives the process. */
+  readonly file: string | null
+  /** Real time in milliseconds. */
+  readonly now: () => number
+  /** Unguessable text. */
+  readonly newId: () => string
+  /** A grant ended: revoked, or its login was. Not called when tokens merely expire. */
+  readonly onEnded: (grant: string) => void
+}
+
+export interface Grant {
+  readonly id: string
+  /** The login's id. */
+  readonly login: string
+  readonly client: string
+  /** The house's: `read`, `trade`. */
+  readonly scopes: readonly string[]
+  /** The broker's own, as the answer shows them. */
+  readonly words: string
+}
+
+export interface NewToken {
+  readonly token: string
+  /** Real time in milliseconds; null: no end. */
+  readonly expiresAt: number | null
+}
+
+interface Kept extends NewToken {
+  readonly kind: 'access' | 'refresh'
+  readonly grant: string
+}
+
+type Entry =
+  | { readonly grant: Grant }
+  | { readonly put: Kept }
+  | { readonly used: string; readonly at: number }
+  | { readonly gone: readonly string[] }
+  | { readonly ended: string }
+
+interface Code {
+  readonly grant: Omit<Grant, 'id'>
+  readonly redirectUri: string | null
+  readonly expiresAt: number
+}
+
+/** Codes that wait to be exchanged; the oldest make room. */
+const CODES_MAX = 1_000
+const SWEEP_EVERY = 500
+
+export class Grants {
+  readonly #deps: GrantsDeps
+  readonly #grants = new Map<string, Grant>()
+  readonly #tokens = new Map<string, Kept>()
+  readonly #usedAt = new Map<string, number>()
+  readonly #passes = new Map<string, Pass>()
+  readonly #codes = new Map<string, Code>()
+  readonly #journal: Journal<Entry> | null
+  #untilSweep = SWEEP_EVERY
+
+  constructor(deps: GrantsDeps) {
+    this.#deps = deps
+    this.#journal = deps.file === null ? null : new Journal<Entry>(deps.file, entry => this.#apply(entry))
+    this.#sweep()
+    this.#journal?.rewrite(this.#entries())
+  }
+
+  /** A code for one exchange. */
+  code(grant: Omit<Grant, 'id'>, redirectUri: string | null, livesMs: number): string {
+    const code = this.#deps.newId()
+    this.#codes.set(code, { grant, redirectUri, expiresAt: this.#deps.now() + livesMs })
+    for (const oldest of this.#codes.keys()) {
+      if (this.#codes.size <= CODES_MAX) break
+      this.#codes.delete(oldest)
+    }
+    return code
+  }
+
+  /** The grant of a code that is good, once. `redirectUri` must be the one it was given for, where that is known. */
+  exchange(code: string, redirectUri: string | null): Grant | null {
+    const known = this.#codes.get(code)
+    this.#codes.delete(code)
+    if (known === undefined || known.expiresAt <= this.#deps.now()) return null
+    if (known.redirectUri !== null && known.redirectUri !== redirectUri) return null
+    return this.open(known.grant)
+  }
+
+  open(grant: Omit<Grant, 'id'>): Grant {
+    const opened = { ...grant, id: `grant-${this.#deps.newId()}` }
+    this.#keep({ grant: opened })
+    return opened
+  }
+
+  /** `livesS` null: until the grant ends. `token`: one that is made elsewhere, such as an API key; else a new one. */
+  issue(grant: Grant, kind: Kept['kind'], livesS: number | null, token: string = this.#deps.newId()): NewToken {
+    const kept: Kept = { kind, grant: grant.id, token, expiresAt: livesS === null ? null : this.#deps.now() + livesS * 1000 }
+    this.#keep({ put: kept })
+    if (--this.#untilSweep <= 0) this.#sweep()
+    return kept
+  }
+
+  /** The pass of a living access token. */
+  pass(token: string): Pass | undefined {
+    const known = this.#passes.get(token)
+    if (known !== undefined) return known.expiresAt > this.#deps.now() ? known : undefined
+    const kept = this.#tokens.get(token)
+    const grant = kept?.kind === 'access' ? this.#grants.get(kept.grant) : undefined
+    if (kept === undefined || grant === undefined) return undefined
+    const pass: Pass = {
+      login: grant.login,
+      client: grant.client,
+      scopes: new Set(grant.scopes),
+      grant: grant.id,
+      expiresAt: kept.expiresAt ?? Number.MAX_SAFE_INTEGER
+    }
+    if (pass.expiresAt <= this.#deps.now()) return undefined
+    this.#passes.set(token, pass)
+    return pass
+  }
+
+  /** Whether it was an access token here once and is past its end: for brokers that tell expired from unknown. */
+  isExpired(token: string): boolean {
+    const kept = this.#tokens.get(token)
+    return kept?.kind === 'access' && kept.expiresAt !== null && kept.expiresAt <= this.#deps.now()
+  }
+
+  /**
+   * The grant of a refresh token. `rotates`: it is spent by this, and taken again only within `graceMs` of its first use.
+   */
+  refresh(token: string, { rotates, graceMs }: { readonly rotates: boolean; readonly graceMs: number }): Grant | null {
+    const kept = this.#tokens.get(token)
+    if (kept?.kind !== 'refresh') return null
+    const now = this.#deps.now()
+    if (kept.expiresAt !== null && kept.expiresAt <= now) return null
+    const usedAt = this.#usedAt.get(token)
+    if (rotates && usedAt !== undefined && now - usedAt >= graceMs) return null
+    // The first use counts: a second one within the grace must not extend it.
+    if (rotates && usedAt === undefined) this.#keep({ used: token, at: now })
+    return this.#grants.get(kept.grant) ?? null
+  }
+
+  /** Ends the grant of a token of either kind. @returns false where there is none. */
+  revoke(token: string): boolean {
+    const kept = this.#tokens.get(token)
+    if (kept === undefined) return false
+    this.#end(kept.grant)
+    return true
+  }
+
+  /** Ends every grant of a login, or (`refreshOnly`) lets access tokens live and forgets the refresh tokens. @returns grants touched. */
+  endLogin(login: string, refreshOnly: boolean): number {
+    const grants = [...this.#grants.values()].filter(grant => grant.login === login)
+    for (const { id } of grants) {
+      if (refreshOnly) this.#keep({ gone: this.#members(id).filter(token => this.#tokens.get(token)?.kind === 'refresh') })
+      else this.#end(id)
+    }
+    return grants.length
+  }
+
+  close(): void {
+    this.#journal?.close()
+  }
+
+  #end(id: string): void {
+    this.#keep({ ended: id })
+    this.#deps.onEnded(id)
+  }
+
+  #members(grant: string): readonly string[] {
+    return [...this.#tokens.values()].filter(kept => kept.grant === grant).map(({ token }) => token)
+  }
+
+  #keep(entry: Entry): void {
+    this.#journal?.append(entry)
+    this.#apply(entry)
+  }
+
+  #apply(entry: Entry): void {
+    if ('grant' in entry) this.#grants.set(entry.grant.id, entry.grant)
+    else if ('put' in entry) this.#tokens.set(entry.put.token, entry.put)
+    else if ('used' in entry) this.#usedAt.set(entry.used, entry.at)
+    else if ('gone' in entry) for (const token of entry.gone) this.#drop(token)
+    else {
+      this.#grants.delete(entry.ended)
+      for (const token of this.#members(entry.ended)) this.#drop(token)
+    }
+  }
+
+  #drop(token: string): void {
+    this.#tokens.delete(token)
+    this.#usedAt.delete(token)
+    this.#passes.delete(token)
+  }
+
+  /** Tokens that ended a while ago are forgotten; for a day their end can still be told from a token nobody knows. */
+  #sweep(): void {
+    this.#untilSweep = SWEEP_EVERY
+    const before = this.#deps.now() - 24 * 3_600_000
+    for (const { token, expiresAt } of [...this.#tokens.values()]) if (expiresAt !== null && expiresAt < before) this.#drop(token)
+    for (const [code, { expiresAt }] of [...this.#codes]) if (expiresAt <= this.#deps.now()) this.#codes.delete(code)
+  }
+
+  *#entries(): Generator<Entry> {
+    for (const grant of this.#grants.values()) yield { grant }
+    for (const put of this.#tokens.values()) yield { put }
+    for (const [used, at] of this.#usedAt) yield { used, at }
+  }
+}
