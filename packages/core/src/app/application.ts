@@ -6,7 +6,9 @@ import type { AppDeps, Deps } from './deps.ts'
 import { Markets } from './market/markets.ts'
 import { AccountRecords } from './mirror/account-records.ts'
 import { Mirrors } from './mirror/mirrors.ts'
+import { NamelessOrders } from './mirror/nameless-orders.ts'
 import { OrderIntake } from './mirror/order-intake.ts'
+import { OrderSnapshots } from './mirror/order-snapshots.ts'
 import { UserWatch } from './mirror/user-watch.ts'
 import { OrderDesk } from './orders/order-desk.ts'
 import { OrderGateway } from './orders/order-gateway.ts'
@@ -40,13 +42,19 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
   const resolver = new Resolver(deps, { desk, gateway: orderGateway, sessions })
   orderGateway.onUnresolved(placed => resolver.watch(placed))
   const records = new AccountRecords(deps)
-  const intake = new OrderIntake(deps, desk, orderGateway)
+  const nameless = new NamelessOrders(deps, desk, orderGateway)
+  const intake = new OrderIntake(deps, { desk, gateway: orderGateway, nameless })
+  const snapshots = new OrderSnapshots(deps, { intake, desk, gateway: orderGateway, nameless })
+  resolver.onNameless(async ({ connection, account }, signal) => {
+    await snapshots.take(sessions.get(connection), connection, account, signal)
+  })
   const markets = new Markets(deps, sessions)
   const mirrors = new Mirrors(deps, {
     sessions,
     isWatched: id => markets.isFollowed(id),
     intake,
     records,
+    snapshots,
     desk,
     gateway: orderGateway,
     resolver

@@ -96,6 +96,8 @@ export interface AttemptStore {
   ): Promise<boolean>
   /** Takes the state out of use, once: false for everyone but the first. The attempt stays `authorizing`. */
   consumeState(attemptId: AttemptId, stateHash: string): Promise<boolean>
+  /** Counts a login with keys of the user's own: how many were tried with this one; null when `max` were before, or the attempt ended. */
+  countTry(attemptId: AttemptId, max: number): Promise<number | null>
   /** Ends an attempt that has not ended; false otherwise. */
   end(attemptId: AttemptId, status: 'declined' | 'failed', audit: AuditEntry): Promise<boolean>
   /** Erases attempts that expired before `at`. */

@@ -16,9 +16,12 @@ export class Book {
   #count = 0
   #fills = 0
 
-  constructor(clock: Clock, tell: (report: OrderReport) => void) {
+  readonly #replacedOrderId: 'new' | 'kept'
+
+  constructor(clock: Clock, tell: (report: OrderReport) => void, replacedOrderId: 'new' | 'kept' = 'new') {
     this.#clock = clock
     this.#tell = tell
+    this.#replacedOrderId = replacedOrderId
   }
 
   list(): readonly OrderReport[] {
@@ -59,9 +62,18 @@ export class Book {
     return this.#enter(ticket, brokerAccountId, null, status)
   }
 
-  /** The old order ends, a new one takes its place; what the old one filled counts toward the new one's total. */
+  /**
+   * The old order ends, a new one takes its place, and what the old one filled counts toward the new one's total; or, where ids are kept, the
+   * order itself has other terms.
+   */
   replace({ brokerAccountId, brokerOrderId, brokerClOrdId, ticket }: ReplaceOrder): OrderReport {
     this.#arrivals.set(brokerClOrdId, this.arrivals(brokerClOrdId) + 1)
+    if (this.#replacedOrderId === 'kept') {
+      const { quantity, limitPrice, stopPrice, type } = ticket
+      const { status, fills } = this.get(brokerOrderId)
+      const isPartial = status !== 'pending' && (fills ?? []).length > 0
+      return this.move(brokerOrderId, isPartial ? 'partially_filled' : 'working', { quantity, limitPrice, stopPrice, type })
+    }
     const successor = this.#enter(ticket, brokerAccountId, brokerClOrdId, 'working', brokerOrderId)
     this.move(brokerOrderId, 'replaced', { replacedByBrokerOrderId: successor.brokerOrderId })
     return successor

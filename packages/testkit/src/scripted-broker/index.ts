@@ -79,7 +79,7 @@ export class ScriptedBroker {
     this.clock = clock
     this.capabilities = { ...SCRIPTED_CAPABILITIES, ...capabilities }
     this.streams = new Streams(clock)
-    this.book = new Book(clock, report => this.streams.tell(this.told(report)))
+    this.book = new Book(clock, report => this.streams.tell(this.told(report)), this.capabilities.replacedOrderId)
   }
 
   get definition(): BrokerDefinition {
@@ -104,7 +104,8 @@ export class ScriptedBroker {
   revoke: (credentials: Readonly<Record<string, string>>) => Promise<void> = async () => undefined
 
   /** What of an order on the books the broker tells. */
-  told(report: OrderReport): OrderReport {
+  told(truth: OrderReport): OrderReport {
+    const report = this.capabilities.deduplication === 'none' ? { ...truth, brokerClOrdId: null } : truth
     const { fills } = report
     if (this.tells === 'fills' || fills === null) return report
     const quantity = sum(fills.map(fill => fill.quantity))

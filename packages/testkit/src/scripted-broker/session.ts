@@ -85,6 +85,8 @@ export class ScriptedSession implements Broker {
   }
 
   async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
+    if (key.by === 'brokerClOrdId' && this.capabilities.deduplication === 'none')
+      throw new Error('this broker finds nothing by client order id')
     const plan = await this.#asked('findOrder', signal)
     const asOf = this.#broker.clock.now()
     const found = this.#broker.book.find(key)

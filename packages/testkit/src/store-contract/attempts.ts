@@ -62,6 +62,21 @@ export function attemptCards(card: Card): void {
     assert.ok(ended?.status === 'declined' || ended?.status === 'failed')
   })
 
+  card('P45', 'logins with keys are counted up to a number, also at once, and not once the attempt has ended', async ({ store }) => {
+    const { user } = await make.owner(store)
+    const [attempt, other] = [make.attempt(user), make.attempt(user)]
+    for (const each of [attempt, other]) await store.attempts.create(each, make.hash(), make.audit())
+    const counted = await Promise.all(Array.from({ length: 8 }, () => store.attempts.countTry(attempt.attemptId, 5)))
+    assert.deepEqual(
+      counted.filter(tries => tries !== null).sort((a, b) => a - b),
+      [1, 2, 3, 4, 5]
+    )
+    assert.equal(await store.attempts.countTry(other.attemptId, 5), 1)
+    await store.attempts.end(other.attemptId, 'failed', make.audit())
+    assert.equal(await store.attempts.countTry(other.attemptId, 5), null)
+    assert.equal(await store.attempts.countTry(make.uuid(), 5), null)
+  })
+
   card('P50', 'pruning takes the expired attempts and leaves the others', async ({ store }) => {
     const { user } = await make.owner(store)
     const [old, token] = [{ ...make.attempt(user), expiresAt: make.at(-1_000_000_000) }, make.hash()]

@@ -11,6 +11,11 @@ export interface Departure {
   readonly authorizationUrl: string
 }
 
+/** The user goes on to a form for keys of their own: see `enter-keys.ts`. */
+export interface KeysWanted {
+  readonly kind: 'keys_wanted'
+}
+
 /** What was chosen is not on offer in this attempt: the form was altered, or is older than the choice. The page must be shown again. */
 export interface Misfit {
   readonly kind: 'misfit'
@@ -24,21 +29,20 @@ export async function declineAttempt(deps: PortalDeps, token: string, visitor: V
   return ended(attempt.attempt, (await deps.store.attempts.end(attempt.attempt.attemptId, 'declined', entry)) ? 'declined' : 'used')
 }
 
-/** The user said yes: binds the attempt to this browser and prepares the broker's login, with a state of its own. */
+/** The user said yes: binds the attempt to this browser and prepares the broker's login, at its own page with a state of its own. */
 export async function approveAttempt(
   deps: PortalDeps,
   token: string,
   visitor: Visitor & { readonly browser: string },
   choice: { readonly broker: BrokerId; readonly callbackUrl: string }
-): Promise<Departure | Misfit | Ending> {
+): Promise<Departure | KeysWanted | Misfit | Ending> {
   const claim = await claimed(deps, token, visitor)
   if (claim.kind === 'ending') return claim
   const { attempt } = claim
-  const definition = deps.brokers.get(choice.broker)
-  if (definition === undefined || !fitting(deps, attempt).some(({ id }) => id === choice.broker)) return { kind: 'misfit' }
+  const { login } = fitting(deps, attempt).find(({ capabilities }) => capabilities.id === choice.broker) ?? {}
+  if (login === undefined) return { kind: 'misfit' }
+  if (login.kind === 'api_key') return { kind: 'keys_wanted' }
   const state = deps.ids.secret('')
-  const { login } = definition
-  if (login.kind !== 'oauth') return { kind: 'misfit' }
   try {
     const request = { redirectUri: choice.callbackUrl, state, trading: attempt.connectionType === 'trade' }
     const { authorizationUrl, verifier } = await login.begin(request)

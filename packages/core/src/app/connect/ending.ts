@@ -2,7 +2,16 @@ import type { ConnectionAttempt } from '../../domain/account.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
 
 /** Every way a portal visit can end. */
-export type EndingReason = 'connected' | 'declined' | 'expired' | 'used' | 'other_browser' | 'unknown_link' | 'bad_callback' | 'broker_down'
+export type EndingReason =
+  | 'connected'
+  | 'declined'
+  | 'keys_refused'
+  | 'expired'
+  | 'used'
+  | 'other_browser'
+  | 'unknown_link'
+  | 'bad_callback'
+  | 'broker_down'
 
 /** The end of a visit: what happened, and where the user goes; null: they stay on our own page. */
 export interface Ending {
@@ -16,6 +25,7 @@ const ERRORS: {
   readonly [reason in Exclude<EndingReason, 'connected'>]: { readonly error: '400' | '401' | '500'; readonly details: string }
 } = {
   declined: { error: '401', details: 'The user declined the connection.' },
+  keys_refused: { error: '401', details: 'The broker did not accept the keys that the user entered.' },
   expired: { error: '400', details: 'The link has expired. Create a new connection.' },
   used: { error: '400', details: 'The link has been used. Create a new connection.' },
   other_browser: { error: '400', details: 'The link was opened in another browser. Create a new connection.' },

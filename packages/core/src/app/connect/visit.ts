@@ -1,5 +1,5 @@
 import type { ConnectionAttempt, Platform, User } from '../../domain/account.ts'
-import type { BrokerCapabilities } from '../../ports/broker.ts'
+import type { BrokerDefinition } from '../../ports/broker.ts'
 import type { AuditEntry } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
 import { type Ending, ended } from './ending.ts'
@@ -11,7 +11,7 @@ export interface Invitation {
   readonly platform: Platform
   readonly user: User
   /** The broker the platform named, or all that fit, for the user to pick from. */
-  readonly brokers: readonly BrokerCapabilities[]
+  readonly brokers: readonly BrokerDefinition[]
 }
 
 export type PortalDeps = Pick<Deps, 'store' | 'ids' | 'hasher' | 'clock' | 'brokers' | 'vault' | 'bus' | 'log'>
@@ -50,11 +50,10 @@ export function troubleOf(
 }
 
 /** The brokers an attempt may still lead to: the one that is settled, or all that can do what is asked. */
-export function fitting({ brokers }: Pick<Deps, 'brokers'>, { broker, connectionType }: ConnectionAttempt): readonly BrokerCapabilities[] {
+export function fitting({ brokers }: Pick<Deps, 'brokers'>, { broker, connectionType }: ConnectionAttempt): readonly BrokerDefinition[] {
   return [...brokers.values()]
-    .map(({ capabilities }) => capabilities)
-    .filter(({ id }) => broker === null || broker === id)
-    .filter(({ marketData }) => connectionType !== 'market_data' || marketData.channels.length > 0)
+    .filter(({ capabilities: { id } }) => broker === null || broker === id)
+    .filter(({ capabilities: { marketData } }) => connectionType !== 'market_data' || marketData.channels.length > 0)
 }
 
 /** An entry about an attempt, by the user's browser. */

@@ -9,7 +9,6 @@ import type { Resolver } from '../orders/resolver.ts'
 import type { AccountRecords } from './account-records.ts'
 import { ConnectionMirror, type MirrorParts } from './connection-mirror.ts'
 import { HealthBook } from './health-book.ts'
-import { OrderSnapshots } from './order-snapshots.ts'
 import { type RecordKind, Refreshes } from './refreshes.ts'
 import { Turns } from './turns.ts'
 
@@ -19,7 +18,7 @@ type MirrorsDeps = Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'log' | 'meter
 const PICTURES_AT_ONCE = 16
 
 /** What mirrors stand on. */
-type MirrorsParts = Omit<MirrorParts, 'snapshots' | 'health' | 'turns'> & {
+type MirrorsParts = Omit<MirrorParts, 'health' | 'turns'> & {
   readonly gateway: OrderGateway
   readonly resolver: Resolver
   /** Whether the connection's market data is followed, whatever its mirror does. */
@@ -46,10 +45,9 @@ export class Mirrors {
 
   constructor(deps: MirrorsDeps, parts: MirrorsParts) {
     this.#deps = deps
-    const snapshots = new OrderSnapshots(deps, parts)
     const health = new HealthBook(deps)
     const turns = new Turns<string>(deps.clock, { atOnce: PICTURES_AT_ONCE, ms: deps.timing.readMs })
-    this.#parts = { ...parts, snapshots, health, turns }
+    this.#parts = { ...parts, health, turns }
     this.#refreshes = new Refreshes(deps, {
       ...this.#parts,
       isLive: ({ connectionId }) => this.isLive(connectionId),

@@ -11,6 +11,7 @@ import type { ReportMethod } from '../orders/apply-report.ts'
 import { applyReport } from '../orders/apply-report.ts'
 import type { OrderDesk } from '../orders/order-desk.ts'
 import type { OrderGateway } from '../orders/order-gateway.ts'
+import type { NamelessOrders } from './nameless-orders.ts'
 
 const KNOWN_MAX = 50_000
 
@@ -19,13 +20,18 @@ export class OrderIntake {
   readonly #deps: Pick<Deps, 'store' | 'clock' | 'ids'>
   readonly #desk: OrderDesk
   readonly #gateway: OrderGateway
+  readonly #nameless: NamelessOrders
   /** Which order a broker's id means. Only a shortcut: what is not here is asked of the store. */
   readonly #known = new Map<string, OrderId>()
 
-  constructor(deps: Pick<Deps, 'store' | 'clock' | 'ids'>, desk: OrderDesk, gateway: OrderGateway) {
+  constructor(
+    deps: Pick<Deps, 'store' | 'clock' | 'ids'>,
+    parts: { readonly desk: OrderDesk; readonly gateway: OrderGateway; readonly nameless: NamelessOrders }
+  ) {
     this.#deps = deps
-    this.#desk = desk
-    this.#gateway = gateway
+    this.#desk = parts.desk
+    this.#gateway = parts.gateway
+    this.#nameless = parts.nameless
   }
 
   /** Says which order a client order id at the broker means, before anything can be heard of it. */
@@ -34,9 +40,21 @@ export class OrderIntake {
   }
 
   async take(connection: Connection, account: Account, report: OrderReport, method: ReportMethod): Promise<void> {
-    const orderId = (await this.#find(account.accountId, report)) ?? (await this.#adopt(connection, account, report))
+    const known = await this.#find(account.accountId, report)
+    if (known === null && method === 'stream' && (await this.#isSuspected(connection, account, report))) return
+    // What was on the wire while nobody knew the order has been answered by now.
+    const orderId = known ?? (await this.#find(account.accountId, report)) ?? (await this.#adopt(connection, account, report))
     const order = orderId === null ? null : await this.#gateway.learn(orderId, report, method)
     if (order !== null) this.#gateway.pursue({ connection, account, order })
+  }
+
+  /** Whether it may be about an order of ours whose answer was lost: then a whole picture decides, soon, and this report is not needed. */
+  async #isSuspected(connection: Connection, account: Account, report: OrderReport): Promise<boolean> {
+    if (!this.#nameless.areOf(connection)) return false
+    const suspects = await this.#nameless.suspects(account, report)
+    if (suspects.length === 0 || (await this.#find(account.accountId, report)) !== null) return false
+    for (const order of suspects) this.#gateway.pursue({ connection, account, order })
+    return true
   }
 
   async #find(accountId: AccountId, { brokerOrderId, brokerClOrdId }: OrderReport): Promise<OrderId | null> {

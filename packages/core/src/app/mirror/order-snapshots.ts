@@ -7,6 +7,7 @@ import { limited } from '../limited.ts'
 import type { OrderDesk } from '../orders/order-desk.ts'
 import type { OrderGateway } from '../orders/order-gateway.ts'
 import { isOwedAnAnswer } from '../orders/order-steps.ts'
+import type { NamelessOrders } from './nameless-orders.ts'
 import type { OrderIntake } from './order-intake.ts'
 
 /** Looks back this far before the last confirmation, so that clocks that disagree lose nothing. */
@@ -16,6 +17,7 @@ interface Parts {
   readonly intake: OrderIntake
   readonly desk: OrderDesk
   readonly gateway: OrderGateway
+  readonly nameless: NamelessOrders
 }
 
 /** Whole pictures of an account's orders, of which only the differences count. */
@@ -36,6 +38,7 @@ export class OrderSnapshots {
     const since = sinceWhen(connection, orders, before)
     const list = (signal: AbortSignal) => session.orders(account.brokerAccountId, since, signal)
     const snapshot = await limited(clock, timing.commandMs, list, stopping)
+    if (this.#parts.nameless.areOf(connection)) await this.#parts.nameless.claim(account, snapshot.items)
     for (const report of snapshot.items) await this.#parts.intake.take(connection, account, report, 'snapshot')
     const told = new Set(snapshot.items.map(({ brokerOrderId }) => brokerOrderId))
     let unanswered: BrokerFault | null = null

@@ -2,12 +2,13 @@ import type { Account, Connection } from '../../domain/account.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
 import { apply } from '../../domain/order-machine.ts'
-import { type Broker, BrokerFault, type OrderReport, type Outcome } from '../../ports/broker.ts'
+import { type Broker, type BrokerCapabilities, BrokerFault, type OrderReport, type Outcome } from '../../ports/broker.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import { within } from '../within.ts'
 import { applyReport, type ReportMethod } from './apply-report.ts'
+import { showsTerms, withoutEarlier } from './kept-id.ts'
 import type { OrderDesk } from './order-desk.ts'
 import { acknowledged, type Fate, isOwedAnAnswer, notReceivedOrSent, refused, released, submissionUnknown } from './order-steps.ts'
 
@@ -18,7 +19,7 @@ export interface Placed {
   readonly order: Order
 }
 
-type GatewayDeps = Pick<Deps, 'clock' | 'log' | 'meter' | 'timing'>
+type GatewayDeps = Pick<Deps, 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>
 
 /**
  * Takes orders to brokers and brings their word back. Each command goes out once. An outcome is the broker's acceptance, its refusal with
@@ -76,8 +77,52 @@ export class OrderGateway {
     return (await this.#desk.find(successor.orderId).catch(() => null)) ?? successor
   }
 
-  /** Takes in what a broker says of an order, whoever heard it. */
+  /** Takes in what a broker says of an order, whoever heard it. Gives the order that it was about. */
   async learn(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
+    const order = await this.#desk.find(orderId)
+    if (order === null || this.#capabilities(order)?.replacedOrderId !== 'kept') return this.#learn(orderId, report, method)
+    const present = await this.#presentOf(order, report)
+    const successor = await this.#asReplaced(present, report)
+    if (successor === null) return this.#learn(present.orderId, await this.#ownOf(present, report), method)
+    await this.completeReplacement(present.orderId, successor.orderId, report, method)
+    return this.#desk.find(successor.orderId)
+  }
+
+  /** Whoever has the broker's order id now: a report about it is about the last order of its chain. */
+  async #presentOf(order: Order, { brokerOrderId }: OrderReport): Promise<Order> {
+    let present = order
+    while (present.replacedByOrderId !== null) {
+      const next = await this.#desk.find(present.replacedByOrderId)
+      if (next === null || next.brokerOrderId !== brokerOrderId) break
+      present = next
+    }
+    return present
+  }
+
+  /** The order that waits to take this one's place, where the report shows that it has. */
+  async #asReplaced({ status, pendingRequest, ...order }: Order, report: OrderReport): Promise<Order | null> {
+    if (status !== 'pending_replace' || pendingRequest?.successorId === undefined || pendingRequest.successorId === null) return null
+    const successor = await this.#desk.find(pendingRequest.successorId)
+    return successor !== null && showsTerms(report, successor, order) ? successor : null
+  }
+
+  /** A report without what was filled before this order took the place of others under the same id. */
+  async #ownOf({ replacesOrderId }: Order, report: OrderReport): Promise<OrderReport> {
+    const predecessors: Order[] = []
+    for (let id = replacesOrderId; id !== null; ) {
+      const before = await this.#desk.find(id)
+      if (before === null || before.brokerOrderId !== report.brokerOrderId) break
+      predecessors.push(before)
+      id = before.replacesOrderId
+    }
+    return predecessors.length === 0 ? report : withoutEarlier(report, predecessors)
+  }
+
+  #capabilities({ broker }: Order): BrokerCapabilities | undefined {
+    return this.#deps.brokers.get(broker)?.capabilities
+  }
+
+  async #learn(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
     let isPartial = false
     const learnt = await this.#desk.change(orderId, order => {
       const reported = applyReport(order, report, method, this.#deps.clock.now())
@@ -87,13 +132,14 @@ export class OrderGateway {
       isPartial = reported.isPartial && reported.changed
       return reported.changed ? { order: reported.order } : null
     })
-    return isPartial ? this.learn(orderId, report, method) : learnt
+    return isPartial ? this.#learn(orderId, report, method) : learnt
   }
 
   /** Ends a replacement the broker carried out: the successor lives, the old order is `replaced`. */
   async completeReplacement(oldId: OrderId, successorId: OrderId, report: OrderReport, method: ReportMethod): Promise<void> {
     const at = this.#deps.clock.now()
-    await this.learn(successorId, report, method)
+    const successor = await this.#desk.find(successorId)
+    await this.#learn(successorId, successor === null ? report : await this.#ownOf(successor, report), method)
     await this.#desk.change(oldId, order => {
       const step = apply(order, { type: 'status', to: 'replaced', at })
       return step.changed ? { order: { ...step.order, replacedByOrderId: successorId, systemTime: at } } : null
@@ -121,6 +167,12 @@ export class OrderGateway {
     return (
       this.#inFlight.has(keyOf('submit', orderId)) || (replacesOrderId !== null && this.#inFlight.has(keyOf('replace', replacesOrderId)))
     )
+  }
+
+  /** Resolves once no command that sends the order is on the wire, whatever came of it. Never rejects. */
+  async sent({ orderId, replacesOrderId }: Order): Promise<void> {
+    const keys = [keyOf('submit', orderId), ...(replacesOrderId === null ? [] : [keyOf('replace', replacesOrderId)])]
+    await Promise.allSettled(keys.map(key => this.#inFlight.get(key)))
   }
 
   isCancelling({ orderId }: Order): boolean {

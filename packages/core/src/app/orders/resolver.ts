@@ -73,6 +73,7 @@ export class Resolver {
   readonly #gateway: OrderGateway
   readonly #sessions: BrokerSessions
   readonly #watched = new Map<OrderId, Watch>()
+  #lookForNameless: (placed: Placed, signal: AbortSignal) => Promise<void> = () => Promise.resolve()
   readonly #stopping = new AbortController()
 
   constructor(
@@ -83,6 +84,14 @@ export class Resolver {
     this.#desk = parts.desk
     this.#gateway = parts.gateway
     this.#sessions = parts.sessions
+  }
+
+  /**
+   * How an order is looked for at brokers that cannot find by our ids: a whole picture of its account is taken, which gives the order what is
+   * its. Set once, before the first order. @throws BrokerFault
+   */
+  onNameless(look: (placed: Placed, signal: AbortSignal) => Promise<void>): void {
+    this.#lookForNameless = look
   }
 
   /**
@@ -201,17 +210,24 @@ export class Resolver {
     await this.#deps.clock.sleep(ms, either).catch(() => this.#stopping.signal.throwIfAborted())
   }
 
-  async #look(session: Broker, { account, order }: Placed, negatives: Negatives, cancels: Cancels): Promise<Seen> {
+  async #look(session: Broker, placed: Placed, negatives: Negatives, cancels: Cancels): Promise<Seen> {
+    const { account, order } = placed
     const { brokerAccountId } = account
     const { brokerOrderId, brokerClOrdId } = order
+    const { deduplication, replacedOrderId } = session.capabilities
+    if (brokerOrderId === null && order.replacesOrderId !== null && replacedOrderId === 'kept')
+      return { status: null, negatives: await this.#lookThroughPredecessor(session, placed, negatives) }
+    if (brokerOrderId === null && deduplication === 'none') {
+      await this.#lookForNameless(placed, this.#stopping.signal)
+      return { status: null, negatives }
+    }
     const key =
       brokerOrderId === null ? ({ by: 'brokerClOrdId', brokerClOrdId } as const) : ({ by: 'brokerOrderId', brokerOrderId } as const)
     const isUncancelled = cancels.count >= CANCELS_MAX && this.#deps.clock.monotonicMs() - cancels.lastAt > UNCANCELLED_MS
     const { found, asOf } = await this.#find(session, { brokerAccountId, ...key })
     const status = found?.status ?? null
     if (found !== null) await this.#gateway.learn(order.orderId, isUncancelled ? uncancelled(found) : found, 'lookup')
-    if (order.status === 'pending_replace')
-      return { status, negatives: await this.#lookForSuccessor(session, { brokerAccountId, order }, negatives) }
+    if (order.status === 'pending_replace') return { status, negatives: await this.#lookForSuccessor(session, placed, negatives, asOf) }
     if (found !== null || acknowledged(order)) return { status, negatives }
     const at = this.#deps.clock.now()
     const next = this.#negative(order, asOf, negatives)
@@ -222,11 +238,7 @@ export class Resolver {
     return { status, negatives: next }
   }
 
-  async #lookForSuccessor(
-    session: Broker,
-    { brokerAccountId, order }: { readonly brokerAccountId: string; readonly order: Order },
-    negatives: Negatives
-  ): Promise<Negatives> {
+  async #lookForSuccessor(session: Broker, { account, order }: Placed, negatives: Negatives, seenAt: Timestamp): Promise<Negatives> {
     const successorId = order.pendingRequest?.successorId ?? null
     const successor = successorId === null ? null : await this.#desk.find(successorId)
     if (successor === null) return negatives
@@ -235,7 +247,9 @@ export class Resolver {
       await this.#gateway.abandonReplacement(order.orderId, successor.orderId, fate)
       return negatives
     }
-    const key = { by: 'brokerClOrdId', brokerAccountId, brokerClOrdId: successor.brokerClOrdId } as const
+    // Under a kept id the order itself has just shown its old terms, or it would be replaced by now.
+    if (session.capabilities.replacedOrderId === 'kept') return this.#unchanged(order, successor, seenAt, negatives)
+    const key = { by: 'brokerClOrdId', brokerAccountId: account.brokerAccountId, brokerClOrdId: successor.brokerClOrdId } as const
     const { found, asOf } = await this.#find(session, key)
     if (found !== null) {
       await this.#gateway.completeReplacement(order.orderId, successor.orderId, found, 'lookup')
@@ -245,6 +259,30 @@ export class Resolver {
     if (this.#isAbsent(successor, next)) {
       await this.#gateway.abandonReplacement(order.orderId, successor.orderId, notReceivedOrSent('not_received', null))
     }
+    return next
+  }
+
+  /** A replacement under a kept id has no life of its own until the order before it shows its terms. */
+  async #lookThroughPredecessor(session: Broker, { connection, account, order }: Placed, negatives: Negatives): Promise<Negatives> {
+    const before = order.replacesOrderId === null ? null : await this.#desk.find(order.replacesOrderId)
+    if (before === null || before.brokerOrderId === null) return negatives
+    if (before.status === 'pending_replace' && before.pendingRequest?.successorId === order.orderId) {
+      const seen = await this.#look(session, { connection, account, order: before }, negatives, { count: 0, lastAt: 0 })
+      return seen.negatives
+    }
+    // It ended, or works on under its old terms by the broker's word: whatever was asked for did not happen.
+    if (before.replacedByOrderId !== order.orderId)
+      await this.#gateway.abandonReplacement(before.orderId, order.orderId, notReceivedOrSent('not_received', null))
+    return negatives
+  }
+
+  /** The broker has shown the order under its old terms. After enough of that, long enough after the request, the change is not coming. */
+  async #unchanged(order: Order, successor: Order, asOf: Timestamp, negatives: Negatives): Promise<Negatives> {
+    const present = await this.#desk.find(order.orderId)
+    if (present?.status !== 'pending_replace') return negatives
+    const next = this.#negative(successor, asOf, negatives)
+    if (this.#isAbsent(successor, next))
+      await this.#gateway.abandonReplacement(order.orderId, successor.orderId, notReceivedOrSent('not_received', null))
     return next
   }
 
@@ -278,21 +316,31 @@ export class Resolver {
   }
 
   #isAbsent(order: Order, negatives: Negatives): boolean {
-    const kind = this.#deps.brokers.get(order.broker)?.capabilities.deduplication ?? 'none'
+    const absenceMs = this.#absenceMs(order)
     // Without an id at the broker absence cannot be told from an order that looks different: a person decides.
-    if (kind === 'none') return false
+    if (absenceMs === null) return false
     const spread = this.#deps.clock.monotonicMs() - negatives.since
-    return negatives.count >= NEGATIVES_MIN && spread >= this.#deps.timing.absenceMs[kind]
+    return negatives.count >= NEGATIVES_MIN && spread >= absenceMs
+  }
+
+  /** How long look-ups have to say no until an order counts as absent; null: for ever. */
+  #absenceMs({ broker, replacesOrderId }: Order): number | null {
+    const capabilities = this.#deps.brokers.get(broker)?.capabilities
+    const { absenceMs } = this.#deps.timing
+    // A change of an order that is there shows in that very order.
+    if (replacesOrderId !== null && capabilities?.replacedOrderId === 'kept') return absenceMs.enforced
+    const kind = capabilities?.deduplication ?? 'none'
+    return kind === 'none' ? null : absenceMs[kind]
   }
 
   /** While an absence can be proved, no longer than its proof can do with: it must not wait for a rare look-up. */
-  #pause(round: number, start: number, { broker }: Order, negatives: Negatives): number {
-    const { lookupPausesMs: quick, settleMs, absenceMs } = this.#deps.timing
+  #pause(round: number, start: number, order: Order, negatives: Negatives): number {
+    const { lookupPausesMs: quick, settleMs } = this.#deps.timing
     const elapsed = this.#deps.clock.monotonicMs() - start
     const pause = quick[round] ?? (elapsed < PATIENT_FOR_MS ? Math.min(PATIENT_MS, quick.at(-1) ?? PATIENT_MS) : RARE_MS)
-    const kind = this.#deps.brokers.get(broker)?.capabilities.deduplication ?? 'none'
-    if (kind === 'none' || (negatives.count === 0 && elapsed > settleMs + 2 * absenceMs[kind])) return pause
-    return Math.min(pause, absenceMs[kind] / NEGATIVES_MIN)
+    const absenceMs = this.#absenceMs(order)
+    if (absenceMs === null || (negatives.count === 0 && elapsed > settleMs + 2 * absenceMs)) return pause
+    return Math.min(pause, absenceMs / NEGATIVES_MIN)
   }
 
   #report({ orderId, broker }: Order, start: number): void {

@@ -1,0 +1,115 @@
+import type { BrokerId } from '../../domain/ids.ts'
+import {
+  type ApiKeyBrokerLogin,
+  type ApiKeyField,
+  type BrokerDefinition,
+  BrokerFault,
+  type Credentials,
+  LoginRefused
+} from '../../ports/broker.ts'
+import type { Misfit } from './decide.ts'
+import { type Ending, ended } from './ending.ts'
+import { establish } from './establish.ts'
+import { type Invitation, type PortalDeps, portalAudit, type Visitor, visitAttempt } from './visit.ts'
+
+/** How often a broker is asked about keys for one attempt. Who has them not at hand then begins anew; who guesses gets nowhere. */
+export const KEY_TRIES_MAX = 5
+const LOGIN_MS = 20_000
+/** What a keyboard types. Keys have no other characters, and these are safe in a header. */
+const TYPED = /^[\x20-\x7e]+$/
+
+/** The form on which a user enters keys made at the broker: who asks for what, and what to enter. */
+export interface KeyForm {
+  readonly kind: 'key_form'
+  readonly invitation: Invitation
+  readonly definition: BrokerDefinition
+  readonly login: ApiKeyBrokerLogin
+}
+
+/** What was entered led to nothing, and the user may try again. */
+export interface TryAgain {
+  readonly kind: 'try_again'
+  readonly form: KeyForm
+  /** `entry`: it cannot be a key, and `message` says why; `refused`: the broker does not know it; `unreachable`: the broker did not tell. */
+  readonly why: { readonly kind: 'entry'; readonly message: string } | { readonly kind: 'refused' } | { readonly kind: 'unreachable' }
+}
+
+/** The form for a broker's keys, in the browser whose user said yes. A misfit is a broker without such a form, or a user who was not asked yet. */
+export async function askForKeys(deps: PortalDeps, token: string, broker: BrokerId, visitor: Visitor): Promise<KeyForm | Misfit | Ending> {
+  const invitation = await visitAttempt(deps, token, visitor)
+  if (invitation.kind === 'ending') return invitation
+  const definition = invitation.brokers.find(({ capabilities }) => capabilities.id === broker)
+  if (invitation.attempt.browserHash === null || definition?.login.kind !== 'api_key') return { kind: 'misfit' }
+  return { kind: 'key_form', invitation, definition, login: definition.login }
+}
+
+/**
+ * The user entered keys: the broker's accounts are read with them, and when it tells them the connection is established. What was entered is
+ * in no answer, no log and no message; it is kept only sealed, as the connection's credentials.
+ */
+export async function enterKeys(
+  deps: PortalDeps,
+  token: string,
+  { broker, entered }: { readonly broker: BrokerId; readonly entered: Readonly<Record<string, unknown>> },
+  visitor: Visitor
+): Promise<TryAgain | Misfit | Ending> {
+  const form = await askForKeys(deps, token, broker, visitor)
+  if (form.kind !== 'key_form') return form
+  const entry = await credentialsOf(form, entered)
+  if (entry.kind === 'complaint') return { kind: 'try_again', form, why: { kind: 'entry', message: entry.message } }
+  const { attempt } = form.invitation
+  const tries = await deps.store.attempts.countTry(attempt.attemptId, KEY_TRIES_MAX)
+  if (tries === null) return ended(attempt, 'used')
+  try {
+    return await establish(deps, attempt, form.definition, entry.credentials, visitor)
+  } catch (cause) {
+    if (!(cause instanceof BrokerFault)) throw cause
+    return disappointed(deps, form, cause, tries, visitor)
+  }
+}
+
+async function disappointed(
+  deps: PortalDeps,
+  form: KeyForm,
+  fault: BrokerFault,
+  tries: number,
+  visitor: Visitor
+): Promise<TryAgain | Ending> {
+  const { attempt } = form.invitation
+  const broker = form.definition.capabilities.id
+  const isRefused = fault.kind === 'credentials_rejected'
+  if (!isRefused)
+    deps.log.warn('a broker could not tell whether keys are good', { attemptId: attempt.attemptId, broker, kind: fault.kind, cause: fault })
+  const detail = { broker, fault: fault.kind, tries }
+  if (tries < KEY_TRIES_MAX) {
+    await deps.store.audit.append(portalAudit(deps, attempt, visitor, 'connection.keys', isRefused ? 'refused' : 'failed', detail))
+    return { kind: 'try_again', form, why: { kind: isRefused ? 'refused' : 'unreachable' } }
+  }
+  await deps.store.attempts.end(attempt.attemptId, 'failed', portalAudit(deps, attempt, visitor, 'connection.fail', 'failed', detail))
+  return ended(attempt, isRefused ? 'keys_refused' : 'broker_down')
+}
+
+type Entry = { readonly kind: 'credentials'; readonly credentials: Credentials } | { readonly kind: 'complaint'; readonly message: string }
+
+async function credentialsOf({ login }: KeyForm, entered: Readonly<Record<string, unknown>>): Promise<Entry> {
+  const values: Record<string, string> = {}
+  for (const field of login.fields) {
+    const value = Object.hasOwn(entered, field.name) ? entered[field.name] : undefined
+    const text = typeof value === 'string' ? value.trim() : ''
+    const complaint = complaintAbout(field, text)
+    if (complaint !== null) return { kind: 'complaint', message: complaint }
+    values[field.name] = text
+  }
+  try {
+    return { kind: 'credentials', credentials: await login.complete(values, AbortSignal.timeout(LOGIN_MS)) }
+  } catch (cause) {
+    if (cause instanceof LoginRefused) return { kind: 'complaint', message: cause.message }
+    throw cause
+  }
+}
+
+function complaintAbout({ label, lengthMax }: ApiKeyField, text: string): string | null {
+  if (text === '') return `${label} is missing.`
+  if (text.length > lengthMax) return `${label} has at most ${lengthMax} characters.`
+  return TYPED.test(text) ? null : `${label} has only letters, digits and signs of a keyboard.`
+}

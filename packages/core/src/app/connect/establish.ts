@@ -1,0 +1,134 @@
+import type { Account, Connection, ConnectionAttempt, User } from '../../domain/account.ts'
+import type { AccountId, ConnectionId } from '../../domain/ids.ts'
+import type { BrokerAccount, BrokerDefinition, Credentials, CredentialsHolder } from '../../ports/broker.ts'
+import { CommitUnknown, type SealedValue } from '../../ports/store.ts'
+import { sealCredentials } from '../connections/credentials.ts'
+import { connected, type Ending, ended } from './ending.ts'
+import { type PortalDeps, portalAudit, type Visitor } from './visit.ts'
+
+const READ_MS = 20_000
+const REVOKE_MS = 5_000
+
+/**
+ * Reads the accounts of a login that has just been made, and stores it as the attempt's connection, its credentials sealed. Credentials that
+ * lead to none are given back. @throws BrokerFault when the broker does not tell the accounts.
+ */
+export async function establish(
+  deps: PortalDeps,
+  attempt: ConnectionAttempt,
+  definition: BrokerDefinition,
+  credentials: Credentials,
+  visitor: Visitor
+): Promise<Ending> {
+  const holder = new FreshCredentials(credentials)
+  const made = await prepared(deps, attempt, definition, holder).catch(async cause => {
+    await giveBack(deps, attempt, definition, holder.newest)
+    throw cause
+  })
+  if (made === null || !(await isStored(deps, attempt, made, visitor))) {
+    await giveBack(deps, attempt, definition, holder.newest)
+    return ended(attempt, 'used')
+  }
+  const { userKey, connectionId } = made.connection
+  deps.bus.publish({ type: 'connection_changed', userKey, connectionId })
+  return connected(attempt, connectionId)
+}
+
+interface Prepared {
+  readonly connection: Connection
+  readonly accounts: readonly Account[]
+  readonly sealed: SealedValue
+}
+
+/** Everything there is to store; null when the user has been deleted meanwhile. */
+async function prepared(
+  deps: PortalDeps,
+  attempt: ConnectionAttempt,
+  definition: BrokerDefinition,
+  holder: FreshCredentials
+): Promise<Prepared | null> {
+  const user = await deps.store.users.findByKey(attempt.userKey)
+  if (user === null) return null
+  const accounts = await readAccounts(definition, holder)
+  const connection = newConnection(deps, attempt, definition, user)
+  const sealed = sealCredentials(deps.vault, connection, holder.newest, 1)
+  return { connection, accounts: accounts.map(account => newAccount(deps, connection, account)), sealed }
+}
+
+/** False when the attempt has ended meanwhile. */
+async function isStored(
+  deps: PortalDeps,
+  attempt: ConnectionAttempt,
+  { connection, accounts, sealed }: Prepared,
+  visitor: Visitor
+): Promise<boolean> {
+  const { broker, connectionId } = connection
+  const entry = portalAudit(deps, attempt, visitor, 'connection.create', 'ok', { broker, accounts: accounts.length })
+  try {
+    return await deps.store.connections.create(connection, accounts, sealed, attempt.attemptId, { ...entry, target: connectionId })
+  } catch (cause) {
+    // The user must not be told that it failed when it did not.
+    if (cause instanceof CommitUnknown && (await deps.store.connections.find(connectionId)) !== null) return true
+    throw cause
+  }
+}
+
+/** Revokes what the broker granted and nobody will use, once: a grant that is left over does no more than wait for its end. */
+async function giveBack(
+  deps: PortalDeps,
+  attempt: ConnectionAttempt,
+  { login }: BrokerDefinition,
+  credentials: Credentials
+): Promise<void> {
+  const { attemptId, broker } = attempt
+  await login.revoke(credentials, AbortSignal.timeout(REVOKE_MS)).catch(cause => {
+    deps.log.warn('a broker’s grant that led to no connection could not be revoked', { attemptId, broker, cause })
+  })
+}
+
+async function readAccounts(definition: BrokerDefinition, holder: CredentialsHolder): Promise<readonly BrokerAccount[]> {
+  await using session = definition.open(holder)
+  return await session.accounts(AbortSignal.timeout(READ_MS))
+}
+
+function newConnection({ ids, clock }: PortalDeps, attempt: ConnectionAttempt, { capabilities }: BrokerDefinition, user: User): Connection {
+  const at = clock.now()
+  return {
+    connectionId: ids.uuid<ConnectionId>(),
+    platformId: attempt.platformId,
+    userKey: user.userKey,
+    userId: user.userId,
+    broker: capabilities.id,
+    connectionType: attempt.connectionType,
+    status: 'ACTIVE',
+    brokenReason: null,
+    createdAt: at,
+    updatedAt: at
+  }
+}
+
+function newAccount({ ids }: PortalDeps, { connectionId, userKey, broker }: Connection, account: BrokerAccount): Account {
+  return { ...account, accountId: ids.uuid<AccountId>(), connectionId, userKey, broker }
+}
+
+/** Credentials of a login that is not stored yet. A broker may rotate them on first use, so the newest are what gets sealed. */
+class FreshCredentials implements CredentialsHolder {
+  newest: Credentials
+
+  constructor(credentials: Credentials) {
+    this.newest = credentials
+  }
+
+  async read(): Promise<Credentials> {
+    return this.newest
+  }
+
+  async renew(
+    used: Credentials,
+    refresh: (current: Credentials, signal: AbortSignal) => Promise<Credentials>,
+    signal: AbortSignal
+  ): Promise<Credentials> {
+    if (used === this.newest) this.newest = await refresh(this.newest, signal)
+    return this.newest
+  }
+}

@@ -1,0 +1,76 @@
+import type { Account, Connection } from '../../domain/account.ts'
+import { asksTheSame, mayBe, paired } from '../../domain/likeness.ts'
+import type { Order } from '../../domain/order.ts'
+import type { OrderReport } from '../../ports/broker.ts'
+import type { Deps } from '../deps.ts'
+import type { OrderDesk } from '../orders/order-desk.ts'
+import type { OrderGateway } from '../orders/order-gateway.ts'
+import { acknowledged } from '../orders/order-steps.ts'
+
+/**
+ * Orders at brokers that neither echo our client order ids nor find by them. One whose answer was lost is known again by what it asks for and
+ * when: in a whole picture of the account only, because a single report cannot show that there is no second one like it.
+ */
+export class NamelessOrders {
+  readonly #deps: Pick<Deps, 'store' | 'brokers' | 'log' | 'meter'>
+  readonly #desk: OrderDesk
+  readonly #gateway: OrderGateway
+
+  constructor(deps: Pick<Deps, 'store' | 'brokers' | 'log' | 'meter'>, desk: OrderDesk, gateway: OrderGateway) {
+    this.#deps = deps
+    this.#desk = desk
+    this.#gateway = gateway
+  }
+
+  /** Whether this broker's reports do not say whose they are. */
+  areOf({ broker }: Connection): boolean {
+    return this.#deps.brokers.get(broker)?.capabilities.deduplication === 'none'
+  }
+
+  /**
+   * Waits for the answers of orders on the wire that the report may be about. Gives those that stay of unknown fate: then the report alone
+   * proves nothing.
+   */
+  async suspects({ accountId }: Account, report: OrderReport): Promise<readonly Order[]> {
+    const alike = (await this.#unbound(accountId)).filter(order => mayBe(order, report))
+    if (alike.length === 0) return []
+    await Promise.all(alike.map(order => this.#gateway.sent(order)))
+    return (await this.#unbound(accountId)).filter(order => mayBe(order, report))
+  }
+
+  /** Gives the orders of unknown fate to the reports of a whole picture that nobody claims. */
+  async claim({ accountId }: Account, picture: readonly OrderReport[]): Promise<void> {
+    // Read after the picture was answered: whatever the broker shows of ours has been stored by then.
+    const waiting = await this.#unbound(accountId)
+    if (waiting.length === 0) return
+    await Promise.all(waiting.map(order => this.#gateway.sent(order)))
+    const known = await this.#deps.store.orders.idsByBrokerOrderIds(
+      accountId,
+      picture.map(({ brokerOrderId }) => brokerOrderId)
+    )
+    const claimed = new Set(known.map(({ brokerOrderId }) => brokerOrderId))
+    const unclaimed = picture.filter(({ brokerOrderId }) => !claimed.has(brokerOrderId))
+    const { pairs, ambiguous } = paired(await this.#unbound(accountId), unclaimed)
+    for (const [order, report] of pairs) await this.#gateway.learn(order.orderId, report, 'lookup')
+    for (const order of ambiguous) this.#escalate(order, unclaimed)
+  }
+
+  /** Orders of our own that are not bound to one of the broker's and may have reached it; replacements are found by what they replace. */
+  async #unbound(accountId: Account['accountId']): Promise<readonly Order[]> {
+    const unfinished = await this.#deps.store.orders.unfinished({ accountId })
+    const present = await Promise.all(
+      unfinished.filter(({ brokerOrderId }) => brokerOrderId === null).map(({ orderId }) => this.#desk.find(orderId))
+    )
+    return present
+      .filter(order => order !== null)
+      .filter(order => order.brokerOrderId === null && order.replacesOrderId === null && !acknowledged(order))
+  }
+
+  #escalate(order: Order, unclaimed: readonly OrderReport[]): void {
+    this.#deps.meter.count('order_alarms_total', { broker: order.broker, alarm: 'ambiguous' })
+    this.#deps.log.error('an order of unknown fate cannot be told from others like it at the broker: a person has to decide', {
+      orderId: order.orderId,
+      candidates: unclaimed.filter(report => asksTheSame(order, report)).map(({ brokerOrderId }) => brokerOrderId)
+    })
+  }
+}

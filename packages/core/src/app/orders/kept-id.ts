@@ -1,0 +1,50 @@
+import { compare, type Decimal, dividedBy, isPositive, minus, sum, times } from '../../domain/decimal.ts'
+import type { Fill, Leg, Order, OrderTicket } from '../../domain/order.ts'
+import type { OrderReport } from '../../ports/broker.ts'
+
+// At some brokers a replaced order goes on under its own id, with other terms and all its fills. Here it is two orders, each with its own part.
+
+/** Whether a report shows the terms of `wanted` and not those of `present`; terms they share say nothing. */
+export function showsTerms(report: OrderTicket, wanted: OrderTicket, present: OrderTicket): boolean {
+  return isAt(report, wanted) && !isAt(report, present)
+}
+
+/** What of a report is the order's own: without what was filled under the same id before the order took its predecessors' place. */
+export function withoutEarlier(report: OrderReport, predecessors: readonly Pick<Order, 'fills' | 'legs'>[]): OrderReport {
+  const earlier = predecessors.flatMap(({ fills }) => fills)
+  const { fills, filledTotal } = report
+  return {
+    ...report,
+    fills: fills === null ? null : notAmong(fills, earlier),
+    filledTotal: filledTotal === null ? null : remainderOf(filledTotal, earlier),
+    legs: report.legs?.map(leg => ({ ...leg, fills: notAmong(leg.fills, earlierOfLeg(leg, predecessors)) })) ?? null
+  }
+}
+
+function isAt(a: OrderTicket, b: OrderTicket): boolean {
+  return areEqual(a.limitPrice, b.limitPrice) && areEqual(a.stopPrice, b.stopPrice) && areEqual(a.quantity, b.quantity) && a.type === b.type
+}
+
+function areEqual(a: Decimal | null, b: Decimal | null): boolean {
+  return a === null || b === null ? a === b : compare(a, b) === 0
+}
+
+function notAmong(fills: readonly Fill[], known: readonly Fill[]): readonly Fill[] {
+  const ids = new Set(known.map(({ fillId }) => fillId))
+  return fills.filter(({ fillId }) => !ids.has(fillId))
+}
+
+function earlierOfLeg({ symbol, side }: Leg, predecessors: readonly Pick<Order, 'legs'>[]): readonly Fill[] {
+  return predecessors
+    .flatMap(({ legs }) => legs ?? [])
+    .filter(leg => leg.symbol === symbol && leg.side === side)
+    .flatMap(({ fills }) => fills)
+}
+
+function remainderOf(total: NonNullable<OrderReport['filledTotal']>, earlier: readonly Fill[]): OrderReport['filledTotal'] {
+  const quantity = minus(total.quantity, sum(earlier.map(fill => fill.quantity)))
+  if (!isPositive(quantity)) return null
+  const value = sum(earlier.map(fill => times(fill.quantity, fill.price)))
+  const averagePrice = total.averagePrice === null ? null : dividedBy(minus(times(total.averagePrice, total.quantity), value), quantity, 9)
+  return { quantity, averagePrice }
+}

@@ -1,0 +1,93 @@
+/** Telling orders apart that carry no common id: by what was asked for, and when. */
+
+import { compare, type Decimal } from './decimal.ts'
+import type { OrderTicket } from './order.ts'
+import { epochMs, type Timestamp } from './timestamp.ts'
+
+/** An order, and when it came about: at our side when it was sent, at the broker's when it was taken in. */
+export interface Timed extends OrderTicket {
+  readonly entryTime: Timestamp
+}
+
+/** The broker's clock may be behind ours by this much … */
+const BEFORE_MS = 5_000
+/** … and an order may be on its way for this long. */
+const AFTER_MS = 300_000
+
+/** Whether both ask for the same. The side of a multi-leg order is left out: its legs have their own. */
+export function asksTheSame(a: OrderTicket, b: OrderTicket): boolean {
+  const isSameSubject =
+    a.legs === null || b.legs === null
+      ? a.legs === b.legs && a.symbol === b.symbol && a.side === b.side
+      : legWords(a.legs).join() === legWords(b.legs).join()
+  return (
+    isSameSubject &&
+    a.instrument === b.instrument &&
+    a.type === b.type &&
+    a.tif === b.tif &&
+    areEqual(a.quantity, b.quantity) &&
+    areEqual(a.notional, b.notional) &&
+    areEqual(a.limitPrice, b.limitPrice) &&
+    areEqual(a.stopPrice, b.stopPrice)
+  )
+}
+
+/** Whether what was taken in may be what was sent. */
+export function mayBe(sent: Timed, seen: Timed): boolean {
+  const lateMs = epochMs(seen.entryTime) - epochMs(sent.entryTime)
+  return lateMs >= -BEFORE_MS && lateMs <= AFTER_MS && asksTheSame(sent, seen)
+}
+
+/** What belongs together, and what cannot be told. */
+export interface Pairing<Sent, Seen> {
+  readonly pairs: readonly (readonly [Sent, Seen])[]
+  /** More orders were seen that may be these than there are of these: somebody else has asked for the same. */
+  readonly ambiguous: readonly Sent[]
+}
+
+/**
+ * Pairs orders of unknown fate with orders of the broker that nobody else claims, both of one account. Of several that ask for the same, the
+ * earlier goes with the earlier: which of them is which makes no difference. Where more were seen than sent, none is paired, for one of them
+ * is somebody else's.
+ */
+export function paired<Sent extends Timed, Seen extends Timed>(sent: readonly Sent[], seen: readonly Seen[]): Pairing<Sent, Seen> {
+  const pairs: (readonly [Sent, Seen])[] = []
+  const ambiguous: Sent[] = []
+  for (const alike of groups(sent)) {
+    const candidates = seen.filter(other => alike.some(order => mayBe(order, other))).toSorted(byTime)
+    if (candidates.length > alike.length) {
+      ambiguous.push(...alike)
+      continue
+    }
+    const free = new Set(candidates)
+    for (const order of alike.toSorted(byTime)) {
+      const found = [...free].find(candidate => mayBe(order, candidate))
+      if (found === undefined) continue
+      free.delete(found)
+      pairs.push([order, found])
+    }
+  }
+  return { pairs, ambiguous }
+}
+
+function groups<T extends OrderTicket>(orders: readonly T[]): readonly (readonly T[])[] {
+  const found: T[][] = []
+  for (const order of orders) {
+    const group = found.find(([first]) => first !== undefined && asksTheSame(first, order))
+    if (group === undefined) found.push([order])
+    else group.push(order)
+  }
+  return found
+}
+
+function legWords(legs: NonNullable<OrderTicket['legs']>): readonly string[] {
+  return legs.map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`).sort()
+}
+
+function areEqual(a: Decimal | null, b: Decimal | null): boolean {
+  return a === null || b === null ? a === b : compare(a, b) === 0
+}
+
+function byTime(a: Timed, b: Timed): number {
+  return epochMs(a.entryTime) - epochMs(b.entryTime)
+}

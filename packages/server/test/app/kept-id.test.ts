@@ -1,0 +1,130 @@
+// Brokers at which a replaced order goes on under its own id: here it is two orders, and no execution is counted in both.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { filledQuantity } from '@trunkline/core/domain/order-machine'
+import { Bench, type World } from './bench.ts'
+
+let bench: Bench
+before(async () => {
+  bench = await Bench.open()
+})
+after(() => bench[Symbol.asyncDispose]())
+
+for (const deduplication of ['none', 'label'] as const)
+  for (const tells of ['fills', 'totals'] as const) {
+    const named = `client ids ${deduplication}, ${tells}`
+
+    async function live(): Promise<World> {
+      const world = await bench.world({ capabilities: { deduplication, replacedOrderId: 'kept' } })
+      world.broker.tells = tells
+      await world.live()
+      return world
+    }
+
+    /** `status filled` of each, in the order in which they were placed. */
+    async function picture(world: World): Promise<readonly string[]> {
+      return (await world.orders()).map(order => `${order.status} ${filledQuantity(order)} of ${order.quantity} at ${order.limitPrice}`)
+    }
+
+    test(`accepted after a partial fill: each order has its own part (${named})`, async () => {
+      await using world = await live()
+      const old = await world.given(world.place())
+      world.book.fill('o-1', '3', '10.00')
+      await world.clock.until(async () => (await world.stored(old)).fills.length === 1, 'the fill is known')
+      const successor = await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '12', limitPrice: '11.00' }))
+      assert.deepEqual(await picture(world), ['replaced 3 of 10 at 10.00', 'partially_filled 0 of 12 at 11.00'])
+      world.book.fill('o-1', '9', '11.00')
+      await world.clock.until(async () => (await world.stored(successor)).status === 'filled', 'the successor is filled')
+      assert.deepEqual(await picture(world), ['replaced 3 of 10 at 10.00', 'filled 9 of 12 at 11.00'])
+      const { fills, brokerOrderId } = await world.stored(successor)
+      assert.deepEqual([fills.map(({ price }) => Number(price)), brokerOrderId], [[11], 'o-1'])
+    })
+
+    test(`a chain of replacements keeps every execution once (${named})`, async () => {
+      await using world = await live()
+      const first = await world.given(world.place())
+      world.book.fill('o-1', '1')
+      await world.clock.advance(1_000)
+      const second = await world.given(world.modify(first, { clOrdId: 'm-1', limitPrice: '11.00' }))
+      world.book.fill('o-1', '2')
+      await world.clock.advance(1_000)
+      await world.given(world.modify(second, { clOrdId: 'm-2', limitPrice: '12.00' }))
+      world.book.fill('o-1', '3')
+      await world.clock.advance(1_000)
+      assert.deepEqual(await picture(world), [
+        'replaced 1 of 10 at 10.00',
+        'replaced 2 of 10 at 11.00',
+        'partially_filled 3 of 10 at 12.00'
+      ])
+      await world.restart()
+      await world.live()
+      await world.clock.advance(400_000)
+      assert.deepEqual(await picture(world), [
+        'replaced 1 of 10 at 10.00',
+        'replaced 2 of 10 at 11.00',
+        'partially_filled 3 of 10 at 12.00'
+      ])
+    })
+
+    test(`the answer is lost and the change was made: it is seen in the order’s terms (${named})`, async () => {
+      await using world = await live()
+      const old = await world.given(world.place())
+      world.broker.plans.replace.push({ reply: 'unknown', effectAfterMs: 700 })
+      await world.given(world.modify(old, { clOrdId: 'm-1', limitPrice: '11.00' }))
+      await world.clock.until(() => world.app.resolver.watched === 0, 'the fate is known', 120_000)
+      assert.deepEqual(await picture(world), ['replaced 0 of 10 at 10.00', 'working 0 of 10 at 11.00'])
+      assert.equal(world.broker.sent('replace'), 1)
+    })
+
+    test(`the change is made and fills before anybody hears of it (${named})`, async () => {
+      await using world = await live()
+      const old = await world.given(world.place())
+      world.broker.streams.down()
+      world.broker.plans.replace.push({ reply: 'unknown' })
+      const modifying = world.modify(old, { clOrdId: 'm-1', limitPrice: '11.00' })
+      await world.clock.until(() => world.broker.sent('replace') === 1, 'the change is sent')
+      world.book.fill('o-1', '10', '11.00')
+      await world.given(modifying)
+      await world.clock.until(() => world.app.resolver.watched === 0, 'the fate is known', 120_000)
+      assert.deepEqual(await picture(world), ['replaced 0 of 10 at 10.00', 'filled 10 of 10 at 11.00'])
+    })
+
+    test(`the answer is lost and the change never arrived: the old order works on (${named})`, async () => {
+      await using world = await live()
+      const old = await world.given(world.place())
+      world.broker.plans.replace.push({ effect: 'none', reply: 'unknown' })
+      await world.given(world.modify(old, { clOrdId: 'm-1', limitPrice: '11.00' }))
+      await world.clock.until(() => world.app.resolver.watched === 0, 'the fate is known', 400_000)
+      assert.deepEqual(await picture(world), ['working 0 of 10 at 10.00', 'rejected 0 of 10 at 11.00'])
+    })
+
+    test(`the old order ends before the change arrives: the successor never lived (${named})`, async () => {
+      await using world = await live()
+      const old = await world.given(world.place())
+      world.broker.plans.replace.push({ effect: 'none', reply: 'unknown' })
+      const modifying = world.modify(old, { clOrdId: 'm-1', limitPrice: '11.00' })
+      await world.clock.until(() => world.broker.sent('replace') === 1, 'the change is sent')
+      world.book.fill('o-1', '10')
+      await world.given(modifying)
+      await world.clock.until(() => world.app.resolver.watched === 0, 'the fate is known', 400_000)
+      assert.deepEqual(await picture(world), ['filled 10 of 10 at 10.00', 'rejected 0 of 10 at 11.00'])
+    })
+
+    test(`refused: the old order works on, and its reports are its own (${named})`, async () => {
+      await using world = await live()
+      const old = await world.given(world.place())
+      world.broker.plans.replace.push({ effect: 'refused', message: 'Not now.' })
+      await world.given(world.modify(old, { clOrdId: 'm-1', limitPrice: '11.00' }))
+      world.book.fill('o-1', '4')
+      await world.clock.until(async () => (await world.stored(old)).fills.length === 1, 'the fill is known')
+      assert.deepEqual(await picture(world), ['partially_filled 4 of 10 at 10.00', 'rejected 0 of 10 at 11.00'])
+    })
+
+    test(`a cancel of the successor ends it, not its predecessor (${named})`, async () => {
+      await using world = await live()
+      const old = await world.given(world.place())
+      const successor = await world.given(world.modify(old, { clOrdId: 'm-1', limitPrice: '11.00' }))
+      await world.given(world.cancel(successor))
+      assert.deepEqual(await picture(world), ['replaced 0 of 10 at 10.00', 'cancelled 0 of 10 at 11.00'])
+    })
+  }
