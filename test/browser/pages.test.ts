@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import type { Person } from '../acceptance/api.ts'
+import { GOOD_KEYS } from './keyed-login.ts'
 import { goOn, headingOf, logIn, openStage, type Stage } from './stage.ts'
 import { visit } from './visit.ts'
 
@@ -18,7 +19,10 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const PICTURE_PX_MAX = 16_000
 const WIDTHS = [320, 375, 1200] as const
 const SCHEMES = ['light', 'dark'] as const
-const ENDINGS = ['connected', 'declined', 'expired', 'used', 'other_browser', 'unknown_link', 'bad_callback', 'broker_down'] as const
+const ENDINGS = [
+  ...['connected', 'declined', 'keys_refused', 'expired', 'used', 'other_browser'],
+  ...['unknown_link', 'bad_callback', 'broker_down']
+] as const
 
 const LONG_NAME = 'Σύμβουλος & Söhne <i>Wertpapierhandelsgesellschaft</i> "Ostfriesland" 🦜 mbH & Co. KG'
 const RTL_NAME = 'ניירות ערך (Tel Aviv) 2026'
@@ -49,8 +53,41 @@ describe('every page', () => {
     const link = await stage.link(person, { broker: undefined })
     await judge('picker', async page => {
       await page.goto(link)
-      assert.equal(await page.getByRole('radio').count(), 5)
+      const { body: brokers } = await stage.api.call('GET', '/brokers', { headers: stage.api.platform })
+      assert.equal(await page.getByRole('radio').count(), brokers.length)
       await page.getByRole('radio', { name: 'Pale Securities' }).check()
+    })
+  })
+
+  test('the form for keys, and its complaint', async () => {
+    const begin = async (page: Page) => {
+      await page.goto(await stage.link(person, { broker: 'KEYED' }))
+      await page.getByRole('button', { name: 'Continue to Keyed Trading' }).click()
+      await page.getByLabel('Secret key').waitFor()
+    }
+    await judge('keys', begin)
+    await judge('keys-wrong', async page => {
+      await begin(page)
+      await page.getByLabel('API key').fill('PKNOBODY')
+      await page.getByLabel('Secret key').fill('nobody')
+      await page.getByRole('button', { name: 'Connect' }).click()
+      await page.getByRole('alert').waitFor()
+    })
+  })
+
+  test('the page that leads on after keys', async () => {
+    await judge('keys-onward', async page => {
+      // It would be gone before anybody could look at it.
+      await page.route('**/keys/keyed', async route => {
+        const response = await route.fetch()
+        await route.fulfill({ response, body: (await response.text()).replace(/<meta http-equiv="refresh"[^>]*>/, '') })
+      })
+      await page.goto(await stage.link(person, { broker: 'KEYED', redirect_url: stage.site.linked }))
+      await page.getByRole('button', { name: 'Continue to Keyed Trading' }).click()
+      await page.getByLabel('API key').fill(GOOD_KEYS.key_id)
+      await page.getByLabel('Secret key').fill(GOOD_KEYS.secret_key)
+      await page.getByRole('button', { name: 'Connect' }).click()
+      await page.getByRole('link', { name: 'Go on, if nothing happens' }).waitFor()
     })
   })
 

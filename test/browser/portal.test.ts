@@ -209,6 +209,28 @@ describe('the portal in a browser', () => {
     }
   })
 
+  for (const [broker, name] of [
+    ['ALPACA', 'Alpaca'],
+    ['TRADIER', 'Tradier'],
+    ['TRADESTATION', 'TradeStation']
+  ] as const) {
+    test(`${name}, which the sandbox brokerage stands in for, is declined and connected like any other`, async () => {
+      await using walk = await visit(stage.browser)
+      const { page } = walk
+      const person = await stage.person()
+      await page.goto(await stage.link(person, { broker, redirect_url: stage.site.linked }))
+      assert.equal(await headingOf(page), `Demo platform would like to connect to your ${name} account`)
+      assert.ok(await page.getByText('sandbox', { exact: true }).isVisible(), 'nobody takes it for the real one')
+      await goOn(page)
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      assert.equal((await arrival(page, stage.site.linked)).error, '401')
+      await walkToConsent(page, stage, await stage.link(person, { broker, redirect_url: stage.site.linked }))
+      await allow(page)
+      const { connection_id: connectionId } = await arrival(page, stage.site.linked)
+      assert.deepEqual(await stage.connections(person), [connectionId])
+    })
+  }
+
   test('a broker that fails sends the user back with 500', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
@@ -239,6 +261,7 @@ describe('the portal in a browser', () => {
     const { page } = walk
     await page.goto(stage.service.url)
     await page.getByRole('button', { name: 'Open the portal' }).click()
+    await page.getByRole('radio', { name: 'Trunkline Sandbox' }).check()
     await goOn(page)
     await logIn(page, stage)
     await allow(page)

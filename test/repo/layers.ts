@@ -29,7 +29,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'sandbox/compose.ts'
   ],
 
-  'server/config': ['core/domain', 'core/ports'],
+  // The brokers' own tables of settings come with their adapters.
+  'server/config': ['core/domain', 'core/ports', 'brokers/registry.ts'],
   'server/store': ['core/domain', 'core/ports'],
   'server/bus': ['core/domain', 'core/ports'],
   'server/auth': ['core/domain', 'core/ports', 'core/app'],

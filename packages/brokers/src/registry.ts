@@ -2,16 +2,31 @@
 
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
+import { ALPACA_CAPABILITIES } from './alpaca/capabilities.ts'
+import { alpaca } from './alpaca/index.ts'
+import { ALPACA_SETTINGS } from './alpaca/settings.ts'
 import type { BrokerDeps } from './kit/deps.ts'
 import { type Adapter, adapter, type House, type Offer } from './kit/settings.ts'
 import { SANDBOX_CAPABILITIES } from './sandbox/capabilities.ts'
 import { sandbox } from './sandbox/index.ts'
 import { SANDBOX_SETTINGS } from './sandbox/settings.ts'
+import { TRADESTATION_CAPABILITIES } from './tradestation/capabilities.ts'
+import { tradestation } from './tradestation/index.ts'
+import { TRADESTATION_SETTINGS } from './tradestation/settings.ts'
+import { TRADIER_CAPABILITIES } from './tradier/capabilities.ts'
+import { tradier } from './tradier/index.ts'
+import { TRADIER_SETTINGS } from './tradier/settings.ts'
 
 export type { Adapter, BrokerSetting, House, Offer } from './kit/settings.ts'
 export { SettingMissing } from './kit/settings.ts'
 
-export const ADAPTERS: readonly Adapter[] = [adapter(SANDBOX_CAPABILITIES, SANDBOX_SETTINGS, sandbox)]
+/** A broker is a line here. */
+export const ADAPTERS: readonly Adapter[] = [
+  adapter(SANDBOX_CAPABILITIES, SANDBOX_SETTINGS, sandbox),
+  adapter(ALPACA_CAPABILITIES, ALPACA_SETTINGS, alpaca),
+  adapter(TRADIER_CAPABILITIES, TRADIER_SETTINGS, tradier),
+  adapter(TRADESTATION_CAPABILITIES, TRADESTATION_SETTINGS, tradestation)
+]
 
 /** Disposing it closes the connections of every broker; each open `Broker` is its opener's to dispose first. */
 export interface Brokers extends ReadonlyMap<BrokerId, BrokerDefinition>, AsyncDisposable {}

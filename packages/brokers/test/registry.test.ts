@@ -1,38 +1,93 @@
+// The registry lists every broker, and each goes where its settings say.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
-import { type BrokerSettings, brokers } from '../src/registry.ts'
+import { ADAPTERS, type Adapter, openBrokers, SettingMissing } from '../src/registry.ts'
 import { systemClock } from './support/clocks.ts'
 import { MemoryLog } from './support/log.ts'
 import { MemoryMeter } from './support/meter.ts'
 
 const DEPS = { clock: systemClock, fraction: () => 0.5, log: new MemoryLog(), meter: new MemoryMeter() }
-const ALL: BrokerSettings = { ...DEPS, sandbox: { baseUrl: 'http://127.0.0.1:1', clientId: 'us', clientSecret: 'secret' } }
+const HOUSE = { url: 'http://sandbox:8090', publicUrl: 'https://sandbox.example.com', clientId: 'us', clientSecret: 'secret' }
 
-test('a broker without settings is not offered', async () => {
-  await using none = brokers(DEPS)
-  assert.equal(none.size, 0)
-  await using all = brokers(ALL)
-  assert.deepEqual([...all.keys()], ['SANDBOX'])
-  for (const [id, definition] of all) assert.equal(definition.capabilities.id, id)
+/** The texts of the environment as the server gives them: what is left out has its default. */
+const set =
+  ({ settings }: Adapter, env: Readonly<Record<string, string>>) =>
+  (name: string) =>
+    env[name] ?? settings.find(setting => setting.env === name)?.fallback ?? assert.fail(`${name} is not in the table`)
+const offered = (adapter: Adapter, env: Readonly<Record<string, string>> = {}) => adapter.offer(set(adapter, env))
+
+test('with nothing set every broker is the sandbox brokerage, under the name of its own', async () => {
+  const offers = ADAPTERS.map(adapter => offered(adapter))
+  await using all = openBrokers(offers, DEPS, HOUSE)
+  assert.deepEqual(
+    [...all.keys()],
+    ADAPTERS.map(({ capabilities }) => capabilities.id)
+  )
+  for (const [id, { capabilities, environment, login }] of all) {
+    assert.equal(capabilities.id, id)
+    assert.equal(environment, 'sandbox')
+    assert.ok(login.kind === 'oauth')
+    assert.equal(login.origin, HOUSE.publicUrl, 'the login page is where browsers see it, not where we reach it')
+    const begun = await login.begin({ redirectUri: 'https://us.example/connect/callback', state: 's', trading: false })
+    assert.ok(begun.authorizationUrl.startsWith(`${HOUSE.publicUrl}/`))
+  }
 })
 
-test('every broker folder is in the registry', async () => {
-  await using all = brokers(ALL)
+test('what is not offered is not opened, and what needs the sandbox brokerage says so', async () => {
+  await using none = openBrokers([], DEPS, null)
+  assert.equal(none.size, 0)
+  for (const adapter of ADAPTERS) assert.throws(() => openBrokers([offered(adapter)], DEPS, null), /sandbox brokerage, and there is none/)
+})
+
+test('with a client of its own a broker is reached itself, in the environment that is asked for', async () => {
+  for (const adapter of ADAPTERS.filter(({ settings }) => settings.length > 0)) {
+    const { id } = adapter.capabilities
+    const client = { [`TRUNKLINE_${id}_CLIENT_ID`]: 'us', [`TRUNKLINE_${id}_CLIENT_SECRET`]: 'secret' }
+    const environments = adapter.settings.find(({ env }) => env === `TRUNKLINE_${id}_ENV`)?.words ?? []
+    assert.equal(environments[0], 'live', 'live is the default')
+    for (const word of environments) {
+      await using all = openBrokers([offered(adapter, { ...client, [`TRUNKLINE_${id}_ENV`]: word })], DEPS, null)
+      const [definition] = all.values()
+      assert.equal(definition?.environment, word === 'live' ? 'live' : 'paper', `${id} ${word}`)
+      assert.ok(definition?.login.kind === 'oauth' && definition.login.origin.startsWith('https://'))
+    }
+  }
+})
+
+test('half a client is a fault that names the other half', () => {
+  for (const adapter of ADAPTERS.filter(({ settings }) => settings.length > 0)) {
+    const { id } = adapter.capabilities
+    const [known, secret] = [`TRUNKLINE_${id}_CLIENT_ID`, `TRUNKLINE_${id}_CLIENT_SECRET`]
+    for (const [given, missing] of [
+      [known, secret],
+      [secret, known]
+    ] as const) {
+      const fault = (cause: unknown) => cause instanceof SettingMissing && cause.env === missing && cause.message.includes(given)
+      assert.throws(() => offered(adapter, { [given]: 'x' }), fault, `${id}: ${given} alone`)
+    }
+  }
+})
+
+test('a table’s variables are the broker’s own, each once, described, with a default that they take', () => {
+  const names = ADAPTERS.flatMap(({ capabilities, settings }) =>
+    settings.map(({ env, about, fallback, words, secret }) => {
+      assert.ok(env.startsWith(`TRUNKLINE_${capabilities.id}_`), env)
+      assert.match(about, /^\S.{10,}\.$/, env)
+      assert.ok(words === undefined || words.includes(fallback), env)
+      assert.equal(secret === true, /SECRET|PASSWORD|TOKEN/.test(env), env)
+      return env
+    })
+  )
+  assert.equal(new Set(names).size, names.length)
+})
+
+test('every broker folder is in the registry', () => {
   const folders = readdirSync(new URL('../src/', import.meta.url), { withFileTypes: true }).filter(
     entry => entry.isDirectory() && entry.name !== 'kit'
   )
-  assert.deepEqual(new Set(folders.map(entry => entry.name.toUpperCase())), new Set(all.keys()))
-})
-
-test('the login page is where browsers see it, not where we reach it', async () => {
-  await using all = brokers({
-    ...DEPS,
-    sandbox: { baseUrl: 'http://sandbox:8090', publicUrl: 'https://sandbox.example.com', clientId: 'us', clientSecret: 'x' }
-  })
-  const [sandbox] = all.values()
-  assert.ok(sandbox?.login.kind === 'oauth')
-  const begun = await sandbox.login.begin({ redirectUri: 'https://us.example/connect/callback', state: 's', trading: false })
-  assert.equal(sandbox.login.origin, 'https://sandbox.example.com')
-  assert.ok(begun?.authorizationUrl.startsWith('https://sandbox.example.com/oauth/auth?'))
+  assert.deepEqual(
+    new Set(folders.map(entry => entry.name.toUpperCase())),
+    new Set(ADAPTERS.map(({ capabilities }) => String(capabilities.id)))
+  )
 })

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { brokers } from '@trunkline/brokers/registry'
+import { openBrokers } from '@trunkline/brokers/registry'
 import { application } from '@trunkline/core/app/application'
 import type { AppDeps, Deps } from '@trunkline/core/app/deps'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
@@ -59,7 +59,6 @@ export interface Service {
   stop(): Promise<void>
 }
 
-const SANDBOX = 'SANDBOX' as BrokerId
 const DRAIN_MS = 10_000
 const SETTLE_MS = 1_000
 const STREAM_PATHS = ['/stream', '/v1/stream']
@@ -101,26 +100,21 @@ async function start(
   let publicUrl = settings.publicUrl ?? ''
 
   const clientSecret = settings.sandboxClientSecret ?? randomBytes(32).toString('base64url')
-  const offersSandbox = settings.brokers.includes(SANDBOX)
+  const inHouse = settings.offers.filter(({ at }) => at === 'house').map(({ id }) => id)
   const [opened, sandboxProcess] = await Promise.all([
     openStore(storeOptions(settings, dataDir), { clock, ids, log, unsafeDurability: settings.unsafeDurability }).then(store => {
       parts.add('store', async () => await store[Symbol.asyncDispose]())
       return store
     }),
-    offersSandbox && settings.sandboxUrl === null ? startSandbox(settings, dataDir, clientSecret, env, log, parts) : null
+    inHouse.length > 0 && settings.sandboxUrl === null ? startSandbox({ settings, dataDir, clientSecret, inHouse, env }, log, parts) : null
   ])
   await assertKeysFit(opened.connections, keys.ring, log)
   const store = wraps.store?.(opened) ?? opened
 
   const sandbox = sandboxProcess?.ready ?? null
   const sandboxUrl = settings.sandboxUrl ?? sandbox?.url ?? null
-  const offered = brokers({
-    clock,
-    log,
-    meter,
-    fraction: () => ids.fraction(),
-    ...(sandboxUrl === null ? {} : { sandbox: { baseUrl: sandboxUrl, clientId: settings.sandboxClientId, clientSecret } })
-  })
+  const house = sandboxUrl === null ? null : { url: sandboxUrl, publicUrl: sandboxUrl, clientId: settings.sandboxClientId, clientSecret }
+  const offered = openBrokers(settings.offers, { clock, log, meter, fraction: () => ids.fraction() }, house)
   parts.add('brokers', async () => await offered[Symbol.asyncDispose]())
 
   const bus = new LocalBus(log)
@@ -222,20 +216,22 @@ function timingOf({ answerWithinMs, commandMs, absenceSeconds, freshMs }: Settin
   return { ...DEFAULT_TIMING, answerWithinMs, commandMs, absenceMs, freshMs }
 }
 
-async function startSandbox(
-  settings: Settings,
-  dataDir: string,
-  clientSecret: string,
-  env: Readonly<Record<string, string | undefined>>,
-  log: Log,
-  parts: Parts
-): Promise<SandboxProcess> {
+interface OwnHouse {
+  readonly settings: Settings
+  readonly dataDir: string
+  readonly clientSecret: string
+  /** The brokers it stands in for. */
+  readonly inHouse: readonly BrokerId[]
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+async function startSandbox({ settings, dataDir, clientSecret, inHouse, env }: OwnHouse, log: Log, parts: Parts): Promise<SandboxProcess> {
   const origins = settings.publicUrl === null ? ['http://127.0.0.1', 'http://localhost', 'http://[::1]'] : [settings.publicUrl]
   const options = {
     dataDir: join(dataDir, 'sandbox'),
     clientId: settings.sandboxClientId,
     clientSecret,
-    redirectUris: origins.map(origin => callbackUrl(origin, SANDBOX)),
+    redirectUris: origins.flatMap(origin => inHouse.map(broker => callbackUrl(origin, broker))),
     env
   }
   const sandbox = await SandboxProcess.start(options, log)

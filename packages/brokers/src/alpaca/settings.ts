@@ -13,6 +13,8 @@ export interface AlpacaSettings {
   readonly login: { readonly clientId: string; readonly clientSecret: string } | 'api_key'
   readonly stockFeed: 'iex' | 'sip'
   readonly optionFeed: 'indicative' | 'opra'
+  /** Alpaca's streams are silent while nothing happens: a ping so often, and two without an answer are a dead line. */
+  readonly pingMs: number
   /** Plain `http:` and `ws:` are allowed: the sandbox brokerage runs beside us. */
   readonly plain: boolean
 }
@@ -66,18 +68,21 @@ export const ALPACA_SETTINGS: BrokerSettings<AlpacaSettings, typeof TABLE> = {
         dataStreamUrl: webSocketUrl(`${url}/alpaca/data-stream`),
         authorizeUrl: `${publicUrl}/alpaca/oauth/authorize`,
         tokenUrl: `${url}/alpaca/oauth/token`,
+        pingMs: PING_MS,
         plain: true
       })
     }
   }
 }
 
+const PING_MS = 10_000
 const TRADING = { live: 'https://api.alpaca.markets', paper: 'https://paper-api.alpaca.markets' } as const
 const REAL = {
   dataUrl: 'https://data.alpaca.markets',
   dataStreamUrl: 'wss://stream.data.alpaca.markets',
   authorizeUrl: 'https://app.alpaca.markets/oauth/authorize',
   tokenUrl: 'https://api.alpaca.markets/oauth/token',
+  pingMs: PING_MS,
   plain: false
 } as const
 

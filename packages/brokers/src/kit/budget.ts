@@ -16,6 +16,31 @@ export interface BudgetRates {
 
 export type BudgetKind = 'order' | 'read'
 
+/** What a broker says of its own limit. */
+export interface BrokerLimits {
+  /** Calls that may still be made; nothing below 0 is meant. */
+  readonly remaining: number
+  /** Until it counts anew. */
+  readonly resetInMs: number
+  /** Calls that may be made when it has counted anew, where it says so; without it our own rate holds until the next answer. */
+  readonly limit?: number
+}
+
+interface Left {
+  calls: number
+  readonly endsAt: number
+  /** Number of the call that was told, or of the first after it. */
+  readonly since: number
+  readonly limit: number | undefined
+  /** The broker should have counted anew by now, but has not answered since. */
+  readonly isGuess: boolean
+}
+
+/** A broker that names a later end is mistaken, or its clock is. */
+const RESET_MS_MAX = 3_600_000
+/** How long a whole limit lasts when none of its calls is answered: nothing can be learned then, and little be used up. */
+const UNTOLD_MS = 60_000
+
 /** The budget has no room within the bounded wait. Nothing was sent. */
 export class BudgetSpent extends Error {
   override readonly name = 'BudgetSpent'
@@ -30,7 +55,7 @@ export class BudgetSpent extends Error {
 
 interface Waiter {
   readonly kind: BudgetKind
-  go(): void
+  go(number: number): void
   refuse(reason: unknown): void
 }
 
@@ -43,6 +68,9 @@ export class RateBudget implements Disposable {
   #tokens: number
   #countedAt: number
   #pausedUntil = 0
+  /** What the broker itself has left for us; null when it has not said, or what it said is over. */
+  #left: Left | null = null
+  #taken = 0
   #alarm: Disposable | null = null
   #closed: Error | null = null
 
@@ -59,15 +87,41 @@ export class RateBudget implements Disposable {
     return this.#grab(kind)
   }
 
-  /** Waits for one call. @throws BudgetSpent when that would take too long; the signal's reason when it aborts. */
-  async take(kind: BudgetKind, signal: AbortSignal): Promise<void> {
+  /** Waits for one call and gives its number, counted from 1. @throws BudgetSpent when that would take too long; the signal's reason when it aborts. */
+  async take(kind: BudgetKind, signal: AbortSignal): Promise<number> {
     signal.throwIfAborted()
     if (this.#closed !== null) throw this.#closed
-    if (this.tryTake(kind)) return
+    if (this.tryTake(kind)) return this.#taken
     const waitMs = this.#waitMs(kind)
     if (waitMs > this.#rates.waitMsMax || this.#inLine('order') + this.#inLine('read') >= this.#rates.waitingMax)
       throw new BudgetSpent(waitMs)
-    await this.#queued(kind, signal)
+    return await this.#queued(kind, signal)
+  }
+
+  /** Calls that have gone so far, which is the number of the one that {@link tryTake} has just let go. */
+  get taken(): number {
+    return this.#taken
+  }
+
+  /**
+   * Keeps to what the broker says it has left: our own rate is a guess, and others may use the same limit. `number` is that of the call
+   * that was answered: those that went after it come off. Of answers that overtake each other the newest request's
+   * counts, and an older one only when it leaves less.
+   */
+  heed({ remaining, resetInMs, limit }: BrokerLimits, number: number): void {
+    if (!Number.isFinite(remaining) || !Number.isFinite(resetInMs)) return
+    const now = this.#clock.monotonicMs()
+    const calls = Math.max(0, remaining) - (this.#taken - number)
+    const endsAt = now + Math.min(Math.max(resetInMs, 0), RESET_MS_MAX)
+    const { limit: known, ...left } = this.#left ?? { calls, endsAt, since: number, limit }
+    const isLate = now < left.endsAt && number < left.since
+    this.#left = isLate
+      ? { calls: Math.min(left.calls, calls), endsAt: Math.min(left.endsAt, endsAt), since: left.since, limit: known, isGuess: false }
+      : { calls, endsAt, since: number, limit, isGuess: false }
+    this.#refuseTheLate()
+    if (this.#alarm === null) return
+    this.#alarm[Symbol.dispose]()
+    this.#pump()
   }
 
   /** The broker said to be quiet: nobody goes for `ms`. A later end wins over an earlier one. */
@@ -75,9 +129,7 @@ export class RateBudget implements Disposable {
     this.#count()
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonicMs() + ms)
     this.#tokens = Math.min(this.#tokens, 1)
-    for (const kind of ['order', 'read'] as const)
-      if (this.#waitMs(kind) > this.#rates.waitMsMax)
-        for (const waiter of this.#line?.[kind] ?? []) waiter.refuse(new BudgetSpent(this.#waitMs(kind)))
+    this.#refuseTheLate()
   }
 
   [Symbol.dispose](): void {
@@ -86,8 +138,15 @@ export class RateBudget implements Disposable {
     for (const waiter of [...(this.#line?.order ?? []), ...(this.#line?.read ?? [])]) waiter.refuse(this.#closed)
   }
 
-  async #queued(kind: BudgetKind, signal: AbortSignal): Promise<void> {
-    const done = Promise.withResolvers<void>()
+  /** Those who now would have to wait longer than anybody may are told at once. */
+  #refuseTheLate(): void {
+    for (const kind of ['order', 'read'] as const)
+      if (this.#waitMs(kind) > this.#rates.waitMsMax)
+        for (const waiter of this.#line?.[kind] ?? []) waiter.refuse(new BudgetSpent(this.#waitMs(kind)))
+  }
+
+  async #queued(kind: BudgetKind, signal: AbortSignal): Promise<number> {
+    const done = Promise.withResolvers<number>()
     const waiter: Waiter = { kind, go: done.resolve, refuse: done.reject }
     const giveUp = () => done.reject(signal.reason)
     this.#line ??= { order: new Set(), read: new Set() }
@@ -96,7 +155,7 @@ export class RateBudget implements Disposable {
     signal.addEventListener('abort', giveUp, { once: true })
     if (this.#alarm === null) this.#pump()
     try {
-      await done.promise
+      return await done.promise
     } finally {
       line.delete(waiter)
       signal.removeEventListener('abort', giveUp)
@@ -112,7 +171,7 @@ export class RateBudget implements Disposable {
         return
       }
       this.#line?.[next.kind].delete(next)
-      next.go()
+      next.go(this.#taken)
     }
     this.#line = null
   }
@@ -129,9 +188,29 @@ export class RateBudget implements Disposable {
 
   #grab(kind: BudgetKind): boolean {
     this.#count()
-    if (this.#clock.monotonicMs() < this.#pausedUntil || this.#tokens < this.#needed(kind)) return false
+    if (this.#clock.monotonicMs() < this.#pausedUntil || this.#tokens < this.#needed(kind) || this.#heldMs(kind) > 0) return false
     this.#tokens -= 1
+    this.#taken += 1
+    if (this.#left !== null) this.#left.calls -= 1
     return true
+  }
+
+  /** Until the broker counts anew, when it has no call left for this kind; 0 when it has. */
+  #heldMs(kind: BudgetKind): number {
+    if (this.#left === null) return 0
+    const now = this.#clock.monotonicMs()
+    const { endsAt, limit } = this.#left
+    if (now >= endsAt) {
+      this.#left = limit === undefined ? null : this.#anew(this.#left, limit)
+      if (this.#left === null) return 0
+    }
+    return this.#left.calls >= this.#needed(kind) ? 0 : this.#left.endsAt - now
+  }
+
+  /** The broker counts anew; calls whose answers are on their way may be in the new count already. */
+  #anew({ since, isGuess }: Left, limit: number): Left {
+    const unanswered = isGuess ? 0 : Math.max(0, this.#taken - since)
+    return { calls: limit - unanswered, endsAt: this.#clock.monotonicMs() + UNTOLD_MS, since: this.#taken + 1, limit, isGuess: true }
   }
 
   #needed(kind: BudgetKind): number {
@@ -149,7 +228,7 @@ export class RateBudget implements Disposable {
   #shortMs(kind: BudgetKind): number {
     const now = this.#clock.monotonicMs()
     const missing = Math.max(0, this.#needed(kind) - this.#tokens)
-    return Math.max(this.#pausedUntil - now, 0) + (missing / this.#rates.perSecond) * 1_000
+    return Math.max(this.#pausedUntil - now, this.#heldMs(kind), 0) + (missing / this.#rates.perSecond) * 1_000
   }
 
   #waitMs(kind: BudgetKind): number {

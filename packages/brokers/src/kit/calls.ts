@@ -3,15 +3,17 @@
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { epochMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type Outcome } from '@trunkline/core/ports/broker'
-import { BudgetSpent, type RateBudget } from './budget.ts'
-import { type HttpClient, type HttpReply, type HttpRequest, retryAfterMs, TransportFault } from './http.ts'
+import { type BrokerLimits, type BudgetKind, BudgetSpent, type RateBudget } from './budget.ts'
+import { brokerNowMs, type HttpClient, type HttpReply, type HttpRequest, retryAfterMs, TransportFault } from './http.ts'
 import { type RetryDeps, type RetryPolicy, withRetries } from './retry.ts'
 import type { TokenSource } from './tokens.ts'
 
 export interface CallOptions {
   readonly http: HttpClient
+  /** A path without a trailing slash before that of every request, for brokers that live below one. */
+  readonly base?: string
   readonly tokens: TokenSource
-  /** Every one must have room: the login's own, the broker's for all logins. */
+  /** Every one must have room: first the login's own for requests of this class, then the broker's for all logins. */
   readonly budgets: readonly RateBudget[]
   readonly retries: RetryPolicy
   readonly deps: RetryDeps
@@ -21,8 +23,20 @@ export interface CallOptions {
   readonly unauthorized: (reply: HttpReply) => boolean
   /** How long a 429 asks us to wait, in milliseconds, where the broker says it otherwise than by `Retry-After`. */
   readonly pauseAsked?: (reply: HttpReply, nowMs: number) => number | null
+  /**
+   * What the broker says with every answer is left of its limit; null when it does not say. The first budget keeps to it. `nowMs` is the
+   * broker's own clock where the answer has a date.
+   */
+  readonly limits?: (reply: HttpReply, nowMs: number) => BrokerLimits | null
   /** What the broker says for people in an answer that is not a success; never a secret. */
   readonly words: (reply: HttpReply) => string
+}
+
+export interface ReadOptions {
+  /** Statuses beside the successes that `parse` reads itself. */
+  readonly also?: readonly number[]
+  /** `order` for a read that an order waits for: it goes with the orders' priority. */
+  readonly kind?: BudgetKind
 }
 
 const RETRY_AFTER_MS_DEFAULT = 1_000
@@ -38,13 +52,14 @@ export class Calls {
    * Reads, with bounded repetition. `parse` sees successes and the statuses in `also` only; what it throws as Malformed is a fault.
    * @throws BrokerFault
    */
-  read<T>(request: HttpRequest, parse: (reply: HttpReply) => T, signal: AbortSignal, also: readonly number[] = []): Promise<T> {
+  read<T>(request: HttpRequest, parse: (reply: HttpReply) => T, signal: AbortSignal, options: ReadOptions = {}): Promise<T> {
     const { retries, deps, tokens } = this.#options
+    const { also = [], kind = 'read' } = options
     return withRetries(
       retries,
       deps,
       async () => {
-        const reply = await tokens.withToken(token => this.#ask(request, token, signal), signal)
+        const reply = await tokens.withToken(token => this.#ask(request, token, kind, signal), signal)
         if (!isSuccess(reply.status) && !also.includes(reply.status)) throw this.#fault(reply)
         return parsed(parse, reply)
       },
@@ -58,16 +73,17 @@ export class Calls {
    */
   async command<T>(request: HttpRequest, interpret: (reply: HttpReply) => Outcome<T>, signal: AbortSignal): Promise<Outcome<T>> {
     let token: string
+    let number: number
     try {
-      const spent = this.#options.budgets.find(budget => !budget.tryTake('order'))
-      if (spent !== undefined) await this.#take('order', signal, spent)
+      const taken = this.#take('order', signal)
+      number = typeof taken === 'number' ? taken : await taken
       token = this.#options.tokens.fresh() ?? (await this.#options.tokens.current(signal))
     } catch (cause) {
       return { kind: 'not_sent', cause }
     }
     try {
       const reply = await this.#options.http.send(this.#signed(request, token), signal)
-      this.#heed(reply)
+      this.#heed(reply, number)
       if (this.#options.unauthorized(reply)) await this.#options.tokens.replacement(token, signal).catch(() => undefined)
       return interpret(reply)
     } catch (cause) {
@@ -75,35 +91,62 @@ export class Calls {
     }
   }
 
-  async #ask(request: HttpRequest, token: string, signal: AbortSignal): Promise<{ unauthorized: boolean; result: HttpReply }> {
+  async #ask(
+    request: HttpRequest,
+    token: string,
+    kind: BudgetKind,
+    signal: AbortSignal
+  ): Promise<{ unauthorized: boolean; result: HttpReply }> {
     try {
-      await this.#take('read', signal)
+      const number = await this.#take(kind, signal)
       const result = await this.#options.http.send(this.#signed(request, token), signal)
-      this.#heed(result)
+      this.#heed(result, number)
       return { unauthorized: this.#options.unauthorized(result), result }
     } catch (cause) {
       throw faultOf(cause)
     }
   }
 
-  /** One call from every budget; `from` is the first that was short, those before it have been taken. */
-  async #take(kind: 'order' | 'read', signal: AbortSignal, from?: RateBudget): Promise<void> {
+  /** One call from every budget; its number at the first. No promise when there is room. */
+  #take(kind: BudgetKind, signal: AbortSignal): number | Promise<number> {
     const { budgets } = this.#options
-    for (const budget of budgets.slice(from === undefined ? 0 : budgets.indexOf(from)))
-      if (!budget.tryTake(kind)) await budget.take(kind, signal)
+    const short = budgets.findIndex(budget => !budget.tryTake(kind))
+    const number = budgets[0]?.taken ?? 0
+    return short === -1 ? number : this.#wait(kind, signal, { short, number })
+  }
+
+  /** From the first that was short on: those before it have been taken. */
+  async #wait(kind: BudgetKind, signal: AbortSignal, { short, number }: { short: number; number: number }): Promise<number> {
+    const [first, ...others] = this.#options.budgets.slice(short)
+    const waited = await first?.take(kind, signal)
+    for (const budget of others) if (!budget.tryTake(kind)) await budget.take(kind, signal)
+    return short === 0 && waited !== undefined ? waited : number
   }
 
   #signed(request: HttpRequest, token: string): HttpRequest {
-    return { ...request, headers: [...this.#options.authorize(token), ...request.headers] }
+    const { authorize, base } = this.#options
+    const headers = [...authorize(token), ...request.headers]
+    return base === undefined ? { ...request, headers } : { ...request, path: base + request.path, headers }
   }
 
   /** A broker that says 429 is left alone for as long as it asks; only this login, since others have limits of their own. */
-  #heed(reply: HttpReply): void {
-    if (reply.status === 429) this.#options.budgets[0]?.pause(this.#pauseMs(reply))
+  #heed(reply: HttpReply, number: number): void {
+    const [own] = this.#options.budgets
+    if (own === undefined) return
+    const limits = this.#options.limits?.(reply, this.#nowMs(reply)) ?? null
+    if (limits !== null) own.heed(limits, number)
+    if (reply.status === 429) own.pause(this.#pauseMs(reply))
   }
 
+  #nowMs(reply: HttpReply): number {
+    return brokerNowMs(reply) ?? epochMs(this.#options.deps.clock.now())
+  }
+
+  /** Where a broker has no words of its own for it, what is left until its limit begins anew. */
   #pauseMs(reply: HttpReply): number {
-    return (this.#options.pauseAsked ?? retryAfterMs)(reply, epochMs(this.#options.deps.clock.now())) ?? RETRY_AFTER_MS_DEFAULT
+    const { pauseAsked = retryAfterMs, limits } = this.#options
+    const nowMs = this.#nowMs(reply)
+    return pauseAsked(reply, nowMs) ?? limits?.(reply, nowMs)?.resetInMs ?? RETRY_AFTER_MS_DEFAULT
   }
 
   #fault(reply: HttpReply): BrokerFault {

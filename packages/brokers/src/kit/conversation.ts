@@ -1,6 +1,8 @@
 /** What a broker's stream protocol is to the kit: what it says, and what it makes of what it hears. */
 
 import type { BrokerFault, GapCause } from '@trunkline/core/ports/broker'
+import type { HttpReply } from './http.ts'
+import type { LineStream } from './lines.ts'
 
 /** What a conversation makes of a frame. */
 export type Heard<Event> =
@@ -12,16 +14,29 @@ export type Heard<Event> =
   /** This conversation is over. With `fault` the session ends with it. */
   | { readonly type: 'over'; readonly cause: GapCause; readonly reason: string; readonly fault?: BrokerFault }
 
+export type Frame = string | Uint8Array
+
 /** One connection's worth of talk; made anew for each. */
 export interface Conversation<Event> {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Some brokers send their text in binary frames. Without this a binary frame ends the conversation. */
+  /** Set: the stream is the answer to a GET of `url`, a frame a line, on which nothing can be said. Left out: it is a WebSocket. */
+  readonly lines?: LineStream
+  /** Some brokers send their text in binary frames. Without this and {@link hearBytes} a binary frame ends the conversation. */
   readonly textIsBinary?: boolean
-  /** Frames to send as soon as the socket is open. */
-  readonly hello: readonly string[]
+  /** Frames to send as soon as the socket is open: text, or bytes as a binary frame. */
+  readonly hello: readonly Frame[]
+  /**
+   * For a broker that is silent while nothing happens: a WebSocket ping this often, and pings and pongs count as being heard. The heartbeat that
+   * `live` names must not be shorter.
+   */
+  readonly pingMs?: number
+  /** The socket is open and `hello` was sent: for a broker that does not answer it, and so is live from then on. */
+  opened?(line: Line<Event>): void
   /** Reads one frame. What it throws ends the conversation: a frame that cannot be read may have been an execution. */
   hear(frame: string): readonly Heard<Event>[]
+  /** Reads one binary frame; the bytes are good only during the call. As {@link hear}. */
+  hearBytes?(frame: Uint8Array): readonly Heard<Event>[]
   /**
    * Does what has to be done now and then, first as soon as the line is live; gives the milliseconds until the next time. Its failure ends the
    * conversation.
@@ -29,6 +44,8 @@ export interface Conversation<Event> {
   tend?(line: Line<Event>): Promise<number>
   /** What a close code means, for brokers that close a socket to say something. Null: the line was lost. */
   closed?(code: number): Closing | null
+  /** What an answer that is no stream means. Null: the broker refuses the stream for now. */
+  refused?(answer: HttpReply): Closing | null
   /** Ends whatever the conversation began beside the line. */
   ended?(): Promise<void>
 }
@@ -40,7 +57,7 @@ export interface Closing {
 }
 
 export interface Line<Event> {
-  say(frame: string): void
+  say(frame: Frame): void
   tell(heard: Heard<Event>): void
   /** Aborts when the line is over. */
   readonly signal: AbortSignal

@@ -206,6 +206,13 @@ export function header(reply: Pick<HttpReply, 'headers'>, name: string): string 
   return (typeof value === 'string' ? value : value?.[0]) ?? null
 }
 
+/** The broker's own clock as its answer was made, to the second; null when it does not say. */
+export function brokerNowMs(reply: Pick<HttpReply, 'headers'>): number | null {
+  const value = header(reply, 'date') ?? ''
+  const ms = /GMT$/.test(value) ? Date.parse(value) : Number.NaN
+  return Number.isNaN(ms) ? null : ms
+}
+
 const RETRY_AFTER_MS_MAX = 3_600_000
 
 /** Milliseconds that `Retry-After` asks for, in either of its two forms, at most an hour; null when it does not say. */

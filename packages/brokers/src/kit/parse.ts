@@ -3,6 +3,7 @@
 import { type Decimal, parseDecimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type Day, parseDay, parseTimestamp, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { plainNumber } from './plain-number.ts'
 
 /** An object as it came over the wire. */
 export type Wire = Readonly<Record<string, unknown>>
@@ -60,9 +61,13 @@ export function wordsOrNull(wire: Wire, key: string, lengthMax = 500): string | 
   return typeof value === 'string' && value !== '' ? value.slice(0, lengthMax) : null
 }
 
-/** A plain decimal exactly as the broker wrote it. A JSON number is refused: it has been a binary float by now. */
+/**
+ * A decimal as the broker wrote it, digit by digit; only an exponent and the sign of a zero are written otherwise. A JSON number is refused: it
+ * has been a binary float by now.
+ */
 export function decimal(wire: Wire, key: string): Decimal {
-  return parseDecimal(field(wire, key), key)
+  const value = field(wire, key)
+  return (typeof value === 'string' ? plainNumber(value) : null) ?? parseDecimal(value, key)
 }
 
 export function decimalOrNull(wire: Wire, key: string): Decimal | null {

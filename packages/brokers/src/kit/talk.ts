@@ -1,10 +1,13 @@
 /** One connection to a broker's stream, from its opening to its end. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
-import { WebSocket } from 'ws'
-import type { Conversation, Heard, Line } from './conversation.ts'
+import type { Closing, Conversation, Frame, Heard, Line } from './conversation.ts'
+import type { HttpReply } from './http.ts'
 import type { LineOptions } from './kept-line.ts'
+import { LineTransport } from './lines.ts'
 import { StreamFault } from './stream-fault.ts'
+import type { Transport, TransportHearer } from './transport.ts'
+import { WebSocketTransport } from './web-socket.ts'
 
 /** Who is told what comes of a talk. */
 export interface TalkOwner<Event> {
@@ -19,16 +22,15 @@ export interface TalkOwner<Event> {
 const HEARTBEATS_MISSED = 2
 /** However seldom a broker says that it will be heard. */
 const SILENCE_MS_MAX = 600_000
-/** For the answer to a close frame. */
-const CLOSE_MS = 1_000
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
-export class Talk<Event> implements Line<Event> {
+export class Talk<Event> implements Line<Event>, TransportHearer {
   /** Resolves when the talk was ended and the socket is gone. @throws what ended it otherwise. */
   readonly over: Promise<void>
   readonly #conversation: Conversation<Event>
   readonly #owner: TalkOwner<Event>
   readonly #clock: Clock
-  readonly #socket: WebSocket
+  readonly #transport: Transport
   readonly #settle: (outcome: Promise<void>) => void
   /** Made for those who ask for the signal. */
   #closing: AbortController | null = null
@@ -50,16 +52,12 @@ export class Talk<Event> implements Line<Event> {
     this.#clock = options.clock
     this.#heardAtMs = options.clock.monotonicMs()
     this.#silenceMaxMs = options.handshakeMs
-    this.#socket = new WebSocket(conversation.url, {
-      headers: conversation.headers ?? {},
-      perMessageDeflate: false,
-      followRedirects: false,
-      handshakeTimeout: options.handshakeMs,
-      maxPayload: options.frameMax,
-      rejectUnauthorized: true
-    })
+    const { lines } = conversation
+    this.#transport =
+      lines === undefined
+        ? new WebSocketTransport(conversation, this, options, options.clock)
+        : new LineTransport({ ...lines, url: conversation.url, headers: conversation.headers ?? {} }, this, options)
     this.#silence = this.#listen()
-    this.#attend()
   }
 
   get signal(): AbortSignal {
@@ -73,8 +71,8 @@ export class Talk<Event> implements Line<Event> {
     return (this.#isOver ? this.#endedAtMs : this.#clock.monotonicMs()) - this.#liveSinceMs
   }
 
-  say(frame: string): void {
-    this.#socket.send(frame)
+  say(frame: Frame): void {
+    this.#transport.say(frame)
   }
 
   tell(heard: Heard<Event>): void {
@@ -106,44 +104,67 @@ export class Talk<Event> implements Line<Event> {
     if (!this.#isOver) this.#settle(this.#end(true))
   }
 
-  #attend(): void {
-    const socket = this.#socket
-    socket.on('open', () => {
-      for (const frame of this.#conversation.hello) socket.send(frame)
-    })
-    socket.on('message', (data, isBinary) => this.#hear(data.toString(), isBinary))
-    socket.on('close', code => void this.#closed(code))
-    socket.on('unexpected-response', (_request, { statusCode }) => {
-      this.#fail(new StreamFault('refused', `the broker answered ${statusCode} to the stream`))
-    })
-    socket.on('error', error => {
-      const isProtocol = 'code' in error && typeof error.code === 'string' && error.code.startsWith('WS_ERR_')
-      this.#fail(new StreamFault(isProtocol ? 'malformed' : 'lost', error.message, error))
+  opened(): void {
+    if (this.#isOver) return
+    try {
+      this.#conversation.opened?.(this)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  beat(): void {
+    this.#heardAtMs = this.#clock.monotonicMs()
+  }
+
+  frame(frame: string): void {
+    this.#hear(() => this.#conversation.hear(frame))
+  }
+
+  bytes(frame: Uint8Array): void {
+    const conversation = this.#conversation
+    this.#hear(() => {
+      if (conversation.hearBytes !== undefined) return conversation.hearBytes(frame)
+      if (conversation.textIsBinary !== true) throw new Error('the broker sent a binary frame')
+      return conversation.hear(UTF8.decode(frame))
     })
   }
 
-  #hear(frame: string, isBinary: boolean): void {
-    this.#heardAtMs = this.#clock.monotonicMs()
+  #hear(read: () => readonly Heard<Event>[]): void {
+    this.beat()
     if (this.#isOver) return
     try {
-      if (isBinary && this.#conversation.textIsBinary !== true) throw new Error('the broker sent a binary frame')
-      for (const heard of this.#conversation.hear(frame)) this.tell(heard)
+      for (const heard of read()) this.tell(heard)
     } catch (error) {
       this.#fail(error instanceof StreamFault ? error : new StreamFault('malformed', messageOf(error), error))
     }
   }
 
-  /** The gap is told before anything is mended: that may take a while. Never rejects. */
-  async #closed(code: number): Promise<void> {
+  closed(code: number | null): void {
     if (this.#isOver) return
-    const closing = this.#conversation.closed?.(code) ?? null
-    const ended = new StreamFault(closing?.cause ?? 'lost', `the broker closed the stream (${code})`)
+    const closing = code === null ? null : (this.#conversation.closed?.(code) ?? null)
+    const what = code === null ? 'ended the stream' : `closed the stream (${code})`
+    void this.#closed(closing, new StreamFault(closing?.cause ?? 'lost', `the broker ${what}`))
+  }
+
+  refused(answer: HttpReply): void {
+    if (this.#isOver) return
+    const closing = this.#conversation.refused?.(answer) ?? null
+    void this.#closed(closing, new StreamFault(closing?.cause ?? 'refused', `the broker answered ${answer.status} to the stream`))
+  }
+
+  failed(fault: StreamFault): void {
+    this.#fail(fault)
+  }
+
+  /** The gap is told before anything is mended: that may take a while. Never rejects. */
+  async #closed(closing: Closing | null, fault: StreamFault): Promise<void> {
     try {
       if (closing?.mend !== undefined) {
-        this.#owner.lost(ended)
+        this.#owner.lost(fault)
         await closing.mend(this.signal)
       }
-      this.#fail(ended)
+      this.#fail(fault)
     } catch (error) {
       this.#fail(error)
     }
@@ -187,25 +208,10 @@ export class Talk<Event> implements Line<Event> {
     this.#silence[Symbol.dispose]()
     this.#next?.[Symbol.dispose]()
     this.#closing?.abort(new Error('the stream ended'))
-    await Promise.all([ended(this.#socket, this.#clock, isPolite), this.#tending, this.#conversation.ended?.()])
+    await Promise.all([this.#transport.end(isPolite), this.#tending, this.#conversation.ended?.()])
   }
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : 'the stream failed'
-}
-
-/** Resolves once the socket is really gone. A peer that does not answer the close frame in time is cut off. */
-async function ended(socket: WebSocket, clock: Clock, isPolite: boolean): Promise<void> {
-  if (socket.readyState === WebSocket.CLOSED) return
-  const gone = new Promise<void>(resolve => socket.once('close', () => resolve()))
-  if (isPolite && socket.readyState === WebSocket.OPEN) {
-    socket.close(1000)
-    const cut = clock.alarm(CLOSE_MS, () => socket.terminate())
-    await gone
-    cut[Symbol.dispose]()
-    return
-  }
-  socket.terminate()
-  await gone
 }

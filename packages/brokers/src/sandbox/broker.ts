@@ -101,7 +101,7 @@ export class SandboxBroker implements Broker {
   }
 
   findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
-    return this.#parts.calls.read(requests.findRequest(key), reply => found(reply, key), signal, [404])
+    return this.#parts.calls.read(requests.findRequest(key), reply => found(reply, key), signal, { also: [404] })
   }
 
   async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {

@@ -33,13 +33,21 @@ export const SANDBOX_CAPABILITIES = {
     channels: ['bars', 'trades', 'quotes', 'depth', 'options_chain'],
     historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
     liveIntervals: ['1m'],
-    backfillMax: 10_000
+    backfillMax: 10_000,
+    everyTrade: true,
+    streamNumbered: true,
+    connections: 'one'
   },
   notional: true,
   fractional: true,
   replace: 'native',
   replacedOrderId: 'new',
   accountStream: true,
+  accountStreamNumbered: true,
+  executions: true,
+  rejectReasons: true,
+  tokens: 'refreshed',
+  revocation: true,
   transactions: true,
   deduplication: 'enforced',
   brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }

@@ -9,6 +9,10 @@ export interface TradestationSettings {
   readonly revokeUrl: string
   readonly clientId: string
   readonly clientSecret: string
+  /** Streams are heard that often when nothing else is said, in milliseconds; left out: 5 s, as documented, and a little more. */
+  readonly heartbeatMs?: number
+  /** From one comparison of the order stream with the list of orders to the next, in milliseconds; left out: 15 s. */
+  readonly compareMs?: number
   /** Plain `http:` is allowed: the sandbox brokerage runs beside us. */
   readonly plain: boolean
 }

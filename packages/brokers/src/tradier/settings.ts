@@ -14,6 +14,8 @@ export interface TradierSettings {
   /** Whether the streams are used; what they would tell is asked for instead. */
   readonly accountStream: boolean
   readonly marketStream: boolean
+  /** Between two signs of life of the account stream, in milliseconds; a minute unless it is known otherwise. */
+  readonly heartbeatMs?: number
   /** Plain `http:` and `ws:` are allowed: the sandbox brokerage runs beside us. */
   readonly plain: boolean
 }

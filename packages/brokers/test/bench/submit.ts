@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Pool } from 'undici'
-import { brokers } from '../../src/registry.ts'
+import { sandbox } from '../../src/sandbox/index.ts'
 import { submitRequest } from '../../src/sandbox/requests.ts'
 import { fixture, MARGIN, TICKET } from '../sandbox/fixtures.ts'
 import { systemClock } from '../support/clocks.ts'
@@ -31,10 +31,8 @@ const child = spawn(process.execPath, ['-e', SERVER, ANSWER], { stdio: ['pipe', 
 const [port] = await once(child.stdout, 'data')
 const origin = `http://127.0.0.1:${String(port).trim()}`
 
-const settings = { clock: systemClock, fraction: () => 0.5, log: new MemoryLog(), meter: new MemoryMeter() }
-const list = brokers({ ...settings, sandbox: { baseUrl: origin, clientId: 'us', clientSecret: 'secret' } })
-const [definition] = list.values()
-assert.ok(definition !== undefined)
+const deps = { clock: systemClock, fraction: () => 0.5, log: new MemoryLog(), meter: new MemoryMeter() }
+const definition = sandbox({ baseUrl: origin, clientId: 'us', clientSecret: 'secret' }, deps)
 const broker = definition.open(new MemoryHolder({ access_token: 'at' }))
 const pool = new Pool(origin, { connections: 64, pipelining: 1 })
 
@@ -85,6 +83,6 @@ for (const atOnce of [1, 16])
   }
 
 await broker[Symbol.asyncDispose]()
-await list[Symbol.asyncDispose]()
+await definition[Symbol.asyncDispose]()
 await pool.close()
 child.stdin.end()

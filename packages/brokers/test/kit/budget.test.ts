@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { type BudgetKind, type BudgetRates, BudgetSpent, RateBudget } from '../../src/kit/budget.ts'
 import { VirtualClock } from '../support/clocks.ts'
 
@@ -101,4 +102,98 @@ test('giving up leaves the line, closing empties it', async () => {
   await closed
   await assert.rejects(budget.take('order', never), /closed/)
   assert.equal(clock.sleepers, 0)
+})
+
+test('a broker that has less left than our rate allows is kept to, until it counts anew', async () => {
+  const { clock, budget } = start({ burst: 100, waitMsMax: 60_000, waitingMax: 100 })
+  tries(budget, 'order')
+  await clock.advance(10_000)
+  assert.equal(budget.tryTake('order'), true)
+  // Another call goes while the answer to the first is on its way.
+  const number = budget.taken
+  assert.equal(budget.tryTake('order'), true)
+  budget.heed({ remaining: 3, resetInMs: 5_000 }, number)
+  assert.equal(tries(budget, 'order'), 2)
+  let gone = 0
+  for (let index = 0; index < 3; index += 1) void budget.take('order', never).then(() => (gone += 1))
+  await clock.advance(4_999)
+  assert.equal(gone, 0)
+  await clock.advance(1)
+  assert.equal(gone, 3)
+})
+
+test('what the broker has left is kept for orders like our own', async () => {
+  const { clock, budget } = start({ perSecond: 1_000, burst: 100 })
+  await clock.advance(1_000)
+  budget.heed({ remaining: 5, resetInMs: 30_000 }, budget.taken)
+  assert.equal(tries(budget, 'read'), 3)
+  assert.equal(tries(budget, 'order'), 2)
+  await assert.rejects(budget.take('order', never), (error: unknown) => error instanceof BudgetSpent && error.retryAfterMs === 30_000)
+})
+
+test('a later answer says what is left, an earlier one that comes late only when it leaves less', () => {
+  const { budget } = start({ perSecond: 1_000, burst: 100 })
+  for (let index = 0; index < 4; index += 1) budget.tryTake('order')
+  budget.heed({ remaining: 6, resetInMs: 30_000 }, 4)
+  budget.heed({ remaining: 90, resetInMs: 30_000 }, 2)
+  assert.equal(tries(budget, 'order'), 6)
+  budget.heed({ remaining: 20, resetInMs: 30_000 }, 10)
+  budget.heed({ remaining: 8, resetInMs: 30_000 }, 6)
+  assert.equal(tries(budget, 'order'), 4)
+})
+
+test('an answer that leaves more lets those go who wait; one that leaves nothing for long refuses them', async () => {
+  const { clock, budget } = start({ waitMsMax: 20_000 })
+  budget.heed({ remaining: 0, resetInMs: 10_000 }, 0)
+  const waiting = budget.take('order', never)
+  await clock.advance(100)
+  budget.heed({ remaining: 5, resetInMs: 9_000 }, 0)
+  await waiting
+  budget.heed({ remaining: 0, resetInMs: 10_000 }, 1)
+  const refused = assert.rejects(budget.take('order', never), BudgetSpent)
+  budget.heed({ remaining: -3, resetInMs: 1e12 }, 1)
+  await refused
+  await clock.advance(3_600_000)
+  assert.equal(budget.tryTake('order'), true)
+  budget.heed({ remaining: Number.NaN, resetInMs: 1_000 }, 2)
+  assert.equal(budget.tryTake('order'), true)
+})
+
+test('a broker with any limit is never asked more often than it allows', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        limit: fc.integer({ min: 1, max: 40 }),
+        windowMs: fc.integer({ min: 50, max: 5_000 }),
+        wayMs: fc.integer({ min: 0, max: 40 }),
+        perSecond: fc.integer({ min: 1, max: 500 }),
+        burst: fc.integer({ min: 1, max: 60 })
+      }),
+      async ({ limit, windowMs, wayMs, perSecond, burst }) => {
+        const { clock, budget } = start({ perSecond, burst, keptForOrders: 0, waitingMax: 1_000, waitMsMax: 1_000_000 })
+        let [window, used, over] = [0, 0, 0]
+        const answer = () => {
+          const now = clock.monotonicMs()
+          if (Math.floor(now / windowMs) !== window) [window, used] = [Math.floor(now / windowMs), 0]
+          used += 1
+          if (used > limit) over += 1
+          return { limit, remaining: limit - used, resetInMs: (window + 1) * windowMs - now }
+        }
+        const ask = async () => {
+          const number = await budget.take('order', never)
+          const limits = answer()
+          await clock.sleep(wayMs)
+          budget.heed(limits, number)
+        }
+        const first = ask()
+        await clock.advance(wayMs)
+        await first
+        const others = Array.from({ length: 3 * limit }, () => ask())
+        await clock.advance((3 * limit + 4) * windowMs + (4_000 * limit) / perSecond)
+        await Promise.all(others)
+        assert.equal(over, 0)
+      }
+    ),
+    { numRuns: 60 }
+  )
 })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BrokerFault, type Credentials, type Outcome } from '@trunkline/core/ports/broker'
-import { RateBudget } from '../../src/kit/budget.ts'
-import { Calls } from '../../src/kit/calls.ts'
-import { HttpClient, type HttpReply, type HttpRequest } from '../../src/kit/http.ts'
+import { BudgetSpent, RateBudget } from '../../src/kit/budget.ts'
+import { type CallOptions, Calls } from '../../src/kit/calls.ts'
+import { HttpClient, type HttpReply, type HttpRequest, header } from '../../src/kit/http.ts'
 import { readJson } from '../../src/kit/json.ts'
 import { TokenSource } from '../../src/kit/tokens.ts'
 import { systemClock } from '../support/clocks.ts'
@@ -15,7 +15,11 @@ const signal = AbortSignal.timeout(30_000)
 const READ: HttpRequest = { method: 'GET', path: '/x', headers: ['accept', 'application/json'] }
 const ORDER: HttpRequest = { method: 'POST', path: '/orders', headers: ['content-type', 'application/json'], body: '{}' }
 
-async function start(script: Script, refresh: () => Promise<Credentials> = () => Promise.resolve({ access_token: 'new' })) {
+async function start(
+  script: Script,
+  refresh: () => Promise<Credentials> = () => Promise.resolve({ access_token: 'new' }),
+  more: Partial<CallOptions> = {}
+) {
   const host = await ScriptedHost.start(script)
   const http = new HttpClient({ origin: host.origin, plain: true })
   const tokens = new TokenSource({
@@ -34,7 +38,8 @@ async function start(script: Script, refresh: () => Promise<Credentials> = () =>
     deps: { clock: systemClock, fraction: () => 0.5 },
     authorize: token => ['authorization', `Bearer ${token}`],
     unauthorized: reply => reply.status === 401,
-    words: reply => reply.body.slice(0, 20)
+    words: reply => reply.body.slice(0, 20),
+    ...more
   })
   return {
     host,
@@ -143,9 +148,48 @@ test('what reads are answered becomes a fault of its kind', async () => {
 
 test('a status that the caller reads itself is no fault', async () => {
   await using broker = await start((_, response) => json(response, 404, { known: false }))
-  assert.deepEqual(await broker.calls.read(READ, parse, signal, [404]), { known: false })
+  assert.deepEqual(await broker.calls.read(READ, parse, signal, { also: [404] }), { known: false })
 })
 
 function isFault(kind: BrokerFault['kind']): (error: unknown) => boolean {
   return error => error instanceof BrokerFault && error.kind === kind
 }
+
+test('a broker below a path is asked there', async () => {
+  await using broker = await start((seen, response) => json(response, 200, { path: seen.path }), undefined, { base: '/house/v2' })
+  assert.deepEqual(await broker.calls.read(READ, parse, signal), { path: '/house/v2/x' })
+})
+
+test('what the broker says is left of its limit is kept to, by its own clock', async () => {
+  const date = Date.UTC(2020, 1, 1)
+  await using broker = await start(
+    (_, response) => json(response, 200, {}, { date: new Date(date).toUTCString(), 'x-left': '1', 'x-anew': String(date / 1_000 + 900) }),
+    undefined,
+    {
+      limits: (reply, nowMs) => ({ remaining: Number(header(reply, 'x-left')), resetInMs: Number(header(reply, 'x-anew')) * 1_000 - nowMs })
+    }
+  )
+  await broker.calls.read(READ, parse, signal)
+  await broker.calls.read(READ, parse, signal, { kind: 'order' })
+  broker.host.script((_, response) => json(response, 200, {}, { 'x-left': '0', 'x-anew': String(Date.now() / 1_000 + 900) }))
+  await broker.calls.read(READ, parse, signal)
+  const outcome = await broker.calls.command(ORDER, interpret, signal)
+  assert.ok(outcome.kind === 'not_sent' && outcome.cause instanceof BudgetSpent && outcome.cause.retryAfterMs > 800_000)
+  assert.equal(broker.host.seen.length, 3)
+})
+
+test('a 429 that names no pause holds until the limit begins anew', async () => {
+  await using broker = await start((_, response) => json(response, 429, {}), undefined, {
+    limits: () => ({ remaining: 0, resetInMs: 60_000 })
+  })
+  await assert.rejects(broker.calls.read(READ, parse, signal), (error: unknown) => {
+    return error instanceof BrokerFault && error.kind === 'rate_limited' && error.retryAfterMs === 60_000
+  })
+})
+
+test('a read with the priority of orders takes what is kept for them', async () => {
+  const budget = new RateBudget({ perSecond: 0.001, burst: 2, keptForOrders: 2, waitingMax: 10, waitMsMax: 10 }, systemClock)
+  await using broker = await start((_, response) => json(response, 200, {}), undefined, { budgets: [budget] })
+  await assert.rejects(broker.calls.read(READ, parse, signal), isFault('rate_limited'))
+  assert.deepEqual(await broker.calls.read(READ, parse, signal, { kind: 'order' }), {})
+})

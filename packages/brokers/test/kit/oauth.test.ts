@@ -1,48 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BrokerFault, type Credentials, type LoginAnswer, LoginDeclined } from '@trunkline/core/ports/broker'
-import { HttpClient } from '../../src/kit/http.ts'
-import { type OAuthOptions, oauthLogin, oauthToken } from '../../src/kit/oauth.ts'
-import { VirtualClock } from '../support/clocks.ts'
+import { BrokerFault, type Credentials, LoginDeclined } from '@trunkline/core/ports/broker'
+import { oauthToken } from '../../src/kit/oauth.ts'
 import { json, type Script, ScriptedHost } from '../support/scripted-host.ts'
-
-const signal = AbortSignal.timeout(30_000)
-const REDIRECT = 'https://platform.example/connect/callback'
-const GRANT = { access_token: 'at', token_type: 'bearer', expires_in: 600, refresh_token: 'rt', scope: 'read trade' }
-
-async function start(script: Script, more: Partial<OAuthOptions> = {}) {
-  const host = await ScriptedHost.start(script)
-  const http = new HttpClient({ origin: host.origin, plain: true, limits: { headersMs: 300 } })
-  const login = oauthLogin({
-    http,
-    clock: new VirtualClock(),
-    issuer: 'https://broker.example',
-    authorizationEndpoint: 'https://broker.example/authorize?env=paper',
-    tokenEndpoint: `${host.origin}/token`,
-    revocationEndpoint: `${host.origin}/revoke`,
-    clientId: 'us',
-    clientSecret: 'secret +/=',
-    clientAuthentication: 'basic',
-    issuerInRedirect: true,
-    scope: trading => (trading ? 'read trade' : 'read'),
-    ...more
-  })
-  return {
-    host,
-    login,
-    async [Symbol.asyncDispose]() {
-      await http[Symbol.asyncDispose]()
-      await host[Symbol.asyncDispose]()
-    }
-  }
-}
-
-function answer(query: string): LoginAnswer {
-  return { callbackUrl: `http://10.0.0.7:8080/connect/callback?${query}`, redirectUri: REDIRECT, state: 's1', verifier: 'v'.repeat(43) }
-}
-
-const GOOD = `code=c1&state=s1&iss=${encodeURIComponent('https://broker.example')}`
-const grants: Script = (_, response) => json(response, 200, GRANT)
+import { answer, GOOD, GRANT, grants, isFault, REDIRECT, signal, start } from './oauth-house.ts'
 
 test('the authorization address carries PKCE S256, state and scope, and the verifier is new every time', async () => {
   await using house = await start(grants)
@@ -193,7 +154,3 @@ test('a token endpoint on another host is never called', async () => {
   await assert.rejects(house.login.complete(answer(GOOD), signal), isFault('refused'))
   assert.equal(elsewhere.seen.length, 0)
 })
-
-function isFault(kind: BrokerFault['kind']): (error: unknown) => boolean {
-  return error => error instanceof BrokerFault && error.kind === kind
-}

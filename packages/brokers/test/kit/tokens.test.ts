@@ -17,6 +17,7 @@ function start(
   const clock = new VirtualClock()
   const made = (token: string): Credentials => ({
     access_token: token,
+    refresh_token: `r-${token}`,
     issued_at: clock.now(),
     expires_at: timestampOfMs(epochMs(clock.now()) + LIFE_MS)
   })

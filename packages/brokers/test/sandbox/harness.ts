@@ -1,12 +1,13 @@
 /** The sandbox brokerage under the broker contract: every card gets a login of its own in one house. */
 
 import assert from 'node:assert/strict'
+import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { Broker, BrokerDefinition, Credentials, CredentialsHolder } from '@trunkline/core/ports/broker'
 import type { BrokerHarness, Misbehaviour, StreamMischief, Venue, VenueOperation } from '@trunkline/testkit/broker-contract/index'
-import { brokers } from '../../src/registry.ts'
+import { sandbox } from '../../src/sandbox/index.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
@@ -44,7 +45,7 @@ export async function openSandbox(house: HouseProcess): Promise<BrokerHarness> {
   await house.control('DELETE', '/counters')
   const samples = await samplesOf(house, token.access_token, login)
   const open: AsyncDisposable[] = []
-  const { definition, list } = definitionAt(house, house.url)
+  const definition = definitionAt(house, house.url)
   const unreachable = definitionAt(house, 'http://127.0.0.1:1')
   const credentials = credentialsOf(token)
 
@@ -64,30 +65,22 @@ export async function openSandbox(house: HouseProcess): Promise<BrokerHarness> {
     patienceMs: 20_000,
     expired: given => ({ ...given, expires_at: timestampOfMs(epochMs(systemClock.now()) - 1_000) }),
     open: holder => opened(definition, holder),
-    openUnreachable: () => opened(unreachable.definition, new MemoryHolder(credentials)),
+    openUnreachable: () => opened(unreachable, new MemoryHolder(credentials)),
     sample(instrument) {
       const sample = samples.get(instrument)
       assert.ok(sample !== undefined, instrument)
       return sample
     },
     async [Symbol.asyncDispose]() {
-      for (const each of [...open, list, unreachable.list]) await each[Symbol.asyncDispose]()
+      for (const each of [...open, definition, unreachable]) await each[Symbol.asyncDispose]()
     }
   }
 }
 
 function definitionAt(house: HouseProcess, baseUrl: string) {
   const { clientId, clientSecret } = house
-  const list = brokers({
-    clock: systemClock,
-    fraction: () => 0.05,
-    log: new MemoryLog(),
-    meter: new MemoryMeter(),
-    sandbox: { baseUrl, clientId, clientSecret }
-  })
-  const [definition] = list.values()
-  assert.ok(definition !== undefined)
-  return { list, definition }
+  const deps = { clock: systemClock, fraction: () => 0.05, log: new MemoryLog(), meter: new MemoryMeter() }
+  return sandbox({ baseUrl, clientId, clientSecret }, deps)
 }
 
 function credentialsOf(token: Json): Credentials {
@@ -159,6 +152,16 @@ class HouseVenue implements Venue {
     })
     return order.id
   }
+
+  async fill(brokerOrderId: string, quantity: Decimal): Promise<void> {
+    await this.#house.control('POST', `/orders/${brokerOrderId}/fill`, { quantity })
+  }
+
+  async end(brokerOrderId: string): Promise<void> {
+    await this.#house.control('POST', `/orders/${brokerOrderId}/cancel`, {})
+  }
+
+  readonly unknownOrderId = 'no-such-order'
 
   async revoke(): Promise<void> {
     await this.#house.control('POST', `/logins/${this.#login.username}/revoke`, {})

@@ -1,11 +1,12 @@
 /** Credentials in memory, with the holder's promise: one renewal at a time, and none when somebody was quicker. */
 
-import type { Credentials, CredentialsHolder } from '@trunkline/core/ports/broker'
+import { BrokerFault, type Credentials, type CredentialsHolder, type CredentialsRefresh } from '@trunkline/core/ports/broker'
 
 export class MemoryHolder implements CredentialsHolder {
   reads = 0
   renewals = 0
   #credentials: Credentials
+  #isDoubtful = false
   #renewing: Promise<Credentials> | null = null
 
   constructor(credentials: Credentials) {
@@ -21,18 +22,18 @@ export class MemoryHolder implements CredentialsHolder {
     return this.#credentials
   }
 
-  async renew(
-    used: Credentials,
-    refresh: (current: Credentials, signal: AbortSignal) => Promise<Credentials>,
-    signal: AbortSignal
-  ): Promise<Credentials> {
+  async renew(used: Credentials, refresh: CredentialsRefresh, signal: AbortSignal): Promise<Credentials> {
     if (this.#renewing !== null) return await this.#renewing
     if (JSON.stringify(used) !== JSON.stringify(this.#credentials)) return this.#credentials
     this.renewals += 1
-    this.#renewing = refresh(this.#credentials, signal)
+    this.#renewing = refresh(this.#credentials, signal, this.#isDoubtful)
     try {
       this.#credentials = await this.#renewing
+      this.#isDoubtful = false
       return this.#credentials
+    } catch (error) {
+      if (!(error instanceof BrokerFault && error.kind === 'credentials_rejected')) this.#isDoubtful = true
+      throw error
     } finally {
       this.#renewing = null
     }

@@ -1,6 +1,6 @@
 /** Telling orders apart that carry no common id: by what was asked for, and when. */
 
-import { compare, type Decimal } from './decimal.ts'
+import { compare, type Decimal, negated } from './decimal.ts'
 import type { OrderTicket } from './order.ts'
 import { epochMs, type Timestamp } from './timestamp.ts'
 
@@ -9,12 +9,15 @@ export interface Timed extends OrderTicket {
   readonly entryTime: Timestamp
 }
 
-/** The broker's clock may be behind ours by this much … */
+/** What is known of the broker's clock may be wrong by this much … */
 const BEFORE_MS = 5_000
 /** … and an order may be on its way for this long. */
 const AFTER_MS = 300_000
 
-/** Whether both ask for the same. The side of a multi-leg order is left out: its legs have their own. */
+/**
+ * Whether both ask for the same. A multi-leg order's side and price are one thing, what is paid: some brokers tell a sale at 2 as a purchase
+ * at -2.
+ */
 export function asksTheSame(a: OrderTicket, b: OrderTicket): boolean {
   const isSameSubject =
     a.legs === null || b.legs === null
@@ -27,14 +30,14 @@ export function asksTheSame(a: OrderTicket, b: OrderTicket): boolean {
     a.tif === b.tif &&
     areEqual(a.quantity, b.quantity) &&
     areEqual(a.notional, b.notional) &&
-    areEqual(a.limitPrice, b.limitPrice) &&
+    areEqual(limitOf(a), limitOf(b)) &&
     areEqual(a.stopPrice, b.stopPrice)
   )
 }
 
-/** Whether what was taken in may be what was sent. */
-export function mayBe(sent: Timed, seen: Timed): boolean {
-  const lateMs = epochMs(seen.entryTime) - epochMs(sent.entryTime)
+/** Whether what was taken in may be what was sent. `aheadMs`: of the broker's clock before ours. */
+export function mayBe(sent: Timed, seen: Timed, aheadMs: number): boolean {
+  const lateMs = epochMs(seen.entryTime) - epochMs(sent.entryTime) - aheadMs
   return lateMs >= -BEFORE_MS && lateMs <= AFTER_MS && asksTheSame(sent, seen)
 }
 
@@ -48,20 +51,24 @@ export interface Pairing<Sent, Seen> {
 /**
  * Pairs orders of unknown fate with orders of the broker that nobody else claims, both of one account. Of several that ask for the same, the
  * earlier goes with the earlier: which of them is which makes no difference. Where more were seen than sent, none is paired, for one of them
- * is somebody else's.
+ * is somebody else's. `aheadMs`: of the broker's clock before ours.
  */
-export function paired<Sent extends Timed, Seen extends Timed>(sent: readonly Sent[], seen: readonly Seen[]): Pairing<Sent, Seen> {
+export function paired<Sent extends Timed, Seen extends Timed>(
+  sent: readonly Sent[],
+  seen: readonly Seen[],
+  aheadMs = 0
+): Pairing<Sent, Seen> {
   const pairs: (readonly [Sent, Seen])[] = []
   const ambiguous: Sent[] = []
   for (const alike of groups(sent)) {
-    const candidates = seen.filter(other => alike.some(order => mayBe(order, other))).toSorted(byTime)
+    const candidates = seen.filter(other => alike.some(order => mayBe(order, other, aheadMs))).toSorted(byTime)
     if (candidates.length > alike.length) {
       ambiguous.push(...alike)
       continue
     }
     const free = new Set(candidates)
     for (const order of alike.toSorted(byTime)) {
-      const found = [...free].find(candidate => mayBe(order, candidate))
+      const found = [...free].find(candidate => mayBe(order, candidate, aheadMs))
       if (found === undefined) continue
       free.delete(found)
       pairs.push([order, found])
@@ -78,6 +85,11 @@ function groups<T extends OrderTicket>(orders: readonly T[]): readonly (readonly
     else group.push(order)
   }
   return found
+}
+
+/** What is paid for one package, or the limit as it is. */
+export function limitOf({ legs, side, limitPrice }: OrderTicket): Decimal | null {
+  return legs === null || side !== 'SELL' || limitPrice === null ? limitPrice : negated(limitPrice)
 }
 
 function legWords(legs: NonNullable<OrderTicket['legs']>): readonly string[] {

@@ -33,6 +33,16 @@ export interface BrokerCapabilities {
   /** Whether an order that was replaced has a new order id at the broker, or goes on under its own with other terms and all its fills. */
   readonly replacedOrderId: 'new' | 'kept'
   readonly accountStream: boolean
+  /** Whether a message of the account stream that never came is noticed at once; else it shows in the next picture of the account. */
+  readonly accountStreamNumbered: boolean
+  /** Whether each execution is told with an id of its own; else only how much is filled in all, and at what average. */
+  readonly executions: boolean
+  /** Whether an order that is rejected after it was taken says why. */
+  readonly rejectReasons: boolean
+  /** Whether access tokens end and are refreshed, or last until the user ends them. */
+  readonly tokens: 'refreshed' | 'lasting'
+  /** Whether a login can be ended from our side; else only the user can, at the broker. */
+  readonly revocation: boolean
   readonly transactions: boolean
   /**
    * What the broker does with a client order id it has seen: `enforced` refuses it for ever and finds orders by it, `bounded` for a time,
@@ -52,6 +62,12 @@ export interface MarketDataCapabilities {
   readonly liveIntervals: readonly string[]
   /** Most bars a subscription may ask to begin with. */
   readonly backfillMax: number
+  /** Whether every trade is streamed; else only what changes of the last price show. */
+  readonly everyTrade: boolean
+  /** Whether a message of the market stream that never came, or came out of order, is noticed. */
+  readonly streamNumbered: boolean
+  /** Connections to the broker that serve all topics of a login: one, or several by channel or by symbol. */
+  readonly connections: 'one' | 'several'
 }
 
 /** A broker's own secrets of one login; opaque outside its adapter. All values are text so that they can be sealed as one. */
@@ -61,15 +77,17 @@ export type Credentials = Readonly<Record<string, string>>
 export interface CredentialsHolder {
   read(signal: AbortSignal): Promise<Credentials>
   /**
-   * Runs `refresh` single-flight unless someone replaced `used` meanwhile, stores what it gives and returns the newest. When `refresh`
-   * throws nothing is stored.
+   * Runs `refresh` single-flight, on all nodes together, unless someone replaced `used` meanwhile, stores what it gives and returns the newest.
+   * When `refresh` throws nothing is stored.
    */
-  renew(
-    used: Credentials,
-    refresh: (current: Credentials, signal: AbortSignal) => Promise<Credentials>,
-    signal: AbortSignal
-  ): Promise<Credentials>
+  renew(used: Credentials, refresh: CredentialsRefresh, signal: AbortSignal): Promise<Credentials>
 }
+
+/**
+ * `mayBeSpent`: an earlier refresh with these credentials was begun, and nobody knows the broker's answer. Then a refusal may be of our own
+ * making, and is no proof that the user's consent has ended.
+ */
+export type CredentialsRefresh = (current: Credentials, signal: AbortSignal, mayBeSpent?: boolean) => Promise<Credentials>
 
 /** How a user logs in at a broker. */
 export type BrokerLogin = OAuthBrokerLogin | ApiKeyBrokerLogin
@@ -246,6 +264,8 @@ export interface TransactionReport {
 export interface Snapshot<T> {
   readonly items: readonly T[]
   readonly asOf: Timestamp
+  /** What the clock showed by which the broker dates its records, when it answered; left out where it does not tell. */
+  readonly brokersClock?: Timestamp
 }
 
 /**

@@ -83,6 +83,25 @@ export interface SealedValue {
   readonly revision: number
 }
 
+export interface RefreshClaim {
+  readonly revision: number
+  /** Whoever asks, unlike anybody else on this or another node. */
+  readonly holder: string
+  readonly at: Timestamp
+  /**
+   * When it ends by itself, by the nodes' clocks: they must agree to within the time that a claim is longer than the work. One that ends later
+   * than now and twice its length was made before a clock was set back, and counts for nothing.
+   */
+  readonly until: Timestamp
+}
+
+export type RefreshClaimed =
+  /** `mayBeSpent`: an earlier refresh of these credentials was begun, and never ended with an answer. */
+  | { readonly kind: 'taken'; readonly mayBeSpent: boolean }
+  | { readonly kind: 'held'; readonly until: Timestamp }
+  /** The credentials are of another revision, or gone. */
+  | { readonly kind: 'moved' }
+
 export interface AttemptStore {
   create(attempt: ConnectionAttempt, tokenHash: string, audit: AuditEntry): Promise<void>
   findByTokenHash(tokenHash: string): Promise<ConnectionAttempt | null>
@@ -120,7 +139,14 @@ export interface ConnectionStore {
   /** Every connection of the node's concern after a start: those with open orders or unresolved intents. */
   withUnfinishedOrders(): Promise<readonly Connection[]>
   credentials(connectionId: ConnectionId): Promise<SealedValue | null>
-  /** Writes over `revision` only; false when someone was faster or the connection is gone. */
+  /**
+   * Takes the right to refresh the credentials of a revision, for one node at a time: a refresh token may be good for one use only. It ends by
+   * itself, so that a node that dies holds nobody up for long. Again by the same holder: anew.
+   */
+  claimRefresh(connectionId: ConnectionId, claim: RefreshClaim): Promise<RefreshClaimed>
+  /** Gives the right back. `mayBeSpent`: the broker was asked, and nobody knows its answer; whoever claims the same revision next is told. */
+  releaseRefresh(connectionId: ConnectionId, claim: Pick<RefreshClaim, 'revision' | 'holder'>, mayBeSpent: boolean): Promise<void>
+  /** Writes over `revision` only; false when someone was faster or the connection is gone. A claim of the old revision means nothing then. */
   replaceCredentials(connectionId: ConnectionId, revision: number, next: SealedValue): Promise<boolean>
   /** ACTIVE → BROKEN; false when it already was. */
   markBroken(connectionId: ConnectionId, reason: string, at: Timestamp, audit: AuditEntry): Promise<boolean>

@@ -1,5 +1,8 @@
 /** The one list of brokers whose tongues the sandbox speaks. */
 
 import type { OpenDialect } from '../house/dialect.ts'
+import { alpaca } from './alpaca/index.ts'
+import { tradestation } from './tradestation/index.ts'
+import { tradier } from './tradier/index.ts'
 
-export const DIALECTS: readonly OpenDialect[] = []
+export const DIALECTS: readonly OpenDialect[] = [alpaca, tradestation(), tradier]

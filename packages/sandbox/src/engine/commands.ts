@@ -174,6 +174,15 @@ export interface HaltCommand {
   readonly halted: boolean
 }
 
+/** The desk has so much of a live order with a limit done in the street, at that limit, whatever the market is; never more than is left. */
+export interface ExecuteCommand {
+  readonly type: 'execute'
+  readonly at: Micros
+  readonly accountId: string
+  readonly order: OrderRef
+  readonly quantity: string
+}
+
 /** Sets the price positions are valued at until the next trade print. */
 export interface MarkCommand {
   readonly type: 'mark'
@@ -229,6 +238,7 @@ export type Command =
   | SubmitCommand
   | CancelCommand
   | ReplaceCommand
+  | ExecuteCommand
   | QuoteCommand
   | TradeCommand
   | SessionCommand

@@ -15,7 +15,7 @@ import { Desk } from './desk.ts'
 import { trim } from './execution.ts'
 import { exercise } from './exercise.ts'
 import { expire, forgetContracts, settle } from './expiry.ts'
-import { cancel, find, replace, submit, submitPackage } from './lifecycle.ts'
+import { cancel, execute, find, replace, submit, submitPackage } from './lifecycle.ts'
 import { halt, mark, quote, session, tick, trade } from './market.ts'
 import { selectOrders, selectTransactions } from './queries.ts'
 import { readSnapshot, writeSnapshot } from './snapshot.ts'
@@ -204,6 +204,8 @@ function dispatch(desk: Desk, command: Command) {
       return session(desk, command)
     case 'halt':
       return halt(desk, command)
+    case 'execute':
+      return execute(desk, command)
     case 'mark':
       return mark(desk, command)
     case 'tick':

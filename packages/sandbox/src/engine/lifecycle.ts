@@ -1,15 +1,15 @@
 /** Orders from the customer's side: submit, cancel, replace. */
 import { admit, checkClientOrderId, checkTicket, type Figures, figuresOf, notionalUnits, type Ticket } from './admission.ts'
 import type { Desk, Refusal } from './desk.ts'
-import { close, end } from './execution.ts'
+import { close, end, fill } from './execution.ts'
 import { hold } from './margin.ts'
 import { waitForStop, work } from './matching.ts'
 import { workPackage } from './package-matching.ts'
 import { checkPackage, legsOf, packageFiguresOf } from './package-ticket.ts'
 import { isAuction, openingFor } from './sessions.ts'
 import { type Account, type Book, holdingOf, isBuy, isLive, isUntriggered, type Leg, leaves, type Order, refer } from './state.ts'
-import type { CancelCommand, Micros, OrderRef, ReplaceCommand, SubmitCommand, SubmitPackageCommand } from './types.ts'
-import { formatMoney, formatScaled, type Money, type Quantity } from './units.ts'
+import type { CancelCommand, ExecuteCommand, Micros, OrderRef, ReplaceCommand, SubmitCommand, SubmitPackageCommand } from './types.ts'
+import { formatMoney, formatScaled, type Money, min, positive, type Quantity } from './units.ts'
 
 export function submit(desk: Desk, command: SubmitCommand) {
   const account = desk.account(command.accountId)
@@ -60,6 +60,15 @@ export function cancel(desk: Desk, command: CancelCommand) {
   if (order === undefined) return desk.refused(command, account.id, unknownOrder(command.order))
   if (!isLive(order)) return desk.refused(command, account.id, notOpen(order), order)
   end(desk, order, 'canceled', 'requested', 'Canceled on request.')
+}
+
+export function execute(desk: Desk, command: ExecuteCommand) {
+  const account = desk.account(command.accountId)
+  if (account === undefined) return desk.refused(command, command.accountId, unknownAccount(command.accountId))
+  const order = find(desk, account, command.order)
+  if (order === undefined) return desk.refused(command, account.id, unknownOrder(command.order))
+  if (!isLive(order) || order.limit === null || order.legs !== null) return desk.refused(command, account.id, notOpen(order), order)
+  fill(desk, order, min(positive(command.quantity, 'quantity'), leaves(order)), order.limit, 'STREET')
 }
 
 export function replace(desk: Desk, command: ReplaceCommand) {

@@ -37,6 +37,14 @@ export interface Dialect {
   readonly entrances: readonly Entrance[]
   /** Credentials as this broker's adapter keeps them, without the walk through a browser; `scopes` are the house's `read` and `trade`. */
   readonly mint: (login: string, scopes: readonly string[]) => Readonly<Record<string, string>>
+  /** The API key of a login, where the broker gives keys; shown by the control API. */
+  readonly keys?: (login: string) => Readonly<Record<string, string>>
+  /** Bounds of this broker's that the control API may set, such as its requests a minute. */
+  readonly limits?: {
+    readonly shown: () => object
+    /** @throws Problem `bad_request` */
+    readonly set: (body: unknown) => void
+  }
   /** Ends every grant of a login, or (`refreshOnly`) lets access tokens live. @returns grants touched. */
   readonly endLogin: (login: string, refreshOnly: boolean) => number
   /** Carries out what the control API wants done to its streams. @returns how many were open. */

@@ -122,7 +122,6 @@ async function open(config: HouseConfig, deps: HouseDeps, tongues: readonly Open
       heartbeatMs: config.heartbeatMs === DEFAULT_HEARTBEAT_MS ? null : config.heartbeatMs
     })
   )
-  for (const dialect of dialects) undo.push(() => dialect.close())
   const { url, provider } = await openPublic(core, { config, outlet, grants, keys, dialects, deps: { ...deps, timers }, openOAuth }, undo)
   const control = controlServer(
     controlRoutes({
@@ -188,7 +187,11 @@ async function openPublic(
   const app = publicServer(core, doors)
   oauthRoutes(app, { provider: () => oauth.provider, people: core.people, faults: core.faults, outlet, now: deps.realNow })
   undo.push(() => app.close())
-  for (const dialect of doors.dialects) dialect.mount(app)
+  for (const dialect of doors.dialects) {
+    dialect.mount(app)
+    // Before the port closes: that waits for every stream.
+    undo.push(() => dialect.close())
+  }
   openStreams(core, app, doors)
   undo.push(() => Promise.all([core.hub.close(), core.marketHub.close()]))
   await app.listen({ host: config.host, port: config.port })

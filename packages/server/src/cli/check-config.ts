@@ -17,7 +17,7 @@ export async function checkConfig(console: Console, { json }: Common): Promise<v
     ...checkKeys(values),
     ...checkLogFile(values),
     ...(await checkDatabase(values)),
-    ...(await checkBrokers(values)),
+    ...checkBrokers(values),
     ...checkExposure(values)
   ]
   const [faulty, warned] = [findings.filter(({ level }) => level === 'fault'), findings.filter(({ level }) => level === 'warning')]

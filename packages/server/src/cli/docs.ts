@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { SETTINGS } from '../config/settings.ts'
+import { ALL_SETTINGS } from '../config/settings.ts'
 import { type Console, counted } from './console.ts'
 import { knownBrokers } from './known-brokers.ts'
 import { brokerPages } from './pages/brokers.ts'
@@ -10,7 +10,7 @@ import { settingsPage } from './pages/settings.ts'
 /** Writes the pages that follow from the code, and removes the page of a broker that is gone. */
 export async function writeDocs(console: Console, { out }: { readonly out: string }): Promise<void> {
   const folder = resolve(out)
-  const pages = new Map([['settings.md', settingsPage(SETTINGS)], ...brokerPages(await knownBrokers())])
+  const pages = new Map([['settings.md', settingsPage(ALL_SETTINGS)], ...brokerPages(knownBrokers())])
   for (const stale of generatedIn(folder).filter(page => !pages.has(page))) rmSync(join(folder, stale))
   for (const [page, text] of pages) {
     mkdirSync(dirname(join(folder, page)), { recursive: true })

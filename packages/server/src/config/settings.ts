@@ -1,7 +1,8 @@
+import type { Offer } from '@trunkline/brokers/registry'
+import { BROKER_SETTINGS, readOffers } from './broker-settings.ts'
 import {
   brokerNames,
   flag,
-  type Inspected,
   inspectSettings,
   integer,
   networks,
@@ -11,12 +12,13 @@ import {
   optionalOrigin,
   optionalText,
   type Read,
-  readSettings,
+  type SettingFault,
+  SettingsInvalid,
   type Table,
   text
 } from './setting.ts'
 
-/** Every setting of the service, once: type, default, environment name, description, and whether it is secret. */
+/** Every setting of the service but those of brokers: type, default, environment name, description, and whether it is secret. */
 export const SETTINGS = {
   host: { group: 'Serving', env: 'TRUNKLINE_HOST', parse: text, fallback: '127.0.0.1', about: 'Address to listen on.' },
   port: {
@@ -98,15 +100,15 @@ export const SETTINGS = {
     group: 'Brokers',
     env: 'TRUNKLINE_BROKERS',
     parse: brokerNames,
-    fallback: 'SANDBOX',
-    about: 'Brokers offered, comma-separated.'
+    fallback: 'SANDBOX,ALPACA,TRADIER,TRADESTATION',
+    about: 'Brokers offered, comma-separated, in the order in which users see them.'
   },
   sandboxUrl: {
     group: 'Brokers',
     env: 'TRUNKLINE_SANDBOX_URL',
     parse: optionalOrigin,
     fallback: '',
-    about: 'A sandbox brokerage that runs already. Empty: one is started beside the service when SANDBOX is offered.'
+    about: 'A sandbox brokerage that runs already. Empty: one is started beside the service when a broker is offered that needs it.'
   },
   sandboxClientId: {
     group: 'Brokers',
@@ -203,32 +205,45 @@ export const SETTINGS = {
   }
 } as const satisfies Table
 
-export type Settings = Read<typeof SETTINGS>
+/** Every setting there is, once. */
+export const ALL_SETTINGS: Table = { ...SETTINGS, ...BROKER_SETTINGS }
+
+/** The settings of the service, and the brokers it offers. Those of brokers are held too, by their names in the environment. */
+export type Settings = Read<typeof SETTINGS> & { readonly offers: readonly Offer[] }
 
 /** Reads the settings, once, in `main`. @throws SettingsInvalid with every fault at once. */
 export function settingsOf(env: Readonly<Record<string, string | undefined>>): Settings {
-  return readSettings(SETTINGS, env)
+  const { values, faults } = inspectEnvironment(env)
+  if (faults.length > 0) throw new SettingsInvalid(faults)
+  // Without a fault every key is there.
+  return values as Settings
 }
 
 /** As far as they can be read, with every fault. */
-export function inspectEnvironment(env: Readonly<Record<string, string | undefined>>): Inspected<typeof SETTINGS> {
-  return inspectSettings(SETTINGS, env)
+export function inspectEnvironment(env: Readonly<Record<string, string | undefined>>): {
+  readonly values: Partial<Settings>
+  readonly faults: readonly SettingFault[]
+} {
+  const own = inspectSettings(SETTINGS, env)
+  const ofBrokers = inspectSettings(BROKER_SETTINGS, env)
+  const { offers, faults } = readOffers(own.values.brokers ?? [], ofBrokers.values)
+  return { values: { ...own.values, ...ofBrokers.values, offers }, faults: [...own.faults, ...ofBrokers.faults, ...faults] }
 }
 
 /** Environment names whose values must never be shown. */
-export const SECRET_SETTINGS: readonly string[] = Object.values(SETTINGS).flatMap(setting => ('secret' in setting ? [setting.env] : []))
+export const SECRET_SETTINGS: readonly string[] = Object.values(ALL_SETTINGS).flatMap(({ secret, env }) => (secret === true ? [env] : []))
 
 /** The same settings by all their names, those of the environment and those of the code. */
-export const SECRET_NAMES: readonly string[] = Object.entries(SETTINGS).flatMap(([name, setting]) =>
-  'secret' in setting ? [name, setting.env] : []
+export const SECRET_NAMES: readonly string[] = Object.entries(ALL_SETTINGS).flatMap(([name, { secret, env }]) =>
+  secret === true ? [name, env] : []
 )
 
 /** What the secret settings hold, and the telling parts of it: a password, a key. For cutting them out of texts. */
 export function secretValuesOf(settings: Settings): readonly string[] {
   const held: Readonly<Record<string, unknown>> = settings
-  return Object.entries(SETTINGS).flatMap(([name, setting]) => {
+  return Object.entries(ALL_SETTINGS).flatMap(([name, { secret }]) => {
     const value = held[name]
-    return 'secret' in setting && typeof value === 'string' ? [value, ...partsOf(value)] : []
+    return secret === true && typeof value === 'string' && value !== '' ? [value, ...partsOf(value)] : []
   })
 }
 

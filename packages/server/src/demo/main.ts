@@ -1,9 +1,13 @@
-/** `npm run demo`: one whole life at a broker, against the running service; with `-- --replay <folder>`, on a recorded day. */
+/**
+ * `npm run demo`: one whole life at a broker, against the running service. `-- --broker ALPACA`: at another than the sandbox’s own;
+ * `-- --replay <folder>`: on a recorded day.
+ */
 
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { listOf, type Platform, recordOf, textOf } from './client.ts'
+import { demoBroker } from './broker.ts'
+import { Client, listOf, recordOf, textOf } from './client.ts'
 import { outsideSpread, recordedSpread } from './recorded-spread.ts'
 import { startService } from './service.ts'
 import { type Stage, tell } from './story.ts'
@@ -29,7 +33,7 @@ try {
 }
 
 async function live(dataDir: string): Promise<void> {
-  const stage = stageOf(dataDir)
+  const stage = await stageOf(dataDir)
   say(`Against the service at ${stage.platform.baseUrl}, on synthetic prices\n`)
   await tell(stage)
   say(`\nEverything above went through the public REST API. Read it in the reference: ${stage.platform.baseUrl}/docs`)
@@ -41,7 +45,7 @@ async function recorded(folder: string): Promise<void> {
   say(`On ${symbol} as recorded on ${day}, from ${at} New York\n`)
   const spread = await recordedSpread(folder, symbol, day)
   await using service = await startService({ SANDBOX_MARKET: `replay:${folder}?date=${day}&at=${at}&symbols=${symbol}` })
-  const stage = stageOf(service.dataDir)
+  const stage = await stageOf(service.dataDir)
   const orders = await tell({ ...stage, login: await wealthyLogin(service.dataDir), symbol, day, thin: { symbol, quantity: '60000' } })
   const fills = orders.flatMap(order => listOf(order, 'fills'))
   const strays = fills.filter(fill => outsideSpread(spread, textOf(fill, 'time'), textOf(fill, 'price')))
@@ -50,19 +54,27 @@ async function recorded(folder: string): Promise<void> {
   if (strays.length > 0 || fills.length === 0) process.exitCode = 1
 }
 
-function stageOf(dataDir: string): Stage {
+async function stageOf(dataDir: string): Promise<Stage> {
   const path = join(resolve(dataDir), 'demo-platform.json')
   const demo = readDemo(path)
   const logins = listOf(demo, 'sandbox_logins')
   const login = logins[Number(values.login)] ?? logins[0]
   if (login === undefined) throw new Error(`${path} names no sandbox login; start the service with its own sandbox: npm start`)
-  const platform: Platform = {
+  const platform = {
     baseUrl: textOf(demo, 'base_url'),
     clientId: textOf(demo, 'client_id'),
     clientSecret: textOf(demo, 'client_secret')
   }
-  const credentials = { username: textOf(login, 'username'), password: textOf(login, 'password') }
-  return { platform, login: credentials, broker: values.broker, symbol: 'AAPL', thin: { symbol: 'THIN', quantity: '400' }, day: null, say }
+  return {
+    platform,
+    marketUrl: textOf(demo, 'market_data_stream_url'),
+    login: { username: textOf(login, 'username'), password: textOf(login, 'password') },
+    broker: await demoBroker(new Client(platform), values.broker.toUpperCase()),
+    symbol: 'AAPL',
+    thin: { symbol: 'THIN', quantity: '400' },
+    day: null,
+    say
+  }
 }
 
 /** Somebody at the sandbox who can pay for more than is on offer, made through its control API. */

@@ -5,6 +5,7 @@ import formbody from '@fastify/formbody'
 import { completeLogin } from '@trunkline/core/app/connect/complete-login'
 import { approveAttempt, declineAttempt } from '@trunkline/core/app/connect/decide'
 import { type Ending, ended } from '@trunkline/core/app/connect/ending'
+import { askForKeys, enterKeys } from '@trunkline/core/app/connect/enter-keys'
 import { type PortalDeps, type Visitor, visitAttempt } from '@trunkline/core/app/connect/visit'
 import { type BrokerId, parseBrokerId } from '@trunkline/core/domain/ids'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -14,12 +15,17 @@ import { BrowserCookie } from './browser-cookie.ts'
 import { callbackUrl } from './callback-url.ts'
 import { answerFailures } from './failures.ts'
 import { Refusals } from './refusals.ts'
-import { endingPage, invitationPage, STYLESHEET } from './render.ts'
+import { endingPage, invitationPage, keysPage, onwardPage, STYLESHEET } from './render.ts'
 import { ENDINGS, isReason } from './words.ts'
 
 export interface PortalOptions {
   /** Origin under which browsers reach us. */
   readonly publicUrl: () => string
+}
+
+interface KeysAddress {
+  readonly token: string
+  readonly broker: string
 }
 
 const TOKEN = /^[\w-]{20,64}$/
@@ -43,6 +49,9 @@ export async function portal(app: FastifyInstance, deps: PortalDeps, options: Po
     )
     scope.get<{ Params: { token: string } }>('/connect/:token', (request, reply) => pages.visit(request, request.params.token, reply))
     scope.post<{ Params: { token: string } }>('/connect/:token', (request, reply) => pages.decide(request, request.params.token, reply))
+    const keys = '/connect/:token/keys/:broker'
+    scope.get<{ Params: KeysAddress }>(keys, (request, reply) => pages.keys(request, request.params, reply))
+    scope.post<{ Params: KeysAddress }>(keys, (request, reply) => pages.enter(request, request.params, reply))
     for (const elsewhere of ['/connect', '/connect/*'])
       scope.get(elsewhere, (_request, reply) => page(reply, 404, endingPage('unknown_link')))
   })
@@ -68,10 +77,7 @@ class Pages {
     this.#cookie.give(reply, visitor.browser ?? this.#deps.ids.secret(''))
     const { redirectUrl, redirectOnErrorUrl } = shown.attempt
     const targets = [redirectUrl, redirectOnErrorUrl].filter(target => target !== null)
-    const logins = shown.brokers.flatMap(({ id }) => {
-      const login = this.#deps.brokers.get(id)?.login
-      return login?.kind === 'oauth' ? [login.origin] : []
-    })
+    const logins = shown.brokers.flatMap(({ login }) => (login.kind === 'oauth' ? [login.origin] : []))
     return page(reply, 200, invitationPage(shown, this.#deps.clock.now(), `/connect/${token}`), [...targets, ...logins])
   }
 
@@ -81,14 +87,44 @@ class Pages {
     // Without the cookie of the page this form stands on, nobody has seen who asks for what.
     if (browser === null) return this.#end(ended(null, 'other_browser'), reply)
     if (!TOKEN.test(token)) return this.#end(ended(null, 'unknown_link'), reply)
-    const { decision, broker } = fieldsOf(request.body)
+    const { decision, broker } = recordOf(request.body)
     if (decision === 'decline') return this.#end(await declineAttempt(this.#deps, token, { ...visitor, browser }), reply)
     const chosen = brokerOf(broker)
     if (decision !== 'approve' || chosen === null) return onward(reply, `/connect/${token}`)
     const choice = { broker: chosen, callbackUrl: callbackUrl(this.#options.publicUrl(), chosen) }
     const next = await approveAttempt(this.#deps, token, { ...visitor, browser }, choice)
-    if (next.kind === 'ending') return this.#end(next, reply)
-    return onward(reply, next.kind === 'misfit' ? `/connect/${token}` : next.authorizationUrl)
+    switch (next.kind) {
+      case 'ending':
+        return this.#end(next, reply)
+      case 'departure':
+        return onward(reply, next.authorizationUrl)
+      case 'keys_wanted':
+        return onward(reply, keysPath(token, chosen))
+      case 'misfit':
+        return onward(reply, `/connect/${token}`)
+    }
+  }
+
+  /** The form for keys of the user's own. Its page lets no form lead to any other origin. */
+  async keys(request: FastifyRequest, { token, broker }: KeysAddress, reply: FastifyReply): Promise<FastifyReply> {
+    const asked = brokerOf(broker.toUpperCase())
+    if (!TOKEN.test(token) || asked === null) return this.#end(ended(null, 'unknown_link'), reply)
+    const visitor = this.#visitor(request)
+    const shown = await askForKeys(this.#deps, token, asked, visitor)
+    if (shown.kind === 'ending') return this.#end(shown, reply)
+    if (shown.kind === 'misfit') return onward(reply, `/connect/${token}`)
+    if (visitor.browser !== null) this.#cookie.give(reply, visitor.browser)
+    return page(reply, 200, keysPage(shown, this.#deps.clock.now(), keysPath(token, asked)))
+  }
+
+  async enter(request: FastifyRequest, { token, broker }: KeysAddress, reply: FastifyReply): Promise<FastifyReply> {
+    const asked = brokerOf(broker.toUpperCase())
+    if (!TOKEN.test(token) || asked === null) return this.#end(ended(null, 'unknown_link'), reply)
+    const entry = { broker: asked, entered: recordOf(request.body) }
+    const next = await enterKeys(this.#deps, token, entry, this.#visitor(request))
+    if (next.kind === 'misfit') return onward(reply, `/connect/${token}`)
+    if (next.kind === 'try_again') return page(reply, 400, keysPage(next.form, this.#deps.clock.now(), keysPath(token, asked), next.why))
+    return next.redirect === null ? this.#end(next, reply) : page(reply, 200, onwardPage(next.reason, next.redirect))
   }
 
   async callback(request: FastifyRequest, brokerName: string, reply: FastifyReply): Promise<FastifyReply> {
@@ -126,9 +162,13 @@ class Pages {
   }
 }
 
-function fieldsOf(body: unknown): { readonly decision: unknown; readonly broker: unknown } {
-  if (typeof body !== 'object' || body === null) return { decision: undefined, broker: undefined }
-  return { decision: 'decision' in body ? body.decision : undefined, broker: 'broker' in body ? body.broker : undefined }
+function keysPath(token: string, broker: BrokerId): string {
+  return `/connect/${token}/keys/${broker.toLowerCase()}`
+}
+
+/** The fields of a form; one that is there twice is a list. */
+function recordOf(body: unknown): Readonly<Record<string, unknown>> {
+  return typeof body === 'object' && body !== null ? Object.fromEntries(Object.entries(body)) : {}
 }
 
 function brokerOf(name: unknown): BrokerId | null {

@@ -1,5 +1,7 @@
 import type { EndingReason } from '@trunkline/core/app/connect/ending'
+import type { TryAgain } from '@trunkline/core/app/connect/enter-keys'
 import type { ConnectionType } from '@trunkline/core/domain/vocabulary'
+import type { BrokerDefinition, BrokerLogin } from '@trunkline/core/ports/broker'
 
 /** What a person reads at the end of a visit: what happened, what it means, what to do. */
 export interface EndingWords {
@@ -25,6 +27,13 @@ export const ENDINGS: { readonly [reason in EndingReason]: EndingWords } = {
     heading: 'Nothing was connected',
     text: 'You declined the request, so no one was given access to your account.',
     next: 'If you change your mind, start again from the application you came from.'
+  },
+  keys_refused: {
+    status: 400,
+    tone: 'bad',
+    heading: 'Your broker did not accept the keys',
+    text: 'The keys were tried several times, and the broker does not know them. Nothing was connected, and nothing of what you entered was kept.',
+    next: 'Make new keys at your broker, then ask for a new link in the application you came from.'
   },
   expired: {
     status: 400,
@@ -98,4 +107,31 @@ export const PERMISSIONS: { readonly [type in ConnectionType]: Permissions } = {
   readonly: { may: [SEE], mayNot: [TRADE, MOVE_MONEY] },
   trade: { may: [SEE, TRADE], mayNot: [MOVE_MONEY] },
   market_data: { may: [MARKET, SEE], mayNot: [TRADE, MOVE_MONEY] }
+}
+
+/** What a broker's card says where orders do not trade real money. */
+export const MARKS: { readonly [environment in BrokerDefinition['environment']]: string | null } = {
+  sandbox: 'sandbox',
+  paper: 'paper',
+  live: null
+}
+
+/** What comes after the invitation, for a choice of brokers with these logins. */
+export function nextStep(logins: ReadonlySet<BrokerLogin['kind']>): string {
+  if (!logins.has('api_key')) return 'You log in at your broker next.'
+  return logins.has('oauth')
+    ? 'You log in at your broker, or enter a key of yours for it, next.'
+    : 'You enter a key of yours for your broker next.'
+}
+
+/** Why keys have to be entered again. */
+export function complaint(why: TryAgain['why'], broker: string): string {
+  switch (why.kind) {
+    case 'entry':
+      return why.message
+    case 'refused':
+      return `${broker} does not know these keys. Copy each again, whole, and see that both belong to the same account.`
+    case 'unreachable':
+      return `${broker} did not answer just now. Nothing was connected; please try again in a moment.`
+  }
 }

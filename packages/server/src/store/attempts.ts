@@ -38,7 +38,8 @@ export class SqlAttemptStore implements AttemptStore {
           expires_at: attempt.expiresAt,
           status: attempt.status,
           browser_hash: attempt.browserHash,
-          state_hash: attempt.stateHash
+          state_hash: attempt.stateHash,
+          login_tries: 0
         })
         .execute()
       await appendAudit(trx, audit)
@@ -102,6 +103,20 @@ export class SqlAttemptStore implements AttemptStore {
         .where('state_hash', '=', stateHash)
         .executeTakeFirst()
       return numUpdatedRows > 0n
+    })
+  }
+
+  countTry(attemptId: AttemptId, max: number): Promise<number | null> {
+    return this.#session.write(async trx => {
+      const row = await trx
+        .updateTable('connection_attempts')
+        .set(({ eb }) => ({ login_tries: eb('login_tries', '+', 1) }))
+        .where('attempt_id', '=', attemptId)
+        .where('status', 'in', LIVE_ATTEMPTS)
+        .where('login_tries', '<', max)
+        .returning('login_tries')
+        .executeTakeFirst()
+      return row?.login_tries ?? null
     })
   }
 

@@ -3,10 +3,21 @@ import type { Account, Connection } from '@trunkline/core/domain/account'
 import type { AttemptId, ConnectionId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { ConnectionStatus } from '@trunkline/core/domain/vocabulary'
-import type { AuditEntry, ConnectionStore, Page, PageRequest, Revocation, RewrapItem, SealedValue } from '@trunkline/core/ports/store'
+import type {
+  AuditEntry,
+  ConnectionStore,
+  Page,
+  PageRequest,
+  RefreshClaim,
+  RefreshClaimed,
+  Revocation,
+  RewrapItem,
+  SealedValue
+} from '@trunkline/core/ports/store'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { LIVE_ATTEMPTS } from './attempts.ts'
 import { appendAudit } from './audit-entries.ts'
+import * as refreshes from './credential-refreshes.ts'
 import * as credentials from './credentials.ts'
 import type { Database } from './database.ts'
 import type { Eraser } from './eraser.ts'
@@ -102,8 +113,20 @@ export class SqlConnectionStore implements ConnectionStore {
     return this.#session.read(db => credentials.find(db, connectionId))
   }
 
+  claimRefresh(connectionId: ConnectionId, claim: RefreshClaim): Promise<RefreshClaimed> {
+    return this.#session.write(trx => refreshes.claim(trx, connectionId, claim))
+  }
+
+  async releaseRefresh(connectionId: ConnectionId, claim: Pick<RefreshClaim, 'revision' | 'holder'>, mayBeSpent: boolean): Promise<void> {
+    await this.#session.write(trx => refreshes.release(trx, connectionId, claim, mayBeSpent))
+  }
+
   replaceCredentials(connectionId: ConnectionId, revision: number, next: SealedValue): Promise<boolean> {
-    return this.#session.write(trx => credentials.replace(trx, connectionId, revision, next))
+    return this.#session.write(async trx => {
+      const isReplaced = await credentials.replace(trx, connectionId, revision, next)
+      if (isReplaced) await refreshes.forget(trx, connectionId)
+      return isReplaced
+    })
   }
 
   markBroken(connectionId: ConnectionId, reason: string, at: Timestamp, audit: AuditEntry): Promise<boolean> {

@@ -32,6 +32,7 @@ export interface Database {
   readonly connection_attempts: ConnectionAttemptsTable
   readonly connections: ConnectionsTable
   readonly connection_credentials: ConnectionCredentialsTable
+  readonly credential_refreshes: CredentialRefreshesTable
   readonly revocations: RevocationsTable
   readonly accounts: AccountsTable
   readonly account_records: AccountRecordsTable
@@ -91,6 +92,7 @@ interface ConnectionAttemptsTable {
   state_hash: string | null
   verifier: NullableBytes
   verifier_revision: number | null
+  login_tries: number
 }
 
 interface ConnectionsTable {
@@ -112,6 +114,13 @@ interface ConnectionCredentialsTable {
   sealed: Bytes
   revision: number
   key_id: string | null
+}
+
+interface CredentialRefreshesTable {
+  connection_id: ConnectionId
+  revision: number
+  holder: string
+  held_until: Timestamp | null
 }
 
 interface RevocationsTable extends ConnectionCredentialsTable {

@@ -1,5 +1,5 @@
 import { INSTRUMENTS, MARKET_DATA_CHANNELS, ORDER_TYPES, SESSIONS, SIDES, TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
-import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
+import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import Type, { type Static, type TSchema } from 'typebox'
 import { record, word } from './common.ts'
 
@@ -14,6 +14,10 @@ export const brokerRecord = record('Broker', 'A broker that users can connect, a
   name: Type.String(),
   logo_color: Type.String({ examples: ['#2457a6'] }),
   login: word(['oauth', 'api_key']),
+  environment: word(['sandbox', 'paper', 'live'], {
+    description:
+      'What its orders do: `sandbox` practises in the brokerage that comes with the service, `paper` in the broker’s own practice accounts, `live` trades.'
+  }),
   instruments: Type.Array(word(INSTRUMENTS)),
   order_types: byInstrument(word(ORDER_TYPES)),
   times_in_force: byInstrument(word(TIMES_IN_FORCE)),
@@ -32,12 +36,13 @@ export const brokerRecord = record('Broker', 'A broker that users can connect, a
 })
 export const brokerList = Type.Array(brokerRecord)
 
-export function presentBroker(broker: BrokerCapabilities): Static<typeof brokerRecord> {
+export function presentBroker({ capabilities: broker, environment, login }: BrokerDefinition): Static<typeof brokerRecord> {
   return {
     broker: broker.id,
     name: broker.name,
     logo_color: broker.logoColor,
-    login: broker.login,
+    login: login.kind,
+    environment,
     instruments: [...broker.instruments],
     order_types: lists(broker.orderTypes),
     times_in_force: lists(broker.timesInForce),

@@ -22,7 +22,7 @@ test('S64 broker tokens, platform secrets and master keys are nowhere in the dat
     assert.ok(user !== undefined)
     const place = await connect(store, vault, user, 'canary-first-token')
     const signal = AbortSignal.timeout(5_000)
-    const holder = new StoredCredentials({ store, vault, clock }, place)
+    const holder = new StoredCredentials({ store, vault, clock, ids }, place)
     await holder.renew(await holder.read(signal), async () => ({ refreshToken: 'canary-renewed-token' }), signal)
     const removed = await connect(store, vault, user, 'canary-removed-token')
     await store.connections.remove(removed.connectionId, clock.now(), entry('connection.delete'))

@@ -169,7 +169,7 @@ class Load {
   async #read({ store, ring }: Node, places: readonly Place[], n: number): Promise<void> {
     const place = places[n % places.length]
     if (place === undefined) return
-    const { refreshToken } = await new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock }, place).read(
+    const { refreshToken } = await new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock, ids }, place).read(
       AbortSignal.timeout(5_000)
     )
     assert.match(refreshToken ?? '', /^rt-\d+$/)
@@ -180,7 +180,7 @@ class Load {
     const place = ours[n % ours.length]
     if (place === undefined) return
     const signal = AbortSignal.timeout(5_000)
-    const holder = new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock }, place)
+    const holder = new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock, ids }, place)
     const next = `rt-${n + 1}`
     const got = await holder.renew(await holder.read(signal), async () => ({ refreshToken: next }), signal)
     assert.deepEqual(got, { refreshToken: next })

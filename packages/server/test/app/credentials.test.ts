@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openCredentials, StoredCredentials, sealCredentials } from '@trunkline/core/app/connections/credentials'
 import type { UserKey } from '@trunkline/core/domain/ids'
+import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type Credentials } from '@trunkline/core/ports/broker'
 import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
 import { uuid } from '@trunkline/testkit/store-contract/records'
@@ -127,4 +128,92 @@ test('a seal that does not open breaks no connection', async () => {
   const order = await world.given(world.place())
   assert.equal(order.submission.state, 'not_sent')
   assert.equal((await bench.store.connections.find(connectionId))?.status, 'ACTIVE')
+})
+
+test('a refresh without an answer is remembered beyond the process, until there is a new token', async () => {
+  await using world = await bench.world()
+  const told: (boolean | undefined)[] = []
+  const asking = (answer: () => Promise<Credentials>) => (_: Credentials, _signal: AbortSignal, mayBeSpent?: boolean) => {
+    told.push(mayBeSpent)
+    return answer()
+  }
+  const lost = asking(() => Promise.reject(new BrokerFault('unreachable', 'the answer was lost')))
+  const refused = asking(() => Promise.reject(new BrokerFault('credentials_rejected', 'invalid_grant')))
+  const paused = asking(() => Promise.reject(new BrokerFault('rate_limited', 'later')))
+  const renewed = asking(() => Promise.resolve({ token: 'next' }))
+  // An answer that says no spends nothing.
+  const holder = holderOf(world)
+  const first = await holder.read(NEVER)
+  for (const answer of [refused, paused, lost]) await assert.rejects(holder.renew(first, answer, NEVER))
+  // Another process, such as the one after a restart.
+  const after = holderOf(world)
+  const same = await after.read(NEVER)
+  for (const answer of [refused, paused, refused]) await assert.rejects(after.renew(same, answer, NEVER))
+  const next = await after.renew(same, renewed, NEVER)
+  await assert.rejects(after.renew(next, refused, NEVER))
+  assert.deepEqual(told, [false, false, false, true, true, true, true, false])
+})
+
+test('who is late waits for the one at work, and takes what it got', async () => {
+  await using world = await bench.world()
+  const [holder, other] = [holderOf(world), holderOf(world)]
+  const [first, same] = [await holder.read(NEVER), await other.read(NEVER)]
+  const answer = Promise.withResolvers<Credentials>()
+  let asked = 0
+  const slow = () => {
+    asked += 1
+    return answer.promise
+  }
+  const working = holder.renew(first, slow, NEVER)
+  const waiting = other.renew(same, slow, NEVER)
+  await world.clock.until(() => asked === 1, 'one asks the broker')
+  await world.clock.advance(5_000)
+  answer.resolve({ token: 'theirs' })
+  assert.deepEqual(await world.given(Promise.all([working, waiting])), [{ token: 'theirs' }, { token: 'theirs' }])
+  assert.equal(asked, 1)
+})
+
+test('a node that died at work holds the next one up for a bounded time, which is then told', async () => {
+  await using world = await bench.world()
+  const { connectionId } = world.connection
+  const at = world.clock.now()
+  const until = timestampOfMs(epochMs(at) + 30_000)
+  await bench.store.connections.claimRefresh(connectionId, { revision: 2, holder: 'dead', at, until })
+  const holder = holderOf(world)
+  const first = await holder.read(NEVER)
+  const before = world.clock.monotonicMs()
+  let told: boolean | undefined
+  const next = await world.given(
+    holder.renew(
+      first,
+      async (_, _signal, mayBeSpent) => {
+        told = mayBeSpent
+        return { token: 'next' }
+      },
+      NEVER
+    )
+  )
+  assert.deepEqual([next, told], [{ token: 'next' }, true])
+  const waited = world.clock.monotonicMs() - before
+  assert.ok(waited >= 30_000 && waited < 31_000, `${waited} ms`)
+})
+
+test('a claim that cannot be given back breaks nothing: the fault is the broker’s, and the next try is told', async () => {
+  await using world = await bench.world()
+  const holder = holderOf(world)
+  const first = await holder.read(NEVER)
+  world.watched.intercept = call =>
+    call.name === 'connections.releaseRefresh' ? Promise.reject(new StoreUnavailable('no room')) : call.go()
+  const down = () => Promise.reject(new BrokerFault('unreachable', 'down'))
+  await assert.rejects(holder.renew(first, down, NEVER), (error: unknown) => error instanceof BrokerFault && error.message === 'down')
+  let told: boolean | undefined
+  await holder.renew(
+    first,
+    async (_, _signal, mayBeSpent) => {
+      told = mayBeSpent
+      return { token: 'next' }
+    },
+    NEVER
+  )
+  assert.equal(told, true)
 })

@@ -47,7 +47,7 @@ test('faults of settings, keys, directories, brokers and names are told together
     /fault +TRUNKLINE_LOG_LEVEL .*one of debug/,
     /fault +TRUNKLINE_LOG_FILE .*is a directory/,
     /fault +TRUNKLINE_MASTER_KEYS .*chmod 600/,
-    /fault +TRUNKLINE_BROKERS +NOBODY is not known/,
+    /fault +TRUNKLINE_BROKERS +names NOBODY, which is not known here/,
     /warning +TRUNKLINE_PROT .*is TRUNKLINE_PORT meant/,
     /warning +TRUNKLINE_SOMETHING_ELSE_ENTIRELY +is no setting and has no effect\n/,
     /warning +TRUNKLINE_DATA_DIR .*chmod 700/,

@@ -9,24 +9,24 @@ import { knownBrokers } from '../../src/cli/known-brokers.ts'
 import { brokerPages } from '../../src/cli/pages/brokers.ts'
 import { GENERATED } from '../../src/cli/pages/markdown.ts'
 import { settingsPage } from '../../src/cli/pages/settings.ts'
-import { SECRET_SETTINGS, SETTINGS } from '../../src/config/settings.ts'
+import { ALL_SETTINGS, SECRET_SETTINGS } from '../../src/config/settings.ts'
 import { directory } from '../admin/support.ts'
 import { cli } from './terminal.ts'
 
 test('the settings page has every setting once, with its default, and marks the secret ones', () => {
-  const lines = settingsPage(SETTINGS)
+  const lines = settingsPage(ALL_SETTINGS)
     .split('\n')
     .filter(line => line.startsWith('| `'))
-  assert.equal(lines.length, Object.keys(SETTINGS).length)
-  for (const { env, fallback, about } of Object.values(SETTINGS)) {
+  assert.equal(lines.length, Object.keys(ALL_SETTINGS).length)
+  for (const { env, fallback, about } of Object.values(ALL_SETTINGS)) {
     const [line] = lines.filter(row => row.startsWith(`| \`${env}\` |`))
     assert.ok(line?.includes(about) && (fallback === '' || line.includes(`\`${fallback}\``)), env)
     assert.equal(line?.includes('*Secret.*'), SECRET_SETTINGS.includes(env), env)
   }
 })
 
-test('the matrix links to a page for every broker, and each page has every instrument', async () => {
-  const brokers = await knownBrokers()
+test('the matrix links to a page for every broker, and each page has every instrument', () => {
+  const brokers = knownBrokers()
   const pages = new Map(brokerPages(brokers))
   assert.equal(pages.size, brokers.length + 1)
   for (const { id, name, instruments } of brokers) {
@@ -47,12 +47,25 @@ test('a broker that can little is described as one', () => {
     timesInForce: {},
     sides: { OPT: ['SELL_TO_CLOSE', 'BUY_TO_OPEN'] },
     sessions: [],
-    marketData: { channels: [], historyIntervals: [], liveIntervals: [], backfillMax: 0 },
+    marketData: {
+      channels: [],
+      historyIntervals: [],
+      liveIntervals: [],
+      backfillMax: 0,
+      everyTrade: true,
+      streamNumbered: false,
+      connections: 'one'
+    },
     notional: false,
     fractional: false,
     replace: 'none',
     replacedOrderId: 'new',
     accountStream: false,
+    accountStreamNumbered: false,
+    executions: false,
+    rejectReasons: true,
+    tokens: 'refreshed',
+    revocation: false,
     transactions: false,
     deduplication: 'none',
     brokerClOrdId: { lengthMax: 36, alphabet: 'uuid' }
@@ -73,5 +86,5 @@ test('writing the pages replaces old ones and takes away those of brokers that a
   assert.equal(code, 0)
   assert.equal(existsSync(join(folder, 'brokers', 'gone.md')), false)
   assert.ok(readdirSync(join(folder, 'brokers')).includes('notes.md'))
-  assert.equal(readFileSync(join(folder, 'settings.md'), 'utf8'), settingsPage(SETTINGS))
+  assert.equal(readFileSync(join(folder, 'settings.md'), 'utf8'), settingsPage(ALL_SETTINGS))
 })

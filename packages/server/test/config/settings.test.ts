@@ -1,11 +1,12 @@
 // One table, read once, with every fault told at once and no secret repeated.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { KNOWN_BROKERS } from '../../src/config/broker-settings.ts'
 import { inspectSettings, readSettings, SettingsInvalid } from '../../src/config/setting.ts'
-import { inspectEnvironment, SECRET_NAMES, SECRET_SETTINGS, SETTINGS, secretValuesOf, settingsOf } from '../../src/config/settings.ts'
+import { ALL_SETTINGS, inspectEnvironment, SECRET_NAMES, SECRET_SETTINGS, secretValuesOf, settingsOf } from '../../src/config/settings.ts'
 
 test('every setting has a name of its own, a default that is valid, a group and a description', () => {
-  const rows = Object.values(SETTINGS)
+  const rows = Object.values(ALL_SETTINGS)
   assert.equal(new Set(rows.map(({ env }) => env)).size, rows.length)
   for (const row of rows) {
     assert.match(row.env, /^TRUNKLINE_[A-Z0-9_]+$/)
@@ -21,7 +22,12 @@ test('nothing set gives a service for this machine alone', () => {
   assert.equal(settings.port, 8_080)
   assert.equal(settings.databaseUrl, null)
   assert.equal(settings.unsafeDurability, false)
-  assert.deepEqual(settings.brokers, ['SANDBOX'])
+  assert.deepEqual(settings.brokers, KNOWN_BROKERS)
+  assert.deepEqual(
+    settings.offers.map(({ id, at }) => [id, at]),
+    KNOWN_BROKERS.map(id => [id, 'house']),
+    'the sandbox brokerage stands in for every broker'
+  )
 })
 
 test('blank counts as absent, and space around a value does not count', () => {
@@ -90,10 +96,65 @@ test('values of each kind', () => {
   for (const [name, value] of bad) assert.throws(() => settingsOf({ [name]: value }), SettingsInvalid, `${name}=${value}`)
 })
 
+test('what is set about a broker decides where it goes, in the order in which brokers are named', () => {
+  const client = { TRUNKLINE_ALPACA_CLIENT_ID: 'us', TRUNKLINE_ALPACA_CLIENT_SECRET: 'canary' }
+  const offered = (env: Readonly<Record<string, string>>) => settingsOf(env).offers.map(({ id, at }) => `${id} ${at}`)
+  assert.deepEqual(offered({ ...client, TRUNKLINE_BROKERS: 'TRADIER, ALPACA,SANDBOX' }), [
+    'TRADIER house',
+    'ALPACA broker',
+    'SANDBOX house'
+  ])
+  assert.deepEqual(offered({ TRUNKLINE_BROKERS: 'ALPACA', TRUNKLINE_ALPACA_API_KEYS: '1' }), ['ALPACA broker'])
+  assert.deepEqual(offered({ ...client, TRUNKLINE_BROKERS: 'SANDBOX' }), ['SANDBOX house'])
+})
+
+test('faults of brokers are told with the others, whether they are offered or not, and without a secret', () => {
+  const env = {
+    TRUNKLINE_PORT: 'x',
+    TRUNKLINE_BROKERS: 'SANDBOX,NOBODY',
+    TRUNKLINE_ALPACA_CLIENT_ID: 'us',
+    TRUNKLINE_ALPACA_ENV: 'test',
+    TRUNKLINE_TRADIER_CLIENT_SECRET: 'canary',
+    TRUNKLINE_TRADESTATION_ENV: 'paper'
+  }
+  assert.throws(
+    () => settingsOf(env),
+    error => {
+      assert.ok(error instanceof SettingsInvalid)
+      const told = error.message.split('\n').slice(1)
+      const expected = [
+        /^ +TRUNKLINE_PORT must be a whole number/,
+        /^ +TRUNKLINE_ALPACA_ENV must be one of live, paper, was "test"$/,
+        /^ +TRUNKLINE_TRADESTATION_ENV must be one of live, sim, was "paper"$/,
+        /^ +TRUNKLINE_BROKERS names NOBODY, which is not known here; there are SANDBOX, /,
+        /^ +TRUNKLINE_ALPACA_CLIENT_SECRET must be set, because TRUNKLINE_ALPACA_CLIENT_ID is$/,
+        /^ +TRUNKLINE_TRADIER_CLIENT_ID must be set, because TRUNKLINE_TRADIER_CLIENT_SECRET is$/
+      ]
+      assert.equal(told.length, expected.length, error.message)
+      for (const words of expected)
+        assert.ok(
+          told.some(line => words.test(line)),
+          `${words}\n${error.message}`
+        )
+      assert.ok(!error.message.includes('canary'))
+      return true
+    }
+  )
+})
+
 test('what is secret is known by all its names, and its values are told apart for the log', () => {
-  assert.deepEqual([...SECRET_SETTINGS].sort(), ['TRUNKLINE_DATABASE_URL', 'TRUNKLINE_MASTER_KEYS', 'TRUNKLINE_SANDBOX_CLIENT_SECRET'])
+  assert.deepEqual([...SECRET_SETTINGS].sort(), [
+    'TRUNKLINE_ALPACA_CLIENT_SECRET',
+    'TRUNKLINE_DATABASE_URL',
+    'TRUNKLINE_MASTER_KEYS',
+    'TRUNKLINE_SANDBOX_CLIENT_SECRET',
+    'TRUNKLINE_TRADESTATION_CLIENT_SECRET',
+    'TRUNKLINE_TRADIER_CLIENT_SECRET'
+  ])
   for (const name of ['databaseUrl', 'TRUNKLINE_DATABASE_URL', 'masterKeys', 'sandboxClientSecret']) assert.ok(SECRET_NAMES.includes(name))
   const values = secretValuesOf(settingsOf({ TRUNKLINE_DATABASE_URL: 'postgres://a:b%40c@d/e', TRUNKLINE_MASTER_KEYS: 'k2:AAA,k1:BBB' }))
   for (const value of ['b%40c', 'b@c', 'postgres://a:b%40c@d/e', 'AAA', 'BBB']) assert.ok(values.includes(value), value)
+  const client = { TRUNKLINE_TRADIER_CLIENT_ID: 'public', TRUNKLINE_TRADIER_CLIENT_SECRET: 'canary' }
+  assert.deepEqual(secretValuesOf(settingsOf(client)), ['canary', 'canary'])
   assert.deepEqual(secretValuesOf(settingsOf({})), [])
 })

@@ -19,7 +19,7 @@ describe('the broker’s answer', () => {
         connections: lazily(real.connections, () => connections)
       }),
       // The same broker once more, to try one's answer at the other's address.
-      brokers: real => new Map([...real, ...[...real.values()].map(definition => ['OTHER' as BrokerId, definition] as const)])
+      brokers: real => new Map([...real, ...[...real.values()].slice(0, 1).map(definition => ['OTHER' as BrokerId, definition] as const)])
     })
   })
   after(() => scene[Symbol.asyncDispose]())

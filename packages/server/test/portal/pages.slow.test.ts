@@ -22,8 +22,16 @@ describe('the pages of the portal', () => {
       brokers: real =>
         new Map([
           ...real,
-          ...[...real.values()].map(definition => {
-            const marketData = { channels: [], historyIntervals: [], liveIntervals: [], backfillMax: 0 }
+          ...[...real.values()].slice(0, 1).map(definition => {
+            const marketData = {
+              channels: [],
+              historyIntervals: [],
+              liveIntervals: [],
+              backfillMax: 0,
+              everyTrade: true,
+              streamNumbered: true,
+              connections: 'one' as const
+            }
             const capabilities = { ...definition.capabilities, id: 'QUIET' as BrokerId, name: 'Quiet <Brokers>', marketData }
             return [capabilities.id, { ...definition, capabilities }] as const
           })
@@ -111,6 +119,7 @@ describe('the pages of the portal', () => {
     const statuses = {
       connected: 200,
       declined: 200,
+      keys_refused: 400,
       expired: 400,
       used: 400,
       other_browser: 400,
@@ -200,10 +209,7 @@ describe('the pages of the portal', () => {
     const choices = [...html.matchAll(/<input type="radio" name="broker" value="(\w+)" required( checked)?>/g)]
     assert.deepEqual(
       choices.map(([, id, checked]) => [id, checked]),
-      [
-        ['SANDBOX', undefined],
-        ['QUIET', undefined]
-      ]
+      ['SANDBOX', 'ALPACA', 'TRADIER', 'TRADESTATION', 'QUIET'].map(id => [id, undefined])
     )
     assert.ok(html.includes('Quiet &lt;Brokers&gt;'))
   })

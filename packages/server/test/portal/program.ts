@@ -1,9 +1,11 @@
-// The service as it is, with the sandbox on offer under several names: what the portal looks like where many brokers are connected.
+// The service as it is, with the sandbox on offer under several names and a broker that takes keys: the portal where many are connected.
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import { compose } from '../../src/compose.ts'
 import { settingsOf } from '../../src/config/settings.ts'
+import { SystemClock } from '../../src/ops/clock.ts'
 import { PinoLog } from '../../src/ops/log.ts'
+import { KeyedBroker } from './keyed-broker.ts'
 
 const OTHERS = [
   ['NORTHWIND', 'Northwind Brokerage', '#1d4ed8'],
@@ -13,13 +15,14 @@ const OTHERS = [
 ] as const
 
 function severalOf(real: ReadonlyMap<BrokerId, BrokerDefinition>): ReadonlyMap<BrokerId, BrokerDefinition> {
-  const more = [...real.values()].flatMap(definition =>
+  const keyed = new KeyedBroker(new SystemClock()).definition
+  const more = [...real.values()].slice(0, 1).flatMap(definition =>
     OTHERS.map(([id, name, logoColor]) => ({
       ...definition,
       capabilities: { ...definition.capabilities, id: id as BrokerId, name, logoColor }
     }))
   )
-  return new Map([...real, ...more.map(definition => [definition.capabilities.id, definition] as const)])
+  return new Map([...real, ...[...more, keyed].map(definition => [definition.capabilities.id, definition] as const)])
 }
 
 const settings = settingsOf(process.env)

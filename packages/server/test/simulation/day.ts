@@ -2,6 +2,7 @@
 import { ACTS, type Stage } from './acts.ts'
 import { BrokerMischief, type Temper, TRAVEL_MS_MAX } from './broker-mischief.ts'
 import type { Chance } from './chance.ts'
+import { hopeless } from './checks.ts'
 import { decide } from './market.ts'
 import { Platform } from './platform.ts'
 import type { Login, Scene } from './scene.ts'
@@ -77,7 +78,7 @@ export class Day {
     // All that travels arrives, and what the brokers began they end.
     await clock.advance(2 * TRAVEL_MS_MAX)
     for (const login of logins) decide(login)
-    await this.#until(() => this.service.app.resolver.watched === 0, 'every order’s fate is known')
+    await this.#until(async () => this.service.app.resolver.watched <= (await this.#hopeless()), 'every order’s fate is known')
     await this.#until(() => this.clients.every(client => client.isSettled), 'every client has all it wants')
     // What a stream left out shows at the next whole picture.
     await clock.advance(70_000)
@@ -104,8 +105,19 @@ export class Day {
     await this.given(this.service.stop(), 'the service has stopped')
   }
 
-  async #until(condition: () => boolean, what: string, limitMs = SETTLE_MS_MAX): Promise<void> {
-    await this.scene.clock.until(() => condition() || this.#failure !== null, what, limitMs)
+  /** How many orders will be looked for without an end. */
+  async #hopeless(): Promise<number> {
+    const counts = this.scene.logins.map(async login => {
+      const page = { limit: 1_000, edge: null, descending: false } as const
+      const accountIds = login.accounts.map(({ accountId }) => accountId)
+      const { rows } = await this.scene.store.inner.orders.list({ accountIds }, 'entryTime', page)
+      return hopeless(login, rows).size
+    })
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
+  }
+
+  async #until(condition: () => boolean | Promise<boolean>, what: string, limitMs = SETTLE_MS_MAX): Promise<void> {
+    await this.scene.clock.until(async () => (await condition()) || this.#failure !== null, what, limitMs)
     this.assertWell()
   }
 

@@ -1,6 +1,8 @@
 /** A card: one numbered promise, and what carrying it out needs. */
 
 import assert from 'node:assert/strict'
+import { compare, type Decimal, sum, ZERO } from '@trunkline/core/domain/decimal'
+import { asksTheSame } from '@trunkline/core/domain/likeness'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Instrument } from '@trunkline/core/domain/vocabulary'
@@ -94,8 +96,34 @@ export function fault(kind: BrokerFaultKind): (error: unknown) => boolean {
   }
 }
 
-export async function byClientId(broker: Broker, { brokerAccountId, brokerClOrdId }: NewOrder): Promise<OrderReport | null> {
-  return (await broker.findOrder({ by: 'brokerClOrdId', brokerAccountId, brokerClOrdId }, soon())).found
+/** Orders of brokers that do not say whose they are, each given to the one submission it was found for. */
+const claimed = new WeakMap<Broker, Set<string>>()
+
+/** The order was answered with its own id: no look-up may take it for another. */
+export function claim(broker: Broker, { brokerOrderId }: OrderReport): void {
+  claimed.set(broker, (claimed.get(broker) ?? new Set()).add(brokerOrderId))
+}
+
+/** What the broker made of a submission: found by its client id or, where the broker does not know that, by what was asked for. */
+export async function sighted({ broker }: BrokerHarness, order: NewOrder): Promise<OrderReport | null> {
+  const { brokerAccountId, brokerClOrdId } = order
+  if (broker.capabilities.deduplication !== 'none')
+    return (await broker.findOrder({ by: 'brokerClOrdId', brokerAccountId, brokerClOrdId }, soon())).found
+  const { items } = await broker.orders(brokerAccountId, recently(), soon())
+  const alike = items.filter(report => asksTheSame(report, order) && claimed.get(broker)?.has(report.brokerOrderId) !== true)
+  assert.ok(alike.length <= 1, `${alike.length} orders that nobody claims are like the one that was sent`)
+  return alike[0] ?? null
+}
+
+/** An order that a broker with such capabilities answered with: ours by its client id, where the broker tells it. */
+export function isOurs({ definition }: BrokerHarness, report: OrderReport, { brokerClOrdId }: { readonly brokerClOrdId: string }): void {
+  const { deduplication } = definition.capabilities
+  assert.equal(report.brokerClOrdId, deduplication === 'none' ? null : brokerClOrdId)
+}
+
+/** How much of an order is filled, told by its executions or in all. */
+export function filledOf({ fills, filledTotal }: OrderReport): Decimal {
+  return fills === null ? (filledTotal?.quantity ?? ZERO) : sum(fills.map(fill => fill.quantity))
 }
 
 export async function byOrderId(broker: Broker, { brokerAccountId, brokerOrderId }: OrderReport): Promise<OrderReport> {
@@ -115,10 +143,12 @@ export async function reaches(broker: Broker, order: OrderReport, status: OrderR
 }
 
 /** The one order the venue made of a submission whose answer was useless: adopted by its client id, and only one. */
-export async function adoptedOnce({ broker, venue }: BrokerHarness, order: NewOrder): Promise<OrderReport> {
-  const found = await byClientId(broker, order)
-  assert.ok(found !== null, 'the order is found by its client id')
-  assert.equal(found.brokerClOrdId, order.brokerClOrdId)
+export async function adoptedOnce(harness: BrokerHarness, order: NewOrder): Promise<OrderReport> {
+  const { broker, venue } = harness
+  const found = await sighted(harness, order)
+  assert.ok(found !== null, 'the order is found')
+  isOurs(harness, found, order)
+  claim(broker, found)
   assert.deepEqual(await venue.books(order.brokerClOrdId), { received: 1, accepted: 1 })
   return found
 }
@@ -192,12 +222,20 @@ export class Listener implements AsyncDisposable {
     return this.events.flatMap(event => (event.type === 'order' && event.report.brokerOrderId === brokerOrderId ? [event.report] : []))
   }
 
+  /** How much of an order the stream has told of: in all at some brokers, one execution at a time at others. */
+  filled({ brokerOrderId }: OrderReport): Decimal {
+    const reports = this.reports(brokerOrderId)
+    const executions = new Map(reports.flatMap(({ fills }) => (fills ?? []).map(fill => [fill.fillId, fill.quantity] as const)))
+    const totals = reports.map(({ filledTotal }) => filledTotal?.quantity ?? ZERO)
+    return [sum([...executions.values()]), ...totals].reduce((most, each) => (compare(each, most) > 0 ? each : most))
+  }
+
   /** The stream's picture of an order has become the broker's. */
   async agrees(broker: Broker, order: OrderReport): Promise<void> {
     const truth = await byOrderId(broker, order)
     await until(() => {
       const last = this.reports(order.brokerOrderId).at(-1)
-      return last !== undefined && last.status === truth.status && last.fills?.length === truth.fills?.length
+      return last !== undefined && last.status === truth.status && compare(this.filled(order), filledOf(truth)) === 0
     }, `the stream says that ${order.brokerOrderId} is ${truth.status}`)
   }
 

@@ -93,6 +93,12 @@ export interface Venue {
   raw(on: 'balances' | 'positions' | 'orders' | 'transactions', brokerAccountId: string): Promise<string>
   /** An order that did not come through us; gives the venue's id. */
   placeElsewhere(brokerAccountId: string, ticket: OrderTicket): Promise<string>
+  /** Executes so much of an open order, whatever its price; gives nothing back until that is done. */
+  fill(brokerOrderId: string, quantity: Decimal): Promise<void>
+  /** Ends an open order from the venue's side, as a desk or a corporate action would. */
+  end(brokerOrderId: string): Promise<void>
+  /** Reads as an order id of this venue, and is none's. */
+  readonly unknownOrderId: string
   /** Ends the login's grant: the access token at once, the refresh token too. */
   revoke(): Promise<void>
   /** The access token lives on, the next refresh is refused. */

@@ -79,6 +79,12 @@ export class Book {
     return successor
   }
 
+  /** Whether an order whose id is kept has filled less than it shall be for. */
+  canBecome({ brokerOrderId, ticket }: ReplaceOrder): boolean {
+    if (this.#replacedOrderId === 'new' || ticket.quantity === null) return true
+    return compare(sum((this.get(brokerOrderId).fills ?? []).map(({ quantity }) => quantity)), ticket.quantity) < 0
+  }
+
   move(brokerOrderId: string, status: OrderStatus, more: Partial<OrderReport> = {}): OrderReport {
     return this.#put({ ...this.get(brokerOrderId), ...more, status, brokerStatus: status, updatedAt: this.#clock.now() })
   }

@@ -76,7 +76,7 @@ export class ScriptedSession implements Broker {
       .filter(order => order.brokerAccountId === brokerAccountId && (book.isLive(order) || order[listsBy] >= since))
       .filter(order => plan.isEmpty !== true && hides?.(order) !== true)
     await this.#travel(plan, signal)
-    return { items: items.map(order => this.#broker.told(order)), asOf }
+    return { items: items.map(order => this.#broker.told(order)), asOf, brokersClock: asOf }
   }
 
   async transactions(_account: string, _from: Day, _to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
@@ -107,6 +107,7 @@ export class ScriptedSession implements Broker {
     const { book } = this.#broker
     return this.#command('replace', request.brokerOrderId, signal, () => {
       if (!book.isLive(request)) return refusal(`the order is ${book.get(request.brokerOrderId).status}`)
+      if (!book.canBecome(request)) return refusal('more than that is filled already')
       return { kind: 'accepted', value: this.#broker.told(book.replace(request)) }
     })
   }

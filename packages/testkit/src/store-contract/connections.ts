@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Connection } from '@trunkline/core/domain/account'
 import type { PageRequest, RewrapItem, Store } from '@trunkline/core/ports/store'
+import { refreshCards } from './credential-refreshes.ts'
 import type { Card, StoreHarness } from './index.ts'
 import * as make from './records.ts'
 import { assertPages, walk } from './walking.ts'
@@ -10,6 +11,7 @@ export function connectionCards(card: Card): void {
   creationCards(card)
   listCards(card)
   credentialCards(card)
+  refreshCards(card)
   removalCards(card)
 }
 

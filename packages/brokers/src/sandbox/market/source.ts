@@ -50,7 +50,7 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
     const known = this.#instruments.get(symbol)
     if (known !== undefined) return known
     const request = get(`/instruments/${encodeURIComponent(symbol)}`, {})
-    const found = await this.#calls.read(request, reply => this.#instrument(reply, symbol), signal, [404])
+    const found = await this.#calls.read(request, reply => this.#instrument(reply, symbol), signal, { also: [404] })
     this.#instruments.put(symbol, found)
     return found
   }

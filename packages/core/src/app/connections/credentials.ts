@@ -1,5 +1,6 @@
 import type { ConnectionId, UserKey } from '../../domain/ids.ts'
-import { BrokerFault, type Credentials, type CredentialsHolder } from '../../ports/broker.ts'
+import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
+import { BrokerFault, type Credentials, type CredentialsHolder, type CredentialsRefresh } from '../../ports/broker.ts'
 import type { SealedValue } from '../../ports/store.ts'
 import { SealBroken, type SealContext, type Vault } from '../../ports/vault.ts'
 import type { Deps } from '../deps.ts'
@@ -31,21 +32,37 @@ export function sealContext(
   return { table: 'connections', column: 'credentials', rowId: connectionId, ownerId: userKey, revision }
 }
 
+type CredentialsDeps = Pick<Deps, 'store' | 'vault' | 'clock' | 'ids'>
+
+/** For one refresh at the broker, its repetition after a lost answer included. */
+const REFRESH_MS = 15_000
+/** Longer than a refresh and the write after it, even on a node that is short of breath; then another node may. */
+const CLAIM_MS = 30_000
+const LOOK_AGAIN_MS = 250
+
 /**
- * One connection's credentials: read once, kept open in memory, renewed single-flight and written before anyone uses them. What a broker gave
- * and the store would not take is kept until it does: the old token may be worth nothing by then.
+ * One connection's credentials: read once, kept open in memory, renewed by one caller of one node at a time, and written before anyone uses
+ * them. What a broker gave and the store would not take is kept until it does: the old token may be worth nothing by then.
+ *
+ * A broker that rotates its refresh tokens takes each of them once, or for a short time again. So the right to refresh is claimed in the store
+ * for a bounded time; who does not get it waits for what the winner writes. A refresh that nobody learned the answer of, of whichever node, is
+ * remembered beside the claim until there are new credentials: a later refusal may then be of our own making, and the adapter is told so.
  */
 export class StoredCredentials implements CredentialsHolder {
-  readonly #deps: Pick<Deps, 'store' | 'vault' | 'clock'>
+  readonly #deps: CredentialsDeps
   readonly #place: { readonly connectionId: ConnectionId; readonly userKey: UserKey }
+  readonly #holder: string
   #current: { readonly credentials: Credentials; readonly revision: number } | null = null
   #reading: Promise<Credentials> | null = null
   #renewing: Promise<Credentials> | null = null
   #unsaved: { readonly credentials: Credentials; readonly over: number } | null = null
+  /** Revision of which this process knows that a refresh was begun and not answered; the store may not have heard of it. */
+  #unanswered = 0
 
-  constructor(deps: Pick<Deps, 'store' | 'vault' | 'clock'>, place: { readonly connectionId: ConnectionId; readonly userKey: UserKey }) {
+  constructor(deps: CredentialsDeps, place: { readonly connectionId: ConnectionId; readonly userKey: UserKey }) {
     this.#deps = deps
     this.#place = place
+    this.#holder = deps.ids.uuid()
   }
 
   async read(_signal: AbortSignal): Promise<Credentials> {
@@ -56,11 +73,7 @@ export class StoredCredentials implements CredentialsHolder {
     return this.#reading
   }
 
-  async renew(
-    used: Credentials,
-    refresh: (current: Credentials, signal: AbortSignal) => Promise<Credentials>,
-    signal: AbortSignal
-  ): Promise<Credentials> {
+  async renew(used: Credentials, refresh: CredentialsRefresh, signal: AbortSignal): Promise<Credentials> {
     const current = await this.read(signal)
     if (current !== used) return current
     // Not the caller's signal: others wait for this very refresh, and a rotated token must reach the store whoever gave up.
@@ -70,25 +83,62 @@ export class StoredCredentials implements CredentialsHolder {
     return this.#renewing
   }
 
-  async #renew(current: Credentials, refresh: (current: Credentials, signal: AbortSignal) => Promise<Credentials>): Promise<Credentials> {
-    const before = this.#current?.revision ?? 0
+  async #renew(current: Credentials, refresh: CredentialsRefresh): Promise<Credentials> {
+    const revision = this.#current?.revision ?? 0
     // Another node may have refreshed since we read; its token is the one the broker honours now.
-    const stored = await this.#load()
-    if ((this.#current?.revision ?? 0) !== before) {
-      this.#unsaved = null
-      return stored
+    if (this.#unsaved?.over !== revision) {
+      const mayBeSpent = await this.#claimed(revision)
+      if (mayBeSpent !== null) await this.#refresh(current, revision, { refresh, mayBeSpent })
     }
-    if (this.#unsaved?.over !== before) {
-      const credentials = await limited(this.#deps.clock, REFRESH_MS, signal => refresh(current, signal))
-      this.#unsaved = { credentials, over: before }
-    }
+    if (this.#unsaved?.over !== revision) return await this.#newest()
     const next = this.#unsaved.credentials
-    const value = sealCredentials(this.#deps.vault, this.#place, next, before + 1)
-    const isNewest = await this.#deps.store.connections.replaceCredentials(this.#place.connectionId, before, value)
+    const value = sealCredentials(this.#deps.vault, this.#place, next, revision + 1)
+    const isNewest = await this.#deps.store.connections.replaceCredentials(this.#place.connectionId, revision, value)
+    if (!isNewest) return await this.#newest()
     this.#unsaved = null
-    if (!isNewest) return this.#load()
-    this.#current = { credentials: next, revision: before + 1 }
+    this.#current = { credentials: next, revision: revision + 1 }
     return next
+  }
+
+  /** Waits for the right to refresh; null when there are other credentials. Gives whether these may be spent. @throws BrokerFault */
+  async #claimed(revision: number): Promise<boolean | null> {
+    const { store, clock } = this.#deps
+    // Another clock may be ahead of ours, and what it claimed then lasts longer by ours.
+    const giveUpAtMs = clock.monotonicMs() + 2 * CLAIM_MS
+    for (;;) {
+      const atMs = epochMs(clock.now())
+      const claim = { revision, holder: this.#holder, at: timestampOfMs(atMs), until: timestampOfMs(atMs + CLAIM_MS) }
+      const claimed = await store.connections.claimRefresh(this.#place.connectionId, claim)
+      if (claimed.kind === 'taken') return claimed.mayBeSpent || this.#unanswered === revision
+      if (claimed.kind === 'moved') return null
+      if (clock.monotonicMs() >= giveUpAtMs)
+        throw new BrokerFault('unreachable', 'another node has been refreshing the credentials for too long')
+      await clock.sleep(LOOK_AGAIN_MS)
+    }
+  }
+
+  async #refresh(
+    current: Credentials,
+    revision: number,
+    { refresh, mayBeSpent }: { readonly refresh: CredentialsRefresh; readonly mayBeSpent: boolean }
+  ): Promise<void> {
+    try {
+      const credentials = await limited(this.#deps.clock, REFRESH_MS, signal => refresh(current, signal, mayBeSpent))
+      this.#unsaved = { credentials, over: revision }
+    } catch (fault) {
+      const isDoubtful = mayBeSpent || !isAnswer(fault)
+      this.#unanswered = isDoubtful ? revision : 0
+      const claim = { revision, holder: this.#holder }
+      // Best effort: a claim that stays ends by itself, and counts as unanswered.
+      await this.#deps.store.connections.releaseRefresh(this.#place.connectionId, claim, isDoubtful).catch(() => undefined)
+      throw fault
+    }
+  }
+
+  /** Somebody else's. What was obtained over an older revision is worth nothing any more. */
+  #newest(): Promise<Credentials> {
+    this.#unsaved = null
+    return this.#load()
   }
 
   async #load(): Promise<Credentials> {
@@ -106,4 +156,9 @@ export class StoredCredentials implements CredentialsHolder {
   }
 }
 
-const REFRESH_MS = 15_000
+/** Whether a refresh that failed was answered, or never reached the broker at all, so that it spent nothing. */
+function isAnswer(fault: unknown): boolean {
+  return (
+    fault instanceof BrokerFault && (fault.kind === 'credentials_rejected' || fault.kind === 'refused' || fault.kind === 'rate_limited')
+  )
+}

@@ -1,7 +1,8 @@
 import type { Account, Connection } from '../../domain/account.ts'
-import { asksTheSame, mayBe, paired } from '../../domain/likeness.ts'
+import { asksTheSame, paired } from '../../domain/likeness.ts'
 import type { Order } from '../../domain/order.ts'
-import type { OrderReport } from '../../ports/broker.ts'
+import { epochMs } from '../../domain/timestamp.ts'
+import type { OrderReport, Snapshot } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
 import type { OrderDesk } from '../orders/order-desk.ts'
 import type { OrderGateway } from '../orders/order-gateway.ts'
@@ -12,11 +13,11 @@ import { acknowledged } from '../orders/order-steps.ts'
  * when: in a whole picture of the account only, because a single report cannot show that there is no second one like it.
  */
 export class NamelessOrders {
-  readonly #deps: Pick<Deps, 'store' | 'brokers' | 'log' | 'meter'>
+  readonly #deps: Pick<Deps, 'store' | 'brokers' | 'clock' | 'log' | 'meter'>
   readonly #desk: OrderDesk
   readonly #gateway: OrderGateway
 
-  constructor(deps: Pick<Deps, 'store' | 'brokers' | 'log' | 'meter'>, desk: OrderDesk, gateway: OrderGateway) {
+  constructor(deps: Pick<Deps, 'store' | 'brokers' | 'clock' | 'log' | 'meter'>, desk: OrderDesk, gateway: OrderGateway) {
     this.#deps = deps
     this.#desk = desk
     this.#gateway = gateway
@@ -32,14 +33,16 @@ export class NamelessOrders {
    * proves nothing.
    */
   async suspects({ accountId }: Account, report: OrderReport): Promise<readonly Order[]> {
-    const alike = (await this.#unbound(accountId)).filter(order => mayBe(order, report))
+    // Whatever its time: clocks may disagree, and an order of ours must not be taken for somebody else's.
+    const alike = (await this.#unbound(accountId)).filter(order => asksTheSame(order, report))
     if (alike.length === 0) return []
     await Promise.all(alike.map(order => this.#gateway.sent(order)))
-    return (await this.#unbound(accountId)).filter(order => mayBe(order, report))
+    return (await this.#unbound(accountId)).filter(order => asksTheSame(order, report))
   }
 
   /** Gives the orders of unknown fate to the reports of a whole picture that nobody claims. */
-  async claim({ accountId }: Account, picture: readonly OrderReport[]): Promise<void> {
+  async claim({ accountId }: Account, { items: picture, brokersClock }: Snapshot<OrderReport>): Promise<void> {
+    const aheadMs = brokersClock === undefined ? 0 : epochMs(brokersClock) - epochMs(this.#deps.clock.now())
     // Read after the picture was answered: whatever the broker shows of ours has been stored by then.
     const waiting = await this.#unbound(accountId)
     if (waiting.length === 0) return
@@ -50,12 +53,12 @@ export class NamelessOrders {
     )
     const claimed = new Set(known.map(({ brokerOrderId }) => brokerOrderId))
     const unclaimed = picture.filter(({ brokerOrderId }) => !claimed.has(brokerOrderId))
-    const { pairs, ambiguous } = paired(await this.#unbound(accountId), unclaimed)
+    const { pairs, ambiguous } = paired(await this.#unbound(accountId), unclaimed, aheadMs)
     for (const [order, report] of pairs) await this.#gateway.learn(order.orderId, report, 'lookup')
     for (const order of ambiguous) this.#escalate(order, unclaimed)
   }
 
-  /** Orders of our own that are not bound to one of the broker's and may have reached it; replacements are found by what they replace. */
+  /** Orders of our own that are not bound to one of the broker's and may have reached it as one that has an id of its own. */
   async #unbound(accountId: Account['accountId']): Promise<readonly Order[]> {
     const unfinished = await this.#deps.store.orders.unfinished({ accountId })
     const present = await Promise.all(
@@ -63,7 +66,10 @@ export class NamelessOrders {
     )
     return present
       .filter(order => order !== null)
-      .filter(order => order.brokerOrderId === null && order.replacesOrderId === null && !acknowledged(order))
+      .filter(order => order.brokerOrderId === null && !acknowledged(order))
+      .filter(
+        ({ broker, replacesOrderId }) => replacesOrderId === null || this.#deps.brokers.get(broker)?.capabilities.replacedOrderId === 'new'
+      )
   }
 
   #escalate(order: Order, unclaimed: readonly OrderReport[]): void {

@@ -38,7 +38,7 @@ export class OrderSnapshots {
     const since = sinceWhen(connection, orders, before)
     const list = (signal: AbortSignal) => session.orders(account.brokerAccountId, since, signal)
     const snapshot = await limited(clock, timing.commandMs, list, stopping)
-    if (this.#parts.nameless.areOf(connection)) await this.#parts.nameless.claim(account, snapshot.items)
+    if (this.#parts.nameless.areOf(connection)) await this.#parts.nameless.claim(account, snapshot)
     for (const report of snapshot.items) await this.#parts.intake.take(connection, account, report, 'snapshot')
     const told = new Set(snapshot.items.map(({ brokerOrderId }) => brokerOrderId))
     let unanswered: BrokerFault | null = null

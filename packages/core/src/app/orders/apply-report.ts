@@ -1,4 +1,4 @@
-import { compare, type Decimal } from '../../domain/decimal.ts'
+import { compare, type Decimal, negated } from '../../domain/decimal.ts'
 import type { Order, Submission } from '../../domain/order.ts'
 import { ARROWS, apply, type OrderEvent, type Step } from '../../domain/order-machine.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
@@ -21,7 +21,8 @@ export interface Reported {
  * Merges what a broker says of an order into what is known, as far as one arrow leads. Pure, and idempotent: a report that was applied to its
  * end changes nothing.
  */
-export function applyReport(order: Order, report: OrderReport, method: ReportMethod, now: Timestamp): Reported {
+export function applyReport(order: Order, told: OrderReport, method: ReportMethod, now: Timestamp): Reported {
+  const report = asAsked(order, told)
   const alarms: NonNullable<Step['alarm']>[] = []
   const ignored: NonNullable<Step['ignored']>[] = []
   let next = order
@@ -42,6 +43,20 @@ export function applyReport(order: Order, report: OrderReport, method: ReportMet
   const submitted = isSameRefusal(order, report) ? described : acknowledge(described, method, now)
   const changed = submitted !== order && differs(submitted, order)
   return { order: changed ? { ...submitted, systemTime: now } : order, changed, isPartial, alarms, ignored }
+}
+
+/** Of a package some brokers tell only what is paid: a sale at 2 is told as a purchase at -2. It stays what was asked for. */
+function asAsked({ legs, side }: Order, report: OrderReport): OrderReport {
+  if (legs === null || side === report.side) return report
+  const { limitPrice, fills, filledTotal } = report
+  const averagePrice = filledTotal?.averagePrice ?? null
+  return {
+    ...report,
+    side,
+    limitPrice: limitPrice === null ? null : negated(limitPrice),
+    fills: fills?.map(fill => ({ ...fill, price: negated(fill.price) })) ?? null,
+    filledTotal: filledTotal === null ? null : { ...filledTotal, averagePrice: averagePrice === null ? null : negated(averagePrice) }
+  }
 }
 
 /** Fills first: a status that ends the order must not come before the executions that led to it. */

@@ -1,4 +1,5 @@
 import { compare, type Decimal, dividedBy, isPositive, minus, sum, times } from '../../domain/decimal.ts'
+import { limitOf } from '../../domain/likeness.ts'
 import type { Fill, Leg, Order, OrderTicket } from '../../domain/order.ts'
 import type { OrderReport } from '../../ports/broker.ts'
 
@@ -9,12 +10,18 @@ export function showsTerms(report: OrderTicket, wanted: OrderTicket, present: Or
   return isAt(report, wanted) && !isAt(report, present)
 }
 
-/** What of a report is the order's own: without what was filled under the same id before the order took its predecessors' place. */
-export function withoutEarlier(report: OrderReport, predecessors: readonly Pick<Order, 'fills' | 'legs'>[]): OrderReport {
+/**
+ * What of a report is the order's own: without what was filled under the same id before the order took its predecessors' place, and without
+ * their terms, which an older picture shows.
+ */
+export function ownPart(report: OrderReport, order: OrderTicket, predecessors: readonly Order[]): OrderReport {
   const earlier = predecessors.flatMap(({ fills }) => fills)
   const { fills, filledTotal } = report
+  const { quantity, limitPrice, stopPrice, type } = order
+  const isOlder = predecessors.some(before => showsTerms(report, before, order))
   return {
     ...report,
+    ...(isOlder ? { quantity, limitPrice, stopPrice, type } : {}),
     fills: fills === null ? null : notAmong(fills, earlier),
     filledTotal: filledTotal === null ? null : remainderOf(filledTotal, earlier),
     legs: report.legs?.map(leg => ({ ...leg, fills: notAmong(leg.fills, earlierOfLeg(leg, predecessors)) })) ?? null
@@ -22,7 +29,7 @@ export function withoutEarlier(report: OrderReport, predecessors: readonly Pick<
 }
 
 function isAt(a: OrderTicket, b: OrderTicket): boolean {
-  return areEqual(a.limitPrice, b.limitPrice) && areEqual(a.stopPrice, b.stopPrice) && areEqual(a.quantity, b.quantity) && a.type === b.type
+  return areEqual(limitOf(a), limitOf(b)) && areEqual(a.stopPrice, b.stopPrice) && areEqual(a.quantity, b.quantity) && a.type === b.type
 }
 
 function areEqual(a: Decimal | null, b: Decimal | null): boolean {

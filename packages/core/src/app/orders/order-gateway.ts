@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import { within } from '../within.ts'
 import { applyReport, type ReportMethod } from './apply-report.ts'
-import { showsTerms, withoutEarlier } from './kept-id.ts'
+import { ownPart, showsTerms } from './kept-id.ts'
 import type { OrderDesk } from './order-desk.ts'
 import { acknowledged, type Fate, isOwedAnAnswer, notReceivedOrSent, refused, released, submissionUnknown } from './order-steps.ts'
 
@@ -106,16 +106,16 @@ export class OrderGateway {
     return successor !== null && showsTerms(report, successor, order) ? successor : null
   }
 
-  /** A report without what was filled before this order took the place of others under the same id. */
-  async #ownOf({ replacesOrderId }: Order, report: OrderReport): Promise<OrderReport> {
+  /** What of a report is this order's own, where others had the same id before it. */
+  async #ownOf(order: Order, report: OrderReport): Promise<OrderReport> {
     const predecessors: Order[] = []
-    for (let id = replacesOrderId; id !== null; ) {
+    for (let id = order.replacesOrderId; id !== null; ) {
       const before = await this.#desk.find(id)
       if (before === null || before.brokerOrderId !== report.brokerOrderId) break
       predecessors.push(before)
       id = before.replacesOrderId
     }
-    return predecessors.length === 0 ? report : withoutEarlier(report, predecessors)
+    return predecessors.length === 0 ? report : ownPart(report, order, predecessors)
   }
 
   #capabilities({ broker }: Order): BrokerCapabilities | undefined {

@@ -215,11 +215,10 @@ export class Resolver {
     const { brokerAccountId } = account
     const { brokerOrderId, brokerClOrdId } = order
     const { deduplication, replacedOrderId } = session.capabilities
-    if (brokerOrderId === null && order.replacesOrderId !== null && replacedOrderId === 'kept')
+    if (brokerOrderId === null && (deduplication === 'none' || (order.replacesOrderId !== null && replacedOrderId === 'kept'))) {
+      if (deduplication === 'none') await this.#lookForNameless(placed, this.#stopping.signal)
+      if (order.replacesOrderId === null) return { status: null, negatives }
       return { status: null, negatives: await this.#lookThroughPredecessor(session, placed, negatives) }
-    if (brokerOrderId === null && deduplication === 'none') {
-      await this.#lookForNameless(placed, this.#stopping.signal)
-      return { status: null, negatives }
     }
     const key =
       brokerOrderId === null ? ({ by: 'brokerClOrdId', brokerClOrdId } as const) : ({ by: 'brokerOrderId', brokerOrderId } as const)
@@ -238,7 +237,8 @@ export class Resolver {
     return { status, negatives: next }
   }
 
-  async #lookForSuccessor(session: Broker, { account, order }: Placed, negatives: Negatives, seenAt: Timestamp): Promise<Negatives> {
+  async #lookForSuccessor(session: Broker, placed: Placed, negatives: Negatives, seenAt: Timestamp): Promise<Negatives> {
+    const { account, order } = placed
     const successorId = order.pendingRequest?.successorId ?? null
     const successor = successorId === null ? null : await this.#desk.find(successorId)
     if (successor === null) return negatives
@@ -247,8 +247,10 @@ export class Resolver {
       await this.#gateway.abandonReplacement(order.orderId, successor.orderId, fate)
       return negatives
     }
-    // Under a kept id the order itself has just shown its old terms, or it would be replaced by now.
-    if (session.capabilities.replacedOrderId === 'kept') return this.#unchanged(order, successor, seenAt, negatives)
+    const { replacedOrderId, deduplication } = session.capabilities
+    if (replacedOrderId === 'new' && deduplication === 'none') await this.#lookForNameless(placed, this.#stopping.signal)
+    // The order itself has just been shown as it was, or it would be replaced by now.
+    if (replacedOrderId === 'kept' || deduplication === 'none') return this.#unchanged(order, successor, seenAt, negatives)
     const key = { by: 'brokerClOrdId', brokerAccountId: account.brokerAccountId, brokerClOrdId: successor.brokerClOrdId } as const
     const { found, asOf } = await this.#find(session, key)
     if (found !== null) {
@@ -262,7 +264,7 @@ export class Resolver {
     return next
   }
 
-  /** A replacement under a kept id has no life of its own until the order before it shows its terms. */
+  /** What became of a replacement that cannot be asked for: the order before it tells. */
   async #lookThroughPredecessor(session: Broker, { connection, account, order }: Placed, negatives: Negatives): Promise<Negatives> {
     const before = order.replacesOrderId === null ? null : await this.#desk.find(order.replacesOrderId)
     if (before === null || before.brokerOrderId === null) return negatives
@@ -327,9 +329,9 @@ export class Resolver {
   #absenceMs({ broker, replacesOrderId }: Order): number | null {
     const capabilities = this.#deps.brokers.get(broker)?.capabilities
     const { absenceMs } = this.#deps.timing
-    // A change of an order that is there shows in that very order.
-    if (replacesOrderId !== null && capabilities?.replacedOrderId === 'kept') return absenceMs.enforced
     const kind = capabilities?.deduplication ?? 'none'
+    // A change of an order that is there shows in that very order.
+    if (replacesOrderId !== null && (kind === 'none' || capabilities?.replacedOrderId === 'kept')) return absenceMs.enforced
     return kind === 'none' ? null : absenceMs[kind]
   }
 

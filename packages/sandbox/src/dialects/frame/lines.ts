@@ -77,10 +77,12 @@ export class DialectLine {
   readonly pass: Pass
   readonly #pipe: Pipe
   readonly #frames: Unreliable
+  readonly #isMute: () => boolean
 
   constructor(pass: Pass, pipe: Pipe, deps: LinesDeps, wrongs: Wrongs) {
     this.pass = pass
     this.#pipe = pipe
+    this.#isMute = () => wrongs.of(pass.login).some(wrong => wrong.mutedUntil > deps.now())
     this.#frames = new Unreliable({
       now: deps.now,
       wrongs: () => wrongs.of(pass.login),
@@ -98,6 +100,11 @@ export class DialectLine {
 
   get waiting(): number {
     return this.#pipe.waiting
+  }
+
+  /** It is to send nothing at all, answers to pings included. */
+  get isMute(): boolean {
+    return this.#isMute()
   }
 
   /** Something that happened; subject to every kind of mischief. */

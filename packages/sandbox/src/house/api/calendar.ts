@@ -17,12 +17,21 @@ const DAYS: { readonly [Group in MarketGroup]: { readonly zone: string; readonly
   cme: { zone: 'America/New_York', hoursBefore: 6 },
   crypto: { zone: 'UTC', hoursBefore: 0 }
 }
+/** A day with regular trading: `YYYY-MM-DD`, and instants. */
+export interface TradingDay {
+  readonly date: string
+  readonly pre_opens: string | null
+  readonly opens: string
+  readonly closes: string
+  readonly post_closes: string | null
+}
+
 /** More changes of phase than any day has; a market that answers with ever more is not believed. */
 const CHANGES_MAX = 24
 
 /** One entry per day with regular trading, both ends included. */
-export function tradingDays(market: Market, group: MarketGroup, from: Temporal.PlainDate, to: Temporal.PlainDate): readonly object[] {
-  const days: object[] = []
+export function tradingDays(market: Market, group: MarketGroup, from: Temporal.PlainDate, to: Temporal.PlainDate): readonly TradingDay[] {
+  const days: TradingDay[] = []
   for (let day = from; Temporal.PlainDate.compare(day, to) <= 0; day = day.add({ days: 1 })) {
     const found = tradingDay(market, group, day)
     if (found !== undefined) days.push(found)
@@ -30,7 +39,7 @@ export function tradingDays(market: Market, group: MarketGroup, from: Temporal.P
   return days
 }
 
-function tradingDay(market: Market, group: MarketGroup, day: Temporal.PlainDate): object | undefined {
+function tradingDay(market: Market, group: MarketGroup, day: Temporal.PlainDate): TradingDay | undefined {
   const [begin, end] = [beginning(group, day), beginning(group, day.add({ days: 1 }))]
   const stretches: { readonly phase: Phase; readonly from: Micros; readonly to: Micros }[] = []
   for (let at = begin; at < end && stretches.length < CHANGES_MAX; ) {

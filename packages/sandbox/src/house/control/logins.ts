@@ -32,7 +32,7 @@ const CASH = /^\d{1,10}(?:\.\d{1,9})?$/
 export function loginRoutes(deps: LoginControl): readonly ControlRoute[] {
   const { people, grants } = deps
   return [
-    { method: 'GET', path: '/logins', act: () => ({ items: people.all().map(person => loginWire(people, person)) }) },
+    { method: 'GET', path: '/logins', act: () => ({ items: people.all().map(person => loginWire(deps, person)) }) },
     { method: 'POST', path: '/logins', status: 201, act: ({ body }) => createLogin(deps, body) },
     {
       method: 'POST',
@@ -44,7 +44,7 @@ export function loginRoutes(deps: LoginControl): readonly ControlRoute[] {
           throw new Problem('bad_request', `at most ${ACCOUNTS_MAX} accounts per login`)
         people.addAccount(person, accountOf(body))
         deps.openAccounts()
-        return { login: loginWire(people, person) }
+        return { login: loginWire(deps, person) }
       }
     },
     {
@@ -84,12 +84,14 @@ export function loginRoutes(deps: LoginControl): readonly ControlRoute[] {
   ]
 }
 
-export function loginWire(people: People, person: Person): object {
+export function loginWire({ people, dialects }: Pick<LoginControl, 'people' | 'dialects'>, person: Person): object {
+  const keys = Object.fromEntries(dialects.flatMap(({ name, keys }) => (keys === undefined ? [] : [[name, keys(person.id)]])))
   const accounts = people.accountsOf(person.id).map(({ id, number, name, kind }) => ({ id, number, name, kind }))
-  return { id: person.id, username: person.username, password: person.password, name: person.name, accounts }
+  return { id: person.id, username: person.username, password: person.password, name: person.name, accounts, keys }
 }
 
-function createLogin({ people, openAccounts }: LoginControl, body: unknown): object {
+function createLogin(deps: LoginControl, body: unknown): object {
+  const { people, openAccounts } = deps
   const fields = new Fields(body, ['username', 'password', 'name', 'accounts'])
   const accounts = (fields.listOr('accounts') ?? [{ kind: 'margin' }, { kind: 'cash' }, { kind: 'coin' }]).map(accountOf)
   if (accounts.length > ACCOUNTS_MAX) throw new Problem('bad_request', `at most ${ACCOUNTS_MAX} accounts per login`, { field: 'accounts' })
@@ -100,7 +102,7 @@ function createLogin({ people, openAccounts }: LoginControl, body: unknown): obj
     accounts
   })
   openAccounts()
-  return { login: loginWire(people, person) }
+  return { login: loginWire(deps, person) }
 }
 
 function accountOf(value: unknown): NewAccount {

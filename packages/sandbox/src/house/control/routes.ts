@@ -1,9 +1,5 @@
 /** What the control API can do, route by route. The words are those of `API.md`. */
 
-import { readTicket, symbolsOf } from '../api/ticket.ts'
-import type { Books } from '../books.ts'
-import type { Counters } from '../counters.ts'
-import type { Desk } from '../desk.ts'
 import { FAULT_KINDS, type Fault, type FaultSpec, type Faults } from '../faults.ts'
 import type { MarketHub } from '../market-stream/hub.ts'
 import type { People } from '../people.ts'
@@ -11,18 +7,17 @@ import { Problem } from '../problems.ts'
 import { Fields } from '../read.ts'
 import type { Hub } from '../stream/hub.ts'
 import { STREAM_FAULTS, type StreamOrder } from '../stream/mischief.ts'
+import { type BookControl, bookRoutes } from './book.ts'
+import { dialectRoutes } from './dialects.ts'
 import { dialectNamed, type LoginControl, loginRoutes, personNamed } from './logins.ts'
 import { clockShown, type MarketControlDeps, marketRoutes } from './market.ts'
-import type { ControlCall, ControlRoute } from './server.ts'
+import type { ControlRoute } from './server.ts'
 
-export interface ControlDeps extends LoginControl, MarketControlDeps {
+export interface ControlDeps extends LoginControl, MarketControlDeps, BookControl {
   readonly faults: Faults
   readonly hub: Hub
   readonly marketHub: MarketHub
-  readonly books: Books
-  readonly desk: Desk
   readonly people: People
-  readonly counters: Counters
   readonly reset: () => Promise<void>
 }
 
@@ -51,6 +46,7 @@ export function controlRoutes(deps: ControlDeps): readonly ControlRoute[] {
     ...faultRoutes(deps),
     ...streamRoutes(deps),
     ...loginRoutes(deps),
+    ...dialectRoutes(deps.dialects),
     ...bookRoutes(deps),
     ...marketRoutes(deps),
     { method: 'POST', path: '/reset', act: deps.reset }
@@ -131,46 +127,4 @@ function streamRoutes({ hub, marketHub, people, dialects }: ControlDeps): readon
       }
     }
   ]
-}
-
-function bookRoutes(deps: ControlDeps): readonly ControlRoute[] {
-  const { books, desk, people, counters } = deps
-  const everywhere = () => people.accounts().map(({ id }) => id)
-  return [
-    {
-      method: 'GET',
-      path: '/orders',
-      act: ({ query }) => {
-        const clientOrderId = new Fields(query, ['client_order_id']).text('client_order_id')
-        const found = everywhere()
-          .map(account => books.order([account], { clientOrderId }))
-          .filter(order => order !== 'unknown')
-        const orders = found.filter(order => typeof order === 'object').map(order => desk.wire(order))
-        return { received: counters.received(clientOrderId), accepted: found.length, orders }
-      }
-    },
-    { method: 'POST', path: '/orders', status: 201, act: call => placeAtDesk(deps, call) },
-    {
-      method: 'POST',
-      path: '/orders/:id/cancel',
-      act: ({ param }) => {
-        const order = books.order(everywhere(), { orderId: param })
-        if (typeof order !== 'object') throw new Problem('unknown_order', `no order ${param.slice(0, 64)} in the house`)
-        return { order: desk.wire(desk.cancel(order, undefined)) }
-      }
-    },
-    { method: 'GET', path: '/counters', act: () => ({ operations: counters.report() }) },
-    { method: 'DELETE', path: '/counters', act: () => counters.reset() }
-  ]
-}
-
-async function placeAtDesk({ desk, people, contracts }: ControlDeps, { body }: ControlCall): Promise<object> {
-  if (typeof body !== 'object' || body === null || !('login' in body))
-    throw new Problem('bad_request', 'login is missing', { field: 'login' })
-  const { login, ...ticket } = body
-  const person = personNamed(people, String(login))
-  const read = readTicket(ticket)
-  if (people.account(read.accountId)?.person !== person.id) throw new Problem('unknown_account', `not an account of ${person.username}`)
-  await contracts.bring(symbolsOf(read))
-  return { order: desk.wire(desk.submit(read, undefined)) }
 }

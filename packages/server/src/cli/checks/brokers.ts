@@ -1,14 +1,13 @@
-import { knownBrokers } from '../known-brokers.ts'
 import type { Finding, Known } from './finding.ts'
 
-/** Names of brokers that this version has no adapter for. */
-export async function checkBrokers({ brokers }: Known): Promise<readonly Finding[]> {
-  if (brokers === undefined) return []
+/** Which brokers users can connect, and which of them the sandbox brokerage stands in for. */
+export function checkBrokers({ brokers, offers }: Known): readonly Finding[] {
+  if (brokers === undefined || offers === undefined) return []
   const about = 'TRUNKLINE_BROKERS'
   if (brokers.length === 0) return [{ level: 'warning', about, message: 'no broker is offered: nobody can connect' }]
-  const known = (await knownBrokers()).map(({ id }) => String(id))
-  const unknown = brokers.filter(name => !known.includes(name))
-  return unknown.length === 0
-    ? [{ level: 'ok', about, message: `${brokers.join(', ')} offered` }]
-    : [{ level: 'fault', about, message: `${unknown.join(', ')} is not known here; there are ${known.join(', ')}` }]
+  return offers.map(({ id, at }) => ({
+    level: 'ok',
+    about,
+    message: at === 'broker' ? `${id} offered` : `${id} offered, in the sandbox brokerage`
+  }))
 }

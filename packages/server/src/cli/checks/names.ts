@@ -1,4 +1,4 @@
-import { SETTINGS } from '../../config/settings.ts'
+import { ALL_SETTINGS } from '../../config/settings.ts'
 import type { Finding } from './finding.ts'
 
 const PREFIX = 'TRUNKLINE_'
@@ -8,7 +8,7 @@ const DISTANCE_MAX = 3
 
 /** Variables that look like settings and are none: most are mistyped. */
 export function unknownNames(env: Readonly<Record<string, string | undefined>>): readonly Finding[] {
-  const known: readonly string[] = Object.values(SETTINGS).map(setting => setting.env)
+  const known: readonly string[] = Object.values(ALL_SETTINGS).map(setting => setting.env)
   return Object.keys(env)
     .filter(name => name.startsWith(PREFIX) && !name.startsWith(NOT_OURS) && !known.includes(name))
     .sort()

@@ -30,5 +30,13 @@ test('a broker whose clock shows a time that no calendar knows stops nobody else
 
 const CAPABILITIES = {
   ...SCRIPTED_CAPABILITIES,
-  marketData: { channels: ['quotes'], historyIntervals: ['1m'], liveIntervals: [], backfillMax: 10 }
+  marketData: {
+    channels: ['quotes'],
+    historyIntervals: ['1m'],
+    liveIntervals: [],
+    backfillMax: 10,
+    everyTrade: true,
+    streamNumbered: true,
+    connections: 'one'
+  }
 }

@@ -34,6 +34,9 @@ export class Stage {
         historyIntervals: ['1m', '1d'],
         liveIntervals: [],
         backfillMax: 1_000,
+        everyTrade: true,
+        streamNumbered: true,
+        connections: 'one',
         ...marketData
       }
     } as const

@@ -9,6 +9,6 @@ export const getBrokers = platformEndpoint({
   summary: 'List brokers and what they can do',
   success: { status: 200, description: 'The brokers users can connect.', schema: brokerList },
   async handle(_call, { deps }) {
-    return [...deps.brokers.values()].map(({ capabilities }) => presentBroker(capabilities))
+    return [...deps.brokers.values()].map(presentBroker)
   }
 })

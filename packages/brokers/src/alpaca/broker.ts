@@ -1,0 +1,236 @@
+/** One login at Alpaca, as the port has it: each operation is a request, what the kit does with it, and a reading of the answer. */
+
+import { type Day, epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import {
+  type AccountEvent,
+  type BalanceReport,
+  type Broker,
+  type BrokerAccount,
+  type BrokerCapabilities,
+  BrokerFault,
+  type NewOrder,
+  type OrderKey,
+  type OrderReport,
+  type Outcome,
+  type PositionReport,
+  type ReplaceOrder,
+  type Snapshot,
+  type TransactionReport
+} from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { MarketSource } from '@trunkline/core/ports/market'
+import type { RateBudget } from '../kit/budget.ts'
+import { type Calls, isSuccess } from '../kit/calls.ts'
+import type { SocketProtocol } from '../kit/conversation.ts'
+import type { HttpReply, HttpRequest } from '../kit/http.ts'
+import { type SocketOptions, SocketSession } from '../kit/socket.ts'
+import type { TokenSource } from '../kit/tokens.ts'
+import type { Words } from '../kit/words.ts'
+import { readActivities, readOrders } from './lists.ts'
+import { parseOrder } from './orders.ts'
+import { interpretCancel, interpretSubmit, saysNoOrderId, saysNotFound } from './outcomes.ts'
+import { parseAccount, parseBalance, parsePosition, readList, readRecord } from './parse.ts'
+import { Replacement } from './replacement.ts'
+import * as requests from './requests.ts'
+import type { AccountReads } from './session.ts'
+import { refusalOf } from './ticket.ts'
+
+/** Alpaca's clock may be so much ahead of ours: orders submitted that much earlier are asked for as well. */
+const CLOCKS_APART_MS = 5_000
+
+export interface AlpacaParts {
+  readonly capabilities: BrokerCapabilities
+  readonly calls: Calls
+  readonly tokens: TokenSource
+  readonly budgets: readonly RateBudget[]
+  readonly socket: SocketOptions
+  readonly words: Words
+  readonly clock: Clock
+  readonly market: (MarketSource & AsyncDisposable) | null
+  readonly stream: (reads: AccountReads) => SocketProtocol<AccountEvent>
+}
+
+export class AlpacaBroker implements Broker {
+  readonly capabilities: BrokerCapabilities
+  readonly market: (MarketSource & AsyncDisposable) | null
+  readonly #parts: AlpacaParts
+  readonly #streams = new Set<SocketSession<AccountEvent>>()
+  /** The one account of these credentials, once it is known. */
+  #own: string | null = null
+  #asking: Promise<string> | null = null
+  #isClosed = false
+
+  constructor(parts: AlpacaParts) {
+    this.#parts = parts
+    this.capabilities = parts.capabilities
+    this.market = parts.market
+  }
+
+  async accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
+    const account = await this.#parts.calls.read(requests.accountRequest, reply => parseAccount(readRecord(reply.body)), signal)
+    this.#own = account.brokerAccountId
+    return [account]
+  }
+
+  async balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
+    const asOf = this.#parts.clock.now()
+    const balance = await this.#parts.calls.read(requests.accountRequest, reply => parseBalance(readRecord(reply.body), asOf), signal)
+    if (balance.brokerAccountId !== account) throw notTheirs()
+    return { items: [balance], asOf }
+  }
+
+  async positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
+    const { calls, clock, words } = this.#parts
+    await this.#demandOwn(account, signal)
+    const asOf = clock.now()
+    const read = (reply: HttpReply) => readList(reply.body).map(wire => parsePosition(wire, account, words))
+    return { items: await calls.read(requests.positionsRequest, read, signal), asOf }
+  }
+
+  /**
+   * The open ones first and then those submitted since, so that an order that ends between the two is seen ended. An order submitted before
+   * `since` that ended after it is in neither list: Alpaca cannot be asked for changes. {@link findOrder} tells of it.
+   */
+  async orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
+    await this.#demandOwn(account, signal)
+    const asOf = this.#parts.clock.now()
+    const from = timestampOfMs(Math.max(0, epochMs(since) - CLOCKS_APART_MS))
+    const open = await readOrders(this.#parts, { account, status: 'open', after: null }, signal)
+    const recent = await readOrders(this.#parts, { account, status: 'all', after: from }, signal)
+    const newest = new Map([...open, ...recent].map(order => [order.brokerOrderId, order]))
+    return { items: [...newest.values()], asOf }
+  }
+
+  async transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
+    await this.#demandOwn(account, signal)
+    const asOf = this.#parts.clock.now()
+    return { items: await readActivities(this.#parts, { from, to }, signal), asOf }
+  }
+
+  async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
+    await this.#demandOwn(key.brokerAccountId, signal)
+    const asOf = this.#parts.clock.now()
+    const found = await this.#find(key, signal)
+    // By its client order id a replacement is looked for to learn whether it has taken the old order's place.
+    if (key.by === 'brokerClOrdId' && found !== null) await this.#replacement(found.brokerAccountId).demandDecided(found, signal)
+    return { found, asOf }
+  }
+
+  async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    const message = refusalOf(order)
+    if (message !== null) return { kind: 'refused', message, brokerStatus: null }
+    return await this.#command(
+      order.brokerAccountId,
+      () => requests.submitRequest(order),
+      reply => interpretSubmit(reply, order),
+      signal
+    )
+  }
+
+  async replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    try {
+      await this.#demandOwn(request.brokerAccountId, signal)
+    } catch (cause) {
+      return { kind: 'not_sent', cause }
+    }
+    return await this.#replacement(request.brokerAccountId).carryOut(request, signal)
+  }
+
+  async cancel(
+    { brokerAccountId, brokerOrderId }: { readonly brokerAccountId: string; readonly brokerOrderId: string },
+    signal: AbortSignal
+  ): Promise<Outcome<OrderReport | null>> {
+    return await this.#command(brokerAccountId, () => requests.cancelRequest(brokerOrderId), interpretCancel, signal)
+  }
+
+  events(signal: AbortSignal): AsyncIterable<AccountEvent> {
+    const protocol = this.#parts.stream({
+      account: within => this.#known(within),
+      order: (brokerAccountId, brokerOrderId, within) => this.#find({ by: 'brokerOrderId', brokerAccountId, brokerOrderId }, within),
+      positions: async (brokerAccountId, within) => ({
+        type: 'positions',
+        brokerAccountId,
+        positions: await this.positions(brokerAccountId, within)
+      }),
+      balances: async (brokerAccountId, within) => ({
+        type: 'balances',
+        brokerAccountId,
+        balances: await this.balances(brokerAccountId, within)
+      })
+    })
+    const ended = () => void this.#streams.delete(session)
+    const session = new SocketSession(protocol, this.#parts.socket, {
+      signal: this.#isClosed ? AbortSignal.abort(new Error('the login was closed')) : signal,
+      ended
+    })
+    this.#streams.add(session)
+    return session
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([this.market?.[Symbol.asyncDispose](), ...[...this.#streams].map(stream => stream.close())])
+    for (const budget of this.#parts.budgets) budget[Symbol.dispose]()
+    await this.#parts.tokens[Symbol.asyncDispose]()
+  }
+
+  #replacement(account: string): Replacement {
+    return new Replacement(this.#parts, (brokerOrderId, signal) =>
+      this.#find({ by: 'brokerOrderId', brokerAccountId: account, brokerOrderId }, signal)
+    )
+  }
+
+  /** A ticket that cannot be put in Alpaca's words never leaves. */
+  async #command<T>(
+    account: string,
+    build: () => HttpRequest,
+    interpret: (reply: HttpReply) => Outcome<T>,
+    signal: AbortSignal
+  ): Promise<Outcome<T>> {
+    let request: HttpRequest
+    try {
+      await this.#demandOwn(account, signal)
+      request = build()
+    } catch (cause) {
+      return { kind: 'not_sent', cause }
+    }
+    return await this.#parts.calls.command(request, interpret, signal)
+  }
+
+  #find(key: OrderKey, signal: AbortSignal): Promise<OrderReport | null> {
+    const also = key.by === 'brokerOrderId' ? [404, 422] : [404]
+    return this.#parts.calls.read(requests.findRequest(key), reply => found(reply, key), signal, { also, kind: 'order' })
+  }
+
+  /** One credential is one account, and Alpaca is never told which: what is meant for another one must not reach this one. */
+  async #demandOwn(account: string, signal: AbortSignal): Promise<void> {
+    if (account !== (this.#own ?? (await this.#known(signal)))) throw notTheirs()
+  }
+
+  async #known(signal: AbortSignal): Promise<string> {
+    if (this.#own !== null) return this.#own
+    signal.throwIfAborted()
+    this.#asking ??= this.#parts.calls
+      .read(requests.accountRequest, reply => parseAccount(readRecord(reply.body)).brokerAccountId, signal)
+      .finally(() => {
+        this.#asking = null
+      })
+    this.#own = await this.#asking
+    return this.#own
+  }
+}
+
+function notTheirs(): BrokerFault {
+  return new BrokerFault('refused', 'the account is not the one of these credentials at Alpaca')
+}
+
+function found(reply: HttpReply, key: OrderKey): OrderReport | null {
+  if (!isSuccess(reply.status)) {
+    if (saysNotFound(reply) || saysNoOrderId(reply)) return null
+    throw new BrokerFault('refused', 'Alpaca could not be asked for the order')
+  }
+  const order = parseOrder(readRecord(reply.body), key.brokerAccountId)
+  const isIt = key.by === 'brokerClOrdId' ? order.brokerClOrdId === key.brokerClOrdId : order.brokerOrderId === key.brokerOrderId
+  if (!isIt) throw new BrokerFault('malformed', 'Alpaca answered with another order')
+  return order
+}

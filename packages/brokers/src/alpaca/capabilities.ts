@@ -1,0 +1,55 @@
+/** What Alpaca can do, as data. */
+
+import { parseBrokerId } from '@trunkline/core/domain/ids'
+import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
+
+export const ALPACA_CAPABILITIES = {
+  id: parseBrokerId('ALPACA'),
+  name: 'Alpaca',
+  logoColor: '#fcd34d',
+  login: 'oauth',
+  instruments: ['STK', 'OPT', 'MLEG_OPT', 'CRYPTO'],
+  orderTypes: {
+    STK: ['MKT', 'LMT', 'STP', 'STPLMT'],
+    OPT: ['MKT', 'LMT'],
+    MLEG_OPT: ['MKT', 'LMT'],
+    CRYPTO: ['MKT', 'LMT', 'STPLMT']
+  },
+  timesInForce: {
+    // The extended hours are for limit orders only, which each order is checked for.
+    STK: ['DAY', 'GTC', 'IOC', 'FOK', 'OPEN', 'CLOSE', 'DAY+', 'GTC+'],
+    OPT: ['DAY'],
+    MLEG_OPT: ['DAY'],
+    CRYPTO: ['GTC', 'IOC']
+  },
+  sides: {
+    STK: ['BUY', 'SELL'],
+    OPT: ['BUY_TO_OPEN', 'SELL_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_CLOSE'],
+    MLEG_OPT: ['BUY', 'SELL'],
+    CRYPTO: ['BUY', 'SELL']
+  },
+  sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt'],
+  marketData: {
+    channels: ['bars', 'trades', 'quotes', 'depth', 'options_chain'],
+    historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
+    // Alpaca streams a bar once, when its minute is over: live bars are built from trades, which tell of the open one too.
+    liveIntervals: [],
+    backfillMax: 10_000,
+    everyTrade: true,
+    streamNumbered: false,
+    connections: 'several'
+  },
+  notional: true,
+  fractional: true,
+  replace: 'native',
+  replacedOrderId: 'new',
+  accountStream: true,
+  accountStreamNumbered: false,
+  executions: true,
+  rejectReasons: false,
+  tokens: 'lasting',
+  revocation: false,
+  transactions: true,
+  deduplication: 'enforced',
+  brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }
+} as const satisfies BrokerCapabilities

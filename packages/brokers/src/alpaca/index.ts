@@ -1,0 +1,119 @@
+/** Alpaca as a broker: its parts put together. */
+
+import type { BrokerCapabilities, BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
+import { type BrokerLimits, type BudgetRates, RateBudget } from '../kit/budget.ts'
+import { type CallOptions, Calls } from '../kit/calls.ts'
+import { confirming } from '../kit/confirm.ts'
+import type { BrokerDeps } from '../kit/deps.ts'
+import { HttpClient, type HttpLimits, type HttpReply, header } from '../kit/http.ts'
+import { READ_RETRIES } from '../kit/retry.ts'
+import { SOCKET_LIMITS, type SocketOptions } from '../kit/socket.ts'
+import { TokenSource } from '../kit/tokens.ts'
+import { Words } from '../kit/words.ts'
+import { AlpacaBroker } from './broker.ts'
+import { ALPACA_CAPABILITIES } from './capabilities.ts'
+import { entranceOf } from './login.ts'
+import { AlpacaMarket } from './market/source.ts'
+import { alpacaWords, isUnauthorized } from './outcomes.ts'
+import { accountRequest } from './requests.ts'
+import { AlpacaStream } from './session.ts'
+import type { AlpacaSettings } from './settings.ts'
+
+/** 200 requests a minute and account, at each of the two hosts. What Alpaca says of its limit with each answer counts before these. */
+const TRADING_RATES: BudgetRates = { perSecond: 3, burst: 100, keptForOrders: 40, waitingMax: 500, waitMsMax: 5_000 }
+const DATA_RATES: BudgetRates = { perSecond: 3, burst: 100, keptForOrders: 0, waitingMax: 500, waitMsMax: 15_000 }
+/** The sandbox brokerage names its own limits as well, and is asked many times more. */
+const HOUSE_RATES: BudgetRates = { perSecond: 2_000, burst: 2_000, keptForOrders: 500, waitingMax: 2_000, waitMsMax: 2_000 }
+/** Against storms of connections to a host in trouble, over all logins. */
+const RECONNECT_RATES: BudgetRates = { perSecond: 10, burst: 10, keptForOrders: 0, waitingMax: 20_000, waitMsMax: 3_600_000 }
+const CONNECT_RATES: BudgetRates = { ...RECONNECT_RATES, perSecond: 50, burst: 50 }
+/** A page of ten thousand bars has about two megabytes. */
+const HTTP: Partial<HttpLimits> = { connections: 64, requestsMax: 4_000, bodyMax: 8 * 1024 * 1024 }
+
+export type AlpacaDefinition = BrokerDefinition & AsyncDisposable
+
+export function alpaca(settings: AlpacaSettings, deps: BrokerDeps): AlpacaDefinition {
+  const { clock, fraction, log, meter } = deps
+  const { plain, environment } = settings
+  const clientOf = (url: string) => new HttpClient({ origin: url, plain, limits: HTTP })
+  const http = { trading: clientOf(settings.tradingUrl), data: clientOf(settings.dataUrl), tokens: clientOf(settings.tokenUrl) }
+  const base = { trading: pathOf(settings.tradingUrl), data: pathOf(settings.dataUrl) }
+  const capabilities: BrokerCapabilities = { ...ALPACA_CAPABILITIES, login: settings.login === 'api_key' ? 'api_key' : 'oauth' }
+  const entrance = entranceOf(settings, { tokens: http.tokens, clock })
+  const words = new Words({ broker: capabilities.id, log, meter })
+  const connects = { first: new RateBudget(CONNECT_RATES, clock), again: new RateBudget(RECONNECT_RATES, clock) }
+  const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
+  const calling: Omit<CallOptions, 'http' | 'base' | 'tokens' | 'budgets'> = {
+    retries: READ_RETRIES,
+    deps: { clock, fraction },
+    authorize: entrance.authorize,
+    unauthorized: isUnauthorized,
+    limits: limitsOf,
+    words: alpacaWords
+  }
+  const isHouse = environment === 'sandbox'
+
+  function open(holder: CredentialsHolder): AlpacaBroker {
+    const budgets = {
+      trading: new RateBudget(isHouse ? HOUSE_RATES : TRADING_RATES, clock),
+      data: new RateBudget(isHouse ? HOUSE_RATES : DATA_RATES, clock)
+    }
+    const { tokenOf, refresh, authorize, accountHello, marketHello } = entrance
+    // One answer may be a moment's trouble, and some hosts have reasons of their own: the account's is the word that counts.
+    const confirm = confirming({
+      ...{ http: http.trading, base: base.trading, request: accountRequest, authorize, unauthorized: isUnauthorized },
+      budgets: [budgets.trading]
+    })
+    const tokens = new TokenSource({ holder, clock, log, tokenOf, refresh, confirm })
+    const calls = new Calls({ ...calling, http: http.trading, base: base.trading, tokens, budgets: [budgets.trading] })
+    const data = new Calls({ ...calling, http: http.data, base: base.data, tokens, budgets: [budgets.data] })
+    return new AlpacaBroker({
+      ...{ capabilities, calls, tokens, socket, words, clock },
+      budgets: Object.values(budgets),
+      market: new AlpacaMarket({ calls: { trading: calls, data }, tokens, hello: marketHello, settings, line: socket, clock, log }),
+      stream: reads =>
+        new AlpacaStream({
+          url: `${socketUrl(settings.tradingUrl)}/stream`,
+          pingMs: settings.pingMs,
+          tokens,
+          hello: accountHello,
+          clock,
+          log,
+          words,
+          reads
+        })
+    })
+  }
+
+  return {
+    capabilities,
+    environment,
+    login: entrance.login,
+    open,
+    async [Symbol.asyncDispose]() {
+      connects.first[Symbol.dispose]()
+      connects.again[Symbol.dispose]()
+      await Promise.all(Object.values(http).map(client => client[Symbol.asyncDispose]()))
+    }
+  }
+}
+
+/** What comes before every path; empty where the address is a host. */
+function pathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/$/, '')
+}
+
+function socketUrl(url: string): string {
+  return url.replace(/^http/, 'ws')
+}
+
+/** `X-RateLimit-Reset` is in seconds since the epoch. */
+export function limitsOf(reply: HttpReply, nowMs: number): BrokerLimits | null {
+  const [remaining, reset, limit] = ['x-ratelimit-remaining', 'x-ratelimit-reset', 'x-ratelimit-limit'].map(name => {
+    const value = header(reply, name)
+    return value !== null && /^\d{1,12}$/.test(value) ? Number(value) : null
+  })
+  if (typeof remaining !== 'number' || typeof reset !== 'number') return null
+  const resetInMs = Math.max(0, reset * 1_000 - nowMs)
+  return typeof limit === 'number' ? { remaining, resetInMs, limit } : { remaining, resetInMs }
+}

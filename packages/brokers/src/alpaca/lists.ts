@@ -1,0 +1,96 @@
+/** Alpaca's lists that come in pages: every page or a fault, never a shorter list. */
+
+import { midnight } from '@trunkline/core/domain/calendar/index'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { type Day, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { BrokerFault, type OrderReport, type TransactionReport } from '@trunkline/core/ports/broker'
+import type { Calls } from '../kit/calls.ts'
+import type { HttpRequest } from '../kit/http.ts'
+import { text, type Wire } from '../kit/parse.ts'
+import type { Words } from '../kit/words.ts'
+import { parseOrders } from './orders.ts'
+import { parseTransaction, readList } from './parse.ts'
+import { ACTIVITIES_PAGE, activitiesRequest, ORDERS_PAGE, ordersRequest } from './requests.ts'
+
+/** Pages of a list; beyond it the list is a fault, never cut short. */
+const PAGES_MAX = 400
+const DAY_MS = 86_400_000
+/** An activity is recorded on its day or some days after it (fees the next trading day); it is asked for by when it was recorded. */
+const RECORDED_LATE_DAYS = 5
+const ZONE = 'America/New_York'
+
+interface ListParts {
+  readonly calls: Calls
+  readonly words: Words
+}
+
+export interface OrdersAsked {
+  readonly account: string
+  readonly status: 'open' | 'all'
+  /** Time of submission. */
+  readonly after: Timestamp | null
+}
+
+/** An order with a word that nobody knows is left out, counted and told. @throws BrokerFault */
+export async function readOrders(
+  { calls, words }: ListParts,
+  { account, status, after }: OrdersAsked,
+  signal: AbortSignal
+): Promise<readonly OrderReport[]> {
+  const request = (from: string | null) => ordersRequest(status, after, from)
+  const pages = paged(
+    calls,
+    { request, pageMax: ORDERS_PAGE, read: wires => words.known(wires, wire => parseOrders(wire, account)) },
+    signal
+  )
+  return (await pages).flat()
+}
+
+/** The activities of the days, inclusive; newest first. @throws BrokerFault */
+export async function readActivities(
+  { calls, words }: ListParts,
+  { from, to }: { readonly from: Day; readonly to: Day },
+  signal: AbortSignal
+): Promise<readonly TransactionReport[]> {
+  // Alpaca leaves out what was recorded at the very time.
+  const after = timestampOfMs(midnight(from, ZONE) - 1)
+  const until = timestampOfMs(midnight(to, ZONE) + (RECORDED_LATE_DAYS + 1) * DAY_MS)
+  const request = (last: string | null) => activitiesRequest(after, until, last)
+  const read = (wires: readonly Wire[]) => words.known(wires, wire => parseTransaction(wire, words))
+  const all = await paged(calls, { request, pageMax: ACTIVITIES_PAGE, read }, signal)
+  return all.filter(({ day }) => day >= from && day <= to)
+}
+
+interface Paging<T> {
+  /** The page after the item with this id; null: the first. */
+  readonly request: (last: string | null) => HttpRequest
+  readonly pageMax: number
+  readonly read: (wires: readonly Wire[]) => readonly T[]
+}
+
+async function paged<T>(calls: Calls, { request, pageMax, read }: Paging<T>, signal: AbortSignal): Promise<readonly T[]> {
+  const items: T[] = []
+  let last: string | null = null
+  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+    const before: string | null = last
+    const page: Page<T> = await calls.read(request(before), reply => pageOf(readList(reply.body), before, read), signal)
+    items.push(...page.items)
+    if (page.count < pageMax) return items
+    last = page.last
+  }
+  throw new BrokerFault('refused', `the list has more than ${PAGES_MAX} pages; ask for a shorter time`)
+}
+
+interface Page<T> {
+  readonly items: readonly T[]
+  readonly count: number
+  readonly last: string | null
+}
+
+/** The next page is asked for by the last record of this one, whether it could be read or not. */
+function pageOf<T>(wires: readonly Wire[], before: string | null, read: (wires: readonly Wire[]) => readonly T[]): Page<T> {
+  const end = wires.at(-1)
+  const last = end === undefined ? null : text(end, 'id')
+  if (last !== null && last === before) throw new Malformed('answer', 'the page after the one before', `the same page, up to ${last}`)
+  return { items: read(wires), count: wires.length, last }
+}

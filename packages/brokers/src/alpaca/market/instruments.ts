@@ -1,0 +1,95 @@
+/** What Alpaca knows of a symbol, remembered for some minutes: everybody who looks at a symbol asks for it. */
+
+import { continuousCalendar, type TradingCalendar, usEquityCalendar, usOptionCalendar } from '@trunkline/core/domain/calendar/index'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Instrument } from '@trunkline/core/domain/vocabulary'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { MarketInstrument } from '@trunkline/core/ports/market'
+import { type Calls, isSuccess } from '../../kit/calls.ts'
+import type { HttpReply } from '../../kit/http.ts'
+import { member, text, timestamp, type Wire } from '../../kit/parse.ts'
+import { saysNoSuchThing } from '../outcomes.ts'
+import { readRecord } from '../parse.ts'
+import { Remembered } from '../remembered.ts'
+import { get } from '../requests.ts'
+import { instrumentOf, pairOf } from '../symbols.ts'
+import { CLASSES } from '../words.ts'
+import type { Present } from './present.ts'
+
+const MEMORY_MS = 300_000
+const SYMBOLS_MAX = 10_000
+
+const CALENDARS = {
+  STK: usEquityCalendar(),
+  OPT: usOptionCalendar(),
+  // A coin's day begins at midnight in New York at Alpaca.
+  CRYPTO: continuousCalendar('America/New_York')
+} as const satisfies { readonly [instrument in Instrument]?: TradingCalendar }
+
+interface Known {
+  readonly found: MarketInstrument | null
+  readonly untilMs: number
+}
+
+export interface InstrumentsOptions {
+  readonly calls: Calls
+  readonly clock: Clock
+  readonly present: Present
+}
+
+export class Instruments {
+  readonly #options: InstrumentsOptions
+  readonly #known = new Remembered<Known>(SYMBOLS_MAX)
+
+  constructor(options: InstrumentsOptions) {
+    this.#options = options
+  }
+
+  /** Null when Alpaca knows no such symbol. @throws BrokerFault */
+  async find(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
+    const known = this.#known.get(symbol)
+    if (known !== undefined && this.#options.clock.monotonicMs() < known.untilMs) return known.found
+    const [found] = await Promise.all([this.#ask(symbol, signal), this.#askTime(signal)])
+    this.#remember(symbol, found)
+    return found
+  }
+
+  /** A contract that is known from a list need not be asked for. */
+  learn(symbol: string): void {
+    this.#remember(symbol, { symbol, instrument: 'OPT', calendar: CALENDARS.OPT })
+  }
+
+  #remember(symbol: string, found: MarketInstrument | null): void {
+    this.#known.put(symbol, { found, untilMs: this.#options.clock.monotonicMs() + MEMORY_MS })
+  }
+
+  #ask(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
+    const path = instrumentOf(symbol) === 'OPT' ? '/v2/options/contracts' : '/v2/assets'
+    const request = get(`${path}/${encodeURIComponent(symbol)}`, {})
+    return this.#options.calls.read(request, reply => instrumentIn(reply, symbol), signal, { also: [400, 404, 422] })
+  }
+
+  #askTime(signal: AbortSignal): Promise<void> {
+    const { calls, present } = this.#options
+    return calls.read(get('/v2/clock', {}), reply => present.tell(Date.parse(timestamp(readRecord(reply.body), 'timestamp'))), signal)
+  }
+}
+
+function instrumentIn(reply: HttpReply, asked: string): MarketInstrument | null {
+  if (!isSuccess(reply.status)) {
+    if (saysNoSuchThing(reply)) return null
+    throw new BrokerFault('refused', 'Alpaca could not be asked for the symbol')
+  }
+  return parseInstrument(readRecord(reply.body), asked)
+}
+
+/** An asset, or a contract, which has no class. @throws Malformed also when it is another one than was asked for */
+export function parseInstrument(wire: Wire, asked: string): MarketInstrument {
+  const isContract = instrumentOf(asked) === 'OPT'
+  const instrument = isContract ? 'OPT' : member(wire, 'class', CLASSES)
+  const written = text(wire, 'symbol')
+  const symbol = instrument === 'CRYPTO' ? pairOf(written) : written
+  if (symbol !== asked) throw new Malformed('symbol', `the one asked for, ${asked}`, symbol)
+  return { symbol, instrument, calendar: CALENDARS[instrument] }
+}

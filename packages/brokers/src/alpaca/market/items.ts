@@ -1,0 +1,171 @@
+/** The market streams' items in the core's words, handed to whoever streams them. The hottest code of the adapter. */
+
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { msOfNanos, type Nanos, type Quote, type Trade } from '@trunkline/core/domain/market/records'
+import type { TopicSink } from '@trunkline/core/ports/market'
+import { Book } from './book.ts'
+import { effectOf } from './conditions.ts'
+import { exact, nanosOf, symbolIn, venueOf } from './values.ts'
+
+/** Trades of a symbol whose ids are remembered, so that one told twice counts once. */
+const TRADES_REMEMBERED = 256
+
+/** An item before anything about it is known. Its fields are read by name, never listed. */
+export interface RawItem {
+  readonly T?: unknown
+  readonly S?: unknown
+  readonly t?: unknown
+  /** Of a trade. */
+  readonly i?: unknown
+  readonly x?: unknown
+  readonly p?: unknown
+  readonly s?: unknown
+  readonly c?: unknown
+  readonly z?: unknown
+  /** Of a quote. */
+  readonly bp?: unknown
+  readonly bs?: unknown
+  readonly ap?: unknown
+  readonly as?: unknown
+  /** Of a book. */
+  readonly b?: unknown
+  readonly a?: unknown
+  readonly r?: unknown
+}
+
+class Traded {
+  readonly sink: TopicSink
+  readonly #ids = new Set<string>()
+
+  constructor(sink: TopicSink) {
+    this.sink = sink
+  }
+
+  /** Whether the trade has been told. Ids are of the exchange's day; what has none cannot be told apart. */
+  isKnown({ i: id, x: exchange }: RawItem): boolean {
+    if (typeof id !== 'string' && typeof id !== 'number' && typeof id !== 'bigint') return false
+    const key = `${venueOf(exchange)} ${id}`
+    if (this.#ids.has(key)) return true
+    if (this.#ids.size >= TRADES_REMEMBERED)
+      for (const oldest of this.#ids) {
+        this.#ids.delete(oldest)
+        break
+      }
+    this.#ids.add(key)
+    return false
+  }
+}
+
+interface Quoted {
+  readonly sink: TopicSink
+  /** Whether its present quote is known, so that what is read of it is old. */
+  isHeard: boolean
+}
+
+/** Who streams what, by symbol. */
+export class SinkTables {
+  readonly trades = new Map<string, Traded>()
+  readonly quotes = new Map<string, Quoted>()
+  readonly depth = new Map<string, { readonly sink: TopicSink; readonly book: Book }>()
+
+  add(channel: StreamedChannel, symbol: string, sink: TopicSink): void {
+    switch (channel) {
+      case 'trades':
+        this.trades.set(symbol, new Traded(sink))
+        break
+      case 'quotes':
+        this.quotes.set(symbol, { sink, isHeard: false })
+        break
+      case 'depth':
+        this.depth.set(symbol, { sink, book: new Book() })
+    }
+  }
+
+  remove(channel: StreamedChannel, symbol: string): void {
+    this[channel].delete(symbol)
+  }
+
+  clear(): void {
+    for (const channel of STREAMED) this[channel].clear()
+  }
+}
+
+export const STREAMED = ['trades', 'quotes', 'depth'] as const
+export type StreamedChannel = (typeof STREAMED)[number]
+
+/**
+ * Hands each item to the sink that streams it, in order; what nobody streams, and kinds that nobody asked for, are passed over. Gives the time of the
+ * latest, milliseconds since the epoch; 0 when nothing says.
+ * @throws Malformed at the first that cannot be read; those before it have been handed on.
+ */
+export function dispatch(items: readonly unknown[], tables: SinkTables): number {
+  let presentMs = 0
+  for (let index = 0; index < items.length; index += 1) {
+    const item = items[index]
+    if (!isItem(item)) throw new Malformed('item', 'an object', item)
+    const at = handed(item, tables)
+    if (at !== null) presentMs = Math.max(presentMs, msOfNanos(at))
+  }
+  return presentMs
+}
+
+function handed(item: RawItem, tables: SinkTables): Nanos | null {
+  switch (item.T) {
+    case 't': {
+      const place = tables.trades.get(symbolIn(item.S, 'S'))
+      return place === undefined || place.isKnown(item) ? null : told(tradeOf(item), trade => place.sink.trade(trade))
+    }
+    case 'q': {
+      const place = tables.quotes.get(symbolIn(item.S, 'S'))
+      if (place === undefined) return null
+      place.isHeard = true
+      return told(quoteOf(item), quote => place.sink.quote(quote))
+    }
+    case 'o': {
+      const place = tables.depth.get(symbolIn(item.S, 'S'))
+      if (place === undefined) return null
+      const at = nanosOf(item.t, 't')
+      const depth = place.book.after(item, at)
+      if (depth !== null) place.sink.depth(depth)
+      return at
+    }
+    default:
+      if (typeof item.T !== 'string') throw new Malformed('T', 'a text', item.T)
+      return null
+  }
+}
+
+function told<Event extends { readonly at: Nanos }>(event: Event, tell: (event: Event) => void): Nanos {
+  tell(event)
+  return event.at
+}
+
+/** @throws Malformed */
+export function tradeOf(item: RawItem): Trade {
+  return {
+    price: exact(item.p, 'p'),
+    size: exact(item.s, 's'),
+    venue: venueOf(item.x),
+    at: nanosOf(item.t, 't'),
+    // Coins and options have no tape; what an option's condition means for bars nobody says.
+    effect: item.z === undefined ? 'all' : effectOf(item.c, item.z)
+  }
+}
+
+/** A price of nothing is no quote on that side. @throws Malformed */
+export function quoteOf(item: RawItem): Quote {
+  const bid = exact(item.bp, 'bp')
+  const ask = exact(item.ap, 'ap')
+  const [hasBid, hasAsk] = [Number(bid) !== 0, Number(ask) !== 0]
+  return {
+    bidPrice: hasBid ? bid : null,
+    bidSize: hasBid ? exact(item.bs, 'bs') : null,
+    askPrice: hasAsk ? ask : null,
+    askSize: hasAsk ? exact(item.as, 'as') : null,
+    at: nanosOf(item.t, 't')
+  }
+}
+
+export function isItem(value: unknown): value is RawItem {
+  return typeof value === 'object' && value !== null
+}

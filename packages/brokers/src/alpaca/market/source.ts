@@ -1,0 +1,212 @@
+/** Alpaca's market data of one login: its streams, and what is read beside them. */
+
+import type { Bar } from '@trunkline/core/domain/market/records'
+import { type Day, timestampOfMs, tradingDay } from '@trunkline/core/domain/timestamp'
+import type { Instrument } from '@trunkline/core/domain/vocabulary'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
+import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import type { Calls } from '../../kit/calls.ts'
+import type { HttpReply, HttpRequest } from '../../kit/http.ts'
+import type { LineOptions } from '../../kit/kept-line.ts'
+import type { TokenSource } from '../../kit/tokens.ts'
+import { Remembered } from '../remembered.ts'
+import { get } from '../requests.ts'
+import type { AlpacaSettings } from '../settings.ts'
+import { instrumentOf } from '../symbols.ts'
+import { type BarsPage, barsRequest, parseBarsPage } from './bars.ts'
+import { ChainWatch } from './chain.ts'
+import { JSON_CODEC, MESSAGE_PACK_CODEC } from './codec.ts'
+import { contractsRequest, type Page, parseContracts, parseLatestQuotes, parseSnapshots, snapshotsRequest } from './contracts.ts'
+import { MarketFeed } from './feed.ts'
+import { Instruments } from './instruments.ts'
+import { Present } from './present.ts'
+
+/** Pages of bars in one request: more minutes than a year has. */
+const PAGES_MAX = 100
+const EXPIRATIONS_MS = 600_000
+const UNDERLYINGS_MAX = 1_000
+/** Symbols whose present quotes are asked for at once. */
+const QUOTES_MAX = 100
+
+export interface MarketOptions {
+  readonly calls: { readonly trading: Calls; readonly data: Calls }
+  readonly tokens: TokenSource
+  /** The first message of a stream. */
+  readonly hello: (token: string) => object
+  readonly settings: AlpacaSettings
+  readonly line: LineOptions
+  readonly clock: Clock
+  readonly log: Log
+}
+
+type Streamed = 'STK' | 'CRYPTO' | 'OPT'
+
+export class AlpacaMarket implements MarketSource, AsyncDisposable {
+  readonly #options: MarketOptions
+  readonly #present: Present
+  readonly #instruments: Instruments
+  readonly #feeds: { readonly [instrument in Streamed]: MarketFeed }
+  readonly #chains = new Set<ChainWatch>()
+  readonly #expirations = new Remembered<{ readonly days: readonly Day[]; readonly untilMs: number }>(UNDERLYINGS_MAX)
+
+  constructor(options: MarketOptions) {
+    this.#options = options
+    const { clock, settings, calls } = options
+    this.#present = new Present(clock)
+    this.#instruments = new Instruments({ calls: calls.trading, clock, present: this.#present })
+    const { stockFeed, optionFeed } = settings
+    this.#feeds = {
+      STK: this.#feed(`/v2/${stockFeed}`, JSON_CODEC, symbols => get('/v2/stocks/quotes/latest', { symbols, feed: stockFeed })),
+      CRYPTO: this.#feed('/v1beta3/crypto/us', JSON_CODEC, symbols => get('/v1beta3/crypto/us/latest/quotes', { symbols })),
+      OPT: this.#feed(`/v1beta1/${optionFeed}`, MESSAGE_PACK_CODEC, symbols =>
+        get('/v1beta1/options/quotes/latest', { symbols, feed: optionFeed })
+      )
+    }
+  }
+
+  presentMs(): number {
+    return this.#present.nowMs()
+  }
+
+  instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
+    return this.#instruments.find(symbol, signal)
+  }
+
+  async *bars(request: BarsRequest, signal: AbortSignal): AsyncGenerator<readonly Bar[], void, undefined> {
+    const { symbol, interval, fromMs, toMs } = request
+    const { stockFeed } = this.#options.settings
+    const known = await this.#instruments.find(symbol, signal)
+    if (known === null) throw new BrokerFault('refused', `Alpaca knows no symbol ${symbol}`)
+    barsRequest(request, known.instrument, { stockFeed, from: null })
+    if (fromMs === toMs) return
+    let from: string | null = null
+    let lastMs = Number.NEGATIVE_INFINITY
+    for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+      const asked = barsRequest(request, known.instrument, { stockFeed, from })
+      const reading = { symbol, interval, afterMs: lastMs, presentMs: this.presentMs() }
+      const page: BarsPage = await this.#options.calls.data.read(asked, reply => parseBarsPage(reply.body, reading), signal)
+      lastMs = page.bars.at(-1)?.startMs ?? lastMs
+      if (page.bars.length > 0) yield page.bars
+      if (page.next === null) return
+      if (page.next === from) throw new BrokerFault('malformed', 'Alpaca points from a page of bars to itself')
+      from = page.next
+    }
+    throw new BrokerFault('refused', `the bars have more than ${PAGES_MAX} pages; ask for a shorter time`)
+  }
+
+  async expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]> {
+    if (instrumentOf(underlying) !== 'STK') return []
+    const { clock } = this.#options
+    const known = this.#expirations.get(underlying)
+    if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.days
+    const from = tradingDay(timestampOfMs(this.presentMs()))
+    const contracts = await this.#every(
+      next => contractsRequest(underlying, { from }, next),
+      parseContracts,
+      this.#options.calls.trading,
+      signal
+    )
+    const days = [...new Set(contracts.map(({ expiration }) => expiration))].toSorted()
+    this.#expirations.put(underlying, { days, untilMs: clock.monotonicMs() + EXPIRATIONS_MS })
+    return days
+  }
+
+  stream(topic: Topic, sink: TopicSink): TopicLease {
+    if (topic.channel === 'options_chain') return this.#chain(topic, sink)
+    const instrument = streamedAs(instrumentOf(topic.symbol))
+    if (topic.channel === 'bars') return refusedLater(sink, 'Alpaca’s bars are built from its trades')
+    if (topic.channel === 'depth' && instrument !== 'CRYPTO')
+      return refusedLater(sink, `Alpaca has the books of coins only, not of ${topic.symbol}`)
+    return this.#feeds[instrument].stream({ channel: topic.channel, symbol: topic.symbol }, sink)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...Object.values(this.#feeds), ...this.#chains].map(part => part[Symbol.asyncDispose]()))
+  }
+
+  #feed(path: string, codec: typeof JSON_CODEC, quotes: (symbols: string) => HttpRequest): MarketFeed {
+    const { settings, tokens, hello, line } = this.#options
+    return new MarketFeed({
+      url: `${settings.dataStreamUrl}${path}`,
+      pingMs: settings.pingMs,
+      ...{ codec, tokens, hello, line, present: this.#present },
+      isKnown: async (symbol, signal) => (await this.#instruments.find(symbol, signal)) !== null,
+      quotes: (symbols, signal) => this.#quotes(symbols, quotes, signal)
+    })
+  }
+
+  /** Never rejects: a quote that cannot be read now comes with the next one. */
+  async #quotes(symbols: readonly string[], request: (symbols: string) => HttpRequest, signal: AbortSignal): Promise<readonly unknown[]> {
+    const { calls, log } = this.#options
+    const found: unknown[] = []
+    for (let from = 0; from < symbols.length; from += QUOTES_MAX) {
+      const some = symbols.slice(from, from + QUOTES_MAX).join(',')
+      try {
+        found.push(...(await calls.data.read(request(some), parseLatestQuotes, signal)))
+      } catch (error) {
+        if (!signal.aborted) log.info('present quotes could not be read', { reason: error instanceof Error ? error.message : 'unknown' })
+      }
+    }
+    return found
+  }
+
+  #chain({ symbol, expiration }: { readonly symbol: string; readonly expiration: Day }, sink: TopicSink): TopicLease {
+    const { clock, line, calls, settings } = this.#options
+    const watch = new ChainWatch(
+      {
+        ...{ clock, fraction: line.fraction, present: this.#present },
+        contracts: async (underlying, day, signal) => {
+          const found = await this.#every(next => contractsRequest(underlying, { on: day }, next), parseContracts, calls.trading, signal)
+          for (const contract of found) this.#instruments.learn(contract.symbol)
+          return found
+        },
+        snapshots: async (underlying, day, signal) => {
+          const request = (next: string | null) => snapshotsRequest(underlying, day, { optionFeed: settings.optionFeed, next })
+          return new Map(await this.#every(request, parseSnapshots, calls.data, signal))
+        }
+      },
+      { symbol, expiration },
+      sink
+    )
+    this.#chains.add(watch)
+    return {
+      renew: () => watch.renew(),
+      [Symbol.dispose]: () => {
+        watch[Symbol.dispose]()
+        this.#chains.delete(watch)
+      }
+    }
+  }
+
+  /** Every page or a fault. */
+  async #every<T>(
+    request: (next: string | null) => HttpRequest,
+    parse: (reply: HttpReply) => Page<T>,
+    calls: Calls,
+    signal: AbortSignal
+  ): Promise<readonly T[]> {
+    const items: T[] = []
+    let next: string | null = null
+    for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+      const page: Page<T> = await calls.read(request(next), parse, signal)
+      items.push(...page.items)
+      if (page.next === null) return items
+      if (page.next === next) throw new BrokerFault('malformed', 'Alpaca points from a page of options to itself')
+      next = page.next
+    }
+    throw new BrokerFault('refused', `Alpaca lists more than ${PAGES_MAX} pages of options`)
+  }
+}
+
+/** What nobody knows is looked for among the shares. */
+function streamedAs(instrument: Instrument): Streamed {
+  return instrument === 'CRYPTO' || instrument === 'OPT' ? instrument : 'STK'
+}
+
+/** Told in a turn of its own, as everything else is. */
+function refusedLater(sink: TopicSink, message: string): TopicLease {
+  const told = setImmediate(() => sink.refused(message))
+  return { renew: () => undefined, [Symbol.dispose]: () => clearImmediate(told) }
+}

@@ -1,0 +1,179 @@
+/** Alpaca's orders in the core's words. Pure; throws Malformed and nothing else. */
+
+import { compare, type Decimal, isPositive } from '@trunkline/core/domain/decimal'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Fill, Leg } from '@trunkline/core/domain/order'
+import { parseTimestamp, type Timestamp } from '@trunkline/core/domain/timestamp'
+import type { Instrument, OrderStatus, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
+import type { OrderReport } from '@trunkline/core/ports/broker'
+import {
+  decimal,
+  decimalOrNull,
+  field,
+  items,
+  member,
+  text,
+  textOrNull,
+  timestamp,
+  timestampOrNull,
+  type Wire,
+  wordsOrNull
+} from '../kit/parse.ts'
+import { netPrice } from './requests.ts'
+import { instrumentOf, symbolOf } from './symbols.ts'
+import { CLASSES, DIRECTIONS, EXTENDED, INTENTS, LIFETIMES, STATUSES, TYPES_READ } from './words.ts'
+
+const LEGS_LEAST = 2
+const LEGS_MAX = 4
+const ENDED: ReadonlySet<OrderStatus> = new Set(['filled', 'cancelled', 'expired', 'rejected', 'replaced'])
+/** Alpaca's orders carry no reason. */
+const REJECTED = 'Alpaca rejected the order and gave no reason.'
+
+/** An execution as the account stream tells it beside its order. */
+export interface Execution {
+  readonly id: string
+  readonly at: Timestamp
+  readonly quantity: Decimal
+  readonly price: Decimal
+}
+
+/**
+ * An order and those that hang on it, which Alpaca nests in it: the legs of a bracket are orders of their own, those of a package are not.
+ * @throws Malformed
+ */
+export function parseOrders(wire: Wire, account: string): readonly OrderReport[] {
+  const order = parseOrder(wire, account)
+  return isPackage(wire) ? [order] : [order, ...nestedOrders(wire).map(leg => parseOrder(leg, account))]
+}
+
+/** `execution`: what this message adds to the order; without one its totals count. @throws Malformed */
+export function parseOrder(wire: Wire, account: string, execution: Execution | null = null): OrderReport {
+  const status = statusOf(wire)
+  const subject = isPackage(wire) ? packageOf(wire, status) : singleOf(wire)
+  const notional = decimalOrNull(wire, 'notional')
+  const quantity = decimalOrNull(wire, 'qty')
+  if (notional === null && quantity === null) throw new Malformed('qty', 'a decimal where notional is null', quantity)
+  const { side, legs } = subject
+  const priced = (price: Decimal | null) => (price === null || legs === null ? price : netPrice(price, side))
+  const filled = decimal(wire, 'filled_qty')
+  return {
+    brokerAccountId: account,
+    brokerOrderId: text(wire, 'id'),
+    brokerClOrdId: textOrNull(wire, 'client_order_id'),
+    ...subject,
+    type: member(wire, 'type', TYPES_READ),
+    tif: tifOf(wire),
+    // The ticket asked for one of the two.
+    quantity: notional === null ? quantity : null,
+    notional,
+    limitPrice: priced(decimalOrNull(wire, 'limit_price')),
+    stopPrice: decimalOrNull(wire, 'stop_price'),
+    status,
+    brokerStatus: text(wire, 'status'),
+    brokerMessage: status === 'rejected' ? (wordsOrNull(wire, 'reject_reason') ?? REJECTED) : null,
+    brokerOrderType: wordsOrNull(wire, 'type'),
+    execDest: null,
+    fills: execution === null ? null : [fillOf(execution, priced)],
+    filledTotal: execution === null ? { quantity: filled, averagePrice: priced(decimalOrNull(wire, 'filled_avg_price')) } : null,
+    entryTime: timestampOrNull(wire, 'submitted_at') ?? timestamp(wire, 'created_at'),
+    updatedAt: timestampOrNull(wire, 'updated_at') ?? timestamp(wire, 'created_at'),
+    replacesBrokerOrderId: textOrNull(wire, 'replaces'),
+    replacedByBrokerOrderId: textOrNull(wire, 'replaced_by')
+  }
+}
+
+/** What an order has filled in all, however it came about. @throws Malformed */
+export function filledQuantity(wire: Wire): Decimal {
+  return decimal(wire, 'filled_qty')
+}
+
+function fillOf({ id, at, quantity, price }: Execution, priced: (price: Decimal | null) => Decimal | null): Fill {
+  return { fillId: id, at, quantity, price: priced(price) ?? price, execDest: null }
+}
+
+function statusOf(wire: Wire): OrderStatus {
+  const status = member(wire, 'status', STATUSES)
+  const quantity = decimalOrNull(wire, 'qty')
+  const isWhole = quantity !== null && compare(decimal(wire, 'filled_qty'), quantity) >= 0
+  return field(wire, 'status') === 'calculated' && isWhole ? 'filled' : status
+}
+
+function tifOf(wire: Wire): TimeInForce {
+  const tif = member(wire, 'time_in_force', LIFETIMES)
+  return field(wire, 'extended_hours') === true && (tif === 'DAY' || tif === 'GTC') ? EXTENDED[tif] : tif
+}
+
+/** Whether the order is several options at once; its leg is one too by its class, but has a symbol. */
+export function isPackage(wire: Wire): boolean {
+  return field(wire, 'order_class') === 'mleg' && !hasSymbol(wire)
+}
+
+/** Whether this is a leg of a package, told as if it were an order. */
+export function isPackageLeg(wire: Wire): boolean {
+  return field(wire, 'order_class') === 'mleg' && hasSymbol(wire)
+}
+
+function hasSymbol(wire: Wire): boolean {
+  const symbol = field(wire, 'symbol')
+  return symbol !== undefined && symbol !== null && symbol !== ''
+}
+
+type Subject = Pick<OrderReport, 'symbol' | 'instrument' | 'side' | 'legs'>
+
+function singleOf(wire: Wire): Subject {
+  const written = text(wire, 'symbol')
+  const instrument = classOf(wire, written)
+  return { symbol: symbolOf(written, instrument), instrument, side: sideOf(wire, instrument), legs: null }
+}
+
+/** A class that is left out is told by the symbol; a new one says that this is nothing we know. */
+function classOf(wire: Wire, symbol: string): Instrument {
+  const value = field(wire, 'asset_class')
+  return value === undefined || value === null || value === '' ? instrumentOf(symbol) : member(wire, 'asset_class', CLASSES)
+}
+
+function sideOf(wire: Wire, instrument: Instrument): Side {
+  return instrument === 'OPT' ? member(wire, 'position_intent', INTENTS) : member(wire, 'side', DIRECTIONS)
+}
+
+function packageOf(wire: Wire, status: OrderStatus): Subject {
+  const orderId = text(wire, 'id')
+  const legs = nestedOrders(wire).map(leg => legOf(leg, orderId, ENDED.has(status)))
+  if (legs.length < LEGS_LEAST || legs.length > LEGS_MAX) throw new Malformed('legs', `a list of ${LEGS_LEAST} to ${LEGS_MAX}`, legs.length)
+  // Alpaca knows no side of a package: what its first leg does is what it is called.
+  return { symbol: null, instrument: 'MLEG_OPT', side: legs[0]?.side.startsWith('SELL') === true ? 'SELL' : 'BUY', legs }
+}
+
+/** A leg has totals only, and leg fills are added up: they are told once, when nothing can be added any more. */
+function legOf(wire: Wire, orderId: string, hasEnded: boolean): Leg {
+  const symbol = text(wire, 'symbol')
+  const filled = decimalOrNull(wire, 'filled_qty')
+  const price = decimalOrNull(wire, 'filled_avg_price')
+  const isTold = hasEnded && filled !== null && isPositive(filled) && price !== null
+  return {
+    symbol,
+    side: sideOf(wire, 'OPT'),
+    ratio: decimal(wire, 'ratio_qty'),
+    fills: isTold ? [{ fillId: `${orderId}:${symbol}:${filled}`, at: filledAt(wire), quantity: filled, price, execDest: null }] : []
+  }
+}
+
+function filledAt(wire: Wire): Timestamp {
+  return timestampOrNull(wire, 'filled_at') ?? timestampOrNull(wire, 'updated_at') ?? timestamp(wire, 'created_at')
+}
+
+/** The orders in `legs`; none where there are none. */
+export function nestedOrders(wire: Wire): readonly Wire[] {
+  const legs = field(wire, 'legs')
+  return legs === undefined || legs === null ? [] : items(legs, 'legs', leg => leg)
+}
+
+/** The execution a message of the account stream tells of. @throws Malformed */
+export function parseExecution(data: Wire): Execution {
+  return {
+    id: text(data, 'execution_id'),
+    at: parseTimestamp(field(data, 'timestamp'), 'timestamp'),
+    quantity: decimal(data, 'qty'),
+    price: decimal(data, 'price')
+  }
+}

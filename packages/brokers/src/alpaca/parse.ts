@@ -1,0 +1,156 @@
+/** Alpaca's accounts, holdings and activities in the core's words. Pure; throws Malformed and nothing else. Alpaca's words stop here. */
+
+import { absolute, type Decimal, isZero, negated, times } from '@trunkline/core/domain/decimal'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { type Day, type Timestamp, tradingDay } from '@trunkline/core/domain/timestamp'
+import type { Instrument, TransactionType } from '@trunkline/core/domain/vocabulary'
+import type { BalanceReport, BrokerAccount, PositionReport, TransactionReport } from '@trunkline/core/ports/broker'
+import { readJson } from '../kit/json.ts'
+import {
+  day,
+  decimal,
+  decimalOrNull,
+  field,
+  member,
+  object,
+  text,
+  textOrNull,
+  timestamp,
+  timestampOrNull,
+  type Wire,
+  wordsOrNull
+} from '../kit/parse.ts'
+import type { Words } from '../kit/words.ts'
+import { ALPACA_CAPABILITIES } from './capabilities.ts'
+import { instrumentOf, symbolOf } from './symbols.ts'
+import { ACTIVITIES, CLASSES, EXECUTED } from './words.ts'
+
+const LIST_MAX = 10_000
+
+/** An answer that is one record. */
+export function readRecord(body: string): Wire {
+  return object(readJson(body), 'answer')
+}
+
+/** An answer that is a list of records, without anything around it. */
+export function readList(body: string): readonly Wire[] {
+  const value = readJson(body)
+  if (!Array.isArray(value) || value.length > LIST_MAX) throw new Malformed('answer', `a list of at most ${LIST_MAX}`, value)
+  return value.map((entry, index) => object(entry, `answer[${index}]`))
+}
+
+export function parseAccount(wire: Wire): BrokerAccount {
+  return {
+    brokerAccountId: text(wire, 'id'),
+    accountNumber: text(wire, 'account_number'),
+    institutionName: ALPACA_CAPABILITIES.name,
+    name: null,
+    accountType: field(wire, 'multiplier') === '1' ? 'cash' : 'margin',
+    currency: wordsOrNull(wire, 'currency')
+  }
+}
+
+export function parseBalance(wire: Wire, asOf: Timestamp): BalanceReport {
+  return {
+    brokerAccountId: text(wire, 'id'),
+    currency: text(wire, 'currency'),
+    cash: decimalOrNull(wire, 'cash'),
+    buyingPower: decimalOrNull(wire, 'buying_power'),
+    initialMargin: decimalOrNull(wire, 'initial_margin'),
+    maintenanceMargin: decimalOrNull(wire, 'maintenance_margin'),
+    regTBuyingPower: decimalOrNull(wire, 'regt_buying_power'),
+    equity: decimalOrNull(wire, 'equity'),
+    marketValue: decimalOrNull(wire, 'position_market_value'),
+    asOf
+  }
+}
+
+export function parsePosition(wire: Wire, brokerAccountId: string, words: Words): PositionReport {
+  const written = text(wire, 'symbol')
+  // A class nobody knows yet does not hide a holding: the symbol's form tells enough.
+  const instrument = words.or<Instrument, null>(wire, 'asset_class', CLASSES, null) ?? instrumentOf(written)
+  return {
+    brokerAccountId,
+    symbol: symbolOf(written, instrument),
+    instrument,
+    quantity: signed(decimal(wire, 'qty'), member(wire, 'side', { long: 'long', short: 'short' } as const)),
+    lastPrice: decimalOrNull(wire, 'current_price'),
+    averagePrice: decimalOrNull(wire, 'avg_entry_price'),
+    unrealizedPl: decimalOrNull(wire, 'unrealized_pl'),
+    realizedPl: null,
+    dailyPl: decimalOrNull(wire, 'unrealized_intraday_pl'),
+    totalPl: null,
+    brokerPositionId: textOrNull(wire, 'asset_id')
+  }
+}
+
+/** The sign is that of the side, whether the number has it or not. */
+function signed(quantity: Decimal, side: 'long' | 'short'): Decimal {
+  const isNegative = quantity.startsWith('-')
+  if (side === 'short') return isNegative || isZero(quantity) ? quantity : negated(quantity)
+  return isNegative ? absolute(quantity) : quantity
+}
+
+export function parseTransaction(wire: Wire, words: Words): TransactionReport {
+  return field(wire, 'activity_type') === 'FILL' ? trade(wire) : other(wire, words)
+}
+
+function trade(wire: Wire): TransactionReport {
+  const written = text(wire, 'symbol')
+  const side = member(wire, 'side', EXECUTED)
+  const quantity = decimal(wire, 'qty')
+  const price = decimal(wire, 'price')
+  const instrument = instrumentOf(written)
+  // An option's price is per unit of what a contract delivers, and Alpaca does not say here how many that are.
+  const value = instrument === 'OPT' ? null : times(quantity, price)
+  return {
+    brokerTransactionId: text(wire, 'id'),
+    type: side,
+    brokerType: 'FILL',
+    symbol: symbolOf(written, instrument),
+    instrument,
+    quantity,
+    price,
+    amount: value === null || side === 'SELL' ? value : negated(value),
+    fees: null,
+    currency: wordsOrNull(wire, 'currency') ?? 'USD',
+    day: tradingDay(timestamp(wire, 'transaction_time')),
+    settlementDay: null,
+    brokerOrderId: textOrNull(wire, 'order_id'),
+    description: wordsOrNull(wire, 'description')
+  }
+}
+
+function other(wire: Wire, words: Words): TransactionReport {
+  const written = wordsOrNull(wire, 'symbol', 32)
+  const instrument = written === null ? null : instrumentOf(written)
+  return {
+    brokerTransactionId: text(wire, 'id'),
+    type: activityType(wire, words),
+    brokerType: wordsOrNull(wire, 'activity_type'),
+    symbol: written === null || instrument === null ? null : symbolOf(written, instrument),
+    instrument,
+    quantity: decimalOrNull(wire, 'qty'),
+    price: decimalOrNull(wire, 'price'),
+    amount: decimalOrNull(wire, 'net_amount'),
+    fees: null,
+    currency: wordsOrNull(wire, 'currency') ?? 'USD',
+    day: dayOf(wire),
+    settlementDay: null,
+    brokerOrderId: textOrNull(wire, 'order_id'),
+    description: wordsOrNull(wire, 'description')
+  }
+}
+
+/** Dividends and interest come in many kinds, each with letters of its own behind the common ones. */
+function activityType(wire: Wire, words: Words): TransactionType {
+  const type = text(wire, 'activity_type', 32)
+  if (type.startsWith('DIV')) return 'DIVIDEND'
+  if (type.startsWith('INT')) return 'INTEREST'
+  return words.or(wire, 'activity_type', ACTIVITIES, 'OTHER')
+}
+
+function dayOf(wire: Wire): Day {
+  const created = timestampOrNull(wire, 'created_at')
+  return field(wire, 'date') === undefined && created !== null ? tradingDay(created) : day(wire, 'date')
+}

@@ -1,0 +1,87 @@
+/**
+ * Replacing an order at Alpaca. A success says that a new order was made; it takes the old one's place later, or is rejected because the old one
+ * filled first. And the new order begins with nothing filled, so it is asked for what is left.
+ */
+
+import { compare, type Decimal, isPositive, isZero, minus } from '@trunkline/core/domain/decimal'
+import { BrokerFault, type OrderReport, type Outcome, type ReplaceOrder } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Calls } from '../kit/calls.ts'
+import { interpretReplace } from './outcomes.ts'
+import { replaceRequest } from './requests.ts'
+import { isFraction, replaceRefusalOf } from './ticket.ts'
+
+/** Before each look at whether the old order has given way. */
+const PAUSES_MS = [0, 200, 800]
+const FRACTION = 'Alpaca cannot replace the quantity of an order of fractions of a share; cancel it and place a new one.'
+
+interface ReplacementParts {
+  readonly calls: Calls
+  readonly clock: Clock
+}
+
+export class Replacement {
+  readonly #parts: ReplacementParts
+  readonly #find: (brokerOrderId: string, signal: AbortSignal) => Promise<OrderReport | null>
+
+  constructor(parts: ReplacementParts, find: (brokerOrderId: string, signal: AbortSignal) => Promise<OrderReport | null>) {
+    this.#parts = parts
+    this.#find = find
+  }
+
+  async carryOut(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    const refusal = replaceRefusalOf(request.ticket)
+    if (refusal !== null) return refused(refusal)
+    let old: OrderReport | null
+    try {
+      old = await this.#find(request.brokerOrderId, signal)
+    } catch (cause) {
+      return { kind: 'not_sent', cause }
+    }
+    const wanted = old === null ? { quantity: request.ticket.quantity } : quantityFor(request, old)
+    if ('refusal' in wanted) return refused(wanted.refusal)
+    const asked = replaceRequest(request.brokerOrderId, { ...request, quantity: wanted.quantity })
+    const outcome = await this.#parts.calls.command(asked, reply => interpretReplace(reply, request), signal)
+    return outcome.kind === 'accepted' ? await this.#settled(request.brokerOrderId, outcome.value, signal) : outcome
+  }
+
+  /** A look-up of a replacement that Alpaca has not decided on tells nothing yet. @throws BrokerFault */
+  async demandDecided(made: OrderReport, signal: AbortSignal): Promise<void> {
+    if (made.replacesBrokerOrderId === null || made.status !== 'pending') return
+    const old = await this.#find(made.replacesBrokerOrderId, signal)
+    if (old?.status === 'pending_replace') throw new BrokerFault('unreachable', 'Alpaca has not decided on the replacement yet')
+  }
+
+  /** Whether the new order has taken the old one's place. */
+  async #settled(brokerOrderId: string, made: OrderReport, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    try {
+      for (const pauseMs of PAUSES_MS) {
+        if (pauseMs > 0) await this.#parts.clock.sleep(pauseMs, signal)
+        const old = await this.#find(brokerOrderId, signal)
+        if (old?.status === 'replaced') return { kind: 'accepted', value: made }
+        if (old?.status === 'pending_replace') continue
+        const now = await this.#find(made.brokerOrderId, signal)
+        if (now?.status === 'rejected')
+          return refused(`Alpaca did not replace the order: it is ${old?.brokerStatus ?? 'gone'}.`, now.brokerStatus)
+      }
+      return { kind: 'unknown', cause: new Error('Alpaca has made the new order and not replaced the old one yet') }
+    } catch (cause) {
+      return { kind: 'unknown', cause }
+    }
+  }
+}
+
+/** What is left of the new total; null where it is what the old order asks for and can stay out of the request. */
+function quantityFor({ ticket }: ReplaceOrder, old: OrderReport): { readonly quantity: Decimal | null } | { readonly refusal: string } {
+  const { quantity } = ticket
+  const filled = old.filledTotal?.quantity ?? null
+  if (quantity === null || filled === null) return { quantity }
+  if (isZero(filled) && old.quantity !== null && compare(old.quantity, quantity) === 0) return { quantity: null }
+  const left = minus(quantity, filled)
+  if (!isPositive(left)) return { refusal: `The order has filled ${filled} already, which leaves nothing of a total of ${quantity}.` }
+  return ticket.instrument === 'STK' && isFraction(left) ? { refusal: FRACTION } : { quantity: left }
+}
+
+function refused(message: string, brokerStatus: string | null = null): Outcome<never> {
+  return { kind: 'refused', message, brokerStatus }
+}

@@ -1,0 +1,252 @@
+/**
+ * How Alpaca's account stream is spoken. It tells of orders only and counts nothing: positions and balances are read when an order fills and now and
+ * then, and an execution that is missing is noticed by the order's total at the next one.
+ */
+
+import { compare, type Decimal, minus } from '@trunkline/core/domain/decimal'
+import { type AccountEvent, BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
+import type { Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
+import { readJson } from '../kit/json.ts'
+import { field, nested, object, text, textOrNull, type Wire, wordsOrNull } from '../kit/parse.ts'
+import { Refetch } from '../kit/refetch.ts'
+import { StreamFault } from '../kit/stream-fault.ts'
+import type { TokenSource } from '../kit/tokens.ts'
+import type { Words } from '../kit/words.ts'
+import { type Execution, filledQuantity, isPackage, isPackageLeg, nestedOrders, parseExecution, parseOrder } from './orders.ts'
+import { Remembered } from './remembered.ts'
+import { EVENTS } from './words.ts'
+
+/** Positions and balances are read so often although nothing was told: prices move them, and money comes and goes without an order. */
+const REREAD_MS = 60_000
+/** From one read of what changed to the next of the same. */
+const SPACING_MS = 500
+const ORDERS_MAX = 10_000
+
+/** What the stream reads beside what it hears. */
+export interface AccountReads {
+  account(signal: AbortSignal): Promise<string>
+  order(account: string, brokerOrderId: string, signal: AbortSignal): Promise<OrderReport | null>
+  positions(account: string, signal: AbortSignal): Promise<AccountEvent>
+  balances(account: string, signal: AbortSignal): Promise<AccountEvent>
+}
+
+export interface StreamOptions {
+  readonly url: string
+  /** A ping so often. */
+  readonly pingMs: number
+  readonly tokens: TokenSource
+  /** The first message. */
+  readonly hello: (token: string) => object
+  readonly clock: Clock
+  readonly log: Log
+  readonly words: Words
+  readonly reads: AccountReads
+}
+
+export class AlpacaStream implements SocketProtocol<AccountEvent> {
+  readonly #options: StreamOptions
+  /** The token that the last connection was refused with. */
+  #refused: string | null = null
+
+  constructor(options: StreamOptions) {
+    this.#options = options
+  }
+
+  async begin(signal: AbortSignal): Promise<AlpacaTalk> {
+    const { tokens, reads } = this.#options
+    try {
+      const refused = this.#refused
+      this.#refused = null
+      const token = refused === null ? (tokens.fresh() ?? (await tokens.current(signal))) : await tokens.replacement(refused, signal)
+      const account = await reads.account(signal)
+      return new AlpacaTalk(this.#options, { token, account, refused: () => this.#doubt(token) })
+    } catch (cause) {
+      if (cause instanceof BrokerFault && cause.kind === 'credentials_rejected') throw cause
+      throw new StreamFault('token', 'the login could not be made sure of', cause)
+    }
+  }
+
+  stateOf(event: AccountEvent): string | null {
+    return event.type === 'positions' || event.type === 'balances' ? `${event.type} ${event.brokerAccountId}` : null
+  }
+
+  #doubt(token: string): void {
+    this.#refused = token
+  }
+}
+
+interface TalkParts {
+  readonly token: string
+  readonly account: string
+  readonly refused: () => void
+}
+
+/** One connection. */
+class AlpacaTalk implements Conversation<AccountEvent> {
+  readonly url: string
+  /** Their paper accounts send JSON in binary frames. */
+  readonly textIsBinary = true
+  readonly pingMs: number
+  readonly #options: StreamOptions
+  readonly #parts: TalkParts
+  readonly #reading: Refetch
+  #line: Line<AccountEvent> | null = null
+  #isLive = false
+  /** What each order had filled when it was heard of last. */
+  readonly #filled = new Remembered<Decimal>(ORDERS_MAX)
+  /** Which order a leg belongs to. */
+  readonly #legs = new Remembered<string>(ORDERS_MAX)
+
+  constructor(options: StreamOptions, parts: TalkParts) {
+    this.#options = options
+    this.#parts = parts
+    this.url = options.url
+    this.pingMs = options.pingMs
+    this.#reading = new Refetch({
+      clock: options.clock,
+      spacingMs: SPACING_MS,
+      read: (what, signal) => this.#read(what, signal),
+      failed: (what, error) => this.#failed(what, error)
+    })
+  }
+
+  get hello(): readonly string[] {
+    return [JSON.stringify(this.#options.hello(this.#parts.token))]
+  }
+
+  opened(line: Line<AccountEvent>): void {
+    this.#line = line
+  }
+
+  hear(frame: string): readonly Heard<AccountEvent>[] {
+    const message = object(readJson(frame), 'message')
+    const stream = field(message, 'stream')
+    switch (stream) {
+      case 'authorization':
+        return this.#authorized(nested(message, 'data'))
+      case 'listening':
+        return this.#listening(nested(message, 'data'))
+      case 'trade_updates':
+        return this.#update(nested(message, 'data'))
+      default:
+        if (stream === 'error' || field(message, 'action') === 'error') return [refusedBecause(message)]
+        // Something new beside what was asked for.
+        text(message, 'stream', 64)
+        return []
+    }
+  }
+
+  async tend(): Promise<number> {
+    if (this.#isLive) for (const what of ['positions', 'balances']) this.#reading.changed(what)
+    this.#isLive = true
+    return REREAD_MS
+  }
+
+  ended(): Promise<void> {
+    return this.#reading[Symbol.asyncDispose]()
+  }
+
+  #authorized(data: Wire): readonly Heard<AccountEvent>[] {
+    if (text(data, 'status', 64) !== 'authorized') {
+      this.#parts.refused()
+      return [{ type: 'over', cause: 'token', reason: 'Alpaca did not take the credentials for the account stream' }]
+    }
+    this.#line?.say(JSON.stringify({ action: 'listen', data: { streams: ['trade_updates'] } }))
+    return []
+  }
+
+  #listening(data: Wire): readonly Heard<AccountEvent>[] {
+    const streams = field(data, 'streams')
+    if (Array.isArray(streams) && streams.includes('trade_updates')) return [{ type: 'live', heartbeatMs: this.pingMs }]
+    return [{ type: 'over', cause: 'refused', reason: 'Alpaca does not stream the orders of this account' }]
+  }
+
+  #update(data: Wire): readonly Heard<AccountEvent>[] {
+    const { words } = this.#options
+    try {
+      return this.#told(data)
+    } catch (error) {
+      // Whatever it says of the order has to be asked for; the line itself is good.
+      if (words.noted(error)) return [{ type: 'gap', cause: 'malformed', reason: error.message }]
+      throw error
+    }
+  }
+
+  #told(data: Wire): readonly Heard<AccountEvent>[] {
+    const order = nested(data, 'order')
+    const kind = this.#options.words.or(data, 'event', EVENTS, 'status')
+    if (kind === 'execution') for (const what of ['positions', 'balances']) this.#reading.changed(what)
+    if (isPackageLeg(order)) return this.#leg(order)
+    const id = text(order, 'id')
+    if (isPackage(order)) {
+      const legs = nestedOrders(order)
+      if (legs.length === 0) return this.#lookUp(id)
+      for (const leg of legs) this.#legs.put(text(leg, 'id'), id)
+    }
+    if (kind === 'refusal') return this.#released(order)
+    const execution = kind === 'execution' ? parseExecution(data) : null
+    const report = parseOrder(order, this.#parts.account, execution)
+    const event: Heard<AccountEvent> = { type: 'event', event: { type: 'order', report } }
+    return this.#hasHole(id, order, execution)
+      ? [{ type: 'gap', cause: 'hole', reason: 'an order has filled by more than was told' }, event]
+      : [event]
+  }
+
+  /** A leg's own message says nothing of its package, which has to be asked for. */
+  #leg(order: Wire): readonly Heard<AccountEvent>[] {
+    const parent = this.#legs.get(text(order, 'id'))
+    return parent === undefined ? [] : this.#lookUp(parent)
+  }
+
+  /** A cancel or a replacement was refused, so the order is live again, and what was to take its place is not: both are asked for. */
+  #released(order: Wire): readonly Heard<AccountEvent>[] {
+    for (const key of ['replaced_by', 'replaces'] as const) {
+      const other = textOrNull(order, key)
+      if (other !== null) this.#lookUp(other)
+    }
+    return this.#lookUp(text(order, 'id'))
+  }
+
+  #lookUp(brokerOrderId: string): readonly Heard<AccountEvent>[] {
+    this.#reading.changed(`order ${brokerOrderId}`)
+    return []
+  }
+
+  #hasHole(id: string, order: Wire, execution: Execution | null): boolean {
+    const filled = filledQuantity(order)
+    const before = this.#filled.get(id)
+    if (before === undefined || compare(filled, before) > 0) this.#filled.put(id, filled)
+    return execution !== null && before !== undefined && compare(minus(filled, execution.quantity), before) > 0
+  }
+
+  async #read(what: string, signal: AbortSignal): Promise<void> {
+    const { reads } = this.#options
+    const { account } = this.#parts
+    if (what === 'positions' || what === 'balances') {
+      this.#line?.tell({ type: 'event', event: await reads[what](account, signal) })
+      return
+    }
+    const report = await reads.order(account, what.slice('order '.length), signal)
+    if (report === null) return
+    const isLive = report.status === 'working' || report.status === 'partially_filled'
+    this.#line?.tell({ type: 'event', event: { type: 'order', report: isLive ? { ...report, releases: true } : report } })
+  }
+
+  #failed(what: string, error: unknown): void {
+    const reason = error instanceof Error ? error.message : 'unknown'
+    if (error instanceof BrokerFault && error.kind === 'credentials_rejected') {
+      this.#line?.tell({ type: 'over', cause: 'token', reason, fault: error })
+      return
+    }
+    this.#options.log.warn('what an account stream told of could not be read', { what: what.split(' ')[0] ?? '', reason })
+    this.#line?.tell({ type: 'gap', cause: 'hole', reason: `what changed could not be read: ${reason}` })
+  }
+}
+
+function refusedBecause(message: Wire): Heard<AccountEvent> {
+  const data = field(message, 'data')
+  const words = data === undefined || data === null ? null : wordsOrNull(object(data, 'data'), 'error_message')
+  return { type: 'over', cause: 'refused', reason: `Alpaca refused the account stream: ${words ?? 'without a reason'}` }
+}

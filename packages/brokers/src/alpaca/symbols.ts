@@ -1,0 +1,29 @@
+/** Symbols as Alpaca writes them. Orders and market data have the pair's slash, positions and activities have lost it. Pure. */
+
+import type { Instrument } from '@trunkline/core/domain/vocabulary'
+
+/** What coins are priced in at Alpaca; the longer word first where one begins with another. */
+const PAIR = /^([A-Z0-9]{1,12}?)(USDT|USDC|USD|BTC|ETH|EUR|GBP)$/
+
+/** `BTCUSD` → `BTC/USD`; a pair in a currency that nobody knows stays as it is. */
+export function pairOf(symbol: string): string {
+  if (symbol.includes('/')) return symbol
+  const [, base, quote] = PAIR.exec(symbol) ?? []
+  return base === undefined || quote === undefined ? symbol : `${base}/${quote}`
+}
+
+const OPTION = /^[A-Z]{1,5}\d?\d{6}[CP]\d{8}$/
+
+/** Shares' symbols are shorter, classes and units aside, which stand behind a dot. */
+const PAIR_LEAST = 6
+
+/** What a symbol names where Alpaca does not say its class. */
+export function instrumentOf(symbol: string): Instrument {
+  if (symbol.includes('/') || (symbol.length >= PAIR_LEAST && PAIR.test(symbol))) return 'CRYPTO'
+  return OPTION.test(symbol) ? 'OPT' : 'STK'
+}
+
+/** The core's text of a symbol. */
+export function symbolOf(symbol: string, instrument: Instrument): string {
+  return instrument === 'CRYPTO' ? pairOf(symbol) : symbol
+}

@@ -1,0 +1,61 @@
+/** What Alpaca does not take although each word of it is one of Alpaca's: told before anything is sent. Pure. */
+
+import { canonical, compare, type Decimal, parseDecimal } from '@trunkline/core/domain/decimal'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+
+const ONE = parseDecimal('1', 'one')
+
+/** Why Alpaca would refuse the order, and what it takes; null when nothing is known against it. */
+export function refusalOf(ticket: OrderTicket): string | null {
+  const { instrument, type, tif, quantity, notional } = ticket
+  const isExtended = tif === 'DAY+' || tif === 'GTC+'
+  if (isExtended && type !== 'LMT') return `Alpaca takes ${tif} for limit orders only (LMT), not for ${type}.`
+  if (instrument === 'STK') {
+    if (notional !== null && tif !== 'DAY') return 'Alpaca takes orders by amount for the day only (DAY).'
+    if (quantity !== null && isFraction(quantity) && tif !== 'DAY' && tif !== 'DAY+')
+      return `Alpaca takes fractions of a share for the day only (DAY), not with ${tif}; send whole shares.`
+  }
+  if (instrument === 'OPT' || instrument === 'MLEG_OPT') {
+    if (notional !== null) return 'Alpaca takes no orders of options by amount; send order_qty.'
+    if (quantity !== null && isFraction(quantity)) return `Alpaca takes whole contracts only, not ${quantity}.`
+  }
+  return sideRefusal(ticket) ?? priceRefusal(ticket)
+}
+
+/** Why Alpaca would not replace the order; null when nothing is known against it. */
+export function replaceRefusalOf(ticket: OrderTicket): string | null {
+  if (ticket.notional !== null) return 'Alpaca cannot replace orders by amount; cancel it and place a new one.'
+  return priceRefusal(ticket)
+}
+
+/** Alpaca has no side of a package, so it must show in a leg. */
+function sideRefusal({ legs, side }: OrderTicket): string | null {
+  if (legs === null || legs.some(leg => leg.side.startsWith(side))) return null
+  const other = side === 'BUY' ? 'SELL' : 'BUY'
+  return `An order whose legs all ${other.toLowerCase()} is a ${other} at Alpaca: send side ${other}, with the price as what is ${other === 'SELL' ? 'received' : 'paid'}.`
+}
+
+function priceRefusal({ instrument, limitPrice, stopPrice }: OrderTicket): string | null {
+  for (const price of [limitPrice, stopPrice]) {
+    const most = price === null ? null : placesMax(instrument, price)
+    if (price !== null && most !== null && placesOf(price) > most)
+      return `Alpaca takes prices such as ${price} with at most ${most} decimal places.`
+  }
+  return null
+}
+
+function placesMax(instrument: OrderTicket['instrument'], price: Decimal): number | null {
+  if (instrument === 'CRYPTO') return 9
+  return instrument === 'STK' && compare(price, ONE) < 0 ? 4 : 2
+}
+
+export function isFraction(quantity: Decimal): boolean {
+  return placesOf(quantity) > 0
+}
+
+/** Without zeros at the end. */
+function placesOf(number: Decimal): number {
+  const shortest = canonical(number)
+  const point = shortest.indexOf('.')
+  return point === -1 ? 0 : shortest.length - point - 1
+}

@@ -1,0 +1,69 @@
+/** Logging in with keys that the user made at the broker: read from a form, kept as credentials, sent as headers. */
+
+import { type ApiKeyBrokerLogin, type ApiKeyField, BrokerFault, type Credentials, LoginRefused } from '@trunkline/core/ports/broker'
+import type { AccessToken } from './tokens.ts'
+
+export interface ApiKeyPart extends ApiKeyField {
+  /** Request header that carries it. */
+  readonly header: string
+  /** What it must look like, in words for the user: `26 letters and digits`. */
+  readonly form: string
+  readonly pattern: RegExp
+}
+
+export interface ApiKeyOptions {
+  readonly parts: readonly ApiKeyPart[]
+  readonly helpUrl: string | null
+}
+
+/** What an adapter's parts need of keys: the login itself, and how a token source and its calls deal with them. */
+export interface ApiKeys {
+  readonly login: ApiKeyBrokerLogin
+  /** All keys as one token. @throws BrokerFault `credentials_rejected` when the credentials are of another kind. */
+  readonly tokenOf: (credentials: Credentials) => AccessToken
+  /** The keys of such a token, in the order of the parts. */
+  readonly keysOf: (token: string) => readonly string[]
+  readonly authorize: (token: string) => readonly string[]
+  /** There is nothing to renew: only the user can make other keys. */
+  readonly refresh: (credentials: Credentials, signal: AbortSignal) => Promise<Credentials>
+}
+
+/** Stands in no key: none may hold a space or a control character. */
+const BETWEEN = '\n'
+const PRINTABLE = /^[\x21-\x7e]+$/
+
+export function apiKeys({ parts, helpUrl }: ApiKeyOptions): ApiKeys {
+  const keysOf = (token: string) => token.split(BETWEEN)
+  const login: ApiKeyBrokerLogin = {
+    kind: 'api_key',
+    fields: parts.map(({ name, label, secret, lengthMax }) => ({ name, label, secret, lengthMax })),
+    helpUrl,
+    complete: async entered => Object.fromEntries(parts.map(part => [part.name, keyOf(entered, part)])),
+    revoke: () => Promise.resolve()
+  }
+  return {
+    login,
+    keysOf,
+    tokenOf: credentials => ({ token: joined(credentials, parts), issuedAt: null, expiresAt: null, isRenewable: false }),
+    authorize: token => keysOf(token).flatMap((key, index) => [parts[index]?.header ?? '', key]),
+    refresh: () => Promise.reject(new BrokerFault('credentials_rejected', 'the broker does not take these keys, and keys are not renewed'))
+  }
+}
+
+function keyOf(entered: Readonly<Record<string, string>>, part: ApiKeyPart): string {
+  // Copied from a page, a key comes with what stood around it.
+  const key = (Object.hasOwn(entered, part.name) ? (entered[part.name] ?? '') : '').trim()
+  if (key.length > part.lengthMax || !PRINTABLE.test(key) || !part.pattern.test(key))
+    throw new LoginRefused(`${part.label} must be ${part.form}`)
+  return key
+}
+
+function joined(credentials: Credentials, parts: readonly ApiKeyPart[]): string {
+  return parts
+    .map(({ name }) => {
+      const key = credentials[name]
+      if (key === undefined) throw new BrokerFault('credentials_rejected', 'these credentials are not keys of this broker')
+      return key
+    })
+    .join(BETWEEN)
+}

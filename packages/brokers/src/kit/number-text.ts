@@ -1,0 +1,77 @@
+/** Keeps the numbers of JSON as they were written, without a call for each value: they are put in quotes before the text is parsed. */
+
+const QUOTE = 34
+const PLUS = 43
+const MINUS = 45
+const POINT = 46
+const ZERO = 48
+const NINE = 57
+const COLON = 58
+const BACKSLASH = 92
+const LOWER_E = 101
+const UPPER_E = 69
+
+/**
+ * The same JSON with every number as text. What is not JSON stays what is not: a number in quotes fits exactly where a number does, but for
+ * the name of a member, and there it is refused here. @throws SyntaxError
+ */
+export function numbersQuoted(text: string): string {
+  const { length } = text
+  let quoted = ''
+  let from = 0
+  let index = 0
+  while (index < length) {
+    const code = text.charCodeAt(index)
+    if (code === QUOTE) {
+      index = afterString(text, index)
+    } else if (isDigit(code) || code === MINUS) {
+      const end = afterNumber(text, index)
+      quoted += `${text.slice(from, index)}"${text.slice(index, end)}"`
+      from = end
+      index = end
+    } else index += 1
+  }
+  return from === 0 ? text : quoted + text.slice(from)
+}
+
+/** Behind the string's closing quote; at the end of the text when it has none, which the parser then refuses. */
+function afterString(text: string, start: number): number {
+  for (let close = text.indexOf('"', start + 1); close !== -1; close = text.indexOf('"', close + 1)) {
+    let escapes = 0
+    while (text.charCodeAt(close - 1 - escapes) === BACKSLASH) escapes += 1
+    // Each pair of backslashes is one that stands for itself.
+    if (escapes % 2 === 0) return close + 1
+  }
+  return text.length
+}
+
+function afterNumber(text: string, start: number): number {
+  let index = text.charCodeAt(start) === MINUS ? start + 1 : start
+  index = text.charCodeAt(index) === ZERO ? index + 1 : afterDigits(text, index)
+  if (text.charCodeAt(index) === POINT) index = afterDigits(text, index + 1)
+  const mark = text.charCodeAt(index)
+  if (mark === LOWER_E || mark === UPPER_E) {
+    const sign = text.charCodeAt(index + 1)
+    index = afterDigits(text, sign === PLUS || sign === MINUS ? index + 2 : index + 1)
+  }
+  let next = index
+  while (isSpace(text.charCodeAt(next))) next += 1
+  if (text.charCodeAt(next) === COLON) throw new SyntaxError('a number is no name')
+  return index
+}
+
+/** Behind at least one digit. */
+function afterDigits(text: string, start: number): number {
+  let index = start
+  while (isDigit(text.charCodeAt(index))) index += 1
+  if (index === start) throw new SyntaxError('a number lacks digits')
+  return index
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 10 || code === 13 || code === 9
+}

@@ -1,0 +1,71 @@
+/** What all answers of the broker have in common: text for numbers, errors beside the records, words of refusal. Pure. */
+
+import type { Decimal } from '@trunkline/core/domain/decimal'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { HttpReply } from '../kit/http.ts'
+import { readJson } from '../kit/json.ts'
+import { decimal, field, items, object, type Wire, wordsOrNull } from '../kit/parse.ts'
+
+/** Nearly every number is text already; the few that are not are kept as they were written. */
+export function readAnswer(body: string): Wire {
+  return object(readJson(body, { numbers: 'text' }), 'answer')
+}
+
+/** A number that may be missing: absent, null or an empty text. */
+export function amount(wire: Wire, key: string): Decimal | null {
+  const value = field(wire, key)
+  return value === undefined || value === null || value === '' ? null : decimal(wire, key)
+}
+
+/** The records of a list, unread. @throws Malformed */
+export function records(answer: Wire, key: string): readonly Wire[] {
+  return items(field(answer, key), key, wire => wire)
+}
+
+/** One of `Errors[]`, or an answer that is nothing but an error. */
+export interface BrokerError {
+  readonly word: string
+  readonly message: string
+  readonly orderId: string | null
+}
+
+/** Errors beside the records: none when the list is left out. @throws Malformed */
+export function errorsOf(answer: Wire): readonly BrokerError[] {
+  const list = field(answer, 'Errors')
+  return list === undefined || list === null ? [] : items(list, 'Errors', errorOf)
+}
+
+/** `{"Error", "Message"}`. @throws Malformed for anything else */
+export function errorOf(wire: Wire): BrokerError {
+  const word = wordsOrNull(wire, 'Error', 64)
+  if (word === null) throw new Malformed('Error', "the broker's word for it", field(wire, 'Error'))
+  return { word, message: wordsOrNull(wire, 'Message') ?? word, orderId: wordsOrNull(wire, 'OrderID', 64) }
+}
+
+/** Words of errors that pass by themselves, and say nothing about what was asked for. */
+const PASSING = new Set(['InternalServerError', 'NotImplemented', 'ServiceUnavailable', 'GatewayTimeout', 'TooManyRequests'])
+
+export function isPassing({ word }: BrokerError): boolean {
+  return PASSING.has(word)
+}
+
+/** A list that is told in part is a fault, never a shorter list. @throws BrokerFault */
+export function demandWhole(answer: Wire): void {
+  const [error] = errorsOf(answer)
+  if (error !== undefined)
+    throw new BrokerFault(isPassing(error) ? 'unreachable' : 'refused', `the broker answered in part: ${error.message}`)
+}
+
+/** What the broker says for people in an answer that is not a success; empty when it is not the broker that speaks. */
+export function brokerWords({ body }: Pick<HttpReply, 'body'>): string {
+  try {
+    return errorOf(readAnswer(body)).message
+  } catch {
+    return ''
+  }
+}
+
+export function isTokenRefused({ status }: Pick<HttpReply, 'status'>): boolean {
+  return status === 401
+}

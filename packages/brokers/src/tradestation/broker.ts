@@ -1,0 +1,266 @@
+/** One login at TradeStation, as the port has it. */
+
+import { compare, ZERO } from '@trunkline/core/domain/decimal'
+import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
+import {
+  type AccountEvent,
+  type BalanceReport,
+  type Broker,
+  type BrokerAccount,
+  BrokerFault,
+  type NewOrder,
+  type OrderKey,
+  type OrderReport,
+  type Outcome,
+  type PositionReport,
+  type ReplaceOrder,
+  type Snapshot,
+  type TransactionReport
+} from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
+import type { Calls, ReadOptions } from '../kit/calls.ts'
+import type { HttpReply, HttpRequest } from '../kit/http.ts'
+import { JoinedSession } from '../kit/joined.ts'
+import type { SocketOptions } from '../kit/socket.ts'
+import type { TokenSource } from '../kit/tokens.ts'
+import type { Words } from '../kit/words.ts'
+import { AccountBook } from './account-book.ts'
+import { demandWhole, readAnswer, records } from './answers.ts'
+import { TRADESTATION_CAPABILITIES } from './capabilities.ts'
+import type { Quotas, Resource } from './limits.ts'
+import type { TradestationMarket } from './market/source.ts'
+import { Orders } from './orders.ts'
+import { OrdersStream } from './orders-stream.ts'
+import { interpretChange, interpretSubmit } from './outcomes.ts'
+import { parseAccount, parseBalances, parsePosition } from './parse.ts'
+import { PositionsStream } from './positions-stream.ts'
+import * as requests from './requests.ts'
+import { actionOf } from './side.ts'
+
+/** A replaced order is looked at so often, after these pauses, before its fate is called unknown. */
+const REPLACED_AFTER_MS = [0, 150, 500] as const
+
+export interface TradestationParts {
+  readonly apiUrl: string
+  readonly callsOf: (resource: Resource) => Calls
+  readonly tokens: TokenSource
+  readonly quotas: Quotas
+  readonly socket: SocketOptions
+  readonly market: TradestationMarket
+  readonly clock: Clock
+  readonly log: Log
+  readonly words: Words
+  readonly heartbeatMs: number
+  readonly compareMs: number
+}
+
+export class TradestationBroker implements Broker {
+  readonly capabilities = TRADESTATION_CAPABILITIES
+  readonly market: TradestationMarket
+  readonly #parts: TradestationParts
+  readonly #orders: Orders
+  readonly #book: AccountBook
+  readonly #streams = new Set<JoinedSession<AccountEvent>>()
+  #isClosed = false
+
+  constructor(parts: TradestationParts) {
+    this.#parts = parts
+    this.market = parts.market
+    this.#orders = new Orders(parts.callsOf('orders'), parts.clock, parts.words)
+    this.#book = new AccountBook(signal => this.#accounts(signal), parts.log)
+  }
+
+  async accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
+    const accounts = await this.#accounts(signal)
+    this.#book.learnt(accounts)
+    return accounts
+  }
+
+  async balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
+    const asOf = this.#parts.clock.now()
+    const currency = await this.#book.currencyOf(account, signal)
+    const read = (reply: HttpReply) => {
+      const found = ofAccount(reply, 'Balances', account)
+      if (found.length !== 1) throw new BrokerFault('malformed', `the broker has ${found.length} balances of one account`)
+      if (currency === null) throw new BrokerFault('refused', 'the account’s currency is not known: the login does not list it')
+      return found.flatMap(wire => parseBalances(wire, currency, asOf))
+    }
+    return { items: await this.#parts.callsOf('balances').read(requests.balancesRequest(account), read, signal), asOf }
+  }
+
+  positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
+    return this.#positions(account, signal)
+  }
+
+  orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
+    return this.#orders.since(account, since, signal)
+  }
+
+  transactions(_account: string, _from: Day, _to: Day): Promise<Snapshot<TransactionReport>> {
+    return Promise.reject(new BrokerFault('refused', 'TradeStation tells no transactions'))
+  }
+
+  async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
+    if (key.by !== 'brokerOrderId') throw new BrokerFault('refused', 'TradeStation finds orders by their own ids only')
+    const asOf = this.#parts.clock.now()
+    const found = await this.#orders.find(key.brokerAccountId, key.brokerOrderId, signal)
+    if (found !== null && found.report.brokerAccountId !== key.brokerAccountId)
+      throw new BrokerFault('malformed', 'the broker answered with an order of another account')
+    return { found: found?.report ?? null, asOf }
+  }
+
+  async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    if (order.legs !== null && !requests.isLowest(order.legs.map(({ ratio }) => ratio)))
+      return refused('TradeStation counts contracts of legs: state the ratios in lowest terms, and the rest as the order’s quantity.')
+    let action: string | null = order.instrument === 'FUT' ? order.side : null
+    if (order.instrument === 'STK') {
+      const found = await this.#action(order, signal)
+      if (typeof found !== 'string') return found
+      action = found
+    }
+    const at = this.#parts.clock.now()
+    const outcome = await this.#command(
+      () => requests.submitRequest(order, action),
+      reply => interpretSubmit(reply, order, at),
+      signal
+    )
+    if (outcome.kind === 'accepted') this.#orders.taken(outcome.value)
+    return outcome
+  }
+
+  async replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    if (request.ticket.legs !== null) {
+      const refusal = await this.#otherSize(request, signal)
+      if (refusal !== null) return refusal
+    }
+    const outcome = await this.#command(
+      () => requests.replaceRequest(request),
+      reply => interpretChange(reply, request.brokerOrderId, 'replace'),
+      signal
+    )
+    return outcome.kind === 'accepted' ? await this.#replaced(request, signal) : outcome
+  }
+
+  async cancel(
+    { brokerOrderId }: { readonly brokerAccountId: string; readonly brokerOrderId: string },
+    signal: AbortSignal
+  ): Promise<Outcome<OrderReport | null>> {
+    return await this.#command(
+      () => requests.cancelRequest(brokerOrderId),
+      reply => interpretChange(reply, brokerOrderId, 'cancel'),
+      signal
+    )
+  }
+
+  events(signal: AbortSignal): AsyncIterable<AccountEvent> {
+    const { apiUrl, tokens, clock, log, words, socket, heartbeatMs, compareMs } = this.#parts
+    const shared = { apiUrl, tokens, clock, log, words, heartbeatMs, book: this.#book }
+    const orders = new OrdersStream({
+      ...shared,
+      compareMs,
+      parse: wire => this.#orders.parse(wire),
+      list: (accounts, within) => this.#orders.today(accounts, within),
+      order: (account, orderId, within) => this.#orders.one(account, orderId, within),
+      balances: async (account, within) => ({ type: 'balances', brokerAccountId: account, balances: await this.balances(account, within) })
+    })
+    const ended = () => void this.#streams.delete(session)
+    const session = new JoinedSession<AccountEvent>([orders, new PositionsStream(shared)], socket, {
+      signal: this.#isClosed ? AbortSignal.abort(new Error('the login was closed')) : signal,
+      ended
+    })
+    this.#streams.add(session)
+    return session
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([this.market[Symbol.asyncDispose](), ...[...this.#streams].map(stream => stream.close())])
+    this.#parts.quotas[Symbol.dispose]()
+    await this.#parts.tokens[Symbol.asyncDispose]()
+  }
+
+  #accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
+    return this.#parts.callsOf('accounts').read(
+      requests.accountsRequest(),
+      ({ body }) => {
+        const answer = readAnswer(body)
+        const found = records(answer, 'Accounts').map(parseAccount)
+        demandWhole(answer)
+        return found
+      },
+      signal
+    )
+  }
+
+  async #positions(account: string, signal: AbortSignal, options: ReadOptions = {}): Promise<Snapshot<PositionReport>> {
+    const asOf = this.#parts.clock.now()
+    const read = (reply: HttpReply) => this.#parts.words.known(ofAccount(reply, 'Positions', account), parsePosition)
+    return { items: await this.#parts.callsOf('positions').read(requests.positionsRequest(account), read, signal, options), asOf }
+  }
+
+  /** The broker wants to be told whether a sale is one of what is held, so what is held is read before. */
+  async #action({ brokerAccountId, symbol, side, quantity }: NewOrder, signal: AbortSignal): Promise<string | Outcome<never>> {
+    if (symbol === null || quantity === null || (side !== 'BUY' && side !== 'SELL'))
+      return refused('An order of shares needs a symbol, a quantity, and BUY or SELL.')
+    try {
+      const { items } = await this.#positions(brokerAccountId, signal, { kind: 'order' })
+      const held = items.find(position => position.symbol === symbol && position.instrument === 'STK')?.quantity ?? ZERO
+      const found = actionOf(side, quantity, symbol, held)
+      return 'action' in found ? found.action : refused(found.refusal)
+    } catch (cause) {
+      return { kind: 'not_sent', cause }
+    }
+  }
+
+  /** A package's size cannot be changed; which size it has only the broker knows. */
+  async #otherSize({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, signal: AbortSignal): Promise<Outcome<never> | null> {
+    try {
+      const found = await this.#orders.one(brokerAccountId, brokerOrderId, signal, 'order')
+      const size = found?.report.quantity ?? null
+      if (size === null || ticket.quantity === null || compare(size, ticket.quantity) === 0) return null
+      return refused('TradeStation does not change the size of a multi-leg order: cancel it and send a new one.')
+    } catch (cause) {
+      return { kind: 'not_sent', cause }
+    }
+  }
+
+  /** The broker took the request and keeps the order's id, so that only the order itself tells whether it was carried out. */
+  async #replaced({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    try {
+      for (const pauseMs of REPLACED_AFTER_MS) {
+        if (pauseMs > 0) await this.#parts.clock.sleep(pauseMs, signal)
+        const found = await this.#orders.one(brokerAccountId, brokerOrderId, signal, 'order')
+        if (found !== null && requests.hasTerms(found.report, ticket)) return { kind: 'accepted', value: found.report }
+      }
+      return { kind: 'unknown', cause: new Error('the broker took the request, and does not show the new terms yet') }
+    } catch (cause) {
+      return { kind: 'unknown', cause }
+    }
+  }
+
+  /** A ticket that cannot be put in the broker's words never leaves. */
+  async #command<T>(build: () => HttpRequest, interpret: (reply: HttpReply) => Outcome<T>, signal: AbortSignal): Promise<Outcome<T>> {
+    let request: HttpRequest
+    try {
+      request = build()
+    } catch (cause) {
+      return refused(cause instanceof Error ? cause.message : 'the order cannot be written in the broker’s words')
+    }
+    return await this.#parts.callsOf('commands').command(request, interpret, signal)
+  }
+}
+
+function refused(message: string): Outcome<never> {
+  return { kind: 'refused', message, brokerStatus: null }
+}
+
+/** A whole list of one account's records: those of others are not ours to show. @throws BrokerFault, Malformed */
+function ofAccount({ body }: HttpReply, key: string, account: string): readonly ReturnType<typeof records>[number][] {
+  const answer = readAnswer(body)
+  const found = records(answer, key)
+  demandWhole(answer)
+  const other = found.find(wire => wire.AccountID !== account)
+  if (other !== undefined) throw new BrokerFault('malformed', 'the broker answered with another account')
+  return found
+}

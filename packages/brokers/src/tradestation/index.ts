@@ -1,0 +1,88 @@
+/** TradeStation as a broker: its parts put together. */
+
+import type { BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
+import { type BudgetRates, RateBudget } from '../kit/budget.ts'
+import { Calls } from '../kit/calls.ts'
+import { confirming } from '../kit/confirm.ts'
+import type { BrokerDeps } from '../kit/deps.ts'
+import { HttpClient, type HttpLimits } from '../kit/http.ts'
+import { oauthToken } from '../kit/oauth.ts'
+import { READ_RETRIES } from '../kit/retry.ts'
+import { SOCKET_LIMITS, type SocketOptions } from '../kit/socket.ts'
+import { TokenSource } from '../kit/tokens.ts'
+import { Words } from '../kit/words.ts'
+import { brokerWords, isTokenRefused } from './answers.ts'
+import { TradestationBroker } from './broker.ts'
+import { TRADESTATION_CAPABILITIES } from './capabilities.ts'
+import { limitsOf, Quotas, type Resource, resetMs } from './limits.ts'
+import { tradestationLogin } from './login.ts'
+import { TradestationMarket } from './market/source.ts'
+import { COMPARE_MS } from './orders-stream.ts'
+import { accountsRequest } from './requests.ts'
+import type { TradestationSettings } from './settings.ts'
+import { HEARTBEAT_MS } from './stream.ts'
+
+export type { TradestationSettings } from './settings.ts'
+
+/** Against storms of connections to a host in trouble, over all logins. Each login has two account streams, and one for each topic. */
+const RECONNECT_RATES: BudgetRates = { perSecond: 20, burst: 20, keptForOrders: 0, waitingMax: 20_000, waitMsMax: 3_600_000 }
+/** What we open because somebody listens says nothing of trouble. */
+const CONNECT_RATES: BudgetRates = { ...RECONNECT_RATES, perSecond: 100, burst: 100 }
+/** A page of five days of minutes is some megabytes long. */
+const HTTP: Partial<HttpLimits> = { connections: 128, requestsMax: 4_000, bodyMax: 8 * 1024 * 1024 }
+
+export function tradestation(settings: TradestationSettings, deps: BrokerDeps): BrokerDefinition & AsyncDisposable {
+  const { clock, fraction, log, meter } = deps
+  const { apiUrl, plain, environment, heartbeatMs = HEARTBEAT_MS, compareMs = COMPARE_MS } = settings
+  const http = new HttpClient({ origin: apiUrl, plain, limits: HTTP })
+  const signIn = new HttpClient({ origin: settings.tokenUrl, plain })
+  const login = tradestationLogin(settings, signIn, clock)
+  const words = new Words({ broker: TRADESTATION_CAPABILITIES.id, log, meter })
+  const connects = { first: new RateBudget(CONNECT_RATES, clock), again: new RateBudget(RECONNECT_RATES, clock) }
+  const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
+  const base = new URL(apiUrl).pathname
+  const asking = {
+    http,
+    base,
+    authorize: (token: string) => ['authorization', `Bearer ${token}`],
+    unauthorized: isTokenRefused
+  }
+  const calling = { ...asking, retries: READ_RETRIES, deps: { clock, fraction }, words: brokerWords, limits: limitsOf, pauseAsked: resetMs }
+
+  function open(holder: CredentialsHolder): TradestationBroker {
+    const quotas = new Quotas(clock)
+    // A 401 may be about a scope that the login does not have, which says nothing about the token.
+    const confirm = confirming({ ...asking, request: accountsRequest(), budgets: [quotas.of('accounts')] })
+    const tokens = new TokenSource({ holder, clock, log, tokenOf: oauthToken, refresh: login.refresh, confirm })
+    const made = new Map<Resource, Calls>()
+    function callsOf(resource: Resource): Calls {
+      const known = made.get(resource)
+      if (known !== undefined) return known
+      const calls = new Calls({ ...calling, tokens, budgets: [quotas.of(resource)] })
+      made.set(resource, calls)
+      return calls
+    }
+    const market = new TradestationMarket({
+      apiUrl,
+      callsOf,
+      opensOf: resource => quotas.of(resource),
+      tokens,
+      line: socket,
+      clock,
+      heartbeatMs
+    })
+    return new TradestationBroker({ apiUrl, callsOf, tokens, quotas, socket, market, clock, log, words, heartbeatMs, compareMs })
+  }
+
+  return {
+    capabilities: TRADESTATION_CAPABILITIES,
+    environment,
+    login,
+    open,
+    async [Symbol.asyncDispose]() {
+      connects.first[Symbol.dispose]()
+      connects.again[Symbol.dispose]()
+      await Promise.all([http[Symbol.asyncDispose](), signIn[Symbol.asyncDispose]()])
+    }
+  }
+}

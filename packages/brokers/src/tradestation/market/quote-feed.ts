@@ -1,0 +1,262 @@
+/**
+ * Quotes and the trades derived from them, of many symbols over few streams. What a stream has cannot be changed, so new symbols get a stream of
+ * their own; when these have become many, some are put together in one that takes over symbol by symbol before the others are closed.
+ */
+
+import type { GapCause } from '@trunkline/core/ports/broker'
+import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import type { RateBudget } from '../../kit/budget.ts'
+import { text, type Wire } from '../../kit/parse.ts'
+import { brokerSymbol } from '../symbols.ts'
+import { MarketLine, type MarketLineOptions } from './market-line.ts'
+import { QuotedSymbol } from './quote.ts'
+import { Subscription } from './subscription.ts'
+
+/** Symbols that one stream may have. */
+const SYMBOLS_MAX = 100
+/** Streams that are not full; one more, and all that fit go together. */
+const STREAMS_MAX = 4
+
+export type QuoteTopic = Extract<Topic, { readonly channel: 'quotes' | 'trades' }>
+
+export interface QuoteFeedOptions extends MarketLineOptions {
+  readonly opens: RateBudget
+  /** Runs something at the end of this turn. */
+  readonly schedule: (work: () => void) => void
+}
+
+/** A symbol that somebody wants. */
+interface Wanted {
+  /** In the broker's spelling. */
+  readonly symbol: string
+  readonly state: QuotedSymbol
+  readonly subscriptions: Map<QuoteTopic['channel'], Subscription>
+  /** The stream that tells of it; null until one does. */
+  stream: Stream | null
+  /** The newest that was asked for it. */
+  asked: Stream | null
+}
+
+/** One stream. Its symbols are those it was opened with. */
+interface Stream {
+  readonly symbols: ReadonlySet<string>
+  line: MarketLine | null
+}
+
+export class QuoteFeed implements AsyncDisposable {
+  readonly #options: QuoteFeedOptions
+  readonly #wanted = new Map<string, Wanted>()
+  readonly #streams = new Set<Stream>()
+  /** Streams that were given up and whose sockets are not gone yet. */
+  readonly #closing = new Set<Promise<void>>()
+  #isScheduled = false
+  #isClosed = false
+
+  constructor(options: QuoteFeedOptions) {
+    this.#options = options
+  }
+
+  stream(topic: QuoteTopic, sink: TopicSink): TopicLease {
+    const subscription = new Subscription(topic, sink)
+    const symbol = symbolOf(topic)
+    if (symbol === null) {
+      this.#options.schedule(() => subscription.refused(`the broker has no ${topic.channel} of ${topic.symbol}`))
+      return { renew: () => undefined, [Symbol.dispose]: () => subscription.end() }
+    }
+    const wanted = this.#wanted.get(symbol) ?? { symbol, state: new QuotedSymbol(), subscriptions: new Map(), stream: null, asked: null }
+    this.#wanted.set(symbol, wanted)
+    wanted.subscriptions.set(topic.channel, subscription)
+    this.#later()
+    const isMine = () => wanted.subscriptions.get(topic.channel) === subscription
+    return {
+      renew: () => {
+        if (isMine()) this.#renew(wanted)
+      },
+      [Symbol.dispose]: () => {
+        subscription.end()
+        if (isMine()) wanted.subscriptions.delete(topic.channel)
+        if (wanted.subscriptions.size === 0 && this.#wanted.get(symbol) === wanted) this.#wanted.delete(symbol)
+        this.#later()
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
+    for (const { subscriptions } of this.#wanted.values()) for (const subscription of subscriptions.values()) subscription.end()
+    this.#wanted.clear()
+    for (const stream of this.#streams) this.#close(stream)
+    await Promise.all(this.#closing)
+  }
+
+  /** The symbol gets a stream of its own, and the others stay where they are. */
+  #renew(wanted: Wanted): void {
+    for (const subscription of wanted.subscriptions.values())
+      subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
+    wanted.state.forget()
+    wanted.stream = null
+    wanted.asked = null
+    this.#later()
+  }
+
+  #later(): void {
+    if (this.#isScheduled || this.#isClosed) return
+    this.#isScheduled = true
+    this.#options.schedule(() => {
+      this.#isScheduled = false
+      if (!this.#isClosed) this.#settle()
+    })
+  }
+
+  /** What has changed in this turn, in one go. */
+  #settle(): void {
+    for (const stream of this.#streams) if (!this.#isNeeded(stream)) this.#close(stream)
+    const unasked: Wanted[] = []
+    for (const wanted of this.#wanted.values()) {
+      if (wanted.asked === null) unasked.push(wanted)
+      else if (wanted.stream !== null) this.#begin(wanted)
+    }
+    this.#ask(unasked)
+    this.#join()
+  }
+
+  #ask(all: readonly Wanted[]): void {
+    for (let from = 0; from < all.length; from += SYMBOLS_MAX) this.#open(all.slice(from, from + SYMBOLS_MAX))
+  }
+
+  /** Puts streams together that are not full, the smallest first. */
+  #join(): void {
+    const partly = [...this.#streams].map(stream => this.#membersOf(stream)).filter(({ length }) => length < SYMBOLS_MAX)
+    if (partly.length <= STREAMS_MAX) return
+    const joined: Wanted[] = []
+    for (const members of partly.toSorted((a, b) => a.length - b.length)) {
+      if (joined.length + members.length > SYMBOLS_MAX) break
+      joined.push(...members)
+    }
+    this.#open(joined)
+  }
+
+  #open(members: readonly Wanted[]): void {
+    const symbols = new Set(members.map(({ symbol }) => symbol))
+    const stream: Stream = { symbols, line: null }
+    this.#streams.add(stream)
+    for (const wanted of members) wanted.asked = stream
+    const path = `/marketdata/stream/quotes/${[...symbols].map(encodeURIComponent).join(',')}`
+    stream.line = new MarketLine(
+      path,
+      {
+        record: wire => this.#record(stream, wire),
+        failed: (symbol, message) => this.#failed(stream, symbol, message),
+        heartbeat: () => this.#heard(stream),
+        lost: (cause, reason) => this.#lost(stream, cause, reason),
+        refused: message => this.#refused(stream, message)
+      },
+      this.#options.opens,
+      this.#options
+    )
+  }
+
+  #record(stream: Stream, wire: Wire): void {
+    const wanted = this.#wanted.get(text(wire, 'Symbol', 64).toUpperCase())
+    // Let go of, or another stream has it by now.
+    if (wanted === undefined || (wanted.asked !== stream && wanted.stream !== stream)) return
+    if (wanted.asked === stream && wanted.stream !== stream) this.#takeOver(wanted, stream)
+    else if (wanted.stream !== stream) return
+    const { present } = this.#options
+    const { quote, trade } = wanted.state.hear(wire, present.nowMs())
+    this.#begin(wanted, quote !== null)
+    if (quote !== null) liveOf(wanted, 'quotes')?.sink.quote(quote)
+    if (trade !== null) liveOf(wanted, 'trades')?.sink.trade(trade)
+  }
+
+  #failed(stream: Stream, symbol: string, message: string): void {
+    const wanted = this.#wanted.get(symbol.toUpperCase())
+    if (wanted !== undefined && (wanted.asked === stream || wanted.stream === stream)) this.#refuse(wanted, message)
+  }
+
+  /** The first line of a symbol on another stream goes on where the one before left off. */
+  #takeOver(wanted: Wanted, stream: Stream): void {
+    const before = wanted.stream
+    wanted.stream = stream
+    if (before !== null) this.#later()
+  }
+
+  /** What is new to a symbol that is streamed already begins with the present quote; `isTold` when that comes next anyway. */
+  #begin({ subscriptions, state }: Wanted, isTold = false): void {
+    for (const subscription of subscriptions.values()) {
+      if (subscription.isLive) continue
+      subscription.live()
+      if (subscription.topic.channel === 'quotes' && state.quote !== null && !isTold) subscription.sink.quote(state.quote)
+    }
+  }
+
+  /** A symbol of which the broker had nothing to tell by its first heartbeat is streamed all the same. */
+  #heard(stream: Stream): void {
+    for (const wanted of this.#membersOf(stream)) {
+      if (wanted.stream !== null) continue
+      wanted.stream = stream
+      this.#begin(wanted)
+    }
+  }
+
+  #lost(stream: Stream, cause: GapCause, reason: string): void {
+    for (const wanted of this.#wanted.values()) {
+      if (wanted.stream !== stream && (wanted.stream !== null || wanted.asked !== stream)) continue
+      wanted.state.forget()
+      wanted.stream = null
+      for (const subscription of wanted.subscriptions.values()) subscription.lost(cause, reason)
+    }
+  }
+
+  /** The whole stream: of a single symbol it is about that one; of several each is asked for alone, to find out which. */
+  #refused(stream: Stream, message: string): void {
+    const members = this.#membersOf(stream)
+    this.#close(stream)
+    const [only, ...others] = members
+    if (only !== undefined && others.length === 0) this.#refuse(only, message)
+    else for (const wanted of members) this.#open([wanted])
+  }
+
+  #refuse(wanted: Wanted, message: string): void {
+    this.#wanted.delete(wanted.symbol)
+    for (const subscription of wanted.subscriptions.values()) subscription.refused(message)
+    this.#later()
+  }
+
+  #membersOf(stream: Stream): readonly Wanted[] {
+    return [...stream.symbols].flatMap(symbol => {
+      const wanted = this.#wanted.get(symbol)
+      return wanted?.asked === stream ? [wanted] : []
+    })
+  }
+
+  #isNeeded(stream: Stream): boolean {
+    for (const symbol of stream.symbols) {
+      const wanted = this.#wanted.get(symbol)
+      if (wanted?.asked === stream || wanted?.stream === stream) return true
+    }
+    return false
+  }
+
+  #close(stream: Stream): void {
+    this.#streams.delete(stream)
+    const { line } = stream
+    if (line === null) return
+    const closing: Promise<void> = line[Symbol.asyncDispose]().finally(() => this.#closing.delete(closing))
+    this.#closing.add(closing)
+  }
+}
+
+function liveOf({ subscriptions }: Wanted, channel: QuoteTopic['channel']): Subscription | undefined {
+  const subscription = subscriptions.get(channel)
+  return subscription?.isLive === true ? subscription : undefined
+}
+
+/** Null for a symbol that the broker cannot have. */
+function symbolOf({ symbol }: QuoteTopic): string | null {
+  try {
+    return brokerSymbol(symbol).toUpperCase()
+  } catch {
+    return null
+  }
+}

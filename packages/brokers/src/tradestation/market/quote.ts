@@ -1,0 +1,135 @@
+/**
+ * One symbol of the quote stream: its first line is complete, later ones have what changed. The broker tells no trades: they are what the last
+ * price, its time and the day's volume let one see, and several between two lines are seen as one of their sum.
+ */
+
+import { compare, type Decimal, isPositive, isZero } from '@trunkline/core/domain/decimal'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { type Nanos, nanosOfMs, parseNanos, type Quote, type Trade } from '@trunkline/core/domain/market/records'
+import { field, type Wire } from '../../kit/parse.ts'
+import { isPlainText } from '../../kit/scan.ts'
+import { difference } from '../../kit/small-sums.ts'
+import { amount } from '../answers.ts'
+
+const VENUE_MAX = 16
+
+/** What a line told. */
+export interface Told {
+  readonly quote: Quote | null
+  readonly trade: Trade | null
+}
+
+interface Traded {
+  readonly price: Decimal | null
+  readonly size: Decimal | null
+  readonly volume: Decimal | null
+  readonly at: Nanos | null
+}
+
+interface Offered {
+  readonly bid: Decimal | null
+  readonly bidSize: Decimal | null
+  readonly ask: Decimal | null
+  readonly askSize: Decimal | null
+}
+
+const OFFERED_KEYS = ['Bid', 'BidSize', 'Ask', 'AskSize'] as const
+
+export class QuotedSymbol {
+  #offered: Offered = { bid: null, bidSize: null, ask: null, askSize: null }
+  #traded: Traded = { price: null, size: null, volume: null, at: null }
+  #venue = ''
+  #quote: Quote | null = null
+  #isComplete = false
+
+  /** The quote as it stands; null before the first line. */
+  get quote(): Quote | null {
+    return this.#quote
+  }
+
+  /** What was told before says nothing about what is told next: the next line is a first one. */
+  forget(): void {
+    this.#isComplete = false
+    this.#quote = null
+  }
+
+  /** `atMs` is the market's present: quotes have no time of their own. @throws Malformed */
+  hear(wire: Wire, atMs: number): Told {
+    const isFirst = !this.#isComplete
+    this.#isComplete = true
+    return { quote: this.#heardQuote(wire, atMs, isFirst), trade: this.#heardTrade(wire, isFirst) }
+  }
+
+  #heardQuote(wire: Wire, atMs: number, isFirst: boolean): Quote | null {
+    if (!isFirst && !OFFERED_KEYS.some(key => field(wire, key) !== undefined)) return null
+    const before = this.#offered
+    const kept = <K extends keyof Offered>(name: K, key: (typeof OFFERED_KEYS)[number]): Decimal | null =>
+      isFirst || field(wire, key) !== undefined ? amount(wire, key) : before[name]
+    const now: Offered = {
+      bid: kept('bid', 'Bid'),
+      bidSize: kept('bidSize', 'BidSize'),
+      ask: kept('ask', 'Ask'),
+      askSize: kept('askSize', 'AskSize')
+    }
+    this.#offered = now
+    const isSame = now.bid === before.bid && now.bidSize === before.bidSize && now.ask === before.ask && now.askSize === before.askSize
+    if (isSame && !isFirst) return null
+    const [bidPrice, bidSize] = side(now.bid, now.bidSize)
+    const [askPrice, askSize] = side(now.ask, now.askSize)
+    this.#quote = { bidPrice, bidSize, askPrice, askSize, at: nanosOfMs(Math.floor(atMs)) }
+    return this.#quote
+  }
+
+  #heardTrade(wire: Wire, isFirst: boolean): Trade | null {
+    const before = this.#traded
+    const now: Traded = {
+      price: field(wire, 'Last') === undefined ? before.price : amount(wire, 'Last'),
+      size: field(wire, 'LastSize') === undefined ? before.size : amount(wire, 'LastSize'),
+      volume: field(wire, 'Volume') === undefined ? before.volume : amount(wire, 'Volume'),
+      at: field(wire, 'TradeTime') === undefined ? before.at : nanosOrNull(wire)
+    }
+    if (!isFirst && isOlder(now, before)) return null
+    const venue = field(wire, 'LastVenue')
+    if (typeof venue === 'string') this.#venue = isPlainText(venue, VENUE_MAX) ? venue : ''
+    this.#traded = now
+    if (isFirst || now.price === null || now.at === null) return null
+    const size = sizeOf(now, before)
+    return size === null ? null : { price: now.price, size, venue: this.#venue, at: now.at, effect: 'all' }
+  }
+}
+
+/** What was traded since: of one trade its size, of several their sum. Null when nothing was. */
+function sizeOf(now: Traded, before: Traded): Decimal | null {
+  const traded = now.volume !== null && before.volume !== null ? difference(now.volume, before.volume) : null
+  if (traded !== null && isPositive(traded)) return traded
+  // The volume begins anew with each day, and some symbols have none.
+  const isNew = now.at !== before.at && (traded === null || !isZero(traded))
+  return isNew && now.size !== null && isPositive(now.size) ? now.size : null
+}
+
+/** A line that came after a later one. */
+function isOlder(now: Traded, before: Traded): boolean {
+  if (now.at === null || before.at === null) return false
+  if (now.at !== before.at) return now.at.length === before.at.length ? now.at < before.at : now.at.length < before.at.length
+  return now.volume !== null && before.volume !== null && compare(now.volume, before.volume) < 0
+}
+
+/** A side without a quote is told as zero. */
+function side(price: Decimal | null, size: Decimal | null): readonly [Decimal | null, Decimal | null] {
+  return price === null || isZero(price) ? [null, null] : [price, size]
+}
+
+const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/
+
+function nanosOrNull(wire: Wire): Nanos | null {
+  const value = field(wire, 'TradeTime')
+  return value === null || value === '' ? null : nanosOf(value, 'TradeTime')
+}
+
+/** A time in UTC as nanoseconds, to the last digit that was written. @throws Malformed */
+export function nanosOf(value: unknown, what: string): Nanos {
+  const [, seconds = '', fraction = ''] = typeof value === 'string' ? (TIME.exec(value) ?? []) : []
+  const ms = seconds === '' ? Number.NaN : Date.parse(`${seconds}Z`)
+  if (Number.isNaN(ms) || ms < 0) throw new Malformed(what, 'a time in UTC', value)
+  return parseNanos(`${ms / 1_000}${fraction.padEnd(9, '0')}`.replace(/^0+(?=\d)/, ''), what)
+}

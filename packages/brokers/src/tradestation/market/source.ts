@@ -1,0 +1,216 @@
+/** TradeStation's market data of one login: its streams, and what is read beside them. */
+
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Bar } from '@trunkline/core/domain/market/records'
+import { parseSymbol } from '@trunkline/core/domain/symbol'
+import type { Day } from '@trunkline/core/domain/timestamp'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import type { RateBudget } from '../../kit/budget.ts'
+import { type Calls, isSuccess } from '../../kit/calls.ts'
+import { brokerNowMs, type HttpReply } from '../../kit/http.ts'
+import type { LineOptions } from '../../kit/kept-line.ts'
+import type { TokenSource } from '../../kit/tokens.ts'
+import { errorOf, errorsOf, isPassing, readAnswer, records } from '../answers.ts'
+import type { Resource } from '../limits.ts'
+import { get } from '../requests.ts'
+import { brokerSymbol } from '../symbols.ts'
+import { barReader } from './bar-reader.ts'
+import { barsPath, barsRequest, INTERVALS, parseBars, stretches, TIME_MAX } from './bars.ts'
+import { chainPath, expirationsPath, parseEntry, parseExpirations } from './chain.ts'
+import { depthPath, parseDepth } from './depth.ts'
+import { InstrumentMemory, parseInstrument } from './instruments.ts'
+import { Present } from './present.ts'
+import { QuoteFeed } from './quote-feed.ts'
+import { Subscription } from './subscription.ts'
+import { TopicFeed, type TopicStream } from './topic-feed.ts'
+
+/** Requests that one window of bars may take: more minutes than a year has. */
+const REQUESTS_MAX = 100
+/** Books, and chains, that one login may stream at once. */
+const OPEN_MAX = 10
+
+export interface MarketOptions {
+  readonly apiUrl: string
+  readonly callsOf: (resource: Resource) => Calls
+  readonly opensOf: (resource: Resource) => RateBudget
+  readonly tokens: TokenSource
+  readonly line: LineOptions
+  readonly clock: Clock
+  readonly heartbeatMs: number
+  /** Runs something at the end of this turn; `setImmediate` unless a test says otherwise. */
+  readonly schedule?: (work: () => void) => void
+}
+
+export class TradestationMarket implements MarketSource, AsyncDisposable {
+  readonly #options: MarketOptions
+  readonly #present: Present
+  readonly #instruments: InstrumentMemory
+  readonly #quotes: QuoteFeed
+  readonly #topics: TopicFeed
+  readonly #schedule: (work: () => void) => void
+
+  constructor(options: MarketOptions) {
+    this.#options = options
+    this.#schedule = options.schedule ?? setImmediate
+    this.#present = new Present(options.clock)
+    this.#instruments = new InstrumentMemory(options.clock)
+    const shared = { ...options, schedule: this.#schedule, present: this.#present }
+    this.#quotes = new QuoteFeed({ ...shared, opens: options.opensOf('quote_streams') })
+    this.#topics = new TopicFeed(shared)
+  }
+
+  presentMs(): number {
+    return this.#present.nowMs()
+  }
+
+  async instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
+    const known = this.#instruments.get(symbol)
+    if (known !== undefined) return known
+    const broker = spelling(symbol)
+    const request = broker === null ? null : get(`/marketdata/symbols/${encodeURIComponent(broker)}`)
+    const found =
+      request === null
+        ? null
+        : await this.#options.callsOf('symbols').read(request, reply => this.#instrument(reply, symbol), signal, { also: [400, 404] })
+    this.#instruments.put(symbol, found)
+    return found
+  }
+
+  async *bars(request: BarsRequest, signal: AbortSignal): AsyncGenerator<readonly Bar[], void, undefined> {
+    const { symbol, interval, fromMs, toMs } = request
+    if (!(fromMs >= 0 && fromMs <= toMs && toMs <= TIME_MAX))
+      throw new BrokerFault(
+        'refused',
+        `bars are asked for from one time to a later one between 1970 and 9999, not from ${fromMs} to ${toMs}`
+      )
+    if (!Object.hasOwn(INTERVALS, interval)) throw new BrokerFault('refused', `the broker has no bars of ${interval}`)
+    const instrument = await this.instrument(symbol, signal)
+    if (instrument === null) throw new BrokerFault('refused', `the broker does not know ${symbol}`)
+    // Nothing has traded in what is to come; a day more, because the broker's clock may be ahead of what is believed of it.
+    const end = Math.min(toMs, this.#present.nowMs() + DAY_MS)
+    const parts = stretches({ ...request, toMs: end })
+    if (parts.length > REQUESTS_MAX)
+      throw new BrokerFault('refused', `the bars take more than ${REQUESTS_MAX} requests; ask for a shorter time`)
+    for (const part of parts) {
+      const bars = await this.#options
+        .callsOf('bars')
+        .read(
+          barsRequest(brokerSymbol(symbol, instrument.instrument), interval, instrument.instrument, part),
+          reply => this.#bars(reply, () => parseBars(reply.body, interval, instrument.calendar, part)),
+          signal,
+          { also: [404] }
+        )
+      if (bars.length > 0) yield bars
+    }
+  }
+
+  async expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]> {
+    const broker = spelling(underlying)
+    if (broker === null) return []
+    const read = (reply: HttpReply) => {
+      this.#tellTime(reply)
+      if (isSuccess(reply.status)) return isRefusal(reply) ? [] : parseExpirations(reply.body)
+      return unknownSymbol(reply) ? [] : this.#refuse(reply)
+    }
+    return await this.#options.callsOf('options').read(get(expirationsPath(broker)), read, signal, { also: [400, 404] })
+  }
+
+  stream(topic: Topic, sink: TopicSink): TopicLease {
+    if (topic.channel === 'quotes' || topic.channel === 'trades') return this.#quotes.stream(topic, sink)
+    const broker = spelling(topic.symbol)
+    const how = broker === null ? null : this.#howOf(topic, broker)
+    if (how !== null) return this.#topics.stream(topic, sink, how)
+    const subscription = new Subscription(topic, sink)
+    this.#schedule(() => subscription.refused(`the broker has no ${topic.channel} of ${topic.symbol}`))
+    return { renew: () => undefined, [Symbol.dispose]: () => subscription.end() }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#quotes[Symbol.asyncDispose](), this.#topics[Symbol.asyncDispose]()])
+  }
+
+  #howOf(topic: Exclude<Topic, { channel: 'quotes' | 'trades' }>, broker: string): TopicStream | null {
+    switch (topic.channel) {
+      case 'depth':
+        return {
+          path: depthPath(broker),
+          kind: 'depth',
+          openMax: OPEN_MAX,
+          opens: this.#options.opensOf('depth_streams'),
+          reader: sink => wire => sink.depth(parseDepth(wire))
+        }
+      case 'options_chain':
+        return {
+          path: chainPath(broker, topic.expiration),
+          kind: 'options_chain',
+          openMax: OPEN_MAX,
+          opens: this.#options.opensOf('options'),
+          reader: sink => wire => {
+            const entry = parseEntry(wire, topic.expiration)
+            if (entry !== null) sink.chain(entry)
+          }
+        }
+      case 'bars': {
+        if (topic.interval !== '1m') return null
+        return {
+          path: barsPath(broker, parseSymbol(topic.symbol).instrument),
+          kind: 'bars',
+          openMax: null,
+          opens: this.#options.opensOf('bar_streams'),
+          reader: sink => barReader(sink, this.#present)
+        }
+      }
+    }
+  }
+
+  #instrument(reply: HttpReply, symbol: string): MarketInstrument | null {
+    this.#tellTime(reply)
+    if (!isSuccess(reply.status)) return unknownSymbol(reply) ? null : this.#refuse(reply)
+    const answer = readAnswer(reply.body)
+    const [found] = records(answer, 'Symbols')
+    if (found !== undefined) return parseInstrument(found, symbol)
+    const [error] = errorsOf(answer)
+    if (error === undefined) throw new Malformed('Symbols', 'the symbol asked for, or an error', answer)
+    if (isPassing(error)) throw new BrokerFault('unreachable', `the broker could not look the symbol up: ${error.message}`)
+    return null
+  }
+
+  /** Refusals come with a success too. @throws BrokerFault */
+  #bars(reply: HttpReply, parse: () => readonly Bar[]): readonly Bar[] {
+    this.#tellTime(reply)
+    return !isSuccess(reply.status) || isRefusal(reply) ? this.#refuse(reply) : parse()
+  }
+
+  #refuse(reply: HttpReply): never {
+    const error = errorOf(readAnswer(reply.body))
+    throw new BrokerFault(isPassing(error) ? 'unreachable' : 'refused', `the broker refused: ${error.message}`)
+  }
+
+  #tellTime(reply: HttpReply): void {
+    const nowMs = brokerNowMs(reply)
+    if (nowMs !== null) this.#present.tell(nowMs)
+  }
+}
+
+const DAY_MS = 86_400_000
+
+/** The broker's spelling; null for a symbol that it cannot have. */
+function spelling(symbol: string): string | null {
+  try {
+    return brokerSymbol(symbol)
+  } catch {
+    return null
+  }
+}
+
+function isRefusal({ body }: HttpReply): boolean {
+  return typeof readAnswer(body).Error === 'string'
+}
+
+/** Whether an answer that is no success says that there is no such symbol. @throws Malformed */
+function unknownSymbol({ body }: HttpReply): boolean {
+  const { word, message } = errorOf(readAnswer(body))
+  return word === 'NotFound' || /symbol/i.test(message)
+}

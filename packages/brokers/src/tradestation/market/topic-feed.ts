@@ -1,0 +1,113 @@
+/** Bars, books and chains: one stream for each topic, as many at once as the broker allows. */
+
+import type { GapCause } from '@trunkline/core/ports/broker'
+import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import type { RateBudget } from '../../kit/budget.ts'
+import type { Wire } from '../../kit/parse.ts'
+import { MarketLine, type MarketLineOptions } from './market-line.ts'
+import { Subscription } from './subscription.ts'
+
+/** How a topic is streamed. */
+export interface TopicStream {
+  readonly path: string
+  /** Streams of the kind that may be open at once; null where the broker names no bound. */
+  readonly openMax: number | null
+  /** Equal for topics that share the bound. */
+  readonly kind: string
+  readonly opens: RateBudget
+  /** A reader of the lines of one connection. Its reader hands to the sink what a line tells. @throws Malformed */
+  reader(sink: TopicSink): (wire: Wire) => void
+}
+
+export interface TopicFeedOptions extends MarketLineOptions {
+  readonly schedule: (work: () => void) => void
+}
+
+interface Followed {
+  readonly subscription: Subscription
+  readonly how: TopicStream
+  line: MarketLine | null
+}
+
+export class TopicFeed implements AsyncDisposable {
+  readonly #options: TopicFeedOptions
+  readonly #followed = new Set<Followed>()
+  readonly #closing = new Set<Promise<void>>()
+  #isClosed = false
+
+  constructor(options: TopicFeedOptions) {
+    this.#options = options
+  }
+
+  stream(topic: Topic, sink: TopicSink, how: TopicStream): TopicLease {
+    const followed: Followed = { subscription: new Subscription(topic, sink), how, line: null }
+    this.#followed.add(followed)
+    this.#options.schedule(() => this.#begin(followed))
+    return {
+      renew: () => {
+        if (!this.#followed.has(followed)) return
+        followed.subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
+        this.#close(followed)
+        this.#begin(followed)
+      },
+      [Symbol.dispose]: () => this.#end(followed)
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
+    for (const followed of this.#followed) this.#end(followed)
+    await Promise.all(this.#closing)
+  }
+
+  #begin(followed: Followed): void {
+    const { subscription, how } = followed
+    if (this.#isClosed || !this.#followed.has(followed) || followed.line !== null) return
+    const open = [...this.#followed].filter(({ line, how: { kind } }) => line !== null && kind === how.kind).length
+    if (how.openMax !== null && open >= how.openMax) {
+      this.#refused(
+        followed,
+        `TradeStation streams at most ${how.openMax} ${subscription.topic.channel} at once; let another one go first.`
+      )
+      return
+    }
+    let read = how.reader(subscription.sink)
+    followed.line = new MarketLine(
+      how.path,
+      {
+        record: wire => {
+          subscription.live()
+          read(wire)
+        },
+        heartbeat: () => subscription.live(),
+        lost: (cause: GapCause, reason: string) => {
+          read = how.reader(subscription.sink)
+          subscription.lost(cause, reason)
+        },
+        refused: message => this.#refused(followed, message)
+      },
+      how.opens,
+      this.#options
+    )
+  }
+
+  #refused(followed: Followed, message: string): void {
+    this.#followed.delete(followed)
+    this.#close(followed)
+    followed.subscription.refused(message)
+  }
+
+  #end(followed: Followed): void {
+    followed.subscription.end()
+    this.#followed.delete(followed)
+    this.#close(followed)
+  }
+
+  #close(followed: Followed): void {
+    const { line } = followed
+    followed.line = null
+    if (line === null) return
+    const closing: Promise<void> = line[Symbol.asyncDispose]().finally(() => this.#closing.delete(closing))
+    this.#closing.add(closing)
+  }
+}

@@ -1,0 +1,84 @@
+/** What the order stream has told of each order, so that what it takes back, tells twice or leaves out is noticed. */
+
+import type { Decimal } from '@trunkline/core/domain/decimal'
+import { compare, ZERO } from '@trunkline/core/domain/decimal'
+import type { OrderReport } from '@trunkline/core/ports/broker'
+import type { ParsedOrder } from './parse-order.ts'
+
+/** Orders of a day; of more than that the oldest told is forgotten, and its next word is taken as its first. */
+const ORDERS_MAX = 20_000
+
+interface Known {
+  readonly words: string
+  readonly status: OrderReport['status']
+  readonly terms: string
+  readonly filled: Decimal
+  readonly isClosed: boolean
+  readonly atMs: number
+}
+
+export type Noted =
+  /** To be passed on; `releases` when an order that was cancelling or changing is back as it was. */
+  | { readonly kind: 'news'; readonly releases: boolean }
+  | { readonly kind: 'known' }
+  /** It says less than what was told before: lines were lost or changed places. */
+  | { readonly kind: 'backwards' }
+
+export class OrderMemory {
+  readonly #known = new Map<string, Known>()
+
+  /** `atMs` is on the monotonic clock. */
+  note(parsed: ParsedOrder, atMs: number): Noted {
+    const { brokerOrderId } = parsed.report
+    const before = this.#known.get(brokerOrderId)
+    const now = knownOf(parsed, atMs)
+    if (before !== undefined && isBackwards(before, now)) return { kind: 'backwards' }
+    this.#put(brokerOrderId, now)
+    if (before?.words === now.words) return { kind: 'known' }
+    return { kind: 'news', releases: before !== undefined && isReleased(before, now) }
+  }
+
+  /** Whether the stream has told this much of an order or more, or has told of it since `sinceMs`. */
+  hasTold(parsed: ParsedOrder, sinceMs: number): boolean {
+    const known = this.#known.get(parsed.report.brokerOrderId)
+    if (known === undefined) return false
+    return known.words === wordsOf(parsed) || known.atMs >= sinceMs || isBackwards(known, knownOf(parsed, sinceMs))
+  }
+
+  /** At the bound the one told longest ago goes. */
+  #put(id: string, known: Known): void {
+    this.#known.delete(id)
+    if (this.#known.size >= ORDERS_MAX)
+      for (const oldest of this.#known.keys()) {
+        this.#known.delete(oldest)
+        break
+      }
+    this.#known.set(id, known)
+  }
+}
+
+function knownOf(parsed: ParsedOrder, atMs: number): Known {
+  const { report, isClosed } = parsed
+  const { status, filledTotal } = report
+  return { words: wordsOf(parsed), status, terms: termsOf(report), filled: filledTotal?.quantity ?? ZERO, isClosed, atMs }
+}
+
+function wordsOf({ report, isClosed }: ParsedOrder): string {
+  const legs = report.legs?.map(({ fills }) => fills.map(({ fillId }) => fillId).join()).join(';') ?? ''
+  return `${report.brokerStatus} ${isClosed} ${report.filledTotal?.quantity} ${termsOf(report)} ${legs}`
+}
+
+function termsOf({ type, quantity, limitPrice, stopPrice }: OrderReport): string {
+  return `${type} ${quantity} ${limitPrice} ${stopPrice}`
+}
+
+/** What was closed stays closed, and what was filled stays filled. */
+function isBackwards(before: Known, now: Known): boolean {
+  return (before.isClosed && !now.isClosed) || compare(now.filled, before.filled) < 0
+}
+
+/** A cancel that came to nothing, or a change: then the terms are the old ones. */
+function isReleased(before: Known, now: Known): boolean {
+  if (now.status !== 'working' && now.status !== 'partially_filled') return false
+  return before.status === 'pending_cancel' || (before.status === 'pending_replace' && before.terms === now.terms)
+}

@@ -1,0 +1,183 @@
+/**
+ * How the broker's order stream is spoken: the orders of today first, then every change. It is known to lose single lines while it goes on
+ * beating, so that what it told is compared with the list of orders now and then.
+ */
+
+import { type AccountEvent, BrokerFault } from '@trunkline/core/ports/broker'
+import type { Log } from '@trunkline/core/ports/log'
+import type { Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
+import { readJson } from '../kit/json.ts'
+import { field, object, type Wire } from '../kit/parse.ts'
+import { Refetch } from '../kit/refetch.ts'
+import type { Words } from '../kit/words.ts'
+import type { AccountBook } from './account-book.ts'
+import { OrderMemory } from './order-memory.ts'
+import type { ParsedOrder } from './parse-order.ts'
+import { opened, type StreamDeps, told } from './stream.ts'
+
+/** From one comparison with the list to the next, unless the settings say otherwise. */
+export const COMPARE_MS = 15_000
+/** What the list has and the stream has not told may still be on its way. */
+const ON_ITS_WAY_MS = 2_000
+/** Balances of an account are read again after its orders moved, but not more often: a quota of 320 in 5 minutes is shared by all accounts. */
+const BALANCES_SPACING_MS = 5_000
+const ORDER_SPACING_MS = 500
+const NOTHING: readonly Heard<AccountEvent>[] = []
+
+export interface OrdersStreamOptions extends StreamDeps {
+  readonly log: Log
+  readonly words: Words
+  readonly book: AccountBook
+  readonly compareMs: number
+  /** @throws Malformed */
+  readonly parse: (wire: Wire) => ParsedOrder
+  /** Today's orders of several accounts, all pages. */
+  readonly list: (accounts: string, signal: AbortSignal) => Promise<readonly ParsedOrder[]>
+  /** One order as the list has it; null when it has none. */
+  readonly order: (account: string, orderId: string, signal: AbortSignal) => Promise<ParsedOrder | null>
+  /** All balances of an account as an event. */
+  readonly balances: (account: string, signal: AbortSignal) => Promise<AccountEvent>
+}
+
+export class OrdersStream implements SocketProtocol<AccountEvent> {
+  readonly #options: OrdersStreamOptions
+
+  constructor(options: OrdersStreamOptions) {
+    this.#options = options
+  }
+
+  async begin(signal: AbortSignal): Promise<Conversation<AccountEvent>> {
+    const accounts = await this.#options.book.streamed(signal)
+    const address = await opened(this.#options, `/brokerage/stream/accounts/${accounts}/orders`, signal)
+    const talk = new OrdersTalk(this.#options, accounts)
+    return { ...address, hear: frame => talk.hear(frame), tend: line => talk.tend(line), ended: () => talk.ended() }
+  }
+
+  stateOf(event: AccountEvent): string | null {
+    return event.type === 'balances' ? `balances ${event.brokerAccountId}` : null
+  }
+}
+
+class OrdersTalk {
+  readonly #options: OrdersStreamOptions
+  readonly #accounts: string
+  readonly #memory = new OrderMemory()
+  readonly #again: Refetch
+  readonly #balances: Refetch
+  #line: Line<AccountEvent> | null = null
+  #isLive = false
+
+  constructor(options: OrdersStreamOptions, accounts: string) {
+    this.#options = options
+    this.#accounts = accounts
+    const { clock } = options
+    this.#again = new Refetch({
+      clock,
+      spacingMs: ORDER_SPACING_MS,
+      read: (key, signal) => this.#readAgain(key, signal),
+      failed: () => this.#missed('an order that changed could not be read')
+    })
+    this.#balances = new Refetch({
+      clock,
+      spacingMs: BALANCES_SPACING_MS,
+      read: async (account, signal) => this.#line?.tell({ type: 'event', event: await options.balances(account, signal) }),
+      failed: () => this.#missed('balances that changed could not be read')
+    })
+  }
+
+  hear(frame: string): readonly Heard<AccountEvent>[] {
+    const wire = object(readJson(frame, { numbers: 'text' }), 'line')
+    const what = told(wire)
+    switch (what.type) {
+      case 'heartbeat':
+        return NOTHING
+      case 'end_snapshot':
+        if (this.#isLive) return NOTHING
+        this.#isLive = true
+        return [{ type: 'live', heartbeatMs: this.#options.heartbeatMs }]
+      case 'over':
+        if (what.error === 'Forbidden') this.#options.book.forbid(field(wire, 'AccountID'))
+        return [what.heard]
+      case 'record':
+        return this.#order(wire)
+    }
+  }
+
+  async tend(line: Line<AccountEvent>): Promise<number> {
+    const isFirst = this.#line === null
+    this.#line = line
+    if (!isFirst) await this.#compare(line.signal)
+    return this.#options.compareMs
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all([this.#again[Symbol.asyncDispose](), this.#balances[Symbol.asyncDispose]()])
+  }
+
+  #order(wire: Wire): readonly Heard<AccountEvent>[] {
+    const parsed = this.#parsed(wire)
+    // An order of a kind we have no words for must not hide the others. Before we are live nobody was told of it.
+    if (parsed === null) return this.#isLive ? [{ type: 'gap', cause: 'malformed', reason: 'an order was told in unknown words' }] : NOTHING
+    const { report, isDoubtful } = parsed
+    const { brokerAccountId: account } = report
+    if (!this.#options.book.isOurs(account)) {
+      this.#options.log.error('the broker streamed an order of an account that is not of this login; dropped', { account })
+      return NOTHING
+    }
+    const noted = this.#memory.note(parsed, this.#options.clock.monotonicMs())
+    // What was there before is read by whoever listens, once we are live.
+    if (!this.#isLive || noted.kind === 'known') return NOTHING
+    this.#balances.changed(account)
+    if (noted.kind === 'backwards') return [{ type: 'gap', cause: 'hole', reason: 'an order was told in an older state than before' }]
+    if (!isDoubtful) return [{ type: 'event', event: { type: 'order', report: noted.releases ? { ...report, releases: true } : report } }]
+    // An order that is off the book for a moment while it is replaced has not ended.
+    this.#again.changed(`${account} ${report.brokerOrderId}`)
+    return NOTHING
+  }
+
+  /** Null for words nobody knows, which are counted. @throws Malformed */
+  #parsed(wire: Wire): ParsedOrder | null {
+    try {
+      return this.#options.parse(wire)
+    } catch (error) {
+      if (this.#options.words.noted(error)) return null
+      throw error
+    }
+  }
+
+  async #readAgain(key: string, signal: AbortSignal): Promise<void> {
+    const [account = '', orderId = ''] = key.split(' ')
+    const parsed = await this.#options.order(account, orderId, signal)
+    if (parsed === null) return
+    this.#memory.note(parsed, this.#options.clock.monotonicMs())
+    this.#line?.tell({ type: 'event', event: { type: 'order', report: parsed.report } })
+  }
+
+  /** What the list has and the stream has not told, twice in a row, was lost. @throws BrokerFault only when the login is over. */
+  async #compare(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options
+    const untold = new Set((await this.#untold(signal)).map(({ report }) => report.brokerOrderId))
+    if (untold.size === 0) return
+    await clock.sleep(ON_ITS_WAY_MS, signal)
+    const lost = (await this.#untold(signal)).filter(({ report }) => untold.has(report.brokerOrderId))
+    if (lost.length === 0) return
+    for (const order of lost) this.#memory.note(order, clock.monotonicMs())
+    this.#missed(`the list of orders has ${lost.length} that the stream did not tell`)
+  }
+
+  async #untold(signal: AbortSignal): Promise<readonly ParsedOrder[]> {
+    const askedMs = this.#options.clock.monotonicMs()
+    try {
+      const orders = await this.#options.list(this.#accounts, signal)
+      return orders.filter(order => !this.#memory.hasTold(order, askedMs))
+    } catch (error) {
+      if (error instanceof BrokerFault && error.kind === 'credentials_rejected') throw error
+      // A list that cannot be had now says nothing about the stream.
+      return []
+    }
+  }
+
+  #missed(reason: string): void {
+    this.#line?.tell({ type: 'gap', cause: 'hole', reason })
+  }
+}

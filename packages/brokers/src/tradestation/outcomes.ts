@@ -1,0 +1,91 @@
+/** Which answers of the broker prove acceptance and which prove refusal. Everything else is unknown. Pure. */
+
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import type { NewOrder, OrderReport, Outcome } from '@trunkline/core/ports/broker'
+import type { HttpReply } from '../kit/http.ts'
+import { field, text, type Wire } from '../kit/parse.ts'
+import { type BrokerError, errorOf, errorsOf, readAnswer, records } from './answers.ts'
+import { TYPES, wordFor } from './words.ts'
+
+/** Statuses that mean "not done", each with the words it may carry. */
+const REFUSALS: { readonly [status: number]: readonly string[] } = {
+  // The broker refuses inside a success too, so the word decides and not the status.
+  200: ['FAILED'],
+  400: ['BadRequest', 'FAILED'],
+  401: ['Unauthorized'],
+  403: ['Forbidden', 'FAILED'],
+  404: ['NotFound', 'FAILED'],
+  429: ['TooManyRequests']
+}
+
+/** Nobody documents what the second use of a confirm id is answered with: whatever speaks of it may speak of the order that was taken. */
+const SPEAKS_OF_TWICE = /duplicate|confirm ?id/i
+/** A second cancel asks for what is happening already. */
+const IS_UNDER_WAY = /cancel\w* (?:request )?(?:is |has been )?(?:already|pending|in progress|under way)|already .*cancel/i
+const BOILERPLATE = /^Order failed\. Reason: */
+
+export function interpretSubmit(reply: HttpReply, sent: NewOrder, at: Timestamp): Outcome<OrderReport> {
+  const answer = readAnswer(reply.body)
+  const taken = field(answer, 'Orders') === undefined ? [] : records(answer, 'Orders')
+  // Some errors stand among the orders instead of beside them.
+  const failed = [...errorsOrSelf(answer), ...taken.filter(isError).map(errorOf)]
+  const [order] = taken
+  if (reply.status === 200 && taken.length === 1 && order !== undefined && failed.length === 0)
+    return { kind: 'accepted', value: sentReport(sent, text(order, 'OrderID', 64), order, at) }
+  if (taken.length > failed.length || failed.some(({ message }) => SPEAKS_OF_TWICE.test(message)))
+    return { kind: 'unknown', cause: new Error('the broker’s answer speaks of an order and of a failure') }
+  return refusal(reply.status, failed)
+}
+
+/** Of a cancel or a replacement: the broker says that it has sent it on, and no more. */
+export function interpretChange(reply: HttpReply, brokerOrderId: string, kind: 'cancel' | 'replace'): Outcome<null> {
+  const answer = readAnswer(reply.body)
+  const failed = errorsOrSelf(answer)
+  if (reply.status === 200 && failed.length === 0) {
+    const found = text(answer, 'OrderID', 64)
+    if (found.replaceAll('-', '') !== brokerOrderId.replaceAll('-', '')) throw new Malformed('OrderID', `our own, ${brokerOrderId}`, found)
+    return { kind: 'accepted', value: null }
+  }
+  const isUnderWay = kind === 'cancel' && failed.some(({ message }) => IS_UNDER_WAY.test(message))
+  return isUnderWay ? { kind: 'accepted', value: null } : refusal(reply.status, failed)
+}
+
+function refusal<T>(status: number, errors: readonly BrokerError[]): Outcome<T> {
+  const words = REFUSALS[status]
+  const [first] = errors
+  if (first === undefined || words === undefined || !errors.every(error => words.includes(error.word)))
+    return { kind: 'unknown', cause: new Error(`the broker answered ${status} ${first?.word ?? 'without an error of its own'}`) }
+  return { kind: 'refused', message: first.message.replace(BOILERPLATE, '') || first.message, brokerStatus: first.word }
+}
+
+/** Errors beside the records, or an answer that is an error itself. */
+function errorsOrSelf(answer: Wire): readonly BrokerError[] {
+  return isError(answer) ? [errorOf(answer)] : errorsOf(answer)
+}
+
+function isError(wire: Wire): boolean {
+  return typeof field(wire, 'Error') === 'string'
+}
+
+/** The broker gives an order's id and no more: the rest is what was sent. "Taken" means forwarded, and a rejection may follow. */
+function sentReport(sent: NewOrder, brokerOrderId: string, taken: Wire, at: Timestamp): OrderReport {
+  const words = field(taken, 'Message')
+  return {
+    ...sent,
+    brokerOrderId,
+    // It was sent, and is never told again.
+    brokerClOrdId: null,
+    status: 'pending',
+    brokerStatus: 'OPN',
+    brokerMessage: typeof words === 'string' && words !== '' ? words.slice(0, 500) : null,
+    brokerOrderType: wordFor(TYPES, sent.type) ?? null,
+    execDest: null,
+    fills: null,
+    filledTotal: null,
+    entryTime: at,
+    updatedAt: at,
+    replacesBrokerOrderId: null,
+    replacedByBrokerOrderId: null
+  }
+}

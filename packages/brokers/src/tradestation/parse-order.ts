@@ -1,0 +1,177 @@
+/** The broker's orders in the core's words, in lists and streams alike. Pure; throws Malformed and nothing else. */
+
+import { absolute, compare, type Decimal, decimalOf, dividedBy, isPositive, isZero, parseDecimal } from '@trunkline/core/domain/decimal'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Leg } from '@trunkline/core/domain/order'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import type { Instrument, Side } from '@trunkline/core/domain/vocabulary'
+import type { OrderReport } from '@trunkline/core/ports/broker'
+import { decimal, field, member, text, timestamp, timestampOrNull, type Wire, wordsOrNull } from '../kit/parse.ts'
+import { amount, records } from './answers.ts'
+import { CODES, type Progress, type Reading, readingOf } from './status.ts'
+import { ourSymbol } from './symbols.ts'
+import { ACTIONS, CLASSES, LIFETIMES, TYPES } from './words.ts'
+
+const LEGS_MAX = 4
+
+export interface ParsedOrder {
+  readonly report: OrderReport
+  /** The broker calls it closed, for good. */
+  readonly isClosed: boolean
+  /** To be read again before it is believed. */
+  readonly isDoubtful: boolean
+}
+
+/** One leg as it is told. An order of a single symbol is one leg. */
+interface ToldLeg {
+  readonly symbol: string
+  readonly instrument: Instrument
+  readonly side: Side
+  readonly ordered: Decimal
+  readonly executed: Decimal
+  readonly price: Decimal | null
+}
+
+/** `now` is when the answer came, for orders that do not say when they changed. */
+export function parseOrder(wire: Wire, now: Timestamp): ParsedOrder {
+  const brokerOrderId = text(wire, 'OrderID', 64)
+  const legs = records(wire, 'Legs').map(toldLeg)
+  const [first] = legs
+  if (first === undefined || legs.length > LEGS_MAX) throw new Malformed('Legs', `a list of 1 to ${LEGS_MAX}`, legs.length)
+  const entryTime = timestamp(wire, 'OpenedDateTime')
+  const closedAt = timestampOrNull(closedOf(wire), 'ClosedDateTime')
+  const reading = readingOf(member(wire, 'Status', CODES), progressOf(legs), closedAt !== null)
+  const subject = legs.length === 1 ? single(first, wire) : several(wire, legs, brokerOrderId, closedAt ?? now)
+  const report: OrderReport = {
+    brokerAccountId: text(wire, 'AccountID', 64),
+    brokerOrderId,
+    brokerClOrdId: null,
+    ...subject,
+    notional: null,
+    type: member(wire, 'OrderType', TYPES),
+    tif: member(wire, 'Duration', LIFETIMES),
+    stopPrice: price(wire, 'StopPrice'),
+    status: reading.status,
+    ...(reading.releases === true ? { releases: true } : {}),
+    brokerStatus: text(wire, 'Status', 32),
+    brokerMessage: wordsOrNull(wire, 'RejectReason') ?? refusedWords(wire, reading),
+    brokerOrderType: text(wire, 'OrderType', 64),
+    execDest: wordsOrNull(wire, 'Routing', 64),
+    fills: null,
+    entryTime,
+    updatedAt: closedAt ?? now,
+    replacesBrokerOrderId: null,
+    replacedByBrokerOrderId: null
+  }
+  return { report, isClosed: closedAt !== null, isDoubtful: reading.isDoubtful === true }
+}
+
+/** An empty text is no time. */
+function closedOf(wire: Wire): Wire {
+  return field(wire, 'ClosedDateTime') === '' ? {} : wire
+}
+
+/** A refused cancel or change has its reason in the description of the status, as far as it has one. */
+function refusedWords(wire: Wire, { releases }: Reading): string | null {
+  return releases === true ? wordsOrNull(wire, 'StatusDescription') : null
+}
+
+type Subject = Pick<OrderReport, 'symbol' | 'instrument' | 'side' | 'quantity' | 'limitPrice' | 'legs' | 'filledTotal'>
+
+function single({ symbol, instrument, side, ordered, executed, price: paid }: ToldLeg, wire: Wire): Subject {
+  return {
+    symbol,
+    instrument,
+    side,
+    quantity: ordered,
+    limitPrice: price(wire, 'LimitPrice'),
+    legs: null,
+    filledTotal: { quantity: executed, averagePrice: isZero(executed) ? null : (paid ?? price(wire, 'FilledPrice')) }
+  }
+}
+
+/**
+ * The broker knows quantities of legs only, so packages are what these have in common; and no direction, so what costs is bought and what
+ * brings in is sold.
+ */
+function several(wire: Wire, legs: readonly ToldLeg[], orderId: string, at: Timestamp): Subject {
+  const packages = legs.reduce((common, { ordered }) => commonDivisor(common, wholeOf(ordered)), 0n)
+  if (packages === 0n) throw new Malformed('QuantityOrdered', 'more than nothing', '0')
+  const net = field(wire, 'OrderType') === 'Limit' ? amount(wire, 'LimitPrice') : null
+  const isCredit = net?.startsWith('-') === true
+  const done = legs.reduce<bigint | null>((least, { executed, ordered }) => {
+    const whole = (wholeOf(executed) * packages) / wholeOf(ordered)
+    return least === null || whole < least ? whole : least
+  }, null)
+  const quantity = decimalOf(done ?? 0n)
+  const average = amount(wire, 'FilledPrice')
+  return {
+    symbol: null,
+    instrument: 'MLEG_OPT',
+    side: isCredit ? 'SELL' : 'BUY',
+    quantity: decimalOf(packages),
+    limitPrice: net === null ? null : absolute(net),
+    legs: legs.map(leg => reportedLeg(leg, packages, orderId, at)),
+    filledTotal: { quantity, averagePrice: isZero(quantity) || average === null ? null : isCredit ? absolute(average) : average }
+  }
+}
+
+/**
+ * A leg's total becomes one execution, and only once the leg is whole: a part that is told again as a part of more would be counted twice by
+ * whoever adds executions up.
+ */
+function reportedLeg({ symbol, side, ordered, executed, price: paid }: ToldLeg, packages: bigint, orderId: string, at: Timestamp): Leg {
+  const isWhole = paid !== null && compare(executed, ordered) >= 0
+  const fill = { fillId: `${orderId}:${symbol}:${executed}`, at, quantity: executed, price: paid ?? executed, execDest: null }
+  return { symbol, side, ratio: decimalOf(wholeOf(ordered) / packages), fills: isWhole ? [fill] : [] }
+}
+
+function toldLeg(wire: Wire): ToldLeg {
+  const instrument = member(wire, 'AssetType', CLASSES)
+  const ordered = decimal(wire, 'QuantityOrdered')
+  if (!isPositive(ordered)) throw new Malformed('QuantityOrdered', 'more than nothing', ordered)
+  const executed = amount(wire, 'ExecQuantity') ?? parseDecimal('0', 'nothing')
+  if (executed.startsWith('-')) throw new Malformed('ExecQuantity', 'nothing or more', executed)
+  return {
+    symbol: ourSymbol(text(wire, 'Symbol', 64), instrument),
+    instrument,
+    side: sideOf(wire, instrument),
+    ordered,
+    executed,
+    price: price(wire, 'ExecutionPrice')
+  }
+}
+
+function sideOf(wire: Wire, instrument: Instrument): Side {
+  const action = member(inCapitals(wire, 'BuyOrSell'), 'BuyOrSell', ACTIONS)
+  return instrument === 'OPT'
+    ? action[member(inCapitals(wire, 'OpenOrClose'), 'OpenOrClose', { OPEN: 'OPEN', CLOSE: 'CLOSE' } as const)]
+    : action.plain
+}
+
+/** The broker's own spelling of these words varies. */
+function inCapitals(wire: Wire, key: string): Wire {
+  const value = field(wire, key)
+  return { [key]: typeof value === 'string' ? value.toUpperCase() : value }
+}
+
+/** Zero is how the broker writes that there is none. */
+function price(wire: Wire, key: string): Decimal | null {
+  const value = amount(wire, key)
+  return value === null || isZero(value) ? null : value
+}
+
+function progressOf(legs: readonly ToldLeg[]): Progress {
+  if (legs.every(({ executed, ordered }) => compare(executed, ordered) >= 0)) return 'whole'
+  return legs.some(({ executed }) => isPositive(executed)) ? 'part' : 'none'
+}
+
+function wholeOf(quantity: Decimal): bigint {
+  const whole = dividedBy(quantity, parseDecimal('1', 'one'), 0)
+  if (compare(whole, quantity) !== 0) throw new Malformed('quantity', 'a whole number of contracts', quantity)
+  return BigInt(whole)
+}
+
+function commonDivisor(a: bigint, b: bigint): bigint {
+  return b === 0n ? a : commonDivisor(b, a % b)
+}

@@ -1,0 +1,146 @@
+/** The broker's requests, built and not sent. Pure. */
+
+import { canonical, compare, type Decimal, negated, times } from '@trunkline/core/domain/decimal'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import type { Day } from '@trunkline/core/domain/timestamp'
+import type { NewOrder, ReplaceOrder } from '@trunkline/core/ports/broker'
+import type { HttpRequest } from '../kit/http.ts'
+import { brokerSymbol } from './symbols.ts'
+import { DURATIONS, OPTION_ACTIONS, TYPES, wordFor } from './words.ts'
+
+const NO_BODY = ['accept', 'application/json'] as const
+const WITH_BODY = ['accept', 'application/json', 'content-type', 'application/json'] as const
+/** The most that a page holds. */
+const PAGE = '600'
+
+export function accountsRequest(): HttpRequest {
+  return get('/brokerage/accounts')
+}
+
+export function balancesRequest(account: string): HttpRequest {
+  return get(`${accountPath(account)}/balances`)
+}
+
+export function positionsRequest(account: string): HttpRequest {
+  return get(`${accountPath(account)}/positions`)
+}
+
+/** Of today, and whatever is open. `accounts` may be several, with commas. */
+export function ordersRequest(accounts: string, nextToken: string | null): HttpRequest {
+  return get(`${accountPath(accounts)}/orders`, { pageSize: PAGE, nextToken })
+}
+
+/** Closed ones since a day. */
+export function pastOrdersRequest(account: string, since: Day, nextToken: string | null): HttpRequest {
+  return get(`${accountPath(account)}/historicalorders`, { since, pageSize: PAGE, nextToken })
+}
+
+export function orderRequest(account: string, orderId: string): HttpRequest {
+  return get(`${accountPath(account)}/orders/${encodeURIComponent(orderId)}`)
+}
+
+export function pastOrderRequest(account: string, orderId: string, since: Day): HttpRequest {
+  return get(`${accountPath(account)}/historicalorders/${encodeURIComponent(orderId)}`, { since })
+}
+
+/** `action` is what the broker calls the side of shares and futures; options and packages say it themselves. @throws Malformed */
+export function submitRequest(order: NewOrder, action: string | null): HttpRequest {
+  return {
+    method: 'POST',
+    path: '/orderexecution/orders',
+    headers: WITH_BODY,
+    body: JSON.stringify({
+      AccountID: order.brokerAccountId,
+      ...subject(order, action),
+      OrderType: wordFor(TYPES, order.type),
+      TimeInForce: { Duration: DURATIONS[order.tif] },
+      ...prices(order),
+      Route: 'Intelligent',
+      OrderConfirmID: order.brokerClOrdId
+    })
+  }
+}
+
+/** Price, stop and quantity, which is the total. The kind of an order can change to a market order only, which has no price. */
+export function replaceRequest({ brokerOrderId, ticket }: ReplaceOrder): HttpRequest {
+  // A package's size is that of its legs, which cannot be changed.
+  const quantity = ticket.legs === null ? { Quantity: ticket.quantity } : {}
+  return {
+    method: 'PUT',
+    path: orderPath(brokerOrderId),
+    headers: WITH_BODY,
+    body: JSON.stringify({ ...quantity, ...(ticket.type === 'MKT' ? { OrderType: 'Market' } : prices(ticket)) })
+  }
+}
+
+export function cancelRequest(brokerOrderId: string): HttpRequest {
+  return { method: 'DELETE', path: orderPath(brokerOrderId), headers: NO_BODY }
+}
+
+/** The broker writes order ids with dashes in places, and takes them without. */
+function orderPath(brokerOrderId: string): string {
+  return `/orderexecution/orders/${encodeURIComponent(brokerOrderId.replaceAll('-', ''))}`
+}
+
+function subject({ symbol, instrument, side, quantity, legs }: OrderTicket, action: string | null): object {
+  if (quantity === null) throw new Malformed('order_qty', 'a quantity', quantity)
+  if (legs === null) {
+    if (symbol === null) throw new Malformed('symbol', 'a symbol', symbol)
+    return { Symbol: brokerSymbol(symbol, instrument), Quantity: canonical(quantity), TradeAction: action ?? optionAction(side) }
+  }
+  return {
+    Legs: legs.map(leg => ({
+      Symbol: brokerSymbol(leg.symbol, 'OPT'),
+      Quantity: canonical(times(quantity, leg.ratio)),
+      TradeAction: optionAction(leg.side)
+    }))
+  }
+}
+
+function optionAction(side: OrderTicket['side']): string {
+  const action = OPTION_ACTIONS[side]
+  if (action === undefined) throw new Malformed('side', `one of ${Object.keys(OPTION_ACTIONS).join(', ')}`, side)
+  return action
+}
+
+/** A package's price is what it costs: positive is paid, negative is received. */
+function prices({ legs, side, limitPrice, stopPrice }: OrderTicket): object {
+  const limit = limitPrice !== null && legs !== null && side === 'SELL' ? negated(limitPrice) : limitPrice
+  return { ...(limit === null ? {} : { LimitPrice: limit }), ...(stopPrice === null ? {} : { StopPrice: stopPrice }) }
+}
+
+/** Whether ratios are in lowest terms: otherwise the order would be told back as more packages of less. */
+export function isLowest(ratios: readonly Decimal[]): boolean {
+  const common = ratios.map(ratio => BigInt(canonical(ratio))).reduce((a, b) => divisor(a, b), 0n)
+  return common === 1n
+}
+
+function divisor(a: bigint, b: bigint): bigint {
+  return b === 0n ? a : divisor(b, a % b)
+}
+
+/** Whether an order that the broker keeps under its id has what was asked of it. */
+export function hasTerms(found: OrderTicket, asked: OrderTicket): boolean {
+  const isSame = (a: Decimal | null, b: Decimal | null) => a === b || (a !== null && b !== null && compare(a, b) === 0)
+  const net = (ticket: OrderTicket) =>
+    ticket.limitPrice !== null && ticket.legs !== null && ticket.side === 'SELL' ? negated(ticket.limitPrice) : ticket.limitPrice
+  return (
+    found.type === asked.type &&
+    isSame(found.quantity, asked.quantity) &&
+    isSame(net(found), net(asked)) &&
+    isSame(found.stopPrice, asked.stopPrice)
+  )
+}
+
+function accountPath(accounts: string): string {
+  return `/brokerage/accounts/${accounts.split(',').map(encodeURIComponent).join(',')}`
+}
+
+/** A read below the API; what is null is left out. A space is `%20` in a path. */
+export function get(path: string, query: Readonly<Record<string, string | null>> = {}): HttpRequest {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== null) parameters.set(name, value)
+  const search = parameters.toString()
+  return { method: 'GET', path: `${path}${search === '' ? '' : `?${search}`}`, headers: NO_BODY }
+}

@@ -1,0 +1,90 @@
+/** What the broker's status of an order means, together with how much of it is done and whether it is closed. Pure. */
+
+import type { OrderStatus } from '@trunkline/core/domain/vocabulary'
+
+/** How much of an order is done: nothing, a part of it, or every leg whole. */
+export type Progress = 'none' | 'part' | 'whole'
+
+/**
+ * What a code says. `before`: not working yet. `live`: on the book. `refused_request`: a cancel or replacement was refused, so the order lives on.
+ * `out`: off the book, for good only once it is closed: the broker takes an order off while it replaces it. `other`: the broker itself has no
+ * word for it.
+ */
+export const CODES = {
+  OPN: 'before',
+  PLA: 'before',
+  DIS: 'before',
+  STT: 'before',
+  CHG: 'before',
+  CND: 'before',
+  OSO: 'before',
+  SUS: 'before',
+  // Taken, and waiting for its market to open.
+  DON: 'live',
+  ACK: 'live',
+  STP: 'live',
+  FPR: 'live',
+  FLL: 'filled',
+  BRF: 'filled',
+  // An assignment, an exercise, a corrected execution: what it did to positions is told by these.
+  ASS: 'filled',
+  EXE: 'filled',
+  COR: 'filled',
+  FLP: 'cancelled',
+  CAN: 'cancelled',
+  BRC: 'cancelled',
+  TSC: 'cancelled',
+  SCN: 'cancelled',
+  DOA: 'cancelled',
+  OUT: 'out',
+  EXP: 'expired',
+  REJ: 'rejected',
+  BRO: 'rejected',
+  UCN: 'pending_cancel',
+  CSN: 'pending_cancel',
+  ECN: 'pending_cancel',
+  REC: 'pending_cancel',
+  RPD: 'pending_replace',
+  RSN: 'pending_replace',
+  UCH: 'replaced',
+  RJC: 'refused_request',
+  LAT: 'refused_request',
+  RJR: 'refused_request',
+  OTHER: 'other'
+} as const
+
+type Said = (typeof CODES)[keyof typeof CODES]
+
+export interface Reading {
+  readonly status: OrderStatus
+  /** A cancel or replacement was refused. */
+  readonly releases?: true
+  /** The code alone does not settle it: the order should be read again before it is believed. */
+  readonly isDoubtful?: true
+}
+
+export function readingOf(said: Said, progress: Progress, isClosed: boolean): Reading {
+  switch (said) {
+    case 'before':
+      return { status: progress === 'none' ? 'pending' : onBook(progress) }
+    case 'live':
+      return { status: onBook(progress) }
+    case 'refused_request':
+      // The list of codes counts a refused change among the cancelled ones; only a closing time makes it one.
+      return isClosed ? { status: ended(progress), isDoubtful: true } : { status: onBook(progress), releases: true }
+    case 'out':
+      return isClosed ? { status: ended(progress) } : { status: 'pending_cancel', isDoubtful: true }
+    case 'other':
+      return { status: isClosed ? ended(progress) : onBook(progress), isDoubtful: true }
+    default:
+      return { status: said }
+  }
+}
+
+function onBook(progress: Progress): OrderStatus {
+  return progress === 'whole' ? 'filled' : progress === 'part' ? 'partially_filled' : 'working'
+}
+
+function ended(progress: Progress): OrderStatus {
+  return progress === 'whole' ? 'filled' : 'cancelled'
+}

@@ -1,0 +1,222 @@
+/** One login at Tradier, as the port has it. */
+
+import { usEquityCalendar } from '@trunkline/core/domain/calendar/index'
+import { compare, type Decimal, ZERO } from '@trunkline/core/domain/decimal'
+import { isOpen, type OrderTicket } from '@trunkline/core/domain/order'
+import { type Day, epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
+import {
+  type AccountEvent,
+  type BalanceReport,
+  type Broker,
+  type BrokerAccount,
+  type BrokerCapabilities,
+  BrokerFault,
+  type NewOrder,
+  type OrderKey,
+  type OrderReport,
+  type Outcome,
+  type PositionReport,
+  type ReplaceOrder,
+  type Snapshot,
+  type TransactionReport
+} from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { SocketProtocol } from '../kit/conversation.ts'
+import type { HttpRequest } from '../kit/http.ts'
+import { type SocketOptions, SocketSession } from '../kit/socket.ts'
+import type { TokenSource } from '../kit/tokens.ts'
+import type { TradierCalls } from './calls.ts'
+import type { KnownOrders } from './known-orders.ts'
+import type { TradierMarket } from './market/source.ts'
+import { interpretCommand, interpretPlace } from './outcomes.ts'
+import { changeRefusal, durationOf, isRefusal, type Refusal, refusalOf, shareSide } from './placing.ts'
+import type { TradierReads } from './reads.ts'
+import { cancelRequest, changeRequest, type Placing, placeRequest } from './requests.ts'
+import { toTradier } from './symbols.ts'
+
+/** Readings of an order after a change, until it shows what was asked for. */
+const CHANGE_READS = 4
+const CHANGE_PAUSE_MS = 250
+
+export interface TradierParts {
+  readonly capabilities: BrokerCapabilities
+  readonly calls: TradierCalls
+  readonly reads: TradierReads
+  readonly tokens: TokenSource
+  readonly known: KnownOrders
+  readonly clock: Clock
+  readonly socket: SocketOptions
+  readonly market: TradierMarket
+  readonly stream: SocketProtocol<AccountEvent>
+}
+
+/** Holidays are by rule, so one serves every login. */
+const CALENDAR = usEquityCalendar()
+
+export class TradierBroker implements Broker {
+  readonly capabilities: BrokerCapabilities
+  readonly market: TradierMarket
+  readonly #parts: TradierParts
+  readonly #streams = new Set<SocketSession<AccountEvent>>()
+  #isClosed = false
+
+  constructor(parts: TradierParts) {
+    this.#parts = parts
+    this.capabilities = parts.capabilities
+    this.market = parts.market
+  }
+
+  accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
+    return this.#parts.reads.accounts(signal)
+  }
+
+  balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
+    return this.#parts.reads.balances(account, signal)
+  }
+
+  positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
+    return this.#parts.reads.positions(account, signal)
+  }
+
+  /** Those of the session and those that are open: Tradier lists no others. {@link findOrder} tells of an older one. */
+  orders(account: string, _since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
+    return this.#parts.reads.orders(account, signal)
+  }
+
+  transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
+    return this.#parts.reads.transactions(account, from, to, signal)
+  }
+
+  findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
+    return key.by === 'brokerOrderId'
+      ? this.#parts.reads.byId(key.brokerAccountId, key.brokerOrderId, signal)
+      : this.#parts.reads.byTag(key.brokerAccountId, key.brokerClOrdId, signal)
+  }
+
+  async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    let request: HttpRequest
+    let entryTime: Timestamp
+    try {
+      const placing = await this.#placing(order, signal)
+      if (isRefusal(placing)) return refused(placing)
+      request = placeRequest(order, placing)
+      entryTime = this.#parts.clock.now()
+    } catch (cause) {
+      return { kind: 'not_sent', cause }
+    }
+    const outcome = await this.#parts.calls.command(request, interpretPlace, signal)
+    if (outcome.kind !== 'accepted') return outcome
+    const report = placed(order, outcome.value, entryTime)
+    this.#parts.known.put(report)
+    return { kind: 'accepted', value: report }
+  }
+
+  async replace({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    const { reads, calls, clock } = this.#parts
+    let request: HttpRequest
+    try {
+      const before = await reads.order(brokerAccountId, brokerOrderId, signal, 'order')
+      if (!isOpen(before.status)) return refused({ refused: `The order cannot be changed any more: it is ${before.brokerStatus}.` })
+      const refusal = refusalOf(ticket) ?? changeRefusal(before, ticket)
+      if (refusal !== null) return refused(refusal)
+      const duration = durationOf(ticket, epochMs(clock.now()), CALENDAR)
+      if (isRefusal(duration)) return refused(duration)
+      request = changeRequest(brokerAccountId, brokerOrderId, ticket, duration)
+    } catch (cause) {
+      // Tradier's own word that there is no such order.
+      if (cause instanceof BrokerFault && cause.kind === 'refused') return refused({ refused: cause.message })
+      return { kind: 'not_sent', cause }
+    }
+    const outcome = await calls.command(request, reply => interpretCommand(reply, brokerOrderId), signal)
+    if (outcome.kind !== 'accepted') return outcome
+    return await this.#changed(brokerAccountId, brokerOrderId, ticket, signal)
+  }
+
+  async cancel(
+    { brokerAccountId, brokerOrderId }: { readonly brokerAccountId: string; readonly brokerOrderId: string },
+    signal: AbortSignal
+  ): Promise<Outcome<OrderReport | null>> {
+    const request = cancelRequest(brokerAccountId, brokerOrderId)
+    const outcome = await this.#parts.calls.command(request, reply => interpretCommand(reply, brokerOrderId), signal)
+    return outcome.kind === 'accepted' ? { kind: 'accepted', value: null } : outcome
+  }
+
+  events(signal: AbortSignal): AsyncIterable<AccountEvent> {
+    const ended = () => void this.#streams.delete(session)
+    const session = new SocketSession(this.#parts.stream, this.#parts.socket, {
+      signal: this.#isClosed ? AbortSignal.abort(new Error('the login was closed')) : signal,
+      ended
+    })
+    this.#streams.add(session)
+    return session
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([this.market[Symbol.asyncDispose](), ...[...this.#streams].map(stream => stream.close())])
+    this.#parts.calls[Symbol.dispose]()
+    await this.#parts.tokens[Symbol.asyncDispose]()
+  }
+
+  /** The words that the ticket alone does not give. @throws BrokerFault when what is held cannot be read; then nothing is sent. */
+  async #placing(order: NewOrder, signal: AbortSignal): Promise<Placing | Refusal> {
+    const refusal = refusalOf(order)
+    if (refusal !== null) return refusal
+    const duration = durationOf(order, epochMs(this.#parts.clock.now()), CALENDAR)
+    if (isRefusal(duration)) return duration
+    if (order.instrument !== 'STK' || order.symbol === null) return { duration, side: null }
+    const symbol = toTradier(order.symbol)
+    const holdings = await this.#parts.reads.holdings(order.brokerAccountId, signal, 'order')
+    const side = shareSide(order, holdings.find(holding => holding.symbol === symbol)?.quantity ?? ZERO)
+    return isRefusal(side) ? side : { duration, side }
+  }
+
+  /** Tradier says that it took a change before it makes it. */
+  async #changed(account: string, id: string, ticket: ReplaceOrder['ticket'], signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    const { reads, clock } = this.#parts
+    try {
+      for (let times = 0; times < CHANGE_READS; times += 1) {
+        if (times > 0) await clock.sleep(CHANGE_PAUSE_MS, signal)
+        const report = await reads.order(account, id, signal, 'order')
+        if (shows(report, ticket)) return { kind: 'accepted', value: { ...report, brokerClOrdId: null } }
+      }
+      return { kind: 'unknown', cause: new Error('Tradier took the change and does not show it yet') }
+    } catch (cause) {
+      return { kind: 'unknown', cause }
+    }
+  }
+}
+
+/** What an order is of which Tradier has told the id alone. */
+function placed(order: NewOrder, brokerOrderId: string, entryTime: Timestamp): OrderReport {
+  return {
+    ...order,
+    brokerOrderId,
+    status: 'pending',
+    brokerStatus: 'ok',
+    brokerMessage: null,
+    brokerOrderType: null,
+    execDest: null,
+    fills: null,
+    filledTotal: { quantity: ZERO, averagePrice: null },
+    entryTime,
+    updatedAt: entryTime,
+    replacesBrokerOrderId: null,
+    replacedByBrokerOrderId: null
+  }
+}
+
+/** Whether an order has the terms that were asked for. */
+function shows(report: OrderReport, ticket: OrderTicket): boolean {
+  const isSame = (a: Decimal | null, b: Decimal | null) => (a === null || b === null ? a === b : compare(a, b) === 0)
+  return (
+    report.type === ticket.type &&
+    report.tif === ticket.tif &&
+    isSame(report.limitPrice, ticket.limitPrice) &&
+    isSame(report.stopPrice, ticket.stopPrice)
+  )
+}
+
+function refused(refusal: Refusal): Outcome<never> {
+  return { kind: 'refused', brokerStatus: null, message: refusal.refused }
+}

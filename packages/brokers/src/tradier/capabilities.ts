@@ -1,0 +1,62 @@
+/** What Tradier can do, as data. */
+
+import { parseBrokerId } from '@trunkline/core/domain/ids'
+import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
+
+const ALL_TYPES = ['MKT', 'LMT', 'STP', 'STPLMT'] as const
+
+export const TRADIER_CAPABILITIES = {
+  id: parseBrokerId('TRADIER'),
+  name: 'Tradier',
+  logoColor: '#2d64f5',
+  login: 'oauth',
+  instruments: ['STK', 'OPT', 'MLEG_OPT'],
+  orderTypes: { STK: ALL_TYPES, OPT: ALL_TYPES, MLEG_OPT: ['MKT', 'LMT'] },
+  timesInForce: {
+    // DAY+ is the session before or after the regular one, by the time of the order.
+    STK: ['DAY', 'GTC', 'DAY+'],
+    OPT: ['DAY', 'GTC'],
+    MLEG_OPT: ['DAY', 'GTC']
+  },
+  sides: {
+    STK: ['BUY', 'SELL'],
+    OPT: ['BUY_TO_OPEN', 'SELL_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_CLOSE'],
+    // Bought at a debit, sold at a credit.
+    MLEG_OPT: ['BUY', 'SELL']
+  },
+  sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt'],
+  marketData: {
+    channels: ['bars', 'trades', 'quotes', 'options_chain'],
+    historyIntervals: ['1m', '5m', '15m', '1d', '1w', '1M'],
+    // Built from its trades.
+    liveIntervals: [],
+    backfillMax: 10_000,
+    everyTrade: true,
+    streamNumbered: false,
+    connections: 'one'
+  },
+  notional: false,
+  fractional: false,
+  replace: 'native',
+  replacedOrderId: 'kept',
+  accountStream: true,
+  accountStreamNumbered: false,
+  executions: false,
+  rejectReasons: true,
+  tokens: 'refreshed',
+  revocation: false,
+  transactions: true,
+  deduplication: 'label',
+  brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }
+} as const satisfies BrokerCapabilities
+
+/** As the deployment has it: Tradier's practice accounts may lack either stream, and then what it would tell is asked for. */
+export function tradierCapabilities(streams: { readonly account: boolean; readonly market: boolean }): BrokerCapabilities {
+  const { marketData } = TRADIER_CAPABILITIES
+  return {
+    ...TRADIER_CAPABILITIES,
+    accountStream: streams.account,
+    // Asking finds the last trade, not every one of them; bars of a minute can be asked for.
+    marketData: streams.market ? marketData : { ...marketData, channels: ['bars', 'quotes', 'options_chain'], liveIntervals: ['1m'] }
+  }
+}

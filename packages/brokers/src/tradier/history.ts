@@ -1,0 +1,85 @@
+/**
+ * The history of an account: booked by night, by day, without order ids and without ids of its own. Pure; throws Malformed and nothing else.
+ */
+
+import { createHash } from 'node:crypto'
+import { absolute, compare, type Decimal, ZERO } from '@trunkline/core/domain/decimal'
+import { type Day, parseDay } from '@trunkline/core/domain/timestamp'
+import type { TransactionType } from '@trunkline/core/domain/vocabulary'
+import type { TransactionReport } from '@trunkline/core/ports/broker'
+import { field, lookedUp, object, text, type Wire } from '../kit/parse.ts'
+import type { Words } from '../kit/words.ts'
+import { CURRENCY } from './accounts.ts'
+import { fromTradier, isOption } from './symbols.ts'
+import { amountOrNull, items, textOf, wordsOf } from './wire.ts'
+import { EVENTS, OPTION_EVENTS } from './words.ts'
+
+/** What moves in with a positive amount moves out with a negative one. */
+const OPPOSITE: { readonly [type in TransactionType]?: TransactionType } = { BUY: 'SELL', DEPOSIT: 'WITHDRAWAL' }
+
+export function parseEvents(answer: Wire): readonly Wire[] {
+  return items(answer, 'history', 'event')
+}
+
+/**
+ * Newest first. An event's id is made of what it says and of how many said the same before it, so that reading it again gives the same one
+ * whatever the window.
+ */
+export function transactionsOf(events: readonly Wire[], words: Words): readonly TransactionReport[] {
+  const seen = new Map<string, number>()
+  const dated = events.map(event => ({ event, day: dayOf(event) })).sort((a, b) => (a.day < b.day ? 1 : a.day > b.day ? -1 : 0))
+  return dated.map(({ event, day }) => {
+    const print = createHash('sha256').update(JSON.stringify(event)).digest('hex').slice(0, 24)
+    const times = (seen.get(print) ?? 0) + 1
+    seen.set(print, times)
+    return transactionOf(event, day, `${day}-${print}-${times}`, words)
+  })
+}
+
+function transactionOf(event: Wire, day: Day, brokerTransactionId: string, words: Words): TransactionReport {
+  const brokerType = text(event, 'type', 64)
+  // What there is to say beyond the amount is in an element named after the type.
+  const detail = detailOf(event, brokerType)
+  const sum = amountOrNull(event, 'amount')
+  const symbol = textOf(detail, 'symbol')
+  return {
+    brokerTransactionId,
+    type: typeOf(event, detail, sum, words),
+    brokerType,
+    symbol: symbol === null ? null : fromTradier(symbol),
+    instrument: symbol === null ? null : isOption(symbol) ? 'OPT' : 'STK',
+    quantity: amountOrNull(detail, 'quantity'),
+    price: amountOrNull(detail, 'price'),
+    amount: sum,
+    fees: amountOrNull(detail, 'commission'),
+    currency: CURRENCY,
+    day,
+    settlementDay: null,
+    brokerOrderId: null,
+    description: wordsOf(detail, 'description')
+  }
+}
+
+function typeOf(event: Wire, detail: Wire, sum: Decimal | null, words: Words): TransactionType {
+  const type = words.or<TransactionType, 'OTHER'>(event, 'type', EVENTS, 'OTHER')
+  if (field(event, 'type') === 'option') return lookedUp(OPTION_EVENTS, wordsOf(detail, 'option_type')?.toLowerCase()) ?? 'OTHER'
+  const isOut = type === 'BUY' ? isSale(detail, sum) : sum !== null && compare(sum, ZERO) < 0
+  return (isOut ? OPPOSITE[type] : undefined) ?? type
+}
+
+/** Paid for is bought; a quantity that is negative was sold whatever it brought. */
+function isSale(detail: Wire, sum: Decimal | null): boolean {
+  const quantity = amountOrNull(detail, 'quantity')
+  if (quantity !== null && compare(quantity, absolute(quantity)) !== 0) return true
+  return sum !== null && compare(sum, ZERO) > 0
+}
+
+function detailOf(event: Wire, type: string): Wire {
+  const detail = field(event, type)
+  return detail === undefined || detail === null || detail === 'null' ? {} : object(detail, type)
+}
+
+/** Its time of day means nothing. */
+function dayOf(event: Wire): Day {
+  return parseDay(text(event, 'date', 40).slice(0, 10), 'date')
+}

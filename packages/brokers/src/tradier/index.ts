@@ -1,0 +1,115 @@
+/** Tradier as a broker: its parts put together. */
+
+import type { AccountEvent, BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
+import { type BudgetRates, RateBudget } from '../kit/budget.ts'
+import type { BrokerDeps } from '../kit/deps.ts'
+import { HttpClient } from '../kit/http.ts'
+import { oauthToken } from '../kit/oauth.ts'
+import { READ_RETRIES } from '../kit/retry.ts'
+import { SOCKET_LIMITS, type SocketOptions } from '../kit/socket.ts'
+import { TokenSource } from '../kit/tokens.ts'
+import { Words } from '../kit/words.ts'
+import { TradierBroker } from './broker.ts'
+import { type ClassRates, TradierCalls } from './calls.ts'
+import { TRADIER_CAPABILITIES, tradierCapabilities } from './capabilities.ts'
+import { saysTokenRefused, wordsFor } from './errors.ts'
+import { KnownOrders } from './known-orders.ts'
+import { tradierLogin } from './login.ts'
+import { TradierMarket } from './market/source.ts'
+import { TradierReads } from './reads.ts'
+import { sessionRequest } from './requests.ts'
+import { sessionOf, TradierStream } from './session.ts'
+import type { TradierSettings } from './settings.ts'
+import { Trial } from './trial.ts'
+import { readAnswer } from './wire.ts'
+
+const WAITING = { waitingMax: 500, waitMsMax: 5_000 }
+const PER_MINUTE = (calls: number, keptForOrders: number): BudgetRates => ({
+  perSecond: calls / 60,
+  burst: calls,
+  keptForOrders,
+  ...WAITING
+})
+/** A minute's calls may go at once; how many of the minute are left Tradier says with every answer, and that is kept to. */
+const RATES: { readonly [environment in TradierSettings['environment']]: ClassRates } = {
+  live: { standard: PER_MINUTE(120, 10), market: PER_MINUTE(120, 0), trading: PER_MINUTE(60, 0) },
+  paper: { standard: PER_MINUTE(60, 10), market: PER_MINUTE(60, 0), trading: PER_MINUTE(60, 0) },
+  // The sandbox brokerage names its own limits.
+  sandbox: { standard: PER_MINUTE(60_000, 100), market: PER_MINUTE(60_000, 0), trading: PER_MINUTE(60_000, 0) }
+}
+const RECONNECT_RATES: BudgetRates = { perSecond: 10, burst: 10, keptForOrders: 0, waitingMax: 20_000, waitMsMax: 3_600_000 }
+const CONNECT_RATES: BudgetRates = { ...RECONNECT_RATES, perSecond: 50, burst: 50 }
+
+/** Of Tradier's own sample of its account stream. */
+const HEARTBEAT_MS = 60_000
+
+export type TradierDefinition = BrokerDefinition & AsyncDisposable
+
+export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDefinition {
+  const { clock, fraction, log, meter } = deps
+  const { apiUrl, streamUrl, plain, environment } = settings
+  const { origin, pathname: base } = new URL(apiUrl)
+  if (!plain && new URL(streamUrl).protocol !== 'wss:') throw new TypeError(`a broker's stream must be wss, was ${streamUrl}`)
+  const http = new HttpClient({ origin, plain })
+  const login = tradierLogin({ http, ...settings, clock })
+  const words = new Words({ broker: TRADIER_CAPABILITIES.id, log, meter })
+  const trial = new Trial({ http, base, clock, refresh: login.refresh })
+  const connects = { first: new RateBudget(CONNECT_RATES, clock), again: new RateBudget(RECONNECT_RATES, clock) }
+  const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
+  const capabilities = tradierCapabilities({ account: settings.accountStream, market: settings.marketStream })
+  const calling = {
+    http,
+    base,
+    retries: READ_RETRIES,
+    deps: { clock, fraction },
+    authorize: (token: string) => ['authorization', `Bearer ${token}`],
+    unauthorized: saysTokenRefused,
+    words: wordsFor,
+    rates: RATES[environment],
+    trial
+  }
+
+  function open(holder: CredentialsHolder): TradierBroker {
+    const renew: Trial['renew'] = (credentials, signal) => trial.renew(credentials, signal)
+    const tokens = new TokenSource({ holder, clock, log, tokenOf: oauthToken, refresh: renew })
+    const calls = new TradierCalls({ ...calling, tokens })
+    const known = new KnownOrders()
+    const reads = new TradierReads({ calls, clock, log, words, known })
+    const session = (of: 'accounts' | 'markets') => (signal: AbortSignal) =>
+      calls.read('standard', sessionRequest(of), reply => sessionOf(readAnswer(reply.body)), signal)
+    const stream = new TradierStream({
+      url: streamUrl,
+      heartbeatMs: settings.heartbeatMs ?? HEARTBEAT_MS,
+      clock,
+      log,
+      words,
+      known,
+      session: session('accounts'),
+      reads: {
+        order: (account, order, signal) => reads.ordersOf(account, order, signal),
+        account: async (account, signal): Promise<readonly AccountEvent[]> => [
+          { type: 'positions', brokerAccountId: account, positions: await reads.positions(account, signal) },
+          { type: 'balances', brokerAccountId: account, balances: await reads.balances(account, signal) }
+        ]
+      }
+    })
+    const market = new TradierMarket({
+      calls,
+      clock,
+      stream: settings.marketStream ? { url: streamUrl, line: socket, session: session('markets') } : null
+    })
+    return new TradierBroker({ capabilities, calls, reads, tokens, known, clock, socket, market, stream })
+  }
+
+  return {
+    capabilities,
+    environment,
+    login,
+    open,
+    async [Symbol.asyncDispose]() {
+      connects.first[Symbol.dispose]()
+      connects.again[Symbol.dispose]()
+      await http[Symbol.asyncDispose]()
+    }
+  }
+}

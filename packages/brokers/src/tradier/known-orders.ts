@@ -1,0 +1,64 @@
+/** What is known of the orders that the stream may speak of: its events leave out most of what makes an order. */
+
+import { compare, type Decimal, isPositive, ZERO } from '@trunkline/core/domain/decimal'
+import { isOpen } from '@trunkline/core/domain/order'
+import type { OrderReport } from '@trunkline/core/ports/broker'
+import { member, text, timestampOrNull, type Wire } from '../kit/parse.ts'
+import { figuresOf, statusOf } from './orders.ts'
+import { amountOrNull, textOf } from './wire.ts'
+import { KINDS, STATES } from './words.ts'
+
+/** Of the orders beyond it, those heard of longest ago are read again when the stream names them. */
+const ORDERS_MAX = 5_000
+
+export class KnownOrders {
+  readonly #orders = new Map<string, OrderReport>()
+
+  get(account: string, order: string): OrderReport | undefined {
+    return this.#orders.get(`${account} ${order}`)
+  }
+
+  put(report: OrderReport): void {
+    const key = `${report.brokerAccountId} ${report.brokerOrderId}`
+    this.#orders.delete(key)
+    this.#orders.set(key, report)
+    if (this.#orders.size <= ORDERS_MAX) return
+    for (const oldest of this.#orders.keys()) {
+      this.#orders.delete(oldest)
+      break
+    }
+  }
+}
+
+/**
+ * An order as an event leaves it. `older`: it tells of a time before what is known. `read`: only the order itself can tell what happened.
+ * @throws Malformed
+ */
+export function merged(known: OrderReport, event: Wire): OrderReport | 'older' | 'read' {
+  // Legs fill one by one and events do not tell of them; nor do they say why an order was rejected.
+  if (known.legs !== null || member(event, 'status', STATES) === 'rejected') return 'read'
+  const { filled } = figuresOf(event)
+  const told = statusOf(event, { quantity: known.quantity, filled })
+  const before = known.filledTotal?.quantity ?? ZERO
+  if (compare(filled.quantity, before) < 0 || (!isOpen(known.status) && isOpen(told))) return 'older'
+  const type = member(event, 'type', KINDS)
+  return {
+    ...known,
+    type,
+    limitPrice: type === 'LMT' || type === 'STPLMT' ? priceOf(event, 'price', known.limitPrice) : null,
+    stopPrice: type === 'STP' || type === 'STPLMT' ? priceOf(event, 'stop_price', known.stopPrice) : null,
+    // Tradier may say open before it says pending, and an order that is on the book does not leave it again.
+    status: told === 'pending' && known.status !== 'pending' ? known.status : told,
+    brokerStatus: text(event, 'status', 64),
+    brokerOrderType: text(event, 'type', 64),
+    brokerClOrdId: textOf(event, 'tag') ?? known.brokerClOrdId,
+    filledTotal: filled,
+    updatedAt: timestampOrNull(event, 'transaction_date') ?? known.updatedAt
+  }
+}
+
+/** A price that the event leaves out is written as nothing. */
+function priceOf(event: Wire, key: string, before: Decimal | null): Decimal | null {
+  const told = amountOrNull(event, key)
+  return told !== null && isPositive(told) ? told : before
+}

@@ -1,0 +1,281 @@
+/** Trades and quotes of one login over one connection: opened with the first topic, closed a little after the last. */
+
+import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
+import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import type { Conversation, Heard, Line } from '../../kit/conversation.ts'
+import { KeptLine, type LineOptions } from '../../kit/kept-line.ts'
+import type { Wire } from '../../kit/parse.ts'
+import { gapOf, StreamFault } from '../../kit/stream-fault.ts'
+import { toTradier } from '../symbols.ts'
+import { dispatch, newPlace, type Place, StreamComplaint } from './items.ts'
+import { latestMs, quoteOf } from './quotes.ts'
+import { keyOf, Subscription } from './subscription.ts'
+
+/** The connection outlives its last topic by this much. */
+const LINGER_MS = 5_000
+/** A present that could not be read is asked for again after so long. */
+const AGAIN_MS = 2_000
+/** Nothing heard for so long is looked into; Tradier's market stream has no heartbeat. */
+const QUIET_MS = 15_000
+/** So much later than what the stream told, a quote says that the stream does not tell. */
+const BEHIND_MS = 5_000
+const PING_MS = 20_000
+
+export interface FeedOptions {
+  readonly url: string
+  readonly line: LineOptions
+  readonly session: (signal: AbortSignal) => Promise<string>
+  /** Quotes by Tradier's symbol; those it does not know are left out. @throws BrokerFault */
+  readonly quotes: (symbols: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, Wire>>
+  /** Something happened at this time, milliseconds since the epoch. */
+  readonly happened: (ms: number) => void
+}
+
+export class MarketFeed implements AsyncDisposable {
+  readonly #options: FeedOptions
+  readonly #wanted = new Map<string, Subscription>()
+  readonly #places = new Map<string, Place>()
+  readonly #closing = new AbortController()
+  readonly #running = new Set<Promise<void>>()
+  #kept: KeptLine<never> | null = null
+  #talk: MarketTalk | null = null
+  #linger: Disposable | null = null
+  #again: Disposable | null = null
+  #isScheduled = false
+  #isRejected = false
+  /** What the present connection was last asked for. */
+  #asked = ''
+
+  constructor(options: FeedOptions) {
+    this.#options = options
+  }
+
+  /** @throws Error when the topic is streamed already. */
+  stream(topic: Topic, sink: TopicSink): TopicLease {
+    const key = keyOf(topic)
+    if (this.#wanted.has(key)) throw new Error(`a topic can be streamed once, and ${key} is`)
+    const subscription = new Subscription(topic, sink)
+    this.#wanted.set(key, subscription)
+    this.#isRejected = false
+    this.#later()
+    const isWanted = () => this.#wanted.get(key) === subscription
+    return {
+      renew: () => {
+        if (!isWanted()) return
+        this.#place(subscription, false)
+        subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
+        this.#isRejected = false
+        this.#asked = ''
+        this.#later()
+      },
+      [Symbol.dispose]: () => {
+        if (!isWanted()) return
+        this.#wanted.delete(key)
+        this.#place(subscription, false)
+        this.#later()
+      }
+    }
+  }
+
+  opened(talk: MarketTalk): void {
+    this.#talk = talk
+    this.#asked = ''
+    this.#later()
+  }
+
+  /** @throws StreamFault, Malformed */
+  heard(frame: string): void {
+    try {
+      this.#options.happened(dispatch(frame, this.#places))
+    } catch (error) {
+      throw error instanceof StreamComplaint ? new StreamFault('refused', `Tradier refused the market stream: ${error.message}`) : error
+    }
+  }
+
+  /** Whether the quotes tell of a time that the stream should have told of. @throws StreamFault */
+  async look(sinceMs: number, signal: AbortSignal): Promise<void> {
+    const live = [...this.#wanted.values()].filter(({ isLive, topic }) => isLive && topic.channel === 'quotes')
+    if (live.length === 0) return
+    const quotes = await this.#options.quotes([...new Set(live.map(({ topic }) => toTradier(topic.symbol)))], signal).catch(() => null)
+    const newestMs = Math.max(0, ...[...(quotes?.values() ?? [])].map(quote => latestMs(quote, ['bid_date', 'ask_date'])))
+    if (newestMs > sinceMs + BEHIND_MS) throw new StreamFault('silence', 'quotes change, and the market stream does not tell')
+  }
+
+  /** Nobody is told anything any more. Resolves once the socket is gone. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new Error('the login was closed'))
+    this.#wanted.clear()
+    this.#places.clear()
+    this.#stop()
+    await Promise.all(this.#running)
+  }
+
+  #later(): void {
+    if (this.#isScheduled || this.#closing.signal.aborted) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      if (!this.#closing.signal.aborted) this.#settle()
+    })
+  }
+
+  /** What has changed in this turn, in one go. */
+  #settle(): void {
+    const { clock } = this.#options.line
+    if (this.#wanted.size === 0) {
+      this.#linger ??= this.#kept === null ? null : clock.alarm(LINGER_MS, () => this.#stop())
+      return
+    }
+    this.#linger?.[Symbol.dispose]()
+    this.#linger = null
+    if (this.#kept === null && !this.#isRejected) this.#open()
+    if (this.#talk === null) return
+    // The list takes the place of the one before; symbols that nobody wants any more are dropped with the next one.
+    const symbols = [...new Set([...this.#wanted.values()].map(({ topic }) => toTradier(topic.symbol)))].sort()
+    const asked = symbols.join()
+    if (asked !== this.#asked) this.#talk.ask(symbols)
+    this.#asked = asked
+    if ([...this.#wanted.values()].some(({ isLive }) => !isLive)) this.#run(this.#present(this.#talk))
+  }
+
+  /** The stream acknowledges nothing and begins with nothing: what is now is read, which tells what Tradier does not know as well. */
+  async #present(talk: MarketTalk): Promise<void> {
+    const waiting = [...this.#wanted.values()].filter(({ isLive }) => !isLive)
+    const symbols = [...new Set(waiting.map(({ topic }) => toTradier(topic.symbol)))]
+    const isStill = () => this.#talk === talk && !this.#closing.signal.aborted
+    try {
+      const quotes = await this.#options.quotes(symbols, this.#closing.signal)
+      if (!isStill()) return
+      for (const subscription of waiting) {
+        const key = keyOf(subscription.topic)
+        if (this.#wanted.get(key) !== subscription || subscription.isLive) continue
+        const quote = quotes.get(toTradier(subscription.topic.symbol))
+        if (quote === undefined) {
+          this.#wanted.delete(key)
+          subscription.sink.refused(`Tradier has no market data of ${subscription.topic.symbol}`)
+          continue
+        }
+        this.#place(subscription, true)
+        subscription.live()
+        if (subscription.topic.channel === 'quotes') subscription.sink.quote(quoteOf(quote))
+      }
+    } catch (error) {
+      if (!isStill()) return
+      const { cause, reason } = gapOf(error)
+      for (const subscription of waiting) if (!subscription.isLive) subscription.lost(isOver(error) ? 'token' : cause, reason)
+      this.#again ??= this.#options.line.clock.alarm(AGAIN_MS, () => {
+        this.#again = null
+        this.#later()
+      })
+    }
+  }
+
+  /** Puts a topic's sink where the frames find it, or takes it away. */
+  #place({ topic, sink }: Subscription, isThere: boolean): void {
+    if (topic.channel !== 'trades' && topic.channel !== 'quotes') return
+    const symbol = toTradier(topic.symbol)
+    const place = this.#places.get(symbol) ?? newPlace()
+    place[topic.channel] = isThere ? sink : null
+    if (place.trades === null && place.quotes === null) this.#places.delete(symbol)
+    else this.#places.set(symbol, place)
+  }
+
+  #open(): void {
+    const { url, line: options, session } = this.#options
+    const begin = async (signal: AbortSignal) => new MarketTalk(`${url}/markets/events`, await session(signal), this, options)
+    const line: KeptLine<never> = new KeptLine({ begin }, options, {
+      live: () => undefined,
+      event: () => undefined,
+      gap: (cause, reason) => {
+        if (this.#kept === line) this.#lost(cause, reason)
+      }
+    })
+    this.#kept = line
+    this.#run(line.run().catch((error: unknown) => this.#ended(line, error)))
+  }
+
+  #lost(cause: GapCause, reason: string): void {
+    this.#talk = null
+    this.#places.clear()
+    for (const subscription of this.#wanted.values()) subscription.lost(cause, reason)
+  }
+
+  /** The login is over, or so it seems: a new topic or a renewal tries again. */
+  #ended(line: KeptLine<never>, error: unknown): void {
+    if (this.#kept !== line) return
+    this.#kept = null
+    this.#isRejected = true
+    this.#lost('token', error instanceof BrokerFault ? error.message : 'the market stream failed')
+  }
+
+  #stop(): void {
+    this.#linger?.[Symbol.dispose]()
+    this.#linger = null
+    this.#again?.[Symbol.dispose]()
+    this.#again = null
+    this.#talk = null
+    this.#kept?.stop()
+    this.#kept = null
+  }
+
+  /** Never rejects. */
+  #run(work: Promise<void>): void {
+    const running = work.finally(() => this.#running.delete(running))
+    this.#running.add(running)
+  }
+}
+
+class MarketTalk implements Conversation<never> {
+  readonly url: string
+  readonly hello = []
+  readonly pingMs = PING_MS
+  readonly #session: string
+  readonly #feed: MarketFeed
+  readonly #options: LineOptions
+  #line: Line<never> | null = null
+  #heardAtMs = 0
+  #isQuiet = false
+
+  constructor(url: string, session: string, feed: MarketFeed, options: LineOptions) {
+    this.url = url
+    this.#session = session
+    this.#feed = feed
+    this.#options = options
+  }
+
+  opened(line: Line<never>): void {
+    this.#line = line
+    this.#heardAtMs = Date.parse(this.#options.clock.now())
+    line.tell({ type: 'live', heartbeatMs: PING_MS })
+    this.#feed.opened(this)
+  }
+
+  ask(symbols: readonly string[]): void {
+    const words = {
+      symbols,
+      sessionid: this.#session,
+      filter: ['quote', 'timesale'],
+      linebreak: true,
+      validOnly: true,
+      advancedDetails: false
+    }
+    this.#line?.say(JSON.stringify(words))
+  }
+
+  hear(frame: string): readonly Heard<never>[] {
+    this.#heardAtMs = Date.parse(this.#options.clock.now())
+    this.#isQuiet = false
+    this.#feed.heard(frame)
+    return []
+  }
+
+  async tend(line: Line<never>): Promise<number> {
+    if (this.#isQuiet) await this.#feed.look(this.#heardAtMs, line.signal)
+    this.#isQuiet = true
+    return QUIET_MS
+  }
+}
+
+function isOver(error: unknown): boolean {
+  return error instanceof BrokerFault && error.kind === 'credentials_rejected'
+}

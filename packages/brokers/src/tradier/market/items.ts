@@ -1,0 +1,105 @@
+/** The market stream's frames in the core's words, handed to their sinks as they come. */
+
+import { parseDecimal } from '@trunkline/core/domain/decimal'
+import { nanosOfMs } from '@trunkline/core/domain/market/records'
+import type { TopicSink } from '@trunkline/core/ports/market'
+import { readJson } from '../../kit/json.ts'
+import { field, integer, object, text, type Wire, wordsOrNull } from '../../kit/parse.ts'
+import { isPlainText } from '../../kit/scan.ts'
+import { isOption } from '../symbols.ts'
+import { amountOrNull } from '../wire.ts'
+import { latestMs, sided, sized } from './quotes.ts'
+
+/** Who streams what of a symbol, and which of its trades came last. */
+export interface Place {
+  trades: TopicSink | null
+  quotes: TopicSink | null
+  /** Trades that came within the last {@link RECENT} of them, to know one that is sent again. */
+  readonly recent: string[]
+  newestMs: number
+}
+
+/** By Tradier's symbol. */
+export type Places = ReadonlyMap<string, Place>
+
+const RECENT = 64
+/** Tradier repeats old trades while nothing happens; a trade that is so much older than the newest is one of them. */
+const STALE_MS = 10_000
+const VENUE_MAX = 16
+
+export function newPlace(): Place {
+  return { trades: null, quotes: null, recent: [], newestMs: 0 }
+}
+
+/**
+ * Hands on what a frame tells; kinds nobody asked for and symbols nobody streams are passed over. Gives the latest time it tells of, milliseconds
+ * since the epoch, 0 for none. @throws Malformed
+ */
+export function dispatch(frame: string, places: Places): number {
+  let presentMs = 0
+  for (const line of frame.split('\n')) {
+    if (line.trim() === '') continue
+    const message = object(readJson(line, { numbers: 'text' }), 'message')
+    const complaint = wordsOrNull(message, 'error')
+    if (complaint !== null) throw new StreamComplaint(complaint)
+    presentMs = Math.max(presentMs, item(message, places))
+  }
+  return presentMs
+}
+
+/** Tradier's own words on the stream about why it will not go on. */
+export class StreamComplaint extends Error {
+  override readonly name = 'StreamComplaint'
+}
+
+function item(message: Wire, places: Places): number {
+  const type = text(message, 'type', 32)
+  if (type !== 'quote' && type !== 'timesale') return 0
+  const symbol = text(message, 'symbol', 32)
+  const place = places.get(symbol)
+  if (place === undefined) return 0
+  return type === 'quote' ? quote(message, isOption(symbol), place) : trade(message, place)
+}
+
+function quote(message: Wire, isContract: boolean, { quotes }: Place): number {
+  if (quotes === null) return 0
+  const atMs = latestMs(message, ['biddate', 'askdate'])
+  const size = (key: string) => sized(amountOrNull(message, key), isContract)
+  quotes.quote(
+    sided({
+      bidPrice: amountOrNull(message, 'bid'),
+      bidSize: size('bidsz'),
+      askPrice: amountOrNull(message, 'ask'),
+      askSize: size('asksz'),
+      at: nanosOfMs(atMs)
+    })
+  )
+  return atMs
+}
+
+function trade(message: Wire, place: Place): number {
+  if (place.trades === null) return 0
+  const atMs = integer(message, 'date')
+  const price = parseDecimal(field(message, 'last'), 'last')
+  const size = parseDecimal(field(message, 'size'), 'size')
+  // What is taken back or put right was told before; what has no size is no trade.
+  if (isSet(message, 'cancel') || isSet(message, 'correction') || /^0(?:\.0*)?$/.test(size)) return 0
+  if (atMs < place.newestMs - STALE_MS) return 0
+  const key = `${String(field(message, 'seq'))} ${atMs} ${price} ${size}`
+  if (place.recent.includes(key)) return 0
+  place.recent.push(key)
+  if (place.recent.length > RECENT) place.recent.shift()
+  place.newestMs = Math.max(place.newestMs, atMs)
+  place.trades.trade({ price, size, venue: venueOf(field(message, 'exch')), at: nanosOfMs(atMs), effect: 'all' })
+  return atMs
+}
+
+function isSet(message: Wire, key: string): boolean {
+  const value = field(message, key)
+  return value === true || value === 'true'
+}
+
+/** A venue only describes: one that could not be written down as it is becomes an unknown one. */
+function venueOf(value: unknown): string {
+  return typeof value === 'string' && isPlainText(value, VENUE_MAX) ? value : ''
+}

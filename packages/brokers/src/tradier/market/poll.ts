@@ -1,0 +1,119 @@
+/** Topics that Tradier does not stream: asked for again and again, and only what has changed is told. */
+
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import { gapOf } from '../../kit/stream-fault.ts'
+import { Subscription } from './subscription.ts'
+
+export interface PollOptions {
+  readonly clock: Clock
+  /** From the end of one asking to the next. */
+  readonly everyMs: (topic: Topic) => number
+  /** Asks, and tells the sink what has changed since `before`, which is what it gave the last time; null at first and after a loss. */
+  readonly ask: (topic: Topic, sink: TopicSink, before: Told | null, signal: AbortSignal) => Promise<Told>
+}
+
+/** What a topic's sink was told, by its own parts. */
+export type Told = ReadonlyMap<string, string>
+
+export class Polls implements AsyncDisposable {
+  readonly #options: PollOptions
+  readonly #closing = new AbortController()
+  readonly #running = new Set<Promise<void>>()
+
+  constructor(options: PollOptions) {
+    this.#options = options
+  }
+
+  stream(topic: Topic, sink: TopicSink): TopicLease {
+    const ending = new AbortController()
+    const subscription = new Subscription(topic, sink)
+    const poll = new Poll(this.#options, subscription, AbortSignal.any([ending.signal, this.#closing.signal]))
+    const running: Promise<void> = poll.run().finally(() => this.#running.delete(running))
+    this.#running.add(running)
+    return {
+      renew: () => poll.renew(),
+      [Symbol.dispose]: () => ending.abort(new Error('nobody watches any more'))
+    }
+  }
+
+  /** Nobody is told anything any more. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new Error('the login was closed'))
+    await Promise.all(this.#running)
+  }
+}
+
+class Poll {
+  readonly #options: PollOptions
+  readonly #subscription: Subscription
+  readonly #signal: AbortSignal
+  #told: Told | null = null
+  #waiting: AbortController | null = null
+
+  constructor(options: PollOptions, subscription: Subscription, signal: AbortSignal) {
+    this.#options = options
+    this.#subscription = subscription
+    this.#signal = signal
+  }
+
+  renew(): void {
+    if (this.#signal.aborted) return
+    this.#told = null
+    this.#subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
+    this.#waiting?.abort(new Error('asked for anew'))
+  }
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    const { topic, sink } = this.#subscription
+    // Whoever asks is told nothing before the question is over.
+    await Promise.resolve()
+    while (!this.#signal.aborted) {
+      try {
+        const before = this.#told
+        const told = await this.#options.ask(topic, this.#guarded(sink), before, this.#signal)
+        if (this.#signal.aborted) return
+        this.#subscription.live()
+        // A renewal meanwhile wants everything again.
+        if (this.#told === before) this.#told = told
+      } catch (error) {
+        if (this.#signal.aborted) return
+        if (error instanceof BrokerFault && error.kind === 'refused') {
+          sink.refused(error.message)
+          return
+        }
+        this.#told = null
+        const { cause, reason } = gapOf(error)
+        this.#subscription.lost(error instanceof BrokerFault && error.kind === 'credentials_rejected' ? 'token' : cause, reason)
+      }
+      await this.#pause(this.#options.everyMs(topic))
+    }
+  }
+
+  /** Its first word is that it is live; after the end there is none. */
+  #guarded(sink: TopicSink): TopicSink {
+    const told = (tell: () => void) => {
+      if (this.#signal.aborted) return
+      this.#subscription.live()
+      tell()
+    }
+    return {
+      live: () => sink.live(),
+      lost: (cause, reason) => sink.lost(cause, reason),
+      refused: message => sink.refused(message),
+      trade: trade => told(() => sink.trade(trade)),
+      quote: quote => told(() => sink.quote(quote)),
+      depth: depth => told(() => sink.depth(depth)),
+      bar: bar => told(() => sink.bar(bar)),
+      chain: entry => told(() => sink.chain(entry))
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    this.#waiting = new AbortController()
+    await this.#options.clock.sleep(ms, AbortSignal.any([this.#signal, this.#waiting.signal])).catch(() => undefined)
+    this.#waiting = null
+  }
+}

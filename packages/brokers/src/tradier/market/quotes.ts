@@ -1,0 +1,89 @@
+/** Quotes as they are read, for prices and for what a symbol is. Pure; throws Malformed and nothing else. */
+
+import { continuousCalendar, type TradingCalendar, usEquityCalendar, usOptionCalendar } from '@trunkline/core/domain/calendar/index'
+import { type Decimal, isZero, parseDecimal, times } from '@trunkline/core/domain/decimal'
+import { type Nanos, nanosOfMs, type Quote } from '@trunkline/core/domain/market/records'
+import type { MarketInstrument } from '@trunkline/core/ports/market'
+import { field, integer, nested, text, type Wire } from '../../kit/parse.ts'
+import { fromTradier, isOption } from '../symbols.ts'
+import { amountOrNull, collapsed, items, textOf } from '../wire.ts'
+
+/** Shares are quoted in hundreds. */
+const HUNDRED = parseDecimal('100', 'hundred')
+const SHARES = usEquityCalendar()
+const OPTIONS = usOptionCalendar()
+const INDEX_OPTIONS = usOptionCalendar('index')
+const ALWAYS = continuousCalendar('America/New_York')
+/** Their options trade a quarter of an hour longer. */
+const INDEXES = /^(?:SPXW?|XSPW?|NDXP?|RUTW?|VIXW?|DJXW?)\d{6}[CP]/
+
+/** By Tradier's symbol. */
+export function parseQuotes(answer: Wire): ReadonlyMap<string, Wire> {
+  // When none of the symbols is known there is nothing but the list of those that are not.
+  const quotes = nested(answer, 'quotes')
+  const known = Object.hasOwn(quotes, 'quote') ? items(answer, 'quotes', 'quote') : []
+  if (known.length === 0 && !Object.hasOwn(quotes, 'unmatched_symbols')) return new Map()
+  return new Map(known.map(quote => [text(quote, 'symbol', 32), quote]))
+}
+
+/** Milliseconds since the epoch. */
+export function parseClock(answer: Wire): { readonly atMs: number; readonly isOpen: boolean } {
+  const clock = nested(answer, 'clock')
+  return { atMs: integer(clock, 'timestamp') * 1_000, isOpen: textOf(clock, 'state') === 'open' }
+}
+
+/** A market that says it is open when the exchanges are not keeps no hours, as in a sandbox. */
+export function instrumentOf(quote: Wire, clock: { readonly atMs: number; readonly isOpen: boolean }): MarketInstrument {
+  const symbol = text(quote, 'symbol', 32)
+  const usual: TradingCalendar = isOption(symbol) ? (INDEXES.test(symbol) ? INDEX_OPTIONS : OPTIONS) : SHARES
+  const calendar = clock.isOpen && usual.phaseAt(clock.atMs) === 'closed' ? ALWAYS : usual
+  return { symbol: fromTradier(symbol), instrument: isOption(symbol) ? 'OPT' : 'STK', calendar }
+}
+
+export function quoteOf(quote: Wire): Quote {
+  const isContract = isOption(text(quote, 'symbol', 32))
+  const size = (key: string) => sized(amountOrNull(quote, key), isContract)
+  return sided({
+    bidPrice: amountOrNull(quote, 'bid'),
+    bidSize: size('bidsize'),
+    askPrice: amountOrNull(quote, 'ask'),
+    askSize: size('asksize'),
+    at: nanosOf(quote, ['bid_date', 'ask_date', 'trade_date'])
+  })
+}
+
+/** Shares are told by the hundred, contracts singly. */
+export function sized(told: Decimal | null, isContract: boolean): Decimal | null {
+  return told === null || isContract ? told : times(told, HUNDRED)
+}
+
+/** A price of nothing is no quote. */
+export function sided({ bidPrice, bidSize, askPrice, askSize, at }: Quote): Quote {
+  const hasBid = bidPrice !== null && !isZero(bidPrice)
+  const hasAsk = askPrice !== null && !isZero(askPrice)
+  return {
+    bidPrice: hasBid ? bidPrice : null,
+    bidSize: hasBid ? bidSize : null,
+    askPrice: hasAsk ? askPrice : null,
+    askSize: hasAsk ? askSize : null,
+    at
+  }
+}
+
+/** The latest of some times in milliseconds, 0 where none is told. */
+export function latestMs(wire: Wire, keys: readonly string[]): number {
+  return Math.max(0, ...keys.map(key => (field(wire, key) === undefined || textOf(wire, key) === null ? 0 : integer(wire, key))))
+}
+
+function nanosOf(wire: Wire, keys: readonly string[]): Nanos {
+  return nanosOfMs(latestMs(wire, keys))
+}
+
+/** The expirations, which are told as dates or, where more is asked for, as objects. */
+export function parseExpirations(answer: Wire): readonly string[] {
+  const held = field(answer, 'expirations')
+  if (held === null || held === 'null') return []
+  const expirations = nested(answer, 'expirations')
+  const dates = [...collapsed(expirations, 'date'), ...collapsed(expirations, 'expiration')]
+  return dates.map(date => (typeof date === 'string' ? date : text(nested({ date }, 'date'), 'date', 10)))
+}

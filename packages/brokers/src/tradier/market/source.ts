@@ -1,0 +1,196 @@
+/** Tradier's market data of one login: its stream where there is one, what is asked for again and again, and what is read beside them. */
+
+import type { Bar } from '@trunkline/core/domain/market/records'
+import { type Day, parseDay } from '@trunkline/core/domain/timestamp'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import { isSuccess } from '../../kit/calls.ts'
+import type { HttpRequest } from '../../kit/http.ts'
+import type { LineOptions } from '../../kit/kept-line.ts'
+import type { Wire } from '../../kit/parse.ts'
+import type { TradierCalls } from '../calls.ts'
+import { get, quotesRequest } from '../requests.ts'
+import { toTradier } from '../symbols.ts'
+import { readAnswer } from '../wire.ts'
+import { barsWindows, saysTooOld } from './bars.ts'
+import { chainRequest, expirationsRequest, parseChain } from './chain.ts'
+import { MarketFeed } from './feed.ts'
+import { MarketTime } from './market-time.ts'
+import { Polls, type Told } from './poll.ts'
+import { QuoteRounds } from './quote-rounds.ts'
+import { instrumentOf, latestMs, parseClock, parseExpirations, parseQuotes, quoteOf } from './quotes.ts'
+
+const MEMORY_MS = 300_000
+const SYMBOLS_MAX = 5_000
+/** Symbols in one request for quotes. */
+const BATCH_MAX = 400
+/** Between two askings, so that some topics fit into the calls of a minute. */
+const EVERY_MS = { quotes: 2_000, bars: 5_000, options_chain: 5_000 } as const
+const MINUTE_MS = 60_000
+
+export interface MarketOptions {
+  readonly calls: TradierCalls
+  readonly clock: Clock
+  /** Null: quotes are asked for. */
+  readonly stream: { readonly url: string; readonly line: LineOptions; readonly session: (signal: AbortSignal) => Promise<string> } | null
+}
+
+interface Remembered {
+  readonly found: MarketInstrument | null
+  readonly untilMs: number
+}
+
+export class TradierMarket implements MarketSource, AsyncDisposable {
+  readonly #options: MarketOptions
+  readonly #time: MarketTime
+  readonly #known = new Map<string, Remembered>()
+  readonly #feed: MarketFeed | null
+  readonly #polls: Polls
+  readonly #rounds: QuoteRounds
+
+  constructor(options: MarketOptions) {
+    const { clock, stream } = options
+    const quotes = (symbols: readonly string[], signal: AbortSignal) => this.#quotes(symbols, signal)
+    this.#options = options
+    this.#time = new MarketTime(clock)
+    this.#feed = stream === null ? null : new MarketFeed({ ...stream, quotes, happened: ms => this.#time.happened(ms) })
+    this.#rounds = new QuoteRounds(clock, quotes)
+    this.#polls = new Polls({
+      clock,
+      everyMs: ({ channel }) =>
+        channel === 'options_chain' ? EVERY_MS.options_chain : channel === 'bars' ? EVERY_MS.bars : EVERY_MS.quotes,
+      ask: (topic, sink, before, signal) => this.#ask(topic, sink, before, signal)
+    })
+  }
+
+  presentMs(): number {
+    return this.#time.nowMs()
+  }
+
+  async instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
+    const known = this.#known.get(symbol)
+    if (known !== undefined && this.#options.clock.monotonicMs() < known.untilMs) return known.found
+    const asked = toTradier(symbol)
+    const [quotes, clock] = await Promise.all([this.#quotes([asked], signal), this.#read(get('/markets/clock', {}), parseClock, signal)])
+    this.#time.tell(clock.atMs)
+    const quote = quotes.get(asked)
+    const found = quote === undefined ? null : instrumentOf(quote, clock)
+    this.#remember(symbol, found)
+    return found
+  }
+
+  async *bars(request: BarsRequest, signal: AbortSignal): AsyncGenerator<readonly Bar[], void, undefined> {
+    // Tradier tells no difference between a symbol it does not know and one without a trade.
+    if ((await this.instrument(request.symbol, signal)) === null)
+      throw new BrokerFault('refused', `Tradier does not know ${request.symbol}`)
+    let lastMs = Number.NEGATIVE_INFINITY
+    for (const window of barsWindows(request, this.presentMs())) {
+      const bars = await this.#window(window, signal)
+      const page = bars.filter(({ startMs }) => startMs > lastMs)
+      for (const { startMs } of page) {
+        if (startMs <= lastMs) throw new BrokerFault('malformed', "Tradier's bars do not ascend")
+        lastMs = startMs
+      }
+      if (page.length > 0) yield page
+    }
+  }
+
+  async expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]> {
+    const days = (answer: Wire) => parseExpirations(answer).map(date => parseDay(date, 'expiration'))
+    return [...new Set(await this.#read(expirationsRequest(underlying), days, signal))].toSorted()
+  }
+
+  stream(topic: Topic, sink: TopicSink): TopicLease {
+    const isStreamed = topic.channel === 'trades' || (topic.channel === 'quotes' && this.#feed !== null)
+    return isStreamed && this.#feed !== null ? this.#feed.stream(topic, sink) : this.#polls.stream(topic, sink)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#feed?.[Symbol.asyncDispose](), this.#polls[Symbol.asyncDispose](), this.#rounds[Symbol.asyncDispose]()])
+  }
+
+  #window({ request, read }: ReturnType<typeof barsWindows>[number], signal: AbortSignal): Promise<readonly Bar[]> {
+    return this.#options.calls.read(
+      'market',
+      request,
+      reply => {
+        if (isSuccess(reply.status)) return read(readAnswer(reply.body), this.presentMs())
+        if (saysTooOld(reply)) return []
+        throw new BrokerFault('refused', 'Tradier could not be asked for the bars')
+      },
+      signal,
+      { also: [400] }
+    )
+  }
+
+  /** @throws BrokerFault `refused` for what is not streamed and cannot be asked for either */
+  async #ask(topic: Topic, sink: TopicSink, before: Told | null, signal: AbortSignal): Promise<Told> {
+    switch (topic.channel) {
+      case 'options_chain': {
+        const entries = await this.#read(chainRequest(topic.symbol, topic.expiration), parseChain, signal)
+        return tell(
+          entries,
+          ({ symbol }) => symbol,
+          before,
+          entry => sink.chain(entry)
+        )
+      }
+      case 'bars': {
+        const presentMs = this.presentMs()
+        const bars: Bar[] = []
+        for await (const page of this.bars({ ...topic, fromMs: presentMs - 3 * MINUTE_MS, toMs: presentMs + MINUTE_MS }, signal))
+          bars.push(...page)
+        return tell(
+          bars,
+          ({ startMs }) => String(startMs),
+          before,
+          bar => sink.bar(bar)
+        )
+      }
+      case 'quotes': {
+        const quote = await this.#rounds.quote(toTradier(topic.symbol), signal)
+        if (quote === undefined) throw new BrokerFault('refused', `Tradier has no quotes of ${topic.symbol}`)
+        this.#time.happened(latestMs(quote, ['bid_date', 'ask_date']))
+        return tell(
+          [quoteOf(quote)],
+          () => topic.symbol,
+          before,
+          each => sink.quote(each)
+        )
+      }
+      default:
+        throw new BrokerFault('refused', `Tradier streams no ${topic.channel} here`)
+    }
+  }
+
+  async #quotes(symbols: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Wire>> {
+    const all = new Map<string, Wire>()
+    for (let from = 0; from < symbols.length; from += BATCH_MAX)
+      for (const [symbol, quote] of await this.#read(quotesRequest(symbols.slice(from, from + BATCH_MAX)), parseQuotes, signal))
+        all.set(symbol, quote)
+    return all
+  }
+
+  #read<T>(request: HttpRequest, parse: (answer: Wire) => T, signal: AbortSignal): Promise<T> {
+    return this.#options.calls.read('market', request, reply => parse(readAnswer(reply.body)), signal)
+  }
+
+  /** At the bound the one learnt longest ago is forgotten. */
+  #remember(symbol: string, found: MarketInstrument | null): void {
+    this.#known.delete(symbol)
+    if (this.#known.size >= SYMBOLS_MAX) for (const oldest of [...this.#known.keys()].slice(0, 1)) this.#known.delete(oldest)
+    this.#known.set(symbol, { found, untilMs: this.#options.clock.monotonicMs() + MEMORY_MS })
+  }
+}
+
+/** Tells those of some records that are not as they were told. */
+function tell<T>(records: readonly T[], keyOf: (record: T) => string, before: Told | null, say: (record: T) => void): Told {
+  const told = new Map<string, string>()
+  for (const record of records) {
+    const [key, words] = [keyOf(record), JSON.stringify(record)]
+    told.set(key, words)
+    if (before?.get(key) !== words) say(record)
+  }
+  return told
+}

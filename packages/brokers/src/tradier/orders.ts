@@ -1,0 +1,194 @@
+/** Orders in the core's words. Pure; throws Malformed and nothing else: an unknown status or kind is never guessed. */
+
+import { absolute, compare, type Decimal, decimalOf, isPositive, isZero, minus, plus, times, ZERO } from '@trunkline/core/domain/decimal'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Leg } from '@trunkline/core/domain/order'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import type { Instrument, OrderStatus, Side } from '@trunkline/core/domain/vocabulary'
+import type { OrderReport } from '@trunkline/core/ports/broker'
+import { field, member, object, text, timestampOrNull, type Wire } from '../kit/parse.ts'
+import { fromTradier } from './symbols.ts'
+import { amount, amountOrNull, collapsed, items, textOf, wordsOf } from './wire.ts'
+import { BRACKETS, CLASSES, DURATIONS, KINDS, OPTION_SIDES, PACKAGE_KINDS, SHARE_SIDES, STATES } from './words.ts'
+
+const LEGS_MAX = 8
+
+/** The records of a list of orders, one for each order with a life of its own. */
+export function parseOrders(answer: Wire): readonly Wire[] {
+  return items(answer, 'orders', 'order').flatMap(unbracketed)
+}
+
+/** `{"order": …}`: the order itself, or what a bracket holds. */
+export function parseOrderAnswer(answer: Wire): readonly Wire[] {
+  return unbracketed(object(field(answer, 'order'), 'order'))
+}
+
+/** A bracket is no order: those it holds are, with what they lack from it. */
+function unbracketed(order: Wire): readonly Wire[] {
+  if (!BRACKETS.has(field(order, 'class'))) return [order]
+  const shared = ['duration', 'create_date', 'transaction_date', 'tag'].map(key => [key, field(order, key)] as const)
+  return legsOf(order).map(leg => ({ ...Object.fromEntries(shared.filter(([, value]) => value !== undefined)), ...leg }))
+}
+
+export function parseOrder(wire: Wire, account: string): OrderReport {
+  const instrument = instrumentOf(wire)
+  const subject = instrument === 'MLEG_OPT' ? packageOf(wire) : singleOf(wire, instrument)
+  const { quantity } = subject
+  const told = figuresOf(wire)
+  const filled = subject.legs === null ? told.filled : (packageFilled(wire, subject.legs) ?? told.filled)
+  const entryTime = timestampOrNull(wire, 'create_date') ?? timeOf(wire, 'transaction_date')
+  const limitPrice = subject.type === 'LMT' || subject.type === 'STPLMT' ? (amountOrNull(wire, 'price') ?? freeOf(wire)) : null
+  return {
+    ...subject,
+    brokerAccountId: account,
+    brokerOrderId: text(wire, 'id', 64),
+    brokerClOrdId: textOf(wire, 'tag'),
+    tif: member(wire, 'duration', DURATIONS),
+    notional: null,
+    limitPrice,
+    stopPrice: subject.type === 'STP' || subject.type === 'STPLMT' ? amountOrNull(wire, 'stop_price') : null,
+    status: statusOf(wire, { quantity, filled }),
+    brokerStatus: text(wire, 'status', 64),
+    brokerMessage: wordsOf(wire, 'reason_description'),
+    brokerOrderType: text(wire, 'type', 64),
+    execDest: null,
+    fills: null,
+    filledTotal: filled,
+    entryTime,
+    updatedAt: timestampOrNull(wire, 'transaction_date') ?? entryTime,
+    replacesBrokerOrderId: null,
+    replacedByBrokerOrderId: null
+  }
+}
+
+export interface Figures {
+  /** Null: not told. */
+  readonly quantity: Decimal | null
+  readonly filled: NonNullable<OrderReport['filledTotal']>
+}
+
+/** Tradier may call an order filled before it says how much of it at which price: until then the figures say nothing was. */
+export function figuresOf(wire: Wire): Figures {
+  const executed = amountOrNull(wire, 'exec_quantity') ?? amountOrNull(wire, 'executed_quantity') ?? ZERO
+  const average = amountOrNull(wire, 'avg_fill_price') ?? ZERO
+  const isTold = isPositive(executed) && !isZero(average)
+  return {
+    quantity: amountOrNull(wire, 'quantity'),
+    filled: isTold ? { quantity: executed, averagePrice: average } : { quantity: ZERO, averagePrice: null }
+  }
+}
+
+/** A word that says filled counts once the figures say so too. @throws UnknownWord */
+export function statusOf(wire: Wire, { quantity, filled }: Figures): OrderStatus {
+  const told = member<OrderStatus>(wire, 'status', STATES)
+  const isWhole = isPositive(filled.quantity) && (quantity === null || compare(filled.quantity, quantity) >= 0)
+  if (told === 'filled' || field(wire, 'status') === 'calculated') {
+    if (isWhole) return 'filled'
+    return isPositive(filled.quantity) ? 'partially_filled' : 'working'
+  }
+  return told === 'working' && isPositive(filled.quantity) ? 'partially_filled' : told
+}
+
+/** Whether Tradier says filled and has not told the figures of it yet. */
+export function isUntold({ status, brokerStatus }: OrderReport): boolean {
+  return brokerStatus === 'filled' && status !== 'filled'
+}
+
+type Subject = Pick<OrderReport, 'symbol' | 'instrument' | 'side' | 'type' | 'quantity' | 'legs'>
+
+function singleOf(wire: Wire, instrument: Instrument): Subject {
+  const isContract = instrument === 'OPT'
+  return {
+    symbol: isContract ? text(wire, 'option_symbol', 32) : fromTradier(text(wire, 'symbol', 32)),
+    instrument,
+    side: member<Side>(wire, 'side', isContract ? OPTION_SIDES : SHARE_SIDES),
+    type: member(wire, 'type', KINDS),
+    quantity: amount(wire, 'quantity'),
+    legs: null
+  }
+}
+
+/** Tradier counts the contracts of each leg; a package is what they have in common. */
+function packageOf(wire: Wire): Subject {
+  const records = legsOf(wire)
+  const { type, side } = member(wire, 'type', PACKAGE_KINDS)
+  const counts = records.map(leg => wholeOf(leg))
+  const packages = counts.reduce(commonDivisor)
+  const legs = records.map((leg, index) => legOf(wire, leg, (counts[index] ?? packages) / packages))
+  return { symbol: null, instrument: 'MLEG_OPT', side, type, quantity: decimalOf(packages), legs }
+}
+
+function legOf(order: Wire, wire: Wire, ratio: bigint): Leg {
+  const contract = textOf(wire, 'option_symbol')
+  const symbol = contract ?? fromTradier(text(wire, 'symbol', 32))
+  const side = contract === null ? member<Side>(wire, 'side', SHARE_SIDES) : member<Side>(wire, 'side', OPTION_SIDES)
+  return { symbol, side, ratio: decimalOf(ratio), fills: legFills(order, wire, symbol) }
+}
+
+/**
+ * A leg's executions are told by their total alone. It is passed on as one when there is no more to come: a total that grew would need what was
+ * told before to be known for ever.
+ */
+function legFills(order: Wire, wire: Wire, symbol: string): Leg['fills'] {
+  const { filled, quantity } = figuresOf(wire)
+  const { averagePrice } = filled
+  const isOver = ENDED.has(member<OrderStatus>(order, 'status', STATES))
+  const isWhole = quantity !== null && compare(filled.quantity, quantity) >= 0
+  if (averagePrice === null || !(isOver || isWhole)) return []
+  const at = timestampOrNull(wire, 'transaction_date') ?? timeOf(order, 'transaction_date')
+  return [
+    { fillId: `${text(order, 'id', 64)}:${symbol}:${filled.quantity}`, at, quantity: filled.quantity, price: averagePrice, execDest: null }
+  ]
+}
+
+const ENDED: ReadonlySet<OrderStatus> = new Set(['cancelled', 'expired', 'rejected'])
+
+/** Packages whose every leg is filled, at their net price; null where the legs do not tell. */
+function packageFilled(wire: Wire, legs: readonly Leg[]): OrderReport['filledTotal'] {
+  const { side } = member(wire, 'type', PACKAGE_KINDS)
+  let packages: bigint | null = null
+  let net = ZERO
+  for (const [index, record] of legsOf(wire).entries()) {
+    const leg = legs[index]
+    const { filled } = figuresOf(record)
+    if (leg === undefined || filled.averagePrice === null) return null
+    const whole = BigInt(filled.quantity.replace(/\..*$/, '')) / BigInt(leg.ratio)
+    packages = packages === null || whole < packages ? whole : packages
+    const part = times(filled.averagePrice, leg.ratio)
+    net = leg.side.startsWith('BUY') === (side === 'BUY') ? plus(net, part) : minus(net, part)
+  }
+  return packages === null || packages === 0n ? null : { quantity: decimalOf(packages), averagePrice: net }
+}
+
+function instrumentOf(wire: Wire): Instrument {
+  // Of a leg of a bracket the class may be left out.
+  if (field(wire, 'class') === undefined) return textOf(wire, 'option_symbol') === null ? 'STK' : 'OPT'
+  return member<Instrument>(wire, 'class', CLASSES)
+}
+
+function legsOf(wire: Wire): readonly Wire[] {
+  const legs = collapsed(wire, 'leg').map((leg, index) => object(leg, `leg[${index}]`))
+  if (legs.length === 0 || legs.length > LEGS_MAX) throw new Malformed('leg', `a list of 1 to ${LEGS_MAX}`, legs.length)
+  return legs
+}
+
+function wholeOf(wire: Wire): bigint {
+  const quantity = absolute(amount(wire, 'quantity'))
+  if (/^[1-9]\d*(?:\.0*)?$/.test(quantity)) return BigInt(quantity.replace(/\..*$/, ''))
+  throw new Malformed('quantity', 'a positive whole number', quantity)
+}
+
+function commonDivisor(a: bigint, b: bigint): bigint {
+  return b === 0n ? a : commonDivisor(b, a % b)
+}
+
+/** An even package has a price of nothing, which is left out. */
+function freeOf(wire: Wire): Decimal | null {
+  return field(wire, 'type') === 'even' ? ZERO : null
+}
+
+function timeOf(wire: Wire, key: string): Timestamp {
+  const at = timestampOrNull(wire, key)
+  if (at !== null) return at
+  throw new Malformed(key, 'a time', null)
+}

@@ -1,0 +1,122 @@
+/**
+ * What Tradier does not take of what its capabilities offer, said before anything is sent; and the words of an order that depend on the hour and
+ * on what is held. Pure.
+ */
+
+import { dateAtInstant, type TradingCalendar } from '@trunkline/core/domain/calendar/index'
+import { absolute, compare, type Decimal, isPositive, isZero, negated, parseDecimal, ZERO } from '@trunkline/core/domain/decimal'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import type { OrderReport } from '@trunkline/core/ports/broker'
+import type { Placing } from './requests.ts'
+
+/** Words for the one who asked. */
+export interface Refusal {
+  readonly refused: string
+}
+
+const QUANTITY_MAX = 10_000_000
+const ONE = parseDecimal('1', 'one')
+/** Minutes after midnight in New York between which Tradier takes orders for a session outside the regular one. */
+const SESSIONS = { pre: { from: 4 * 60, until: 9 * 60 + 24 }, post: { from: 16 * 60, until: 19 * 60 + 55 } } as const
+const ZONE = 'America/New_York'
+/** Below a dollar prices have four places. */
+const PLACES = { usual: 2, small: 4 } as const
+
+/** What is wrong with a ticket whatever is held; null when nothing is. */
+export function refusalOf(ticket: OrderTicket): Refusal | null {
+  const { instrument, type, tif, side, quantity, limitPrice, stopPrice, legs } = ticket
+  if (quantity === null || !/^\d+(?:\.0+)?$/.test(quantity) || !isPositive(quantity))
+    return refused('order_qty must be a whole number; fractions and orders by amount are not taken')
+  if (Number(quantity) > QUANTITY_MAX) return refused(`order_qty must be at most ${QUANTITY_MAX}`)
+  if (type === 'MKT' && tif === 'GTC') return refused('a market order cannot be GTC: send it as DAY, or as LMT')
+  if (tif === 'DAY+' && type !== 'LMT') return refused('an order outside the regular session must be LMT')
+  for (const [field, price] of [
+    ['order_limit_price', limitPrice],
+    ['stop_price', stopPrice]
+  ] as const)
+    if (price !== null && placesOf(price) > (compare(absolute(price), ONE) < 0 ? PLACES.small : PLACES.usual))
+      return refused(`${field} has too many decimal places: two are taken, and four below a dollar`)
+  if (legs === null) return null
+  if (limitPrice !== null && !isPositive(limitPrice) && !isZero(limitPrice))
+    return refused(
+      `a package's order_limit_price is never negative: ${side === 'BUY' ? 'SELL it to receive a credit' : 'BUY it to pay a debit'}, with the positive price`
+    )
+  if (legs.map(leg => BigInt(leg.ratio)).reduce(divisor) !== 1n)
+    return refused('the ratios of the legs must be in their lowest terms: say the multiple in order_qty')
+  return instrument === 'MLEG_OPT' ? null : refused('only options have legs')
+}
+
+/** Tradier's word for how long an order stands; for DAY+ the session that is on, for it takes no orders for another. */
+export function durationOf({ tif }: OrderTicket, atMs: number, calendar: TradingCalendar): string | Refusal {
+  if (tif === 'DAY') return 'day'
+  if (tif === 'GTC') return 'gtc'
+  const minute = minuteOfDay(atMs)
+  const phase = calendar.isTradingDay(dateAtInstant(atMs, ZONE)) ? calendar.phaseAt(atMs) : 'closed'
+  for (const session of ['pre', 'post'] as const)
+    if (phase === session && minute >= SESSIONS[session].from && minute < SESSIONS[session].until) return session
+  return refused(
+    'DAY+ is taken from 4:00 to 9:24 and from 16:00 to 19:55 New York time on trading days, for the session that is on then; send DAY for the regular one'
+  )
+}
+
+/** Tradier's word for buying or selling shares, by what is held. Nothing crosses from long to short in one order. */
+export function shareSide({ side, quantity, tif, symbol }: OrderTicket, held: Decimal): string | Refusal {
+  const asked = quantity ?? ZERO
+  const isLong = isPositive(held)
+  const isShort = !isLong && !isZero(held)
+  if (side === 'BUY' && isShort) {
+    if (compare(asked, negated(held)) <= 0) return 'buy_to_cover'
+    return crossing(
+      `${negated(held)} ${symbol} are short, and ${asked} would turn them long: buy ${negated(held)} to cover and the rest with a second order`
+    )
+  }
+  if (side === 'BUY') return 'buy'
+  if (isLong) {
+    if (compare(asked, held) <= 0) return 'sell'
+    return crossing(`${held} ${symbol} are held, and selling ${asked} would turn them short: sell ${held} and the rest with a second order`)
+  }
+  return tif === 'GTC' ? refused('a short sale cannot be GTC: send it as DAY') : 'sell_short'
+}
+
+/** Whether what is asked for can be had by changing the order: not its quantity, side or contracts, nor the session it is for. */
+export function changeRefusal(order: OrderReport, ticket: OrderTicket): Refusal | null {
+  const isSame = (a: Decimal | null, b: Decimal | null) => (a === null || b === null ? a === b : compare(a, b) === 0)
+  if (!isSame(order.quantity, ticket.quantity)) return cannot('the quantity', `${order.quantity}`)
+  if (order.symbol !== ticket.symbol || order.instrument !== ticket.instrument) return cannot('the symbol', `${order.symbol}`)
+  if (order.side !== ticket.side) return cannot('the side', order.side)
+  if ((order.tif === 'DAY+') !== (ticket.tif === 'DAY+')) return cannot('the session', order.tif)
+  const legs = (of: OrderTicket) => of.legs?.map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`).join() ?? ''
+  return legs(order) === legs(ticket) ? null : cannot('the legs', 'as they were placed')
+}
+
+export function isRefusal(value: string | Refusal | Placing): value is Refusal {
+  return typeof value === 'object' && 'refused' in value
+}
+
+function cannot(what: string, was: string): Refusal {
+  return refused(
+    `${what} of an order cannot be changed, was ${was}: only its type, time in force and prices can; cancel it and place another`
+  )
+}
+
+function crossing(words: string): Refusal {
+  return refused(`one order cannot go through zero: ${words}`)
+}
+
+function refused(words: string): Refusal {
+  return { refused: `Tradier does not take it: ${words}.` }
+}
+
+function placesOf(price: Decimal): number {
+  const point = price.replace(/(\.\d*?)0+$/, '$1').indexOf('.')
+  return point === -1 ? 0 : price.replace(/(\.\d*?)0+$/, '$1').length - point - 1
+}
+
+function minuteOfDay(atMs: number): number {
+  const { hour, minute } = Temporal.Instant.fromEpochMilliseconds(Math.floor(atMs)).toZonedDateTimeISO(ZONE)
+  return hour * 60 + minute
+}
+
+function divisor(a: bigint, b: bigint): bigint {
+  return b === 0n ? a : divisor(b, a % b)
+}

@@ -1,0 +1,77 @@
+/** Positions, which Tradier tells by quantity and cost alone, joined with the quotes of their symbols. Pure; throws Malformed and nothing else. */
+
+import { absolute, canonical, type Decimal, dividedBy, isZero, minus, parseDecimal, plus, times } from '@trunkline/core/domain/decimal'
+import { type Timestamp, tradingDay } from '@trunkline/core/domain/timestamp'
+import type { PositionReport } from '@trunkline/core/ports/broker'
+import { text, timestampOrNull, type Wire } from '../kit/parse.ts'
+import { fromTradier, isOption, multiplierOf } from './symbols.ts'
+import { amount, amountOrNull, items, textOf } from './wire.ts'
+
+export interface Holding {
+  /** As Tradier writes it. */
+  readonly symbol: string
+  /** Negative when short. */
+  readonly quantity: Decimal
+  /** Of all of it; negative when short. */
+  readonly costBasis: Decimal
+  readonly acquiredAt: Timestamp | null
+  readonly id: string | null
+}
+
+/** What a quote says of a holding's worth. */
+export interface Mark {
+  readonly last: Decimal | null
+  readonly previousClose: Decimal | null
+}
+
+const AVERAGE_PLACES = 8
+const TWO = parseDecimal('2', 'two')
+
+export function parseHoldings(answer: Wire): readonly Holding[] {
+  return items(answer, 'positions', 'position').map(wire => ({
+    symbol: text(wire, 'symbol'),
+    quantity: amount(wire, 'quantity'),
+    costBasis: amount(wire, 'cost_basis'),
+    acquiredAt: timestampOrNull(wire, 'date_acquired'),
+    id: textOf(wire, 'id')
+  }))
+}
+
+/** By symbol. What has no trade yet is worth the middle of its bid and ask. */
+export function parseMarks(answer: Wire): ReadonlyMap<string, Mark> {
+  return new Map(
+    items(answer, 'quotes', 'quote').map(wire => [
+      text(wire, 'symbol'),
+      { last: amountOrNull(wire, 'last') ?? middle(wire), previousClose: amountOrNull(wire, 'prevclose') }
+    ])
+  )
+}
+
+function middle(wire: Wire): Decimal | null {
+  const bid = amountOrNull(wire, 'bid')
+  const ask = amountOrNull(wire, 'ask')
+  return bid === null || ask === null || isZero(ask) ? null : canonical(dividedBy(plus(bid, ask), TWO, AVERAGE_PLACES))
+}
+
+export function positionOf(holding: Holding, account: string, mark: Mark | undefined, now: Timestamp): PositionReport {
+  const { symbol, quantity, costBasis, acquiredAt, id } = holding
+  const units = times(quantity, multiplierOf(symbol))
+  const last = mark?.last ?? null
+  const close = mark?.previousClose ?? null
+  const unrealizedPl = last === null ? null : minus(times(last, units), costBasis)
+  const isNew = acquiredAt !== null && tradingDay(acquiredAt) === tradingDay(now)
+  return {
+    brokerAccountId: account,
+    symbol: fromTradier(symbol),
+    instrument: isOption(symbol) ? 'OPT' : 'STK',
+    quantity,
+    lastPrice: last,
+    averagePrice: isZero(units) ? null : canonical(absolute(dividedBy(costBasis, units, AVERAGE_PLACES))),
+    unrealizedPl,
+    // Tradier tells what was realized of closed positions, nightly, and of the whole account.
+    realizedPl: null,
+    dailyPl: isNew ? unrealizedPl : last === null || close === null ? null : times(minus(last, close), units),
+    totalPl: unrealizedPl,
+    brokerPositionId: id
+  }
+}

@@ -1,0 +1,149 @@
+/** Tradier's requests, built and not sent. Paths are below the API's own. Pure. */
+
+import { compare, type Decimal, isZero, times, ZERO } from '@trunkline/core/domain/decimal'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import type { Day } from '@trunkline/core/domain/timestamp'
+import type { Side } from '@trunkline/core/domain/vocabulary'
+import type { NewOrder } from '@trunkline/core/ports/broker'
+import type { HttpRequest } from '../kit/http.ts'
+import { toTradier, underlyingOf } from './symbols.ts'
+import { KINDS, OPTION_SIDES, tradierWord } from './words.ts'
+
+/** Without it Tradier speaks XML. */
+const ACCEPT = ['accept', 'application/json'] as const
+const FORM = [...ACCEPT, 'content-type', 'application/x-www-form-urlencoded'] as const
+/** Records of a page; Tradier's own default is 25. */
+export const ORDERS_PAGE = 100
+export const HISTORY_PAGE = 100
+
+type Fields = Readonly<Record<string, string | null>>
+
+export const profileRequest = (): HttpRequest => get('/user/profile', {})
+
+export const balancesRequest = (account: string): HttpRequest => get(`${of(account)}/balances`, {})
+
+export const positionsRequest = (account: string): HttpRequest => get(`${of(account)}/positions`, {})
+
+/** Of the session, and whatever is open still; `filter=all` would get an application switched off that asks often. */
+export const ordersRequest = (account: string, page: number): HttpRequest =>
+  get(`${of(account)}/orders`, { includeTags: 'true', page: String(page), limit: String(ORDERS_PAGE) })
+
+export const orderRequest = (account: string, order: string): HttpRequest =>
+  get(`${of(account)}/orders/${encodeURIComponent(order)}`, { includeTags: 'true' })
+
+export const historyRequest = (account: string, start: Day, end: Day, page: number): HttpRequest =>
+  get(`${of(account)}/history`, { start, end, page: String(page), limit: String(HISTORY_PAGE) })
+
+/** By POST, because a list of options makes a long address. */
+export const quotesRequest = (symbols: readonly string[]): HttpRequest =>
+  send('POST', '/markets/quotes', { symbols: symbols.join(','), greeks: 'false' })
+
+/** A stream's session; its answer is worth five minutes. */
+export const sessionRequest = (of: 'accounts' | 'markets'): HttpRequest => send('POST', `/${of}/events/session`, {})
+
+export const cancelRequest = (account: string, order: string): HttpRequest => ({
+  method: 'DELETE',
+  path: `${of(account)}/orders/${encodeURIComponent(order)}`,
+  headers: ACCEPT
+})
+
+/** How an order is to be placed, where the ticket alone does not say. */
+export interface Placing {
+  readonly duration: string
+  /** Of shares: a word that depends on what is held. */
+  readonly side: string | null
+}
+
+/** @throws Malformed for a word that Tradier does not have. */
+export function placeRequest(order: NewOrder, placing: Placing): HttpRequest {
+  return send('POST', `${of(order.brokerAccountId)}/orders`, {
+    ...subject(order, placing),
+    ...terms(order, placing.duration),
+    tag: order.brokerClOrdId
+  })
+}
+
+/** Only these can change. @throws Malformed */
+export function changeRequest(account: string, order: string, ticket: OrderTicket, duration: string): HttpRequest {
+  return send('PUT', `${of(account)}/orders/${encodeURIComponent(order)}`, terms(ticket, duration))
+}
+
+function subject({ instrument, symbol, side, quantity, legs }: OrderTicket, placing: Placing): Fields {
+  if (legs !== null) return packageOf(legs, quantity)
+  if (symbol === null || quantity === null) throw new Malformed('order', 'one of a symbol and a quantity', instrument)
+  if (instrument === 'OPT')
+    return {
+      class: 'option',
+      symbol: underlyingOf(symbol),
+      option_symbol: toTradier(symbol),
+      side: wordFor(OPTION_SIDES, side, 'side'),
+      quantity: whole(quantity)
+    }
+  return { class: 'equity', symbol: toTradier(symbol), side: placing.side, quantity: whole(quantity) }
+}
+
+function packageOf(legs: NonNullable<OrderTicket['legs']>, quantity: Decimal | null): Fields {
+  const [first] = legs
+  if (first === undefined || quantity === null) throw new Malformed('legs', 'of a counted package', legs.length)
+  return {
+    class: 'multileg',
+    symbol: underlyingOf(first.symbol),
+    ...Object.fromEntries(
+      legs.flatMap((leg, index) => [
+        [`side[${index}]`, wordFor(OPTION_SIDES, leg.side, 'side')],
+        [`quantity[${index}]`, whole(times(leg.ratio, quantity))],
+        [`option_symbol[${index}]`, toTradier(leg.symbol)]
+      ])
+    )
+  }
+}
+
+function terms({ type, side, legs, limitPrice, stopPrice }: OrderTicket, duration: string): Fields {
+  if (legs !== null) {
+    const kind = packageKind(side, limitPrice)
+    return { type: kind, duration, price: kind === 'debit' || kind === 'credit' ? limitPrice : null }
+  }
+  return { type: wordFor(KINDS, type, 'order_type'), duration, price: limitPrice, stop: stopPrice }
+}
+
+/** The word for which way the money of a package goes. */
+function packageKind(side: Side, limitPrice: Decimal | null): string {
+  if (limitPrice === null) return 'market'
+  if (isZero(limitPrice)) return 'even'
+  if (compare(limitPrice, ZERO) < 0) throw new Malformed('order_limit_price', 'positive: bought at a debit, sold at a credit', limitPrice)
+  return side === 'BUY' ? 'debit' : 'credit'
+}
+
+/** `5.00` is five. @throws Malformed */
+function whole(quantity: Decimal): string {
+  const found = /^([1-9]\d{0,7})(?:\.0+)?$/.exec(quantity)?.[1]
+  if (found !== undefined) return found
+  throw new Malformed('order_qty', 'a positive whole number', quantity)
+}
+
+function wordFor(table: Readonly<Record<string, string>>, word: string, what: string): string {
+  const found = tradierWord(table, word)
+  if (found !== undefined) return found
+  throw new Malformed(what, `one of ${Object.values(table).join(', ')}`, word)
+}
+
+function of(account: string): string {
+  return `/accounts/${encodeURIComponent(account)}`
+}
+
+/** What is null is left out. */
+export function get(path: string, fields: Fields): HttpRequest {
+  const query = encoded(fields)
+  return { method: 'GET', path: query === '' ? path : `${path}?${query}`, headers: ACCEPT }
+}
+
+function send(method: 'POST' | 'PUT', path: string, fields: Fields): HttpRequest {
+  return { method, path, headers: FORM, body: encoded(fields) }
+}
+
+function encoded(fields: Fields): string {
+  const form = new URLSearchParams()
+  for (const [name, value] of Object.entries(fields)) if (value !== null) form.set(name, value)
+  return form.toString()
+}

@@ -1,0 +1,82 @@
+/**
+ * Tradier's JSON is XML made over: a list of one is its only item, an empty list the text "null", numbers are written with any number of zeros.
+ * Numbers are kept as text. Pure; throws Malformed and nothing else.
+ */
+
+import { canonical, type Decimal, parseDecimal } from '@trunkline/core/domain/decimal'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { readJson } from '../kit/json.ts'
+import { field, object, text, type Wire, wordsOrNull } from '../kit/parse.ts'
+
+const ITEMS_MAX = 100_000
+/** A binary float has no larger exponent; beyond it the text would be longer than any number here. */
+const EXPONENT_MAX = 30
+
+export function readAnswer(body: string): Wire {
+  return object(readJson(body, { numbers: 'text' }), 'answer')
+}
+
+/** The items of `{[outer]: {[inner]: […]}}` in any of its forms. */
+export function items(answer: Wire, outer: string, inner: string): readonly Wire[] {
+  return itemsIn(answer, outer, inner).map((item, index) => object(item, `${inner}[${index}]`))
+}
+
+/** The same for a list of plain texts, such as dates. */
+export function texts(answer: Wire, outer: string, inner: string): readonly string[] {
+  return itemsIn(answer, outer, inner).map(item => {
+    if (typeof item === 'string' && item !== '' && item.length <= 64) return item
+    throw new Malformed(inner, 'a list of texts', item)
+  })
+}
+
+/** The items of a field that is itself such a list. */
+export function collapsed(wire: Wire, key: string): readonly unknown[] {
+  const value = field(wire, key)
+  if (isNothing(value)) return []
+  if (!Array.isArray(value)) return [value]
+  if (value.length > ITEMS_MAX) throw new Malformed(key, `a list of at most ${ITEMS_MAX}`, value.length)
+  return value
+}
+
+function itemsIn(answer: Wire, outer: string, inner: string): readonly unknown[] {
+  // An answer about something else must not be taken for an empty list.
+  if (!Object.hasOwn(answer, outer)) throw new Malformed(outer, 'in the answer', Object.keys(answer))
+  const held = field(answer, outer)
+  if (isNothing(held)) return []
+  const holder = object(held, outer)
+  if (!Object.hasOwn(holder, inner) && Object.keys(holder).length > 0) throw new Malformed(inner, `in ${outer}`, Object.keys(holder))
+  return collapsed(holder, inner)
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === 'null' || value === ''
+}
+
+/** A number as it was written, but for exponents and the sign of nothing, which are no plain decimals. */
+export function amount(wire: Wire, key: string): Decimal {
+  const value = field(wire, key)
+  if (typeof value !== 'string') return parseDecimal(value, key)
+  if (/^-0(?:\.0*)?$/.test(value)) return parseDecimal(value.slice(1), key)
+  const [, sign, whole, fraction = '', exponent] = /^(-?)(\d{1,38})(?:\.(\d{1,38}))?[eE]([+-]?\d{1,2})$/.exec(value) ?? []
+  if (sign === undefined || whole === undefined || exponent === undefined) return parseDecimal(value, key)
+  const shift = Number(exponent)
+  if (Math.abs(shift) > EXPONENT_MAX) throw new Malformed(key, 'a number of usual size', value)
+  const digits = `${'0'.repeat(EXPONENT_MAX)}${whole}${fraction}${'0'.repeat(EXPONENT_MAX)}`
+  const point = EXPONENT_MAX + whole.length + shift
+  const plain = `${digits.slice(0, point).replace(/^0+(?=\d)/, '')}.${digits.slice(point).replace(/0+$/, '')}`.replace(/\.$/, '')
+  return canonical(parseDecimal(plain === '0' ? plain : sign + plain, key))
+}
+
+export function amountOrNull(wire: Wire, key: string): Decimal | null {
+  return isNothing(field(wire, key)) ? null : amount(wire, key)
+}
+
+/** A text that is not the "null" of an empty element. */
+export function textOf(wire: Wire, key: string): string | null {
+  return isNothing(field(wire, key)) ? null : text(wire, key)
+}
+
+/** Words for people. */
+export function wordsOf(wire: Wire, key: string): string | null {
+  return isNothing(field(wire, key)) ? null : wordsOrNull(wire, key)
+}

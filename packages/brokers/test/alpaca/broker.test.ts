@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseDay, parseTimestamp } from '@trunkline/core/domain/timestamp'
+import { BrokerFault, type NewOrder } from '@trunkline/core/ports/broker'
+import { ACCOUNT, dec, fixture, TICKET } from './fixtures.ts'
+import { as, json, KEYS, openAt, Venue } from './venue.ts'
+
+const soon = () => AbortSignal.timeout(10_000)
+const SINCE = parseTimestamp('2026-11-03T15:00:00Z', 'since')
+const ORDER: NewOrder = { ...TICKET, brokerAccountId: ACCOUNT, brokerClOrdId: 'tl0001' }
+const OLD = 'd3b0c4a1-0000-4000-8000-000000000001'
+const NEW = 'd3b0c4a1-0000-4000-8000-000000000002'
+
+const isFault = (kind: string) => (error: unknown) => {
+  assert.ok(error instanceof BrokerFault, String(error))
+  assert.equal(error.kind, kind, error.message)
+  return true
+}
+
+test('the one account of the credentials, its balance and its positions, with the headers of the login', async () => {
+  await using venue = await Venue.start()
+  venue.on('GET /api/v2/positions', as('positions'))
+  await using opened = openAt(venue)
+  const { broker } = opened
+  assert.deepEqual(
+    (await broker.accounts(soon())).map(({ brokerAccountId, accountNumber }) => [brokerAccountId, accountNumber]),
+    [[ACCOUNT, 'PA3ALPACA01']]
+  )
+  assert.equal((await broker.balances(ACCOUNT, soon())).items[0]?.cash, '51200.4')
+  assert.deepEqual(
+    (await broker.positions(ACCOUNT, soon())).items.map(({ symbol, quantity }) => `${quantity} ${symbol}`),
+    ['3.25 KO', '0.0001527 BTC/USD', '-2 AAPL261218C00250000']
+  )
+  assert.ok(venue.seen.every(({ headers }) => headers.authorization === 'Bearer token-1'))
+  await using keyed = openAt(venue, { settings: { login: 'api_key' }, credentials: KEYS })
+  await keyed.broker.accounts(soon())
+  const { headers } = venue.seen.at(-1) ?? {}
+  assert.deepEqual(
+    [headers?.['apca-api-key-id'], headers?.['apca-api-secret-key'], headers?.authorization],
+    [KEYS.key_id, KEYS.secret_key, undefined]
+  )
+})
+
+test('what is meant for another account never reaches this one', async () => {
+  await using venue = await Venue.start()
+  await using opened = openAt(venue)
+  const { broker } = opened
+  await assert.rejects(broker.positions('another', soon()), isFault('refused'))
+  await assert.rejects(broker.orders('another', SINCE, soon()), isFault('refused'))
+  const outcome = await broker.submit({ ...ORDER, brokerAccountId: 'another' }, soon())
+  assert.equal(outcome.kind, 'not_sent')
+  assert.deepEqual(venue.asked('POST'), [])
+})
+
+test('orders: every page of the open ones, then of those since; the later answer counts', async () => {
+  await using venue = await Venue.start()
+  const [first, second] = fixture('orders').body
+  const many = Array.from({ length: 500 }, (_, index) => ({ ...first, id: `order-${index}`, client_order_id: `tl-${index}` }))
+  venue.on('GET /api/v2/orders', ({ query }) => {
+    assert.equal(query.get('nested'), 'true')
+    if (query.get('status') === 'open') return json(200, query.get('after_order_id') === null ? many : [second])
+    assert.equal(query.get('after'), '2026-11-03T14:59:55.000000Z')
+    return json(200, [{ ...many[0], status: 'canceled' }])
+  })
+  await using opened = openAt(venue)
+  const { items } = await opened.broker.orders(ACCOUNT, SINCE, soon())
+  assert.equal(items.length, 501)
+  assert.equal(items.find(({ brokerOrderId }) => brokerOrderId === 'order-0')?.status, 'cancelled')
+  assert.deepEqual(
+    venue.asked('GET /api/v2/orders').map(({ path }) => new URL(path, 'http://x').searchParams.get('after_order_id')),
+    [null, 'order-499', null]
+  )
+})
+
+test('an order with an unknown status is left out, counted and told; the rest of the list stands', async () => {
+  await using venue = await Venue.start()
+  const [first, second] = fixture('orders').body
+  venue.on('GET /api/v2/orders', json(200, [{ ...first, status: 'levitating' }, second]))
+  await using opened = openAt(venue)
+  const { items } = await opened.broker.orders(ACCOUNT, SINCE, soon())
+  assert.deepEqual(
+    items.map(({ symbol }) => symbol),
+    ['ETH/USD']
+  )
+  assert.ok(opened.meter.counted('broker_unknown_words_total', { broker: 'ALPACA', field: 'status' }) > 0)
+  assert.ok(opened.log.lines.some(({ level, fields }) => level === 'error' && fields.word === 'levitating'))
+})
+
+test('activities: page by page by the last id, those of the days and no others', async () => {
+  await using venue = await Venue.start()
+  const all = fixture('activities').body
+  const page = Array.from({ length: 100 }, (_, index) => ({ ...all[0], id: `fill-${index}` }))
+  venue.on('GET /api/v2/account/activities', ({ query }) => {
+    assert.equal(query.get('after'), '2026-11-03T04:59:59.999000Z')
+    return json(200, query.get('page_token') === null ? page : all)
+  })
+  await using opened = openAt(venue)
+  const day = parseDay('2026-11-03', 'day')
+  const { items } = await opened.broker.transactions(ACCOUNT, day, day, soon())
+  assert.equal(items.length, 104)
+  assert.ok(items.every(item => item.day === day))
+  assert.equal(
+    new URL(venue.asked('GET /api/v2/account/activities').at(-1)?.path ?? '', 'http://x').searchParams.get('page_token'),
+    'fill-99'
+  )
+})
+
+test('an order is sent once, and what comes back is proof or it is unknown', async () => {
+  await using venue = await Venue.start()
+  venue.on('POST /api/v2/orders', as('order.pending'))
+  await using opened = openAt(venue)
+  const { broker } = opened
+  const accepted = await broker.submit(ORDER, soon())
+  assert.ok(accepted.kind === 'accepted')
+  assert.deepEqual([accepted.value.brokerOrderId, accepted.value.status], [OLD, 'pending'])
+  assert.deepEqual(JSON.parse(venue.asked('POST')[0]?.body ?? ''), {
+    symbol: 'AAPL',
+    side: 'buy',
+    type: 'limit',
+    time_in_force: 'day',
+    qty: '2',
+    limit_price: '150.25',
+    client_order_id: 'tl0001'
+  })
+  venue.on('POST /api/v2/orders', () => null)
+  assert.equal((await broker.submit(ORDER, soon())).kind, 'unknown')
+  venue.on('POST /api/v2/orders', { status: 403, body: '<html>nginx</html>' })
+  assert.equal((await broker.submit(ORDER, soon())).kind, 'unknown')
+  assert.equal(venue.asked('POST').length, 3)
+})
+
+test('what cannot be placed at Alpaca is refused in words before anything is sent', async () => {
+  await using venue = await Venue.start()
+  await using opened = openAt(venue)
+  const outcome = await opened.broker.submit({ ...ORDER, tif: 'DAY+', type: 'MKT', limitPrice: null }, soon())
+  assert.ok(outcome.kind === 'refused' && outcome.brokerStatus === null && outcome.message.includes('LMT'))
+  assert.deepEqual(venue.seen, [])
+})
+
+test('an order is looked for by its own id with a colon, and absence is told from failure', async () => {
+  await using venue = await Venue.start()
+  venue.on('GET /api/v2/orders:by_client_order_id', ({ query }) =>
+    query.get('client_order_id') === 'tl0001' ? as('order.filled') : as('error.order')
+  )
+  await using opened = openAt(venue)
+  const { broker } = opened
+  const key = { by: 'brokerClOrdId', brokerAccountId: ACCOUNT } as const
+  const { found } = await broker.findOrder({ ...key, brokerClOrdId: 'tl0001' }, soon())
+  assert.deepEqual([found?.status, found?.fills, found?.filledTotal], ['filled', null, { quantity: '2', averagePrice: '150.2' }])
+  assert.equal((await broker.findOrder({ ...key, brokerClOrdId: 'tl0009' }, soon())).found, null)
+  venue.on('GET /api/v2/orders:by_client_order_id', { status: 404, body: '<html>' })
+  await assert.rejects(broker.findOrder({ ...key, brokerClOrdId: 'tl0009' }, soon()), isFault('refused'))
+})
+
+test('a replacement is accepted when the old order has given way, and asks for what is left of the total', async () => {
+  await using venue = await Venue.start()
+  const old = { ...fixture('order.pending').body, status: 'partially_filled', qty: '10', filled_qty: '3', filled_avg_price: '150.2' }
+  venue.on(`GET /api/v2/orders/${OLD}`, () =>
+    json(200, venue.asked('PATCH').length === 0 ? old : { ...old, status: 'replaced', replaced_by: NEW })
+  )
+  venue.on(`PATCH /api/v2/orders/${OLD}`, as('order.replacing'))
+  await using opened = openAt(venue)
+  const ticket = { ...TICKET, quantity: dec('12'), limitPrice: dec('149.5') }
+  const outcome = await opened.broker.replace({ brokerAccountId: ACCOUNT, brokerOrderId: OLD, brokerClOrdId: 'tl0006', ticket }, soon())
+  assert.ok(outcome.kind === 'accepted')
+  assert.deepEqual([outcome.value.brokerOrderId, outcome.value.replacesBrokerOrderId], [NEW, OLD])
+  assert.deepEqual(JSON.parse(venue.asked('PATCH')[0]?.body ?? ''), { qty: '9', limit_price: '149.5', client_order_id: 'tl0006' })
+})
+
+test('a replacement that Alpaca took and then did not carry out is unknown, or refused when the new order was', async () => {
+  await using venue = await Venue.start()
+  let [oldStatus, newStatus] = ['pending_replace', 'pending_new']
+  venue.on(`GET /api/v2/orders/${OLD}`, () => json(200, { ...fixture('order.pending').body, status: oldStatus }))
+  venue.on(`GET /api/v2/orders/${NEW}`, () => json(200, { ...fixture('order.replacing').body, status: newStatus }))
+  venue.on('GET /api/v2/orders:by_client_order_id', () => json(200, { ...fixture('order.replacing').body, status: newStatus }))
+  venue.on(`PATCH /api/v2/orders/${OLD}`, as('order.replacing'))
+  await using opened = openAt(venue)
+  const request = { brokerAccountId: ACCOUNT, brokerOrderId: OLD, brokerClOrdId: 'tl0006', ticket: { ...TICKET, limitPrice: dec('149.5') } }
+  assert.equal((await opened.broker.replace(request, soon())).kind, 'unknown')
+  // The quantity is the old order's, and nothing has filled: it stays as it is.
+  assert.deepEqual(JSON.parse(venue.asked('PATCH')[0]?.body ?? ''), { limit_price: '149.5', client_order_id: 'tl0006' })
+  const key = { by: 'brokerClOrdId', brokerAccountId: ACCOUNT, brokerClOrdId: 'tl0006' } as const
+  await assert.rejects(opened.broker.findOrder(key, soon()), isFault('unreachable'))
+  oldStatus = 'filled'
+  newStatus = 'rejected'
+  const outcome = await opened.broker.replace(request, soon())
+  assert.ok(outcome.kind === 'refused' && outcome.message.includes('filled'))
+  assert.equal((await opened.broker.findOrder(key, soon())).found?.status, 'rejected')
+})
+
+test('a cancel is taken when Alpaca has nothing to say, and refused in its words', async () => {
+  await using venue = await Venue.start()
+  await using opened = openAt(venue)
+  const cancel = async () => await opened.broker.cancel({ brokerAccountId: ACCOUNT, brokerOrderId: OLD }, soon())
+  venue.on(`DELETE /api/v2/orders/${OLD}`, { status: 204, body: '' })
+  assert.deepEqual(await cancel(), { kind: 'accepted', value: null })
+  venue.on(`DELETE /api/v2/orders/${OLD}`, as('error.over'))
+  assert.deepEqual(await cancel(), { kind: 'refused', message: 'order is already in "filled" state', brokerStatus: '42210000' })
+  venue.on(`DELETE /api/v2/orders/${OLD}`, { status: 200, body: '<html>' })
+  assert.equal((await cancel()).kind, 'unknown')
+})
+
+test('credentials are rejected when the account is refused to them as well, and not for a moment’s trouble or a missing scope', async () => {
+  await using venue = await Venue.start()
+  await using opened = openAt(venue)
+  const { broker } = opened
+  await broker.accounts(soon())
+  let refusals = 1
+  venue.on('GET /api/v2/positions', () => (refusals-- > 0 ? as('error.unauthorized') : as('positions')))
+  assert.equal((await broker.positions(ACCOUNT, soon())).items.length, 3)
+  venue.on('GET /api/v2/positions', as('error.scope'))
+  await assert.rejects(broker.positions(ACCOUNT, soon()), isFault('refused'))
+  venue.on('GET /api/v2/positions', as('error.forbidden'))
+  venue.on('GET /api/v2/account', as('error.unauthorized.bare'))
+  await assert.rejects(broker.positions(ACCOUNT, soon()), isFault('credentials_rejected'))
+})
+
+test('what Alpaca says of its limit is kept to', async () => {
+  await using venue = await Venue.start()
+  const reset = String(Math.ceil(Date.now() / 1_000) + 30)
+  venue.on('GET /api/v2/account', () => ({
+    ...as('account'),
+    headers: { 'x-ratelimit-limit': '200', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }
+  }))
+  await using opened = openAt(venue)
+  await opened.broker.accounts(soon())
+  await assert.rejects(opened.broker.accounts(soon()), isFault('rate_limited'))
+  assert.equal(venue.seen.length, 1)
+})

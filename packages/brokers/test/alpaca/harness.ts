@@ -1,0 +1,51 @@
+/** Alpaca's adapter at the sandbox brokerage that speaks as Alpaca. */
+
+import { uuidFor } from '@trunkline/sandbox/dialects/alpaca/ids'
+import { alpaca } from '../../src/alpaca/index.ts'
+import { ALPACA_SETTINGS } from '../../src/alpaca/settings.ts'
+import type { BrokerDeps } from '../../src/kit/deps.ts'
+import type { House } from '../../src/kit/settings.ts'
+import { HEARTBEAT_MS } from '../sandbox/house.ts'
+import { systemClock } from '../support/clocks.ts'
+import type { Definition, DialectBroker } from '../support/dialect-harness.ts'
+
+/** The silence of a busy machine is not the broker's. */
+export const PING_MS = 2 * HEARTBEAT_MS
+
+const { table, choose } = ALPACA_SETTINGS
+
+/** With the settings that an empty environment leads to. */
+export function alpacaAt(house: House, deps: BrokerDeps, pingMs = PING_MS): Definition {
+  const choice = choose({
+    clientId: table.clientId.fallback,
+    clientSecret: table.clientSecret.fallback,
+    apiKeys: table.apiKeys.fallback,
+    environment: table.environment.fallback,
+    stockFeed: table.stockFeed.fallback,
+    optionFeed: table.optionFeed.fallback
+  })
+  if (choice.at !== 'house') throw new Error('without settings the sandbox brokerage stands in for Alpaca')
+  return alpaca({ ...choice.settings(house), pingMs }, deps)
+}
+
+const PATHS = { balances: 'account', positions: 'positions', orders: 'orders?status=all', transactions: 'account/activities' } as const
+
+export const ALPACA: DialectBroker = {
+  name: 'alpaca',
+  define: (house, deps) => alpacaAt(house, deps),
+  clock: systemClock,
+  // The account of coins is part of the one account at Alpaca.
+  accounts: [
+    { kind: 'margin', cash: '100000' },
+    { kind: 'coin', cash: '100000' }
+  ],
+  accountOf: ({ kind }, username) => (kind === 'futures' ? null : uuidFor(`account ${username}`)),
+  ids: 'uuid',
+  path: on => `/alpaca/api/v2/${PATHS[on]}`,
+  authorize: ({ access_token: token }) => ({ authorization: `Bearer ${token}` }),
+  // An account's balance is told with the account.
+  operations: { accounts: ['balances.list'] },
+  throttledSubmit: 'refused',
+  patienceMs: 20_000,
+  unknownOrderId: '00000000-0000-4000-8000-000000000000'
+}

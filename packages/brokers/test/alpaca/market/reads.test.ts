@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Bar } from '@trunkline/core/domain/market/records'
+import { parseDay } from '@trunkline/core/domain/timestamp'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { BarsRequest, MarketSource } from '@trunkline/core/ports/market'
+import { until } from '@trunkline/testkit/until'
+import fc from 'fast-check'
+import { parseBarsPage } from '../../../src/alpaca/market/bars.ts'
+import { chainEntry, parseContracts, parseLatestQuotes, parseSnapshots } from '../../../src/alpaca/market/contracts.ts'
+import { dispatch, isItem, quoteOf, SinkTables, tradeOf } from '../../../src/alpaca/market/items.ts'
+import { bodyText, fixture, reply, unread } from '../fixtures.ts'
+import { as, json, openAt, Venue } from '../venue.ts'
+import { knowsSymbols } from './streams.ts'
+import { Told } from './told.ts'
+
+after(() =>
+  assert.deepEqual(
+    unread(name => name.startsWith('market.')),
+    [],
+    'fixtures that no test reads'
+  )
+)
+
+const soon = () => AbortSignal.timeout(5_000)
+const MINUTE = Date.UTC(2026, 10, 3, 15, 8)
+const EXPIRATION = parseDay('2026-12-18', 'day')
+
+async function barsOf(market: MarketSource, request: BarsRequest): Promise<readonly Bar[]> {
+  const bars: Bar[] = []
+  for await (const page of market.bars(request, soon())) bars.push(...page)
+  return bars
+}
+
+test('a symbol with its calendar, and the present; an unknown one is null', async () => {
+  await using venue = await Venue.start()
+  knowsSymbols(venue)
+  await using opened = openAt(venue)
+  const { market } = opened
+  const found = await Promise.all(['AAPL', 'BTC/USD', 'AAPL261218C00250000', 'NOSUCH'].map(symbol => market.instrument(symbol, soon())))
+  assert.deepEqual(
+    found.map(each => [each?.instrument, each?.calendar.daysAWeek]),
+    [
+      ['STK', 5],
+      ['CRYPTO', 7],
+      ['OPT', 5],
+      [undefined, undefined]
+    ]
+  )
+  const behindMs = market.presentMs() - Date.parse('2026-11-03T15:10:17.660Z')
+  assert.ok(behindMs >= 0 && behindMs < 5_000, String(behindMs))
+  const requests = venue.seen.length
+  await market.instrument('AAPL', soon())
+  assert.equal(venue.seen.length, requests, 'it is remembered')
+})
+
+test('past bars: page by page, numbers as they are written, the one under way open', async () => {
+  await using venue = await Venue.start()
+  knowsSymbols(venue)
+  venue.on('GET /data/v1beta3/crypto/us/bars', ({ query }) => {
+    assert.deepEqual(
+      [query.get('symbols'), query.get('timeframe'), query.get('start'), query.get('end')],
+      ['BTC/USD', '1Min', '2026-11-03T15:08:00.000000Z', '2026-11-03T15:19:59.999000Z']
+    )
+    return query.get('page_token') === null ? as('market.bars') : json(200, { bars: null, next_page_token: null })
+  })
+  await using opened = openAt(venue)
+  const bars = await barsOf(opened.market, { symbol: 'BTC/USD', interval: '1m', fromMs: MINUTE, toMs: MINUTE + 720_000 })
+  assert.deepEqual(bars[0], {
+    startMs: MINUTE,
+    open: '66051.6',
+    high: '66060',
+    low: '66050.25',
+    close: '66055.1',
+    volume: '0.00000015',
+    closed: true
+  })
+  assert.deepEqual(
+    bars.map(({ closed, high }) => [closed, high]),
+    [
+      [true, '66060'],
+      [true, '66070.123456789'],
+      [false, '66071']
+    ]
+  )
+})
+
+test('bars of shares say which feed and how they are adjusted; unknown symbols and windows are refused', async () => {
+  await using venue = await Venue.start()
+  knowsSymbols(venue)
+  venue.on('GET /data/v2/stocks/bars', ({ query }) => {
+    assert.deepEqual([query.get('feed'), query.get('adjustment'), query.get('timeframe')], ['iex', 'split', '1Day'])
+    return json(200, { bars: {}, next_page_token: null })
+  })
+  await using opened = openAt(venue)
+  const request = { symbol: 'AAPL', interval: '1d', fromMs: MINUTE, toMs: MINUTE + 1 }
+  assert.deepEqual(await barsOf(opened.market, request), [])
+  const isRefused = (error: unknown) => error instanceof BrokerFault && error.kind === 'refused'
+  await assert.rejects(barsOf(opened.market, { ...request, symbol: 'NOSUCH' }), isRefused)
+  await assert.rejects(barsOf(opened.market, { ...request, interval: '2m' }), isRefused)
+  await assert.rejects(barsOf(opened.market, { ...request, toMs: MINUTE - 1 }), isRefused)
+  assert.deepEqual(await barsOf(opened.market, { ...request, toMs: MINUTE }), [])
+})
+
+test('bars that do not ascend, and what is no page, are malformed', () => {
+  const reading = { symbol: 'BTC/USD', interval: '1m', afterMs: Number.NEGATIVE_INFINITY, presentMs: MINUTE }
+  assert.throws(() => parseBarsPage(bodyText('market.bars'), { ...reading, afterMs: MINUTE }), Malformed)
+  for (const body of ['', '[]', '{"bars":{"BTC/USD":5}}', '{"bars":{"BTC/USD":[5]}}', '{"bars":{"BTC/USD":[{}]}}', '{"bars":[]}'])
+    assert.throws(() => parseBarsPage(body, reading), Malformed, body)
+})
+
+test('expirations: each once, ascending; of coins there are none', async () => {
+  await using venue = await Venue.start()
+  const { option_contracts: contracts } = fixture('market.contracts').body
+  venue.on('GET /api/v2/options/contracts', ({ query }) => {
+    assert.equal(query.get('underlying_symbols'), 'AAPL')
+    const expiration = query.get('page_token') === null ? '2026-12-25' : '2026-12-18'
+    return json(200, {
+      option_contracts: contracts.map((each: object) => ({ ...each, expiration_date: expiration })),
+      next_page_token: query.get('page_token') === null ? 'x' : null
+    })
+  })
+  await using opened = openAt(venue)
+  assert.deepEqual(await opened.market.expirations('AAPL', soon()), ['2026-12-18', '2026-12-25'])
+  assert.deepEqual(await opened.market.expirations('BTC/USD', soon()), [])
+  assert.equal(venue.seen.length, 2)
+})
+
+test('a contract and its market', () => {
+  const [call, put] = parseContracts(reply('market.contracts')).items
+  assert.ok(call !== undefined && put !== undefined)
+  const [[symbol, snapshot] = ['', null]] = parseSnapshots(reply('market.snapshots')).items
+  assert.equal(symbol, call.symbol)
+  const present = Date.UTC(2026, 10, 3, 16)
+  assert.deepEqual(chainEntry(call, snapshot, present), {
+    symbol: 'AAPL261218C00250000',
+    right: 'C',
+    strike: '250',
+    expiration: EXPIRATION,
+    bid: '3.05',
+    ask: '3.15',
+    last: '3.1',
+    previousClose: '3',
+    netChange: '0.1',
+    bidSize: '12',
+    askSize: '7',
+    mid: '3.1',
+    open: '3',
+    high: '3.2',
+    low: '2.95',
+    close: null,
+    netChangePct: '3.3333',
+    volume: '140',
+    greeks: { delta: '0.4123', gamma: '0.0151', theta: '-0.0812', rho: '0.1021', vega: '0.3102', iv: '0.2541' }
+  })
+  // Yesterday's bar is not today's.
+  assert.equal(chainEntry(call, snapshot, present + 86_400_000).volume, null)
+  const bare = chainEntry(put, null, present)
+  assert.deepEqual([bare.bid, bare.greeks, bare.strike], [null, null, '250'])
+})
+
+test('the present quotes of an answer, as the stream would tell them', () => {
+  const tables = new SinkTables()
+  const told = new Told()
+  tables.add('quotes', 'AAPL', told)
+  assert.ok(dispatch(parseLatestQuotes(reply('market.quotes')), tables) > 0)
+  assert.deepEqual([told.words, told.events[0].askPrice], [['quote'], '150.25'])
+})
+
+test('a chain is told whole at first, and then what changed', async () => {
+  await using venue = await Venue.start()
+  venue.on('GET /api/v2/options/contracts', as('market.contracts'))
+  let looks = 0
+  venue.on('GET /data/v1beta1/options/snapshots/AAPL', ({ query }) => {
+    assert.deepEqual([query.get('expiration_date'), query.get('feed')], [EXPIRATION, 'indicative'])
+    looks += 1
+    const { snapshots } = fixture('market.snapshots').body
+    const [[symbol, snapshot] = ['', {}]] = Object.entries<object>(snapshots)
+    const trade = { p: looks === 1 ? 3.1 : 3.2 }
+    return json(200, { snapshots: { [symbol]: { ...snapshot, latestTrade: trade } }, next_page_token: null })
+  })
+  await using opened = openAt(venue)
+  const told = new Told()
+  const lease = opened.market.stream({ channel: 'options_chain', symbol: 'AAPL', expiration: EXPIRATION }, told)
+  await told.hears('live', 'chain', 'chain')
+  lease.renew()
+  await until(() => told.words.length >= 7, 'it is told anew')
+  assert.deepEqual(told.words.slice(3), ['lost silence', 'live', 'chain', 'chain'])
+  assert.deepEqual(
+    told.events.map(({ last }) => last),
+    ['3.1', null, '3.2', null]
+  )
+  lease[Symbol.dispose]()
+  // What a chain listed need not be asked for.
+  const requests = venue.seen.length
+  assert.equal((await opened.market.instrument('AAPL261218P00250000', soon()))?.instrument, 'OPT')
+  assert.equal(venue.seen.length, requests)
+})
+
+test('a chain that nobody lists is refused, and one that cannot be read is lost', async () => {
+  await using venue = await Venue.start()
+  venue.on('GET /api/v2/options/contracts', json(200, { option_contracts: [], next_page_token: null }))
+  venue.on('GET /data/v1beta1/options/snapshots/AAPL', json(200, { snapshots: {}, next_page_token: null }))
+  venue.on('GET /data/v1beta1/options/snapshots/KO', json(200, { snapshots: 5 }))
+  await using opened = openAt(venue)
+  const [none, unreadable] = [new Told(), new Told()]
+  opened.market.stream({ channel: 'options_chain', symbol: 'AAPL', expiration: EXPIRATION }, none)
+  opened.market.stream({ channel: 'options_chain', symbol: 'KO', expiration: EXPIRATION }, unreadable)
+  await none.hears('refused')
+  await unreadable.hears('lost malformed')
+})
+
+test('no item and no answer makes a reader throw anything but Malformed', () => {
+  const samples: readonly object[] = [...fixture('market.stream').body, ...fixture('market.bars').body.bars['BTC/USD']]
+  const keys = [...new Set(samples.flatMap(Object.keys))]
+  const damaged = fc
+    .tuple(fc.constantFrom(...samples), fc.dictionary(fc.constantFrom(...keys), fc.jsonValue(), { maxKeys: 3 }))
+    .map(([sample, changes]) => ({ ...sample, ...changes }))
+  const onlyMalformed = (read: () => unknown) => {
+    try {
+      read()
+    } catch (error) {
+      assert.ok(error instanceof Malformed, String(error))
+    }
+  }
+  fc.assert(
+    fc.property(damaged, item => {
+      const tables = new SinkTables()
+      for (const symbol of ['AAPL', 'BTC/USD'])
+        for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add(channel, symbol, new Told())
+      onlyMalformed(() => dispatch([item], tables))
+      assert.ok(isItem(item))
+      onlyMalformed(() => tradeOf(item))
+      onlyMalformed(() => quoteOf(item))
+      const body = JSON.stringify({ bars: { X: [item] }, option_contracts: [item], snapshots: { X: item }, quotes: { X: item } })
+      const answer = { status: 200, headers: {}, body }
+      onlyMalformed(() => parseBarsPage(body, { symbol: 'X', interval: '1m', afterMs: 0, presentMs: 0 }))
+      onlyMalformed(() => parseContracts(answer))
+      onlyMalformed(() => parseLatestQuotes(answer))
+      onlyMalformed(() => {
+        for (const [symbol, wire] of parseSnapshots(answer).items)
+          chainEntry(
+            { symbol, right: 'C', strike: parseContracts(reply('market.contracts')).items[0]?.strike ?? raise(), expiration: EXPIRATION },
+            wire,
+            0
+          )
+      })
+    }),
+    { numRuns: 1_000 }
+  )
+})
+
+function raise(): never {
+  throw new Error('the fixture has contracts')
+}

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import { until } from '@trunkline/testkit/until'
+import type { WebSocket } from 'ws'
+import { VirtualClock } from '../support/clocks.ts'
+import { bodyText, fixture, type Json, unread } from './fixtures.ts'
+import { as, json, KEYS, type Opened, openAt, TOKEN, Venue } from './venue.ts'
+
+after(() =>
+  assert.deepEqual(
+    unread(name => name.startsWith('stream.')),
+    [],
+    'messages that no test reads'
+  )
+)
+
+const STREAM = '/api/stream'
+
+/** Speaks as their paper accounts do: JSON in binary frames. */
+const say = (socket: WebSocket, message: string) => socket.send(Buffer.from(message))
+
+function listens(venue: Venue, authorization = 'stream.authorized'): Json[] {
+  const heard: Json[] = []
+  venue.streams.set(STREAM, {
+    hear(data, socket) {
+      const message = JSON.parse(data.toString())
+      heard.push(message)
+      if (message.action === 'authenticate') say(socket, bodyText(authorization))
+      if (message.action === 'listen') say(socket, bodyText('stream.listening'))
+    }
+  })
+  return heard
+}
+
+/** Listens to the account stream of a broker and remembers. */
+class Ears implements AsyncDisposable {
+  readonly events: AccountEvent[] = []
+  readonly ended: Promise<unknown>
+  readonly #stop = new AbortController()
+
+  constructor({ broker }: Opened) {
+    this.ended = this.#listen(broker.events(this.#stop.signal)).then(
+      () => null,
+      (error: unknown) => error
+    )
+  }
+
+  get words(): string {
+    return this.events.map(event => (event.type === 'gap' ? `gap ${event.cause}` : event.type)).join(', ')
+  }
+
+  get orders(): readonly OrderReport[] {
+    return this.events.flatMap(event => (event.type === 'order' ? [event.report] : []))
+  }
+
+  async hears(isHeard: () => boolean, what: string): Promise<void> {
+    await until(isHeard, what, 5_000).catch((cause: unknown) => {
+      throw new Error(`${what}; heard ${this.words}`, { cause })
+    })
+  }
+
+  count(type: AccountEvent['type']): number {
+    return this.events.filter(event => event.type === type).length
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await this.ended
+  }
+
+  async #listen(events: AsyncIterable<AccountEvent>): Promise<void> {
+    for await (const event of events) this.events.push(event)
+  }
+}
+
+test('authenticates, listens and is live; the messages are Alpaca’s', async () => {
+  for (const [credentials, data] of [
+    [TOKEN, { oauth_token: TOKEN.access_token }],
+    [KEYS, { key_id: KEYS.key_id, secret_key: KEYS.secret_key }]
+  ] as const) {
+    await using venue = await Venue.start()
+    const heard = listens(venue)
+    await using opened = openAt(venue, { credentials, settings: credentials === KEYS ? { login: 'api_key' } : {} })
+    await using ears = new Ears(opened)
+    await ears.hears(() => ears.words === 'live', 'live')
+    assert.deepEqual(heard, [
+      { action: 'authenticate', data },
+      { action: 'listen', data: { streams: ['trade_updates'] } }
+    ])
+  }
+})
+
+test('orders and executions, each with its own id; positions and balances are read after a fill', async () => {
+  await using venue = await Venue.start()
+  listens(venue)
+  venue.on('GET /api/v2/positions', as('positions'))
+  await using opened = openAt(venue)
+  await using ears = new Ears(opened)
+  await ears.hears(() => ears.count('live') === 1, 'live')
+  for (const name of ['stream.new', 'stream.partial', 'stream.fill']) say(venue.last, bodyText(name))
+  await ears.hears(() => ears.count('positions') >= 1 && ears.count('balances') >= 1, 'what a fill changes')
+  assert.deepEqual(
+    ears.orders.map(({ status, fills }) => [status, fills?.map(({ fillId, quantity, price }) => [fillId.slice(-1), quantity, price])]),
+    [
+      ['working', undefined],
+      ['partially_filled', [['1', '1', '150.2']]],
+      ['filled', [['2', '1', '150.25']]]
+    ]
+  )
+  assert.equal(ears.count('gap'), 0)
+  assert.deepEqual([ears.orders[0]?.filledTotal, ears.orders[1]?.filledTotal], [{ quantity: '0', averagePrice: null }, null])
+})
+
+test('an execution that did not come is noticed at the next one', async () => {
+  await using venue = await Venue.start()
+  listens(venue)
+  venue.on('GET /api/v2/positions', as('positions'))
+  await using opened = openAt(venue)
+  await using ears = new Ears(opened)
+  await ears.hears(() => ears.count('live') === 1, 'live')
+  for (const name of ['stream.new', 'stream.fill']) say(venue.last, bodyText(name))
+  await ears.hears(() => ears.words.startsWith('live, order, gap hole, live, order'), 'the hole')
+})
+
+test('one sent twice is no hole, and an order first heard of with fills is none either', async () => {
+  await using venue = await Venue.start()
+  listens(venue)
+  venue.on('GET /api/v2/positions', as('positions'))
+  await using opened = openAt(venue)
+  await using ears = new Ears(opened)
+  await ears.hears(() => ears.count('live') === 1, 'live')
+  for (const name of ['stream.fill', 'stream.fill', 'stream.partial']) say(venue.last, bodyText(name))
+  await ears.hears(() => ears.orders.length === 3, 'all')
+  assert.equal(ears.count('gap'), 0)
+})
+
+test('a package by its own message; a leg’s message has its package asked for, and one that nobody knows is passed over', async () => {
+  await using venue = await Venue.start()
+  listens(venue)
+  venue.on('GET /api/v2/positions', as('positions'))
+  venue.on(`GET /api/v2/orders/${fixture('order.package').body.id}`, as('order.package.filled'))
+  await using opened = openAt(venue)
+  await using ears = new Ears(opened)
+  await ears.hears(() => ears.count('live') === 1, 'live')
+  say(venue.last, bodyText('stream.leg'))
+  say(venue.last, bodyText('stream.package'))
+  await ears.hears(() => ears.orders.length === 1, 'the package')
+  assert.deepEqual(
+    ears.orders[0]?.fills?.map(({ price, quantity }) => [price, quantity]),
+    [['0.87', '1']]
+  )
+  say(venue.last, bodyText('stream.leg'))
+  await ears.hears(() => ears.orders.length === 2, 'the package as it is now')
+  assert.equal(ears.orders[1]?.legs?.[0]?.fills.length, 1)
+  const bare = fixture('stream.package').body
+  say(venue.last, JSON.stringify({ ...bare, data: { ...bare.data, order: { ...bare.data.order, legs: null } } }))
+  await ears.hears(() => ears.orders.length === 3, 'the package again')
+  assert.equal(ears.count('gap'), 0)
+})
+
+test('a refused replacement: both orders are asked for, and the one that is live again is released', async () => {
+  await using venue = await Venue.start()
+  listens(venue)
+  const { order } = fixture('stream.replace.refused').body.data
+  venue.on(`GET /api/v2/orders/${order.id}`, json(200, order))
+  venue.on(`GET /api/v2/orders/${order.replaces}`, json(200, { ...fixture('order.pending').body, status: 'new' }))
+  await using opened = openAt(venue)
+  await using ears = new Ears(opened)
+  await ears.hears(() => ears.count('live') === 1, 'live')
+  say(venue.last, bodyText('stream.replace.refused'))
+  await ears.hears(() => ears.orders.length === 2, 'both orders')
+  const told = new Map(ears.orders.map(report => [report.brokerOrderId, [report.status, report.releases]]))
+  assert.deepEqual(told.get(order.replaces), ['working', true])
+  assert.deepEqual(told.get(order.id), ['rejected', undefined])
+})
+
+test('a status nobody knows is a gap, counted and told; the line stays', async () => {
+  await using venue = await Venue.start()
+  listens(venue)
+  await using opened = openAt(venue)
+  await using ears = new Ears(opened)
+  await ears.hears(() => ears.count('live') === 1, 'live')
+  const { data } = fixture('stream.new').body
+  say(venue.last, JSON.stringify({ stream: 'trade_updates', data: { ...data, order: { ...data.order, status: 'levitating' } } }))
+  await ears.hears(() => ears.words === 'live, gap malformed, live', 'a gap')
+  assert.equal(opened.meter.counted('broker_unknown_words_total', { broker: 'ALPACA', field: 'status' }), 1)
+  // A new word for what happened only describes it.
+  say(venue.last, JSON.stringify({ stream: 'trade_updates', data: { ...data, event: 'levitated' } }))
+  await ears.hears(() => ears.orders.length === 1, 'the order')
+  assert.equal(venue.sockets.length, 1)
+})
+
+test('what cannot be read is a gap and a new connection', async () => {
+  await using venue = await Venue.start()
+  listens(venue)
+  await using opened = openAt(venue)
+  await using ears = new Ears(opened)
+  for (const [round, frame] of ['{"stream":"trade_upd', '[]', '{"stream":"trade_updates","data":{}}'].entries()) {
+    await ears.hears(() => ears.count('live') === round + 1, 'live')
+    say(venue.last, frame)
+    await ears.hears(() => ears.count('gap') === round + 1, 'a gap')
+  }
+  assert.ok(ears.events.every(event => event.type !== 'gap' || event.cause === 'malformed'))
+})
+
+test('a stream that refuses the credentials: the account is asked, and only its word ends the session', async () => {
+  await using venue = await Venue.start()
+  listens(venue, 'stream.unauthorized')
+  await using opened = openAt(venue)
+  await using ears = new Ears(opened)
+  await ears.hears(() => venue.sockets.length >= 2, 'tried again')
+  assert.ok(ears.words.startsWith('gap token'))
+  venue.on('GET /api/v2/account', as('error.unauthorized'))
+  const error = await ears.ended
+  assert.ok(error instanceof BrokerFault && error.kind === 'credentials_rejected', String(error))
+})
+
+test('a stream that is refused otherwise is a gap, and tried again', async () => {
+  await using venue = await Venue.start()
+  venue.streams.set(STREAM, {
+    hear: (_data, socket) => say(socket, JSON.stringify({ stream: 'error', data: { error_message: 'too many connections' } }))
+  })
+  await using opened = openAt(venue)
+  await using ears = new Ears(opened)
+  await ears.hears(() => venue.sockets.length >= 2, 'tried again')
+  assert.equal(ears.words, 'gap refused')
+})
+
+test('silence is pings that are not answered', async () => {
+  await using venue = await Venue.start({ autoPong: false })
+  listens(venue)
+  const clock = new VirtualClock()
+  await using opened = openAt(venue, { clock })
+  await using ears = new Ears(opened)
+  await ears.hears(() => ears.count('live') === 1, 'live')
+  await clock.advance(2 * venue.settings().pingMs + 1)
+  await ears.hears(() => ears.words.startsWith('live, gap silence'), 'the silence')
+})

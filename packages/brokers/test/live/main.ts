@@ -1,0 +1,97 @@
+/**
+ * `npm run test:live -- ALPACA`: rehearses an adapter at the broker's own practice accounts. Never part of the tests: it needs an account.
+ * docs/guides/brokers.md says what to set.
+ */
+
+import { parseArgs } from 'node:util'
+import type { BrokerDefinition } from '@trunkline/core/ports/broker'
+import { ADAPTERS, type Adapter, openBrokers } from '../../src/registry.ts'
+import { systemClock } from '../support/clocks.ts'
+import { MemoryHolder } from '../support/holder.ts'
+import { credentialsFor } from './credentials.ts'
+import { rehearse } from './rehearsal.ts'
+
+const LOGIN_MS = 600_000
+const USAGE = 'usage: npm run test:live -- BROKER [--symbol F] [--account NUMBER] [--callback URL] [--force-live]'
+
+const say = (text: string) => process.stdout.write(`${text}\n`)
+const complain = (fields: unknown) => process.stderr.write(`${JSON.stringify(fields)}\n`)
+const log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (message: string, fields = {}) => complain({ warn: message, ...fields }),
+  error: (message: string, fields = {}) => complain({ error: message, ...fields })
+}
+
+try {
+  process.exitCode = await main()
+} catch (cause) {
+  say(`The run stopped: ${cause instanceof Error ? cause.message : String(cause)}`)
+  process.exitCode = 1
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      symbol: { type: 'string', default: 'F' },
+      account: { type: 'string' },
+      callback: { type: 'string' },
+      'force-live': { type: 'boolean', default: false }
+    }
+  })
+  const name = (positionals[0] ?? '').toUpperCase()
+  const adapter = ADAPTERS.find(({ capabilities, settings }) => capabilities.id === name && settings.length > 0)
+  if (adapter === undefined) return refused(`${USAGE}\nBROKER is one of ${practised().join(', ')}`)
+  const offer = adapter.offer(set => textOf(adapter, set))
+  if (offer.at === 'house')
+    return refused(`Nothing says how to reach ${name}: set TRUNKLINE_${name}_CLIENT_ID and its secret (docs/guides/brokers.md)`)
+  await using brokers = openBrokers([offer], { clock: systemClock, log, meter: { count() {}, observe() {} }, fraction: Math.random }, null)
+  const [definition] = brokers.values()
+  if (definition === undefined) return refused(`${name} could not be opened`)
+  if (definition.environment === 'live' && !values['force-live'])
+    return refused(
+      `${name} is set to its live accounts, where this would order with real money. Set TRUNKLINE_${name}_ENV, or say --force-live`
+    )
+  return await tried(definition, {
+    symbol: values.symbol,
+    accountNumber: values.account ?? null,
+    callbackUrl: values.callback ?? `http://localhost:8080/connect/callback/${name.toLowerCase()}`
+  })
+}
+
+async function tried(
+  definition: BrokerDefinition,
+  { callbackUrl, ...options }: { readonly symbol: string; readonly accountNumber: string | null; readonly callbackUrl: string }
+): Promise<number> {
+  say(`${definition.capabilities.name}, ${definition.environment} accounts`)
+  const signal = AbortSignal.timeout(LOGIN_MS)
+  const credentials = await credentialsFor(definition, { env: process.env, callbackUrl, say, signal })
+  await using broker = definition.open(new MemoryHolder(credentials))
+  const faults = await rehearse({ definition, broker, clock: systemClock, say, ...options })
+  say(faults.length === 0 ? 'All as it should be.' : `${faults.length} faults:\n${faults.map(fault => `  ${fault}`).join('\n')}`)
+  return faults.length === 0 ? 0 : 1
+}
+
+/** As the service reads it, but with practice accounts where nothing is said; and with keys where there is no client. */
+function textOf({ settings, capabilities: { id } }: Adapter, name: string): string {
+  const given = process.env[name]?.trim() ?? ''
+  const setting = settings.find(({ env }) => env === name)
+  if (given !== '') {
+    if (setting?.words !== undefined && !setting.words.includes(given))
+      throw new Error(`${name} must be one of ${setting.words.join(', ')}`)
+    return given
+  }
+  if (name === `TRUNKLINE_${id}_ENV`) return setting?.words?.find(word => word !== 'live') ?? ''
+  if (name === `TRUNKLINE_${id}_API_KEYS`) return (process.env[`TRUNKLINE_${id}_CLIENT_ID`] ?? '') === '' ? '1' : '0'
+  return setting?.fallback ?? ''
+}
+
+function practised(): readonly string[] {
+  return ADAPTERS.filter(({ settings }) => settings.length > 0).map(({ capabilities }) => capabilities.id)
+}
+
+function refused(why: string): number {
+  process.stderr.write(`${why}\n`)
+  return 2
+}

@@ -1,0 +1,161 @@
+// The run for practice accounts, held against the sandbox speaking as each broker: it does what it says, and leaves nothing behind.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type { Broker, BrokerDefinition, Credentials } from '@trunkline/core/ports/broker'
+import { startSandbox } from '@trunkline/sandbox/compose'
+import { until } from '@trunkline/testkit/until'
+import { ADAPTERS, openBrokers } from '../../src/registry.ts'
+import { walk } from '../sandbox/browser.ts'
+import { systemClock } from '../support/clocks.ts'
+import { MemoryHolder } from '../support/holder.ts'
+import { MemoryLog } from '../support/log.ts'
+import { MemoryMeter } from '../support/meter.ts'
+import { credentialsFor } from './credentials.ts'
+import { rehearse } from './rehearsal.ts'
+
+const REAL = ADAPTERS.filter(({ settings }) => settings.length > 0)
+
+describe('the run for practice accounts', () => {
+  let resources: AsyncDisposableStack
+  let house: Awaited<ReturnType<typeof startSandbox>>
+  let callbackPort = 0
+  before(async () => {
+    resources = new AsyncDisposableStack()
+    callbackPort = await freePort()
+    const redirectUris = REAL.map(({ capabilities: { id } }) => callbackOf(id))
+    house = resources.use(await startSandbox({ redirectUris, clientSecret: 'a-secret-of-the-house' }))
+  })
+  after(() => resources.disposeAsync())
+
+  const callbackOf = (id: string) => `http://127.0.0.1:${callbackPort}/connect/callback/${id.toLowerCase()}`
+
+  for (const { capabilities, offer } of REAL.map(adapter => ({ capabilities: adapter.capabilities, offer: adapter.offer(() => '') }))) {
+    describe(capabilities.id, () => {
+      let definition: BrokerDefinition
+      let credentials: Credentials
+      before(async () => {
+        const deps = { clock: systemClock, fraction: () => 0.5, log: new MemoryLog(), meter: new MemoryMeter() }
+        const opened = resources.use(
+          openBrokers([offer], deps, { url: house.url, publicUrl: house.url, clientId: house.clientId, clientSecret: house.clientSecret })
+        )
+        definition = opened.get(capabilities.id) ?? assert.fail('it is not offered')
+        credentials = await loggedIn()
+      })
+
+      /** As at a terminal: the address is printed, somebody opens it in a browser, and the browser comes back. */
+      async function loggedIn(): Promise<Credentials> {
+        const said: string[] = []
+        const asked = credentialsFor(definition, {
+          env: {},
+          callbackUrl: callbackOf(capabilities.id),
+          say: text => said.push(text),
+          signal: AbortSignal.timeout(30_000)
+        })
+        await until(() => said.length > 0, 'the address is printed')
+        const [, address = ''] = /(http:\S+)/.exec(said.join('\n')) ?? []
+        const [person] = house.logins
+        assert.ok(person !== undefined)
+        const back = await walk(address, callbackOf(capabilities.id), person, 'approve')
+        const stray = await fetch(back.replace(/state=[^&]*/, 'state=another'))
+        assert.equal(stray.status, 404, 'a browser that was not sent there is not taken')
+        assert.equal((await fetch(back)).status, 200)
+        return await asked
+      }
+
+      function run(broker: Broker, said: string[] = []): Promise<readonly string[]> {
+        return rehearse({ definition, broker, symbol: 'AAPL', clock: systemClock, say: text => said.push(text), accountNumber: null })
+      }
+
+      async function openOrders(): Promise<number> {
+        await using broker = definition.open(new MemoryHolder(credentials))
+        const accounts = await broker.accounts(AbortSignal.timeout(10_000))
+        const since = systemClock.now()
+        const lists = await Promise.all(
+          accounts.map(({ brokerAccountId }) => broker.orders(brokerAccountId, since, AbortSignal.timeout(10_000)))
+        )
+        return lists
+          .flatMap(({ items }) => items)
+          .filter(({ status }) => !['filled', 'cancelled', 'rejected', 'expired', 'replaced'].includes(status)).length
+      }
+
+      test('reads, orders, changes, cancels, and leaves nothing', async () => {
+        await using broker = definition.open(new MemoryHolder(credentials))
+        const said: string[] = []
+        assert.deepEqual(await run(broker, said), [], said.join('\n'))
+        const all = said.join('\n')
+        for (const words of [
+          /^account …/m,
+          /^balance USD/m,
+          /^orders one AAPL at \d+(\.\d\d?)?$/m,
+          /^changed to \d+(\.\d\d?)?; its id is (new|kept)$/m,
+          /is cancelled$/m,
+          /nothing of this run is open/m
+        ])
+          assert.match(all, words)
+        assert.equal(await openOrders(), 0)
+      })
+
+      test('an order whose answer is lost, and a cancel that is refused, are told and cleaned up', async () => {
+        await using real = definition.open(new MemoryHolder(credentials))
+        const submit: Broker['submit'] = async (...sent) => {
+          await real.submit(...sent)
+          return { kind: 'unknown', cause: new Error('the answer was lost') }
+        }
+        const lost = await run(withMethods(real, { submit }))
+        assert.match(lost.join('\n'), /^submit was unknown/)
+        assert.equal(await openOrders(), 0, 'what no answer told of was found and cancelled')
+        let refusals = 1
+        const cancel: Broker['cancel'] = async (...sent) =>
+          refusals-- > 0 ? { kind: 'refused', message: 'not today', brokerStatus: null } : real.cancel(...sent)
+        const kept = await run(withMethods(real, { cancel }))
+        assert.match(kept.join('\n'), /cancel was refused: not today/)
+        assert.equal(await openOrders(), 0)
+      })
+    })
+  }
+
+  test('it refuses to guess, to go live unasked, and to run at nobody', () => {
+    for (const [args, env, words] of [
+      [[], {}, /usage: npm run test:live/],
+      [['SANDBOX'], {}, /BROKER is one of ALPACA, /],
+      [['TRADIER'], {}, /Nothing says how to reach TRADIER/],
+      [['ALPACA'], {}, /set TRUNKLINE_TEST_ALPACA_KEY_ID and TRUNKLINE_TEST_ALPACA_SECRET_KEY/],
+      [['ALPACA'], { TRUNKLINE_ALPACA_ENV: 'live' }, /would order with real money/],
+      [['ALPACA'], { TRUNKLINE_ALPACA_ENV: 'real' }, /TRUNKLINE_ALPACA_ENV must be one of live, paper/],
+      [['tradestation'], { TRUNKLINE_TRADESTATION_CLIENT_ID: 'x' }, /must be set, because TRUNKLINE_TRADESTATION_CLIENT_ID is/]
+    ] as const) {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
+        env: { PATH: process.env.PATH, ...env },
+        encoding: 'utf8'
+      })
+      assert.ok(status === 1 || status === 2, `${args} ${status}`)
+      assert.match(stdout + stderr, words)
+    }
+  })
+})
+
+/** The broker, with some of its methods replaced. */
+function withMethods(broker: Broker, methods: Partial<Broker>): Broker {
+  const replaced: ReadonlyMap<string | symbol, unknown> = new Map(Object.entries(methods))
+  return new Proxy(broker, {
+    get(real, name) {
+      if (replaced.has(name)) return replaced.get(name)
+      const value = Reflect.get(real, name, real)
+      return typeof value === 'function' ? value.bind(real) : value
+    }
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
+}

@@ -1,0 +1,266 @@
+/**
+ * A broker's adapter under the broker contract, against the sandbox brokerage that speaks as that broker: every card gets a login of its own in
+ * one house. What differs between brokers is in {@link DialectBroker}.
+ */
+
+import assert from 'node:assert/strict'
+import type { Decimal } from '@trunkline/core/domain/decimal'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import type { Instrument, Side } from '@trunkline/core/domain/vocabulary'
+import type { Broker, BrokerDefinition, Credentials, CredentialsHolder } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import { digitsOf, uuidOf } from '@trunkline/sandbox/house/order-ids'
+import type { BrokerHarness, Misbehaviour, Sample, StreamMischief, Venue, VenueOperation } from '@trunkline/testkit/broker-contract/index'
+import type { BrokerDeps } from '../../src/kit/deps.ts'
+import type { House } from '../../src/kit/settings.ts'
+import { walk } from '../sandbox/browser.ts'
+import { HEARTBEAT_MS, type HouseProcess, type Json } from '../sandbox/house.ts'
+import { samplesOf } from '../sandbox/samples.ts'
+import { MemoryHolder } from './holder.ts'
+import { MemoryLog } from './log.ts'
+import { MemoryMeter } from './meter.ts'
+
+export type Definition = BrokerDefinition & AsyncDisposable
+type Listed = 'balances' | 'positions' | 'orders' | 'transactions'
+
+/** An account of the house's, as its control API tells it. */
+export interface HouseAccount {
+  readonly id: string
+  readonly number: string
+  readonly kind: string
+}
+
+/** What sets one broker's harness apart from another's. */
+export interface DialectBroker {
+  /** The dialect's name. */
+  readonly name: string
+  readonly define: (house: House, deps: BrokerDeps) => Definition
+  readonly clock: Clock
+  readonly accounts: readonly { readonly kind: string; readonly cash: string }[]
+  /** The broker's id of a person's account; null for one that it does not keep. */
+  readonly accountOf: (account: HouseAccount, username: string) => string | null
+  readonly ids: 'digits' | 'uuid'
+  /** Path and query of an answer with this kind of records, below the house's origin. */
+  readonly path: (on: Listed, brokerAccountId: string) => string
+  readonly authorize: (credentials: Credentials) => Readonly<Record<string, string>>
+  /** Makes the house's sample one of this broker; the account is its own already. */
+  readonly sample?: (sample: Sample, instrument: Instrument) => Sample
+  /** The house's operations that differ from {@link OPERATIONS}. */
+  readonly operations?: { readonly [on in VenueOperation]?: readonly string[] }
+  /** Credentials as the adapter would have made them by its own clock. */
+  readonly credentials?: (minted: Credentials) => Credentials
+  readonly throttledSubmit: BrokerHarness['throttledSubmit']
+  readonly patienceMs: number
+  readonly unknownOrderId: string
+}
+
+const OPERATIONS: { readonly [on in VenueOperation]: readonly string[] } = {
+  accounts: ['accounts.list'],
+  balances: ['balances.list'],
+  positions: ['positions.list'],
+  orders: ['orders.list'],
+  find: ['orders.find', 'orders.get'],
+  transactions: ['transactions.list'],
+  submit: ['orders.submit'],
+  replace: ['orders.amend'],
+  cancel: ['orders.cancel'],
+  token: ['token']
+}
+
+const DIRECTION: { readonly [side in Side]?: string } = { BUY: 'buy', SELL: 'sell' }
+const UNREACHABLE = 'http://127.0.0.1:1'
+
+export async function openDialect(house: HouseProcess, broker: DialectBroker): Promise<BrokerHarness> {
+  await house.control('DELETE', '/faults')
+  await house.control('POST', '/streams', { do: 'normal', dialect: broker.name })
+  const { login } = await house.control('POST', '/logins', { accounts: broker.accounts })
+  const own = await house.control('POST', `/logins/${login.username}/token`, {})
+  const { credentials: minted } = await house.control('POST', `/logins/${login.username}/token`, { dialect: broker.name })
+  const credentials: Credentials = broker.credentials?.(minted) ?? minted
+  const definition = definitionAt(house, broker, house.url)
+  const unreachable = definitionAt(house, broker, UNREACHABLE)
+  const samples = await dialectSamples(house, broker, login, own.access_token, definition.capabilities.instruments)
+  await house.control('DELETE', '/counters')
+  const open: AsyncDisposable[] = []
+
+  function opened(of: BrokerDefinition, holder: CredentialsHolder): Broker {
+    const session = of.open(holder)
+    open.push(session)
+    return session
+  }
+
+  return {
+    definition,
+    broker: opened(definition, new MemoryHolder(credentials)),
+    credentials,
+    venue: new DialectVenue(house, broker, login, credentials),
+    throttledSubmit: broker.throttledSubmit,
+    heartbeatMs: HEARTBEAT_MS,
+    patienceMs: broker.patienceMs,
+    expired: given => ({ ...given, expires_at: timestampOfMs(epochMs(broker.clock.now()) - 1_000) }),
+    open: holder => opened(definition, holder),
+    openUnreachable: () => opened(unreachable, new MemoryHolder(credentials)),
+    sample(instrument) {
+      const sample = samples.get(instrument)
+      assert.ok(sample !== undefined, instrument)
+      return sample
+    },
+    async [Symbol.asyncDispose]() {
+      for (const each of [...open, definition, unreachable]) await each[Symbol.asyncDispose]()
+    }
+  }
+}
+
+/** The adapter as it speaks to a house; its log and meter are its own. */
+export function definitionAt(house: HouseProcess, { define, clock }: Pick<DialectBroker, 'define' | 'clock'>, url: string): Definition {
+  const { clientId, clientSecret } = house
+  const deps = { clock, fraction: () => 0.05, log: new MemoryLog(), meter: new MemoryMeter() }
+  return define({ url, publicUrl: house.url, clientId, clientSecret }, deps)
+}
+
+async function dialectSamples(
+  house: HouseProcess,
+  { accountOf, sample }: DialectBroker,
+  login: Json,
+  token: string,
+  instruments: readonly Instrument[]
+): Promise<ReadonlyMap<Instrument, Sample>> {
+  // The samples are the house's, whose own accounts are of every kind; those that the broker does not keep lend no sample.
+  const accounts: readonly HouseAccount[] = login.accounts
+  const [first] = accounts
+  assert.ok(first !== undefined)
+  const lent = ['margin', 'coin', 'futures'].map(kind => accounts.find(account => account.kind === kind) ?? { ...first, kind })
+  const known = await samplesOf(house, token, { ...login, accounts: lent })
+  const own = new Map<Instrument, Sample>()
+  for (const instrument of instruments) {
+    const found = known.get(instrument)
+    const account = accounts.find(({ id }) => id === found?.brokerAccountId)
+    const brokerAccountId = account === undefined ? null : accountOf(account, login.username)
+    if (found === undefined || brokerAccountId === null) continue
+    const placed = { ...found, brokerAccountId }
+    own.set(instrument, sample?.(placed, instrument) ?? placed)
+  }
+  return own
+}
+
+class DialectVenue implements Venue {
+  readonly unknownOrderId: string
+  readonly #house: HouseProcess
+  readonly #broker: DialectBroker
+  readonly #login: Json
+  readonly #credentials: Credentials
+
+  constructor(house: HouseProcess, broker: DialectBroker, login: Json, credentials: Credentials) {
+    this.unknownOrderId = broker.unknownOrderId
+    this.#house = house
+    this.#broker = broker
+    this.#login = login
+    this.#credentials = credentials
+  }
+
+  async misbehave(on: VenueOperation, how: Misbehaviour, times?: number, skip = 0): Promise<void> {
+    for (const operation of this.#operations(on))
+      await this.#house.control('POST', '/faults', {
+        on: operation,
+        ...(on === 'token' ? {} : { login: this.#login.username }),
+        ...faultOf(how),
+        ...(times === undefined ? {} : { times }),
+        skip
+      })
+  }
+
+  async behave(): Promise<void> {
+    await this.#house.control('DELETE', '/faults')
+  }
+
+  async stream(mischief: StreamMischief): Promise<void> {
+    await this.#house.control('POST', '/streams', { do: mischief, login: this.#login.username, dialect: this.#broker.name })
+  }
+
+  async requests(on: VenueOperation): Promise<number> {
+    const { operations } = await this.#house.control('GET', '/counters')
+    return this.#operations(on).reduce((total, operation) => total + (operations[operation]?.requests ?? 0), 0)
+  }
+
+  async books(brokerClOrdId: string): Promise<{ received: number; accepted: number }> {
+    const { received, accepted } = await this.#house.control('GET', `/orders?client_order_id=${encodeURIComponent(brokerClOrdId)}`)
+    return { received, accepted }
+  }
+
+  async raw(on: Listed, brokerAccountId: string): Promise<string> {
+    const answer = await fetch(`${this.#house.url}${this.#broker.path(on, brokerAccountId)}`, {
+      headers: { accept: 'application/json', ...this.#broker.authorize(this.#credentials) }
+    })
+    const text = await answer.text()
+    assert.ok(answer.ok, `${on}: ${answer.status} ${text}`)
+    return text
+  }
+
+  async placeElsewhere(brokerAccountId: string, ticket: OrderTicket): Promise<string> {
+    const accounts: readonly HouseAccount[] = this.#login.accounts
+    const { order } = await this.#house.control('POST', '/orders', {
+      login: this.#login.username,
+      account: accounts.find(account => this.#broker.accountOf(account, this.#login.username) === brokerAccountId)?.id,
+      symbol: ticket.symbol,
+      direction: DIRECTION[ticket.side],
+      kind: 'limit',
+      lifetime: 'day',
+      quantity: ticket.quantity,
+      limit: ticket.limitPrice
+    })
+    return this.#broker.ids === 'digits' ? digitsOf(order.id) : uuidOf(order.id)
+  }
+
+  async fill(brokerOrderId: string, quantity: Decimal): Promise<void> {
+    await this.#house.control('POST', `/orders/${brokerOrderId}/fill`, { quantity })
+  }
+
+  async end(brokerOrderId: string): Promise<void> {
+    await this.#house.control('POST', `/orders/${brokerOrderId}/cancel`, {})
+  }
+
+  async revoke(): Promise<void> {
+    await this.#house.control('POST', `/logins/${this.#login.username}/revoke`, {})
+  }
+
+  async revokeRefresh(): Promise<void> {
+    await this.#house.control('POST', `/logins/${this.#login.username}/revoke`, { refresh_only: true })
+  }
+
+  async walkLogin(authorizationUrl: string, decision: 'approve' | 'decline'): Promise<string> {
+    const redirect = new URL(authorizationUrl).searchParams.get('redirect_uri')
+    assert.ok(redirect !== null)
+    return await walk(authorizationUrl, redirect, this.#login, decision)
+  }
+
+  #operations(on: VenueOperation): readonly string[] {
+    return this.#broker.operations?.[on] ?? OPERATIONS[on]
+  }
+}
+
+function faultOf(how: Misbehaviour): object {
+  switch (how.kind) {
+    case 'lose_answer':
+    case 'reset':
+      return { do: how.kind }
+    case 'answer_late':
+      return { do: 'delay', ms: how.ms, after: true }
+    case 'status':
+      return {
+        do: 'status',
+        status: how.status,
+        after: how.done,
+        ...(how.retryAfterS === undefined ? {} : { retry_after: how.retryAfterS })
+      }
+    case 'html':
+    case 'truncate':
+    case 'garbage':
+      return { do: how.kind, after: true }
+    case 'refuse':
+      return { do: how.later === true ? 'refuse_later' : 'refuse', message: how.message }
+    case 'slow':
+    case 'hide':
+      return { do: how.kind, ms: how.ms }
+  }
+}

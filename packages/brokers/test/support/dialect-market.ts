@@ -1,0 +1,59 @@
+/** A broker's adapter under the market contract, against the sandbox brokerage that speaks as that broker: every card gets a login of its own. */
+
+import assert from 'node:assert/strict'
+import type { MarketHarness, MarketSymbols } from '@trunkline/testkit/market-contract/index'
+import { HouseProcess, type Json } from '../sandbox/house.ts'
+import { type DialectBroker, definitionAt } from './dialect-harness.ts'
+import { MemoryHolder } from './holder.ts'
+
+/** Seldom enough that a house which lives through minutes at once is not taken for a silent one. */
+export const MARKET_HEARTBEAT_MS = 1_000
+
+export interface DialectMarket {
+  readonly broker: DialectBroker
+  readonly symbols: MarketSymbols
+  readonly patienceMs: number
+}
+
+export function startMarketHouse(): Promise<HouseProcess> {
+  return HouseProcess.start({ SANDBOX_HEARTBEAT_MS: String(MARKET_HEARTBEAT_MS) })
+}
+
+export async function openDialectMarket(house: HouseProcess, { broker, symbols, patienceMs }: DialectMarket): Promise<MarketHarness> {
+  const { name } = broker
+  await house.control('POST', '/streams', { do: 'normal', dialect: name, on: 'market' })
+  const { login } = await house.control('POST', '/logins', { accounts: broker.accounts })
+  const { credentials: minted } = await house.control('POST', `/logins/${login.username}/token`, { dialect: name })
+  const definition = definitionAt(house, broker, house.url)
+  const session = definition.open(new MemoryHolder(broker.credentials?.(minted) ?? minted))
+  const { market } = session
+  assert.ok(market !== null)
+  const isOwn = (streams: Json) => streams.login === login.id && streams.on === 'market' && streams.dialect === name
+  return {
+    capabilities: definition.capabilities.marketData,
+    market,
+    symbols,
+    heartbeatMs: MARKET_HEARTBEAT_MS,
+    patienceMs,
+    close: async () => await session[Symbol.asyncDispose](),
+    venue: {
+      async stream(mischief) {
+        await house.control('POST', '/streams', { do: mischief, on: 'market', login: login.username, dialect: name })
+      },
+      async open() {
+        const { items } = await house.control('GET', '/streams')
+        return items.filter(isOwn).reduce((open: number, streams: Json) => open + streams.waiting.length, 0)
+      },
+      async advance(ms) {
+        await house.control('PUT', '/clock', { advance_ms: ms })
+      },
+      async revoke() {
+        await house.control('POST', `/logins/${login.username}/revoke`, {})
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await session[Symbol.asyncDispose]()
+      await definition[Symbol.asyncDispose]()
+    }
+  }
+}

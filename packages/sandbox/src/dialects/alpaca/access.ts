@@ -1,0 +1,97 @@
+/** Who asks, and whether they may: OAuth tokens and API keys, scopes, and the limits of requests. */
+
+import type { FastifyRequest } from 'fastify'
+import type { DialectHouse } from '../../house/dialect.ts'
+import type { Pass } from '../../house/oauth/grants.ts'
+import { Problem } from '../../house/problems.ts'
+import { Grants } from '../frame/grants.ts'
+import { Keys } from './keys.ts'
+import { Limiter } from './limiter.ts'
+import { Limits } from './limits.ts'
+
+/** The two hosts: what either wants to know of a token, and what it counts. */
+export const HOSTS = ['api', 'data'] as const
+export type Host = (typeof HOSTS)[number]
+
+/** Alpaca's scopes beside what they allow here. Reading the account needs none. */
+export const SCOPE_WORDS: Readonly<Record<string, string>> = { trading: 'trade', data: 'data', 'account:write': 'account' }
+
+/** Prices of coins are told to whoever asks. */
+const OPEN = '/alpaca/data/v1beta3/crypto/'
+const OPEN_SCOPES = new Set(['data'])
+
+/** What is presented at a door. */
+export interface Presented {
+  readonly keyId: string
+  readonly secret: string
+}
+
+export class Access {
+  readonly grants: Grants
+  readonly keys: Keys
+  readonly limits = new Limits()
+  readonly limiters: Readonly<Record<Host, Limiter>>
+  readonly #house: DialectHouse
+
+  /** `onEnded`: a grant ended, and whoever came in on it has to go. */
+  constructor(house: DialectHouse, onEnded: (grant: string) => void) {
+    const { realNow: now, newId } = house
+    this.#house = house
+    this.grants = new Grants({ file: house.inFolder('alpaca-grants.jsonl'), now, newId, onEnded })
+    this.keys = new Keys(house.seed, house.people, house.inFolder('alpaca-keys.jsonl'))
+    this.limiters = { api: new Limiter(this.limits, now), data: new Limiter(this.limits, now) }
+  }
+
+  /** @throws Problem */
+  admit(request: FastifyRequest, host: Host): Pass {
+    const pass = this.#passOf(request, host === 'data' && request.url.startsWith(OPEN))
+    if (!this.limiters[host].take(pass.login)) {
+      const retryAfter = Math.max(1, this.limiters[host].left(pass.login).resetS - Math.floor(this.#house.realNow() / 1000))
+      throw new Problem('slow_down', 'rate limit exceeded', { retryAfter })
+    }
+    const scope = host === 'data' ? 'data' : request.method === 'GET' ? null : 'trade'
+    if (scope !== null && !pass.scopes.has(scope)) throw new Problem('scope_missing', `this needs the scope ${scope}`)
+    return pass
+  }
+
+  /** The pass of a token. */
+  ofToken(token: string): Pass | undefined {
+    return this.grants.pass(token)
+  }
+
+  /** As streams are told it: a pair of keys, or `oauth` and a token. */
+  ofPair({ keyId, secret }: Presented): Pass | undefined {
+    return keyId === 'oauth' ? this.ofToken(secret) : this.keys.pass(keyId, secret)
+  }
+
+  /** What the headers of a request present; null: nothing. */
+  ofHeaders(headers: Readonly<Record<string, string | readonly string[] | undefined>>): Pass | undefined | null {
+    const { authorization, 'apca-api-key-id': keyId, 'apca-api-secret-key': secret } = headers
+    if (typeof keyId === 'string' && typeof secret === 'string') return this.keys.pass(keyId, secret)
+    const [, token] = typeof authorization === 'string' ? (/^Bearer ([\x21-\x7e]+)$/i.exec(authorization) ?? []) : []
+    return token === undefined ? null : this.ofToken(token)
+  }
+
+  /** @returns grants touched */
+  endLogin(login: string, refreshOnly: boolean): { readonly count: number; readonly key: string | null } {
+    // There are no refresh tokens here: whoever is to lose them loses nothing.
+    if (refreshOnly) return { count: 0, key: null }
+    return { count: this.grants.endLogin(login, false), key: this.keys.revoke(login) }
+  }
+
+  close(): void {
+    this.grants.close()
+    this.keys.close()
+  }
+
+  #passOf(request: FastifyRequest, isOpen: boolean): Pass {
+    const pass = this.ofHeaders(request.headers)
+    const [anybody] = this.#house.people.all()
+    // The same prices for everybody: whoever does not say who they are is counted as the house's first customer.
+    if (pass === null && isOpen && anybody !== undefined)
+      return { login: anybody.id, client: 'nobody', scopes: OPEN_SCOPES, grant: 'none', expiresAt: Number.MAX_SAFE_INTEGER }
+    if (pass === null) throw new Problem('token_missing', 'forbidden.')
+    if (pass === undefined) throw new Problem('token_invalid', 'request is not authorized')
+    return pass
+  }
+}

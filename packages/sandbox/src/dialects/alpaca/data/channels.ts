@@ -1,0 +1,170 @@
+/** The channels of the data streams: whoever subscribes to one is given its items, and the market is followed once for all of them. */
+
+import type { QuoteCommand, QuoteLevel } from '../../../engine/types.ts'
+import type { DialectHouse } from '../../../house/dialect.ts'
+import type { Tap } from '../../../house/taps.ts'
+import type { Bar, FeedTrade } from '../../../market/types.ts'
+import { nanosOf } from '../times.ts'
+import type { DataSource } from './source.ts'
+import { barWire, type Kind, levelsWire, quoteWire, tradeWire } from './wire.ts'
+
+/** Those that Alpaca has, by kind of endpoint. Of some there is never any news here; subscribing to them is right all the same. */
+export const CHANNELS = {
+  stocks: ['trades', 'quotes', 'bars', 'updatedBars', 'dailyBars', 'statuses', 'lulds', 'imbalances', 'corrections', 'cancelErrors'],
+  crypto: ['trades', 'quotes', 'bars', 'updatedBars', 'dailyBars', 'orderbooks'],
+  options: ['trades', 'quotes']
+} as const satisfies Record<Kind, readonly string[]>
+
+/** Takes JSON objects. */
+export interface Reader {
+  put(item: string): void
+}
+
+interface Feed {
+  readonly readers: Set<Reader>
+  readonly tap: Disposable
+}
+
+const DAY = 86_400_000_000
+
+export class Channels {
+  readonly #house: DialectHouse
+  readonly #source: DataSource
+  readonly #kind: Kind
+  readonly #feeds = new Map<string, Feed>()
+  /** The id of the last trade; those of another start of the house are others. */
+  #trades: number
+
+  constructor(house: DialectHouse, source: DataSource, kind: Kind) {
+    this.#house = house
+    this.#source = source
+    this.#kind = kind
+    this.#trades = Math.floor(house.realNow()) * 1000
+  }
+
+  /** @throws Problem when the house follows too many contracts already */
+  add(channel: string, symbol: string, reader: Reader): void {
+    const key = `${channel} ${symbol}`
+    const known = this.#feeds.get(key)
+    if (known === undefined) this.#open(key, channel, { symbol, reader })
+    else {
+      known.readers.add(reader)
+      const book = channel === 'orderbooks' ? this.#source.quote(symbol) : undefined
+      if (book !== undefined) reader.put(bookItem(symbol, book, { bids: book.bids, asks: book.asks, whole: true }))
+    }
+  }
+
+  drop(channel: string, symbol: string, reader: Reader): void {
+    const key = `${channel} ${symbol}`
+    const feed = this.#feeds.get(key)
+    if (feed?.readers.delete(reader) !== true || feed.readers.size > 0) return
+    this.#feeds.delete(key)
+    feed.tap[Symbol.dispose]()
+  }
+
+  close(): void {
+    for (const { tap } of this.#feeds.values()) tap[Symbol.dispose]()
+    this.#feeds.clear()
+  }
+
+  #open(key: string, channel: string, { symbol, reader }: { readonly symbol: string; readonly reader: Reader }): void {
+    const readers = new Set([reader])
+    const tell = (item: string) => {
+      for (const each of readers) each.put(item)
+    }
+    const tap = this.#tapFor(channel, symbol, tell)
+    // What nobody ever tells anything of needs no market.
+    const following = tap === null || this.#source.find(symbol, this.#kind) === null ? NOTHING : this.#house.taps.add(symbol, tap)
+    this.#feeds.set(key, { readers, tap: following })
+  }
+
+  #tapFor(channel: string, symbol: string, tell: (item: string) => void): Tap | null {
+    switch (channel) {
+      case 'trades':
+        return { trade: trade => tell(this.#trade(symbol, trade)) }
+      case 'quotes':
+        return { quote: freshly(this.#source.quote(symbol), quote => tell(this.#quote(symbol, quote))) }
+      case 'orderbooks':
+        return { quote: bookTeller(symbol, tell) }
+      case 'bars':
+        return { bar: bar => bar.closed && tell(barItem('b', symbol, bar)) }
+      case 'dailyBars':
+        return { bar: bar => bar.closed && void this.#daily(symbol, tell) }
+      default:
+        return null
+    }
+  }
+
+  #trade(symbol: string, { at, price, size, venue, effect }: FeedTrade): string {
+    const letter = venue !== undefined && venue.length === 1 ? venue : this.#source.letterOf(symbol)
+    // The tape does not say who came to the market: the side that the price is nearer to did.
+    const print = { at, price, size, id: ++this.#trades, letter, effect, isBuy: isBuy(price, this.#source.quote(symbol)) }
+    return item('t', symbol, tradeWire(this.#kind, print))
+  }
+
+  #quote(symbol: string, quote: QuoteCommand): string {
+    return item('q', symbol, quoteWire(this.#kind, quote, this.#source.letterOf(symbol)))
+  }
+
+  /** The day so far, after each of its minutes. */
+  async #daily(symbol: string, tell: (item: string) => void): Promise<void> {
+    try {
+      const bar = await this.#source.lastBar(symbol, '1d', false, DAY * 2)
+      if (bar !== null) tell(barItem('d', symbol, bar))
+    } catch (error) {
+      this.#house.onTrouble(error)
+    }
+  }
+}
+
+const NOTHING: Disposable = { [Symbol.dispose]: () => undefined }
+
+function item(type: string, symbol: string, fields: object): string {
+  return JSON.stringify({ T: type, S: symbol, ...fields })
+}
+
+function barItem(type: 'b' | 'd', symbol: string, bar: Bar): string {
+  return item(type, symbol, barWire(bar))
+}
+
+/** Taps begin with the quote as it stands; Alpaca's subscribers wait for the next. */
+function freshly(standing: QuoteCommand | undefined, tell: (quote: QuoteCommand) => void): (quote: QuoteCommand) => void {
+  return quote => {
+    if (quote !== standing) tell(quote)
+  }
+}
+
+function isBuy(price: string, quote: QuoteCommand | undefined): boolean {
+  const [bid, ask] = [Number(quote?.bids[0]?.[0] ?? Number.NaN), Number(quote?.asks[0]?.[0] ?? Number.NaN)]
+  return !(Number(price) - bid < ask - Number(price))
+}
+
+interface Sides {
+  readonly bids: readonly QuoteLevel[]
+  readonly asks: readonly QuoteLevel[]
+  readonly whole: boolean
+}
+
+/** The whole book first, then the levels that are others now; a level that is gone has the size 0. */
+function bookTeller(symbol: string, tell: (item: string) => void): (quote: QuoteCommand) => void {
+  let before: QuoteCommand | null = null
+  return quote => {
+    const sides =
+      before === null
+        ? { bids: quote.bids, asks: quote.asks, whole: true }
+        : { bids: changed(before.bids, quote.bids), asks: changed(before.asks, quote.asks), whole: false }
+    before = quote
+    if (sides.whole || sides.bids.length > 0 || sides.asks.length > 0) tell(bookItem(symbol, quote, sides))
+  }
+}
+
+function bookItem(symbol: string, { at }: QuoteCommand, { bids, asks, whole }: Sides): string {
+  return item('o', symbol, { t: nanosOf(at), b: levelsWire(bids), a: levelsWire(asks), ...(whole ? { r: true } : {}) })
+}
+
+function changed(before: readonly QuoteLevel[], now: readonly QuoteLevel[]): readonly QuoteLevel[] {
+  const sizes = new Map(before)
+  const moved = now.filter(([price, size]) => sizes.get(price) !== size)
+  const prices = new Set(now.map(([price]) => price))
+  return [...moved, ...before.filter(([price]) => !prices.has(price)).map(([price]) => [price, '0'] as const)]
+}

@@ -1,0 +1,112 @@
+/** Lists over several symbols in pages: by symbol, then by time, so many items in all. */
+
+import type { Micros } from '../../../engine/types.ts'
+import type { Fault } from '../../../house/faults.ts'
+import type { Body } from '../body.ts'
+import { badParameter } from '../problems.ts'
+import { instantOf, newYorkOf } from '../times.ts'
+import type { Stretch } from './source.ts'
+
+const LIMIT = { least: 1, most: 10_000, fallback: 1_000 }
+const SYMBOLS_MAX = 2_000
+
+/** Where a page begins. */
+interface Place {
+  readonly page: number
+  readonly symbol: string
+  readonly at: Micros
+}
+
+export interface PageQuery {
+  readonly limit: number
+  readonly stretch: Stretch
+  readonly place: Place | null
+}
+
+/** @throws AlpacaProblem */
+export function pageQuery(body: Body, now: Micros): PageQuery {
+  const midnight = newYorkOf(now).startOfDay().epochMilliseconds * 1000
+  return {
+    limit: body.count('limit', LIMIT),
+    stretch: {
+      from: timeOf(body, 'start') ?? midnight,
+      to: Math.min(timeOf(body, 'end') ?? now, now),
+      backwards: body.memberOr('sort', ['asc', 'desc']) === 'desc'
+    },
+    place: placeOf(body)
+  }
+}
+
+/** @throws AlpacaProblem */
+export function symbolsIn(body: Body): readonly string[] {
+  const symbols = [...new Set(body.list('symbols'))]
+  if (symbols.length === 0) throw badParameter('symbols is required')
+  if (symbols.length > SYMBOLS_MAX) throw badParameter(`at most ${SYMBOLS_MAX} symbols`)
+  return symbols
+}
+
+export interface Listing<Item> {
+  readonly items: Readonly<Record<string, readonly Item[]>>
+  readonly next: string | null
+}
+
+export interface Source<Item> {
+  readonly symbols: readonly string[]
+  readonly query: PageQuery
+  readonly fault: Fault | undefined
+  readonly fetch: (symbol: string, stretch: Stretch) => AsyncIterable<Item>
+  readonly atOf: (item: Item) => Micros
+}
+
+/** One page. */
+export async function pageOf<Item>(source: Source<Item>): Promise<Listing<Item>> {
+  const { fault, query } = source
+  if (fault?.do === 'empty') return { items: {}, next: null }
+  const [items, next] = await collect(source, query.place)
+  const isLost = fault?.do === 'lose_page' && next !== null && next.page === fault.page
+  const shown = isLost ? (await collect(source, next))[1] : next
+  return { items, next: shown === null ? null : tokenOf(shown) }
+}
+
+async function collect<Item>(
+  { symbols, query, fetch, atOf }: Source<Item>,
+  place: Place | null
+): Promise<[Readonly<Record<string, readonly Item[]>>, Place | null]> {
+  const items: Record<string, Item[]> = {}
+  let count = 0
+  for (const symbol of symbols.toSorted()) {
+    if (place !== null && symbol < place.symbol) continue
+    for await (const item of fetch(symbol, stretchFrom(query.stretch, symbol === place?.symbol ? place.at : null))) {
+      if (count === query.limit) return [items, { page: (place?.page ?? 1) + 1, symbol, at: atOf(item) }]
+      items[symbol] ??= []
+      items[symbol].push(item)
+      count++
+    }
+  }
+  return [items, null]
+}
+
+function stretchFrom(stretch: Stretch, at: Micros | null): Stretch {
+  if (at === null) return stretch
+  return stretch.backwards ? { ...stretch, to: at } : { ...stretch, from: at }
+}
+
+function tokenOf({ page, symbol, at }: Place): string {
+  return Buffer.from(`${page}|${symbol}|${at}`).toString('base64url')
+}
+
+function placeOf(body: Body): Place | null {
+  const token = body.text('page_token')
+  if (token === null) return null
+  const [page, symbol, at] = Buffer.from(token, 'base64url').toString().split('|')
+  if (symbol === undefined || !/^\d{1,6}$/.test(page ?? '') || !/^-?\d{1,17}$/.test(at ?? '')) throw badParameter('invalid page_token')
+  return { page: Number(page), symbol, at: Number(at) }
+}
+
+function timeOf(body: Body, name: string): Micros | null {
+  const text = body.text(name)
+  if (text === null) return null
+  const at = instantOf(text)
+  if (at === undefined) throw badParameter(`invalid ${name}: ${text.slice(0, 40)}`)
+  return at
+}

@@ -1,0 +1,125 @@
+/** One client's talk on a data stream: authentication, and what it subscribes to. */
+
+import { Problem } from '../../../house/problems.ts'
+import type { Channels, Reader } from './channels.ts'
+
+/** What Alpaca answers to what cannot be done. */
+export const ERRORS = {
+  invalid_syntax: [400, 'invalid syntax'],
+  not_authenticated: [401, 'not authenticated'],
+  auth_failed: [402, 'auth failed'],
+  already_authenticated: [403, 'already authenticated'],
+  auth_timeout: [404, 'auth timeout'],
+  symbol_limit: [405, 'symbol limit exceeded'],
+  connection_limit: [406, 'connection limit exceeded'],
+  slow_client: [407, 'slow client'],
+  invalid_action: [410, 'invalid subscribe action for this feed'],
+  insufficient_scope: [411, 'insufficient scope']
+} as const
+export type StreamError = keyof typeof ERRORS
+
+export function errorFrame(error: StreamError): string {
+  const [code, msg] = ERRORS[error]
+  return JSON.stringify([{ T: 'error', code, msg }])
+}
+
+export function successFrame(msg: 'connected' | 'authenticated'): string {
+  return JSON.stringify([{ T: 'success', msg }])
+}
+
+/** Whoever subscribes to trades is told of their corrections too. */
+const IMPLIED: readonly string[] = ['corrections', 'cancelErrors']
+const SYMBOL = /^[\x21-\x7e]{1,40}$/
+
+export interface SubscriptionDeps {
+  readonly names: readonly string[]
+  readonly channels: Channels
+  readonly reader: Reader
+  /** Symbols that trades and quotes may have together. */
+  readonly symbolsMax: number
+  /** All that `*` stands for; null where it stands for nothing. */
+  readonly everything: readonly string[] | null
+}
+
+/** What one client is given. */
+export class Subscription {
+  readonly #deps: SubscriptionDeps
+  /** As the client wrote them, `*` included. */
+  readonly #asked: Map<string, Set<string>>
+
+  constructor(deps: SubscriptionDeps) {
+    this.#deps = deps
+    this.#asked = new Map(deps.names.map(name => [name, new Set()]))
+  }
+
+  /** The whole subscription, or what is wrong; then nothing has changed. */
+  change(action: 'subscribe' | 'unsubscribe', message: Readonly<Record<string, unknown>>): StreamError | null {
+    const wanted = this.#read(message)
+    if (typeof wanted === 'string') return wanted
+    if (action === 'unsubscribe') {
+      for (const [name, symbols] of wanted) this.#drop(name, symbols)
+      return null
+    }
+    if (this.#counted(wanted) > this.#deps.symbolsMax) return 'symbol_limit'
+    try {
+      for (const [name, symbols] of wanted) this.#add(name, symbols)
+      return null
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      for (const [name, symbols] of wanted) this.#drop(name, symbols)
+      return 'symbol_limit'
+    }
+  }
+
+  shown(): string {
+    return JSON.stringify([{ T: 'subscription', ...Object.fromEntries([...this.#asked].map(([name, symbols]) => [name, [...symbols]])) }])
+  }
+
+  end(): void {
+    for (const [name, symbols] of this.#asked) this.#drop(name, [...symbols])
+  }
+
+  #read(message: Readonly<Record<string, unknown>>): ReadonlyMap<string, readonly string[]> | StreamError {
+    const wanted = new Map<string, readonly string[]>()
+    for (const [name, symbols] of Object.entries(message)) {
+      if (name === 'action') continue
+      if (!this.#asked.has(name) || IMPLIED.includes(name)) return 'invalid_action'
+      if (!Array.isArray(symbols)) return 'invalid_syntax'
+      if (!symbols.every(symbol => typeof symbol === 'string' && SYMBOL.test(symbol))) return 'invalid_syntax'
+      if (symbols.includes('*') && this.#deps.everything === null) return 'invalid_syntax'
+      wanted.set(name, symbols)
+      if (name === 'trades') for (const implied of IMPLIED) if (this.#asked.has(implied)) wanted.set(implied, symbols)
+    }
+    return wanted.size === 0 ? 'invalid_syntax' : wanted
+  }
+
+  #counted(wanted: ReadonlyMap<string, readonly string[]>): number {
+    return ['trades', 'quotes'].reduce(
+      (sum, name) => sum + new Set([...(this.#asked.get(name) ?? []), ...(wanted.get(name) ?? [])]).size,
+      0
+    )
+  }
+
+  #add(name: string, symbols: readonly string[]): void {
+    const asked = this.#asked.get(name)
+    for (const symbol of symbols) {
+      if (asked === undefined || asked.has(symbol)) continue
+      asked.add(symbol)
+      for (const each of this.#meant(symbol)) this.#deps.channels.add(name, each, this.#deps.reader)
+    }
+  }
+
+  #drop(name: string, symbols: readonly string[]): void {
+    const asked = this.#asked.get(name)
+    for (const symbol of symbols) {
+      if (asked?.delete(symbol) !== true) continue
+      // What another symbol asked for stays.
+      const left = new Set([...asked].flatMap(other => this.#meant(other)))
+      for (const each of this.#meant(symbol)) if (!left.has(each)) this.#deps.channels.drop(name, each, this.#deps.reader)
+    }
+  }
+
+  #meant(symbol: string): readonly string[] {
+    return symbol === '*' ? (this.#deps.everything ?? []) : [symbol]
+  }
+}

@@ -1,0 +1,116 @@
+/** Where the data endpoints have it from: the house's bars, quotes and last prints. */
+
+import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
+import type { Micros, QuoteCommand } from '../../../engine/types.ts'
+import { firstBars } from '../../../house/api/bars.ts'
+import type { DialectHouse } from '../../../house/dialect.ts'
+import { BARS_MAX, type Bar, type BarInterval, type Instrument, UnknownSymbol } from '../../../market/types.ts'
+import type { Customers } from '../customers.ts'
+import { regrouped, type Timeframe } from './timeframes.ts'
+import { type Kind, kindOf, letterOf, type Print } from './wire.ts'
+
+const CHUNK = 2_000
+const SECOND: Micros = 1_000_000
+/** How far back the last print is looked for. */
+const LAST_PRINT: Micros = 3_600 * SECOND
+
+export interface Stretch {
+  /** Both inclusive. */
+  readonly from: Micros
+  readonly to: Micros
+  readonly backwards: boolean
+}
+
+export class DataSource {
+  readonly #house: DialectHouse
+  readonly #customers: Customers
+
+  constructor(house: DialectHouse, customers: Customers) {
+    this.#house = house
+    this.#customers = customers
+  }
+
+  now(): Micros {
+    return this.#house.clock.now()
+  }
+
+  /** The instrument, where it is of this kind. */
+  find(symbol: string, kind: Kind): Instrument | null {
+    const found = this.#customers.instrument(symbol)
+    return found !== null && kindOf(found) === kind ? found : null
+  }
+
+  letterOf(symbol: string): string {
+    return letterOf(this.#customers.instrument(symbol)?.exchange ?? '')
+  }
+
+  /** Has the present prices of contracts come. @throws Problem `slow_down` */
+  bring(symbols: readonly string[]): Promise<void> {
+    return this.#house.contracts.bring(symbols)
+  }
+
+  /** Bars that start in the stretch. Minutes come once they are over; longer bars with what there is of the last. */
+  bars(symbol: string, { base, startOf }: Timeframe, stretch: Stretch): AsyncIterable<Bar> {
+    const bars = this.#bars(symbol, base, stretch)
+    return startOf === null ? bars : regrouped(bars, startOf, stretch.backwards)
+  }
+
+  /** The last bar of an interval that is over (`closed`), or as it is. */
+  async lastBar(symbol: string, base: BarInterval, closed: boolean, back: Micros): Promise<Bar | null> {
+    const now = this.now()
+    const bars = await this.#house.market
+      .bars({ symbol, interval: base, from: now - back, to: now + 1, now, limit: 2 })
+      .catch(unlessUnknown)
+    return bars.findLast(bar => bar.closed || !closed) ?? null
+  }
+
+  quote(symbol: string): QuoteCommand | undefined {
+    return this.#house.pump.lastQuote(symbol)
+  }
+
+  /** The last print, to the second: what traded in its second is told as one. */
+  async print(symbol: string): Promise<Print | null> {
+    const bar = await this.lastBar(symbol, '1s', false, LAST_PRINT)
+    return bar === null ? null : this.printOf(symbol, bar)
+  }
+
+  printOf(symbol: string, { start, close, open, volume }: Bar): Print {
+    const isBuy = compare(parseDecimal(close, 'price'), parseDecimal(open, 'price')) >= 0
+    return { at: start, price: close, size: volume, id: start / SECOND, letter: this.letterOf(symbol), effect: undefined, isBuy }
+  }
+
+  async *#bars(symbol: string, interval: BarInterval, stretch: Stretch): AsyncGenerator<Bar> {
+    const isDue = ({ closed }: Bar) => closed || (interval !== '1m' && interval !== '1s')
+    const chunks = stretch.backwards ? this.#backwards(symbol, interval, stretch) : this.#forwards(symbol, interval, stretch)
+    for await (const chunk of chunks) for (const bar of chunk) if (isDue(bar)) yield bar
+  }
+
+  async *#forwards(symbol: string, interval: BarInterval, stretch: Stretch): AsyncGenerator<readonly Bar[]> {
+    const now = this.now()
+    for (let from = stretch.from; ; ) {
+      const chunk = await firstBars(this.#house.market, { symbol, interval, from, to: stretch.to + 1, now }, CHUNK).catch(unlessUnknown)
+      yield chunk
+      const last = chunk.at(-1)
+      if (last === undefined || chunk.length < CHUNK) return
+      from = last.start + 1
+    }
+  }
+
+  async *#backwards(symbol: string, interval: BarInterval, stretch: Stretch): AsyncGenerator<readonly Bar[]> {
+    const now = this.now()
+    for (let to = stretch.to + 1; ; ) {
+      const query = { symbol, interval, from: stretch.from, to, now, limit: BARS_MAX }
+      const chunk = await this.#house.market.bars(query).catch(unlessUnknown)
+      yield chunk.toReversed()
+      const [first] = chunk
+      if (first === undefined || chunk.length < BARS_MAX) return
+      to = first.start
+    }
+  }
+}
+
+/** Alpaca knows nothing of such a symbol, and says so by an empty answer. */
+function unlessUnknown(error: unknown): readonly Bar[] {
+  if (error instanceof UnknownSymbol) return []
+  throw error
+}

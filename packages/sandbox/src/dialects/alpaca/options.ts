@@ -1,0 +1,201 @@
+/** The chains of options: contracts on the trading host, snapshots on that of market data. */
+
+import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
+import type { FastifyRequest } from 'fastify'
+import { paramOf } from '../../house/api/orders.ts'
+import type { Answer } from '../../house/api/outlet.ts'
+import type { DialectHouse } from '../../house/dialect.ts'
+import type { Instrument, OptionFigures } from '../../market/types.ts'
+import type { Call, DialectRoute } from '../frame/router.ts'
+import { Body } from './body.ts'
+import type { Customers } from './customers.ts'
+import { snapshotOf } from './data/latest.ts'
+import { symbolsIn } from './data/pages.ts'
+import type { DataSource } from './data/source.ts'
+import { assetIdOf } from './ids.ts'
+import { badParameter, jsonAnswer, notFound } from './problems.ts'
+import { newYorkOf } from './times.ts'
+
+const CONTRACTS = '/alpaca/api/v2/options/contracts'
+const SNAPSHOTS = '/alpaca/data/v1beta1/options/snapshots'
+const CONTRACTS_LIMIT = { least: 1, most: 10_000, fallback: 100 }
+const SNAPSHOTS_LIMIT = { least: 1, most: 1_000, fallback: 100 }
+const SYMBOLS_MAX = 100
+
+export interface OptionDeps {
+  readonly house: DialectHouse
+  readonly customers: Customers
+  readonly source: DataSource
+}
+
+/** Those of the trading host. */
+export function contractRoutes(deps: OptionDeps): readonly DialectRoute[] {
+  const about = (request: FastifyRequest) => ({ symbol: paramOf(request, 'symbol'), clientOrderId: null })
+  return [
+    { method: 'GET', path: CONTRACTS, operation: 'expirations.list', act: call => contracts(deps, call) },
+    { method: 'GET', path: `${CONTRACTS}/:symbol`, operation: 'instruments.get', about, act: call => contract(deps, call) }
+  ]
+}
+
+/** Those of the market data host. */
+export function snapshotRoutes(deps: OptionDeps): readonly DialectRoute[] {
+  return [
+    { method: 'GET', path: SNAPSHOTS, operation: 'quotes.list', act: call => named(deps, call) },
+    { method: 'GET', path: `${SNAPSHOTS}/:underlying`, operation: 'chain.list', act: call => chain(deps, call) }
+  ]
+}
+
+function contracts(deps: OptionDeps, { request, fault }: Call): Answer {
+  if (fault?.do === 'empty') return jsonAnswer({ option_contracts: [], next_page_token: null })
+  const body = new Body(request.query)
+  const underlyings = body.list('underlying_symbols') ?? underlyingsOf(deps.house)
+  const wanted = wantedOf(body)
+  // Whoever names no expiration sees what expires by the end of the week only.
+  const ends = wanted.by ?? (wanted.date === null ? nextWeekend(deps.house) : null)
+  const found = underlyings.flatMap(underlying => contractsOf(deps.house, underlying, { ...wanted, by: ends }))
+  const { items, next } = pageOf(found, { body, limit: CONTRACTS_LIMIT, fault })
+  return jsonAnswer({ option_contracts: items.map(item => contractWire(deps.house, item)), next_page_token: next })
+}
+
+function contract({ house, customers }: OptionDeps, { request }: Call): Answer {
+  const symbol = paramOf(request, 'symbol')
+  const found = customers.instrument(symbol)
+  if (found?.option === undefined) throw notFound(`option contract not found for ${symbol.slice(0, 40)}`)
+  return jsonAnswer(contractWire(house, found))
+}
+
+async function chain(deps: OptionDeps, { request, fault }: Call): Promise<Answer> {
+  if (fault?.do === 'empty') return jsonAnswer({ snapshots: {}, next_page_token: null })
+  const body = new Body(request.query)
+  const found = contractsOf(deps.house, paramOf(request, 'underlying'), wantedOf(body))
+  const { items, next } = pageOf(found, { body, limit: SNAPSHOTS_LIMIT, fault })
+  const symbols = items.map(({ symbol }) => symbol)
+  return jsonAnswer({ snapshots: await snapshots(deps, symbols), next_page_token: next })
+}
+
+async function named(deps: OptionDeps, { request }: Call): Promise<Answer> {
+  const symbols = symbolsIn(new Body(request.query))
+  if (symbols.length > SYMBOLS_MAX) throw badParameter(`at most ${SYMBOLS_MAX} symbols`)
+  const known = symbols.filter(symbol => deps.source.find(symbol, 'options') !== null)
+  return jsonAnswer({ snapshots: await snapshots(deps, known), next_page_token: null })
+}
+
+async function snapshots({ house, source }: OptionDeps, symbols: readonly string[]): Promise<Readonly<Record<string, object>>> {
+  await source.bring(symbols)
+  const shown: Record<string, object> = {}
+  for (const symbol of symbols) {
+    const figures = house.market.figures(symbol, source.now())
+    shown[symbol] = { ...(await snapshotOf(source, 'options', symbol)), ...modelOf(figures) }
+  }
+  return shown
+}
+
+/** What the model says; nothing of a contract it cannot value. */
+function modelOf(figures: OptionFigures | null): object {
+  if (figures === null || figures.iv === null) return {}
+  const { iv, delta, gamma, theta, vega, rho } = figures
+  const greeks = Object.entries({ delta, gamma, theta, vega, rho }).filter(([, value]) => value !== null)
+  return { impliedVolatility: Number(iv), greeks: Object.fromEntries(greeks.map(([name, value]) => [name, Number(value)])) }
+}
+
+interface Wanted {
+  readonly type: 'call' | 'put' | null
+  readonly date: string | null
+  readonly from: string | null
+  readonly by: string | null
+  readonly least: string | null
+  readonly most: string | null
+}
+
+function wantedOf(body: Body): Wanted {
+  return {
+    type: body.memberOr('type', ['call', 'put']),
+    date: body.text('expiration_date'),
+    from: body.text('expiration_date_gte'),
+    by: body.text('expiration_date_lte'),
+    least: body.decimal('strike_price_gte'),
+    most: body.decimal('strike_price_lte')
+  }
+}
+
+/** By symbol. */
+function contractsOf({ market, clock }: DialectHouse, underlying: string, wanted: Wanted): readonly Instrument[] {
+  const now = clock.now()
+  const { type, date, from, by, least, most } = wanted
+  const expirations = market
+    .expirations(underlying, now)
+    .filter(day => (date === null || day === date) && (from === null || day >= from) && (by === null || day <= by))
+  return expirations
+    .flatMap(day => market.chain(underlying, day, now))
+    .filter(({ option }) => {
+      if (option === undefined || (type !== null && option.right !== type)) return false
+      const strike = parseDecimal(option.strike, 'strike')
+      if (least !== null && compare(strike, parseDecimal(least, 'strike')) < 0) return false
+      return most === null || compare(strike, parseDecimal(most, 'strike')) <= 0
+    })
+    .toSorted((a, b) => (a.symbol < b.symbol ? -1 : 1))
+}
+
+function underlyingsOf({ market, clock }: DialectHouse): readonly string[] {
+  const now = clock.now()
+  const shares = market.instruments.filter(({ kind, symbol }) => kind === 'STK' && market.expirations(symbol, now).length > 0)
+  return shares.map(({ symbol }) => symbol)
+}
+
+function nextWeekend({ clock }: DialectHouse): string {
+  const today = newYorkOf(clock.now()).toPlainDate()
+  // The Saturday after today.
+  return today.add({ days: ((5 - (today.dayOfWeek % 7) + 7) % 7) + 1 }).toString()
+}
+
+interface PageFacts {
+  readonly body: Body
+  readonly limit: { readonly least: number; readonly most: number; readonly fallback: number }
+  readonly fault: Call['fault']
+}
+
+/** The token names the page and the contract it begins behind. */
+function pageOf(
+  all: readonly Instrument[],
+  { body, limit, fault }: PageFacts
+): { readonly items: readonly Instrument[]; readonly next: string | null } {
+  const size = body.count('limit', limit)
+  const token = body.text('page_token')
+  const [page = '1', behind = ''] = token === null ? [] : Buffer.from(token, 'base64url').toString().split('|')
+  if (!/^\d{1,6}$/.test(page)) throw badParameter('invalid page_token')
+  const left = all.filter(({ symbol }) => symbol > behind)
+  const number = Number(page) + 1
+  const isLost = fault?.do === 'lose_page' && number === fault.page
+  const last = left[isLost ? 2 * size - 1 : size - 1]
+  const hasMore = last !== undefined && left.at(-1) !== last
+  const next = hasMore ? Buffer.from(`${number + (isLost ? 1 : 0)}|${last.symbol}`).toString('base64url') : null
+  return { items: left.slice(0, size), next }
+}
+
+function contractWire({ market, contracts: followed, clock }: DialectHouse, { symbol, name, option, multiplier }: Instrument): object {
+  if (option === undefined) throw new Error(`${symbol} is no option`)
+  // Figures of what nobody follows would take milliseconds each.
+  const figures = followed.comes(symbol) ? market.figures(symbol, clock.now()) : null
+  const yesterday = newYorkOf(clock.now()).toPlainDate().subtract({ days: 1 }).toString()
+  return {
+    id: assetIdOf(symbol),
+    symbol,
+    name,
+    status: 'active',
+    tradable: true,
+    expiration_date: option.expiration,
+    root_symbol: option.underlying,
+    underlying_symbol: option.underlying,
+    underlying_asset_id: assetIdOf(option.underlying),
+    type: option.right,
+    style: option.style,
+    strike_price: option.strike,
+    multiplier,
+    size: multiplier,
+    open_interest: figures?.openInterest ?? null,
+    open_interest_date: figures?.openInterest === null || figures === null ? null : yesterday,
+    close_price: figures?.previousClose ?? null,
+    close_price_date: figures?.previousClose === null || figures === null ? null : yesterday,
+    ppind: true
+  }
+}

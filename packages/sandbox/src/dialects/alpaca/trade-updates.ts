@@ -1,0 +1,66 @@
+/** What happens to orders as the account stream tells it: one event at a time, none of them ever again. */
+
+import type { OrderEvent, OrderView } from '../../engine/types.ts'
+import type { Customers } from './customers.ts'
+import { executionIdOf, uuidFor } from './ids.ts'
+import { debitOf, orderWire } from './order-wire.ts'
+import { nanosOf } from './times.ts'
+
+/** One event; `data` of the frame. */
+export interface Update {
+  readonly event: string
+  readonly at: number
+  readonly order: object
+  readonly more?: object
+}
+
+/** What of an order's change is told, in this order; nothing for changes that Alpaca does not tell. */
+export function updatesOf(event: OrderEvent, customers: Customers): readonly Update[] {
+  const { change, order, at } = event
+  const wire = customers.wire(order)
+  switch (change) {
+    case 'accepted': {
+      const pending = { event: 'pending_new', at, order: { ...wire, status: 'pending_new' } }
+      // It may carry an execution id, and is no fill all the same.
+      const more = { execution_id: uuidFor(`${order.orderId} new`) }
+      return [pending, { event: wire.status === 'accepted' ? 'accepted' : 'new', at, order: wire, more }]
+    }
+    case 'fill':
+      return [{ event: order.state === 'filled' ? 'fill' : 'partial_fill', at, order: wire, more: fillOf(event, customers) }]
+    case 'canceled':
+      return [{ event: wire.status === 'rejected' ? 'rejected' : 'canceled', at, order: wire }]
+    case 'rejected':
+    case 'expired':
+    case 'replaced':
+      return [{ event: change, at, order: wire }]
+    case 'triggered':
+      return []
+  }
+}
+
+function fillOf({ fill, order }: OrderEvent, customers: Customers): object {
+  if (fill === null) return {}
+  const packaged = order.legs !== null
+  return {
+    execution_id: executionIdOf(fill.execId),
+    price: packaged ? debitOf(fill.price, order) : fill.price,
+    qty: fill.quantity,
+    ...(packaged ? {} : { position_qty: customers.heldIn(order.accountId, order.symbol ?? '') })
+  }
+}
+
+/** The house began to cancel or replace an order, or gave that up; `before`: what was under way. */
+export function turnOf(order: OrderView, before: 'cancelling' | 'amending' | null, customers: Customers): Update | null {
+  const showing = customers.showing(order)
+  const now = showing.overlay?.busy ?? null
+  const wire = orderWire(order, showing)
+  const at = customers.now()
+  if (now !== null) return { event: now === 'cancelling' ? 'pending_cancel' : 'pending_replace', at, order: wire }
+  if (before === null) return null
+  return { event: before === 'cancelling' ? 'order_cancel_rejected' : 'order_replace_rejected', at, order: wire }
+}
+
+export function frameOf({ event, at, order, more }: Update, eventId: string): string {
+  const time = nanosOf(at)
+  return JSON.stringify({ stream: 'trade_updates', data: { event, event_id: eventId, at: time, timestamp: time, ...more, order } })
+}

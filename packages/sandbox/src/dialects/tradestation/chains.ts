@@ -1,0 +1,60 @@
+/**
+ * Orders as TradeStation shows them. A change here makes a new order of the house's in place of the old one; there it changes the one order,
+ * which keeps its id. So every chain of amendments is one order: the first one's id and time, the last one's terms and state, the fills of all.
+ */
+
+import type { FillView, OrderView } from '../../engine/types.ts'
+import type { Books } from '../../house/books.ts'
+import { digitsOf, houseIdOf } from '../frame/order-ids.ts'
+
+export interface Chain {
+  /** TradeStation's. */
+  readonly id: string
+  /** The oldest first; those that the books have forgotten are missing. */
+  readonly orders: readonly OrderView[]
+  readonly first: OrderView
+  readonly last: OrderView
+}
+
+/** Changes of one order that are followed; an order changed more often is shown from the oldest of so many. */
+const LINKS_MAX = 10_000
+
+type BooksOf = Pick<Books, 'order' | 'engine'>
+
+/** The chain that an order belongs to. */
+export function chainOf(books: BooksOf, order: OrderView): Chain {
+  const orders = [order]
+  let id = order.replaces ?? order.orderId
+  for (let earlier = linked(books, order, order.replaces); earlier !== undefined && orders.length < LINKS_MAX; ) {
+    orders.unshift(earlier)
+    id = earlier.replaces ?? earlier.orderId
+    earlier = linked(books, earlier, earlier.replaces)
+  }
+  let last = order
+  for (let later = linked(books, order, order.replacedBy); later !== undefined && orders.length < LINKS_MAX; ) {
+    orders.push(later)
+    last = later
+    later = linked(books, later, later.replacedBy)
+  }
+  return { id: digitsOf(id), orders, first: orders[0] ?? order, last }
+}
+
+function linked(books: BooksOf, { accountId }: OrderView, orderId: string | null): OrderView | undefined {
+  const found = orderId === null ? 'unknown' : books.order([accountId], { orderId })
+  return typeof found === 'object' ? found : undefined
+}
+
+/** The chain behind an id of TradeStation's, among these accounts. Only its first order's id is one. */
+export function chainById(books: BooksOf, accounts: readonly string[], id: string): Chain | undefined {
+  const orderId = houseIdOf(id, number => books.engine.orderId(number))
+  if (orderId === null) return undefined
+  const order = books.order(accounts, { orderId })
+  if (typeof order !== 'object' || order.replaces !== null) return undefined
+  return chainOf(books, order)
+}
+
+/** All fills of an order, or of one leg of it. */
+export function fillsOf({ orders }: Chain, leg: string | null): readonly FillView[] {
+  if (leg === null) return orders.flatMap(({ fills }) => fills)
+  return orders.flatMap(({ legs }) => (legs ?? []).filter(({ symbol }) => symbol === leg).flatMap(({ fills }) => fills))
+}

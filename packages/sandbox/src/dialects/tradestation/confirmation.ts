@@ -1,0 +1,78 @@
+/** The preview of an order: what it would cost about, and an id it may be placed with. */
+
+import { absolute, type Decimal, minus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
+import type { PackageTicket, Ticket } from '../../house/desk.ts'
+import type { DialectHouse } from '../../house/dialect.ts'
+import { decimal } from './figures.ts'
+import { DURATION_OF } from './order-words.ts'
+import { sentence } from './sentences.ts'
+import { assetOf, shownSymbol } from './symbols.ts'
+import type { Placing } from './ticket.ts'
+import { dayOf } from './times.ts'
+
+export function confirmation(house: DialectHouse, { ticket, action, account }: Placing, confirmId: string): object {
+  const parts = 'legs' in ticket ? packageParts(house, ticket) : [partOf(house, ticket)]
+  const first = house.contracts.find(parts[0]?.symbol ?? '')
+  const price = ticket.limitPrice === null ? sum(parts.map(part => part.price)) : decimal(ticket.limitPrice)
+  const cost = sum(parts.map(part => part.cost))
+  return {
+    OrderConfirmID: confirmId,
+    AccountID: account.number,
+    Route: 'Intelligent',
+    Duration: DURATION_OF[ticket.timeInForce],
+    TimeInForce: { Duration: DURATION_OF[ticket.timeInForce] },
+    OrderAssetCategory: first === null ? 'EQUITY' : first.kind === 'STK' ? 'EQUITY' : assetOf(first),
+    SummaryMessage: sentence(ticket, action),
+    EstimatedPrice: price,
+    EstimatedCost: absolute(cost),
+    DebitCreditEstimatedCost: minus(ZERO, cost),
+    EstimatedCommission: '0',
+    Currency: 'USD',
+    AccountCurrency: 'USD',
+    ProductCurrency: first?.currency ?? 'USD',
+    ...(first?.future === undefined || 'legs' in ticket
+      ? {}
+      : { InitialMarginDisplay: times(decimal(ticket.quantity ?? '0'), decimal(first.future.initialMargin)) }),
+    ...(ticket.limitPrice === null ? {} : { LimitPrice: ticket.limitPrice }),
+    ...('legs' in ticket || ticket.stopPrice === null ? {} : { StopPrice: ticket.stopPrice }),
+    ...(first?.option === undefined ? {} : { Underlying: first.option.underlying }),
+    Legs: parts.map(({ symbol, quantity, side }) => legWire(house, symbol, quantity, side))
+  }
+}
+
+interface Part {
+  readonly symbol: string
+  readonly side: string
+  readonly quantity: Decimal
+  readonly price: Decimal
+  /** Paid; a sale's is below zero. */
+  readonly cost: Decimal
+}
+
+function partOf(house: DialectHouse, { symbol, side, quantity, limitPrice, stopPrice }: Ticket): Part {
+  const view = house.books.engine.market(symbol)
+  const touch = side.startsWith('BUY') ? view?.asks[0]?.[0] : view?.bids[0]?.[0]
+  const price = decimal(limitPrice ?? stopPrice ?? touch ?? view?.mark ?? '0')
+  const units = times(decimal(quantity ?? '0'), decimal(house.contracts.find(symbol)?.multiplier ?? '1'))
+  const value = times(units, price)
+  return { symbol, side, quantity: decimal(quantity ?? '0'), price, cost: side.startsWith('BUY') ? value : minus(ZERO, value) }
+}
+
+function packageParts(house: DialectHouse, { legs, quantity, ...ticket }: PackageTicket): readonly Part[] {
+  return legs.map(({ symbol, side, ratio }) => {
+    const contracts = times(decimal(quantity), decimal(ratio))
+    return partOf(house, { ...ticket, symbol, side, quantity: contracts, notional: null, limitPrice: null, stopPrice: null })
+  })
+}
+
+function legWire({ contracts }: DialectHouse, symbol: string, quantity: Decimal, side: string): object {
+  const option = contracts.find(symbol)?.option
+  return {
+    Symbol: shownSymbol(symbol),
+    Quantity: quantity,
+    TradeAction: side.replaceAll('_', ''),
+    ...(option === undefined
+      ? {}
+      : { ExpirationDate: dayOf(option.expiration), OptionType: option.right === 'call' ? 'CALL' : 'PUT', StrikePrice: option.strike })
+  }
+}

@@ -1,0 +1,147 @@
+/** Orders that customers have done: preview, place, replace, cancel. */
+
+import type { OrderView } from '../../engine/types.ts'
+import type { Answer } from '../../house/api/outlet.ts'
+import type { DialectHouse } from '../../house/dialect.ts'
+import type { Facts } from '../../house/faults.ts'
+import { Problem } from '../../house/problems.ts'
+import { isLive } from '../../house/wire.ts'
+import { digitsOf } from '../frame/order-ids.ts'
+import type { Call, DialectRoute } from '../frame/router.ts'
+import { texts } from '../frame/sign-in.ts'
+import { type Chain, chainById } from './chains.ts'
+import { confirmation } from './confirmation.ts'
+import { isTodays } from './order-lists.ts'
+import { accountsHere } from './ownership.ts'
+import { Body, refuse } from './reading.ts'
+import { sentence } from './sentences.ts'
+import type { Sights } from './sights.ts'
+import { meantSymbols } from './symbols.ts'
+import { type Placing, readPlacing } from './ticket.ts'
+import { json, refused } from './tongue.ts'
+
+export interface ExecutionDeps {
+  readonly house: DialectHouse
+  readonly sights: Sights
+}
+
+const PATH = '/orderexecution'
+
+/** Its refusals are inside of an answer of 200. */
+export function placing(deps: ExecutionDeps): readonly DialectRoute[] {
+  const about = (request: { readonly body: unknown }) => aboutBody(request.body)
+  return [
+    { method: 'POST', path: `${PATH}/orders`, operation: 'orders.submit', about, act: call => place(deps, call) },
+    { method: 'POST', path: `${PATH}/orderconfirm`, operation: 'orders.find', about, act: call => preview(deps, call) }
+  ]
+}
+
+export function changing(deps: ExecutionDeps): readonly DialectRoute[] {
+  const path = `${PATH}/orders/:orderId`
+  const about = (request: { readonly params: unknown }, login: string) => {
+    const chain = find(deps, login, texts(request.params).orderId ?? '')
+    return { symbol: chain?.last.symbol ?? null, clientOrderId: chain?.last.clientOrderId ?? null }
+  }
+  return [
+    { method: 'PUT', path, operation: 'orders.amend', about, act: call => replace(deps, call) },
+    { method: 'DELETE', path, operation: 'orders.cancel', about, act: call => cancel(deps, call) }
+  ]
+}
+
+/** Read loosely: the fields may be anything yet. */
+function aboutBody(body: unknown): Omit<Facts, 'login'> {
+  const read = (name: string) => {
+    const found: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined
+    return typeof found === 'string' ? found : null
+  }
+  const symbol = read('Symbol')
+  return { symbol: symbol === null ? null : (meantSymbols(symbol)[0] ?? symbol), clientOrderId: read('OrderConfirmID') }
+}
+
+async function place({ house, sights }: ExecutionDeps, { request, person, fault }: Call): Promise<Answer> {
+  const { clientOrderId } = aboutBody(request.body)
+  if (clientOrderId !== null) house.counters.receive(clientOrderId)
+  const { ticket, action } = await readPlacing(house, person.id, new Body(request.body))
+  if (ticket.clientOrderId !== null && isUsed(house, person.id, ticket.clientOrderId)) refuse('Duplicate OrderConfirmID')
+  try {
+    const { orderId } = house.desk.submit(ticket, fault)
+    if (action !== null) sights.remember(orderId, action)
+    return json({ Orders: [{ Message: `Sent order: ${sentence(ticket, action)}`, OrderID: digitsOf(orderId) }], Errors: [] })
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status === 429) throw error
+    return refused(error.message, orderIdOf(error), 'place')
+  }
+}
+
+/** An id counts once for the person, in whichever account. */
+function isUsed({ people, books }: DialectHouse, login: string, clientOrderId: string): boolean {
+  const accounts = accountsHere(people, login).map(({ id }) => id)
+  return books.order(accounts, { clientOrderId }) !== 'unknown'
+}
+
+/** The order that a refusal has left on the books. */
+function orderIdOf({ detail: { order } }: Problem): string | null {
+  const id: unknown = typeof order === 'object' && order !== null ? Reflect.get(order, 'id') : undefined
+  return typeof id === 'string' ? digitsOf(id) : null
+}
+
+async function preview({ house }: ExecutionDeps, { request, person }: Call): Promise<Answer> {
+  const read: Placing = await readPlacing(house, person.id, new Body(request.body))
+  return json({ Confirmations: [confirmation(house, read, house.newId().slice(0, 22))] })
+}
+
+function find({ house }: ExecutionDeps, login: string, id: string): Chain | undefined {
+  const accounts = accountsHere(house.people, login).map(account => account.id)
+  const chain = chainById(house.books, accounts, id)
+  return chain === undefined || house.news.isHidden(chain.last.orderId) ? undefined : chain
+}
+
+function replace(deps: ExecutionDeps, { request, person, fault }: Call): Answer {
+  const body = new Body(request.body)
+  const chain = open(deps, person.id, request.params, 'Failed to Cancel/Replace order: Not an open order.')
+  const { last } = chain
+  if (body.has('OrderType')) refuse('A change to a market order is not emulated by this sandbox')
+  if (body.has('AdvancedOptions') && !body.body('AdvancedOptions').isEmpty) refuse('AdvancedOptions are not emulated by this sandbox')
+  const limit = body.decimalOr('LimitPrice')
+  const wanted = {
+    clientOrderId: null,
+    quantity: body.decimalOr('Quantity'),
+    notional: null,
+    limitPrice: limit !== null && isSoldPackage(last) ? negatedText(limit) : limit,
+    stopPrice: body.decimalOr('StopPrice')
+  }
+  if (wanted.quantity === null && wanted.limitPrice === null && wanted.stopPrice === null)
+    throw new Problem('bad_request', 'At least one of LimitPrice, StopPrice, Quantity, OrderType and AdvancedOptions is required')
+  return changed(chain, 'Cancel/Replace order sent.', () => deps.house.desk.amend(last, wanted, fault))
+}
+
+function cancel(deps: ExecutionDeps, { request, person, fault }: Call): Answer {
+  const chain = open(deps, person.id, request.params, 'Not an open order.')
+  return changed(chain, 'Cancel request sent', () => deps.house.desk.cancel(chain.last, fault))
+}
+
+function isSoldPackage({ legs, side }: OrderView): boolean {
+  return legs !== null && side === 'SELL'
+}
+
+function negatedText(text: string): string {
+  return text.startsWith('-') ? text.slice(1) : `-${text}`
+}
+
+/** @throws Problem of status 422 */
+function open(deps: ExecutionDeps, login: string, params: unknown, notOpen: string): Chain {
+  const chain = find(deps, login, texts(params).orderId ?? '')
+  if (chain === undefined || !isTodays(deps.house, chain.last)) return refuse('Invalid order ID.')
+  if (!isLive(chain.last)) return refuse(notOpen)
+  return chain
+}
+
+function changed({ id }: Chain, message: string, act: () => unknown): Answer {
+  try {
+    act()
+    return json({ Message: message, OrderID: id })
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status === 429) throw error
+    return refused(error.code === 'order_not_open' ? 'Not an open order.' : error.message, id, 'change')
+  }
+}

@@ -1,0 +1,34 @@
+/** Symbols that clients ask for, found in the house, and what is said where they are not. */
+
+import type { DialectHouse } from '../../house/dialect.ts'
+import { Problem } from '../../house/problems.ts'
+import type { Instrument } from '../../market/types.ts'
+import { meantSymbols } from './symbols.ts'
+
+const CONTINUOUS = /^@([A-Z0-9]{1,4})$/
+
+/** Null where there is none. `@ES` is the next month of the root that trades. */
+export function findInstrument({ contracts, market, clock }: DialectHouse, text: string): Instrument | null {
+  const [, root] = CONTINUOUS.exec(text) ?? []
+  if (root !== undefined) return market.futures(clock.now()).find(({ future }) => future?.root === root) ?? null
+  for (const symbol of meantSymbols(text)) {
+    const found = contracts.find(symbol)
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** With its present prices. @throws Problem `bad_request` */
+export async function instrumentAsked(house: DialectHouse, text: string): Promise<Instrument> {
+  const found = findInstrument(house, text)
+  if (found === null) throw new Problem('bad_request', `Invalid symbol ${text.slice(0, 40)}`)
+  await house.contracts.bring([found.symbol])
+  return found
+}
+
+/** The texts of a list in a path, each once. @throws Problem `bad_request` */
+export function symbolsListed(list: string, most: number): readonly string[] {
+  const symbols = [...new Set(list.split(',').filter(symbol => symbol !== ''))]
+  if (symbols.length >= 1 && symbols.length <= most) return symbols
+  throw new Problem('bad_request', `1 to ${most} symbols can be specified, comma separated`)
+}

@@ -1,0 +1,172 @@
+/** The order streams: all of today's orders, then whatever becomes of them, in the order of TradeStation's own small steps. */
+
+import type { OrderEvent, OrderView } from '../../engine/types.ts'
+import type { DialectHouse } from '../../house/dialect.ts'
+import type { Account } from '../../house/people.ts'
+import { Problem } from '../../house/problems.ts'
+import { draw, keyOf } from '../../market/synthetic/chance.ts'
+import { texts } from '../frame/sign-in.ts'
+import type { Chain } from './chains.ts'
+import type { StreamCall, StreamRoute, Talk, Voice } from './hall.ts'
+import { todaysOrders } from './order-lists.ts'
+import type { Status } from './order-words.ts'
+import { type Asked, accountsAsked } from './ownership.ts'
+import { bad } from './reading.ts'
+import type { Sights, Wire } from './sights.ts'
+
+const IDS_MAX = 50
+
+export interface OrderStreamsDeps {
+  readonly house: DialectHouse
+  readonly sights: Sights
+  /** Chance in 256 of each oddity of the real stream. */
+  readonly oddityChance: number
+}
+
+interface Reader {
+  readonly accounts: ReadonlySet<string>
+  /** Null: all orders. */
+  readonly ids: ReadonlySet<string> | null
+  readonly voice: Voice
+}
+
+export class OrderStreams implements Disposable {
+  readonly #deps: OrderStreamsDeps
+  readonly #readers = new Set<Reader>()
+  readonly #following: Disposable
+  readonly #key: number
+  #draws = 0
+
+  constructor(deps: OrderStreamsDeps) {
+    this.#deps = deps
+    this.#key = keyOf(`${deps.house.seed} order stream`)
+    this.#following = deps.house.news.follow({
+      order: event => this.#hear(event.order, () => this.#frames(event)),
+      orderAgain: order => this.#hear(order, () => [this.#deps.sights.order(this.#deps.sights.chain(order))]),
+      account: () => undefined
+    })
+  }
+
+  routes(): readonly StreamRoute[] {
+    const path = '/brokerage/stream/accounts/:accounts/orders'
+    return [
+      { path, open: call => this.#open(call, null) },
+      { path: `${path}/:orderIds`, open: call => this.#open(call, idsOf(texts(call.request.params).orderIds ?? '')) }
+    ]
+  }
+
+  [Symbol.dispose](): void {
+    this.#following[Symbol.dispose]()
+  }
+
+  #open({ request, person }: StreamCall, ids: ReadonlySet<string> | null): Talk {
+    const { house } = this.#deps
+    const asked = accountsAsked(house.people, person.id, texts(request.params).accounts ?? '')
+    mustHaveOne(asked)
+    let reader: Reader | null = null
+    return {
+      begin: voice => {
+        reader = { accounts: new Set(asked.accounts.map(({ id }) => id)), ids, voice }
+        if (!this.#tellAll(reader, asked)) return
+        this.#readers.add(reader)
+      },
+      end: () => {
+        if (reader !== null) this.#readers.delete(reader)
+      }
+    }
+  }
+
+  /** @returns false: the stream is over already */
+  #tellAll({ ids, voice }: Reader, { accounts, errors }: Asked): boolean {
+    const { house, sights } = this.#deps
+    const all = todaysOrders(
+      house,
+      sights,
+      [...accounts].map(({ id }: Account) => id)
+    )
+    const chains = ids === null ? all : all.filter(({ id }) => ids.has(id))
+    const missing = ids === null ? undefined : [...ids].find(id => !all.some(chain => chain.id === id))
+    for (const chain of chains) voice.say(sights.order(chain))
+    for (const error of errors) voice.say(error)
+    if (missing !== undefined) {
+      voice.fail({ Error: 'NotFound', Message: 'Order not found', AccountID: accounts[0]?.number ?? '', OrderID: missing.slice(0, 40) })
+      return false
+    }
+    voice.say({ StreamStatus: 'EndSnapshot' })
+    return true
+  }
+
+  #hear(order: OrderView, frames: () => readonly Wire[]): void {
+    const readers = [...this.#readers].filter(({ accounts }) => accounts.has(order.accountId))
+    if (readers.length === 0) return
+    const told = frames()
+    for (const { ids, voice } of readers) {
+      for (const frame of told) if (ids === null || ids.has(String(frame.OrderID))) voice.event(frame)
+    }
+  }
+
+  #frames({ change, order }: OrderEvent): readonly Wire[] {
+    const { sights } = this.#deps
+    // The order that took its place tells of it.
+    if (change === 'replaced') return []
+    const chain = sights.chain(order)
+    const now = sights.order(chain)
+    switch (change) {
+      case 'accepted':
+        return order.replaces === null ? [this.#as(chain, 'OPN'), now] : this.#replaced(chain, now)
+      case 'rejected':
+        return [this.#as(chain, 'OPN'), now]
+      case 'triggered':
+        return [this.#as(chain, 'STP'), now]
+      case 'fill':
+        return this.#filled(chain, now)
+      case 'canceled':
+        return this.#cancelled(chain, now)
+      case 'expired':
+        return [now]
+    }
+  }
+
+  /** The old terms can be seen to go before the new ones come, without the order being closed. */
+  #replaced(chain: Chain, now: Wire): readonly Wire[] {
+    const [old, orders] = [chain.orders.at(-2), chain.orders.slice(0, -1)]
+    if (old === undefined || !this.#chance()) return [now]
+    const before = { ...chain, orders, last: old }
+    return [this.#as(before, 'RSN'), this.#as(before, 'OUT'), now]
+  }
+
+  /** The quantity can be told while the status has not caught up. */
+  #filled(chain: Chain, now: Wire): readonly Wire[] {
+    if (!this.#chance()) return [now]
+    const early = open(this.#as(chain, 'ACK'))
+    return now.Status === 'FLL' ? [early, now] : [early]
+  }
+
+  /** The end can be told twice: without the time it was, then with it. */
+  #cancelled(chain: Chain, now: Wire): readonly Wire[] {
+    const asked = chain.last.reason?.code === 'requested' && now.Status !== 'REJ' ? [this.#as(chain, 'UCN')] : []
+    return this.#chance() && now.Status !== 'REJ' ? [...asked, open(now), now] : [...asked, now]
+  }
+
+  #as(chain: Chain, status: Status): Wire {
+    return this.#deps.sights.order(chain, status)
+  }
+
+  #chance(): boolean {
+    return (draw(this.#key, ++this.#draws) & 0xff) < this.#deps.oddityChance
+  }
+}
+
+function open({ ClosedDateTime: _, ...frame }: Wire): Wire {
+  return frame
+}
+
+function idsOf(list: string): ReadonlySet<string> {
+  const ids = new Set(list.split(',').filter(id => id !== ''))
+  return ids.size > 0 && ids.size <= IDS_MAX ? ids : bad(`1 to ${IDS_MAX} Order IDs can be specified, comma separated`)
+}
+
+/** @throws Problem when none of the accounts is theirs; those that are not are told of on the stream */
+export function mustHaveOne({ accounts }: Asked): void {
+  if (accounts.length === 0) throw new Problem('scope_missing', 'Request not supported for account')
+}

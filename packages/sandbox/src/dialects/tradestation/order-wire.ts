@@ -1,0 +1,124 @@
+/** The Order object of REST and of the order stream. */
+
+import { type Decimal, isZero, minus, negated, times } from '@trunkline/core/domain/decimal'
+import type { Side } from '@trunkline/core/domain/vocabulary'
+import type { InstrumentSpec } from '../../engine/types.ts'
+import { isLive, type Overlay } from '../../house/wire.ts'
+import { type Chain, fillsOf } from './chains.ts'
+import { average, decimal, fees, total } from './figures.ts'
+import { DURATION_OF, STATUS_TEXTS, type Status, statusOf, type TradeAction, TYPE_OF } from './order-words.ts'
+import { assetOf, shownSymbol } from './symbols.ts'
+import { dayOf, timeOf } from './times.ts'
+
+export interface OrderSight {
+  /** As the owner knows the account. */
+  readonly accountId: string
+  readonly overlay: Overlay | undefined
+  /** What a share order was placed as; null: not known, or no share order. */
+  readonly action: TradeAction | null
+  readonly instrumentOf: (symbol: string) => InstrumentSpec | undefined
+}
+
+const GTC_DAYS = 90
+const DAY_MICROS = 86_400_000_000
+
+/** `status`: what a frame of the stream says instead of what the order's state says; a closed order told `open` has no closing time yet. */
+export function orderWire(chain: Chain, sight: OrderSight, status: Status = statusFor(chain, sight)): Readonly<Record<string, unknown>> {
+  const { first, last } = chain
+  const fills = fillsOf(chain, null)
+  const price = average(fills)
+  const closed = status === 'FLL' || status === 'FLP' || status === 'OUT' || status === 'TSC' || status === 'EXP' || status === 'REJ'
+  const isPackage = last.legs !== null
+  const reason = sight.overlay?.refusedLater ?? last.reason
+  return {
+    AccountID: sight.accountId,
+    ...(closed && !isLive(last) && last.state !== 'replaced' ? { ClosedDateTime: timeOf(last.updatedAt) } : {}),
+    CommissionFee: fees(fills),
+    Currency: 'USD',
+    Duration: DURATION_OF[last.timeInForce],
+    FilledPrice: price === null ? '0' : signed(price, last.side, isPackage),
+    ...(last.timeInForce.startsWith('GTC') ? { GoodTillDate: dayOf(timeOf(first.acceptedAt + GTC_DAYS * DAY_MICROS).slice(0, 10)) } : {}),
+    Legs: isPackage ? packageLegs(chain, sight, status) : [singleLeg(chain, sight, status)],
+    ...(last.limitPrice === null ? {} : { LimitPrice: signed(decimal(last.limitPrice), last.side, isPackage) }),
+    OpenedDateTime: timeOf(first.acceptedAt),
+    OrderID: chain.id,
+    OrderType: TYPE_OF[last.orderType],
+    PriceUsedForBuyingPower: last.limitPrice ?? last.stopPrice ?? price ?? '0',
+    ...(status === 'REJ' && reason !== null ? { RejectReason: reason.message } : {}),
+    Routing: 'Intelligent',
+    ...(isPackage ? { Spread: 'Custom' } : {}),
+    Status: status,
+    StatusDescription: STATUS_TEXTS[status],
+    ...(last.stopPrice === null ? {} : { StopPrice: last.stopPrice }),
+    UnbundledRouteFee: '0'
+  }
+}
+
+export function statusFor(chain: Chain, { overlay }: Pick<OrderSight, 'overlay'>): Status {
+  return statusOf(chain.last, overlay, !isZero(total(fillsOf(chain, null))))
+}
+
+/** A package's price is what is paid for it; the house says of a sale what is received. */
+function signed(price: Decimal, side: Side, isPackage: boolean): Decimal {
+  return isPackage && side === 'SELL' && !isZero(price) ? negated(price) : price
+}
+
+interface LegFacts {
+  readonly symbol: string
+  readonly side: Side
+  readonly ordered: Decimal
+  readonly executed: Decimal
+  readonly price: Decimal | null
+}
+
+function singleLeg(chain: Chain, sight: OrderSight, status: Status): object {
+  const { last } = chain
+  const fills = fillsOf(chain, null)
+  const ordered = decimal(last.quantity ?? '0')
+  const facts = { symbol: last.symbol ?? '', side: last.side, ordered, executed: total(fills), price: average(fills) }
+  return leg(facts, sight, status)
+}
+
+function packageLegs(chain: Chain, sight: OrderSight, status: Status): readonly object[] {
+  const { legs, quantity } = chain.last
+  return (legs ?? []).map(({ symbol, side, ratio }) => {
+    const fills = fillsOf(chain, symbol)
+    const ordered = times(decimal(quantity ?? '0'), decimal(ratio))
+    return leg({ symbol, side, ordered, executed: total(fills), price: average(fills) }, sight, status)
+  })
+}
+
+function leg({ symbol, side, ordered, executed, price }: LegFacts, sight: OrderSight, status: Status): object {
+  const instrument = sight.instrumentOf(symbol)
+  const [buyOrSell, openOrClose] = directionOf(side, sight.action)
+  return {
+    AssetType: instrument === undefined ? 'UNKNOWN' : assetOf(instrument),
+    BuyOrSell: buyOrSell,
+    ExecQuantity: executed,
+    ...(price === null ? {} : { ExecutionPrice: price }),
+    ...contractOf(instrument),
+    OpenOrClose: openOrClose,
+    QuantityOrdered: ordered,
+    // An expired order reads as if nothing were left of it, a cancelled one does not.
+    QuantityRemaining: status === 'EXP' ? '0' : minus(ordered, executed),
+    Symbol: shownSymbol(symbol)
+  }
+}
+
+function directionOf(side: Side, action: TradeAction | null): readonly [buyOrSell: string, openOrClose: string] {
+  if (action === 'SELLSHORT') return ['SellShort', 'Open']
+  if (action === 'BUYTOCOVER') return ['BuyToCover', 'Close']
+  const isBuy = side.startsWith('BUY')
+  const opens = side.endsWith('_TO_OPEN') || (isBuy && !side.endsWith('_TO_CLOSE'))
+  return [isBuy ? 'Buy' : 'Sell', opens ? 'Open' : 'Close']
+}
+
+function contractOf(instrument: InstrumentSpec | undefined): object {
+  if (instrument?.option !== undefined) {
+    const { underlying, right, strike, expiration } = instrument.option
+    return { Underlying: underlying, OptionType: right === 'call' ? 'CALL' : 'PUT', StrikePrice: strike, ExpirationDate: dayOf(expiration) }
+  }
+  return instrument?.future === undefined
+    ? {}
+    : { Underlying: instrument.future.root, ExpirationDate: timeOf(instrument.future.lastTradeAt) }
+}

@@ -1,0 +1,69 @@
+/** Orders and positions of the books as their owner sees them here; what the books do not know of an order is remembered. */
+
+import type { InstrumentSpec, OrderView, PositionView } from '../../engine/types.ts'
+import type { DialectHouse } from '../../house/dialect.ts'
+import { type Chain, chainOf } from './chains.ts'
+import { orderWire } from './order-wire.ts'
+import type { Status, TradeAction } from './order-words.ts'
+import { positionWire } from './positions.ts'
+
+/** Orders whose trade action is remembered; of older ones a sale is a plain sale. */
+const ACTIONS_MAX = 20_000
+
+export type Wire = Readonly<Record<string, unknown>>
+
+export class Sights {
+  readonly #house: DialectHouse
+  readonly #actions = new Map<string, TradeAction>()
+
+  constructor(house: DialectHouse) {
+    this.#house = house
+  }
+
+  instrument(symbol: string): InstrumentSpec | undefined {
+    return this.#house.books.engine.instrument(symbol) ?? this.#house.contracts.find(symbol) ?? undefined
+  }
+
+  number(accountId: string): string {
+    return this.#house.people.account(accountId)?.number ?? accountId
+  }
+
+  chain(order: OrderView): Chain {
+    return chainOf(this.#house.books, order)
+  }
+
+  /** `orderId`: the house's, of the first order of a chain. */
+  remember(orderId: string, action: TradeAction): void {
+    this.#actions.set(orderId, action)
+    for (const oldest of this.#actions.keys()) {
+      if (this.#actions.size <= ACTIONS_MAX) break
+      this.#actions.delete(oldest)
+    }
+  }
+
+  order(chain: Chain, status?: Status): Wire {
+    const { first, last } = chain
+    return orderWire(
+      chain,
+      {
+        accountId: this.number(last.accountId),
+        overlay: this.#house.books.overlay(last.orderId),
+        action: this.#actions.get(first.orderId) ?? null,
+        instrumentOf: symbol => this.instrument(symbol)
+      },
+      status
+    )
+  }
+
+  position(position: PositionView): Readonly<Record<string, string>> {
+    return positionWire(position, {
+      accountId: this.number(position.accountId),
+      instrument: this.instrument(position.symbol),
+      market: this.#house.books.engine.market(position.symbol)
+    })
+  }
+
+  reset(): void {
+    this.#actions.clear()
+  }
+}

@@ -1,0 +1,74 @@
+/** Answers in Tradier's shapes: JSON only for those who ask for it, and the four ways in which it says no. */
+
+import type { FastifyRequest } from 'fastify'
+import type { Answer } from '../../house/api/outlet.ts'
+import type { Problem } from '../../house/problems.ts'
+import { type Branch, json, type Tree, xml } from './tree.ts'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** XML unless JSON is asked for. */
+export function answer(request: FastifyRequest, tree: Branch, status = 200): Answer {
+  const { accept = '' } = request.headers
+  return accept.includes('application/json') ? jsonAnswer(status, tree) : { status, headers: typed('application/xml'), text: xml(tree) }
+}
+
+export function jsonAnswer(status: number, tree: Tree): Answer {
+  return { status, headers: typed(JSON_TYPE), text: json(tree) }
+}
+
+/** What the API itself refuses comes as text, whatever is asked for. */
+export function textAnswer(status: number, text: string): Answer {
+  return { status, headers: typed('text/plain; charset=utf-8'), text }
+}
+
+/** What is refused behind the API: a success, with `errors`. */
+export function errorsAnswer(request: FastifyRequest, errors: readonly string[]): Answer {
+  return answer(request, { errors: { error: errors } })
+}
+
+/** The gateway's. */
+export function faultAnswer(status: number, words: string, code: string, headers: Answer['headers'] = {}): Answer {
+  const { text } = jsonAnswer(status, { fault: { faultstring: words, detail: { errorcode: code } } })
+  return { status, headers: { ...typed('application/json'), ...headers }, text }
+}
+
+/** Words of an access token that was good once. */
+export const EXPIRED = 'expired'
+
+/** The house's no in Tradier's terms; `code` as a fault of the control API names it. */
+export function problemAnswer(problem: Problem, code: string | null): Answer {
+  const { status, message, detail } = problem
+  switch (problem.code) {
+    case 'token_missing':
+    case 'token_invalid':
+      return tokenRefused(status, code === EXPIRED || message === EXPIRED)
+    case 'slow_down': {
+      const headers = detail.retryAfter === undefined ? {} : { 'retry-after': String(detail.retryAfter) }
+      return faultAnswer(status, 'Rate limit quota violation. Quota limit exceeded.', 'policies.ratelimit.QuotaViolation', headers)
+    }
+    case 'house_trouble':
+      return faultAnswer(status, 'Datastore Error', 'datastore.ErrorWhileGettingConnection')
+    default:
+      return isRefusal(problem, code) ? refusal(message, code) : textAnswer(status, message)
+  }
+}
+
+/** A fault that refuses an order: as orders are refused here, unless it names a status. */
+function isRefusal(problem: Problem, code: string | null): boolean {
+  return (problem.code === 'refused_by_desk' || problem.code === code) && problem.status === 422
+}
+
+function refusal(message: string, code: string | null): Answer {
+  return jsonAnswer(200, { errors: { error: code === null ? [message] : [message, code] } })
+}
+
+function tokenRefused(status: number, isExpired: boolean): Answer {
+  return isExpired
+    ? faultAnswer(status, 'Access Token expired', 'keymanagement.service.access_token_expired')
+    : faultAnswer(status, 'Invalid Access Token', 'keymanagement.service.invalid_access_token')
+}
+
+function typed(type: string): Answer['headers'] {
+  return { 'content-type': type, 'cache-control': 'no-store' }
+}

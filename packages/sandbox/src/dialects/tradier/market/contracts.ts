@@ -1,0 +1,84 @@
+/** Options: expirations, strikes, chains, and what contracts there are. */
+
+import type { Answer } from '../../../house/api/outlet.ts'
+import type { DialectHouse } from '../../../house/dialect.ts'
+import { Problem } from '../../../house/problems.ts'
+import type { Instrument } from '../../../market/types.ts'
+import type { Call } from '../../frame/router.ts'
+import { texts } from '../../frame/sign-in.ts'
+import { answer } from '../answers.ts'
+import { fromTradier } from '../symbols.ts'
+import { plain, type Tree } from '../tree.ts'
+import { type QuotesDeps, quoteTree } from './quotes.ts'
+import { CONTRACT_SIZE, expirationType, rootOf } from './terms.ts'
+
+const FLAGS = ['includeAllRoots', 'strikes', 'contractSize', 'expirationType']
+/** Expirations whose contracts are named in one answer. */
+const LOOKUP_EXPIRATIONS_MAX = 60
+
+export function expirations({ house }: QuotesDeps, call: Call): Answer {
+  const query = texts(call.request.query)
+  const underlying = symbolOf(query, 'symbol')
+  const dates = call.fault?.do === 'empty' ? [] : house.market.expirations(underlying, house.clock.now())
+  if (dates.length === 0) return answer(call.request, { expirations: null })
+  const wanted = FLAGS.filter(flag => query[flag] === 'true')
+  const isPlain = wanted.every(flag => flag === 'includeAllRoots')
+  if (isPlain) return answer(call.request, { expirations: { date: dates } })
+  const shown = dates.map(date => ({
+    date,
+    contract_size: wanted.includes('contractSize') ? CONTRACT_SIZE : undefined,
+    expiration_type: wanted.includes('expirationType') ? expirationType(date) : undefined,
+    strikes: wanted.includes('strikes') ? { strike: strikesOf(house, underlying, date) } : undefined
+  }))
+  return answer(call.request, { expirations: { expiration: shown } })
+}
+
+export function strikes({ house }: QuotesDeps, call: Call): Answer {
+  const query = texts(call.request.query)
+  const found = strikesOf(house, symbolOf(query, 'symbol'), dateOf(query))
+  return answer(call.request, { strikes: found.length === 0 ? null : { strike: found } })
+}
+
+export async function chain(deps: QuotesDeps, call: Call): Promise<Answer> {
+  const { house } = deps
+  const query = texts(call.request.query)
+  const underlying = symbolOf(query, 'symbol')
+  const found = call.fault?.do === 'empty' ? [] : house.market.chain(underlying, dateOf(query), house.clock.now())
+  if (found.length === 0) return answer(call.request, { options: null })
+  await house.contracts.bring(found.map(({ symbol }) => symbol))
+  const rows = await Promise.all(found.map(contract => quoteTree(deps, contract, query.greeks === 'true')))
+  return answer(call.request, { options: { option: rows } })
+}
+
+/** Every contract of an underlying, by root. */
+export function lookUp({ house }: QuotesDeps, call: Call): Answer {
+  const underlying = symbolOf(texts(call.request.query), 'underlying')
+  const now = house.clock.now()
+  const found = house.market
+    .expirations(underlying, now)
+    .slice(0, LOOKUP_EXPIRATIONS_MAX)
+    .flatMap(expiration => house.market.chain(underlying, expiration, now))
+  const roots = Map.groupBy(found, ({ symbol }) => rootOf(symbol))
+  const symbols = [...roots].map(([rootSymbol, contracts]) => ({ rootSymbol, options: contracts.map(({ symbol }) => symbol) }))
+  return answer(call.request, { symbols: symbols.length === 0 ? null : symbols })
+}
+
+function strikesOf({ market, clock }: DialectHouse, underlying: string, expiration: string): readonly Tree[] {
+  const found = new Set(market.chain(underlying, expiration, clock.now()).map(strikeOf))
+  return [...found].map(strike => plain(strike))
+}
+
+function strikeOf({ option }: Instrument): string {
+  return option?.strike ?? '0'
+}
+
+function symbolOf(query: Readonly<Record<string, string>>, name: string): string {
+  const given = query[name]
+  if (given === undefined || given === '') throw new Problem('bad_request', `Invalid parameter, ${name}: is required.`)
+  return fromTradier(given)
+}
+
+function dateOf({ expiration }: Readonly<Record<string, string>>): string {
+  if (expiration !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(expiration)) return expiration
+  throw new Problem('bad_request', 'Invalid parameter, expiration: must be a date such as 2026-12-18.')
+}

@@ -1,0 +1,151 @@
+/** Quotes of shares and options in Tradier's fields. */
+
+import type { QuoteCommand, QuoteLevel } from '../../../engine/types.ts'
+import type { Answer } from '../../../house/api/outlet.ts'
+import type { DialectHouse } from '../../../house/dialect.ts'
+import { Problem } from '../../../house/problems.ts'
+import type { Instrument, OptionFigures } from '../../../market/types.ts'
+import type { Call } from '../../frame/router.ts'
+import { texts } from '../../frame/sign-in.ts'
+import { answer } from '../answers.ts'
+import { fromTradier, toTradier } from '../symbols.ts'
+import { type Branch, Figure, plain, type Tree } from '../tree.ts'
+import type { Greeks } from './greeks.ts'
+import type { Day, Tape } from './tape.ts'
+import { CONTRACT_SIZE, expirationType, rootOf } from './terms.ts'
+import { venueOf } from './venues.ts'
+
+export interface QuotesDeps {
+  readonly house: DialectHouse
+  readonly tape: Tape
+  readonly greeks: Greeks
+}
+
+const SYMBOLS_MAX = 2_000
+/** Tradier counts the sizes of quotes in round lots. */
+const LOT = 100
+
+/** By GET with a query, by POST with a form, for lists that are too long for an address. */
+export async function quotes(deps: QuotesDeps, call: Call): Promise<Answer> {
+  const fields = texts(call.request.method === 'GET' ? call.request.query : call.request.body)
+  const asked = [...new Set((fields.symbols ?? '').split(',').filter(symbol => symbol.trim() !== ''))]
+  if (asked.length === 0 || asked.length > SYMBOLS_MAX)
+    throw new Problem('bad_request', `Invalid parameter, symbols: 1 to ${SYMBOLS_MAX} symbols.`)
+  const symbols = asked.map(fromTradier)
+  const known = symbols.map(symbol => deps.house.contracts.find(symbol)).filter(isTradiers)
+  await deps.house.contracts.bring(known.map(({ symbol }) => symbol))
+  const found =
+    call.fault?.do === 'empty' ? [] : await Promise.all(known.map(instrument => quoteTree(deps, instrument, fields.greeks === 'true')))
+  const names = new Set(known.map(({ symbol }) => symbol))
+  const unmatched = asked.filter((_, nth) => !names.has(symbols[nth] ?? ''))
+  return answer(call.request, {
+    quotes: {
+      ...(found.length === 0 ? {} : { quote: found }),
+      ...(unmatched.length === 0 ? {} : { unmatched_symbols: { symbol: unmatched } })
+    }
+  })
+}
+
+export function isTradiers(instrument: Instrument | null): instrument is Instrument {
+  return instrument?.kind === 'STK' || instrument?.kind === 'OPT'
+}
+
+export async function quoteTree(deps: QuotesDeps, instrument: Instrument, withGreeks: boolean): Promise<Branch> {
+  const { house } = deps
+  const { symbol, option } = instrument
+  const quote = house.pump.lastQuote(symbol)
+  if (option !== undefined) return optionTree(deps, instrument, quote, withGreeks)
+  const view = house.books.engine.market(symbol)
+  const day = await deps.tape.day(symbol)
+  const isBefore = view?.phase === 'pre'
+  return {
+    ...headOf(instrument, day),
+    type: instrument.exchange === 'ARCA' ? 'etf' : 'stock',
+    open: isBefore ? null : plain(day.open),
+    high: isBefore ? null : plain(day.high),
+    low: isBefore ? null : plain(day.low),
+    close: view?.phase === 'open' || isBefore ? null : plain(day.last),
+    ...bookOf(instrument, quote),
+    week_52_high: plain(day.high ?? day.last),
+    week_52_low: plain(day.low ?? day.last),
+    root_symbols: toTradier(symbol).replace('/', '')
+  }
+}
+
+function headOf(instrument: Instrument, day: Day): Branch {
+  const { previousClose } = day
+  const change = day.last === null || previousClose === null ? null : Number(day.last) - Number(previousClose)
+  return {
+    symbol: toTradier(instrument.symbol),
+    description: instrument.name,
+    exch: venueOf(instrument.exchange),
+    last: plain(day.last),
+    change: change === null ? null : new Figure(change.toFixed(2)),
+    change_percentage: change === null ? null : new Figure(((change / Number(previousClose)) * 100).toFixed(2)),
+    volume: day.volume,
+    average_volume: 0,
+    last_volume: day.lastSize,
+    trade_date: Math.floor(day.lastAt / 1000),
+    prevclose: plain(previousClose)
+  }
+}
+
+function bookOf({ exchange, kind }: Instrument, quote: QuoteCommand | undefined): Branch {
+  const at = Math.floor((quote?.at ?? 0) / 1000)
+  const size = (level: QuoteLevel | undefined) => sizeOf(level, kind === 'OPT')
+  return {
+    bid: plain(quote?.bids[0]?.[0] ?? null),
+    bidsize: size(quote?.bids[0]),
+    bidexch: venueOf(exchange),
+    bid_date: at,
+    ask: plain(quote?.asks[0]?.[0] ?? null),
+    asksize: size(quote?.asks[0]),
+    askexch: venueOf(exchange),
+    ask_date: at
+  }
+}
+
+/** In hundreds for shares; a size below that is the least that can be said. */
+export function sizeOf(level: QuoteLevel | undefined, isOption: boolean): number {
+  const size = Number(level?.[1] ?? 0)
+  return isOption || size === 0 ? Math.floor(size) : Math.max(1, Math.floor(size / LOT))
+}
+
+function optionTree({ house, greeks }: QuotesDeps, instrument: Instrument, quote: QuoteCommand | undefined, withGreeks: boolean): Branch {
+  const { symbol, option } = instrument
+  if (option === undefined) throw new Error(`${symbol} is no option`)
+  const figures = house.market.figures(symbol, house.clock.now())
+  return {
+    ...headOf(instrument, dayFrom(figures, quote)),
+    type: 'option',
+    open: plain(figures?.open),
+    high: plain(figures?.high),
+    low: plain(figures?.low),
+    close: plain(figures?.close),
+    underlying: toTradier(option.underlying),
+    strike: plain(option.strike),
+    ...bookOf(instrument, quote),
+    open_interest: Number(figures?.openInterest ?? 0),
+    contract_size: CONTRACT_SIZE,
+    expiration_date: option.expiration,
+    expiration_type: expirationType(option.expiration),
+    option_type: option.right,
+    root_symbol: rootOf(symbol),
+    ...(withGreeks ? { greeks: greeks.of(symbol) } : {})
+  } satisfies Record<string, Tree>
+}
+
+function dayFrom(figures: OptionFigures | null, quote: QuoteCommand | undefined): Day {
+  const volume = Number(figures?.volume ?? 0)
+  return {
+    open: null,
+    high: null,
+    low: null,
+    last: figures?.last ?? null,
+    lastSize: 0,
+    lastAt: volume > 0 ? (quote?.at ?? 0) : 0,
+    lastVenue: null,
+    previousClose: figures?.previousClose ?? null,
+    volume
+  }
+}

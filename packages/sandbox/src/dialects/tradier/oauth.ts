@@ -1,0 +1,167 @@
+/** OAuth at Tradier: one callback that is registered, scopes with commas, and two endpoints for tokens. */
+
+import { timingSafeEqual } from 'node:crypto'
+import formbody from '@fastify/formbody'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Answer } from '../../house/api/outlet.ts'
+import { isoOf } from '../../house/clock.ts'
+import type { DialectHouse } from '../../house/dialect.ts'
+import { NO_FACTS } from '../../house/faults.ts'
+import { redirectAllowed, SCOPES, type Scope } from '../../house/oauth/provider.ts'
+import type { Grant, Grants } from '../frame/grants.ts'
+import { type Asked, AskedWrongly, redirectUrisOf, SignIn, texts } from '../frame/sign-in.ts'
+import { faultAnswer, jsonAnswer, problemAnswer } from './answers.ts'
+import type { TradierOptions } from './options.ts'
+import { BASE } from './tongue.ts'
+
+export interface OAuthDeps {
+  readonly house: DialectHouse
+  readonly grants: Grants
+  readonly options: TradierOptions
+}
+
+export const NAME = 'tradier'
+const CODE_MS = 10 * 60_000
+/** Each with what the house's consent page says it means. */
+const WORDS = { read: 'read', write: 'trade', trade: 'trade', market: 'read', stream: 'read' } as const satisfies Record<string, Scope>
+
+/** The sign-in pages and the endpoints for tokens. */
+export function mountOAuth(app: FastifyInstance, deps: OAuthDeps): void {
+  const { house, grants } = deps
+  const signIn = new SignIn({
+    house,
+    name: NAME,
+    authorizePath: `${BASE}/oauth/authorize`,
+    read: query => read(house, query),
+    code: ({ redirectUri: _, words, scopes }, { id }) =>
+      grants.code(
+        { login: id, client: house.client.id, scopes: [...scopes, ...words.split(',')], words: words.replaceAll(',', ' ') },
+        null,
+        CODE_MS
+      )
+  })
+  signIn.mount(app)
+  app.register(async scope => {
+    await scope.register(formbody, { bodyLimit: 16 * 1024 })
+    scope.post(`${BASE}/oauth/accesstoken`, (request, reply) => serve(deps, request, reply, exchange))
+    scope.post(`${BASE}/oauth/refreshtoken`, (request, reply) => serve(deps, request, reply, refresh))
+  })
+}
+
+/** Credentials as the adapter keeps them, for the house's scopes. */
+export function mint(deps: OAuthDeps, login: string, scopes: readonly string[]): Readonly<Record<string, string>> {
+  const words = Object.entries(WORDS)
+    .filter(([word, scope]) => scopes.includes(scope) && word !== 'write')
+    .map(([word]) => word)
+  const grant = deps.grants.open({ login, client: deps.house.client.id, scopes: [...scopes, ...words], words: words.join(' ') })
+  const now = deps.house.realNow()
+  const { access, livesS, refreshToken } = tokens(deps, grant)
+  return {
+    access_token: access,
+    issued_at: isoOf(now * 1000),
+    expires_at: isoOf((now + livesS * 1000) * 1000),
+    refresh_token: refreshToken,
+    scope: grant.words
+  }
+}
+
+function read(house: DialectHouse, query: Readonly<Record<string, string>>): Asked {
+  const { client_id: client = '', scope = '', state, redirect_uri: wanted } = query
+  if (client !== house.client.id) throw new AskedWrongly('no application has this client_id')
+  if (state === undefined) throw new AskedWrongly('state is missing')
+  const words = scope.split(',').map(word => word.trim())
+  const meant = words.map(word => (isWord(word) ? WORDS[word] : undefined))
+  if (meant.includes(undefined)) throw new AskedWrongly(`scope must be some of ${Object.keys(WORDS).join(',')}, with commas between them`)
+  return {
+    redirectUri: callback(house, wanted),
+    state,
+    scopes: SCOPES.filter(name => meant.includes(name)),
+    words: words.join(','),
+    more: {}
+  }
+}
+
+/** Tradier knows one callback for an application. The house's may be on a port that was not known before, so it can be said which. */
+function callback(house: DialectHouse, wanted: string | undefined): string {
+  const registered = redirectUrisOf(house, NAME)
+  const [first] = registered
+  if (first === undefined) throw new AskedWrongly('the application has no callback')
+  if (wanted === undefined) return first
+  if (!redirectAllowed(wanted, registered)) throw new AskedWrongly('redirect_uri is not one of the registered callbacks')
+  return wanted
+}
+
+function isWord(word: string): word is keyof typeof WORDS {
+  return Object.hasOwn(WORDS, word)
+}
+
+type Act = (deps: OAuthDeps, form: Readonly<Record<string, string>>) => Answer
+
+async function serve(deps: OAuthDeps, request: FastifyRequest, reply: FastifyReply, act: Act): Promise<void> {
+  reply.hijack()
+  const { house } = deps
+  await house.outlet.serve({
+    operation: 'token',
+    response: reply.raw,
+    fault: house.faults.none ? undefined : house.faults.take('token', NO_FACTS),
+    problem: problemAnswer,
+    carryOut: () =>
+      isClient(house, request.headers.authorization)
+        ? act(deps, texts(request.body))
+        : faultAnswer(401, 'Invalid client identifier', 'oauth.v2.InvalidClientIdentifier')
+  })
+}
+
+function exchange({ grants, ...deps }: OAuthDeps, form: Readonly<Record<string, string>>): Answer {
+  if (form.grant_type !== 'authorization_code') return wrongGrantType(form)
+  const grant = grants.exchange(form.code ?? '', null)
+  if (grant === null)
+    return faultAnswer(400, 'Invalid Authorization Code', 'keymanagement.service.invalid_request-authorization_code_invalid')
+  return granted({ grants, ...deps }, grant)
+}
+
+function refresh({ grants, ...deps }: OAuthDeps, form: Readonly<Record<string, string>>): Answer {
+  if (form.grant_type !== 'refresh_token') return wrongGrantType(form)
+  const token = form.refresh_token ?? ''
+  const grant = grants.refresh(token, { rotates: false, graceMs: 0 })
+  if (grant === null) return faultAnswer(401, 'Invalid Refresh Token', 'keymanagement.service.invalid_refresh_token')
+  return granted({ grants, ...deps }, grant, token)
+}
+
+function wrongGrantType({ grant_type: type = '' }: Readonly<Record<string, string>>): Answer {
+  return faultAnswer(400, `Unsupported grant type : ${type.slice(0, 40)}`, 'oauth.v2.UnsupportedGrantType')
+}
+
+function granted(deps: OAuthDeps, grant: Grant, refreshToken?: string): Answer {
+  const { access, livesS, refreshToken: kept } = tokens(deps, grant, refreshToken)
+  return jsonAnswer(200, {
+    access_token: access,
+    expires_in: livesS,
+    issued_at: isoOf(deps.house.realNow() * 1000),
+    scope: grant.words,
+    status: 'approved',
+    refresh_token: kept
+  })
+}
+
+/** A new access token; the refresh token stays the same for the life of the grant. */
+function tokens({ house, grants, options }: OAuthDeps, grant: Grant, refreshToken: string = grants.issue(grant, 'refresh', null).token) {
+  const livesS = house.oauth().accessTtlS ?? options.accessTtlS
+  return { access: grants.issue(grant, 'access', livesS).token, livesS, refreshToken }
+}
+
+/** Id and secret as they are, or written as forms are, which RFC 6749 §2.3.1 asks for and few do. */
+function isClient({ client }: DialectHouse, authorization = ''): boolean {
+  const given = Buffer.from(/^Basic (\S+)$/i.exec(authorization)?.[1] ?? '', 'base64').toString()
+  const due = `${client.id}:${client.secret}`
+  return isSame(given, due) || isSame(given.split(':', 2).map(formDecoded).join(':'), due)
+}
+
+function formDecoded(text: string): string {
+  return new URLSearchParams(`text=${text.replaceAll('&', '%26')}`).get('text') ?? text
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}

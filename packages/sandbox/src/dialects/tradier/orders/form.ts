@@ -1,0 +1,145 @@
+/** What an order's form asks for. What it must not say is answered with a text, as malformed parameters are. */
+
+import { type Decimal, isDecimal, isPositive } from '@trunkline/core/domain/decimal'
+import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
+import { Problem } from '../../../house/problems.ts'
+import { wordsOf } from '../../../house/wire.ts'
+import { fromTradier } from '../symbols.ts'
+import { DURATIONS, EQUITY_SIDES, type EquitySide, netPrice, OPTION_SIDES, PACKAGE_TYPES, type PackageType, TYPES } from './words.ts'
+
+interface Common {
+  readonly orderType: OrderType
+  readonly timeInForce: TimeInForce
+  readonly duration: keyof typeof DURATIONS
+  readonly quantity: number
+  readonly tag: string | null
+  readonly isPreview: boolean
+  readonly limitPrice: Decimal | null
+  readonly stopPrice: Decimal | null
+}
+
+export interface SingleForm extends Common {
+  readonly class: 'equity' | 'option'
+  readonly symbol: string
+  readonly side: Side
+  readonly word: string
+  /** Of an equity; null for options. */
+  readonly equitySide: EquitySide | null
+}
+
+export interface PackageForm extends Common {
+  readonly class: 'multileg'
+  readonly packageType: PackageType
+  readonly legs: readonly { readonly symbol: string; readonly side: Side; readonly ratio: string }[]
+  readonly packageSide: 'BUY' | 'SELL'
+}
+
+export type Form = Readonly<Record<string, string>>
+
+const QUANTITY_MAX = 10_000_000
+const LEGS_MAX = 4
+const TAG = /^[A-Za-z0-9-]{1,255}$/
+const CLASSES = ['equity', 'option', 'multileg'] as const
+
+/** @throws Problem */
+export function readForm(form: Form): SingleForm | PackageForm {
+  const kind = member(form, 'class', CLASSES)
+  return kind === 'multileg' ? readPackage(form) : readSingle(form, kind)
+}
+
+function readSingle(form: Form, kind: 'equity' | 'option'): SingleForm {
+  const orderType = TYPES[member(form, 'type', wordsOf(TYPES))]
+  const equitySide = kind === 'equity' ? member(form, 'side', wordsOf(EQUITY_SIDES)) : null
+  const optionSide = kind === 'option' ? member(form, 'side', wordsOf(OPTION_SIDES)) : null
+  return {
+    class: kind,
+    ...common(form, orderType),
+    quantity: count(form, 'quantity'),
+    symbol: kind === 'equity' ? fromTradier(text(form, 'symbol')) : text(form, 'option_symbol'),
+    side: equitySide !== null ? EQUITY_SIDES[equitySide] : OPTION_SIDES[optionSide ?? 'buy_to_open'],
+    word: equitySide ?? optionSide ?? '',
+    equitySide,
+    limitPrice: orderType === 'LMT' || orderType === 'STPLMT' ? priceOf(form, 'price') : null,
+    stopPrice: orderType === 'STP' || orderType === 'STPLMT' ? priceOf(form, 'stop') : null
+  }
+}
+
+function readPackage(form: Form): PackageForm {
+  const packageType = member(form, 'type', wordsOf(PACKAGE_TYPES))
+  const orderType = PACKAGE_TYPES[packageType]
+  const named = legIndexes(form)
+  const quantities = named.map(nth => count(form, `quantity[${nth}]`))
+  const quantity = quantities.reduce(greatestDivisor)
+  const packageSide = packageType === 'credit' ? 'SELL' : 'BUY'
+  return {
+    class: 'multileg',
+    ...common(form, orderType),
+    packageType,
+    packageSide,
+    quantity,
+    legs: named.map((nth, place) => ({
+      symbol: text(form, `option_symbol[${nth}]`),
+      side: OPTION_SIDES[member(form, `side[${nth}]`, wordsOf(OPTION_SIDES))],
+      ratio: String((quantities[place] ?? quantity) / quantity)
+    })),
+    limitPrice: packageLimit(form, packageType, packageSide),
+    stopPrice: null
+  }
+}
+
+function packageLimit(form: Form, type: PackageType, side: 'BUY' | 'SELL'): Decimal | null {
+  if (type === 'market') return null
+  const price = netPrice(type, type === 'even' ? '0' : priceOf(form, 'price'), side)
+  return isDecimal(price) ? price : bad('price', 'is not a number')
+}
+
+function legIndexes(form: Form): readonly number[] {
+  const named = Array.from({ length: LEGS_MAX }, (_, nth) => nth).filter(nth => form[`option_symbol[${nth}]`] !== undefined)
+  if (form[`option_symbol[${LEGS_MAX}]`] !== undefined) bad('option_symbol', `at most ${LEGS_MAX} legs`)
+  return named.length < 2 ? bad('option_symbol', 'two legs at least, from [0] on') : named
+}
+
+function common(form: Form, orderType: OrderType) {
+  const duration = member(form, 'duration', wordsOf(DURATIONS))
+  const { tag } = form
+  if (tag !== undefined && tag !== '' && !TAG.test(tag)) bad('tag', 'at most 255 letters, digits and dashes')
+  if ((duration === 'pre' || duration === 'post') && orderType !== 'LMT') bad('type', `must be limit for duration ${duration}`)
+  return {
+    orderType,
+    duration,
+    timeInForce: DURATIONS[duration],
+    tag: tag === undefined || tag === '' ? null : tag,
+    isPreview: form.preview === 'true'
+  }
+}
+
+/** A price above zero. */
+export function priceOf(form: Form, name: string): Decimal {
+  const given = text(form, name)
+  return isDecimal(given) && isPositive(given) ? given : bad(name, 'must be a number greater than zero')
+}
+
+function count(form: Form, name: string): number {
+  const given = text(form, name)
+  const value = /^\d{1,8}$/.test(given) ? Number(given) : 0
+  return value >= 1 && value <= QUANTITY_MAX ? value : bad(name, `must be a whole number from 1 to ${QUANTITY_MAX}`)
+}
+
+function text(form: Form, name: string): string {
+  const given = form[name]
+  return given === undefined || given === '' ? bad(name, 'is required') : given
+}
+
+export function member<const Word extends string>(form: Form, name: string, words: readonly Word[]): Word {
+  const given = text(form, name)
+  return words.find(word => word === given) ?? bad(name, `must be one of ${words.join(', ')}, was ${given.slice(0, 40)}`)
+}
+
+/** @throws Problem that is told as text */
+export function bad(name: string, what: string): never {
+  throw new Problem('bad_request', `Invalid parameter, ${name}: ${what}.`)
+}
+
+function greatestDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestDivisor(b, a % b)
+}

@@ -1,0 +1,103 @@
+/** Orders read: the list of a day, and one by its id. */
+
+import type { OrderView } from '../../../engine/types.ts'
+import { paramOf } from '../../../house/api/orders.ts'
+import type { Answer } from '../../../house/api/outlet.ts'
+import type { DialectHouse } from '../../../house/dialect.ts'
+import type { Call } from '../../frame/router.ts'
+import { texts } from '../../frame/sign-in.ts'
+import type { Accounts } from '../accounts.ts'
+import { answer, textAnswer } from '../answers.ts'
+import { dayOf, startOfDay } from '../days.ts'
+import type { TradierOptions } from '../options.ts'
+import { pageOf } from '../pages.ts'
+import { listed } from '../tree.ts'
+import type { DeskView, Known } from './desk-view.ts'
+import { bad, member } from './form.ts'
+
+export interface ListDeps {
+  readonly house: DialectHouse
+  readonly accounts: Accounts
+  readonly view: DeskView
+  readonly options: TradierOptions
+}
+
+const LIMIT_DEFAULT = 25
+const MONTH_DAYS = 31
+
+export function listOrders(deps: ListDeps, call: Call): Answer {
+  const account = deps.accounts.asked(call)
+  const query = texts(call.request.query)
+  const found = call.fault?.do === 'empty' ? [] : knownOrders(deps, account.id, window(deps, query))
+  const shown = pageOf(found, query, LIMIT_DEFAULT, call.fault)
+  const withTags = query.includeTags === 'true'
+  return answer(
+    call.request,
+    listed(
+      'orders',
+      'order',
+      shown.map(known => deps.view.tree(known, withTags))
+    )
+  )
+}
+
+export function getOrder({ accounts, view, house, options }: ListDeps, call: Call): Answer {
+  const account = accounts.asked(call)
+  const known = view.asked(account.id, paramOf(call.request, 'id'))
+  const { last } = known.chain
+  const today = startOfDay(dayOf(house.clock.now()))
+  if (
+    options.forgetsOvernight &&
+    last.updatedAt < today &&
+    house.books.engine.orders(account.id, { live: true }).every(({ orderId }) => orderId !== last.orderId)
+  )
+    return textAnswer(404, `Order not found: ${known.id.text}`)
+  return answer(call.request, { order: view.tree(known, texts(call.request.query).includeTags === 'true') })
+}
+
+interface Window {
+  readonly from: number
+  readonly until: number | null
+  /** Whether orders that are still working are told whenever they came. */
+  readonly withLive: boolean
+}
+
+/** Newest first, each amended order once. */
+function knownOrders({ house, view }: ListDeps, accountId: string, { from, until, withLive }: Window): readonly Known[] {
+  const { engine } = house.books
+  const accepted = engine.orders(accountId, { from, ...(until === null ? {} : { until }) })
+  const live = withLive ? engine.orders(accountId, { live: true }) : []
+  const chains = new Map<string, Known>()
+  for (const order of [...accepted, ...live].filter(({ orderId }) => !house.news.isHidden(orderId))) {
+    const chain = view.chainOf(order)
+    if (!chains.has(chain.first.orderId) && view.exists(chain)) chains.set(chain.first.orderId, view.known(chain))
+  }
+  return [...chains.values()].sort((a, b) => numberOf(b.chain.first) - numberOf(a.chain.first))
+}
+
+function numberOf({ orderId }: OrderView): number {
+  return Number(orderId.slice(orderId.lastIndexOf('-') + 1))
+}
+
+/** The day's orders and those still working, unless days are named. @throws Problem */
+function window({ house, options }: ListDeps, query: Readonly<Record<string, string>>): Window {
+  const today = dayOf(house.clock.now())
+  const filter = query.filter === undefined ? 'intraday' : member(query, 'filter', ['intraday', 'all'])
+  const { date } = query
+  if (date !== undefined)
+    return { from: startOfDay(day('date', date)), until: startOfDay(day('date', date).add({ days: 1 })), withLive: false }
+  if (query.start === undefined && query.end === undefined && filter === 'intraday')
+    return { from: startOfDay(today), until: null, withLive: true }
+  const from = query.start === undefined ? today.subtract({ days: MONTH_DAYS }) : day('start', query.start)
+  const until = query.end === undefined ? null : startOfDay(day('end', query.end).add({ days: 1 }))
+  const oldest = options.forgetsOvernight ? today : today.subtract({ days: MONTH_DAYS })
+  return { from: startOfDay(Temporal.PlainDate.compare(from, oldest) < 0 ? oldest : from), until, withLive: filter === 'all' }
+}
+
+function day(name: string, text: string): Temporal.PlainDate {
+  try {
+    return Temporal.PlainDate.from(text)
+  } catch {
+    return bad(name, 'must be a date such as 2026-11-03')
+  }
+}

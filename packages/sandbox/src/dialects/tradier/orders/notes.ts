@@ -1,0 +1,65 @@
+/** What Tradier remembers of an order that the house's books have no room for: its tag, its own words for side and duration. */
+
+import { Journal } from '../../../house/journal.ts'
+
+export interface Note {
+  readonly tag: string | null
+  /** `null`: as the books say it. */
+  readonly side: string | null
+  readonly duration: string | null
+}
+
+interface Entry extends Note {
+  /** The order's client order id in the house. */
+  readonly of: string
+}
+
+const NONE: Note = { tag: null, side: null, duration: null }
+/** Ids that the house makes up itself are nobody's tags. */
+const HOUSE_MADE = /^house-/
+const TAG = /^[A-Za-z0-9-]{1,255}$/
+/** Orders remembered; beyond it the oldest are told as the books have them. */
+const NOTES_MAX = 200_000
+
+export class Notes {
+  readonly #notes = new Map<string, Note>()
+  readonly #journal: Journal<Entry> | null
+
+  /** `file` null: nothing survives the process. */
+  constructor(file: string | null) {
+    this.#journal = file === null ? null : new Journal<Entry>(file, entry => this.#keep(entry))
+    this.#journal?.rewrite([...this.#notes].map(([of, note]) => ({ of, ...note })))
+  }
+
+  /** Written before the order itself: a note of an order that was never taken does no harm. */
+  add(clientOrderId: string, note: Note): void {
+    const entry = { of: clientOrderId, ...note }
+    this.#journal?.append(entry)
+    this.#keep(entry)
+  }
+
+  /** An order from elsewhere has its client order id for a tag, if that can be one. */
+  of(clientOrderId: string): Note {
+    const known = this.#notes.get(clientOrderId)
+    if (known !== undefined) return known
+    return TAG.test(clientOrderId) && !HOUSE_MADE.test(clientOrderId) ? { ...NONE, tag: clientOrderId } : NONE
+  }
+
+  clear(): void {
+    this.#notes.clear()
+    this.#journal?.rewrite([])
+  }
+
+  close(): void {
+    this.#journal?.close()
+  }
+
+  #keep({ of, ...note }: Entry): void {
+    this.#notes.set(of, note)
+    if (this.#notes.size <= NOTES_MAX) return
+    for (const oldest of this.#notes.keys()) {
+      this.#notes.delete(oldest)
+      break
+    }
+  }
+}

@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { control, eventually } from '../../house/support.ts'
+import { Client, openHouse, Stream } from './support.ts'
+
+test('a market order is taken, filled, listed and told', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const stream = await Stream.ofAccounts(client)
+  const id = await client.placed(client.buy(8, { tag: 'first-1' }))
+  const order = await client.find(id)
+  assert.equal(order.status, 'filled')
+  assert.equal(order.exec_quantity, 8)
+  assert.equal(order.tag, 'first-1')
+  assert.equal(order.avg_fill_price, order.last_fill_price)
+  assert.deepEqual(
+    (await client.list()).map(listed => listed.id),
+    [id]
+  )
+  await stream.until(({ orders }) => orders.some(({ status }) => status === 'filled'))
+  assert.deepEqual(
+    stream.orders.map(({ status, remaining_quantity: left }) => [status, left]),
+    [
+      ['pending', 8],
+      ['open', 8],
+      ['filled', 0]
+    ]
+  )
+  const { position } = (await client.get(`/accounts/${client.margin}/positions`)).body.positions
+  assert.deepEqual([position.symbol, position.quantity, position.cost_basis], ['SPY', 8, 8 * order.avg_fill_price])
+})
+
+test('an order that was refused at once never was', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { status, body } = await client.order({ quantity: 1_000_000, tag: 'too-much' })
+  assert.equal(status, 200)
+  assert.deepEqual(body, { errors: { error: ['Backoffice rejected override of the order.', 'InitialMargin'] } })
+  assert.deepEqual(await client.list(), [])
+})
+
+test('an order that the desk cannot trade is taken, and rejected a moment later', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const stream = await Stream.ofAccounts(client)
+  const id = await client.placed(client.order({ price: '5000.00' }))
+  const order = await client.find(id)
+  assert.equal(order.status, 'rejected')
+  assert.match(order.reason_description, /too far through the market/)
+  await stream.until(({ orders }) => orders.length > 0)
+  assert.deepEqual(
+    stream.orders.map(({ status, reason_description: reason }) => [status, reason]),
+    [['rejected', undefined]]
+  )
+  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'refuse_later', message: 'Not today.', times: 1 })
+  const later = await client.find(await client.placed(client.order()))
+  assert.deepEqual([later.status, later.reason_description], ['rejected', 'Not today.'])
+})
+
+test('the four sides are held against the position and the open orders', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const refusal = async (fields: Parameters<Client['order']>[0], account = client.margin) => {
+    const { body, text } = await client.order(fields, account)
+    return body.errors === undefined ? text : [body.errors.error].flat().at(-1)
+  }
+  assert.match(await refusal({ side: 'sell' }), /^Sell order cannot be placed unless you are closing a long position/)
+  assert.equal(await refusal({ side: 'buy_to_cover' }), 'UnexpectedBuyToCoverOrder')
+  assert.equal(await refusal({ side: 'sell_short' }, client.cash), 'ShortStockTradingDeniedForAccount')
+  assert.equal(await refusal({ side: 'sell_short', duration: 'gtc', price: '510.00' }), 'ShortOrderIsGtc')
+  await client.placed(client.buy(10))
+  assert.equal(await refusal({ side: 'sell_short', price: '510.00' }), 'UnexpectedSellShortOrder')
+  await client.placed(client.order({ side: 'sell', quantity: 6, price: '510.00' }))
+  assert.equal(await refusal({ side: 'sell', quantity: 5, price: '510.00' }), 'LongPositionCrossZero')
+  await client.placed(client.order({ side: 'sell', quantity: 4, price: '510.00' }))
+  await control(house, 'PUT', '/market/SPY', { price: '511.00' })
+  assert.equal((await client.get(`/accounts/${client.margin}/positions`)).text, '{"positions":"null"}')
+  const short = await client.find(await client.placed(client.buy(5, { side: 'sell_short' })))
+  assert.deepEqual([short.side, short.status], ['sell_short', 'filled'])
+  assert.equal(await refusal({ side: 'buy' }), 'UnexpectedBuyOrder')
+  assert.equal(await refusal({ side: 'buy_to_cover', quantity: 6 }), 'ShortPositionCrossZero')
+  const cover = await client.find(await client.placed(client.buy(5, { side: 'buy_to_cover' })))
+  assert.deepEqual([cover.side, cover.status], ['buy_to_cover', 'filled'])
+  assert.equal(await refusal({ type: 'market', duration: 'gtc' }), 'MarketOrderIsGtc')
+})
+
+test('a tag is a label: told when asked for, and not unique', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const long = 'a'.repeat(255)
+  for (const tag of ['same', 'same', long]) await client.placed(client.order({ tag }))
+  assert.deepEqual(
+    (await client.list()).map(({ tag }) => tag),
+    [undefined, undefined, undefined]
+  )
+  assert.deepEqual(
+    (await client.list({ includeTags: 'true' })).map(({ tag }) => tag),
+    [long, 'same', 'same']
+  )
+  const { status, text } = await client.order({ tag: 'no_underscores' })
+  assert.deepEqual([status, text], [400, 'Invalid parameter, tag: at most 255 letters, digits and dashes.'])
+  const { received } = await control(house, 'GET', '/orders?client_order_id=same')
+  assert.equal(received, 2)
+})
+
+test('a change keeps the id, and what was filled before it counts', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const stream = await Stream.ofAccounts(client)
+  const id = await client.placed(client.order({ quantity: 10, price: '490.00', tag: 'changed' }))
+  await control(house, 'POST', `/orders/${id}/fill`, { quantity: '4' })
+  const path = `/accounts/${client.margin}/orders/${id}`
+  const changed = await client.call('PUT', path, { type: 'limit', duration: 'day', price: '491.00' })
+  assert.deepEqual(changed.body, { order: { id, status: 'ok' } })
+  const between = await client.find(id)
+  assert.deepEqual([between.status, between.price, between.exec_quantity, between.remaining_quantity], ['partially_filled', 491, 4, 6])
+  await client.call('PUT', path, { price: '492.00' })
+  await control(house, 'POST', `/orders/${id}/fill`, { quantity: '6' })
+  const order = await client.find(id)
+  assert.deepEqual(
+    [order.id, order.status, order.quantity, order.exec_quantity, order.avg_fill_price, order.last_fill_quantity, order.tag],
+    [id, 'filled', 10, 10, 491.2, 6, 'changed']
+  )
+  assert.equal((await client.list()).length, 1)
+  await stream.until(({ orders }) => orders.some(({ status }) => status === 'filled'))
+  assert.deepEqual(
+    stream.orders.map(event => [event.id, event.status, event.price, event.exec_quantity]),
+    [
+      [id, 'pending', 490, 0],
+      [id, 'open', 490, 0],
+      [id, 'partially_filled', 490, 4],
+      [id, 'partially_filled', 491, 4],
+      [id, 'partially_filled', 492, 4],
+      [id, 'filled', 492, 10]
+    ]
+  )
+})
+
+test('what cannot be changed or canceled is said in words', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const id = await client.placed(client.order())
+  const path = `/accounts/${client.margin}/orders/${id}`
+  for (const field of ['quantity', 'symbol', 'side']) {
+    const { status, text } = await client.call('PUT', path, { price: '480.00', [field]: '7' })
+    assert.deepEqual([status, text], [400, `Invalid parameter, ${field}: cannot be changed.`])
+  }
+  assert.deepEqual((await client.call('DELETE', path)).body, { order: { id, status: 'ok' } })
+  assert.equal((await client.find(id)).status, 'canceled')
+  for (const method of ['DELETE', 'PUT']) {
+    const { status, text } = await client.call(method, path, method === 'PUT' ? { price: '480.00' } : null)
+    assert.deepEqual([status, text], [400, 'order already in finalized state: canceled'])
+  }
+  const filled = await client.placed(client.buy(1))
+  const { text } = await client.call('DELETE', `/accounts/${client.margin}/orders/${filled}`)
+  assert.equal(text, 'order already in finalized state: filled')
+  for (const unknown of ['644922000000999', 'nonsense', '1']) {
+    const answer = await client.get(`/accounts/${client.margin}/orders/${unknown}`)
+    assert.deepEqual([answer.status, answer.text], [404, `Order not found: ${unknown}`])
+  }
+  const elsewhere = await client.get(`/accounts/${client.cash}/orders/${id}`)
+  assert.equal(elsewhere.status, 404)
+})
+
+test('stops and stop limits, changed and read back', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await client.placed(client.buy(5))
+  const id = await client.placed(
+    client.order({ side: 'sell', quantity: 5, type: 'stop_limit', stop: '495.00', price: '494.00', duration: 'gtc' })
+  )
+  await client.call('PUT', `/accounts/${client.margin}/orders/${id}`, {
+    type: 'stop_limit',
+    duration: 'gtc',
+    stop: '496.00',
+    price: '494.00'
+  })
+  const order = await client.find(id)
+  assert.deepEqual([order.type, order.status, order.duration, order.stop_price, order.price], ['stop_limit', 'open', 'gtc', 496, 494])
+  const other = await client.call('PUT', `/accounts/${client.margin}/orders/${id}`, { type: 'limit', price: '494.00' })
+  assert.deepEqual([other.status, other.text], [400, 'Invalid parameter, type: cannot be changed here.'])
+})
+
+test('a preview costs nothing and orders nothing', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { body } = await client.order({ preview: 'true', tag: 'looked' })
+  assert.deepEqual([body.order.result, body.order.cost, body.order.quantity, body.order.type], [true, 4_900, 10, 'limit'])
+  assert.match(body.order.request_date, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}$/)
+  assert.deepEqual(await client.list(), [])
+  assert.ok((await client.order({ preview: 'true', quantity: 1_000_000 })).body.errors)
+})
+
+test('the list comes in pages, newest first, one order as the thing itself', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  assert.equal((await client.get(`/accounts/${client.margin}/orders`)).text, '{"orders":"null"}')
+  const ids: number[] = []
+  for (let nth = 0; nth < 5; nth++) ids.push(await client.placed(client.order({ quantity: nth + 1 })))
+  const page = async (number: number) => (await client.list({ limit: 2, page: number })).map(({ id }) => id)
+  assert.deepEqual([await page(1), await page(2), await page(3), await page(4)], [[ids[4], ids[3]], [ids[2], ids[1]], [ids[0]], []])
+  assert.equal((await client.get(`/accounts/${client.margin}/orders`, { limit: 2, page: 3 })).body.orders.order.id, ids[0])
+  const { status, text } = await client.get(`/accounts/${client.margin}/orders`, { page: 'one' })
+  assert.deepEqual([status, text], [400, 'Invalid parameter, page: must be a whole number from 1.'])
+})
+
+test('yesterday’s orders are in the list only while they work, and by their id for ever', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const [working, over] = [await client.placed(client.order({ duration: 'gtc' })), await client.placed(client.buy(1))]
+  await control(house, 'PUT', '/clock', { advance_ms: 26 * 3_600_000 })
+  await control(house, 'PUT', '/market/SPY', { price: '500.00' })
+  const ids = async (query: Record<string, string> = {}) => (await client.list(query)).map(({ id }) => id)
+  assert.deepEqual(await ids(), [working])
+  assert.deepEqual(await ids({ filter: 'all' }), [over, working])
+  assert.equal((await client.find(over)).status, 'filled')
+})
+
+test('tags and sides outlive the process', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tradier-'))
+  try {
+    const placed: number[] = []
+    {
+      await using house = await openHouse({ config: { dataDir } })
+      const client = await Client.of(house)
+      placed.push(await client.placed(client.order({ tag: 'kept' })), await client.placed(client.order({ tag: 'kept' })))
+      placed.push(await client.placed(client.order({ side: 'sell_short', price: '510.00' })))
+    }
+    await using house = await openHouse({ config: { dataDir } })
+    const client = await Client.of(house)
+    const orders = await client.list({ includeTags: 'true' })
+    assert.deepEqual(
+      orders.map(({ id, tag, side }) => [id, tag, side]),
+      [
+        [placed[2], undefined, 'sell_short'],
+        [placed[1], 'kept', 'buy'],
+        [placed[0], 'kept', 'buy']
+      ]
+    )
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+})
+
+test('filled may be seen before what it was filled at', async () => {
+  await using house = await openHouse({ options: { lateAverage: { share: 1, ms: 60 } } })
+  const client = await Client.of(house)
+  const id = await client.placed(client.buy(2))
+  const early = await client.find(id)
+  assert.deepEqual([early.status, early.avg_fill_price, early.last_fill_price], ['filled', 0, 0])
+  const order = await eventually(
+    () => client.find(id),
+    ({ avg_fill_price: price }) => price > 0
+  )
+  assert.equal(order.exec_quantity, 2)
+})
+
+test('orders for the sessions around the day are taken in these alone', async () => {
+  await using house = await openHouse({ config: { calendar: 'exchange' } })
+  const client = await Client.of(house)
+  await control(house, 'PUT', '/market', { phase: 'pre' })
+  const id = await client.placed(client.order({ duration: 'pre' }))
+  const order = await client.find(id)
+  assert.deepEqual([order.duration, order.status], ['pre', 'open'])
+  const { status, text } = await client.order({ duration: 'post' })
+  assert.deepEqual([status, text], [400, 'Invalid parameter, duration: post market no longer available.'])
+  const market = await client.order({ duration: 'pre', type: 'market' })
+  assert.equal(market.text, 'Invalid parameter, type: must be limit for duration pre.')
+})

@@ -1,0 +1,47 @@
+import { type Client, recordOf, textOf } from './client.ts'
+
+/** What the demo goes by: a broker as `GET /brokers` tells it. */
+export interface DemoBroker {
+  readonly id: string
+  readonly name: string
+  /** `sandbox`, `paper` or `live`. */
+  readonly environment: string
+  readonly timesInForce: readonly string[]
+  readonly canModify: boolean
+  readonly hasTransactions: boolean
+  readonly channels: readonly string[]
+}
+
+/** @throws Error naming the brokers there are, or when the demo must not trade there. */
+export async function demoBroker(platform: Client, id: string): Promise<DemoBroker> {
+  const brokers = await platform.list('/brokers')
+  const found = brokers.find(row => textOf(row, 'broker') === id)
+  if (found === undefined)
+    throw new Error(`${id} is not offered by this service; there are ${brokers.map(row => textOf(row, 'broker')).join(', ')}`)
+  const environment = textOf(found, 'environment')
+  // Its orders are at the market, and nobody can log in there with practice logins.
+  if (environment !== 'sandbox')
+    throw new Error(
+      `${id} is connected to its ${environment} accounts, and the demo buys at the market: it runs in the sandbox only. For a paper account there is: npm run test:live -- ${id}`
+    )
+  return {
+    id,
+    name: textOf(found, 'name'),
+    environment,
+    timesInForce: wordsOf(recordOf(found.times_in_force).STK),
+    canModify: textOf(found, 'replace') !== 'none',
+    hasTransactions: found.transactions === true,
+    channels: wordsOf(recordOf(found.market_data).channels)
+  }
+}
+
+/** The account the demo trades in: the one that may sell short, or the first. */
+export function tradingAccount(accounts: Awaited<ReturnType<Client['list']>>): string {
+  const account = accounts.find(row => textOf(row, 'account_type').toLowerCase() === 'margin') ?? accounts[0]
+  if (account === undefined) throw new Error('the connection has no account to trade in')
+  return textOf(account, 'account_id')
+}
+
+function wordsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}

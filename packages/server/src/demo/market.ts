@@ -1,0 +1,66 @@
+import { recordOf, textOf } from './client.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const PATIENCE_MS = 20_000
+const SHOWN_MAX = 110
+/** What is asked of each channel. */
+const PARAMETERS: Readonly<Record<string, Json>> = {
+  bars: { interval: '1m', backfill_nbars: 3 },
+  trades: {},
+  quotes: {},
+  depth: { n_levels: 3 },
+  options_chain: { greeks: true }
+}
+
+/** The first thing each channel tells of a symbol, as it came, in the order of `channels`. @throws Error for one that tells nothing. */
+export async function firstWords(
+  url: string,
+  accessToken: string,
+  symbol: string,
+  channels: readonly string[]
+): Promise<readonly (readonly [string, string])[]> {
+  const socket = new WebSocket(url)
+  const told = new Map<string, string>()
+  const subscriptions = new Map<string, string>()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const say = (message: Json) => socket.send(JSON.stringify(message))
+  const take = (message: Json, text: string) => {
+    const [type, requestId, subId] = ['type', 'request_id', 'sub_id'].map(name => textOf(message, name))
+    if (type === 'error') reject(new Error(`${requestId}: ${textOf(message, 'message')}`))
+    if (type === 'subscription_success' && requestId !== undefined) subscriptions.set(subId ?? '', requestId)
+    const channel = type === '' || type === 'depth_update' ? subscriptions.get(subId ?? '') : undefined
+    if (channel !== undefined && !told.has(channel)) told.set(channel, text)
+    if (told.size === channels.length) resolve()
+  }
+  socket.onopen = () => {
+    say({ action: 'authenticate', access_token: accessToken, request_id: 'authenticate' })
+    for (const channel of channels)
+      say({ action: 'subscribe', channel, symbol, ...PARAMETERS[channel], ...expirationOf(channel), request_id: channel })
+  }
+  socket.onmessage = ({ data }) => take(recordOf(JSON.parse(String(data))), String(data))
+  socket.onclose = ({ code }) => reject(new Error(`the market data stream closed: ${code}`))
+  const patience = setTimeout(() => {
+    const silent = channels.filter(channel => !told.has(channel))
+    reject(new Error(`no ${silent.join(', no ')} of ${symbol} within ${PATIENCE_MS} ms`))
+  }, PATIENCE_MS)
+  try {
+    await promise
+  } finally {
+    clearTimeout(patience)
+    socket.close()
+  }
+  return channels.map(channel => [channel, cut(told.get(channel) ?? '')])
+}
+
+/** The first third Friday of a month that is two weeks away: what most trade. */
+function expirationOf(channel: string): Json {
+  if (channel !== 'options_chain') return {}
+  let day = Temporal.Now.plainDateISO('America/New_York').add({ days: 14 })
+  while (day.dayOfWeek !== 5 || day.day < 15 || day.day > 21) day = day.add({ days: 1 })
+  return { expiration: day.toString() }
+}
+
+function cut(text: string): string {
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text
+}

@@ -1,0 +1,68 @@
+// Who may refresh a connection's credentials: one node at a time, for a bounded time.
+import type { ConnectionId } from '@trunkline/core/domain/ids'
+import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import type { RefreshClaim, RefreshClaimed } from '@trunkline/core/ports/store'
+import type { Kysely } from 'kysely'
+import type { Database } from './database.ts'
+
+type Db = Kysely<Database>
+
+/** Within a transaction: the credentials' row is locked first, so that whoever looks sees what those before it claimed or wrote. */
+export async function claim(trx: Db, connectionId: ConnectionId, { revision, holder, at, until }: RefreshClaim): Promise<RefreshClaimed> {
+  const sealed = await trx
+    .selectFrom('connection_credentials')
+    .select('revision')
+    .where('connection_id', '=', connectionId)
+    .forUpdate()
+    .executeTakeFirst()
+  if (sealed?.revision !== revision) return { kind: 'moved' }
+  const known = await trx
+    .selectFrom('credential_refreshes')
+    .select(['holder', 'held_until'])
+    .where('connection_id', '=', connectionId)
+    .where('revision', '=', revision)
+    .executeTakeFirst()
+  const heldUntil = known?.held_until ?? null
+  const isOwn = known?.holder === holder
+  if (heldUntil !== null && !isOwn && heldUntil > at && heldUntil <= latestUntil(at, until)) return { kind: 'held', until: heldUntil }
+  await trx
+    .insertInto('credential_refreshes')
+    .values({ connection_id: connectionId, revision, holder, held_until: until })
+    .onConflict(conflict => conflict.column('connection_id').doUpdateSet({ revision, holder, held_until: until }))
+    .execute()
+  return { kind: 'taken', mayBeSpent: known !== undefined && (heldUntil === null || !isOwn) }
+}
+
+/** A claim that ends later was made by a clock that has been set back since; the clocks of two nodes differ by less. */
+function latestUntil(at: Timestamp, until: Timestamp): Timestamp {
+  return timestampOfMs(2 * epochMs(until) - epochMs(at))
+}
+
+export async function release(
+  trx: Db,
+  connectionId: ConnectionId,
+  { revision, holder }: Pick<RefreshClaim, 'revision' | 'holder'>,
+  mayBeSpent: boolean
+): Promise<void> {
+  if (mayBeSpent) {
+    await trx
+      .updateTable('credential_refreshes')
+      .set({ held_until: null })
+      .where('connection_id', '=', connectionId)
+      .where('revision', '=', revision)
+      .where('holder', '=', holder)
+      .execute()
+    return
+  }
+  await trx
+    .deleteFrom('credential_refreshes')
+    .where('connection_id', '=', connectionId)
+    .where('revision', '=', revision)
+    .where('holder', '=', holder)
+    .execute()
+}
+
+/** There are new credentials: whatever was known of the old ones' refresh is over. */
+export async function forget(trx: Db, connectionId: ConnectionId): Promise<void> {
+  await trx.deleteFrom('credential_refreshes').where('connection_id', '=', connectionId).execute()
+}

@@ -1,0 +1,234 @@
+// A login with keys of the user's own: the same connection as any other, a few tries, and nothing of what was entered anywhere.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { approveAttempt, declineAttempt } from '@trunkline/core/app/connect/decide'
+import { askForKeys, enterKeys, KEY_TRIES_MAX } from '@trunkline/core/app/connect/enter-keys'
+import { startAttempt } from '@trunkline/core/app/connect/start-attempt'
+import type { PortalDeps } from '@trunkline/core/app/connect/visit'
+import { openCredentials } from '@trunkline/core/app/connections/credentials'
+import type { ConnectionId } from '@trunkline/core/domain/ids'
+import { GOOD_KEYS, KeyedBroker } from '../portal/keyed-broker.ts'
+import { withMethods } from '../portal/support.ts'
+import { Bench, type World } from './bench.ts'
+
+let bench: Bench
+before(async () => {
+  bench = await Bench.open()
+})
+after(() => bench[Symbol.asyncDispose]())
+
+const WRONG = { ...GOOD_KEYS, secret_key: 'canary-wrong-secret-0123' }
+const REDIRECT = 'https://app.example.com/linked'
+const visitor = (browser: string | null) => ({ browser, ip: '192.0.2.7', requestId: 'r-1' })
+
+/** A world beside whose own broker there is one with keys, and an attempt to connect to it. */
+async function stage(broker: 'KEYED' | null = 'KEYED') {
+  const world = await bench.world()
+  const keyed = new KeyedBroker(world.clock)
+  const { id } = keyed.definition.capabilities
+  const deps: World['deps'] = { ...world.deps, brokers: new Map([...world.deps.brokers, [id, keyed.definition]]) }
+  const request = { connectionType: 'trade', redirectUrl: REDIRECT, redirectOnErrorUrl: null } as const
+  const anywhere = { ...world.caller, platform: { ...world.caller.platform, redirectAllowList: [] } }
+  const { token } = await startAttempt(deps, anywhere, { ...request, broker: broker === null ? null : id })
+  const enter = (entered: Readonly<Record<string, unknown>>, browser: string | null = 'mine', portal: PortalDeps = deps) =>
+    enterKeys(portal, token, { broker: id, entered }, visitor(browser))
+  return {
+    ...{ world, deps, keyed, token, id, enter },
+    approve: (browser = 'mine', at = id) =>
+      approveAttempt(deps, token, { ...visitor(browser), browser }, { broker: at, callbackUrl: 'https://us.example/callback' }),
+    connections: async () => (await bench.store.connections.listByUser(world.caller.user.userKey, null)).filter(row => row.broker === id),
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]()
+  }
+}
+
+test('good keys make a connection with its accounts, and are kept sealed', async () => {
+  await using scene = await stage()
+  assert.deepEqual(await scene.approve(), { kind: 'keys_wanted' })
+  const form = await askForKeys(scene.deps, scene.token, scene.id, visitor('mine'))
+  assert.ok(form.kind === 'key_form')
+  assert.deepEqual(
+    form.login.fields.map(({ name }) => name),
+    Object.keys(GOOD_KEYS)
+  )
+  // Space around a key comes with copying it.
+  const ending = await scene.enter({ ...GOOD_KEYS, secret_key: ` ${GOOD_KEYS.secret_key}\n`, more: 'x' })
+  const [connection] = await scene.connections()
+  assert.ok(connection !== undefined)
+  assert.deepEqual(ending, { kind: 'ending', reason: 'connected', redirect: `${REDIRECT}?connection_id=${connection.connectionId}` })
+  assert.equal(connection.status, 'ACTIVE')
+  const sealed = await bench.store.connections.credentials(connection.connectionId)
+  assert.ok(sealed !== null)
+  assert.ok(!Buffer.from(sealed.sealed).includes(GOOD_KEYS.secret_key))
+  assert.deepEqual(openCredentials(scene.deps.vault, connection, sealed), { id: GOOD_KEYS.key_id, secret: GOOD_KEYS.secret_key })
+  const [entry] = await bench.store.audit.list(1)
+  assert.deepEqual(
+    [entry?.action, entry?.result, entry?.target, entry?.ip],
+    ['connection.create', 'ok', connection.connectionId, '192.0.2.7']
+  )
+  assert.deepEqual(await scene.enter(GOOD_KEYS), {
+    kind: 'ending',
+    reason: 'used',
+    redirect: again('400', 'The link has been used. Create a new connection.')
+  })
+  assert.equal((await scene.connections()).length, 1)
+})
+
+test('keys that the broker does not know may be entered again, five times in all', async () => {
+  await using scene = await stage()
+  await scene.approve()
+  for (let tries = 1; tries < KEY_TRIES_MAX; tries++) {
+    const answer = await scene.enter(WRONG)
+    assert.ok(answer.kind === 'try_again')
+    assert.deepEqual(answer.why, { kind: 'refused' })
+    const [entry] = await bench.store.audit.list(1)
+    assert.deepEqual(
+      [entry?.action, entry?.result, entry?.detail],
+      ['connection.keys', 'refused', { broker: 'KEYED', fault: 'credentials_rejected', tries }]
+    )
+  }
+  const last = await scene.enter(WRONG)
+  assert.ok(last.kind === 'ending')
+  assert.deepEqual(
+    [last.reason, last.redirect],
+    ['keys_refused', again('401', 'The broker did not accept the keys that the user entered.')]
+  )
+  const late = await scene.enter(GOOD_KEYS)
+  assert.ok(late.kind === 'ending' && late.reason === 'used')
+  assert.equal(scene.keyed.asked.length, KEY_TRIES_MAX, 'nothing more was asked of the broker')
+  assert.deepEqual(await scene.connections(), [])
+})
+
+test('one mistake does not spoil the link', async () => {
+  await using scene = await stage()
+  await scene.approve()
+  assert.equal((await scene.enter(WRONG)).kind, 'try_again')
+  const ending = await scene.enter(GOOD_KEYS)
+  assert.ok(ending.kind === 'ending' && ending.reason === 'connected')
+})
+
+test('tries are counted also when they come at once, and approving again gives no more of them', async () => {
+  await using scene = await stage()
+  await scene.approve()
+  const answers = await Promise.all(Array.from({ length: 12 }, () => scene.enter(WRONG)))
+  await scene.approve()
+  answers.push(await scene.enter(WRONG))
+  assert.equal(scene.keyed.asked.length, KEY_TRIES_MAX)
+  assert.ok(answers.some(answer => answer.kind === 'ending' && answer.reason === 'keys_refused'))
+})
+
+test('good keys twice at the same moment make one connection', async () => {
+  await using scene = await stage()
+  await scene.approve()
+  const both = Promise.withResolvers<void>()
+  scene.keyed.pause = () => {
+    if (scene.keyed.asked.length === 2) both.resolve()
+    return both.promise
+  }
+  const answers = await Promise.all([scene.enter(GOOD_KEYS), scene.enter(GOOD_KEYS)])
+  assert.deepEqual(answers.map(answer => (answer.kind === 'ending' ? answer.reason : answer.kind)).sort(), ['connected', 'used'])
+  assert.equal((await scene.connections()).length, 1)
+})
+
+test('a broker that does not answer is no word against the keys', async () => {
+  await using scene = await stage()
+  await scene.approve()
+  for (const fault of ['unreachable', 'rate_limited', 'malformed', 'refused'] as const) {
+    scene.keyed.fault = fault
+    const answer = await scene.enter(GOOD_KEYS)
+    assert.ok(answer.kind === 'try_again', fault)
+    assert.deepEqual(answer.why, { kind: 'unreachable' })
+  }
+  const last = await scene.enter(GOOD_KEYS)
+  assert.ok(last.kind === 'ending')
+  assert.deepEqual([last.reason, last.redirect], ['broker_down', again('500', 'The broker could not complete the login. Try again later.')])
+  assert.equal(scene.world.logged.filter(({ level }) => level === 'warn').length, KEY_TRIES_MAX)
+})
+
+test('what cannot be a key never reaches the broker, and is no try', async () => {
+  await using scene = await stage()
+  await scene.approve()
+  const bad: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[] = [
+    [{}, /^API key is missing\.$/],
+    [{ ...GOOD_KEYS, key_id: '   ' }, /^API key is missing\.$/],
+    [{ ...GOOD_KEYS, secret_key: ['a', 'b'] }, /^Secret key is missing\.$/],
+    [{ ...GOOD_KEYS, secret_key: { toString: 'x' } }, /^Secret key is missing\.$/],
+    [{ ...GOOD_KEYS, secret_key: 'y'.repeat(129) }, /^Secret key has at most 128 characters\.$/],
+    [{ ...GOOD_KEYS, key_id: 'PK\r\nx-injected: 1' }, /^API key has only letters/],
+    [{ ...GOOD_KEYS, key_id: 'PK\u0000' }, /^API key has only letters/],
+    [{ ...GOOD_KEYS, secret_key: 'schlüssel' }, /^Secret key has only letters/],
+    [{ ...GOOD_KEYS, key_id: 'AKGOODKEY0001' }, /begins with PK/],
+    [Object.create({ ...GOOD_KEYS }), /^API key is missing\.$/]
+  ]
+  for (const [entered, words] of bad) {
+    const answer = await scene.enter(entered)
+    assert.ok(answer.kind === 'try_again' && answer.why.kind === 'entry', JSON.stringify(entered))
+    assert.match(answer.why.message, words)
+  }
+  assert.deepEqual(scene.keyed.asked, [])
+  const ending = await scene.enter(GOOD_KEYS)
+  assert.ok(ending.kind === 'ending' && ending.reason === 'connected')
+})
+
+test('only the browser that said yes can enter keys, and only after it did', async () => {
+  await using scene = await stage()
+  assert.deepEqual(await scene.enter(GOOD_KEYS), { kind: 'misfit' }, 'nobody was asked yet')
+  await scene.approve()
+  for (const browser of ['other', null]) {
+    assert.deepEqual(await scene.enter(GOOD_KEYS, browser), { kind: 'ending', reason: 'other_browser', redirect: null })
+    assert.deepEqual(await askForKeys(scene.deps, scene.token, scene.id, visitor(browser)), {
+      kind: 'ending',
+      reason: 'other_browser',
+      redirect: null
+    })
+  }
+  assert.deepEqual(scene.keyed.asked, [])
+})
+
+test('a broker that has a login page of its own has no form for keys, and one with keys no page', async () => {
+  await using scene = await stage(null)
+  await scene.approve()
+  const oauth = scene.world.connection.broker
+  const elsewhere = await enterKeys(scene.deps, scene.token, { broker: oauth, entered: GOOD_KEYS }, visitor('mine'))
+  assert.deepEqual(elsewhere, { kind: 'misfit' })
+  assert.deepEqual(await askForKeys(scene.deps, scene.token, oauth, visitor('mine')), { kind: 'misfit' })
+  // The user may still change their mind, both ways.
+  assert.equal((await scene.approve('mine', oauth)).kind, 'departure')
+  const ending = await scene.enter(GOOD_KEYS)
+  assert.ok(ending.kind === 'ending' && ending.reason === 'connected')
+})
+
+test('a link that was declined, has expired or is unknown takes no keys', async () => {
+  await using scene = await stage()
+  await scene.approve()
+  const expired = withMethods(scene.deps.clock, {
+    now: () => scene.world.clock.now().replace(/^20/, '30') as ReturnType<World['clock']['now']>
+  })
+  const late = await scene.enter(GOOD_KEYS, 'mine', { ...scene.deps, clock: expired })
+  assert.ok(late.kind === 'ending' && late.reason === 'expired')
+  await declineAttempt(scene.deps, scene.token, { ...visitor('mine'), browser: 'mine' })
+  const declined = await scene.enter(GOOD_KEYS)
+  assert.ok(declined.kind === 'ending' && declined.reason === 'used')
+  const unknown = await enterKeys(scene.deps, 'x'.repeat(43), { broker: scene.id, entered: GOOD_KEYS }, visitor('mine'))
+  assert.deepEqual(unknown, { kind: 'ending', reason: 'unknown_link', redirect: null })
+  assert.deepEqual(scene.keyed.asked, [])
+})
+
+test('nothing of what was entered is in the log, the audit log or an answer', async () => {
+  await using scene = await stage()
+  await scene.approve()
+  const answers: unknown[] = [await scene.enter(WRONG), await scene.enter({ ...GOOD_KEYS, key_id: 'canary-no-key' })]
+  scene.keyed.fault = 'malformed'
+  answers.push(await scene.enter(WRONG))
+  scene.keyed.fault = null
+  answers.push(await scene.enter(GOOD_KEYS))
+  const told = answers.map(answer => JSON.stringify(answer, (name, value) => (name === 'definition' ? undefined : value)))
+  const everything = [...told, JSON.stringify(scene.world.logged), JSON.stringify(await bench.store.audit.list(1_000))].join('\n')
+  assert.ok(everything.includes('connection.create'))
+  assert.ok(!/canary|PKGOOD/.test(everything))
+  const ids: readonly ConnectionId[] = (await scene.connections()).map(({ connectionId }) => connectionId)
+  assert.equal(ids.length, 1)
+})
+
+function again(error: string, details: string): string {
+  return `${REDIRECT}?error=${error}&error_details=${encodeURIComponent(details)}`
+}

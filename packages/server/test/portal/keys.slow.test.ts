@@ -1,0 +1,174 @@
+// A login with keys as it comes over HTTP: the form, what its page allows, and what is left of what was entered.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { SystemClock } from '../../src/ops/clock.ts'
+import { GOOD_KEYS, KeyedBroker } from './keyed-broker.ts'
+import { type Answer, Browser, openScene, type Scene } from './support.ts'
+
+const REDIRECT = `https://app.example.com/linked?a=1&b='"<x>`
+const WRONG = { ...GOOD_KEYS, secret_key: 'canary-wrong-secret-0123' }
+
+describe('keys in the portal', () => {
+  let scene: Scene
+  let keyed: KeyedBroker
+  before(async () => {
+    keyed = new KeyedBroker(new SystemClock())
+    const { definition } = keyed
+    scene = await openScene({ brokers: real => new Map([...real, [definition.capabilities.id, definition]]) })
+  })
+  after(() => scene[Symbol.asyncDispose]())
+
+  /** A browser whose user said yes, and the address of the form. */
+  async function approved(userId: string, body: object = {}): Promise<{ browser: Browser; link: string; form: string }> {
+    const browser = new Browser()
+    const link = await scene.link(userId, { broker: 'KEYED', ...body })
+    const form = await browser.approve(link, 'KEYED')
+    assert.equal(form, `${link}/keys/keyed`)
+    return { browser, link, form }
+  }
+
+  const secrets = /canary|PKGOOD/
+  function isGuarded({ headers, html }: Answer): void {
+    const policy = headers.get('content-security-policy') ?? ''
+    assert.match(
+      policy,
+      /^default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/
+    )
+    assert.equal(headers.get('cache-control'), 'no-store')
+    assert.equal(headers.get('referrer-policy'), 'no-referrer')
+    assert.ok(!/<script|<style|<iframe|\son\w+=|javascript:/i.test(html))
+    assert.ok(!secrets.test(html) && !/\svalue="/.test(html), 'nothing entered is on the page')
+  }
+
+  test('the form asks for what the broker wants, secretly, and its page lets nothing go elsewhere', async () => {
+    const { browser, form, link } = await approved('form')
+    const shown = await browser.get(form)
+    assert.equal(shown.status, 200)
+    isGuarded(shown)
+    const inputs = [...shown.html.matchAll(/<input [^>]*>/g)].map(([input]) => input)
+    assert.equal(inputs.length, 2)
+    for (const input of inputs) assert.match(input, / required autocomplete="off" autocapitalize="none" spellcheck="false"/)
+    assert.match(inputs[0] ?? '', /name="key_id" type="text" maxlength="64"/)
+    assert.match(inputs[1] ?? '', /name="secret_key" type="password" maxlength="128"/)
+    assert.ok(shown.html.includes('href="https://keyed.example/keys?for=api&amp;new" target="_blank" rel="noopener noreferrer"'))
+    assert.ok(shown.html.includes(`href="${new URL(link).pathname}"`), 'there is a way back')
+    assert.ok(shown.html.includes('<span class="mark">paper</span>'))
+  })
+
+  test('good keys lead on to the platform, from a page that its form cannot leave otherwise', async () => {
+    const { browser, form } = await approved('good', { redirect_url: REDIRECT })
+    const answer = await browser.post(form, GOOD_KEYS)
+    assert.equal(answer.status, 200)
+    isGuarded(answer)
+    const [, target = ''] = /<meta http-equiv="refresh" content="0;url=([^"]*)">/.exec(answer.html) ?? []
+    const plain = target
+      .replaceAll('&quot;', '"')
+      .replaceAll('&#39;', "'")
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&amp;', '&')
+    assert.match(plain, /^https:\/\/app\.example\.com\/linked\?a=1&b='"<x>&connection_id=[\w-]{36}$/)
+    assert.equal(await scene.connections('good'), 1)
+    const used = await browser.post(form, GOOD_KEYS)
+    assert.match(used.html, /error=400/)
+    assert.equal(await scene.connections('good'), 1)
+  })
+
+  test('without an address of the platform the user stays on our page', async () => {
+    const { browser, form } = await approved('stay')
+    const { status, location } = await browser.post(form, GOOD_KEYS)
+    assert.deepEqual([status, location], [303, `${scene.url}/connect/result/connected`])
+  })
+
+  test('keys that do not fit are asked for again in words, and nothing of them is left', async () => {
+    const { browser, form, link } = await approved('wrong')
+    const lines = scene.log().length
+    for (const [entered, words] of [
+      [WRONG, /role="alert"[^>]*>Keyed Trading does not know these keys\./],
+      [{ ...GOOD_KEYS, key_id: 'canary' }, /role="alert"[^>]*>An API key of Keyed Trading begins with PK\./],
+      [{ key_id: GOOD_KEYS.key_id }, /role="alert"[^>]*>Secret key is missing\./],
+      [{ ...GOOD_KEYS, decision: 'decline', broker: 'SANDBOX', secret_key: '<script>canary' }, /Keyed Trading does not know these keys\./]
+    ] as const) {
+      const answer = await browser.post(form, entered)
+      assert.equal(answer.status, 400)
+      assert.match(answer.html, words)
+      isGuarded(answer)
+    }
+    keyed.fault = 'unreachable'
+    assert.match((await browser.post(form, GOOD_KEYS)).html, /Keyed Trading did not answer just now\./)
+    keyed.fault = null
+    // A form bigger than any key, and one that is none.
+    const statuses = [
+      (await browser.post(form, { ...GOOD_KEYS, secret_key: 'canary'.repeat(1_000) })).status,
+      (await fetch(form, { method: 'POST', body: JSON.stringify(WRONG), headers: { 'content-type': 'application/json' } })).status
+    ]
+    assert.deepEqual(statuses, [413, 415])
+    assert.equal((await browser.post(form, GOOD_KEYS)).location, `${scene.url}/connect/result/connected`)
+    assert.equal((await browser.get(link)).location, `${scene.url}/connect/result/used`)
+    const left = scene.log().slice(lines) + JSON.stringify(await scene.store.audit.list(1_000))
+    assert.ok(left.includes('/connect/:token/keys/:broker') && left.includes('connection.keys'), 'both were written')
+    assert.ok(!secrets.test(left) && !left.includes(new URL(link).pathname.slice('/connect/'.length)))
+  })
+
+  test('five wrong pairs end it, here and at the platform', async () => {
+    const { browser, form } = await approved('five')
+    for (let tries = 1; tries < 5; tries++) assert.equal((await browser.post(form, WRONG)).status, 400)
+    const last = await browser.post(form, WRONG)
+    assert.equal(last.location, `${scene.url}/connect/result/keys_refused`)
+    assert.ok((await browser.get(last.location)).html.includes('<h1>Your broker did not accept the keys</h1>'))
+    assert.equal(await scene.connections('five'), 0)
+    const told = await approved('five', { redirect_url: REDIRECT })
+    for (let tries = 1; tries < 5; tries++) await told.browser.post(told.form, WRONG)
+    assert.match((await told.browser.post(told.form, WRONG)).html, /error=401&amp;error_details=/)
+  })
+
+  test('nobody else’s browser, no browser without the cookie, and nobody who was not asked', async () => {
+    const { form } = await approved('mine')
+    const asked = keyed.asked.length
+    for (const browser of [new Browser(), await lookedAt(await scene.link('theirs', { broker: 'KEYED' }))])
+      for (const answer of [await browser.get(form), await browser.post(form, GOOD_KEYS)]) {
+        assert.equal(answer.status, 400)
+        assert.ok(answer.html.includes('<h1>This link belongs to another browser</h1>'))
+      }
+    const link = await scene.link('unasked', { broker: 'KEYED' })
+    const browser = await lookedAt(link)
+    for (const answer of [await browser.get(`${link}/keys/keyed`), await browser.post(`${link}/keys/keyed`, GOOD_KEYS)])
+      assert.deepEqual([answer.status, answer.location], [303, link])
+    assert.equal(keyed.asked.length, asked)
+    assert.equal(await scene.connections('mine'), 0)
+  })
+
+  test('addresses that are none', async () => {
+    const { browser, link } = await approved('nowhere')
+    for (const [address, status] of [
+      [`${link}/keys/sandbox`, 303],
+      [`${link}/keys/nobody`, 303],
+      [`${link}/keys/no%20name`, 400],
+      [`${link}/keys/__proto__`, 400],
+      [`${link}/keys/`, 400],
+      [`${link}/keys`, 404],
+      [`${scene.url}/connect/short/keys/keyed`, 400],
+      [`${scene.url}/connect/${'x'.repeat(43)}/keys/keyed`, 400]
+    ] as const) {
+      assert.equal((await browser.get(address)).status, status, address)
+      if (!address.endsWith('/keys')) assert.equal((await browser.post(address, GOOD_KEYS)).status, status, `POST ${address}`)
+    }
+    assert.equal(await scene.connections('nowhere'), 0)
+  })
+
+  test('GET /brokers says how one logs in there, and what its orders do', async () => {
+    const { client_id, client_secret } = scene.demo
+    const answer = await fetch(`${scene.url}/brokers`, { headers: { 'client-id': client_id, 'client-secret': client_secret } })
+    const rows: unknown = await answer.json()
+    assert.ok(Array.isArray(rows))
+    const shown = rows.map(({ broker, login, environment }) => [broker, login, environment])
+    assert.deepEqual(shown.at(-1), ['KEYED', 'api_key', 'paper'])
+    assert.deepEqual(shown[0], ['SANDBOX', 'oauth', 'sandbox'])
+  })
+
+  async function lookedAt(link: string): Promise<Browser> {
+    const browser = new Browser()
+    assert.equal((await browser.get(link)).status, 200)
+    return browser
+  }
+})
