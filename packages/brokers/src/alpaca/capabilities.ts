@@ -35,6 +35,7 @@ export const ALPACA_CAPABILITIES = {
     // Alpaca streams a bar once, when its minute is over: live bars are built from trades, which tell of the open one too.
     liveIntervals: [],
     backfillMax: 10_000,
+    historyLagMs: 5_000,
     everyTrade: true,
     streamNumbered: false,
     connections: 'several'

@@ -4,6 +4,7 @@
  */
 
 import { compare, type Decimal, minus } from '@trunkline/core/domain/decimal'
+import { isOpen } from '@trunkline/core/domain/order'
 import { type AccountEvent, BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
@@ -77,6 +78,11 @@ export class AlpacaStream implements SocketProtocol<AccountEvent> {
   }
 }
 
+/** How far an order was known to be. */
+interface Picture extends Pick<OrderReport, 'status' | 'brokerStatus' | 'updatedAt'> {
+  readonly filled: Decimal
+}
+
 interface TalkParts {
   readonly token: string
   readonly account: string
@@ -94,8 +100,8 @@ class AlpacaTalk implements Conversation<AccountEvent> {
   readonly #reading: Refetch
   #line: Line<AccountEvent> | null = null
   #isLive = false
-  /** What each order had filled when it was heard of last. */
-  readonly #filled = new Remembered<Decimal>(ORDERS_MAX)
+  /** Each order as it was told last. */
+  readonly #orders = new Remembered<Picture>(ORDERS_MAX)
   /** Which order a leg belongs to. */
   readonly #legs = new Remembered<string>(ORDERS_MAX)
 
@@ -187,11 +193,24 @@ class AlpacaTalk implements Conversation<AccountEvent> {
     }
     if (kind === 'refusal') return this.#released(order)
     const execution = kind === 'execution' ? parseExecution(data) : null
-    const report = parseOrder(order, this.#parts.account, execution)
-    const event: Heard<AccountEvent> = { type: 'event', event: { type: 'order', report } }
-    return this.#hasHole(id, order, execution)
-      ? [{ type: 'gap', cause: 'hole', reason: 'an order has filled by more than was told' }, event]
-      : [event]
+    return this.#inOrder(parseOrder(order, this.#parts.account, execution), filledQuantity(order), execution)
+  }
+
+  /**
+   * Nothing numbers the messages. One that is older than what was told only adds its execution, if it has one; an execution that leaves a gap to what
+   * was filled before it says that another one is missing.
+   */
+  #inOrder(report: OrderReport, filled: Decimal, execution: Execution | null): readonly Heard<AccountEvent>[] {
+    const { brokerOrderId, status, brokerStatus, updatedAt } = report
+    const before = this.#orders.get(brokerOrderId)
+    const isOld = before !== undefined && (updatedAt < before.updatedAt || isBehind(status, before.status))
+    if (before === undefined || !isOld)
+      this.#orders.put(brokerOrderId, { status, brokerStatus, updatedAt, filled: larger(filled, before?.filled) })
+    if (isOld && execution === null) return []
+    const told = isOld ? { ...report, status: before.status, brokerStatus: before.brokerStatus } : report
+    const event: Heard<AccountEvent> = { type: 'event', event: { type: 'order', report: told } }
+    const hasHole = execution !== null && before !== undefined && compare(minus(filled, execution.quantity), before.filled) > 0
+    return hasHole ? [{ type: 'gap', cause: 'hole', reason: 'an order has filled by more than was told' }, event] : [event]
   }
 
   /** A leg's own message says nothing of its package, which has to be asked for. */
@@ -212,13 +231,6 @@ class AlpacaTalk implements Conversation<AccountEvent> {
   #lookUp(brokerOrderId: string): readonly Heard<AccountEvent>[] {
     this.#reading.changed(`order ${brokerOrderId}`)
     return []
-  }
-
-  #hasHole(id: string, order: Wire, execution: Execution | null): boolean {
-    const filled = filledQuantity(order)
-    const before = this.#filled.get(id)
-    if (before === undefined || compare(filled, before) > 0) this.#filled.put(id, filled)
-    return execution !== null && before !== undefined && compare(minus(filled, execution.quantity), before) > 0
   }
 
   async #read(what: string, signal: AbortSignal): Promise<void> {
@@ -243,6 +255,15 @@ class AlpacaTalk implements Conversation<AccountEvent> {
     this.#options.log.warn('what an account stream told of could not be read', { what: what.split(' ')[0] ?? '', reason })
     this.#line?.tell({ type: 'gap', cause: 'hole', reason: `what changed could not be read: ${reason}` })
   }
+}
+
+/** Whether an order cannot have come from the one status to the other: it began before it worked, and nothing follows its end. */
+function isBehind(status: OrderReport['status'], known: OrderReport['status']): boolean {
+  return (status === 'pending' && known !== 'pending') || (!isOpen(known) && status !== known)
+}
+
+function larger(a: Decimal, b: Decimal | undefined): Decimal {
+  return b !== undefined && compare(b, a) > 0 ? b : a
 }
 
 function refusedBecause(message: Wire): Heard<AccountEvent> {

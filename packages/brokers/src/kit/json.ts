@@ -23,7 +23,8 @@ export function readJson(text: string, options: JsonOptions = {}): unknown {
   const charsMax = options.charsMax ?? CHARS_MAX
   if (text.length > charsMax) throw new Malformed('JSON', `at most ${charsMax} characters`, text.length)
   const value = parsed(text, options.numbers ?? 'native')
-  inspect(value, options.depthMax ?? DEPTH_MAX)
+  const depthMax = options.depthMax ?? DEPTH_MAX
+  if (!isHarmless(text, depthMax)) inspect(value, depthMax)
   return value
 }
 
@@ -35,16 +36,27 @@ function parsed(text: string, numbers: 'native' | 'text'): unknown {
   }
 }
 
+/** Whether the text alone shows that it nests no deeper and names no prototype: most do, and walking through values costs more than reading them. */
+function isHarmless(text: string, depthMax: number): boolean {
+  // The name may also be written with escapes.
+  if (text.includes('__proto__') || text.includes('\\u')) return false
+  let left = depthMax
+  for (const opener of ['{', '['])
+    for (let at = text.indexOf(opener); at !== -1; at = text.indexOf(opener, at + 1)) {
+      left -= 1
+      if (left < 0) return false
+    }
+  return true
+}
+
 function inspect(value: unknown, depthLeft: number): void {
   if (typeof value !== 'object' || value === null) return
   if (depthLeft === 0) throw new Malformed('JSON', 'less deeply nested', '…')
   if (Array.isArray(value)) {
-    for (const item of value) inspect(item, depthLeft - 1)
+    for (const item of value) if (typeof item === 'object') inspect(item, depthLeft - 1)
     return
   }
-  for (const [key, item] of Object.entries(value)) {
-    // JSON.parse makes it an own key; the first careless copy of the object would turn it into a prototype.
-    if (key === '__proto__') throw new Malformed('JSON', 'free of __proto__', key)
-    inspect(item, depthLeft - 1)
-  }
+  // JSON.parse makes it an own key; the first careless copy of the object would turn it into a prototype.
+  if (Object.hasOwn(value, '__proto__')) throw new Malformed('JSON', 'free of __proto__', '__proto__')
+  for (const item of Object.values(value)) if (typeof item === 'object') inspect(item, depthLeft - 1)
 }

@@ -56,7 +56,7 @@ function hasPkce(options: OAuthOptions): boolean {
 }
 
 async function begin(options: OAuthOptions, request: LoginRequest): Promise<{ authorizationUrl: string; verifier: string }> {
-  const verifier = client.randomPKCECodeVerifier()
+  const verifier = hasPkce(options) ? client.randomPKCECodeVerifier() : ''
   const url = new URL(options.authorizationEndpoint)
   const parameters: Readonly<Record<string, string | null>> = {
     client_id: options.clientId,

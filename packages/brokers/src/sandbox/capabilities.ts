@@ -34,6 +34,7 @@ export const SANDBOX_CAPABILITIES = {
     historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
     liveIntervals: ['1m'],
     backfillMax: 10_000,
+    historyLagMs: 0,
     everyTrade: true,
     streamNumbered: true,
     connections: 'one'

@@ -32,6 +32,7 @@ export const TRADESTATION_CAPABILITIES = {
     historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
     liveIntervals: ['1m'],
     backfillMax: 10_000,
+    historyLagMs: 2_000,
     everyTrade: false,
     streamNumbered: false,
     connections: 'several'

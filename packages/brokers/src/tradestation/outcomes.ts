@@ -33,7 +33,7 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder, at: Timestamp)
   const [order] = taken
   if (reply.status === 200 && taken.length === 1 && order !== undefined && failed.length === 0)
     return { kind: 'accepted', value: sentReport(sent, text(order, 'OrderID', 64), order, at) }
-  if (taken.length > failed.length || failed.some(({ message }) => SPEAKS_OF_TWICE.test(message)))
+  if (taken.some(each => !isError(each)) || failed.some(({ message }) => SPEAKS_OF_TWICE.test(message)))
     return { kind: 'unknown', cause: new Error('the broker’s answer speaks of an order and of a failure') }
   return refusal(reply.status, failed)
 }

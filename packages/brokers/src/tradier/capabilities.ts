@@ -31,6 +31,7 @@ export const TRADIER_CAPABILITIES = {
     // Built from its trades.
     liveIntervals: [],
     backfillMax: 10_000,
+    historyLagMs: 10_000,
     everyTrade: true,
     streamNumbered: false,
     connections: 'one'

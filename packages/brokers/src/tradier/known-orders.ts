@@ -31,16 +31,17 @@ export class KnownOrders {
 }
 
 /**
- * An order as an event leaves it. `older`: it tells of a time before what is known. `read`: only the order itself can tell what happened.
+ * An order as an event leaves it: as it is known where the event tells of a time before that, which may have been read and never told.
+ * `read`: only the order itself can tell what happened.
  * @throws Malformed
  */
-export function merged(known: OrderReport, event: Wire): OrderReport | 'older' | 'read' {
+export function merged(known: OrderReport, event: Wire): OrderReport | 'read' {
   // Legs fill one by one and events do not tell of them; nor do they say why an order was rejected.
   if (known.legs !== null || member(event, 'status', STATES) === 'rejected') return 'read'
   const { filled } = figuresOf(event)
   const told = statusOf(event, { quantity: known.quantity, filled })
   const before = known.filledTotal?.quantity ?? ZERO
-  if (compare(filled.quantity, before) < 0 || (!isOpen(known.status) && isOpen(told))) return 'older'
+  if (compare(filled.quantity, before) < 0 || (!isOpen(known.status) && isOpen(told))) return known
   const type = member(event, 'type', KINDS)
   return {
     ...known,

@@ -134,7 +134,6 @@ class AccountTalk implements Conversation<AccountEvent> {
     const id = parent ?? text(event, 'id', 64)
     const known = parent === null ? this.#options.known.get(account, id) : undefined
     const report = known === undefined ? 'read' : this.#merged(known, event)
-    if (report === 'older') return []
     if (report === 'read') {
       this.#orders.changed(`${account} ${id}`)
       return []

@@ -1,13 +1,21 @@
 // Listens to an account stream and remembers which orders it told of.
 import type { Broker } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
 
 export class Followed implements Disposable {
   readonly #ending = new AbortController()
   readonly #orders = new Set<string>()
   readonly #gaps: string[] = []
+  readonly #live = Promise.withResolvers<boolean>()
 
   constructor(broker: Broker) {
     void this.#follow(broker)
+  }
+
+  /** Resolves when the stream is up; false when it is not within `patienceMs`. */
+  async isLive(clock: Clock, patienceMs: number): Promise<boolean> {
+    using _patience = clock.alarm(patienceMs, () => this.#live.resolve(false))
+    return await this.#live.promise
   }
 
   hasSeen(brokerOrderId: string): boolean {
@@ -27,6 +35,7 @@ export class Followed implements Disposable {
     try {
       for await (const event of broker.events(this.#ending.signal)) {
         if (event.type === 'order') this.#orders.add(event.report.brokerOrderId)
+        if (event.type === 'live') this.#live.resolve(true)
         if (event.type === 'gap') this.#gaps.push(event.reason)
       }
     } catch (cause) {

@@ -39,10 +39,11 @@ export async function rehearse(rehearsal: Rehearsal): Promise<readonly string[]>
   say(`${rehearsal.symbol} stands at ${price}`)
   const startedMs = epochMs(clock.now())
   const trial = new Trial(rehearsal, account.brokerAccountId, startedMs)
-  using followed = new Followed(broker)
+  using followed = definition.capabilities.accountStream ? new Followed(broker) : null
   try {
+    if (followed !== null) trial.expect(await followed.isLive(clock, PATIENCE_MS), 'the account stream does not come up')
     await trial.run(price)
-    if (definition.capabilities.accountStream) await trial.compareWith(followed)
+    if (followed !== null) await trial.compareWith(followed)
   } finally {
     await trial.cleanUp()
   }
@@ -86,7 +87,7 @@ class Trial {
     const placed = this.#taken('submit', await broker.submit({ ...ticket, brokerAccountId, brokerClOrdId: this.#clientId() }, within()))
     if (placed === null) return
     let order = await this.#settled(placed.brokerOrderId, ({ status }) => status !== 'pending')
-    this.#expect(order?.status === 'working', `the order should be working, is ${order?.status ?? 'not to be found'}`)
+    this.expect(order?.status === 'working', `the order should be working, is ${order?.status ?? 'not to be found'}`)
     if (definition.capabilities.replace === 'native' && order?.status === 'working') order = await this.#replace(order, price)
     if (order === null || !isOpen(order.status)) return
     const { brokerOrderId } = order
@@ -94,7 +95,7 @@ class Trial {
     this.#taken('cancel', cancelled)
     if (cancelled.kind !== 'accepted') return
     const ended = await this.#settled(brokerOrderId, ({ status }) => !isOpen(status))
-    this.#expect(ended?.status === 'cancelled', `the order should be cancelled, is ${ended?.status ?? 'not to be found'}`)
+    this.expect(ended?.status === 'cancelled', `the order should be cancelled, is ${ended?.status ?? 'not to be found'}`)
     if (ended?.status === 'cancelled') say(`${brokerOrderId} is cancelled`)
   }
 
@@ -103,7 +104,7 @@ class Trial {
     const ends = clock.monotonicMs() + PATIENCE_MS
     const missing = () => [...this.#brokerIds].filter(id => !followed.hasSeen(id))
     while (missing().length > 0 && clock.monotonicMs() < ends) await clock.sleep(LOOK_MS)
-    this.#expect(missing().length === 0, `the account stream did not tell of ${missing().join(', ')}`)
+    this.expect(missing().length === 0, `the account stream did not tell of ${missing().join(', ')}${followed.trouble()}`)
     if (missing().length === 0) say(`the account stream told of ${this.#brokerIds.size} orders${followed.trouble()}`)
   }
 
@@ -115,11 +116,11 @@ class Trial {
       const { items } = await broker.orders(this.#account, timestampOfMs(this.#startedMs), within())
       const left = items.filter(report => this.#isOurs(report))
       for (const { brokerOrderId, status } of left)
-        if (status === 'filled' || status === 'partially_filled') this.#expect(false, `${brokerOrderId} was filled: sell what it bought`)
+        if (status === 'filled' || status === 'partially_filled') this.expect(false, `${brokerOrderId} was filled: sell what it bought`)
       const open = left.filter(({ status }) => isOpen(status))
       if (open.length === 0) return say('nothing of this run is open at the broker')
       if (clock.monotonicMs() > ends)
-        return this.#expect(false, `still open, cancel by hand: ${open.map(({ brokerOrderId }) => brokerOrderId).join(', ')}`)
+        return this.expect(false, `still open, cancel by hand: ${open.map(({ brokerOrderId }) => brokerOrderId).join(', ')}`)
       for (const { brokerOrderId, status } of open)
         if (status !== 'pending_cancel') await broker.cancel({ brokerAccountId: this.#account, brokerOrderId }, within())
       await clock.sleep(LOOK_MS)
@@ -135,7 +136,7 @@ class Trial {
     if (replaced === null) return order
     const isKept = replaced.brokerOrderId === brokerOrderId
     const { replacedOrderId } = definition.capabilities
-    this.#expect(
+    this.expect(
       isKept === (replacedOrderId === 'kept'),
       `a replaced order should have a ${replacedOrderId} id, was ${brokerOrderId}, is ${replaced.brokerOrderId}`
     )
@@ -143,7 +144,7 @@ class Trial {
       replaced.brokerOrderId,
       ({ limitPrice }) => limitPrice !== null && compare(limitPrice, ticket.limitPrice ?? limitPrice) === 0
     )
-    this.#expect(present !== null, 'the replaced order is not to be found')
+    this.expect(present !== null, 'the replaced order is not to be found')
     say(`changed to ${ticket.limitPrice}; its id is ${isKept ? 'kept' : 'new'}`)
     return present
   }
@@ -182,7 +183,7 @@ class Trial {
       return outcome.value
     }
     const why = outcome.kind === 'refused' ? outcome.message : String(outcome.cause)
-    this.#expect(false, `${what} was ${outcome.kind}: ${why}`)
+    this.expect(false, `${what} was ${outcome.kind}: ${why}`)
     return null
   }
 
@@ -208,7 +209,7 @@ class Trial {
     )
   }
 
-  #expect(isSo: boolean, fault: string): void {
+  expect(isSo: boolean, fault: string): void {
     if (isSo) return
     this.faults.push(fault)
     this.#rehearsal.say(`FAULT: ${fault}`)

@@ -15,7 +15,8 @@ const EARLY_MS = 3_600_000
 const CALENDAR = usEquityCalendar()
 const NOW_MS = epochMs(systemClock.now())
 const MORNING_MS = (CALENDAR.spansOn(CALENDAR.nextTradingDay(CALENDAR.dateAt(NOW_MS)))[0]?.start ?? NOW_MS) + EARLY_MS
-const AHEAD_MS = MORNING_MS - NOW_MS
+/** The house's clock goes with it, so that both write the same dates. */
+export const AHEAD_MS = Math.round(MORNING_MS - NOW_MS)
 const morningClock: Clock = { ...systemClock, now: () => timestampOfMs(epochMs(systemClock.now()) + AHEAD_MS) }
 
 export function settingsAt(url: string, publicUrl: string, client: Pick<TradierSettings, 'clientId' | 'clientSecret'>): TradierSettings {

@@ -62,6 +62,8 @@ export interface MarketDataCapabilities {
   readonly liveIntervals: readonly string[]
   /** Most bars a subscription may ask to begin with. */
   readonly backfillMax: number
+  /** How long after it happened the broker's history may not have what it streamed, in milliseconds. */
+  readonly historyLagMs: number
   /** Whether every trade is streamed; else only what changes of the last price show. */
   readonly everyTrade: boolean
   /** Whether a message of the market stream that never came, or came out of order, is noticed. */

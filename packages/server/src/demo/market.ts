@@ -13,7 +13,10 @@ const PARAMETERS: Readonly<Record<string, Json>> = {
   options_chain: { greeks: true }
 }
 
-/** The first thing each channel tells of a symbol, as it came, in the order of `channels`. @throws Error for one that tells nothing. */
+/**
+ * The first thing each channel tells of a symbol, as it came, in the order of `channels`: the service's words where the broker has none of
+ * it. @throws Error for a channel that tells nothing.
+ */
 export async function firstWords(
   url: string,
   accessToken: string,
@@ -27,7 +30,8 @@ export async function firstWords(
   const say = (message: Json) => socket.send(JSON.stringify(message))
   const take = (message: Json, text: string) => {
     const [type, requestId, subId] = ['type', 'request_id', 'sub_id'].map(name => textOf(message, name))
-    if (type === 'error') reject(new Error(`${requestId}: ${textOf(message, 'message')}`))
+    if (type === 'error' && channels.includes(requestId ?? '')) told.set(requestId ?? '', textOf(message, 'message'))
+    else if (type === 'error') reject(new Error(textOf(message, 'message')))
     if (type === 'subscription_success' && requestId !== undefined) subscriptions.set(subId ?? '', requestId)
     const channel = type === '' || type === 'depth_update' ? subscriptions.get(subId ?? '') : undefined
     if (channel !== undefined && !told.has(channel)) told.set(channel, text)

@@ -52,6 +52,7 @@ test('a broker that can little is described as one', () => {
       historyIntervals: [],
       liveIntervals: [],
       backfillMax: 0,
+      historyLagMs: 0,
       everyTrade: true,
       streamNumbered: false,
       connections: 'one'

@@ -28,6 +28,7 @@ describe('the pages of the portal', () => {
               historyIntervals: [],
               liveIntervals: [],
               backfillMax: 0,
+              historyLagMs: 0,
               everyTrade: true,
               streamNumbered: true,
               connections: 'one' as const

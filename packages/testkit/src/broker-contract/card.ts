@@ -14,6 +14,7 @@ import {
   type BrokerFaultKind,
   type Credentials,
   type CredentialsHolder,
+  type CredentialsRefresh,
   type NewOrder,
   type OrderReport,
   type Outcome
@@ -162,6 +163,7 @@ export function recently() {
 export class CountingHolder implements CredentialsHolder {
   renewals = 0
   #credentials: Credentials
+  #isDoubtful = false
   #renewing: Promise<Credentials> | null = null
 
   constructor(credentials: Credentials) {
@@ -172,18 +174,18 @@ export class CountingHolder implements CredentialsHolder {
     return this.#credentials
   }
 
-  async renew(
-    used: Credentials,
-    refresh: (current: Credentials, signal: AbortSignal) => Promise<Credentials>,
-    signal: AbortSignal
-  ): Promise<Credentials> {
+  async renew(used: Credentials, refresh: CredentialsRefresh, signal: AbortSignal): Promise<Credentials> {
     if (this.#renewing !== null) return await this.#renewing
     if (used !== this.#credentials) return this.#credentials
     this.renewals += 1
-    this.#renewing = refresh(used, signal)
+    this.#renewing = refresh(used, signal, this.#isDoubtful)
     try {
       this.#credentials = await this.#renewing
+      this.#isDoubtful = false
       return this.#credentials
+    } catch (error) {
+      this.#isDoubtful ||= !(error instanceof BrokerFault && error.kind === 'credentials_rejected')
+      throw error
     } finally {
       this.#renewing = null
     }
@@ -232,11 +234,12 @@ export class Listener implements AsyncDisposable {
 
   /** The stream's picture of an order has become the broker's. */
   async agrees(broker: Broker, order: OrderReport): Promise<void> {
-    const truth = await byOrderId(broker, order)
-    await until(() => {
+    await until(async () => {
+      // What the broker says of an order can change for a moment after it is filled.
+      const truth = await byOrderId(broker, order)
       const last = this.reports(order.brokerOrderId).at(-1)
-      return last !== undefined && last.status === truth.status && compare(this.filled(order), filledOf(truth)) === 0
-    }, `the stream says that ${order.brokerOrderId} is ${truth.status}`)
+      return last !== undefined && last.status === truth.status && compare(filledOf(last), filledOf(truth)) === 0
+    }, `the stream says what the broker does of ${order.brokerOrderId}`)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

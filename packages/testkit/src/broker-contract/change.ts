@@ -1,7 +1,7 @@
 /** Cards about cancelling, replacing and finding orders. */
 
 import assert from 'node:assert/strict'
-import { compare, minus, parseDecimal, ZERO } from '@trunkline/core/domain/decimal'
+import { compare, minus, parseDecimal, plus, ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderKey, OrderReport } from '@trunkline/core/ports/broker'
 import { until } from '../until.ts'
 import {
@@ -14,6 +14,7 @@ import {
   firstSample,
   isKind,
   isOurs,
+  Listener,
   newOrder,
   reaches,
   recently,
@@ -234,6 +235,28 @@ export const CHANGE: readonly Card[] = [
       await until(async () => (await byOrderId(broker, part)).status === 'partially_filled', 'a part is filled')
       await venue.end(part.brokerOrderId)
       assert.equal(compare(filledOf(await reaches(broker, part, 'cancelled')), PART), 0, 'what was filled stays filled')
+    }
+  },
+  {
+    id: 'C108',
+    title: 'what fills in parts adds up as it goes, on the stream too, whether each part has an id or only the total is told',
+    run: async harness => {
+      const { broker, venue } = harness
+      const sample = firstSample(harness)
+      await using listener = broker.capabilities.accountStream ? await Listener.live(broker) : null
+      const order = accepted(await broker.submit(newOrder(sample, { ...restingLimit(sample), quantity: SOME }), soon()))
+      for (const [part, total] of [
+        [PART, PART],
+        [PART, plus(PART, PART)]
+      ] as const) {
+        await venue.fill(order.brokerOrderId, part)
+        await until(async () => compare(filledOf(await byOrderId(broker, order)), total) === 0, `${total} are filled`)
+        const { status, filledTotal, fills, limitPrice } = await byOrderId(broker, order)
+        assert.equal(status, 'partially_filled')
+        const prices = fills === null ? [filledTotal?.averagePrice ?? null] : fills.map(({ price }) => price)
+        for (const price of prices) assert.ok(price !== null && limitPrice !== null && compare(price, limitPrice) === 0, `${price}`)
+        await listener?.agrees(broker, order)
+      }
     }
   },
   {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { BrokerFault } from '@trunkline/core/ports/broker'
+import { until } from '../until.ts'
 import { accepted, type Card, CountingHolder, fault, firstSample, isKind, newOrder, restingLimit, short, soon } from './card.ts'
 
 const refreshes: Card['notOffered'] = ({ tokens }) => (tokens === 'refreshed' ? null : 'its access tokens last until the user ends them')
@@ -91,6 +92,24 @@ export const TOKENS: readonly Card[] = [
         await harness.venue.behave()
       }
       assert.ok((await broker.accounts(soon())).length > 0)
+    }
+  },
+  {
+    id: 'C179',
+    title: 'a refresh whose answer is lost after the broker made new tokens does not break the login',
+    notOffered: refreshes,
+    run: async harness => {
+      const broker = harness.open(new CountingHolder(harness.expired(harness.credentials)))
+      await harness.venue.misbehave('token', { kind: 'lose_answer' }, 1)
+      await until(async () => {
+        const accounts = await broker.accounts(soon()).catch((error: unknown) => {
+          assert.ok(error instanceof BrokerFault && error.kind !== 'credentials_rejected', String(error))
+          return []
+        })
+        return accounts.length > 0
+      }, 'the login works again')
+      const sample = firstSample(harness)
+      accepted(await broker.submit(newOrder(sample, restingLimit(sample)), soon()))
     }
   },
   {

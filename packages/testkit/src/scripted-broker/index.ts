@@ -36,6 +36,7 @@ export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
     historyIntervals: [],
     liveIntervals: [],
     backfillMax: 0,
+    historyLagMs: 0,
     everyTrade: true,
     streamNumbered: true,
     connections: 'one'

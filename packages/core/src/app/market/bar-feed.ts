@@ -27,6 +27,8 @@ export interface BarFeedParts {
   readonly topic: SharedTopic
   /** Reads history when it is the feed's turn: after a loss all feeds of a connection want to. */
   readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>
+  /** How long history may not have what was streamed. */
+  readonly historyLagMs: number
 }
 
 /** At least so long between two states of an open bar, in milliseconds. */
@@ -56,6 +58,7 @@ export class BarFeed implements TopicListener {
   readonly #history: History
   readonly #topic: SharedTopic
   readonly #inTurn: BarFeedParts['inTurn']
+  readonly #historyLagMs: number
   #listeners: readonly BarListener[] = []
   #builder: BarBuilder
   #recent: Bar[] = []
@@ -88,6 +91,7 @@ export class BarFeed implements TopicListener {
     this.#history = parts.history
     this.#topic = parts.topic
     this.#inTurn = parts.inTurn
+    this.#historyLagMs = parts.historyLagMs
     this.#builder = this.#newBuilder()
     // Nobody waits for a feed that is given up before it is ready.
     this.#ready.promise.catch(() => undefined)
@@ -184,6 +188,8 @@ export class BarFeed implements TopicListener {
   async #recover(): Promise<void> {
     const recovery = ++this.#recovery
     this.#buffer = []
+    // What was missed just now may not be in history yet, and would be missing from it without a trace.
+    if (this.#closed !== null && this.#historyLagMs > 0) await this.#deps.clock.sleep(this.#historyLagMs)
     for (let attempt = 0; recovery === this.#recovery; attempt += 1) {
       try {
         const askedAt = this.#deps.clock.monotonicMs()

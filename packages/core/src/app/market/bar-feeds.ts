@@ -94,7 +94,13 @@ export class BarFeeds {
     const feed = topics.join(topic).then(joined => {
       joinedTopic = joined
       const inTurn = <T>(read: () => Promise<T>) => this.#turns.take('recovery', read, this.#stopping.signal)
-      const running = new BarFeed(this.#deps, plan, { source, history, topic: joined, inTurn })
+      const running = new BarFeed(this.#deps, plan, {
+        source,
+        history,
+        topic: joined,
+        inTurn,
+        historyLagMs: this.#parts.marketData.historyLagMs
+      })
       this.#running.add(running)
       return running
     })

@@ -23,6 +23,8 @@ export class Unreliable {
   event(frame: string): void {
     const wrongs = this.#deps.wrongs()
     if (wrongs.length === 0) {
+      // Out of order is late, not lost.
+      for (const held of this.#reordering.splice(0).reverse()) this.#deps.out(held)
       this.#deps.out(frame)
       return
     }

@@ -46,7 +46,7 @@ test('an order that the desk cannot trade is taken, and rejected a moment later'
   await using house = await openHouse()
   const client = await Client.of(house)
   const stream = await Stream.ofAccounts(client)
-  const id = await client.placed(client.order({ price: '5000.00' }))
+  const id = await client.placed(client.order({ quantity: 1, price: '90000.00' }))
   const order = await client.find(id)
   assert.equal(order.status, 'rejected')
   assert.match(order.reason_description, /too far through the market/)

@@ -77,6 +77,27 @@ test('what a loss hid is taken from history: every bar closes once, none is miss
   assert.equal(told.interruptions.length, 1)
 })
 
+test('a history that lags behind is asked when it can know: a bar wholly within a loss is not left out', async () => {
+  const stage = new Stage({ ...OWN, historyLagMs: 5_000 })
+  const told = await stage.watch(BARS)
+  const topic = stage.broker.topic('bars', 'SPY')
+  topic.bar(bar(NOON, '1'))
+  stage.broker.lose()
+  await stage.pass(3 * MINUTE)
+  // The minutes in between are not in history yet.
+  stage.broker.history.set('SPY 1m', [bar(NOON, '1')])
+  stage.broker.recover()
+  topic.bar(bar(NOON + 3 * MINUTE, '4'))
+  await stage.pass(4_000)
+  assert.deepEqual(starts(told.closed), [0])
+  stage.broker.history.set(
+    'SPY 1m',
+    [0, 1, 2, 3].map(minute => bar(NOON + minute * MINUTE, String(minute + 1)))
+  )
+  await stage.pass(2_000)
+  assert.deepEqual(starts(told.closed), [0, 1, 2, 3])
+})
+
 test('a history that does not answer after a loss is asked until it does', async () => {
   const stage = new Stage(OWN)
   const told = await stage.watch(BARS)

@@ -35,6 +35,7 @@ const CAPABILITIES = {
     historyIntervals: ['1m'],
     liveIntervals: [],
     backfillMax: 10,
+    historyLagMs: 0,
     everyTrade: true,
     streamNumbered: true,
     connections: 'one'

@@ -34,6 +34,7 @@ export class Stage {
         historyIntervals: ['1m', '1d'],
         liveIntervals: [],
         backfillMax: 1_000,
+        historyLagMs: 0,
         everyTrade: true,
         streamNumbered: true,
         connections: 'one',

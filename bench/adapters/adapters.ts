@@ -1,0 +1,67 @@
+/** What reading brokers' messages costs on one core: each adapter from a message's text to the core's record, beside what others would use for the same bytes. */
+
+import { parseArgs } from 'node:util'
+import { Figures } from '../harness/figures.ts'
+import { pin } from '../harness/pinning.ts'
+import { median } from '../harness/stats.ts'
+import { KINDS, type Kind, type Reading, type Readings } from './contender.ts'
+import type { Kinds } from './messages.ts'
+import { others } from './others/others.ts'
+import { alpacaMessages, alpacaReadings } from './ours/alpaca.ts'
+
+const ROUNDS = 9
+const WARM_MS = 500
+const ROUND_MS_LEAST = 50
+/** Our rate beside that of the quicker of the two ways through `ccxt`. */
+const TARGET = 3
+
+interface Contender {
+  readonly name: string
+  readonly texts: Kinds
+  readonly readings: Readings
+}
+
+export async function adapters(options: readonly string[]): Promise<void> {
+  const { values } = parseArgs({ args: [...options], options: { seconds: { type: 'string', default: '20' } } })
+  if (!pin(process.pid, 'others')) process.stdout.write('nothing is pinned to a core: that takes a second one, and taskset\n')
+  const ours: readonly Contender[] = [{ name: 'ALPACA', texts: alpacaMessages(), readings: await alpacaReadings() }]
+  const theirs: readonly Contender[] = (await others()).map(other => ({ ...other, texts: alpacaMessages() }))
+  const roundMs = Math.max(ROUND_MS_LEAST, (Number(values.seconds) * 1_000) / ROUNDS / KINDS.length / (ours.length + theirs.length))
+  const figures = new Figures(['Messages a second'])
+  for (const kind of KINDS) {
+    const rates = measured([...ours, ...theirs], kind, roundMs)
+    const beside = Math.max(...theirs.filter(({ name }) => name.startsWith('ccxt')).map(({ name }) => rates.get(name) ?? 0))
+    for (const { name } of [...ours, ...theirs]) {
+      const rate = rates.get(name) ?? 0
+      const isOurs = ours.some(each => each.name === name)
+      const times = rate / beside
+      figures.add('Messages a second', {
+        what: `${name}: ${kind}`,
+        found: `${Math.round(rate).toLocaleString('en')} (× ${times.toFixed(1)})`,
+        target: isOurs ? `× ${TARGET}` : '',
+        reached: isOurs ? times >= TARGET : null
+      })
+    }
+  }
+  process.stdout.write(`\n${figures.table()}`)
+}
+
+/** The median of what each made a second, in turns, so that whatever else the machine does is everybody's. */
+function measured(contending: readonly Contender[], kind: Kind, roundMs: number): ReadonlyMap<string, number> {
+  const rates = new Map(contending.map(({ name }) => [name, [] as number[]]))
+  for (const { name, texts, readings } of contending) perSecond(name, texts[kind], readings[kind], WARM_MS)
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const { name, texts, readings } of contending) rates.get(name)?.push(perSecond(name, texts[kind], readings[kind], roundMs))
+  return new Map([...rates].map(([name, each]) => [name, median(each)]))
+}
+
+/** @throws Error when a message does not give a record */
+function perSecond(name: string, texts: readonly string[], read: Reading, forMs: number): number {
+  const started = performance.now()
+  let messages = 0
+  do {
+    for (const text of texts) if (read(text) !== 1) throw new Error(`${name} did not make one record of ${text}`)
+    messages += texts.length
+  } while (performance.now() - started < forMs)
+  return (messages * 1_000) / (performance.now() - started)
+}

@@ -1,0 +1,11 @@
+/** Reads one message from its text to what a program goes on with. Gives how many records it made. */
+export type Reading = (text: string) => number
+
+export interface Readings {
+  readonly order: Reading
+  readonly trade: Reading
+  readonly quote: Reading
+}
+
+export const KINDS = ['order', 'trade', 'quote'] as const
+export type Kind = (typeof KINDS)[number]

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+
+/** Messages of one kind as a broker sends them, each another event: nobody may know one from the other by its ids or figures. */
+export type Texts = readonly string[]
+
+export interface Kinds {
+  readonly order: Texts
+  readonly trade: Texts
+  readonly quote: Texts
+}
+
+const COUNT = 1_000
+
+/** What a broker's fixtures say of it. */
+export type Fixtures = (name: string) => unknown
+
+export function fixturesOf(broker: string): Fixtures {
+  const folder = new URL(`../../packages/brokers/src/${broker}/fixtures/`, import.meta.url)
+  return name => Object(JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'))).body
+}
+
+/** So many messages, each made of the same one by `change`, which gets the message anew and the number of the variation. */
+export function variations(message: unknown, change: (copy: Loose, number: number) => void): Texts {
+  return Array.from({ length: COUNT }, (_, number) => {
+    const copy = structuredClone(message)
+    change(copy, number)
+    return JSON.stringify(copy)
+  })
+}
+
+/** A message as loosely typed as changing it takes. */
+// biome-ignore lint/suspicious/noExplicitAny: a fixture's form is its broker's, and a missing field fails the run
+export type Loose = any
+
+/** An amount with `places` places around `base`, another one for each number. */
+export function amount(base: number, number: number, places = 2): string {
+  return (base + ((number * 37) % 1_000) / 10 ** places).toFixed(places)
+}
+
+/** A whole number of so many digits. */
+export function digits(count: number, number: number): string {
+  return String(number).padStart(count, '0')
+}

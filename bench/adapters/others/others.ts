@@ -1,0 +1,79 @@
+import type { Readings } from '../contender.ts'
+
+export interface Other {
+  readonly name: string
+  readonly readings: Readings
+}
+
+const ASSETS = [
+  { class: 'us_equity', symbol: 'AAPL' },
+  { class: 'crypto', symbol: 'BTC/USD' }
+]
+const KEYS = { credentials: { keyId: 'key', secret: 'secret' } }
+
+/**
+ * What others would read Alpaca's messages with, from the same texts; each parses the JSON itself. `ccxt` twice: its parsers alone, and the whole way of
+ * a message through its streaming class, as far as the caller who waits for it.
+ * @throws Error saying what to install when they are not there
+ */
+export async function others(): Promise<readonly Other[]> {
+  const { ccxt, alpaca } = await installed()
+  return [
+    { name: 'ccxt, parsers alone', readings: parsers(ccxt) },
+    { name: 'ccxt, whole way', readings: wholeWay(ccxt) },
+    { name: '@alpacahq/alpaca-trade-api', readings: official(alpaca) }
+  ]
+}
+
+async function installed() {
+  try {
+    const [{ pro }, alpaca] = await Promise.all([import('ccxt'), import('@alpacahq/alpaca-trade-api')])
+    const ccxt = new pro.alpaca()
+    const asset = { status: 'active', tradable: true, min_order_size: '0.0001', min_trade_increment: '0.0001', price_increment: '0.01' }
+    ccxt.setMarkets(ASSETS.map(each => ccxt.parseMarket({ ...asset, ...each })))
+    return { ccxt, alpaca }
+  } catch (cause) {
+    throw new Error('ccxt and @alpacahq/alpaca-trade-api are not installed; run: npm ci --prefix bench/adapters/others', { cause })
+  }
+}
+
+type Installed = Awaited<ReturnType<typeof installed>>
+
+function parsers(ccxt: Installed['ccxt']): Readings {
+  const count = (record: unknown) => (typeof record === 'object' && record !== null ? 1 : 0)
+  return {
+    order: text => count(ccxt.parseOrder(Object(JSON.parse(text)).data.order)),
+    trade: text => count(ccxt.parseTrade(Object(JSON.parse(text))[0])),
+    quote: text => count(ccxt.parseTicker(Object(JSON.parse(text))[0]))
+  }
+}
+
+function wholeWay(ccxt: Installed['ccxt']): Readings {
+  let told = 0
+  const client = {
+    resolve: () => {
+      told += 1
+    }
+  }
+  const read = (text: string) => {
+    const before = told
+    ccxt.handleMessage(client, JSON.parse(text))
+    return told > before ? 1 : 0
+  }
+  return { order: read, trade: read, quote: read }
+}
+
+function official({ streaming: { TradingStream, StockDataStream } }: Installed['alpaca']): Readings {
+  let told = 0
+  const tell = () => {
+    told += 1
+  }
+  const orders = new TradingStream(KEYS).onTradeUpdate(tell)
+  const market = new StockDataStream(KEYS).onTrade(tell).onQuote(tell)
+  const reading = (stream: { handleMessage(message: unknown): void }) => (text: string) => {
+    const before = told
+    stream.handleMessage(JSON.parse(text))
+    return told - before
+  }
+  return { order: reading(orders), trade: reading(market), quote: reading(market) }
+}

@@ -1,0 +1,55 @@
+import { JSON_CODEC } from '../../../packages/brokers/src/alpaca/market/codec.ts'
+import { dispatch, SinkTables } from '../../../packages/brokers/src/alpaca/market/items.ts'
+import { AlpacaStream } from '../../../packages/brokers/src/alpaca/session.ts'
+import { Words } from '../../../packages/brokers/src/kit/words.ts'
+import type { Readings } from '../contender.ts'
+import { amount, digits, fixturesOf, type Kinds, variations } from '../messages.ts'
+import { Counter, orders } from './counter.ts'
+import { never, STILL, still } from './still.ts'
+
+const SYMBOL = 'AAPL'
+
+/** An execution of `trade_updates`, a trade and a quote of the stock stream; the last two as lists of one, as they come when little is going on. */
+export function alpacaMessages(): Kinds {
+  const fixtures = fixturesOf('alpaca')
+  const items = Object(fixtures('market.stream'))
+  const [trade, quote] = ['t', 'q'].map(kind => items.find((item: { T: string }) => item.T === kind))
+  return {
+    order: variations(fixtures('stream.partial'), ({ data }, number) => {
+      data.execution_id = `e7e7e7e7-0000-4000-8000-${digits(12, number)}`
+      data.price = amount(150, number)
+      data.order.id = `d3b0c4a1-0000-4000-8000-${digits(12, number)}`
+      data.order.client_order_id = `tl${digits(6, number)}`
+      data.order.filled_avg_price = data.price
+      data.order.limit_price = amount(160, number)
+    }),
+    trade: variations([trade], ([item], number) => {
+      Object.assign(item, { i: 96_921 + number, p: Number(amount(126, number)), s: 1 + (number % 900) })
+    }),
+    quote: variations([quote], ([item], number) => {
+      Object.assign(item, { bp: Number(amount(126, number)), bs: 1 + (number % 9), ap: Number(amount(127, number)), as: 300 })
+    })
+  }
+}
+
+export async function alpacaReadings(): Promise<Readings> {
+  const stream = new AlpacaStream({
+    url: 'ws://nowhere',
+    tokens: still(),
+    hello: () => ({}),
+    pingMs: 1_000,
+    ...STILL,
+    words: new Words({ broker: 'ALPACA', ...STILL }),
+    reads: { account: async () => 'account', order: never, positions: never, balances: never }
+  })
+  const talk = await stream.begin(new AbortController().signal)
+  const counter = new Counter()
+  const tables = new SinkTables()
+  for (const channel of ['trades', 'quotes'] as const) tables.add(channel, SYMBOL, counter)
+  const market = (text: string) => {
+    const before = counter.records
+    dispatch(JSON_CODEC.decode(text), tables)
+    return counter.records - before
+  }
+  return { order: text => orders(talk.hear(text)), trade: market, quote: market }
+}

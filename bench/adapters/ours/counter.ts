@@ -1,0 +1,30 @@
+import type { Heard } from '../../../packages/brokers/src/kit/conversation.ts'
+import type { AccountEvent } from '../../../packages/core/src/ports/broker.ts'
+import type { TopicSink } from '../../../packages/core/src/ports/market.ts'
+
+/** Counts the records that arrive. */
+export class Counter implements TopicSink {
+  records = 0
+
+  trade(): void {
+    this.records += 1
+  }
+
+  quote(): void {
+    this.records += 1
+  }
+
+  live(): void {}
+  lost(): void {}
+  refused(): void {}
+  depth(): void {}
+  bar(): void {}
+  chain(): void {}
+}
+
+/** The orders among what was heard. */
+export function orders(heard: readonly Heard<AccountEvent>[]): number {
+  let found = 0
+  for (const item of heard) if (item.type === 'event' && item.event.type === 'order') found += 1
+  return found
+}

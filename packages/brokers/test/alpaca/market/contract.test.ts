@@ -1,0 +1,17 @@
+/** Alpaca's market data under the market contract: every card gets a login of its own, in a house whose time is its own too. */
+
+import { after } from 'node:test'
+import { marketContract } from '@trunkline/testkit/market-contract/index'
+import { MARKET_HEARTBEAT_MS, openDialectMarket, startMarketHouse } from '../../support/dialect-market.ts'
+import { ALPACA, alpacaAt } from '../harness.ts'
+
+const house = startMarketHouse()
+after(async () => await (await house)[Symbol.asyncDispose]())
+
+const MARKET = {
+  broker: { ...ALPACA, define: (at, deps) => alpacaAt(at, deps, MARKET_HEARTBEAT_MS) },
+  symbols: { busy: 'BTC/USD', other: 'ETH/USD', underlying: 'SPY', unknown: 'NOSUCH' },
+  patienceMs: 20_000
+} satisfies Parameters<typeof openDialectMarket>[1]
+
+marketContract('ALPACA', async () => await openDialectMarket(await house, MARKET))

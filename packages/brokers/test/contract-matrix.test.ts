@@ -1,0 +1,33 @@
+// The page of the contracts is what the cards and the brokers say now, and every broker's cards are run by a test of its own.
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { ADAPTERS } from '../src/registry.ts'
+import { contractMatrix, MATRIX } from './contract-matrix.ts'
+
+test('the page is fresh', () => {
+  assert.equal(readFileSync(MATRIX, 'utf8'), contractMatrix(), 'run: node packages/brokers/test/contract-matrix.ts')
+})
+
+test('every broker of the registry is under both contracts', () => {
+  for (const { capabilities } of ADAPTERS) {
+    const folder = new URL(`./${capabilities.id.toLowerCase()}/`, import.meta.url)
+    const runs = (what: string) =>
+      [
+        'contract.test.ts',
+        'contract.slow.test.ts',
+        'market/contract.test.ts',
+        'market/contract.slow.test.ts',
+        'market-contract.slow.test.ts',
+        'market-contract.test.ts'
+      ].some(name => {
+        const file = new URL(name, folder)
+        return existsSync(file) && readFileSync(file, 'utf8').includes(`${what}(`)
+      })
+    assert.ok(runs('brokerContract'), `${capabilities.id} has no test that runs brokerContract`)
+    assert.ok(
+      capabilities.marketData.channels.length === 0 || runs('marketContract'),
+      `${capabilities.id} has no test that runs marketContract`
+    )
+  }
+})

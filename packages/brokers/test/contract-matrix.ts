@@ -1,0 +1,83 @@
+/**
+ * Writes docs/contract-matrix.md: which card of the contracts each broker of the registry passes, and which it does not owe. A card that is
+ * owed is run by the broker's contract tests, and one that fails fails the build: so what the page calls passed has passed. Run as a program,
+ * it writes the page.
+ */
+
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
+import { CARDS } from '@trunkline/testkit/broker-contract/index'
+import { MARKET_CARDS } from '@trunkline/testkit/market-contract/index'
+import { ADAPTERS } from '../src/registry.ts'
+
+export const MATRIX = fileURLToPath(new URL('../../../docs/contract-matrix.md', import.meta.url))
+
+interface Row {
+  readonly id: string
+  readonly title: string
+  readonly reasons: readonly (string | null)[]
+}
+
+export function contractMatrix(): string {
+  const brokers = ADAPTERS.map(({ capabilities }) => capabilities)
+  return `<!-- Written by \`node packages/brokers/test/contract-matrix.ts\`; changes made here are lost. -->
+# The broker contracts
+
+Every adapter is run against its broker's dialect in the sandbox by two suites of numbered cards, each a promise to the rest of the service. A broker passes a card (✓) or does not offer what the card is about (–, with the
+reason below); there is no third way, and a card that fails fails the build. Which cards a broker owes follows from [what it can do](brokers/README.md), so that nothing is left out by hand.
+
+## Accounts and orders
+
+${table(brokers, rowsOf(CARDS, brokers))}
+## Market data
+
+${table(
+  brokers,
+  rowsOf(
+    MARKET_CARDS,
+    brokers.map(({ marketData }) => marketData)
+  )
+)}
+## Why a card is not owed
+
+${reasons(brokers)}`
+}
+
+function rowsOf<Of>(
+  cards: readonly { readonly id: string; readonly title: string; readonly notOffered?: (of: Of) => string | null }[],
+  brokers: readonly Of[]
+): readonly Row[] {
+  return cards.map(({ id, title, notOffered }) => ({ id, title, reasons: brokers.map(broker => notOffered?.(broker) ?? null) }))
+}
+
+function table(brokers: readonly BrokerCapabilities[], rows: readonly Row[]): string {
+  const head = `| Card | Promise | ${brokers.map(({ id }) => id).join(' | ')} |\n|---|---|${brokers.map(() => ':-:|').join('')}\n`
+  const lines = rows.map(
+    ({ id, title, reasons: why }) => `| ${id} | ${title} | ${why.map(reason => (reason === null ? '✓' : '–')).join(' | ')} |\n`
+  )
+  return `${head}${lines.join('')}`
+}
+
+function reasons(brokers: readonly BrokerCapabilities[]): string {
+  return brokers
+    .map((broker, index) => {
+      const rows = [
+        ...rowsOf(CARDS, brokers),
+        ...rowsOf(
+          MARKET_CARDS,
+          brokers.map(({ marketData }) => marketData)
+        )
+      ]
+      const cardsOf = new Map<string, string[]>()
+      for (const row of rows) {
+        const reason = row.reasons[index]
+        if (reason !== null && reason !== undefined) cardsOf.set(reason, [...(cardsOf.get(reason) ?? []), row.id])
+      }
+      const lines = [...cardsOf].map(([reason, ids]) => `- ${ids.join(', ')}: ${reason}\n`)
+      return `**${broker.name}**\n\n${lines.length === 0 ? '- owes every card\n' : lines.join('')}`
+    })
+    .join('\n')
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(MATRIX, contractMatrix())

@@ -1,0 +1,418 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { OrderReport } from '@trunkline/core/ports/broker'
+import fc from 'fast-check'
+import type { Wire } from '../../src/kit/parse.ts'
+import { UnknownWord } from '../../src/kit/parse.ts'
+import { amount, brokerWords, demandWhole, errorsOf, readAnswer, records } from '../../src/tradestation/answers.ts'
+import { interpretChange, interpretSubmit } from '../../src/tradestation/outcomes.ts'
+import { parseAccount, parseBalances, parsePosition } from '../../src/tradestation/parse.ts'
+import { parseOrder } from '../../src/tradestation/parse-order.ts'
+import { CODES } from '../../src/tradestation/status.ts'
+import { told } from '../../src/tradestation/stream.ts'
+import { ACCOUNT, countedWords, fixture, fixtureNames, NOW, reply, TICKET, unread, wire } from './fixtures.ts'
+
+after(() => assert.deepEqual(unread('orders'), [], 'fixtures that no test reads'))
+
+const list = (name: string, key: string) => records(wire(name), key)
+const ORDER = { ...TICKET, brokerAccountId: ACCOUNT, brokerClOrdId: 'a1b2c3d4e5f6g7h8i9j0k1' }
+
+test('accounts', () => {
+  assert.deepEqual(list('accounts', 'Accounts').map(parseAccount), [
+    {
+      brokerAccountId: ACCOUNT,
+      accountNumber: ACCOUNT,
+      institutionName: 'TradeStation',
+      name: 'Savings',
+      accountType: 'Margin',
+      currency: 'USD'
+    },
+    {
+      brokerAccountId: '210FUT01',
+      accountNumber: '210FUT01',
+      institutionName: 'TradeStation',
+      name: null,
+      accountType: 'Futures',
+      currency: 'USD'
+    }
+  ])
+})
+
+test('balances: one of shares, one for each currency of futures', () => {
+  const [margin] = list('balances.margin', 'Balances').flatMap(each => parseBalances(each, 'USD', NOW))
+  assert.deepEqual(margin, {
+    brokerAccountId: ACCOUNT,
+    currency: 'USD',
+    cash: '25000.00',
+    buyingPower: '98000.00',
+    initialMargin: '13000.00',
+    maintenanceMargin: null,
+    regTBuyingPower: '50000.00',
+    equity: '51000.00',
+    marketValue: '26000.00',
+    asOf: NOW
+  })
+  const futures = list('balances.futures', 'Balances').flatMap(each => parseBalances(each, 'USD', NOW))
+  assert.deepEqual(
+    futures.map(({ currency, cash, buyingPower, initialMargin, equity, marketValue }) => [
+      currency,
+      cash,
+      buyingPower,
+      initialMargin,
+      equity,
+      marketValue
+    ]),
+    [
+      ['USD', '50000.00', '37467.50', '14532.50', '52310.00', null],
+      ['EUR', '1840.00', null, '0', null, null]
+    ]
+  )
+})
+
+test('positions: what is short is negative, and what we have no words for is left out and counted', () => {
+  const { words, meter, log } = countedWords()
+  const positions = words.known(list('positions', 'Positions'), parsePosition)
+  assert.deepEqual(
+    positions.map(({ symbol, instrument, quantity, dailyPl, brokerPositionId }) => [
+      symbol,
+      instrument,
+      quantity,
+      dailyPl,
+      brokerPositionId
+    ]),
+    [
+      ['BRK.B', 'STK', '10', '-0.5', '64630792'],
+      ['F', 'STK', '-7', '-7', '64630793'],
+      ['MSFT261218C00452500', 'OPT', '-2', '10', '64630794'],
+      ['SPXW261218C06000000', 'OPT', '1', null, '64630795'],
+      ['6EZ26', 'FUT', '1', null, '64630796']
+    ]
+  )
+  const [first] = positions
+  assert.deepEqual(
+    [first?.lastPrice, first?.averagePrice, first?.unrealizedPl, first?.realizedPl, first?.totalPl],
+    ['216.63', '216.68', '-0.50', null, '-0.50']
+  )
+  const counted = (field: string) => meter.counted('broker_unknown_words_total', { broker: 'TRADESTATION', field })
+  assert.deepEqual([counted('Symbol'), counted('AssetType')], [1, 1])
+  assert.equal(log.lines.filter(({ level }) => level === 'error').length, 2)
+})
+
+test('an order, every field', () => {
+  const [order] = list('orders', 'Orders')
+  assert.ok(order !== undefined)
+  const expected: OrderReport = {
+    ...TICKET,
+    tif: 'GTC+',
+    brokerAccountId: ACCOUNT,
+    brokerOrderId: '900000001',
+    brokerClOrdId: null,
+    status: 'working',
+    brokerStatus: 'ACK',
+    brokerMessage: null,
+    brokerOrderType: 'Limit',
+    execDest: 'Intelligent',
+    fills: null,
+    filledTotal: { quantity: TICKET.quantity ?? assert.fail(), averagePrice: null },
+    entryTime: NOW,
+    updatedAt: NOW,
+    replacesBrokerOrderId: null,
+    replacedByBrokerOrderId: null
+  }
+  const { report, isClosed, isDoubtful } = parseOrder(order, NOW)
+  assert.deepEqual(report, {
+    ...expected,
+    filledTotal: { quantity: '0', averagePrice: null },
+    entryTime: '2026-11-20T15:00:00.000000Z'
+  })
+  assert.deepEqual([isClosed, isDoubtful], [false, false])
+})
+
+test('what else an order can be, and one of a status nobody knows is left out', () => {
+  const { words, meter } = countedWords()
+  const orders = words.known(list('orders', 'Orders'), each => parseOrder(each, NOW).report)
+  assert.deepEqual(
+    orders.map(({ status, type, side, filledTotal, brokerMessage }) => [
+      status,
+      type,
+      side,
+      filledTotal?.quantity,
+      filledTotal?.averagePrice,
+      brokerMessage
+    ]),
+    [
+      ['working', 'LMT', 'BUY', '0', null, null],
+      ['partially_filled', 'STPLMT', 'BUY', '4', '400.25', null],
+      ['filled', 'MKT', 'SELL', '10', '399.9', null],
+      ['rejected', 'MKT', 'BUY', '0', null, 'Order failed. Reason: You are long 5 shares'],
+      ['expired', 'LMT', 'BUY', '0', null, null],
+      ['cancelled', 'LMT', 'BUY', '3', '390', null]
+    ]
+  )
+  assert.deepEqual(
+    orders.map(({ limitPrice, stopPrice }) => [limitPrice, stopPrice]),
+    [
+      ['400', null],
+      ['401.50', '401.00'],
+      [null, null],
+      [null, null],
+      ['390', null],
+      ['390', null]
+    ]
+  )
+  assert.equal(orders[2]?.updatedAt, '2026-11-20T15:00:03.000000Z')
+  assert.equal(meter.counted('broker_unknown_words_total', { broker: 'TRADESTATION', field: 'Status' }), 1)
+})
+
+test('a package: its size is what the legs have in common, a credit is sold, and a leg is told when it is whole', () => {
+  const partly = parseOrder(wire('order.package'), NOW).report
+  assert.deepEqual(
+    [partly.instrument, partly.symbol, partly.side, partly.quantity, partly.limitPrice, partly.status],
+    ['MLEG_OPT', null, 'SELL', '3', '7.35', 'partially_filled']
+  )
+  assert.deepEqual(partly.filledTotal, { quantity: '1', averagePrice: '7.35' })
+  assert.deepEqual(partly.legs, [
+    { symbol: 'SPY261218P00500000', side: 'SELL_TO_OPEN', ratio: '2', fills: [] },
+    { symbol: 'SPY261218P00490000', side: 'BUY_TO_OPEN', ratio: '1', fills: [] }
+  ])
+  const filled = parseOrder(wire('order.package.filled'), NOW).report
+  assert.deepEqual([filled.status, filled.filledTotal?.quantity], ['filled', '3'])
+  assert.deepEqual(
+    filled.legs?.flatMap(({ fills }) => fills),
+    [
+      {
+        fillId: '900000010:SPY261218P00500000:6',
+        at: '2026-11-20T15:10:00.000000Z',
+        quantity: '6',
+        price: '6.10',
+        execDest: null
+      },
+      {
+        fillId: '900000010:SPY261218P00490000:3',
+        at: '2026-11-20T15:10:00.000000Z',
+        quantity: '3',
+        price: '4.85',
+        execDest: null
+      }
+    ]
+  )
+})
+
+const leg = { AssetType: 'STOCK', Symbol: 'MSFT', BuyOrSell: 'Buy', OpenOrClose: 'Open', QuantityOrdered: '10', ExecQuantity: '0' }
+const bare = {
+  AccountID: ACCOUNT,
+  OrderID: '1',
+  OrderType: 'Limit',
+  LimitPrice: '400',
+  Duration: 'DAY',
+  OpenedDateTime: '2026-11-20T15:00:00Z',
+  Legs: [leg]
+}
+const CLOSED = '2026-11-20T15:01:00Z'
+const of = (Status: string, executed: string, ClosedDateTime?: string) =>
+  parseOrder({ ...bare, Status, ClosedDateTime, Legs: [{ ...leg, ExecQuantity: executed, ExecutionPrice: '400' }] }, NOW)
+
+test('every status code has one meaning, by how much is done and whether it is closed', () => {
+  const seen = (status: string, executed: string, closed?: string) => {
+    const { report, isDoubtful } = of(status, executed, closed)
+    return `${report.status}${report.releases === true ? ' releases' : ''}${isDoubtful ? ' doubtful' : ''}`
+  }
+  const table: Record<string, readonly [none: string, part: string, closed: string]> = {
+    before: ['pending', 'partially_filled', 'pending'],
+    live: ['working', 'partially_filled', 'working'],
+    filled: ['filled', 'filled', 'filled'],
+    cancelled: ['cancelled', 'cancelled', 'cancelled'],
+    out: ['pending_cancel doubtful', 'pending_cancel doubtful', 'cancelled'],
+    expired: ['expired', 'expired', 'expired'],
+    rejected: ['rejected', 'rejected', 'rejected'],
+    pending_cancel: ['pending_cancel', 'pending_cancel', 'pending_cancel'],
+    pending_replace: ['pending_replace', 'pending_replace', 'pending_replace'],
+    replaced: ['replaced', 'replaced', 'replaced'],
+    refused_request: ['working releases', 'partially_filled releases', 'cancelled doubtful'],
+    other: ['working doubtful', 'partially_filled doubtful', 'cancelled doubtful']
+  }
+  for (const [code, said] of Object.entries(CODES))
+    assert.deepEqual([seen(code, '0'), seen(code, '4'), seen(code, '0', CLOSED)], table[said], code)
+  // What is executed counts, whatever the code says of it.
+  assert.deepEqual([seen('ACK', '10'), seen('DON', '10'), seen('OPN', '10'), seen('OUT', '10', CLOSED)], Array(4).fill('filled'))
+  assert.throws(() => of('ZZZ', '0'), UnknownWord)
+})
+
+test('the spelling of sides and times in force varies', () => {
+  const option = { ...leg, AssetType: 'STOCKOPTION', Symbol: 'MSFT 261218C450' }
+  const side = (BuyOrSell: string, OpenOrClose?: string) =>
+    parseOrder({ ...bare, Status: 'ACK', Legs: [{ ...option, BuyOrSell, OpenOrClose }] }, NOW).report.side
+  assert.deepEqual(
+    [side('BUY', 'OPEN'), side('Sell', 'Close'), side('BuyToCover', 'Close'), side('SellShort', 'Open'), side('SELLTOCLOSE', 'Close')],
+    ['BUY_TO_OPEN', 'SELL_TO_CLOSE', 'BUY_TO_CLOSE', 'SELL_TO_OPEN', 'SELL_TO_CLOSE']
+  )
+  assert.throws(() => side('Buy'), Malformed)
+  const tif = (Duration: string) => parseOrder({ ...bare, Status: 'ACK', Duration }, NOW).report.tif
+  assert.deepEqual(['DAY', 'DYP', 'DAY+', 'GTC', 'GCP', 'GTC+', 'OPG', 'CLO', 'IOC', 'FOK', 'GTD', 'GTD+', '3 Min'].map(tif), [
+    'DAY',
+    'DAY+',
+    'DAY+',
+    'GTC',
+    'GTC+',
+    'GTC+',
+    'OPEN',
+    'CLOSE',
+    'IOC',
+    'FOK',
+    'GTC',
+    'GTC+',
+    'DAY'
+  ])
+})
+
+test('lists that come in part are faults, and errors say what they are about', () => {
+  assert.throws(() => demandWhole(wire('error.account')), { name: 'BrokerFault', kind: 'refused' })
+  const passing = readAnswer('{"Errors":[{"Error":"GatewayTimeout","Message":"later"}]}')
+  assert.throws(() => demandWhole(passing), { name: 'BrokerFault', kind: 'unreachable' })
+  demandWhole(wire('balances.margin'))
+  assert.deepEqual(errorsOf(wire('order.missing')), [{ word: 'NotFound', message: 'Order not found', orderId: '900009999' }])
+  assert.equal(brokerWords(reply('error.down')), 'The service is unavailable')
+  assert.equal(brokerWords({ body: '<html>' }), '')
+  assert.equal(amount({ a: '' }, 'a'), null)
+  assert.throws(() => amount({ a: '1,000' }, 'a'), Malformed)
+})
+
+test('which answers to an order prove something', () => {
+  const outcome = (name: string) => interpretSubmit(reply(name), ORDER, NOW)
+  const taken = outcome('submit.taken')
+  assert.ok(taken.kind === 'accepted')
+  assert.deepEqual(
+    [taken.value.brokerOrderId, taken.value.brokerClOrdId, taken.value.status, taken.value.entryTime, taken.value.symbol],
+    ['900000001', null, 'pending', NOW, 'MSFT']
+  )
+  const refused = (name: string) => {
+    const found = outcome(name)
+    return found.kind === 'refused' ? `${found.brokerStatus}: ${found.message}` : found.kind
+  }
+  assert.deepEqual(
+    ['submit.refused', 'submit.refused.among', 'submit.invalid', 'error.throttled', 'error.token', 'submit.twice', 'error.down'].map(
+      refused
+    ),
+    [
+      'FAILED: You are long 5 shares',
+      'FAILED: Market closed',
+      'BadRequest: Invalid quantity',
+      'TooManyRequests: Rate quota exceeded',
+      'Unauthorized: Token is expired',
+      'unknown',
+      'unknown'
+    ]
+  )
+  const told = (status: number, body: object) => interpretSubmit({ status, headers: {}, body: JSON.stringify(body) }, ORDER, NOW).kind
+  const order = { OrderID: '1', Message: 'Sent' }
+  const failed = { Error: 'FAILED', Message: 'no' }
+  assert.equal(told(200, { Orders: [order], Errors: [failed] }), 'unknown', 'an order and a failure')
+  assert.equal(told(200, { Orders: [order, order] }), 'unknown', 'two orders')
+  assert.equal(told(200, { Orders: [], Errors: [] }), 'unknown', 'neither')
+  assert.equal(told(200, { Orders: [], Errors: [{ Error: 'GatewayTimeout', Message: 'late' }] }), 'unknown')
+  assert.equal(told(201, { Orders: [order], Errors: [] }), 'unknown')
+  assert.equal(told(500, failed), 'unknown', 'the status says that it does not know')
+})
+
+test('which answers to a cancel or a replacement prove something', () => {
+  const kind = (name: string, of: 'cancel' | 'replace' = 'cancel') => interpretChange(reply(name), '9000-00001', of).kind
+  assert.deepEqual(
+    [kind('change.taken'), kind('change.over'), kind('change.under-way'), kind('change.under-way', 'replace'), kind('error.down')],
+    ['accepted', 'refused', 'accepted', 'refused', 'unknown']
+  )
+  assert.throws(() => interpretChange(reply('change.taken'), '900000002', 'cancel'), Malformed)
+})
+
+test('lines that are no records', () => {
+  const words: readonly Wire[] = fixture('stream.words').body
+  assert.deepEqual(
+    words.map(word => {
+      const found = told(word)
+      return found.type === 'over' ? `over ${found.error} ${JSON.stringify(found.heard)}` : found.type
+    }),
+    [
+      'end_snapshot',
+      'heartbeat',
+      'over null {"type":"over","cause":"lost","reason":"the broker is about to close the stream"}',
+      'over Forbidden {"type":"over","cause":"refused","reason":"the broker ended the stream: Account is not authorized"}',
+      'over InternalServerError {"type":"over","cause":"refused","reason":"the broker ended the stream: Something went wrong"}',
+      'record'
+    ]
+  )
+  assert.throws(() => told({ StreamStatus: 'Dancing' }), Malformed)
+})
+
+const READERS: readonly ((value: Wire) => unknown)[] = [
+  parseAccount,
+  value => parseBalances(value, 'USD', NOW),
+  parsePosition,
+  value => parseOrder(value, NOW),
+  told,
+  errorsOf,
+  value => records(value, 'Orders'),
+  value => interpretSubmit({ status: 200, headers: {}, body: JSON.stringify(value) }, ORDER, NOW),
+  value => interpretChange({ status: 400, headers: {}, body: JSON.stringify(value) }, '1', 'cancel')
+]
+
+function onlyMalformed(value: Wire): void {
+  for (const reader of READERS)
+    try {
+      reader(value)
+    } catch (error) {
+      assert.ok(error instanceof Malformed, String(error))
+    }
+}
+
+test('no input makes a reader throw anything but Malformed', () => {
+  fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue()), onlyMalformed))
+  const bodies = fixtureNames()
+    .filter(name => !name.startsWith('market.'))
+    .flatMap(name => objectsIn(fixture(name).body))
+  const junk = fc.oneof(fc.jsonValue(), fc.constantFrom('', '-0', '1e5', '00', '-1', '999999999999999999999999999999999999999', null))
+  fc.assert(
+    fc.property(fc.constantFrom(...bodies), fc.array(fc.tuple(fc.nat(), junk), { maxLength: 4 }), (body, changes) => {
+      const keys = Object.keys(body)
+      const changed: Record<string, unknown> = { ...body }
+      for (const [at, value] of changes) changed[keys[at % keys.length] ?? 'x'] = value
+      onlyMalformed(changed)
+    }),
+    { numRuns: 2_000 }
+  )
+})
+
+test('quantities and prices are told to the letter', () => {
+  const price = fc
+    .tuple(fc.integer({ min: 1, max: 999_999 }), fc.integer({ min: 0, max: 9_999 }))
+    .map(([whole, part]) => `${whole}.${String(part).padStart(4, '0')}`)
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 1_000_000 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      price,
+      price,
+      (ordered, share, limit, paid) => {
+        const executed = Math.floor(ordered * share)
+        const { report } = parseOrder(
+          {
+            ...bare,
+            Status: 'ACK',
+            LimitPrice: limit,
+            Legs: [{ ...leg, QuantityOrdered: String(ordered), ExecQuantity: String(executed), ExecutionPrice: paid }]
+          },
+          NOW
+        )
+        assert.deepEqual([report.quantity, report.limitPrice, report.filledTotal?.quantity], [String(ordered), limit, String(executed)])
+        assert.equal(report.filledTotal?.averagePrice, executed === 0 ? null : paid)
+        assert.equal(report.status, executed === 0 ? 'working' : executed === ordered ? 'filled' : 'partially_filled')
+      }
+    )
+  )
+})
+
+function objectsIn(value: unknown): readonly Wire[] {
+  if (Array.isArray(value)) return value.flatMap(objectsIn)
+  if (typeof value !== 'object' || value === null) return []
+  const own = { ...value }
+  return [own, ...Object.values(own).flatMap(objectsIn)]
+}

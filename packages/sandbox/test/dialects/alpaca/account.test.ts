@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { control, type Wire } from '../../house/support.ts'
+import { Client, openHouse, refuses } from './support.ts'
+
+test('the account is the margin account and that of coins together', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const account = await client.ok('GET', '/v2/account')
+  assert.match(account.account_number, /^PA\d{8}$/)
+  const { status, currency, cash, equity, buying_power, regt_buying_power, non_marginable_buying_power, multiplier } = account
+  assert.deepEqual(
+    { status, currency, cash, equity, buying_power, regt_buying_power, non_marginable_buying_power, multiplier },
+    {
+      status: 'ACTIVE',
+      currency: 'USD',
+      cash: '150000',
+      equity: '150000',
+      buying_power: '200000.00',
+      regt_buying_power: '200000.00',
+      non_marginable_buying_power: '50000.00',
+      multiplier: '2'
+    }
+  )
+  await client.buy('10')
+  await client.buy('0.1', { symbol: 'BTC/USD', time_in_force: 'gtc' })
+  const after = await client.ok('GET', '/v2/account')
+  assert.equal(Number(after.long_market_value), Number(after.position_market_value))
+  const worth = (await client.ok('GET', '/v2/positions')).reduce((sum: number, { market_value: value }: Wire) => sum + Number(value), 0)
+  assert.ok(Math.abs(worth - Number(after.long_market_value)) < 0.01)
+  assert.equal(Number(after.equity).toFixed(6), (Number(after.cash) + worth).toFixed(6))
+  assert.equal(after.id, account.id)
+  assert.notEqual((await (await Client.of(house, 'robin')).ok('GET', '/v2/account')).id, account.id)
+})
+
+test('positions are long or short, coins without their slash', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await client.buy('10')
+  await client.placed({ symbol: 'AAPL', side: 'sell', type: 'market', limit_price: null, qty: '4' })
+  await client.placed({ symbol: 'BTC/USD', type: 'market', limit_price: null, qty: '0.1', time_in_force: 'gtc' })
+  await client.placed({ side: 'sell', limit_price: '900', qty: '3' })
+  const positions = await client.ok('GET', '/v2/positions')
+  const shown = positions.map(({ symbol, side, qty, qty_available, asset_class }: Wire) => [symbol, side, qty, qty_available, asset_class])
+  assert.deepEqual(shown, [
+    ['AAPL', 'short', '-4', '-4', 'us_equity'],
+    ['SPY', 'long', '10', '7', 'us_equity'],
+    ['BTCUSD', 'long', '0.1', '0.1', 'crypto']
+  ])
+  const spy = await client.ok('GET', '/v2/positions/SPY')
+  assert.deepEqual(await client.ok('GET', `/v2/positions/${spy.asset_id}`), spy)
+  assert.deepEqual(await client.ok('GET', '/v2/positions/BTC%2FUSD'), await client.ok('GET', '/v2/positions/BTCUSD'))
+  assert.equal(Number(spy.cost_basis), 10 * Number(spy.avg_entry_price))
+  refuses(await client.call('GET', '/v2/positions/MSFT'), 404, 40410000, /^position does not exist$/)
+})
+
+test('a position is closed whole, in part, or with all others', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await client.buy('10')
+  await client.buy('0.1', { symbol: 'BTC/USD', time_in_force: 'gtc' })
+  const half = await client.ok('DELETE', '/v2/positions/SPY?percentage=50')
+  assert.deepEqual([half.side, half.qty, half.type, half.status], ['sell', '5', 'market', 'pending_new'])
+  assert.equal((await client.ok('GET', '/v2/positions/SPY')).qty, '5')
+  assert.equal((await client.ok('DELETE', '/v2/positions/SPY?qty=2')).qty, '2')
+  refuses(await client.call('DELETE', '/v2/positions/SPY?qty=2&percentage=50'), 422, 40010001, /only one/)
+  await client.placed({ side: 'sell', limit_price: '900', qty: '3' })
+  const held = await client.call('DELETE', '/v2/positions')
+  assert.deepEqual(held.body.map(({ symbol, status }: Wire) => [symbol, status]).sort(), [
+    ['BTCUSD', 200],
+    ['SPY', 200]
+  ])
+  await control(house, 'PUT', '/market/SPY', { price: '500.00' })
+  await client.call('DELETE', '/v2/orders')
+  const rest = await client.call('DELETE', '/v2/positions?cancel_orders=true')
+  assert.equal(rest.status, 207)
+  assert.deepEqual(await client.ok('GET', '/v2/positions'), [])
+})
+
+test('activities are fills by execution, fees apart, and money', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await control(house, 'PUT', '/market/SPY', {
+    bids: [['499.99', '5']],
+    asks: [
+      ['500.01', '4'],
+      ['500.02', '50']
+    ]
+  })
+  const order = await client.buy('10', { client_order_id: 'two-fills' })
+  const fills = await client.ok('GET', '/v2/account/activities/FILL?direction=asc')
+  assert.deepEqual(
+    fills.map(({ type, order_id, symbol, side, qty, price, cum_qty, leaves_qty }: Wire) => [
+      type,
+      order_id,
+      symbol,
+      side,
+      qty,
+      price,
+      cum_qty,
+      leaves_qty
+    ]),
+    [
+      ['partial_fill', order.id, 'SPY', 'buy', '4', '500.01', '4', '6'],
+      ['fill', order.id, 'SPY', 'buy', '6', '500.02', '10', '0']
+    ]
+  )
+  for (const { id, transaction_time } of fills) {
+    const [, wall] = /^(\d{17})::[0-9a-f-]{36}$/.exec(id) ?? assert.fail(id)
+    const there = Temporal.Instant.from(transaction_time).toZonedDateTimeISO('America/New_York')
+    assert.equal(wall?.slice(0, 12), there.toPlainDateTime().toString().replace(/\D/g, '').slice(0, 12))
+  }
+  await client.placed({ side: 'sell', type: 'market', limit_price: null, qty: '5' })
+  await control(house, 'POST', '/dividends', { symbol: 'SPY', per_share: '0.5' })
+  const others = await client.ok('GET', '/v2/account/activities?category=non_trade_activity')
+  assert.deepEqual(others.map(({ activity_type: type }: Wire) => type).sort(), ['CSD', 'CSD', 'DIV', 'FEE'])
+  const fee = others.find(({ activity_type: type }: Wire) => type === 'FEE')
+  assert.ok(Number(fee.net_amount) < 0)
+  const dividend = others.find(({ activity_type: type }: Wire) => type === 'DIV')
+  assert.deepEqual([dividend.symbol, dividend.net_amount, dividend.status], ['SPY', '2.50', 'executed'])
+  const sum = [...others, ...(await client.ok('GET', '/v2/account/activities/FILL'))].reduce(
+    (cash: number, { net_amount, side, qty, price }: Wire) =>
+      cash + (net_amount === undefined ? (side === 'buy' ? -1 : 1) * qty * price : Number(net_amount)),
+    0
+  )
+  assert.equal(sum.toFixed(2), Number((await client.ok('GET', '/v2/account')).cash).toFixed(2), 'they add up to the cash')
+})
+
+test('activities are paged by the last one seen', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  for (let count = 0; count < 7; count++) await client.buy('1')
+  await client.buy('0.01', { symbol: 'ETH/USD', time_in_force: 'gtc' })
+  const whole = await client.ok('GET', '/v2/account/activities')
+  for (const direction of ['desc', 'asc']) {
+    const seen: Wire[] = []
+    for (let page: Wire[] = [{}]; page.length > 0; seen.push(...page)) {
+      const token = seen.length === 0 ? '' : `&page_token=${encodeURIComponent(seen.at(-1).id)}`
+      page = await client.ok('GET', `/v2/account/activities?page_size=3&direction=${direction}${token}`)
+    }
+    assert.deepEqual(seen, direction === 'desc' ? whole : whole.toReversed())
+  }
+  refuses(await client.call('GET', '/v2/account/activities?page_token=nothing'), 422, 40010001, /page_token/)
+  refuses(await client.call('GET', '/v2/account/activities?category=trade_activity&activity_types=FILL'), 422, 40010001, /category/)
+  assert.deepEqual(await client.ok('GET', '/v2/account/activities?after=2100-01-01'), [])
+  assert.equal((await client.ok('GET', '/v2/account/activities?until=2100-01-01&activity_types=FILL,CSD')).length, 10)
+})
+
+test('assets, the clock and the calendar are told', async () => {
+  await using house = await openHouse({ calendar: 'exchange' })
+  const client = await Client.of(house)
+  const shares = await client.ok('GET', '/v2/assets?status=active')
+  assert.ok(shares.every(({ class: kind }: Wire) => kind === 'us_equity'))
+  const coin = await client.ok('GET', '/v2/assets/BTC%2FUSD')
+  assert.deepEqual(await client.ok('GET', '/v2/assets/BTCUSD'), coin)
+  assert.deepEqual(await client.ok('GET', `/v2/assets/${coin.id}`), coin)
+  assert.deepEqual(
+    (await client.ok('GET', '/v2/assets?asset_class=crypto')).find(({ id }: Wire) => id === coin.id),
+    coin
+  )
+  refuses(await client.call('GET', '/v2/assets/NOSUCH'), 404, 40410000, /asset not found/)
+  const days = await client.ok('GET', '/v2/calendar?start=2026-11-25&end=2026-11-30')
+  assert.deepEqual(
+    days.map(({ date, open, close, session_open, session_close }: Wire) => [date, open, close, session_open, session_close]),
+    [
+      ['2026-11-25', '09:30', '16:00', '0400', '2000'],
+      ['2026-11-27', '09:30', '13:00', '0400', '1700'],
+      ['2026-11-30', '09:30', '16:00', '0400', '2000']
+    ]
+  )
+  const clock = await client.ok('GET', '/v2/clock')
+  assert.match(clock.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}-0[45]:00$/)
+  for (const time of [clock.next_open, clock.next_close]) assert.ok(Date.parse(time) > Date.parse(clock.timestamp))
+  assert.match(clock.next_open, /T09:30:00-0[45]:00$/)
+})

@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { control, type Wire } from '../../house/support.ts'
+import { Client, openHouse, refuses } from './support.ts'
+
+test('a submit is answered as pending, and the order has met the market by then', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await control(house, 'PUT', '/market/SPY', { bids: [['499.99', '5']], asks: [['500.01', '4']] })
+  const answer = await client.place({ type: 'market', limit_price: null, qty: '3', client_order_id: 'first' })
+  assert.equal(answer.status, 200)
+  const { id, status, filled_qty, filled_avg_price, filled_at, order_class, client_order_id, asset_class, limit_price } = answer.body
+  assert.deepEqual(
+    { status, filled_qty, filled_avg_price, filled_at, order_class, client_order_id, asset_class, limit_price },
+    {
+      status: 'pending_new',
+      filled_qty: '0',
+      filled_avg_price: null,
+      filled_at: null,
+      order_class: '',
+      client_order_id: 'first',
+      asset_class: 'us_equity',
+      limit_price: null
+    }
+  )
+  assert.match(answer.body.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/)
+  const now = await client.ok('GET', `/v2/orders/${id}`)
+  assert.equal(now.status, 'filled')
+  assert.equal(now.filled_qty, '3')
+  assert.equal(now.filled_avg_price, '500.01')
+  assert.deepEqual(await client.ok('GET', '/v2/orders:by_client_order_id?client_order_id=first'), now)
+})
+
+test('a client order id is taken once, whatever became of the order and wherever it went', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await client.buy('1', { client_order_id: 'once' })
+  refuses(await client.place({ client_order_id: 'once' }), 422, 40010001, /client_order_id must be unique/)
+  const coins = { symbol: 'BTC/USD', qty: '0.01', limit_price: '1000', time_in_force: 'gtc', client_order_id: 'once' }
+  refuses(await client.place(coins), 422, 40010001, /client_order_id must be unique/)
+  const { received, accepted } = await control(house, 'GET', '/orders?client_order_id=once')
+  assert.deepEqual({ received, accepted }, { received: 3, accepted: 1 })
+})
+
+test('what nobody has is not found, an order of somebody else included', async () => {
+  await using house = await openHouse()
+  const [alex, robin] = [await Client.of(house), await Client.of(house, 'robin')]
+  const { id } = await alex.placed({ client_order_id: 'mine' })
+  for (const path of [`/v2/orders/${id}`, '/v2/orders:by_client_order_id?client_order_id=mine', '/v2/orders/nothing'])
+    refuses(await robin.call('GET', path), 404, 40410000, /not found/)
+  refuses(await robin.call('DELETE', `/v2/orders/${id}`), 404, 40410000, /not found/)
+  refuses(await robin.call('PATCH', `/v2/orders/${id}`, { limit_price: '480' }), 404, 40410000, /not found/)
+})
+
+test('a replacement is a new order with an id of its own', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const old = await client.placed()
+  const next = await client.ok('PATCH', `/v2/orders/${old.id}`, { qty: '7', limit_price: '489.50', client_order_id: 'again' })
+  assert.notEqual(next.id, old.id)
+  assert.deepEqual([next.replaces, next.qty, next.limit_price, next.client_order_id], [old.id, '7', '489.5', 'again'])
+  const before = await client.ok('GET', `/v2/orders/${old.id}`)
+  assert.deepEqual([before.status, before.replaced_by], ['replaced', next.id])
+  assert.notEqual(before.replaced_at, null)
+  refuses(await client.call('PATCH', `/v2/orders/${old.id}`, { qty: '8' }), 422, 42210000, /already in "replaced" state/)
+  const found = await client.ok('GET', '/v2/orders:by_client_order_id?client_order_id=again')
+  assert.deepEqual([found.id, found.status], [next.id, 'new'])
+})
+
+test('the replacement of a partly filled order is for what it says, and for all of it again when it says nothing', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await control(house, 'PUT', '/market/SPY', { bids: [['499.99', '5']], asks: [['500.01', '4']] })
+  const old = await client.placed({ limit_price: '500.01' })
+  assert.equal((await client.ok('GET', `/v2/orders/${old.id}`)).filled_qty, '4')
+  const told = await client.ok('PATCH', `/v2/orders/${old.id}`, { qty: '6', limit_price: '495' })
+  assert.deepEqual([told.qty, told.filled_qty], ['6', '0'])
+  const untold = await client.ok('PATCH', `/v2/orders/${told.id}`, { limit_price: '494' })
+  assert.deepEqual([untold.qty, untold.filled_qty], ['6', '0'])
+  await control(house, 'PUT', '/market/SPY', { bids: [['493.00', '5']], asks: [['493.50', '100']] })
+  const done = await client.ok('GET', `/v2/orders/${untold.id}`)
+  assert.deepEqual([done.status, done.filled_qty], ['filled', '6'])
+  const [position] = await client.ok('GET', '/v2/positions')
+  assert.equal(position.qty, '10')
+})
+
+test('a cancel has no body, and an order that is over cannot be cancelled', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { id } = await client.placed()
+  const answer = await client.call('DELETE', `/v2/orders/${id}`)
+  assert.deepEqual([answer.status, answer.text], [204, ''])
+  const over = await client.ok('GET', `/v2/orders/${id}`)
+  assert.equal(over.status, 'canceled')
+  assert.notEqual(over.canceled_at, null)
+  refuses(await client.call('DELETE', `/v2/orders/${id}`), 422, 42210000, /order is already in "canceled" state/)
+  const filled = await client.buy('1')
+  refuses(await client.call('DELETE', `/v2/orders/${filled.id}`), 422, 42210000, /order is already in "filled" state/)
+})
+
+test('all orders are cancelled at once, each with its own status', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const ids = [(await client.placed()).id, (await client.placed({ symbol: 'AAPL', limit_price: '100' })).id]
+  const answer = await client.call('DELETE', '/v2/orders')
+  assert.equal(answer.status, 207)
+  assert.deepEqual(answer.body.map(({ id, status }: Wire) => [id, status]).sort(), ids.map(id => [id, 200]).sort())
+  assert.deepEqual(await client.ok('GET', '/v2/orders'), [])
+})
+
+test('orders are listed by state, time, symbol, side and class, newest first', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const first = await client.placed({ client_order_id: 'first' })
+  await control(house, 'PUT', '/clock', { advance_ms: 1_000 })
+  const second = await client.placed({ symbol: 'BTC/USD', qty: '0.01', limit_price: '1000', time_in_force: 'gtc' })
+  await control(house, 'PUT', '/clock', { advance_ms: 1_000 })
+  const third = await client.placed({ symbol: 'AAPL', side: 'sell', limit_price: '900', qty: '1' })
+  await client.ok('DELETE', `/v2/orders/${first.id}`)
+  const ids = async (query: string) => (await client.ok('GET', `/v2/orders?${query}`)).map(({ id }: Wire) => id)
+  const all = [third.id, second.id, first.id]
+  assert.deepEqual(await ids(''), [third.id, second.id])
+  assert.deepEqual(await ids('status=closed'), [first.id])
+  assert.deepEqual(await ids('status=all'), all)
+  assert.deepEqual(await ids('status=all&direction=asc'), all.toReversed())
+  assert.deepEqual(await ids('status=all&symbols=AAPL,BTCUSD'), [third.id, second.id])
+  assert.deepEqual(await ids('status=all&side=sell'), [third.id])
+  assert.deepEqual(await ids('status=all&asset_class=crypto'), [second.id])
+  assert.deepEqual(await ids('status=all&limit=1'), [third.id])
+  assert.deepEqual(await ids(`status=all&after=${second.submitted_at}`), [third.id])
+  assert.deepEqual(await ids(`status=all&until=${second.submitted_at}`), [first.id])
+  assert.deepEqual(await ids(`status=all&before_order_id=${second.id}`), [first.id])
+  assert.deepEqual(await ids(`status=all&after_order_id=${second.id}`), [third.id])
+  assert.deepEqual(await ids(`status=all&direction=asc&after_order_id=${first.id}`), [second.id, third.id])
+  refuses(await client.call('GET', '/v2/orders?status=some'), 422, 40010001, /status/)
+  refuses(await client.call('GET', '/v2/orders?limit=501'), 422, 40010001, /limit/)
+  refuses(await client.call('GET', `/v2/orders?before_order_id=${first.id}&after=2020-01-01`), 422, 40010001, /cannot be used/)
+})
+
+test('a long list is paged by order id without losing or repeating any', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const placed: string[] = []
+  for (let count = 0; count < 25; count++) {
+    const coin = { symbol: 'ETH/USD', qty: '0.01', limit_price: '100', time_in_force: 'gtc' }
+    placed.push((await client.placed(count % 3 === 0 ? coin : { qty: '1' })).id)
+  }
+  const seen: string[] = []
+  for (let last = ''; ; ) {
+    const page = await client.ok('GET', `/v2/orders?status=all&limit=4${last === '' ? '' : `&before_order_id=${last}`}`)
+    if (page.length === 0) break
+    seen.push(...page.map(({ id }: Wire) => id))
+    last = seen.at(-1) ?? ''
+  }
+  assert.deepEqual(seen, placed.toReversed())
+})
+
+const REFUSED: readonly (readonly [string, Wire, number, number, RegExp])[] = [
+  ['an unknown symbol', { symbol: 'NOSUCH' }, 422, 42210000, /asset "NOSUCH" not found/],
+  ['a future', { symbol: 'ESH27' }, 422, 42210000, /not found/],
+  ['no size', { qty: null }, 422, 40010001, /qty or notional is required/],
+  ['two sizes', { notional: '5' }, 422, 40010001, /only one of qty or notional/],
+  ['a notional limit', { qty: null, notional: '100' }, 422, 42210000, /notional orders must be market orders/],
+  ['a fraction until cancelled', { qty: '0.5', type: 'market', limit_price: null, time_in_force: 'gtc' }, 422, 42210000, /DAY orders/],
+  ['half a cent', { limit_price: '490.005' }, 422, 42210000, /sub-penny increment/],
+  ['a word for a side', { side: 'long' }, 422, 40010001, /invalid side/],
+  ['a trailing stop', { type: 'trailing_stop', trail_percent: '1' }, 422, 42210000, /trailing stops are not taken here/],
+  ['a bracket', { order_class: 'bracket' }, 422, 42210000, /class bracket/],
+  ['a stop after hours', { type: 'stop', stop_price: '510', limit_price: null, extended_hours: true }, 422, 42210000, /extended hours/],
+  ['a coin for the day', { symbol: 'BTC/USD', qty: '1' }, 422, 42210000, /invalid crypto time_in_force/],
+  [
+    'a stop on a coin',
+    { symbol: 'BTC/USD', type: 'stop', stop_price: '1', time_in_force: 'gtc' },
+    422,
+    40010001,
+    /invalid order type for crypto/
+  ],
+  ['an id too long', { client_order_id: 'x'.repeat(65) }, 422, 40010001, /client_order_id/],
+  ['no JSON', 'nonsense', 422, 40010001, /invalid/]
+]
+
+for (const [what, ticket, status, code, message] of REFUSED)
+  test(`${what} is refused, and no order is open`, async () => {
+    await using house = await openHouse()
+    const client = await Client.of(house)
+    refuses(
+      typeof ticket === 'string' ? await client.call('POST', '/v2/orders', ticket) : await client.place(ticket),
+      status,
+      code,
+      message
+    )
+    assert.deepEqual(await client.ok('GET', '/v2/orders'), [])
+  })
+
+test('a purchase beyond the means is explained with figures, and stays in the list as rejected', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const answer = await client.place({ qty: '10000', limit_price: '500', client_order_id: 'dear' })
+  refuses(answer, 403, 40310000, /^insufficient buying power$/)
+  assert.deepEqual([answer.body.buying_power, answer.body.cost_basis], ['200000.00', '5000000'])
+  const order = await client.ok('GET', '/v2/orders:by_client_order_id?client_order_id=dear')
+  assert.equal(order.status, 'rejected')
+  assert.notEqual(order.failed_at, null)
+})
+
+test('coins are refused in terms of balances', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const usual = { symbol: 'BTC/USD', type: 'market', limit_price: null, time_in_force: 'gtc' }
+  refuses(await client.place({ ...usual, qty: '1000' }), 403, 40310000, /^insufficient balance for USD \(requested: /)
+  const sale = await client.place({ ...usual, side: 'sell', qty: '1' })
+  refuses(sale, 403, 40310000, /^insufficient balance for BTC \(requested: 1, available: 0\)$/)
+  assert.equal(sale.body.symbol, 'BTC')
+})
+
+test('shares that cannot be borrowed are refused with what there is', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const answer = await client.place({ symbol: 'THIN', side: 'sell', qty: '5', limit_price: '900' })
+  refuses(answer, 403, 40310000, /^insufficient qty available for order \(requested: 5, available: 0\)$/)
+  assert.deepEqual([answer.body.existing_qty, answer.body.held_for_orders], ['0', '0'])
+})
+
+test('a notional order has no quantity of its own, and cannot be replaced; nor can a fraction', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const order = await client.buy('', { qty: null, notional: '1000' })
+  assert.deepEqual([order.qty, order.notional, order.status], [null, '1000.00', 'filled'])
+  await control(house, 'PUT', '/market', { phase: 'closed', class: 'share' })
+  const queued = await client.placed({ type: 'market', limit_price: null, qty: null, notional: '500' })
+  assert.equal(queued.status, 'accepted')
+  refuses(await client.call('PATCH', `/v2/orders/${queued.id}`, { qty: '1' }), 422, 42210000, /cannot replace order in accepted status/)
+  await control(house, 'PUT', '/market', { phase: 'open', class: 'share' })
+})
+
+test('while the market is closed orders are accepted only, and extended hours are for those who ask', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await control(house, 'PUT', '/market', { phase: 'pre', class: 'share' })
+  const [regular, extended] = [await client.placed(), await client.placed({ extended_hours: true })]
+  assert.deepEqual([regular.status, extended.status], ['accepted', 'pending_new'])
+  assert.deepEqual([regular.extended_hours, extended.extended_hours], [false, true])
+  assert.equal((await client.ok('GET', `/v2/orders/${extended.id}`)).status, 'new')
+  const auction = await client.placed({ time_in_force: 'cls' })
+  assert.equal((await client.ok('GET', `/v2/orders/${auction.id}`)).status, 'accepted')
+})
+
+test('an option is bought and sold by its intent, or by what is held', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { option_contracts: contracts } = await client.ok('GET', '/v2/options/contracts?underlying_symbols=SPY&type=call&limit=1')
+  const { symbol } = contracts[0]
+  const ticket = { symbol, qty: '2', type: 'market', limit_price: null }
+  const bought = await client.placed(ticket)
+  assert.deepEqual([bought.asset_class, bought.order_class, bought.position_intent], ['us_option', 'simple', 'buy_to_open'])
+  await client.ok('GET', `/v2/orders/${bought.id}`)
+  const sold = await client.placed({ ...ticket, side: 'sell', qty: '1' })
+  assert.equal(sold.position_intent, 'sell_to_close')
+  const mismatch = await client.place({ ...ticket, position_intent: 'sell_to_close' })
+  refuses(mismatch, 422, 42210000, /position intent mismatch/)
+  refuses(await client.place({ ...ticket, time_in_force: 'gtc' }), 422, 42210000, /DAY orders/)
+  refuses(await client.place({ ...ticket, type: 'stop', stop_price: '1' }), 422, 42210000, /not supported for options/)
+})
+
+test('an order of several legs has them within it, and a credit is negative', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { option_contracts: contracts } = await client.ok('GET', '/v2/options/contracts?underlying_symbols=SPY&type=call&limit=500')
+  const near = contracts.filter(({ strike_price: strike }: Wire) => Number(strike) >= 500).slice(0, 4)
+  const [low, high, third, fourth] = near.map(({ symbol }: Wire) => symbol)
+  const spread = (limit_price: string, [first, second]: readonly string[], [one, other]: readonly string[]) => ({
+    order_class: 'mleg',
+    qty: '1',
+    type: 'limit',
+    limit_price,
+    time_in_force: 'day',
+    legs: [
+      { symbol: one, ratio_qty: '1', side: first, position_intent: `${first}_to_open` },
+      { symbol: other, ratio_qty: '1', side: second, position_intent: `${second}_to_open` }
+    ]
+  })
+  const debit = await client.ok('POST', '/v2/orders', spread('50', ['buy', 'sell'], [low, high]))
+  assert.deepEqual([debit.symbol, debit.side, debit.asset_class, debit.asset_id, debit.order_class], ['', '', '', '', 'mleg'])
+  assert.deepEqual(
+    debit.legs.map(({ symbol, side, ratio_qty, type }: Wire) => [symbol, side, ratio_qty, type]),
+    [
+      [low, 'buy', '1', ''],
+      [high, 'sell', '1', '']
+    ]
+  )
+  const filled = await client.ok('GET', `/v2/orders/${debit.id}`)
+  assert.equal(filled.status, 'filled')
+  assert.ok(Number(filled.filled_avg_price) > 0)
+  for (const leg of filled.legs) assert.equal(leg.filled_qty, '1')
+  const credit = await client.ok('POST', '/v2/orders', spread('-400', ['sell', 'buy'], [third, fourth]))
+  assert.equal(credit.limit_price, '-400')
+  const next = await client.ok('PATCH', `/v2/orders/${credit.id}`, { limit_price: '-399.5', qty: '1' })
+  assert.equal(next.limit_price, '-399.5')
+  const listed = await client.ok('GET', `/v2/orders?symbols=${third}&nested=true`)
+  assert.deepEqual(
+    listed.map(({ id }: Wire) => id),
+    [next.id]
+  )
+})

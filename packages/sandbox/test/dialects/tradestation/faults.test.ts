@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { control, eventually, type Wire } from '../../house/support.ts'
+import { Client, openHouse, refusedWith, Stream, taken } from './support.ts'
+
+test('a lost answer leaves the order standing', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'lose_answer', times: 1, client_order_id: 'lost' })
+  await assert.rejects(client.place({ OrderConfirmID: 'lost' }))
+  const { Orders } = (await client.get(`/brokerage/accounts/${client.account()}/orders`)).body
+  assert.equal(Orders.length, 1)
+  assert.match(refusedWith(await client.place({ OrderConfirmID: 'lost' })), /Duplicate/)
+})
+
+test('a hidden order is neither listed nor told of until it is revealed', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()}/orders`)
+  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 300, times: 1, answer: true })
+  const id = taken(await client.place())
+  const path = `/brokerage/accounts/${client.account()}/orders`
+  assert.deepEqual((await client.get(path)).body.Orders, [])
+  assert.equal((await client.get(`${path}/${id}`)).body.Errors[0].Error, 'NotFound')
+  assert.equal((await client.cancel(id)).body.Message, 'Invalid order ID.')
+  assert.equal(stream.news.length, 0)
+  await stream.until(() => stream.news.some(({ OrderID, Status }) => OrderID === id && Status === 'ACK'))
+  assert.equal((await client.get(path)).body.Orders.length, 1)
+})
+
+test('refusals of the desk: at once inside of a 200, and later as a rejected order', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'refuse', message: 'Not today.', times: 1 })
+  assert.equal(refusedWith(await client.place()), 'Order failed. Reason: Not today.')
+  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'refuse_later', message: 'On second thoughts, no.', times: 1 })
+  const order = await client.order(taken(await client.place()))
+  assert.deepEqual([order.Status, order.RejectReason], ['REJ', 'On second thoughts, no.'])
+})
+
+test('slow cancels and replaces are under way, and a second one has to wait', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const id = taken(await client.place())
+  await control(house, 'POST', '/faults', { on: 'orders.amend', do: 'slow', ms: 200, times: 1 })
+  assert.equal((await client.change(id, { LimitPrice: '491' })).status, 200)
+  assert.equal((await client.order(id)).Status, 'RSN')
+  assert.equal((await client.cancel(id)).body.Error, 'FAILED')
+  await eventually(
+    () => client.order(id),
+    order => order.LimitPrice === '491'
+  )
+  await control(house, 'POST', '/faults', { on: 'orders.cancel', do: 'slow', ms: 200, times: 1 })
+  await client.cancel(id)
+  assert.equal((await client.order(id)).Status, 'UCN')
+  await eventually(
+    () => client.order(id),
+    order => order.Status === 'OUT'
+  )
+})
+
+test('statuses ordered by the control API come with bodies of TradeStation’s', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const names: readonly (readonly [status: number, name: string])[] = [
+    [403, 'Forbidden'],
+    [429, 'TooManyRequests'],
+    [500, 'InternalServerError'],
+    [503, 'ServiceUnavailable'],
+    [504, 'GatewayTimeout']
+  ]
+  for (const [status, name] of names) {
+    await control(house, 'POST', '/faults', { on: 'balances.list', do: 'status', status, times: 1, retry_after: 7 })
+    const answer = await client.get(`/brokerage/accounts/${client.account()}/balances`)
+    assert.deepEqual([answer.status, answer.body.Error], [status, name])
+    assert.equal(answer.headers.get('x-ratelimit-reset'), '7')
+  }
+})
+
+test('lists can be empty on command, and paths that are not there say so', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  taken(await client.place())
+  const lists: readonly (readonly [operation: string, path: string, name: string])[] = [
+    ['accounts.list', '/brokerage/accounts', 'Accounts'],
+    ['balances.list', `/brokerage/accounts/${client.accounts}/balances`, 'Balances'],
+    ['orders.list', `/brokerage/accounts/${client.accounts}/orders`, 'Orders'],
+    ['bars.list', '/marketdata/barcharts/SPY', 'Bars'],
+    ['quotes.list', '/marketdata/quotes/SPY', 'Quotes'],
+    ['expirations.list', '/marketdata/options/expirations/SPY', 'Expirations'],
+    ['chain.list', '/marketdata/options/strikes/SPY', 'Strikes']
+  ]
+  for (const [operation, path, name] of lists) {
+    await control(house, 'POST', '/faults', { on: operation, do: 'empty', times: 1 })
+    assert.deepEqual((await client.get(path)).body[name], [], operation)
+    assert.notDeepEqual((await client.get(path)).body[name], [], operation)
+  }
+  const { status, body } = await client.get('/brokerage/wallets')
+  assert.deepEqual([status, body.Error], [404, 'NotFound'])
+  for (const path of ['/orderexecution/ordergroups', '/orderexecution/ordergroupconfirm', '/marketdata/options/riskreward'])
+    assert.equal((await client.call('POST', path, {})).body.Error, 'NotImplemented')
+})
+
+test('quotas are counted by resource, shown on every answer, and refused beyond', async () => {
+  let now = Date.UTC(2026, 9, 12, 15)
+  await using house = await openHouse({ options: { quotaFactor: 0.05 }, deps: { realNow: () => now } })
+  const client = await Client.of(house)
+  const path = `/brokerage/accounts/${client.accounts}/balances`
+  const first = await client.get(path)
+  const shown = ['limit', 'period', 'remaining', 'reset', 'resource'].map(name => first.headers.get(`x-ratelimit-${name}`))
+  assert.deepEqual(shown, ['16', '300', '15', '300', 'balances'])
+  now += 100_000
+  for (let nth = 0; nth < 15; nth++) await client.get(path)
+  const over = await client.get(path)
+  assert.deepEqual([over.status, over.body], [429, { Error: 'TooManyRequests', Message: 'Rate quota exceeded' }])
+  assert.equal(over.headers.get('x-ratelimit-reset'), '200')
+  assert.equal((await client.get(`/brokerage/accounts/${client.accounts}/positions`)).status, 200)
+  assert.equal((await client.place()).status, 200)
+  now += 200_000
+  assert.equal((await client.get(path)).status, 200)
+})
+
+test('the Date header shows the clock that orders are dated by', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await control(house, 'PUT', '/clock', { advance_ms: 3 * 86_400_000 })
+  const placed = await client.place()
+  const order = await client.order(taken(placed))
+  const date = (answer: Wire) => new Date(answer.headers.get('date') ?? '').toISOString().replace('.000', '')
+  assert.equal(order.OpenedDateTime, date(placed))
+})
+
+test('a reset of the house forgets orders, and their ids do not come again', async () => {
+  await using house = await openHouse()
+  const before = await Client.of(house)
+  const id = taken(await before.place())
+  await control(house, 'POST', '/reset')
+  const client = await Client.of(house)
+  assert.deepEqual((await client.get(`/brokerage/accounts/${client.accounts}/orders`)).body.Orders, [])
+  assert.notEqual(taken(await client.place()), id)
+  assert.equal((await client.cancel(id)).body.Message, 'Invalid order ID.')
+})

@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { control, type Wire } from '../../house/support.ts'
+import { Client, openHouse, refusedWith, taken } from './support.ts'
+
+test('a limit order is received, and shown as TradeStation shows one', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const placed = await client.place({ TimeInForce: { Duration: 'GCP' } })
+  const id = taken(placed)
+  assert.equal(placed.body.Orders[0].Message, 'Sent order: Buy 10 SPY @ 490.00 Limit')
+  const { OpenedDateTime: opened, GoodTillDate: until, ...order } = await client.order(id)
+  assert.match(opened, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/)
+  assert.match(until, /T00:00:00Z$/)
+  assert.deepEqual(order, {
+    AccountID: client.account(),
+    CommissionFee: '0',
+    Currency: 'USD',
+    Duration: 'GTC+',
+    FilledPrice: '0',
+    Legs: [
+      {
+        AssetType: 'STOCK',
+        BuyOrSell: 'Buy',
+        ExecQuantity: '0',
+        OpenOrClose: 'Open',
+        QuantityOrdered: '10',
+        QuantityRemaining: '10',
+        Symbol: 'SPY'
+      }
+    ],
+    LimitPrice: '490',
+    OrderID: id,
+    OrderType: 'Limit',
+    PriceUsedForBuyingPower: '490',
+    Routing: 'Intelligent',
+    Status: 'ACK',
+    StatusDescription: 'Received',
+    UnbundledRouteFee: '0'
+  })
+})
+
+test('types and durations, and what they are called afterwards', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const cases: readonly (readonly [fields: Wire, type: string, duration: string, status: string])[] = [
+    [{ TimeInForce: { Duration: 'DAY' } }, 'Limit', 'DAY', 'ACK'],
+    [{ TimeInForce: { Duration: 'DYP' } }, 'Limit', 'DAY+', 'ACK'],
+    [{ OrderType: 'StopMarket', LimitPrice: null, StopPrice: '510' }, 'StopMarket', 'GTC', 'ACK'],
+    [{ OrderType: 'StopLimit', StopPrice: '510', LimitPrice: '511', TimeInForce: { Duration: 'GCP' } }, 'StopLimit', 'GTC+', 'ACK'],
+    [{ TimeInForce: { Duration: 'OPG' } }, 'Limit', 'OPG', 'DON'],
+    [{ TimeInForce: { Duration: 'CLO' } }, 'Limit', 'CLO', 'DON'],
+    [{ TimeInForce: { Duration: 'IOC' } }, 'Limit', 'IOC', 'OUT'],
+    [{ TimeInForce: { Duration: 'FOK' } }, 'Limit', 'FOK', 'OUT'],
+    [{ OrderType: 'Market', LimitPrice: null, TimeInForce: { Duration: 'DAY' } }, 'Market', 'DAY', 'FLL']
+  ]
+  for (const [fields, type, duration, status] of cases) {
+    const order = await client.order(taken(await client.place(fields)))
+    assert.deepEqual([order.OrderType, order.Duration, order.Status], [type, duration, status], JSON.stringify(fields))
+  }
+})
+
+test('what cannot be read is a 400, what is refused is told inside of a 200', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const malformed: readonly Wire[] = [
+    { OrderType: 'Trailing' },
+    { Quantity: 10 },
+    { Quantity: null },
+    { TradeAction: 'HOLD' },
+    { TimeInForce: { Duration: 'ALWAYS' } },
+    { TimeInForce: null },
+    { LimitPrice: 'cheap' },
+    { OrderConfirmID: 'longer-than-22-characters' }
+  ]
+  for (const fields of malformed) {
+    const { status, body } = await client.place(fields)
+    assert.deepEqual([status, body.Error], [400, 'BadRequest'], JSON.stringify(fields))
+  }
+  const refused: readonly (readonly [Wire, RegExp])[] = [
+    [{ Symbol: 'NOPE' }, /Invalid symbol/],
+    [{ Symbol: 'BTCUSD' }, /cannot be traded/],
+    [{ Quantity: '1.5' }, /whole number/],
+    [{ Quantity: '10000' }, /buying power/],
+    [{ LimitPrice: '490.001' }, /tick/],
+    [{ LimitPrice: null }, /limit price/],
+    [{ TradeAction: 'BUYTOOPEN' }, /Shares are traded/],
+    [{ TimeInForce: { Duration: 'GTD', Expiration: '2026-12-01T00:00:00Z' } }, /not emulated/],
+    [{ AdvancedOptions: { TrailingStop: { Amount: '1' } } }, /not emulated/],
+    [{ OSOs: [{ Type: 'NORMAL', Orders: [] }] }, /not emulated/]
+  ]
+  for (const [fields, words] of refused) assert.match(refusedWith(await client.place(fields)), words)
+  const stranger = await client.place({ AccountID: (await Client.of(house, 'robin')).account() })
+  assert.deepEqual([stranger.status, stranger.body.Error], [403, 'Forbidden'])
+})
+
+test('an order that ends as a refusal on the books is named, and shown with its reason', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { body } = await client.place({ Quantity: '10000' })
+  const order = await client.order(body.Errors[0].OrderID)
+  assert.deepEqual([order.Status, order.StatusDescription], ['REJ', 'Rejected'])
+  assert.match(order.RejectReason, /buying power/)
+})
+
+test('an OrderConfirmID counts once for the person, and is never told again', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const id = taken(await client.place({ OrderConfirmID: 'once-and-only-once' }))
+  assert.match(refusedWith(await client.place({ OrderConfirmID: 'once-and-only-once' })), /Duplicate OrderConfirmID/)
+  const elsewhere = { OrderConfirmID: 'once-and-only-once', AccountID: client.account('Cash') }
+  assert.match(refusedWith(await client.place(elsewhere)), /Duplicate/)
+  assert.equal(JSON.stringify(await client.order(id)).includes('once-and'), false)
+  assert.equal((await control(house, 'GET', '/orders?client_order_id=once-and-only-once')).received, 3)
+})
+
+test('sides are checked against the position, open orders counted', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const market = { OrderType: 'Market', LimitPrice: null, TimeInForce: { Duration: 'DAY' } }
+  const refused = async (action: string, quantity: string) =>
+    refusedWith(await client.place({ ...market, TradeAction: action, Quantity: quantity }))
+  assert.match(await refused('SELL', '1'), /EC701/)
+  assert.match(await refused('BUYTOCOVER', '1'), /EC602/)
+  await client.trade('BUY', '10')
+  assert.match(await refused('SELLSHORT', '5'), /EC702: you are long 10 SPY/)
+  assert.match(await refused('SELL', '11'), /EC701/)
+  const resting = taken(await client.place({ TradeAction: 'SELL', Quantity: '6', LimitPrice: '510' }))
+  assert.match(await refused('SELL', '5'), /EC701: you are long 10 SPY; 4 can be sold/)
+  await client.cancel(resting)
+  await client.trade('SELL', '10')
+  const short = await client.trade('SELLSHORT', '10')
+  const [leg] = (await client.order(short)).Legs
+  assert.deepEqual([leg.BuyOrSell, leg.OpenOrClose], ['SellShort', 'Open'])
+  assert.match(await refused('BUY', '5'), /EC601: you are short 10 SPY/)
+  assert.match(await refused('BUYTOCOVER', '11'), /EC602/)
+  const cover = await client.trade('BUYTOCOVER', '10')
+  assert.equal((await client.order(cover)).Legs[0].BuyOrSell, 'BuyToCover')
+})
+
+test('an order that is replaced keeps its id, and its totals count all that was filled', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await control(house, 'PUT', '/market/SPY', { asks: [['500', '3']], bids: [['499.99', '100']] })
+  const id = taken(await client.place({ LimitPrice: '500' }))
+  assert.deepEqual(filled(await client.order(id)), ['FPR', '3', '7', '500'])
+  const replaced = await client.change(id, { LimitPrice: '501', Quantity: '12' })
+  assert.deepEqual([replaced.status, replaced.body], [200, { Message: 'Cancel/Replace order sent.', OrderID: id }])
+  const between = await client.order(id)
+  assert.deepEqual(filled(between), ['FPR', '3', '9', '500'])
+  assert.equal(between.LimitPrice, '501')
+  await control(house, 'PUT', '/market/SPY', { asks: [['501', '100']], bids: [['500.99', '100']] })
+  const after = await client.order(id)
+  assert.deepEqual(filled(after), ['FLL', '12', '0', '500.75'])
+  assert.equal(after.Legs[0].ExecutionPrice, '500.75')
+  const { body } = await client.get(`/brokerage/accounts/${client.account()}/orders`)
+  assert.deepEqual(
+    body.Orders.map((order: Wire) => order.OrderID),
+    [id]
+  )
+})
+
+const filled = ({ Status, Legs: [leg], FilledPrice }: Wire) => [Status, leg.ExecQuantity, leg.QuantityRemaining, FilledPrice]
+
+test('a replace that cannot be is a 400 with FAILED, and changes nothing', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const id = taken(await client.place())
+  const market = await client.change(id, { OrderType: 'Market' })
+  assert.deepEqual([market.status, market.body.Error], [400, 'FAILED'])
+  assert.equal((await client.change(id, {})).body.Error, 'BadRequest')
+  assert.match((await client.change(id, { LimitPrice: '490.001' })).body.Message, /tick/)
+  assert.equal((await client.order(id)).LimitPrice, '490')
+  await client.cancel(id)
+  const over = await client.change(id, { LimitPrice: '491' })
+  assert.deepEqual([over.status, over.body.Message], [400, 'Failed to Cancel/Replace order: Not an open order.'])
+})
+
+test('cancels: requested, then out; once more is not an open order; strangers have invalid ids', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const id = taken(await client.place())
+  const { status, body } = await client.cancel(id)
+  assert.deepEqual([status, body], [200, { Message: 'Cancel request sent', OrderID: id }])
+  const order = await client.order(id)
+  assert.equal(order.Status, 'OUT')
+  assert.ok(order.ClosedDateTime)
+  const again = await client.cancel(id)
+  assert.deepEqual([again.status, again.body.Error, again.body.Message], [400, 'FAILED', 'Not an open order.'])
+  for (const wrong of ['123', 'ord-1', '999999999999999']) assert.equal((await client.cancel(wrong)).body.Message, 'Invalid order ID.')
+  const stranger = await Client.of(house, 'robin')
+  assert.equal((await stranger.cancel(id)).body.Message, 'Invalid order ID.')
+})
+
+test('an order filled in part and cancelled is FLP; one that ends with its day is EXP with nothing left', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await control(house, 'PUT', '/market/SPY', { asks: [['500', '3']], bids: [['499.99', '100']] })
+  const partial = taken(await client.place({ LimitPrice: '500' }))
+  await client.cancel(partial)
+  assert.deepEqual(filled(await client.order(partial)), ['FLP', '3', '7', '500'])
+  const day = taken(await client.place({ TimeInForce: { Duration: 'DAY' } }))
+  await control(house, 'PUT', '/market', { phase: 'closed' })
+  assert.deepEqual(filled(await client.order(day)), ['EXP', '0', '0', '0'])
+})
+
+test('closed orders of yesterday are historical ones only', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const gone = taken(await client.place())
+  const open = taken(await client.place())
+  await client.cancel(gone)
+  const { OpenedDateTime: opened } = await client.order(gone)
+  const since = new Date(Date.parse(opened) - 86_400_000).toISOString().slice(0, 10)
+  await control(house, 'PUT', '/clock', { advance_ms: 86_400_000 })
+  const listed = async (path: string) =>
+    (await client.get(`/brokerage/accounts/${client.accounts}/${path}`)).body.Orders.map((order: Wire) => order.OrderID)
+  assert.deepEqual(await listed('orders'), [open])
+  assert.deepEqual(await listed(`historicalorders?since=${since}`), [gone])
+  const { body } = await client.get(`/brokerage/accounts/${client.account()}/orders/${gone},${open}`)
+  assert.deepEqual([body.Orders[0].OrderID, body.Errors[0].OrderID, body.Errors[0].Error], [open, gone, 'NotFound'])
+  assert.deepEqual(await listed(`historicalorders/${gone}?since=${since}`), [gone])
+  assert.equal((await client.cancel(gone)).body.Message, 'Invalid order ID.')
+  assert.equal((await client.get(`/brokerage/accounts/${client.account()}/historicalorders`)).status, 400)
+  assert.equal((await client.get(`/brokerage/accounts/${client.account()}/historicalorders?since=2001-01-01`)).status, 400)
+})
+
+test('lists come in pages, the newest first, and a page token belongs to its question', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const ids: string[] = []
+  for (let nth = 0; nth < 7; nth++) {
+    ids.unshift(taken(await client.place({ AccountID: client.account(nth % 2 === 0 ? 'Margin' : 'Cash') })))
+    await control(house, 'PUT', '/clock', { advance_ms: 1_000 })
+  }
+  const path = `/brokerage/accounts/${client.accounts}/orders?pageSize=3`
+  const seen: string[] = []
+  let next = ''
+  for (let page = 0; page < 3; page++) {
+    const { body } = await client.get(`${path}&nextToken=${encodeURIComponent(next)}`)
+    seen.push(...body.Orders.map((order: Wire) => order.OrderID))
+    next = body.NextToken ?? ''
+  }
+  assert.deepEqual(seen, ids)
+  assert.equal(next, '')
+  const token = (await client.get(path)).body.NextToken
+  assert.equal((await client.get(`/brokerage/accounts/${client.account()}/orders?pageSize=3&nextToken=${token}`)).status, 400)
+  assert.equal((await client.get(`${path}1000`)).status, 400)
+  await control(house, 'POST', '/faults', { on: 'orders.list', do: 'lose_page', page: 2, times: 1 })
+  const { body } = await client.get(path)
+  const after = (await client.get(`${path}&nextToken=${encodeURIComponent(body.NextToken)}`)).body.Orders
+  assert.deepEqual(
+    after.map((order: Wire) => order.OrderID),
+    ids.slice(6)
+  )
+})
+
+test('a preview costs about what the order would, and names an id to place it with', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const order = {
+    AccountID: client.account(),
+    Symbol: 'SPY',
+    Quantity: '10',
+    OrderType: 'Market',
+    TradeAction: 'BUY',
+    TimeInForce: { Duration: 'DAY' }
+  }
+  const { body } = await client.call('POST', '/orderexecution/orderconfirm', order)
+  const [confirmation] = body.Confirmations
+  assert.equal(confirmation.EstimatedCost, '5000.2')
+  assert.equal(confirmation.DebitCreditEstimatedCost, '-5000.2')
+  assert.ok(confirmation.OrderConfirmID.length <= 22)
+  taken(await client.place({ OrderConfirmID: confirmation.OrderConfirmID }))
+  assert.deepEqual((await client.get(`/brokerage/accounts/${client.account()}/positions`)).body.Positions, [])
+})
+
+test('orders placed elsewhere in the house are seen here', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { items } = await control(house, 'GET', '/logins')
+  const account = items[0].accounts.find(({ kind }: Wire) => kind === 'margin')
+  const ticket = { account: account.id, symbol: 'SPY', direction: 'buy', kind: 'limit', lifetime: 'day', quantity: '2', limit: '480' }
+  await control(house, 'POST', '/orders', { login: 'alex', ...ticket })
+  const [order] = (await client.get(`/brokerage/accounts/${account.number}/orders`)).body.Orders
+  assert.deepEqual([order.Status, order.LimitPrice, order.Legs[0].QuantityOrdered], ['ACK', '480', '2'])
+})

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LIVE_LIMITS } from '../../../src/dialects/tradier/options.ts'
+import { control } from '../../house/support.ts'
+import { Client, openHouse } from './support.ts'
+
+test('without being asked for JSON it answers XML', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { headers, text } = await client.call('GET', '/user/profile', null, { accept: '*/*' })
+  assert.equal(headers.get('content-type'), 'application/xml')
+  assert.match(text, /^<\?xml .*<profile><id>id-alex<\/id><name>Alex Morgan<\/name><account>/)
+  assert.equal(text.match(/<account_number>/g)?.length, 2)
+  const empty = await client.call('GET', `/accounts/${client.margin}/positions`, null, { accept: 'text/html' })
+  assert.match(empty.text, /<positions>null<\/positions>$/)
+  const found = await client.call('GET', '/markets/search', { q: 'S&P' }, { accept: '*/*' })
+  assert.match(found.text, /<description>SPDR S&amp;P 500 ETF Trust<\/description>/)
+})
+
+test('only forms are read', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const response = await fetch(`${house.url}/tradier/v1/accounts/${client.margin}/orders`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ class: 'equity', symbol: 'SPY', side: 'buy', quantity: 1, type: 'market', duration: 'day' })
+  })
+  assert.deepEqual([response.status, await response.text()], [400, 'Invalid parameter, class: is required.'])
+})
+
+test('numbers carry their zeros', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { text } = await client.get(`/accounts/${client.margin}/balances`)
+  assert.match(text, /"total_equity":100000\.0{24},/)
+  assert.match(text, /"equity":0,/)
+  await client.placed(client.buy(2))
+  assert.match((await client.get(`/accounts/${client.margin}/positions`)).text, /"quantity":2\.0{8},/)
+})
+
+test('each kind of account has its own part of the balances', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const balances = async (account: string) => (await client.get(`/accounts/${account}/balances`)).body.balances
+  const [margin, cash] = [await balances(client.margin), await balances(client.cash)]
+  assert.deepEqual([margin.account_type, margin.margin.stock_buying_power, margin.cash], ['margin', 200_000, undefined])
+  assert.deepEqual([cash.account_type, cash.cash.cash_available, cash.margin], ['cash', 25_000, undefined])
+  await client.placed(client.buy(10, {}, client.cash))
+  const after = await balances(client.cash)
+  assert.equal(after.stock_long_value, after.long_market_value)
+  assert.equal(after.total_cash, after.cash.cash_available)
+  assert.equal(after.total_cash + after.long_market_value, after.total_equity)
+})
+
+test('requests are counted by token, class and minute', async () => {
+  let now = Date.now()
+  await using house = await openHouse({ options: { limits: { standard: 3, market: 2, trading: 1 } }, deps: { realNow: () => now } })
+  const client = await Client.of(house)
+  const left = async (path: string) => {
+    const { status, headers, body } = await client.get(path)
+    return [status, headers.get('x-ratelimit-used'), headers.get('x-ratelimit-available'), body?.fault?.detail.errorcode]
+  }
+  assert.deepEqual(await left('/user/profile'), [200, '2', '1', undefined])
+  const third = await client.get('/user/profile')
+  assert.equal(third.headers.get('x-ratelimit-allowed'), '3')
+  assert.equal(third.headers.get('x-ratelimit-expiry'), String(now + 60_000))
+  assert.deepEqual(await left('/user/profile'), [429, '3', '0', 'policies.ratelimit.QuotaViolation'])
+  assert.deepEqual(await left('/markets/clock'), [200, '1', '1', undefined])
+  assert.equal((await client.order()).status, 200)
+  assert.equal((await client.order()).status, 429)
+  assert.equal((await Client.of(house, 'robin')).margin.slice(0, 2), 'VA')
+  now += 60_000
+  assert.deepEqual(await left('/user/profile'), [200, '1', '2', undefined])
+  assert.deepEqual(LIVE_LIMITS, { standard: 120, market: 120, trading: 60 })
+})
+
+test('faults of the control API come in Tradier’s shapes', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const met = async (fault: object) => {
+    await control(house, 'POST', '/faults', { on: 'balances.list', times: 1, ...fault })
+    const { status, text, headers } = await client.get(`/accounts/${client.margin}/balances`)
+    return [status, text, headers.get('retry-after')]
+  }
+  const fault = (words: string, code: string) => JSON.stringify({ fault: { faultstring: words, detail: { errorcode: code } } })
+  const invalid = fault('Invalid Access Token', 'keymanagement.service.invalid_access_token')
+  assert.deepEqual(await met({ do: 'status', status: 401 }), [401, invalid, null])
+  const expired = fault('Access Token expired', 'keymanagement.service.access_token_expired')
+  assert.deepEqual(await met({ do: 'status', status: 401, code: 'expired' }), [401, expired, null])
+  const datastore = fault('Datastore Error', 'datastore.ErrorWhileGettingConnection')
+  assert.deepEqual(await met({ do: 'status', status: 500 }), [500, datastore, null])
+  const quota = fault('Rate limit quota violation. Quota limit exceeded.', 'policies.ratelimit.QuotaViolation')
+  assert.deepEqual(await met({ do: 'status', status: 429, retry_after: 2 }), [429, quota, '2'])
+  assert.deepEqual(await met({ do: 'status', status: 404, message: 'not now' }), [404, 'not now', null])
+  assert.match(String((await met({ do: 'html', status: 200 }))[1]), /^<!doctype html>/)
+})
+
+test('a fault that refuses an order refuses it as Tradier does', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'refuse', message: 'No.', times: 1, symbol: 'SPY' })
+  const { status, body } = await client.order()
+  assert.deepEqual([status, body], [200, { errors: { error: 'No.' } }])
+  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'refuse', code: 'OmsUnavailable', times: 1, client_order_id: 'this' })
+  assert.deepEqual((await client.order({ tag: 'this' })).body, {
+    errors: { error: ['The desk has refused this order.', 'OmsUnavailable'] }
+  })
+  assert.deepEqual(await client.list(), [])
+})
+
+test('an answer that is lost leaves an order that its tag finds', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'lose_answer', times: 1 })
+  await assert.rejects(client.order({ tag: 'lost' }))
+  assert.deepEqual(
+    (await client.list({ includeTags: 'true' })).map(({ tag, status }) => [tag, status]),
+    [['lost', 'open']]
+  )
+})
+
+test('a hidden order is nowhere until it is revealed', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 3_600_000, answer: true, times: 1 })
+  const id = await client.placed(client.order())
+  assert.deepEqual(await client.list(), [])
+  assert.equal((await client.get(`/accounts/${client.margin}/orders/${id}`)).status, 404)
+})
+
+test('paths, accounts and tokens that nobody has', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const nowhere = await client.get('/nowhere')
+  assert.deepEqual([nowhere.status, nowhere.text], [404, 'there is no GET /tradier/v1/nowhere here'])
+  const robin = await Client.of(house, 'robin')
+  const foreign = await client.get(`/accounts/${robin.margin}/balances`)
+  assert.deepEqual([foreign.status, foreign.text], [400, `Unauthorized Account: ${robin.margin}`])
+  for (const authorization of ['Bearer nonsense', 'nonsense', '']) {
+    const { status, body } = await client.call('GET', '/user/profile', null, { authorization })
+    assert.deepEqual([status, body.fault.faultstring], [401, 'Invalid Access Token'])
+  }
+})
+
+test('what happened to the money is told by days', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await client.placed(client.buy(3))
+  await client.placed(client.buy(2, { side: 'sell' }))
+  const history = async (query: Record<string, string | number> = {}) => {
+    const { body } = await client.get(`/accounts/${client.margin}/history`, query)
+    return body.history === 'null' ? [] : [body.history.event].flat()
+  }
+  const events = await history()
+  assert.deepEqual(
+    events.map(({ type, trade }) => [type, trade?.quantity, trade?.symbol, trade?.trade_type]),
+    [
+      ['trade', -2, 'SPY', 'Equity'],
+      ['trade', 3, 'SPY', 'Equity'],
+      ['ach', undefined, undefined, undefined]
+    ]
+  )
+  assert.match(events[0].date, /^\d{4}-\d\d-\d\dT00:00:00Z$/)
+  assert.equal((await history({ type: 'ach' })).length, 1)
+  assert.equal((await history({ symbol: 'AAPL' })).length, 0)
+  assert.equal((await history({ page: 2, limit: 2 })).length, 1)
+  assert.equal((await history({ end: '2020-01-01' })).length, 0)
+  const { closed_position: closed } = (await client.get(`/accounts/${client.margin}/gainloss`)).body.gainloss
+  assert.deepEqual([closed.symbol, closed.quantity, closed.term], ['SPY', 2, 0])
+  assert.ok(Math.abs(closed.proceeds - closed.cost - closed.gain_loss) < 1e-9)
+})
+
+test('as the clearing firm has it, trades are in the history from the next day on', async () => {
+  await using house = await openHouse({ options: { nightlyHistory: true } })
+  const client = await Client.of(house)
+  await client.placed(client.buy(3))
+  assert.equal((await client.get(`/accounts/${client.margin}/history`)).body.history, 'null')
+  await control(house, 'PUT', '/clock', { advance_ms: 26 * 3_600_000 })
+  assert.equal((await client.get(`/accounts/${client.margin}/history`)).body.history.event.length, 2)
+})

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { House } from '../../../src/house/start.ts'
+import { Browser, control, SECRET, type Wire } from '../../house/support.ts'
+import { Client, openHouse, REDIRECT, send } from './support.ts'
+
+const ASKED = { client_id: 'trunkline', scope: 'read,write,trade,market,stream', state: 'my-state' }
+
+function authorizeUrl(house: House, change: Readonly<Record<string, string>> = {}): string {
+  return `${house.url}/tradier/v1/oauth/authorize?${new URLSearchParams({ ...ASKED, ...change })}`
+}
+
+/** Where the browser ends up when alex logs in and approves. */
+async function walk(house: House, change: Readonly<Record<string, string>> = {}): Promise<URL> {
+  const browser = new Browser()
+  const [alex] = house.logins
+  const login = await browser.follow(authorizeUrl(house, change))
+  const consent = await browser.submit(login, { username: alex?.username ?? '', password: alex?.password ?? '', decision: 'approve' })
+  const { location } = await browser.submit(consent, { decision: 'approve' })
+  return new URL(location ?? assert.fail(consent.text))
+}
+
+function basic(id = 'trunkline', secret = SECRET): string {
+  return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
+}
+
+function token(house: House, endpoint: 'accesstoken' | 'refreshtoken', form: Record<string, string>, authorization = basic()) {
+  return send(`${house.url}/tradier/v1/oauth/${endpoint}`, 'POST', form, { authorization })
+}
+
+const profile = (house: House, accessToken: string) =>
+  send(`${house.url}/tradier/v1/user/profile`, 'GET', null, { authorization: `Bearer ${accessToken}`, accept: 'application/json' })
+
+test('a person connects, and the token is good for what was consented to', async () => {
+  await using house = await openHouse()
+  const callback = await walk(house)
+  assert.equal(`${callback.origin}${callback.pathname}`, REDIRECT)
+  assert.deepEqual([...callback.searchParams.keys()], ['code', 'state'])
+  assert.equal(callback.searchParams.get('state'), 'my-state')
+  const form = { grant_type: 'authorization_code', code: callback.searchParams.get('code') ?? '' }
+  const { status, body } = await token(house, 'accesstoken', form)
+  assert.equal(status, 200)
+  assert.deepEqual(Object.keys(body), ['access_token', 'expires_in', 'issued_at', 'scope', 'status', 'refresh_token'])
+  assert.deepEqual([body.expires_in, body.scope, body.status], [86_399, 'read write trade market stream', 'approved'])
+  assert.equal((await profile(house, body.access_token)).body.profile.name, 'Alex Morgan')
+  const again = await token(house, 'accesstoken', form)
+  assert.deepEqual([again.status, again.body.fault.faultstring], [400, 'Invalid Authorization Code'])
+})
+
+test('the callback may be on another port of the loopback host, and nowhere else', async () => {
+  await using house = await openHouse()
+  const elsewhere = 'http://127.0.0.1:4711/connect/callback/tradier'
+  const callback = await walk(house, { redirect_uri: elsewhere })
+  assert.equal(`${callback.origin}${callback.pathname}`, elsewhere)
+  const { status, text } = await new Browser().go(authorizeUrl(house, { redirect_uri: 'https://elsewhere.example/callback/tradier' }))
+  assert.equal(status, 400)
+  assert.match(text, /not one of the registered callbacks/)
+})
+
+test('an authorization request that is wrong shows a page', async () => {
+  await using house = await openHouse()
+  for (const change of [{ client_id: 'somebody' }, { scope: 'read trade' }, { scope: '' }, { scope: 'read,everything' }]) {
+    const { status } = await new Browser().go(authorizeUrl(house, change))
+    assert.equal(status, 400, JSON.stringify(change))
+  }
+  const { scope, client_id } = ASKED
+  const { status } = await new Browser().go(`${house.url}/tradier/v1/oauth/authorize?${new URLSearchParams({ scope, client_id })}`)
+  assert.equal(status, 400)
+})
+
+test('a person who declines is sent back without a code', async () => {
+  await using house = await openHouse()
+  const browser = new Browser()
+  const { location } = await browser.submit(await browser.follow(authorizeUrl(house)), { decision: 'decline' })
+  assert.equal(new URL(location ?? '').searchParams.get('error'), 'access_denied')
+})
+
+test('codes live ten minutes', async () => {
+  let now = Date.now()
+  await using house = await openHouse({ deps: { realNow: () => now } })
+  const code = (await walk(house)).searchParams.get('code') ?? ''
+  now += 10 * 60_000
+  assert.equal((await token(house, 'accesstoken', { grant_type: 'authorization_code', code })).status, 400)
+})
+
+test('access tokens end after a day, and are renewed by a refresh token that stays', async () => {
+  let now = Date.now()
+  await using house = await openHouse({ deps: { realNow: () => now } })
+  const client = await Client.of(house)
+  now += 86_399_000
+  const { status, body } = await profile(house, client.token)
+  assert.equal(status, 401)
+  const expired = { faultstring: 'Access Token expired', detail: { errorcode: 'keymanagement.service.access_token_expired' } }
+  assert.deepEqual(body, { fault: expired })
+  const form = { grant_type: 'refresh_token', refresh_token: client.refreshToken }
+  const renewed = await token(house, 'refreshtoken', form)
+  assert.equal(renewed.body.refresh_token, client.refreshToken)
+  assert.equal((await profile(house, renewed.body.access_token)).status, 200)
+  assert.equal((await token(house, 'refreshtoken', form)).status, 200)
+  await control(house, 'POST', '/logins/alex/revoke', {})
+  const refused = await token(house, 'refreshtoken', form)
+  assert.deepEqual([refused.status, refused.body.fault.faultstring], [401, 'Invalid Refresh Token'])
+  const invalid = await profile(house, renewed.body.access_token)
+  assert.deepEqual([invalid.status, invalid.body.fault.faultstring], [401, 'Invalid Access Token'])
+})
+
+test('the control API shortens the life of tokens', async () => {
+  await using house = await openHouse()
+  await control(house, 'PUT', '/oauth', { access_ttl_s: 30 })
+  const { credentials } = await control(house, 'POST', '/logins/alex/token', { dialect: 'tradier' })
+  assert.equal(Date.parse(credentials.expires_at) - Date.parse(credentials.issued_at), 30_000)
+  assert.equal(credentials.scope, 'read trade market stream')
+})
+
+test('the client shows itself by HTTP Basic, plain or as a form writes it', async () => {
+  await using house = await openHouse({ config: { clientSecret: 'a secret-with_&=%+:signs' } })
+  const secret = 'a secret-with_&=%+:signs'
+  const { credentials } = await control(house, 'POST', '/logins/alex/token', { dialect: 'tradier' })
+  const form = { grant_type: 'refresh_token', refresh_token: credentials.refresh_token }
+  const statuses: Record<string, number> = {}
+  for (const [name, authorization] of Object.entries({
+    plain: basic('trunkline', secret),
+    encoded: basic('trunkline', new URLSearchParams({ '': secret }).toString().slice(1)),
+    wrong: basic('trunkline', `${secret}.`),
+    other: basic('somebody', secret),
+    none: 'Bearer x'
+  }))
+    statuses[name] = (await token(house, 'refreshtoken', form, authorization)).status
+  assert.deepEqual(statuses, { plain: 200, encoded: 200, wrong: 401, other: 401, none: 401 })
+})
+
+test('scopes are kept to', async () => {
+  await using house = await openHouse()
+  const { credentials } = await control(house, 'POST', '/logins/alex/token', { scopes: ['read'], dialect: 'tradier' })
+  const [account]: Wire[] = (await profile(house, credentials.access_token)).body.profile.account
+  const headers = { authorization: `Bearer ${credentials.access_token}` }
+  const { status, text } = await send(`${house.url}/tradier/v1/accounts/${account.account_number}/orders`, 'POST', {}, headers)
+  assert.deepEqual([status, text], [401, 'Unauthorized: the scope trade is missing'])
+})
+
+test('tokens outlive the process', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tradier-'))
+  try {
+    let kept = ''
+    {
+      await using house = await openHouse({ config: { dataDir } })
+      kept = (await Client.of(house)).token
+    }
+    await using house = await openHouse({ config: { dataDir } })
+    assert.equal((await profile(house, kept)).status, 200)
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+})

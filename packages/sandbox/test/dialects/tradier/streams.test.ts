@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { control } from '../../house/support.ts'
+import { Client, openHouse, Stream } from './support.ts'
+
+test('a session is good once, and for five minutes', async () => {
+  let now = Date.now()
+  await using house = await openHouse({ deps: { realNow: () => now } })
+  const client = await Client.of(house)
+  const session = async () => (await client.call('POST', '/accounts/events/session')).body.stream.sessionid
+  const attempt = async (sessionid: string) => {
+    const stream = await Stream.open(house, 'accounts')
+    stream.say({ events: ['order'], sessionid, excludeAccounts: [] })
+    await stream.until(({ messages, closed }) => messages.length > 0 || closed !== undefined)
+    return stream
+  }
+  const first = await session()
+  assert.equal((await attempt(first)).messages[0].event, 'heartbeat')
+  assert.deepEqual((await attempt(first)).messages[0], { error: 'Session not found' })
+  const late = await session()
+  now += 5 * 60_000
+  assert.deepEqual((await attempt(late)).messages[0], { error: 'Session not found' })
+  assert.deepEqual((await attempt('made-up')).messages[0], { error: 'Session not found' })
+})
+
+test('a second stream of the customer ends the first', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const first = await Stream.ofAccounts(client)
+  const other = await Stream.ofAccounts(await Client.of(house, 'robin'))
+  await Stream.ofAccounts(client)
+  await first.until(({ closed }) => closed !== undefined)
+  assert.deepEqual(first.messages.at(-1), { error: 'Too many sessions requested' })
+  assert.equal(other.closed, undefined)
+})
+
+test('excluded accounts are not told, until they are included again', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { body } = await client.call('POST', '/accounts/events/session')
+  const stream = await Stream.open(house, 'accounts')
+  const say = (excludeAccounts: readonly string[]) => stream.say({ events: ['order'], sessionid: body.stream.sessionid, excludeAccounts })
+  say([client.margin])
+  await stream.until(({ messages }) => messages.length > 0)
+  await client.placed(client.order())
+  const cash = await client.placed(client.order({}, client.cash))
+  await stream.until(({ orders }) => orders.length === 2)
+  assert.deepEqual(
+    stream.orders.map(({ id, account }) => [id, account]),
+    [
+      [cash, client.cash],
+      [cash, client.cash]
+    ]
+  )
+  say([])
+  const beats = stream.messages.length
+  await stream.until(({ messages }) => messages.length > beats + 1)
+  const margin = await client.placed(client.order())
+  await stream.until(({ orders }) => orders.at(-1)?.id === margin)
+})
+
+test('open may come before pending, for some orders', async () => {
+  await using house = await openHouse({ options: { swapped: 0.5 } })
+  const client = await Client.of(house)
+  const stream = await Stream.ofAccounts(client)
+  for (let nth = 0; nth < 24; nth++) await client.placed(client.order())
+  await stream.until(({ orders }) => orders.length === 48)
+  const firsts = stream.orders.filter((_, nth) => nth % 2 === 0).map(({ status }) => status)
+  assert.deepEqual(new Set(firsts), new Set(['open', 'pending']))
+})
+
+test('streams misbehave as ordered, and end with their grant', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const stream = await Stream.ofAccounts(client)
+  const order = (fields: object) => control(house, 'POST', '/streams', { dialect: 'tradier', on: 'account', login: 'alex', ...fields })
+  assert.equal((await order({ do: 'lose', times: 1 })).streams, 1)
+  const id = await client.placed(client.order())
+  await stream.until(({ orders }) => orders.length > 0)
+  assert.deepEqual(
+    stream.orders.map(event => [event.id, event.status]),
+    [[id, 'open']]
+  )
+  await order({ do: 'garble' })
+  await stream.until(({ messages }) => messages.includes('{"id":9004'))
+  const { items } = await control(house, 'GET', '/streams')
+  assert.ok(items.some((item: { dialect?: string; on: string }) => item.dialect === 'tradier' && item.on === 'account'))
+  await control(house, 'POST', '/logins/alex/revoke', {})
+  await stream.until(({ closed }) => closed !== undefined)
+  assert.equal((await client.get('/user/profile')).status, 401)
+})
+
+test('without streams there are no sessions', async () => {
+  await using house = await openHouse({ options: { streams: false } })
+  const client = await Client.of(house)
+  for (const kind of ['accounts', 'markets']) {
+    const { status, text } = await client.call('POST', `/${kind}/events/session`)
+    assert.deepEqual([status, text], [400, 'streaming is not available'])
+  }
+})
+
+test('what is no message is answered, and the stream goes on or ends', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { body } = await client.call('POST', '/accounts/events/session')
+  const stream = await Stream.open(house, 'accounts')
+  stream.say({ events: ['positions'], sessionid: body.stream.sessionid })
+  await stream.until(({ messages }) => messages.length > 0)
+  assert.deepEqual(stream.messages[0], { error: 'events must be ["order"]' })
+  stream.say('{"events":')
+  await stream.until(({ closed }) => closed !== undefined)
+})
+
+const marketSession = async (client: Client) => (await client.call('POST', '/markets/events/session')).body.stream.sessionid
+
+test('the market stream tells quotes and prints of the symbols asked for last', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const stream = await Stream.open(house, 'markets')
+  const sessionid = await marketSession(client)
+  stream.say({ symbols: ['SPY'], sessionid, filter: ['quote', 'timesale', 'summary'], linebreak: true, validOnly: true })
+  await stream.until(({ messages }) => messages.some(({ type }) => type === 'quote') && messages.some(({ type }) => type === 'summary'))
+  await control(house, 'PUT', '/market/SPY', { price: '501.25' })
+  await stream.until(({ messages }) => messages.some(({ type, last }) => type === 'timesale' && last === '501.25'))
+  const quote = stream.messages.findLast(({ type }) => type === 'quote')
+  assert.deepEqual(Object.keys(quote), ['type', 'symbol', 'bid', 'bidsz', 'bidexch', 'biddate', 'ask', 'asksz', 'askexch', 'askdate'])
+  assert.deepEqual([typeof quote.bid, typeof quote.bidsz, typeof quote.biddate], ['number', 'number', 'string'])
+  assert.ok(stream.messages.every(({ type }) => ['quote', 'timesale', 'summary'].includes(type)))
+  stream.say({ symbols: ['BRK/B', 'NOPE'], sessionid, filter: ['trade'], linebreak: true })
+  await stream.until(({ messages }) => messages.some(({ symbol }) => symbol === 'BRK/B'))
+  const until = stream.messages.length
+  await control(house, 'PUT', '/market/SPY', { price: '502.00' })
+  await control(house, 'PUT', '/market/BRK.B', { price: '450.00' })
+  await stream.until(({ messages }) => messages.slice(until).some(({ type }) => type === 'timesale'))
+  assert.ok(stream.messages.slice(until).every(({ symbol }) => symbol === 'BRK/B'))
+  stream.say({ symbols: ['$empty$'], sessionid })
+  stream.say({ symbols: [], sessionid })
+  await stream.until(({ messages }) => messages.some(({ error }) => error === 'symbols are missing'))
+})
+
+test('prints have a growing number, and trades the volume of the day', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const stream = await Stream.open(house, 'markets')
+  stream.say({ symbols: ['SPY'], sessionid: await marketSession(client), filter: ['trade', 'tradex', 'timesale', 'quote'] })
+  await stream.until(({ messages }) => messages.length > 0)
+  for (const price of ['500.10', '500.20', '500.30']) await control(house, 'PUT', '/market/SPY', { price })
+  await stream.until(({ messages }) => messages.some(({ type, last }) => type === 'timesale' && last === '500.3'))
+  const numbers = stream.messages.filter(({ type }) => type === 'timesale').map(({ seq }) => seq)
+  assert.deepEqual(
+    numbers,
+    [...new Set(numbers)].sort((a, b) => a - b)
+  )
+  const trades = stream.messages.filter(({ type }) => type === 'trade')
+  assert.ok(trades.every(({ price, size, cvol, date }) => [price, size, cvol, date].every(value => typeof value === 'string')))
+  assert.equal(stream.messages.filter(({ type }) => type === 'tradex').length, trades.length)
+})
+
+test('the market stream comes over HTTP too, one message a line', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const form = new URLSearchParams({ sessionid: await marketSession(client), symbols: 'SPY,AAPL', filter: 'quote' })
+  const response = await fetch(`${house.url}/tradier/v1/markets/events`, { method: 'POST', body: form })
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  while (!(text.includes('"SPY"') && text.includes('"AAPL"'))) text += (await reader?.read())?.value ?? assert.fail('it ended')
+  for (const line of text.split('\n').slice(0, -1)) assert.equal(JSON.parse(line).type, 'quote')
+  await reader?.cancel()
+  const again = await fetch(`${house.url}/tradier/v1/markets/events?${form}`)
+  assert.equal(await again.text(), '{"error":"Session not found"}')
+})

@@ -1,0 +1,63 @@
+// `npm run demo`: the whole story is told to its end at every broker, whatever each can do.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join, resolve } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { type RunningService, startService } from './harness.ts'
+
+const ROOT = resolve(import.meta.dirname, '..', '..')
+const run = promisify(execFile)
+
+describe('the demo', () => {
+  let service: RunningService
+  before(async () => {
+    service = await startService('embedded', { TRUNKLINE_BROKERS: 'SANDBOX,TRADIER,TRADESTATION,ALPACA' })
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  const tell = (broker: string, dataDir = service.dataDir) =>
+    run(process.execPath, [join(ROOT, 'packages/server/src/demo/main.ts'), '--data-dir', dataDir, '--broker', broker], {
+      env: { PATH: process.env.PATH },
+      timeout: 120_000
+    })
+
+  for (const broker of ['SANDBOX', 'ALPACA', 'TRADIER', 'tradestation']) {
+    test(`at ${broker}`, async () => {
+      const { stdout } = await tell(broker)
+      for (const words of [
+        /^1\. A user is created/m,
+        /^2\. The user connects .+ \(sandbox\) in the portal as alex: “Your account is connected”$/m,
+        /market buy +BUY 10 AAPL +filled/,
+        /a partial fill +BUY 400 THIN +(cancelled|partially_filled) +\d/,
+        /… modified +BUY 20 AAPL +working/,
+        /… cancelled +BUY 20 AAPL +cancelled/,
+        /far more than the account can pay +BUY 1000000 AAPL +rejected/,
+        /market sell +SELL 4 AAPL +filled/,
+        /once more is refused: 409/,
+        /^4\. Balances\n.*\n.*\n +USD +\d/m,
+        /^ +AAPL +\d/m,
+        /^6\. Transactions(, newest first\n.*\n.*\n +\d{4}-\d\d-\d\d|: .+ tells none)/m,
+        /^7\. Market data of AAPL/m,
+        /^ +bars +\{"o":"\d/m,
+        /^ +quotes +\{"bp":"\d/m,
+        /Everything above went through the public REST API/
+      ])
+        assert.match(stdout, words, stdout)
+    })
+  }
+
+  test('a broker that is not offered is named with those that are', async () => {
+    const { stdout } = await tell('NOBODY').catch(cause => cause)
+    assert.match(stdout, /NOBODY is not offered by this service; there are SANDBOX, TRADIER, TRADESTATION, ALPACA/)
+  })
+})
+
+test('where real orders would be placed nothing is', async () => {
+  await using service = await startService('embedded', { TRUNKLINE_BROKERS: 'SANDBOX,ALPACA', TRUNKLINE_ALPACA_API_KEYS: '1' })
+  const args = [join(ROOT, 'packages/server/src/demo/main.ts'), '--data-dir', service.dataDir, '--broker', 'ALPACA']
+  const failed = await run(process.execPath, args, { env: { PATH: process.env.PATH } }).catch(cause => cause)
+  assert.equal(failed.code, 1)
+  assert.match(failed.stdout, /ALPACA is connected to its live accounts, and the demo buys at the market: it runs in the sandbox only/)
+  assert.ok(!failed.stdout.includes('1. A user is created'))
+})
