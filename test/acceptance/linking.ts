@@ -30,8 +30,8 @@ export async function approve(api: Api, link: string, login: Login = 0): Promise
   return new URL(place.url)
 }
 
-/** A connection of the sandbox, made from beginning to end. Gives its id. */
-export async function link(api: Api, person: Person, connectionType = 'trade', login: Login = 0): Promise<string> {
-  const ended = await approve(api, await begin(api, person, { connection_type: connectionType, broker: 'SANDBOX' }), login)
+/** A connection, made from beginning to end. Gives its id. */
+export async function link(api: Api, person: Person, connectionType = 'trade', login: Login = 0, broker = 'SANDBOX'): Promise<string> {
+  const ended = await approve(api, await begin(api, person, { connection_type: connectionType, broker }), login)
   return ended.searchParams.get('connection_id') ?? assert.fail(`no connection_id in ${ended.href}`)
 }

@@ -61,7 +61,7 @@ describe('the documents', () => {
     assert.ok(login !== undefined)
     const walker = new Walker(`${service.url}/nowhere`)
     const invitation = await walker.open(link)
-    const asked = await walker.submit(invitation, { decision: 'approve' })
+    const asked = await walker.submit(invitation, { decision: 'approve', broker: 'SANDBOX' })
     const consent = await walker.submit(asked, { ...login, decision: 'approve' })
     assert.match(wordsOf(await walker.submit(consent, { decision: 'approve' })), /Your account is connected/)
   }

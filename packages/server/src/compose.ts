@@ -53,6 +53,8 @@ export interface Wraps {
 export interface Service {
   /** Where it is reached: the public origin. */
   readonly url: string
+  /** What users can connect, in the order in which they see it. */
+  readonly brokers: readonly Pick<BrokerDefinition, 'capabilities' | 'environment'>[]
   /** The demo platform and what a newcomer needs; null where an operator made platforms of their own. */
   readonly demo: { readonly demo: DemoPlatform; readonly created: boolean } | null
   /** Finishes what is in flight, then stops every part. */
@@ -190,7 +192,7 @@ async function start(
   await app.mirrors.start()
   readiness.serving()
   log.info('ready', { url: publicUrl })
-  return { url: publicUrl, demo, stop: () => parts.stop(PART_STOP_MS + DRAIN_MS) }
+  return { url: publicUrl, brokers: [...deps.brokers.values()], demo, stop: () => parts.stop(PART_STOP_MS + DRAIN_MS) }
 }
 
 /** The application, and what runs beside it. */

@@ -3,7 +3,7 @@
 import { compare, type Decimal, isPositive } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Fill, Leg } from '@trunkline/core/domain/order'
-import { parseTimestamp, type Timestamp } from '@trunkline/core/domain/timestamp'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Instrument, OrderStatus, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import {
@@ -26,6 +26,7 @@ import { CLASSES, DIRECTIONS, EXTENDED, INTENTS, LIFETIMES, STATUSES, TYPES_READ
 const LEGS_LEAST = 2
 const LEGS_MAX = 4
 const ENDED: ReadonlySet<OrderStatus> = new Set(['filled', 'cancelled', 'expired', 'rejected', 'replaced'])
+const USUALLY = { BUY: 'BUY_TO_OPEN', SELL: 'SELL_TO_CLOSE' } as const
 /** Alpaca's orders carry no reason. */
 const REJECTED = 'Alpaca rejected the order and gave no reason.'
 
@@ -74,7 +75,7 @@ export function parseOrder(wire: Wire, account: string, execution: Execution | n
     brokerOrderType: wordsOrNull(wire, 'type'),
     execDest: null,
     fills: execution === null ? null : [fillOf(execution, priced)],
-    filledTotal: execution === null ? { quantity: filled, averagePrice: priced(decimalOrNull(wire, 'filled_avg_price')) } : null,
+    filledTotal: { quantity: filled, averagePrice: priced(decimalOrNull(wire, 'filled_avg_price')) },
     entryTime: timestampOrNull(wire, 'submitted_at') ?? timestamp(wire, 'created_at'),
     updatedAt: timestampOrNull(wire, 'updated_at') ?? timestamp(wire, 'created_at'),
     replacesBrokerOrderId: textOrNull(wire, 'replaces'),
@@ -93,9 +94,9 @@ function fillOf({ id, at, quantity, price }: Execution, priced: (price: Decimal 
 
 function statusOf(wire: Wire): OrderStatus {
   const status = member(wire, 'status', STATUSES)
+  if (field(wire, 'status') !== 'calculated') return status
   const quantity = decimalOrNull(wire, 'qty')
-  const isWhole = quantity !== null && compare(decimal(wire, 'filled_qty'), quantity) >= 0
-  return field(wire, 'status') === 'calculated' && isWhole ? 'filled' : status
+  return quantity !== null && compare(filledQuantity(wire), quantity) >= 0 ? 'filled' : status
 }
 
 function tifOf(wire: Wire): TimeInForce {
@@ -132,8 +133,10 @@ function classOf(wire: Wire, symbol: string): Instrument {
   return value === undefined || value === null || value === '' ? instrumentOf(symbol) : member(wire, 'asset_class', CLASSES)
 }
 
+/** What an option's order does to the position Alpaca leaves out where nobody said it: then it is what its side usually does. */
 function sideOf(wire: Wire, instrument: Instrument): Side {
-  return instrument === 'OPT' ? member(wire, 'position_intent', INTENTS) : member(wire, 'side', DIRECTIONS)
+  if (instrument !== 'OPT') return member(wire, 'side', DIRECTIONS)
+  return textOrNull(wire, 'position_intent') === null ? USUALLY[member(wire, 'side', DIRECTIONS)] : member(wire, 'position_intent', INTENTS)
 }
 
 function packageOf(wire: Wire, status: OrderStatus): Subject {
@@ -172,7 +175,7 @@ export function nestedOrders(wire: Wire): readonly Wire[] {
 export function parseExecution(data: Wire): Execution {
   return {
     id: text(data, 'execution_id'),
-    at: parseTimestamp(field(data, 'timestamp'), 'timestamp'),
+    at: timestamp(data, 'timestamp'),
     quantity: decimal(data, 'qty'),
     price: decimal(data, 'price')
   }

@@ -56,25 +56,32 @@ export class AlpacaStream implements SocketProtocol<AccountEvent> {
   }
 
   async begin(signal: AbortSignal): Promise<AlpacaTalk> {
-    const { tokens, reads } = this.#options
-    try {
-      const refused = this.#refused
-      this.#refused = null
-      const token = refused === null ? (tokens.fresh() ?? (await tokens.current(signal))) : await tokens.replacement(refused, signal)
-      const account = await reads.account(signal)
-      return new AlpacaTalk(this.#options, { token, account, refused: () => this.#doubt(token) })
-    } catch (cause) {
-      if (cause instanceof BrokerFault && cause.kind === 'credentials_rejected') throw cause
-      throw new StreamFault('token', 'the login could not be made sure of', cause)
-    }
+    const token = await this.#token(signal)
+    const account = await this.#options.reads.account(signal)
+    return new AlpacaTalk(this.#options, {
+      token,
+      account,
+      refused: () => {
+        this.#refused = token
+      }
+    })
   }
 
   stateOf(event: AccountEvent): string | null {
     return event.type === 'positions' || event.type === 'balances' ? `${event.type} ${event.brokerAccountId}` : null
   }
 
-  #doubt(token: string): void {
-    this.#refused = token
+  /** One that the last connection was refused with is doubted first. @throws BrokerFault credentials_rejected; StreamFault for whatever passes. */
+  async #token(signal: AbortSignal): Promise<string> {
+    const { tokens } = this.#options
+    const refused = this.#refused
+    this.#refused = null
+    try {
+      return refused === null ? (tokens.fresh() ?? (await tokens.current(signal))) : await tokens.replacement(refused, signal)
+    } catch (cause) {
+      if (cause instanceof BrokerFault && cause.kind === 'credentials_rejected') throw cause
+      throw new StreamFault('token', 'the login could not be made sure of', cause)
+    }
   }
 }
 
@@ -188,7 +195,7 @@ class AlpacaTalk implements Conversation<AccountEvent> {
     const id = text(order, 'id')
     if (isPackage(order)) {
       const legs = nestedOrders(order)
-      if (legs.length === 0) return this.#lookUp(id)
+      if (legs.length === 0) return this.#lookUp(id, 'changed')
       for (const leg of legs) this.#legs.put(text(leg, 'id'), id)
     }
     if (kind === 'refusal') return this.#released(order)
@@ -209,27 +216,28 @@ class AlpacaTalk implements Conversation<AccountEvent> {
     if (isOld && execution === null) return []
     const told = isOld ? { ...report, status: before.status, brokerStatus: before.brokerStatus } : report
     const event: Heard<AccountEvent> = { type: 'event', event: { type: 'order', report: told } }
-    const hasHole = execution !== null && before !== undefined && compare(minus(filled, execution.quantity), before.filled) > 0
-    return hasHole ? [{ type: 'gap', cause: 'hole', reason: 'an order has filled by more than was told' }, event] : [event]
+    return execution !== null && before !== undefined && isBeyond(filled, execution, before)
+      ? [{ type: 'gap', cause: 'hole', reason: 'an order has filled by more than was told' }, event]
+      : [event]
   }
 
   /** A leg's own message says nothing of its package, which has to be asked for. */
   #leg(order: Wire): readonly Heard<AccountEvent>[] {
     const parent = this.#legs.get(text(order, 'id'))
-    return parent === undefined ? [] : this.#lookUp(parent)
+    return parent === undefined ? [] : this.#lookUp(parent, 'changed')
   }
 
   /** A cancel or a replacement was refused, so the order is live again, and what was to take its place is not: both are asked for. */
   #released(order: Wire): readonly Heard<AccountEvent>[] {
     for (const key of ['replaced_by', 'replaces'] as const) {
       const other = textOrNull(order, key)
-      if (other !== null) this.#lookUp(other)
+      if (other !== null) this.#lookUp(other, 'released')
     }
-    return this.#lookUp(text(order, 'id'))
+    return this.#lookUp(text(order, 'id'), 'released')
   }
 
-  #lookUp(brokerOrderId: string): readonly Heard<AccountEvent>[] {
-    this.#reading.changed(`order ${brokerOrderId}`)
+  #lookUp(brokerOrderId: string, why: 'changed' | 'released'): readonly Heard<AccountEvent>[] {
+    this.#reading.changed(`${why} ${brokerOrderId}`)
     return []
   }
 
@@ -240,10 +248,11 @@ class AlpacaTalk implements Conversation<AccountEvent> {
       this.#line?.tell({ type: 'event', event: await reads[what](account, signal) })
       return
     }
-    const report = await reads.order(account, what.slice('order '.length), signal)
+    const [why, brokerOrderId = ''] = what.split(' ')
+    const report = await reads.order(account, brokerOrderId, signal)
     if (report === null) return
-    const isLive = report.status === 'working' || report.status === 'partially_filled'
-    this.#line?.tell({ type: 'event', event: { type: 'order', report: isLive ? { ...report, releases: true } : report } })
+    const isReleased = why === 'released' && (report.status === 'working' || report.status === 'partially_filled')
+    this.#line?.tell({ type: 'event', event: { type: 'order', report: isReleased ? { ...report, releases: true } : report } })
   }
 
   #failed(what: string, error: unknown): void {
@@ -262,7 +271,13 @@ function isBehind(status: OrderReport['status'], known: OrderReport['status']): 
   return (status === 'pending' && known !== 'pending') || (!isOpen(known) && status !== known)
 }
 
+/** Whether the order had filled more before this execution than was told. */
+function isBeyond(filled: Decimal, { quantity }: Execution, before: Picture): boolean {
+  return filled !== before.filled && compare(minus(filled, quantity), before.filled) > 0
+}
+
 function larger(a: Decimal, b: Decimal | undefined): Decimal {
+  if (a === b) return a
   return b !== undefined && compare(b, a) > 0 ? b : a
 }
 

@@ -29,8 +29,9 @@ const TABLE = {
   apiKeys: {
     env: 'TRUNKLINE_ALPACA_API_KEYS',
     fallback: '0',
-    words: ['0', '1'],
-    about: '`1`: users enter an API key of their own in the portal, at the real Alpaca, and no OAuth client is needed.'
+    words: ['0', '1', 'sandbox'],
+    about:
+      '`1`: users enter an API key of their own in the portal, of the real Alpaca, and no OAuth client is needed. `sandbox`: the same in the sandbox brokerage, to try it.'
   },
   environment: {
     env: 'TRUNKLINE_ALPACA_ENV',
@@ -56,13 +57,14 @@ export const ALPACA_SETTINGS: BrokerSettings<AlpacaSettings, typeof TABLE> = {
   table: TABLE,
   choose(values) {
     const { stockFeed, optionFeed, environment } = values
-    const login = loginOf(values)
+    const isKeyed = values.apiKeys === 'sandbox'
+    const login = isKeyed ? null : loginOf(values)
     if (login !== null)
       return { at: 'broker', settings: { ...REAL, ...{ environment, login, stockFeed, optionFeed }, tradingUrl: TRADING[environment] } }
     return {
       at: 'house',
       settings: ({ url, publicUrl, clientId, clientSecret }) => ({
-        ...{ environment: 'sandbox', login: { clientId, clientSecret }, stockFeed, optionFeed },
+        ...{ environment: 'sandbox', login: isKeyed ? 'api_key' : { clientId, clientSecret }, stockFeed, optionFeed },
         tradingUrl: `${url}/alpaca/api`,
         dataUrl: `${url}/alpaca/data`,
         dataStreamUrl: webSocketUrl(`${url}/alpaca/data-stream`),

@@ -11,6 +11,8 @@ export function refusalOf(ticket: OrderTicket): string | null {
   const isExtended = tif === 'DAY+' || tif === 'GTC+'
   if (isExtended && type !== 'LMT') return `Alpaca takes ${tif} for limit orders only (LMT), not for ${type}.`
   if (instrument === 'STK') {
+    if ((tif === 'OPEN' || tif === 'CLOSE') && type !== 'MKT' && type !== 'LMT')
+      return `Alpaca takes market and limit orders into the auctions (${tif}), not ${type}.`
     if (notional !== null && tif !== 'DAY') return 'Alpaca takes orders by amount for the day only (DAY).'
     if (quantity !== null && isFraction(quantity) && tif !== 'DAY' && tif !== 'DAY+')
       return `Alpaca takes fractions of a share for the day only (DAY), not with ${tif}; send whole shares.`

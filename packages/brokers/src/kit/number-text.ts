@@ -24,8 +24,9 @@ export function numbersQuoted(text: string): string {
     const code = text.charCodeAt(index)
     if (code === QUOTE) {
       index = afterString(text, index)
-    } else if (isDigit(code) || code === MINUS) {
+    } else if (isNumberStart(code)) {
       const end = afterNumber(text, index)
+      if (end === null || isName(text, end)) throw new SyntaxError('not a number, or a number where a name must stand')
       quoted += `${text.slice(from, index)}"${text.slice(index, end)}"`
       from = end
       index = end
@@ -45,26 +46,38 @@ function afterString(text: string, start: number): number {
   return text.length
 }
 
-function afterNumber(text: string, start: number): number {
+/** Behind the number that begins there; null when it is not written as JSON has it. */
+export function afterNumber(text: string, start: number): number | null {
   let index = text.charCodeAt(start) === MINUS ? start + 1 : start
-  index = text.charCodeAt(index) === ZERO ? index + 1 : afterDigits(text, index)
-  if (text.charCodeAt(index) === POINT) index = afterDigits(text, index + 1)
-  const mark = text.charCodeAt(index)
-  if (mark === LOWER_E || mark === UPPER_E) {
-    const sign = text.charCodeAt(index + 1)
-    index = afterDigits(text, sign === PLUS || sign === MINUS ? index + 2 : index + 1)
+  const whole = text.charCodeAt(index) === ZERO ? index + 1 : afterDigits(text, index)
+  if (whole === index) return null
+  index = whole
+  if (text.charCodeAt(index) === POINT) {
+    index = afterDigits(text, whole + 1)
+    if (index === whole + 1) return null
   }
-  let next = index
-  while (isSpace(text.charCodeAt(next))) next += 1
-  if (text.charCodeAt(next) === COLON) throw new SyntaxError('a number is no name')
-  return index
+  const mark = text.charCodeAt(index)
+  if (mark !== LOWER_E && mark !== UPPER_E) return index
+  const sign = text.charCodeAt(index + 1)
+  const digits = sign === PLUS || sign === MINUS ? index + 2 : index + 1
+  const end = afterDigits(text, digits)
+  return end === digits ? null : end
 }
 
-/** Behind at least one digit. */
+export function isNumberStart(code: number): boolean {
+  return isDigit(code) || code === MINUS
+}
+
+function isName(text: string, end: number): boolean {
+  let next = end
+  while (isSpace(text.charCodeAt(next))) next += 1
+  return text.charCodeAt(next) === COLON
+}
+
+/** Behind the digits that stand there, if any do. */
 function afterDigits(text: string, start: number): number {
   let index = start
   while (isDigit(text.charCodeAt(index))) index += 1
-  if (index === start) throw new SyntaxError('a number lacks digits')
   return index
 }
 

@@ -113,8 +113,9 @@ export class Talk<Event> implements Line<Event>, TransportHearer {
     }
   }
 
+  /** Before the line is live an open socket is not an answer. */
   beat(): void {
-    this.#heardAtMs = this.#clock.monotonicMs()
+    if (this.#liveSinceMs !== null) this.#heardAtMs = this.#clock.monotonicMs()
   }
 
   frame(frame: string): void {
@@ -131,7 +132,7 @@ export class Talk<Event> implements Line<Event>, TransportHearer {
   }
 
   #hear(read: () => readonly Heard<Event>[]): void {
-    this.beat()
+    this.#heardAtMs = this.#clock.monotonicMs()
     if (this.#isOver) return
     try {
       for (const heard of read()) this.tell(heard)

@@ -18,6 +18,13 @@ export function amount(wire: Wire, key: string): Decimal | null {
   return value === undefined || value === null || value === '' ? null : decimal(wire, key)
 }
 
+const NIL = /^0(?:\.0+)?$/
+
+/** Whether a number is zero, by its text: this is asked of every line. */
+export function isNil(number: Decimal): boolean {
+  return number === '0' || NIL.test(number)
+}
+
 /** The records of a list, unread. @throws Malformed */
 export function records(answer: Wire, key: string): readonly Wire[] {
   return items(field(answer, key), key, wire => wire)

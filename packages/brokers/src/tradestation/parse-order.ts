@@ -1,13 +1,13 @@
 /** The broker's orders in the core's words, in lists and streams alike. Pure; throws Malformed and nothing else. */
 
-import { absolute, compare, type Decimal, decimalOf, dividedBy, isPositive, isZero, parseDecimal } from '@trunkline/core/domain/decimal'
+import { absolute, compare, type Decimal, decimalOf, dividedBy, parseDecimal, ZERO } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Leg } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Instrument, Side } from '@trunkline/core/domain/vocabulary'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import { decimal, field, member, text, timestamp, timestampOrNull, type Wire, wordsOrNull } from '../kit/parse.ts'
-import { amount, records } from './answers.ts'
+import { amount, isNil, records } from './answers.ts'
 import { CODES, type Progress, type Reading, readingOf } from './status.ts'
 import { ourSymbol } from './symbols.ts'
 import { ACTIONS, CLASSES, LIFETIMES, TYPES } from './words.ts'
@@ -86,7 +86,7 @@ function single({ symbol, instrument, side, ordered, executed, price: paid }: To
     quantity: ordered,
     limitPrice: price(wire, 'LimitPrice'),
     legs: null,
-    filledTotal: { quantity: executed, averagePrice: isZero(executed) ? null : (paid ?? price(wire, 'FilledPrice')) }
+    filledTotal: { quantity: executed, averagePrice: isNil(executed) ? null : (paid ?? price(wire, 'FilledPrice')) }
   }
 }
 
@@ -112,7 +112,7 @@ function several(wire: Wire, legs: readonly ToldLeg[], orderId: string, at: Time
     quantity: decimalOf(packages),
     limitPrice: net === null ? null : absolute(net),
     legs: legs.map(leg => reportedLeg(leg, packages, orderId, at)),
-    filledTotal: { quantity, averagePrice: isZero(quantity) || average === null ? null : isCredit ? absolute(average) : average }
+    filledTotal: { quantity, averagePrice: isNil(quantity) || average === null ? null : isCredit ? absolute(average) : average }
   }
 }
 
@@ -120,17 +120,17 @@ function several(wire: Wire, legs: readonly ToldLeg[], orderId: string, at: Time
  * A leg's total becomes one execution, and only once the leg is whole: a part that is told again as a part of more would be counted twice by
  * whoever adds executions up.
  */
-function reportedLeg({ symbol, side, ordered, executed, price: paid }: ToldLeg, packages: bigint, orderId: string, at: Timestamp): Leg {
-  const isWhole = paid !== null && compare(executed, ordered) >= 0
+function reportedLeg(leg: ToldLeg, packages: bigint, orderId: string, at: Timestamp): Leg {
+  const { symbol, side, ordered, executed, price: paid } = leg
   const fill = { fillId: `${orderId}:${symbol}:${executed}`, at, quantity: executed, price: paid ?? executed, execDest: null }
-  return { symbol, side, ratio: decimalOf(wholeOf(ordered) / packages), fills: isWhole ? [fill] : [] }
+  return { symbol, side, ratio: decimalOf(wholeOf(ordered) / packages), fills: paid !== null && isWhole(leg) ? [fill] : [] }
 }
 
 function toldLeg(wire: Wire): ToldLeg {
   const instrument = member(wire, 'AssetType', CLASSES)
   const ordered = decimal(wire, 'QuantityOrdered')
-  if (!isPositive(ordered)) throw new Malformed('QuantityOrdered', 'more than nothing', ordered)
-  const executed = amount(wire, 'ExecQuantity') ?? parseDecimal('0', 'nothing')
+  if (isNil(ordered) || ordered.startsWith('-')) throw new Malformed('QuantityOrdered', 'more than nothing', ordered)
+  const executed = amount(wire, 'ExecQuantity') ?? ZERO
   if (executed.startsWith('-')) throw new Malformed('ExecQuantity', 'nothing or more', executed)
   return {
     symbol: ourSymbol(text(wire, 'Symbol', 64), instrument),
@@ -158,12 +158,16 @@ function inCapitals(wire: Wire, key: string): Wire {
 /** Zero is how the broker writes that there is none. */
 function price(wire: Wire, key: string): Decimal | null {
   const value = amount(wire, key)
-  return value === null || isZero(value) ? null : value
+  return value === null || isNil(value) ? null : value
 }
 
 function progressOf(legs: readonly ToldLeg[]): Progress {
-  if (legs.every(({ executed, ordered }) => compare(executed, ordered) >= 0)) return 'whole'
-  return legs.some(({ executed }) => isPositive(executed)) ? 'part' : 'none'
+  if (legs.every(({ executed }) => isNil(executed))) return 'none'
+  return legs.every(isWhole) ? 'whole' : 'part'
+}
+
+function isWhole({ executed, ordered }: ToldLeg): boolean {
+  return executed === ordered || compare(executed, ordered) >= 0
 }
 
 function wholeOf(quantity: Decimal): bigint {

@@ -65,7 +65,7 @@ export function submitRequest(order: NewOrder, action: string | null): HttpReque
 /** Price, stop and quantity, which is the total. The kind of an order can change to a market order only, which has no price. */
 export function replaceRequest({ brokerOrderId, ticket }: ReplaceOrder): HttpRequest {
   // A package's size is that of its legs, which cannot be changed.
-  const quantity = ticket.legs === null ? { Quantity: ticket.quantity } : {}
+  const quantity = ticket.legs === null && ticket.quantity !== null ? { Quantity: canonical(ticket.quantity) } : {}
   return {
     method: 'PUT',
     path: orderPath(brokerOrderId),

@@ -1,25 +1,28 @@
-/** One login's calls, each class with its own limit, and what becomes of a 401 that says nothing about the token. */
+/** One login's calls, each class with its own limit; what Tradier says no to for a moment only is asked again. */
 
 import { BrokerFault, type Outcome } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
 import { type BrokerLimits, type BudgetRates, RateBudget } from '../kit/budget.ts'
 import { type CallOptions, Calls, isSuccess, type ReadOptions } from '../kit/calls.ts'
 import { type HttpReply, type HttpRequest, header } from '../kit/http.ts'
-import type { TokenSource } from '../kit/tokens.ts'
 import { complaintOf, wordsFor } from './errors.ts'
-import type { Trial } from './trial.ts'
 
 /** Requests that Tradier counts together, each a minute from the first on. */
 export type CallClass = 'standard' | 'market' | 'trading'
 
 export type ClassRates = { readonly [of in CallClass]: BudgetRates }
+export type ClassBudgets = { readonly [of in CallClass]: RateBudget }
 
-export interface TradierCallOptions extends Omit<CallOptions, 'budgets' | 'limits'> {
-  readonly tokens: TokenSource
-  readonly rates: ClassRates
-  readonly trial: Trial
+export function classBudgets(rates: ClassRates, clock: Clock): ClassBudgets {
+  const budget = (of: CallClass) => new RateBudget(rates[of], clock)
+  return { standard: budget('standard'), market: budget('market'), trading: budget('trading') }
 }
 
-/** An answer that Tradier also gives when nothing is wrong: a 401 that does not name the token, a 404, a gateway in trouble. Repeating it may help. */
+export interface TradierCallOptions extends Omit<CallOptions, 'budgets' | 'limits'> {
+  readonly budgets: ClassBudgets
+}
+
+/** An answer that Tradier also gives when nothing is wrong: a 404, a gateway in trouble. Repeating it may help. */
 class Doubted extends BrokerFault {
   readonly reply: HttpReply
 
@@ -33,16 +36,12 @@ class Doubted extends BrokerFault {
 const COMPLAINTS = [400, 401, 403, 404]
 
 export class TradierCalls implements Disposable {
-  readonly #options: TradierCallOptions
-  readonly #budgets: { readonly [of in CallClass]: RateBudget }
+  readonly #budgets: ClassBudgets
   readonly #calls: { readonly [of in CallClass]: Calls }
 
-  constructor(options: TradierCallOptions) {
-    const { rates, deps } = options
-    const budget = (of: CallClass) => new RateBudget(rates[of], deps.clock)
-    this.#options = options
-    this.#budgets = { standard: budget('standard'), market: budget('market'), trading: budget('trading') }
-    const calls = (of: CallClass) => new Calls({ ...options, budgets: [this.#budgets[of]], limits: limitsOf })
+  constructor({ budgets, ...options }: TradierCallOptions) {
+    const calls = (of: CallClass) => new Calls({ ...options, budgets: [budgets[of]], limits: limitsOf })
+    this.#budgets = budgets
     this.#calls = { standard: calls('standard'), market: calls('market'), trading: calls('trading') }
   }
 
@@ -57,18 +56,15 @@ export class TradierCalls implements Disposable {
     const believing = (reply: HttpReply) => {
       const { status } = reply
       if (isSuccess(status)) return parse(reply)
-      if (status === 401 || complaintOf(reply).form === 'fault') throw new Doubted(reply)
-      if (also.includes(status)) return parse(reply)
-      if (status === 404) throw new Doubted(reply)
+      if (also.includes(status) && complaintOf(reply).form !== 'fault') return parse(reply)
+      if (status === 404 || complaintOf(reply).form === 'fault') throw new Doubted(reply)
       throw new BrokerFault('refused', `Tradier answered ${status} ${wordsFor(reply)}`.trim())
     }
     try {
       return await this.#calls[of].read(request, believing, signal, { ...options, also: COMPLAINTS })
     } catch (cause) {
       if (!(cause instanceof Doubted)) throw cause
-      const { status } = cause.reply
-      if (status === 401) throw await this.#verdict(cause, signal)
-      throw status === 404 ? new BrokerFault('refused', cause.message) : cause
+      throw cause.reply.status === 404 ? new BrokerFault('refused', cause.message) : cause
     }
   }
 
@@ -78,21 +74,6 @@ export class TradierCalls implements Disposable {
 
   [Symbol.dispose](): void {
     for (const budget of Object.values(this.#budgets)) budget[Symbol.dispose]()
-  }
-
-  /** A login that may see its profile is good, and was refused something else. */
-  async #verdict({ reply }: Doubted, signal: AbortSignal): Promise<BrokerFault> {
-    const { tokens, trial } = this.#options
-    try {
-      const token = await tokens.current(signal)
-      if (await trial.isGood(token, signal))
-        return new BrokerFault('refused', `Tradier does not allow this: ${wordsFor(reply) || 'it answered 401'}`)
-      const next = await tokens.replacement(token, signal)
-      if (await trial.isGood(next, signal)) return new BrokerFault('unreachable', 'Tradier refused the access token and takes the next one')
-      return new BrokerFault('credentials_rejected', 'Tradier refuses every access token of this login')
-    } catch (cause) {
-      return cause instanceof BrokerFault ? cause : new BrokerFault('unreachable', 'the login could not be tried', { cause })
-    }
   }
 }
 
@@ -104,7 +85,9 @@ export function limitsOf(reply: HttpReply, nowMs: number): BrokerLimits | null {
   const available = count(reply, 'x-ratelimit-available')
   const expiry = count(reply, 'x-ratelimit-expiry')
   if (available === null || expiry === null) return null
-  return { remaining: available, resetInMs: Math.max(0, (expiry < MILLISECONDS_FROM ? expiry * 1_000 : expiry) - nowMs) }
+  const resetInMs = Math.max(0, (expiry < MILLISECONDS_FROM ? expiry * 1_000 : expiry) - nowMs)
+  const allowed = count(reply, 'x-ratelimit-allowed')
+  return { remaining: available, resetInMs, ...(allowed === null ? {} : { limit: allowed }) }
 }
 
 function count(reply: HttpReply, name: string): number | null {

@@ -27,7 +27,7 @@ export const TRADIER_CAPABILITIES = {
   sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt'],
   marketData: {
     channels: ['bars', 'trades', 'quotes', 'options_chain'],
-    historyIntervals: ['1m', '5m', '15m', '1d', '1w', '1M'],
+    historyIntervals: ['1m', '5m', '15m', '1d'],
     // Built from its trades.
     liveIntervals: [],
     backfillMax: 10_000,
@@ -58,6 +58,8 @@ export function tradierCapabilities(streams: { readonly account: boolean; readon
     ...TRADIER_CAPABILITIES,
     accountStream: streams.account,
     // Asking finds the last trade, not every one of them; bars of a minute can be asked for.
-    marketData: streams.market ? marketData : { ...marketData, channels: ['bars', 'quotes', 'options_chain'], liveIntervals: ['1m'] }
+    marketData: streams.market
+      ? marketData
+      : { ...marketData, channels: ['bars', 'quotes', 'options_chain'], liveIntervals: ['1m'], everyTrade: false }
   }
 }

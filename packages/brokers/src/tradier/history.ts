@@ -3,7 +3,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { absolute, compare, type Decimal, ZERO } from '@trunkline/core/domain/decimal'
+import { compare, type Decimal, parseDecimal, ZERO } from '@trunkline/core/domain/decimal'
 import { type Day, parseDay } from '@trunkline/core/domain/timestamp'
 import type { TransactionType } from '@trunkline/core/domain/vocabulary'
 import type { TransactionReport } from '@trunkline/core/ports/broker'
@@ -48,7 +48,7 @@ function transactionOf(event: Wire, day: Day, brokerTransactionId: string, words
     brokerType,
     symbol: symbol === null ? null : fromTradier(symbol),
     instrument: symbol === null ? null : isOption(symbol) ? 'OPT' : 'STK',
-    quantity: amountOrNull(detail, 'quantity'),
+    quantity: unsigned(amountOrNull(detail, 'quantity')),
     price: amountOrNull(detail, 'price'),
     amount: sum,
     fees: amountOrNull(detail, 'commission'),
@@ -67,10 +67,15 @@ function typeOf(event: Wire, detail: Wire, sum: Decimal | null, words: Words): T
   return (isOut ? OPPOSITE[type] : undefined) ?? type
 }
 
+/** Which way it went the type says. */
+function unsigned(quantity: Decimal | null): Decimal | null {
+  return quantity === null ? null : parseDecimal(quantity.replace(/^-/, ''), 'quantity')
+}
+
 /** Paid for is bought; a quantity that is negative was sold whatever it brought. */
 function isSale(detail: Wire, sum: Decimal | null): boolean {
   const quantity = amountOrNull(detail, 'quantity')
-  if (quantity !== null && compare(quantity, absolute(quantity)) !== 0) return true
+  if (quantity !== null && compare(quantity, ZERO) < 0) return true
   return sum !== null && compare(sum, ZERO) > 0
 }
 

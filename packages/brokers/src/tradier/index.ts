@@ -2,25 +2,25 @@
 
 import type { AccountEvent, BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
 import { type BudgetRates, RateBudget } from '../kit/budget.ts'
+import { confirming } from '../kit/confirm.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
-import { HttpClient } from '../kit/http.ts'
+import { HttpClient, type HttpReply } from '../kit/http.ts'
 import { oauthToken } from '../kit/oauth.ts'
 import { READ_RETRIES } from '../kit/retry.ts'
 import { SOCKET_LIMITS, type SocketOptions } from '../kit/socket.ts'
 import { TokenSource } from '../kit/tokens.ts'
 import { Words } from '../kit/words.ts'
 import { TradierBroker } from './broker.ts'
-import { type ClassRates, TradierCalls } from './calls.ts'
+import { type ClassRates, classBudgets, TradierCalls } from './calls.ts'
 import { TRADIER_CAPABILITIES, tradierCapabilities } from './capabilities.ts'
 import { saysTokenRefused, wordsFor } from './errors.ts'
 import { KnownOrders } from './known-orders.ts'
 import { tradierLogin } from './login.ts'
 import { TradierMarket } from './market/source.ts'
 import { TradierReads } from './reads.ts'
-import { sessionRequest } from './requests.ts'
+import { profileRequest, sessionRequest } from './requests.ts'
 import { sessionOf, TradierStream } from './session.ts'
 import type { TradierSettings } from './settings.ts'
-import { Trial } from './trial.ts'
 import { readAnswer } from './wire.ts'
 
 const WAITING = { waitingMax: 500, waitMsMax: 5_000 }
@@ -53,7 +53,6 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
   const http = new HttpClient({ origin, plain })
   const login = tradierLogin({ http, ...settings, clock })
   const words = new Words({ broker: TRADIER_CAPABILITIES.id, log, meter })
-  const trial = new Trial({ http, base, clock, refresh: login.refresh })
   const connects = { first: new RateBudget(CONNECT_RATES, clock), again: new RateBudget(RECONNECT_RATES, clock) }
   const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
   const capabilities = tradierCapabilities({ account: settings.accountStream, market: settings.marketStream })
@@ -63,16 +62,16 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
     retries: READ_RETRIES,
     deps: { clock, fraction },
     authorize: (token: string) => ['authorization', `Bearer ${token}`],
-    unauthorized: saysTokenRefused,
-    words: wordsFor,
-    rates: RATES[environment],
-    trial
+    // Any 401: one that is not about the token is found out by asking for the profile, which every login may see.
+    unauthorized: (reply: HttpReply) => reply.status === 401 || saysTokenRefused(reply),
+    words: wordsFor
   }
 
   function open(holder: CredentialsHolder): TradierBroker {
-    const renew: Trial['renew'] = (credentials, signal) => trial.renew(credentials, signal)
-    const tokens = new TokenSource({ holder, clock, log, tokenOf: oauthToken, refresh: renew })
-    const calls = new TradierCalls({ ...calling, tokens })
+    const budgets = classBudgets(RATES[environment], clock)
+    const confirm = confirming({ ...calling, request: profileRequest(), budgets: [budgets.standard] })
+    const tokens = new TokenSource({ holder, clock, log, tokenOf: oauthToken, refresh: login.refresh, confirm })
+    const calls = new TradierCalls({ ...calling, tokens, budgets })
     const known = new KnownOrders()
     const reads = new TradierReads({ calls, clock, log, words, known })
     const session = (of: 'accounts' | 'markets') => (signal: AbortSignal) =>

@@ -121,6 +121,8 @@ test('what else an order can be', () => {
   assert.equal(order('extended').tif, 'DAY+')
   const option = order('option')
   assert.deepEqual([option.instrument, option.side], ['OPT', 'SELL_TO_OPEN'])
+  const unsaid = (side: string) => parseOrder({ ...wire('order.option'), side, position_intent: null }, ACCOUNT).side
+  assert.deepEqual([unsaid('buy'), unsaid('sell')], ['BUY_TO_OPEN', 'SELL_TO_CLOSE'])
   const trailing = order('trailing')
   assert.deepEqual([trailing.type, trailing.brokerOrderType, trailing.stopPrice], ['STP', 'trailing_stop', '148.5'])
   assert.match(order('rejected').brokerMessage ?? '', /no reason/)

@@ -124,13 +124,14 @@ test('what was sent is what is read back, for every kind of order offered', () =
             assert.equal(outcome.value[field], ticket[field], `${instrument} ${type} ${tif} ${side}: ${field}`)
           count += 1
         }
-  assert.equal(count, 2 * (4 * 6 + 2) + 4 * 2 + 2 * 2 + 2 * 3 * 2)
+  assert.equal(count, 2 * (4 * 4 + 2 * 2 + 2) + 4 * 2 + 2 * 2 + 2 * 3 * 2)
 })
 
 test('what Alpaca does not take is said in words', () => {
   const refuse = (more: Partial<OrderTicket>) => refusalOf({ ...TICKET, ...more })
   assert.equal(refuse({}), null)
   assert.match(refuse({ tif: 'GTC+', type: 'STP', limitPrice: null, stopPrice: dec('1') }) ?? '', /limit orders only/)
+  assert.match(refuse({ tif: 'OPEN', type: 'STP', limitPrice: null, stopPrice: dec('1') }) ?? '', /auctions/)
   assert.match(refuse({ quantity: dec('1.5'), tif: 'GTC' }) ?? '', /fractions/)
   assert.equal(refuse({ quantity: dec('1.5') }), null)
   assert.equal(refuse({ quantity: dec('1.0'), tif: 'GTC' }), null)

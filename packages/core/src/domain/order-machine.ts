@@ -1,4 +1,4 @@
-import { compare, type Decimal, dividedBy, isPositive, minus, sum, times, ZERO } from './decimal.ts'
+import { compare, type Decimal, dividedBy, isPositive, minus, plus, sum, times, ZERO } from './decimal.ts'
 import { type Fill, isOpen, type Leg, type Order } from './order.ts'
 import type { Timestamp } from './timestamp.ts'
 import type { OrderStatus } from './vocabulary.ts'
@@ -30,10 +30,21 @@ export type OrderEvent =
       readonly releases?: true
     }
   | { readonly type: 'fill'; readonly fill: Fill }
+  /**
+   * An execution together with what is filled in all once it is counted. What such brokers told only as a total before stays as it was
+   * inferred: nobody sees an execution vanish and come again under another id.
+   */
+  | { readonly type: 'execution'; readonly fill: Fill; readonly total: FilledTotal }
   /** An execution of one leg. What the order has filled is told by its own fills; this says what they were made of. */
   | { readonly type: 'leg_fill'; readonly leg: Pick<Leg, 'symbol' | 'side'>; readonly fill: Fill }
   /** The broker told only how much is done in all. The part no execution accounts for becomes one inferred fill. */
-  | { readonly type: 'filled_total'; readonly quantity: Decimal; readonly averagePrice: Decimal | null; readonly at: Timestamp }
+  | ({ readonly type: 'filled_total'; readonly at: Timestamp } & FilledTotal)
+
+/** How much of an order is filled in all, and at what average; null where the broker does not tell the price. */
+export interface FilledTotal {
+  readonly quantity: Decimal
+  readonly averagePrice: Decimal | null
+}
 
 /** What an event did. `ignored` names why nothing, or not all of it, was applied: to be recorded, never acted on. */
 export interface Step {
@@ -51,6 +62,8 @@ export function apply(order: Order, event: OrderEvent): Step {
       return applyStatus(order, event)
     case 'fill':
       return applyFill(order, event.fill)
+    case 'execution':
+      return applyExecution(order, event)
     case 'leg_fill':
       return applyLegFill(order, event)
     case 'filled_total':
@@ -86,6 +99,19 @@ function applyFill(order: Order, fill: Fill): Step {
   const real = [...order.fills.filter(known => !known.inferred), fill]
   // The real execution takes its quantity out of what was only inferred, so the total grows by what is new and no more.
   return withFills(order, [...real, ...shrunk(inferred, fill.quantity)], fill.at)
+}
+
+function applyExecution(order: Order, { fill, total }: Extract<OrderEvent, { type: 'execution' }>): Step {
+  const known = filledQuantity(order)
+  if (compare(known, total.quantity) >= 0 || order.fills.some(({ fillId }) => fillId === fill.fillId))
+    return { ...nothing(order), ignored: 'duplicate_fill' }
+  const picture = { type: 'filled_total', ...total, at: fill.at } as const
+  // A part of it is counted already, which no broker's totals should lead to: the total is what counts.
+  if (compare(plus(known, fill.quantity), total.quantity) > 0) return applyTotal(order, picture)
+  const counted = withFills(order, [...order.fills, fill], fill.at)
+  // Earlier executions that were never told.
+  const rest = applyTotal(counted.order, picture)
+  return rest.changed ? { ...rest, alarm: counted.alarm ?? rest.alarm } : counted
 }
 
 /** The leg it names decides, not its place: a broker may list them in an order of its own. */

@@ -198,7 +198,10 @@ export interface OrderReport extends OrderTicket {
   readonly brokerMessage: string | null
   readonly brokerOrderType: string | null
   readonly execDest: string | null
-  /** Executions known to the broker; null when this message does not list them. */
+  /**
+   * Executions known to the broker; null when this message does not list them. A message about a single execution, of a broker that tells only
+   * totals otherwise, has that one and in `filledTotal` what is filled with it.
+   */
   readonly fills: readonly Fill[] | null
   /** Cumulative quantity, for brokers (or messages) without single executions. */
   readonly filledTotal: { readonly quantity: Decimal; readonly averagePrice: Decimal | null } | null

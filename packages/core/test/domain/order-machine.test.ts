@@ -138,6 +138,35 @@ test('pictures of the total at any time, and executions late, repeated and in an
   )
 })
 
+test('executions that say what is filled with them, and pictures of the total, in any order: nothing told vanishes, and in the end all is counted once', () => {
+  const happened = fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
+  fc.assert(
+    fc.property(happened, fc.array(fc.nat(15), { maxLength: 30 }), fc.boolean(), (ids, told, isPictured) => {
+      const executions = ids.map(id => fillOf(`f${id}`))
+      const upTo = (count: number) => ({
+        quantity: sum(executions.slice(0, count).map(({ quantity }) => quantity)),
+        averagePrice: parseDecimal('10.25', 'p')
+      })
+      const picture = (count: number): OrderEvent => ({ type: 'filled_total', ...upTo(count), at: AT })
+      const execution = (index: number): OrderEvent[] =>
+        executions.slice(index, index + 1).map(known => ({ type: 'execution', fill: known, total: upTo(index + 1) }))
+      const events = told.flatMap(n => (n % 2 === 0 ? [picture(n / 2)] : execution((n - 1) / 2)))
+      const last = isPictured ? [picture(executions.length)] : executions.keys().flatMap(execution)
+      let order = anOrder({ quantity: parseDecimal('1000', 'q') })
+      for (const event of [...events, ...last]) {
+        const before = order.fills
+        order = apply(order, event).order
+        assert.deepEqual(order.fills.slice(0, before.length), before, 'what was told stays as it was told')
+        assert.ok(compare(filledQuantity(order), upTo(executions.length).quantity) <= 0)
+        for (const { price } of order.fills) assert.equal(compare(price, parseDecimal('10.25', 'p')), 0)
+      }
+      assert.equal(compare(filledQuantity(order), upTo(executions.length).quantity), 0)
+      assert.equal(new Set(order.fills.map(({ fillId }) => fillId)).size, order.fills.length)
+    }),
+    { numRuns: 3_000 }
+  )
+})
+
 test('an inferred fill is replaced by the executions it stood for', () => {
   const all = apply(anOrder(), {
     type: 'filled_total',

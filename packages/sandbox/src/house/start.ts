@@ -60,6 +60,7 @@ const REAL: HouseDeps = {
 }
 
 const BODY_BYTES_MAX = 64 * 1024
+const PARAM_CHARS_MAX = 4_096
 const REQUEST_MS_MAX = 30_000
 
 /**
@@ -222,6 +223,8 @@ function publicServer(core: Core, { outlet, grants, keys, deps }: Doors): Fastif
   let requests = 0
   const app = fastify({
     bodyLimit: BODY_BYTES_MAX,
+    // Brokers take lists of a hundred symbols in a path.
+    routerOptions: { maxParamLength: PARAM_CHARS_MAX },
     requestTimeout: REQUEST_MS_MAX,
     forceCloseConnections: true,
     genReqId: () => `${prefix}-${++requests}`

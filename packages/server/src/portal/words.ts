@@ -128,7 +128,7 @@ export function nextStep(logins: ReadonlySet<BrokerLogin['kind']>): string {
 export function complaint(why: TryAgain['why'], broker: string): string {
   switch (why.kind) {
     case 'entry':
-      return why.message
+      return why.message.endsWith('.') ? why.message : `${why.message}.`
     case 'refused':
       return `${broker} does not know these keys. Copy each again, whole, and see that both belong to the same account.`
     case 'unreachable':

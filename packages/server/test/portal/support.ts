@@ -17,6 +17,8 @@ export interface Scene extends AsyncDisposable {
   readonly log: () => string
   /** A portal link for a user of that name, who is made. */
   readonly link: (userId: string, body?: object, platform?: Platform) => Promise<string>
+  /** What a user's requests to the API carry. */
+  readonly as: (userId: string) => Readonly<Record<string, string>>
   /** How many of the user's connections there are. */
   readonly connections: (userId: string) => Promise<number>
   /** Requests of that operation the sandbox has had. */
@@ -67,6 +69,7 @@ function sceneOf(url: string, demo: DemoPlatform, store: Store): Omit<Scene, 'lo
       const asked = { connection_type: 'trade', broker: 'SANDBOX', ...body }
       return String((await json(`${url}/connections`, user, asked)).authorization_url)
     },
+    as: asUser,
     connections: async userId => {
       const answer: unknown = await (await fetch(`${url}/connections`, { headers: asUser(userId) })).json()
       assert.ok(Array.isArray(answer))

@@ -238,7 +238,7 @@ export class Listener implements AsyncDisposable {
       // What the broker says of an order can change for a moment after it is filled.
       const truth = await byOrderId(broker, order)
       const last = this.reports(order.brokerOrderId).at(-1)
-      return last !== undefined && last.status === truth.status && compare(filledOf(last), filledOf(truth)) === 0
+      return last !== undefined && last.status === truth.status && compare(this.filled(order), filledOf(truth)) === 0
     }, `the stream says what the broker does of ${order.brokerOrderId}`)
   }
 

@@ -11,6 +11,7 @@ import { readJson } from '../../kit/json.ts'
 import { field, nestedOrNull, object, textOrNull } from '../../kit/parse.ts'
 import { get } from '../requests.ts'
 import type { AlpacaSettings } from '../settings.ts'
+import { rootOf } from './roots.ts'
 import { exact, msOf } from './values.ts'
 
 export const BARS_PAGE = 10_000
@@ -36,7 +37,7 @@ export function barsRequest(
   if (frame === undefined) throw new BrokerFault('refused', `Alpaca has bars of ${Object.keys(FRAMES).join(', ')}, not of ${interval}`)
   if (!(fromMs >= 0 && fromMs <= toMs && toMs <= TIME_MAX))
     throw new BrokerFault('refused', `bars are asked for from one time to a later one between 1970 and 9999, not from ${fromMs} to ${toMs}`)
-  return get(pathOf(instrument), {
+  return get(`${rootOf(instrument)}/bars`, {
     symbols: symbol,
     timeframe: frame.word,
     start: timestampOfMs(fromMs),
@@ -49,17 +50,6 @@ export function barsRequest(
     feed: instrument === 'STK' ? stockFeed : null,
     page_token: from
   })
-}
-
-function pathOf(instrument: Instrument): string {
-  switch (instrument) {
-    case 'CRYPTO':
-      return '/v1beta3/crypto/us/bars'
-    case 'OPT':
-      return '/v1beta1/options/bars'
-    default:
-      return '/v2/stocks/bars'
-  }
 }
 
 export interface BarsPage {

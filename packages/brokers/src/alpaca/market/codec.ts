@@ -3,7 +3,7 @@
 import { decode, decodeTimestampToTimeSpec, EXT_TIMESTAMP, ExtensionCodec, encode } from '@msgpack/msgpack'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Frame } from '../../kit/conversation.ts'
-import { readJson } from '../../kit/json.ts'
+import { FlatReader } from '../../kit/flat-json.ts'
 
 export interface Codec {
   /** Headers of the connection. */
@@ -13,13 +13,18 @@ export interface Codec {
   decode(frame: Frame): readonly unknown[]
 }
 
+/** Whatever is read of an item, or of a word about the connection. */
+const READ = ['T', 'S', 't', 'i', 'x', 'p', 's', 'c', 'z', 'bp', 'bs', 'ap', 'as', 'b', 'a', 'r']
+const READ_OF_WORDS = ['msg', 'code', 'trades', 'quotes', 'orderbooks']
+const reader = new FlatReader([...READ, ...READ_OF_WORDS])
+
 export const JSON_CODEC: Codec = {
   headers: {},
   encode: message => JSON.stringify(message),
   decode(frame) {
     if (typeof frame !== 'string') throw new Malformed('frame', 'text', 'bytes')
     // A price is a number there, and must not become a binary float on the way.
-    return listOf(readJson(frame, { numbers: 'text' }))
+    return listOf(reader.read(frame))
   }
 }
 

@@ -7,8 +7,10 @@ import { Book } from './book.ts'
 import { effectOf } from './conditions.ts'
 import { exact, nanosOf, symbolIn, venueOf } from './values.ts'
 
-/** Trades of a symbol whose ids are remembered, so that one told twice counts once. */
+/** Trades of a symbol and an exchange whose ids are remembered, so that one told twice counts once. */
 const TRADES_REMEMBERED = 256
+/** More than there are. */
+const EXCHANGES_MAX = 64
 
 /** An item before anything about it is known. Its fields are read by name, never listed. */
 export interface RawItem {
@@ -33,26 +35,40 @@ export interface RawItem {
   readonly r?: unknown
 }
 
+type TradeId = string | number | bigint
+
 class Traded {
   readonly sink: TopicSink
-  readonly #ids = new Set<string>()
+  /** By exchange: each gives its own ids, for a day. */
+  readonly #ids = new Map<unknown, Set<TradeId>>()
 
   constructor(sink: TopicSink) {
     this.sink = sink
   }
 
-  /** Whether the trade has been told. Ids are of the exchange's day; what has none cannot be told apart. */
+  /** Whether the trade has been told; what has no id cannot be told apart. */
   isKnown({ i: id, x: exchange }: RawItem): boolean {
     if (typeof id !== 'string' && typeof id !== 'number' && typeof id !== 'bigint') return false
-    const key = `${venueOf(exchange)} ${id}`
-    if (this.#ids.has(key)) return true
-    if (this.#ids.size >= TRADES_REMEMBERED)
-      for (const oldest of this.#ids) {
-        this.#ids.delete(oldest)
-        break
-      }
-    this.#ids.add(key)
+    const ids = this.#ids.get(exchange) ?? this.#idsOf(exchange)
+    const { size } = ids
+    ids.add(id)
+    if (ids.size === size) return true
+    if (size >= TRADES_REMEMBERED) forgetOldest(ids)
     return false
+  }
+
+  #idsOf(exchange: unknown): Set<TradeId> {
+    if (this.#ids.size >= EXCHANGES_MAX) this.#ids.clear()
+    const ids = new Set<TradeId>()
+    this.#ids.set(exchange, ids)
+    return ids
+  }
+}
+
+function forgetOldest(ids: Set<TradeId>): void {
+  for (const oldest of ids) {
+    ids.delete(oldest)
+    return
   }
 }
 

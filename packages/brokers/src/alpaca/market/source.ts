@@ -21,7 +21,9 @@ import { JSON_CODEC, MESSAGE_PACK_CODEC } from './codec.ts'
 import { contractsRequest, type Page, parseContracts, parseLatestQuotes, parseSnapshots, snapshotsRequest } from './contracts.ts'
 import { MarketFeed } from './feed.ts'
 import { Instruments } from './instruments.ts'
+import { barOf, minutesLacking, parseTrades, tradesRequest } from './open-bar.ts'
 import { Present } from './present.ts'
+import { rootOf } from './roots.ts'
 
 /** Pages of bars in one request: more minutes than a year has. */
 const PAGES_MAX = 100
@@ -58,10 +60,10 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
     this.#instruments = new Instruments({ calls: calls.trading, clock, present: this.#present })
     const { stockFeed, optionFeed } = settings
     this.#feeds = {
-      STK: this.#feed(`/v2/${stockFeed}`, JSON_CODEC, symbols => get('/v2/stocks/quotes/latest', { symbols, feed: stockFeed })),
-      CRYPTO: this.#feed('/v1beta3/crypto/us', JSON_CODEC, symbols => get('/v1beta3/crypto/us/latest/quotes', { symbols })),
+      STK: this.#feed(`/v2/${stockFeed}`, JSON_CODEC, symbols => get(`${rootOf('STK')}/quotes/latest`, { symbols, feed: stockFeed })),
+      CRYPTO: this.#feed(rootOf('CRYPTO'), JSON_CODEC, symbols => get(`${rootOf('CRYPTO')}/latest/quotes`, { symbols })),
       OPT: this.#feed(`/v1beta1/${optionFeed}`, MESSAGE_PACK_CODEC, symbols =>
-        get('/v1beta1/options/quotes/latest', { symbols, feed: optionFeed })
+        get(`${rootOf('OPT')}/quotes/latest`, { symbols, feed: optionFeed })
       )
     }
   }
@@ -89,11 +91,31 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
       const page: BarsPage = await this.#options.calls.data.read(asked, reply => parseBarsPage(reply.body, reading), signal)
       lastMs = page.bars.at(-1)?.startMs ?? lastMs
       if (page.bars.length > 0) yield page.bars
-      if (page.next === null) return
+      if (page.next === null) {
+        const rest = interval === '1m' ? await this.#underWay(request, known.instrument, lastMs, signal) : []
+        if (rest.length > 0) yield rest
+        return
+      }
       if (page.next === from) throw new BrokerFault('malformed', 'Alpaca points from a page of bars to itself')
       from = page.next
     }
     throw new BrokerFault('refused', `the bars have more than ${PAGES_MAX} pages; ask for a shorter time`)
+  }
+
+  /** The minutes that the history does not have yet, of their trades. */
+  async #underWay(request: BarsRequest, instrument: Instrument, lastMs: number, signal: AbortSignal): Promise<readonly Bar[]> {
+    const minutes = minutesLacking(request, lastMs, this.presentMs())
+    const [fromMs] = minutes
+    if (fromMs === undefined) return []
+    const { calls, settings } = this.#options
+    const { stockFeed } = settings
+    const trades = await this.#every(
+      next => tradesRequest(request.symbol, instrument, { stockFeed, fromMs, next }),
+      ({ body }) => parseTrades(body, request.symbol),
+      calls.data,
+      signal
+    )
+    return minutes.flatMap(startMs => barOf(trades, startMs, this.presentMs()) ?? [])
   }
 
   async expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]> {
@@ -193,10 +215,10 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
       const page: Page<T> = await calls.read(request(next), parse, signal)
       items.push(...page.items)
       if (page.next === null) return items
-      if (page.next === next) throw new BrokerFault('malformed', 'Alpaca points from a page of options to itself')
+      if (page.next === next) throw new BrokerFault('malformed', 'Alpaca points from a page of a list to itself')
       next = page.next
     }
-    throw new BrokerFault('refused', `Alpaca lists more than ${PAGES_MAX} pages of options`)
+    throw new BrokerFault('refused', `the list has more than ${PAGES_MAX} pages`)
   }
 }
 

@@ -3,13 +3,14 @@
  * price, its time and the day's volume let one see, and several between two lines are seen as one of their sum.
  */
 
-import { compare, type Decimal, isPositive, isZero } from '@trunkline/core/domain/decimal'
+import { compare, type Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { type Nanos, nanosOfMs, parseNanos, type Quote, type Trade } from '@trunkline/core/domain/market/records'
+import { type Nanos, nanosOfMs, type Quote, type Trade } from '@trunkline/core/domain/market/records'
 import { field, type Wire } from '../../kit/parse.ts'
 import { isPlainText } from '../../kit/scan.ts'
+import { utcNanos } from '../../kit/scan-time.ts'
 import { difference } from '../../kit/small-sums.ts'
-import { amount } from '../answers.ts'
+import { amount, isNil } from '../answers.ts'
 
 const VENUE_MAX = 16
 
@@ -101,25 +102,24 @@ export class QuotedSymbol {
 /** What was traded since: of one trade its size, of several their sum. Null when nothing was. */
 function sizeOf(now: Traded, before: Traded): Decimal | null {
   const traded = now.volume !== null && before.volume !== null ? difference(now.volume, before.volume) : null
-  if (traded !== null && isPositive(traded)) return traded
+  if (traded !== null && !isNil(traded) && !traded.startsWith('-')) return traded
   // The volume begins anew with each day, and some symbols have none.
-  const isNew = now.at !== before.at && (traded === null || !isZero(traded))
-  return isNew && now.size !== null && isPositive(now.size) ? now.size : null
+  const isNew = now.at !== before.at && (traded === null || !isNil(traded))
+  return isNew && now.size !== null && !isNil(now.size) && !now.size.startsWith('-') ? now.size : null
 }
 
 /** A line that came after a later one. */
 function isOlder(now: Traded, before: Traded): boolean {
   if (now.at === null || before.at === null) return false
   if (now.at !== before.at) return now.at.length === before.at.length ? now.at < before.at : now.at.length < before.at.length
-  return now.volume !== null && before.volume !== null && compare(now.volume, before.volume) < 0
+  if (now.volume === null || before.volume === null || now.volume === before.volume) return false
+  return compare(now.volume, before.volume) < 0
 }
 
 /** A side without a quote is told as zero. */
 function side(price: Decimal | null, size: Decimal | null): readonly [Decimal | null, Decimal | null] {
-  return price === null || isZero(price) ? [null, null] : [price, size]
+  return price === null || isNil(price) ? [null, null] : [price, size]
 }
-
-const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/
 
 function nanosOrNull(wire: Wire): Nanos | null {
   const value = field(wire, 'TradeTime')
@@ -128,8 +128,7 @@ function nanosOrNull(wire: Wire): Nanos | null {
 
 /** A time in UTC as nanoseconds, to the last digit that was written. @throws Malformed */
 export function nanosOf(value: unknown, what: string): Nanos {
-  const [, seconds = '', fraction = ''] = typeof value === 'string' ? (TIME.exec(value) ?? []) : []
-  const ms = seconds === '' ? Number.NaN : Date.parse(`${seconds}Z`)
-  if (Number.isNaN(ms) || ms < 0) throw new Malformed(what, 'a time in UTC', value)
-  return parseNanos(`${ms / 1_000}${fraction.padEnd(9, '0')}`.replace(/^0+(?=\d)/, ''), what)
+  const nanos = typeof value === 'string' ? utcNanos(value) : null
+  if (nanos !== null) return nanos
+  throw new Malformed(what, 'a time in UTC', value)
 }

@@ -29,7 +29,8 @@ export function parseQuotes(answer: Wire): ReadonlyMap<string, Wire> {
 /** Milliseconds since the epoch. */
 export function parseClock(answer: Wire): { readonly atMs: number; readonly isOpen: boolean } {
   const clock = nested(answer, 'clock')
-  return { atMs: integer(clock, 'timestamp') * 1_000, isOpen: textOf(clock, 'state') === 'open' }
+  // Told in whole seconds: it is that late at least, and the second is over for whoever hears of it.
+  return { atMs: integer(clock, 'timestamp') * 1_000 + 999, isOpen: textOf(clock, 'state') === 'open' }
 }
 
 /** A market that says it is open when the exchanges are not keeps no hours, as in a sandbox. */

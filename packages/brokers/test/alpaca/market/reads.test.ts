@@ -65,6 +65,7 @@ test('past bars: page by page, numbers as they are written, the one under way op
     )
     return query.get('page_token') === null ? as('market.bars') : json(200, { bars: null, next_page_token: null })
   })
+  venue.on('GET /data/v1beta3/crypto/us/trades', () => assert.fail('the history has the minute'))
   await using opened = openAt(venue)
   const bars = await barsOf(opened.market, { symbol: 'BTC/USD', interval: '1m', fromMs: MINUTE, toMs: MINUTE + 720_000 })
   assert.deepEqual(bars[0], {
@@ -84,6 +85,41 @@ test('past bars: page by page, numbers as they are written, the one under way op
       [false, '66071']
     ]
   )
+})
+
+test('the minute under way, and one that history does not have yet, are made of trades', async () => {
+  await using venue = await Venue.start()
+  knowsSymbols(venue)
+  let time = '2026-11-03T15:11:02Z'
+  venue.on('GET /api/v2/clock', () => json(200, { timestamp: time }))
+  venue.on(
+    'GET /data/v1beta3/crypto/us/bars',
+    json(200, { bars: { 'BTC/USD': fixture('market.bars').body.bars['BTC/USD'].slice(0, 2) }, next_page_token: null })
+  )
+  const trade = (t: string, p: number, s: number) => ({ t: `2026-11-03T15:${t}Z`, p, s, i: 1, tks: 'B' })
+  const pages: Record<string, object> = {
+    first: { trades: { 'BTC/USD': [trade('10:59.5', 5, 1), trade('10:59.9', 7, 0.5)] }, next_page_token: 'more' },
+    more: { trades: { 'BTC/USD': [trade('11:00', 6, 2), trade('11:01', 4, 1e-7)] }, next_page_token: null }
+  }
+  venue.on('GET /data/v1beta3/crypto/us/trades', ({ query }) => {
+    assert.equal(query.get('start'), '2026-11-03T15:10:00.000000Z')
+    return json(200, pages[query.get('page_token') ?? 'first'])
+  })
+  const asked = { symbol: 'BTC/USD', interval: '1m', fromMs: MINUTE, toMs: MINUTE + 600_000 }
+  await using opened = openAt(venue)
+  const bars = await barsOf(opened.market, asked)
+  assert.deepEqual(bars.slice(2), [
+    { startMs: MINUTE + 120_000, open: '5', high: '7', low: '5', close: '7', volume: '1.5', closed: true },
+    { startMs: MINUTE + 180_000, open: '6', high: '6', low: '4', close: '4', volume: '2.0000001', closed: false }
+  ])
+  // Well into the minute what history does not have did not trade.
+  time = '2026-11-03T15:12:30Z'
+  venue.on('GET /data/v1beta3/crypto/us/trades', ({ query }) => {
+    assert.equal(query.get('start'), '2026-11-03T15:12:00.000000Z')
+    return json(200, { trades: null, next_page_token: null })
+  })
+  await using later = openAt(venue)
+  assert.equal((await barsOf(later.market, asked)).length, 2)
 })
 
 test('bars of shares say which feed and how they are adjusted; unknown symbols and windows are refused', async () => {

@@ -62,19 +62,23 @@ function asAsked({ legs, side }: Order, report: OrderReport): OrderReport {
 /** Fills first: a status that ends the order must not come before the executions that led to it. */
 function eventsOf(order: Order, report: OrderReport): readonly OrderEvent[] {
   const { status: to, updatedAt: at, releases } = report
-  const fills: readonly OrderEvent[] = (report.fills ?? []).map(fill => ({ type: 'fill', fill }))
+  const [only, ...others] = report.fills ?? []
+  const total = report.filledTotal
+  const fills: readonly OrderEvent[] =
+    total !== null && only !== undefined && others.length === 0
+      ? [{ type: 'execution', fill: only, total }]
+      : (report.fills ?? []).map(fill => ({ type: 'fill', fill }))
   const legFills: readonly OrderEvent[] = (report.legs ?? []).flatMap(leg =>
     leg.fills.map(fill => ({ type: 'leg_fill', leg, fill }) as const)
   )
-  const total: readonly OrderEvent[] =
-    report.fills === null && report.filledTotal !== null ? [{ type: 'filled_total', ...report.filledTotal, at }] : []
+  const totals: readonly OrderEvent[] = report.fills === null && total !== null ? [{ type: 'filled_total', ...total, at }] : []
   // What is told only now has been working in between: an order that nobody heard of cannot be cancelled or replaced before it works.
   const isBehind = order.status === 'pending' && !ARROWS.pending.includes(to) && ARROWS.working.includes(to)
   const between: readonly OrderEvent[] = isBehind ? [{ type: 'status', to: 'working', at }] : []
   return [
     ...fills,
     ...legFills,
-    ...total,
+    ...totals,
     ...between,
     releases === true ? { type: 'status', to, at, releases } : { type: 'status', to, at }
   ]

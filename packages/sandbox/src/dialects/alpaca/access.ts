@@ -6,7 +6,7 @@ import type { Pass } from '../../house/oauth/grants.ts'
 import { Problem } from '../../house/problems.ts'
 import { Grants } from '../frame/grants.ts'
 import { Keys } from './keys.ts'
-import { Limiter } from './limiter.ts'
+import { type Left, Limiter } from './limiter.ts'
 import { Limits } from './limits.ts'
 
 /** The two hosts: what either wants to know of a token, and what it counts. */
@@ -32,6 +32,8 @@ export class Access {
   readonly limits = new Limits()
   readonly limiters: Readonly<Record<Host, Limiter>>
   readonly #house: DialectHouse
+  /** Who makes a request, those refused for their number included. */
+  readonly #asking = new WeakMap<FastifyRequest, string>()
 
   /** `onEnded`: a grant ended, and whoever came in on it has to go. */
   constructor(house: DialectHouse, onEnded: (grant: string) => void) {
@@ -45,6 +47,7 @@ export class Access {
   /** @throws Problem */
   admit(request: FastifyRequest, host: Host): Pass {
     const pass = this.#passOf(request, host === 'data' && request.url.startsWith(OPEN))
+    this.#asking.set(request, pass.login)
     if (!this.limiters[host].take(pass.login)) {
       const retryAfter = Math.max(1, this.limiters[host].left(pass.login).resetS - Math.floor(this.#house.realNow() / 1000))
       throw new Problem('slow_down', 'rate limit exceeded', { retryAfter })
@@ -52,6 +55,12 @@ export class Access {
     const scope = host === 'data' ? 'data' : request.method === 'GET' ? null : 'trade'
     if (scope !== null && !pass.scopes.has(scope)) throw new Problem('scope_missing', `this needs the scope ${scope}`)
     return pass
+  }
+
+  /** What is left to whoever makes a request; null: nobody known. */
+  left(request: FastifyRequest, host: Host): Left | null {
+    const login = this.#asking.get(request)
+    return login === undefined ? null : this.limiters[host].left(login)
   }
 
   /** The pass of a token. */

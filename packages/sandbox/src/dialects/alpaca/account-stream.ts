@@ -1,12 +1,13 @@
 /** The account stream: who listens, and what they are told. */
 
-import type { OrderEvent, OrderView } from '../../engine/types.ts'
+import type { AccountChangedEvent, OrderEvent, OrderView } from '../../engine/types.ts'
 import type { DialectHouse } from '../../house/dialect.ts'
 import type { Witness } from '../../house/news.ts'
 import type { Entrance } from '../../house/stream/gate.ts'
 import { type DialectLine, DialectLines } from '../frame/lines.ts'
 import type { Access } from './access.ts'
 import type { Customers } from './customers.ts'
+import { Holdings } from './holdings.ts'
 import { entranceOf, type Guest, readMessage, wholeOf } from './sockets.ts'
 import { frameOf, turnOf, type Update, updatesOf } from './trade-updates.ts'
 
@@ -30,10 +31,12 @@ export class AccountStream implements Witness {
   readonly #deps: AccountStreamDeps
   readonly #listening = new Set<DialectLine>()
   readonly #busy = new Map<string, 'cancelling' | 'amending'>()
+  readonly #holdings: Holdings
   #told = 0
 
   constructor(deps: AccountStreamDeps) {
     this.#deps = deps
+    this.#holdings = new Holdings(deps.house.books)
     this.lines = new DialectLines({
       now: deps.house.realNow,
       waitingMax: WAITING_BYTES_MAX,
@@ -53,7 +56,7 @@ export class AccountStream implements Witness {
     if (!this.#concerns(event.accountId, login)) return
     // Whatever was under way with it has happened, or can no longer.
     if (event.change !== 'fill' && event.change !== 'triggered') this.#busy.delete(event.order.orderId)
-    for (const update of updatesOf(event, customers)) this.#tell(login, update)
+    for (const update of updatesOf(event, { customers, holdings: this.#holdings })) this.#tell(login, update)
   }
 
   orderAgain(order: OrderView, login: string): void {
@@ -70,15 +73,22 @@ export class AccountStream implements Witness {
   }
 
   /** Positions and balances are not told here. */
-  account(): void {}
+  account(event: AccountChangedEvent): void {
+    this.#holdings.settle(event)
+  }
 
   reset(): void {
     this.#busy.clear()
+    this.#holdings.clear()
     this.lines.reset()
   }
 
   #concerns(accountId: string, login: string): boolean {
-    return this.#deps.customers.accounts(login).some(({ id }) => id === accountId)
+    return this.#accountsOf(login).includes(accountId)
+  }
+
+  #accountsOf(login: string): readonly string[] {
+    return this.#deps.customers.accounts(login).map(({ id }) => id)
   }
 
   #tell(login: string, update: Update): void {
@@ -101,6 +111,7 @@ export class AccountStream implements Witness {
     const join = (pass: Parameters<DialectLines['add']>[0]) => {
       clearTimeout(silence)
       const joined = this.lines.add(pass, guest.pipe)
+      this.#holdings.begin(this.#accountsOf(pass.login))
       guest.mute = () => joined.isMute
       line = joined
     }
@@ -109,6 +120,8 @@ export class AccountStream implements Witness {
       if (line === undefined) return
       this.#listening.delete(line)
       this.lines.remove(line)
+      const { login } = line.pass
+      if (this.lines.of(login).length === 0) this.#holdings.end(this.#accountsOf(login))
     })
     guest.socket.on('message', (data, isBinary) => {
       try {

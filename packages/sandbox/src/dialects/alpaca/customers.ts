@@ -52,10 +52,6 @@ export class Customers {
     return this.position(login, symbol)?.quantity ?? '0'
   }
 
-  heldIn(account: string, symbol: string): string {
-    return this.#house.books.engine.position(account, symbol)?.quantity ?? '0'
-  }
-
   /** A position that is not flat. */
   position(login: string, symbol: string): PositionView | undefined {
     for (const { id } of this.accounts(login)) {

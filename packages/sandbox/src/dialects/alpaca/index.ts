@@ -3,7 +3,6 @@
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Dialect, DialectHouse } from '../../house/dialect.ts'
-import type { Pass } from '../../house/oauth/grants.ts'
 import { type DialectRoute, DialectRouter } from '../frame/router.ts'
 import { Access, type Host as HostName } from './access.ts'
 import { accountRoutes } from './account.ts'
@@ -121,23 +120,18 @@ function routerOf(house: DialectHouse, access: Access, host: HostName): DialectR
   return new DialectRouter(house, {
     admit: request => access.admit(request, host),
     problem: host === 'api' ? problemAnswer : dataProblemAnswer,
-    headers: (request, pass) => headersOf(access, host, { request, pass }),
+    headers: request => headersOf(access, host, request),
     created: 200
   })
 }
 
-interface Asking {
-  readonly request: FastifyRequest
-  readonly pass: Pass | null
-}
-
-function headersOf(access: Access, host: HostName, { request, pass }: Asking): Record<string, string> {
-  if (pass === null) return { 'x-request-id': request.id }
-  const { limit, remaining, resetS } = access.limiters[host].left(pass.login)
+function headersOf(access: Access, host: HostName, request: FastifyRequest): Record<string, string> {
+  const left = access.left(request, host)
+  if (left === null) return { 'x-request-id': request.id }
   return {
     'x-request-id': request.id,
-    'x-ratelimit-limit': String(limit),
-    'x-ratelimit-remaining': String(remaining),
-    'x-ratelimit-reset': String(resetS)
+    'x-ratelimit-limit': String(left.limit),
+    'x-ratelimit-remaining': String(left.remaining),
+    'x-ratelimit-reset': String(left.resetS)
   }
 }

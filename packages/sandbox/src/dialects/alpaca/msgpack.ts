@@ -2,6 +2,8 @@
 
 const TIMESTAMP = 0xff
 const DEPTH_MAX = 16
+/** Thirty-four bits. */
+const SECONDS = (1n << 34n) - 1n
 
 /** A message that is no MessagePack, or none that anybody would send here. */
 export class BadPack extends Error {
@@ -156,6 +158,8 @@ class Reader {
       case 0xdb:
       case 0xc6:
         return this.#take(this.#size(4)).toString()
+      case 0xd7:
+        return this.#instant()
       case 0xdc:
         return this.#list(this.#size(2), depth)
       case 0xde:
@@ -163,6 +167,13 @@ class Reader {
       default:
         throw new BadPack(`the form 0x${first.toString(16)} is not read here`)
     }
+  }
+
+  #instant(): string {
+    if (this.#size(1) !== TIMESTAMP) throw new BadPack('an extension that is no timestamp')
+    const packed = this.#take(8).readBigUInt64BE(0)
+    const seconds = new Date(Number(packed & SECONDS) * 1000).toISOString().slice(0, 19)
+    return `${seconds}.${String(packed >> 34n).padStart(9, '0')}Z`
   }
 
   #size(bytes: 1 | 2 | 4): number {

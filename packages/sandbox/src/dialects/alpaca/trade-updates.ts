@@ -2,6 +2,7 @@
 
 import type { OrderEvent, OrderView } from '../../engine/types.ts'
 import type { Customers } from './customers.ts'
+import type { Holdings } from './holdings.ts'
 import { executionIdOf, uuidFor } from './ids.ts'
 import { debitOf, orderWire } from './order-wire.ts'
 import { nanosOf } from './times.ts'
@@ -14,8 +15,13 @@ export interface Update {
   readonly more?: object
 }
 
+export interface Telling {
+  readonly customers: Customers
+  readonly holdings: Holdings
+}
+
 /** What of an order's change is told, in this order; nothing for changes that Alpaca does not tell. */
-export function updatesOf(event: OrderEvent, customers: Customers): readonly Update[] {
+export function updatesOf(event: OrderEvent, { customers, holdings }: Telling): readonly Update[] {
   const { change, order, at } = event
   const wire = customers.wire(order)
   switch (change) {
@@ -26,7 +32,7 @@ export function updatesOf(event: OrderEvent, customers: Customers): readonly Upd
       return [pending, { event: wire.status === 'accepted' ? 'accepted' : 'new', at, order: wire, more }]
     }
     case 'fill':
-      return [{ event: order.state === 'filled' ? 'fill' : 'partial_fill', at, order: wire, more: fillOf(event, customers) }]
+      return [{ event: order.state === 'filled' ? 'fill' : 'partial_fill', at, order: wire, more: fillOf(event, holdings) }]
     case 'canceled':
       return [{ event: wire.status === 'rejected' ? 'rejected' : 'canceled', at, order: wire }]
     case 'rejected':
@@ -38,14 +44,15 @@ export function updatesOf(event: OrderEvent, customers: Customers): readonly Upd
   }
 }
 
-function fillOf({ fill, order }: OrderEvent, customers: Customers): object {
+function fillOf(event: OrderEvent, holdings: Holdings): object {
+  const { fill, order } = event
   if (fill === null) return {}
   const packaged = order.legs !== null
   return {
     execution_id: executionIdOf(fill.execId),
     price: packaged ? debitOf(fill.price, order) : fill.price,
     qty: fill.quantity,
-    ...(packaged ? {} : { position_qty: customers.heldIn(order.accountId, order.symbol ?? '') })
+    position_qty: holdings.after(event)
   }
 }
 

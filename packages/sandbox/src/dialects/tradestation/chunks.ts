@@ -14,20 +14,20 @@ export interface ChunksDeps {
   readonly farewell: (code: number) => string | null
 }
 
-/** A chunk ends within a frame, and the next one begins there. */
+/** A chunk ends within a frame, and the next one begins there, a turn later: Node joins what is written in one turn. */
 export function cutPipe({ response, seed, cutChance, farewell }: ChunksDeps): Pipe {
   const inner = answerPipe(response)
   const key = keyOf(seed)
   let turns = 0
   let waiting = ''
-  const flush = () => {
-    const text = waiting
-    waiting = ''
-    if (text === '' || !inner.isOpen) return
+  const flush = (): void => {
+    if (waiting === '' || !inner.isOpen) return
     const chance = draw(key, ++turns)
-    const at = 1 + ((chance >>> 8) % Math.max(1, text.length - 1))
-    if ((chance & 0xff) >= cutChance || text.length < 2) inner.send(text)
-    else for (const piece of [text.slice(0, at), text.slice(at)]) inner.send(piece)
+    const isCut = (chance & 0xff) < cutChance && waiting.length > 1
+    const end = isCut ? 1 + ((chance >>> 8) % (waiting.length - 1)) : waiting.length
+    inner.send(waiting.slice(0, end))
+    waiting = waiting.slice(end)
+    if (waiting !== '') setImmediate(flush)
   }
   return {
     get isOpen() {
@@ -41,8 +41,9 @@ export function cutPipe({ response, seed, cutChance, farewell }: ChunksDeps): Pi
       waiting += frame
     },
     close: (code, reason) => {
-      waiting += farewell(code) ?? ''
-      flush()
+      const rest = waiting + (farewell(code) ?? '')
+      waiting = ''
+      if (rest !== '' && inner.isOpen) inner.send(rest)
       inner.close(code, reason)
     },
     cut: () => inner.cut()

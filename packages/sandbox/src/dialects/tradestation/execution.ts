@@ -26,6 +26,8 @@ export interface ExecutionDeps {
 }
 
 const PATH = '/orderexecution'
+/** The scope of orders with several legs. */
+const SPREADS = 'OptionSpreads'
 
 /** Its refusals are inside of an answer of 200. */
 export function placing(deps: ExecutionDeps): readonly DialectRoute[] {
@@ -58,14 +60,15 @@ function aboutBody(body: unknown): Omit<Facts, 'login'> {
   return { symbol: symbol === null ? null : (meantSymbols(symbol)[0] ?? symbol), clientOrderId: read('OrderConfirmID') }
 }
 
-async function place({ house, sights }: ExecutionDeps, { request, person, fault }: Call): Promise<Answer> {
+async function place({ house, sights }: ExecutionDeps, { request, person, pass, fault }: Call): Promise<Answer> {
   const { clientOrderId } = aboutBody(request.body)
   if (clientOrderId !== null) house.counters.receive(clientOrderId)
   const { ticket, action } = await readPlacing(house, person.id, new Body(request.body))
+  if ('legs' in ticket && !pass.scopes.has(SPREADS))
+    throw new Problem('scope_missing', `The access token was granted without the scope ${SPREADS}`)
   if (ticket.clientOrderId !== null && isUsed(house, person.id, ticket.clientOrderId)) refuse('Duplicate OrderConfirmID')
   try {
-    const { orderId } = house.desk.submit(ticket, fault)
-    if (action !== null) sights.remember(orderId, action)
+    const { orderId } = sights.placing(action, () => house.desk.submit(ticket, fault))
     return json({ Orders: [{ Message: `Sent order: ${sentence(ticket, action)}`, OrderID: digitsOf(orderId) }], Errors: [] })
   } catch (error) {
     if (!(error instanceof Problem) || error.status === 429) throw error

@@ -89,6 +89,7 @@ function open(house: DialectHouse, options: TradestationOptions): Dialect {
       market.reset()
     },
     close: () => {
+      sights[Symbol.dispose]()
       orders[Symbol.dispose]()
       positions[Symbol.dispose]()
       account.close()

@@ -1,27 +1,31 @@
 /** Which orders are still shown as today's, and which have gone to the historical ones. */
 
-import type { OrderView } from '../../engine/types.ts'
+import type { Micros, OrderView } from '../../engine/types.ts'
 import type { DialectHouse } from '../../house/dialect.ts'
 import { isLive } from '../../house/wire.ts'
-import { newYorkDate } from '../../market/hours.ts'
+import { daysOf } from '../../market/day-starts.ts'
+import { NEW_YORK } from '../../market/hours.ts'
 import type { Chain } from './chains.ts'
 import type { Sights } from './sights.ts'
+
+const dayOf = daysOf(NEW_YORK)
 
 type Needs = Pick<DialectHouse, 'books' | 'news' | 'clock'>
 
 /** Today's orders and all that are open: the open ones by when they were placed, the others by when they ended, the newest first. */
 export function todaysOrders(house: Needs, sights: Sights, accounts: readonly string[]): readonly Chain[] {
-  return listed(house, sights, accounts, order => isTodays(house, order))
+  const today = dayOf(house.clock.now()).start
+  return listed(house, sights, accounts, order => isLive(order) || order.updatedAt >= today)
 }
 
-/** Closed orders, today's included, that ended on or after a date; the latest first. */
-export function pastOrders(house: Needs, sights: Sights, accounts: readonly string[], since: string): readonly Chain[] {
-  return listed(house, sights, accounts, order => !isLive(order) && newYorkDate(order.updatedAt) >= since)
+/** Closed orders, today's included, that ended at `since` or later; the latest first. */
+export function pastOrders(house: Needs, sights: Sights, accounts: readonly string[], since: Micros): readonly Chain[] {
+  return listed(house, sights, accounts, order => !isLive(order) && order.updatedAt >= since)
 }
 
 /** At the end of the day the closed ones are purged. */
 export function isTodays({ clock }: Pick<Needs, 'clock'>, order: OrderView): boolean {
-  return isLive(order) || newYorkDate(order.updatedAt) >= newYorkDate(clock.now())
+  return isLive(order) || order.updatedAt >= dayOf(clock.now()).start
 }
 
 function listed(

@@ -1,9 +1,12 @@
 /** Orders over REST: today's and the open ones, by id, and the historical ones; in pages, and with what failed beside what did not. */
 
+import { midnight } from '@trunkline/core/domain/calendar/index'
+import type { Micros } from '../../engine/types.ts'
 import type { Cursors } from '../../house/api/cursor.ts'
 import type { Answer } from '../../house/api/outlet.ts'
 import type { DialectHouse } from '../../house/dialect.ts'
-import { newYorkDate } from '../../market/hours.ts'
+import { isLive } from '../../house/wire.ts'
+import { NEW_YORK, newYorkDate } from '../../market/hours.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
 import { type Chain, chainById } from './chains.ts'
@@ -36,7 +39,7 @@ export function orderReads(deps: OrderReadsDeps): readonly DialectRoute[] {
       operation: 'orders.get',
       act: call => {
         const since = sinceOf(deps, texts(call.request.query).since)
-        return byIds(deps, call, ({ last }) => last.state !== 'replaced' && newYorkDate(last.updatedAt) >= since)
+        return byIds(deps, call, ({ last }) => !isLive(last) && last.updatedAt >= since)
       }
     }
   ]
@@ -58,13 +61,18 @@ function historical(deps: OrderReadsDeps, call: Call): Answer {
 const DATE_FORMS = [/^(?<y>\d{4})[-/](?<m>\d{2})[-/](?<d>\d{2})/, /^(?<m>\d{2})[-/](?<d>\d{2})[-/](?<y>\d{4})$/]
 
 /** @throws Problem `bad_request` */
-function sinceOf({ house }: OrderReadsDeps, text = ''): string {
+function sinceOf({ house }: OrderReadsDeps, text = ''): Micros {
   const { y = '', m = '', d = '' } = DATE_FORMS.map(form => form.exec(text)?.groups).find(groups => groups !== undefined) ?? {}
   const since = `${y}-${m}-${d}`
   const today = newYorkDate(house.clock.now())
   if (y === '') return bad('since is required: a date such as 2006-01-13')
   const earliest = Temporal.PlainDate.from(today).subtract({ days: DAYS_BACK }).toString()
-  return since < earliest ? bad(`Date range cannot exceed ${DAYS_BACK} days`) : since
+  if (since < earliest) return bad(`Date range cannot exceed ${DAYS_BACK} days`)
+  return isDate(since) ? midnight(since, NEW_YORK) * 1_000 : bad(`since must be a date, was ${since}`)
+}
+
+function isDate(text: string): boolean {
+  return !Number.isNaN(Date.parse(`${text}T00:00:00Z`))
 }
 
 function paged(deps: OrderReadsDeps, { request, person, fault }: Call, list: (accounts: readonly string[]) => readonly Chain[]): Answer {

@@ -87,7 +87,7 @@ export class PositionStreams implements Disposable {
   #tellPrices(reader: Reader): void {
     reader.readAt = this.#deps.house.realNow()
     for (const account of reader.accounts) {
-      for (const position of this.#deps.house.books.engine.positions(account)) this.#tell(reader, position)
+      for (const position of this.#deps.house.books.engine.positions(account)) this.#tell(reader, position, reader.voice.say)
     }
   }
 
@@ -96,12 +96,13 @@ export class PositionStreams implements Disposable {
       if (!reader.accounts.has(accountId)) continue
       for (const symbol of symbols) {
         const position = this.#deps.house.books.engine.position(accountId, symbol)
-        if (position !== undefined) this.#tell(reader, position)
+        if (position !== undefined) this.#tell(reader, position, reader.voice.event)
       }
     }
   }
 
-  #tell({ told, voice, changesOnly }: Reader, position: PositionView): void {
+  /** `say`: prices only; they must not use up what is to be lost or repeated of what happened. */
+  #tell({ told, changesOnly }: Reader, position: PositionView, say: (frame: object) => void): void {
     const key = keyOf(position)
     const before = told.get(key)
     const isFlat = position.quantity === '0'
@@ -109,14 +110,14 @@ export class PositionStreams implements Disposable {
     const isOver = before !== undefined && (isFlat || before.PositionID !== positionIdOf(position))
     if (isOver) {
       told.delete(key)
-      voice.event({ PositionID: before.PositionID, Deleted: true })
+      say({ PositionID: before.PositionID, Deleted: true })
     }
     if (isFlat) return
     const wire = this.#deps.sights.position(position)
     const changes = isOver || before === undefined ? wire : changesOf(before, wire)
     if (Object.keys(changes).length === 0) return
     told.set(key, wire)
-    voice.event(!changesOnly || changes === wire ? wire : { PositionID: wire.PositionID, ...changes })
+    say(!changesOnly || changes === wire ? wire : { PositionID: wire.PositionID, ...changes })
   }
 }
 

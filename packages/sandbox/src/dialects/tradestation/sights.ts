@@ -12,12 +12,24 @@ const ACTIONS_MAX = 20_000
 
 export type Wire = Readonly<Record<string, unknown>>
 
-export class Sights {
+export class Sights implements Disposable {
   readonly #house: DialectHouse
   readonly #actions = new Map<string, TradeAction>()
+  readonly #following: Disposable
+  #placing: TradeAction | null = null
 
+  /** Must be made before whoever shows orders as they happen. */
   constructor(house: DialectHouse) {
     this.#house = house
+    this.#following = house.news.follow({
+      order: ({ order, change }) => {
+        if (this.#placing === null || (change !== 'accepted' && change !== 'rejected')) return
+        this.#remember(order.orderId, this.#placing)
+        this.#placing = null
+      },
+      orderAgain: () => undefined,
+      account: () => undefined
+    })
   }
 
   instrument(symbol: string): InstrumentSpec | undefined {
@@ -32,12 +44,16 @@ export class Sights {
     return chainOf(this.#house.books, order)
   }
 
-  /** `orderId`: the house's, of the first order of a chain. */
-  remember(orderId: string, action: TradeAction): void {
-    this.#actions.set(orderId, action)
-    for (const oldest of this.#actions.keys()) {
-      if (this.#actions.size <= ACTIONS_MAX) break
-      this.#actions.delete(oldest)
+  /** The order taken during `submit` was placed as this, which is to be known when it is first told of. */
+  placing(action: TradeAction | null, submit: () => OrderView): OrderView {
+    this.#placing = action
+    try {
+      const order = submit()
+      // One that is hidden has not been told of yet.
+      if (action !== null) this.#remember(order.orderId, action)
+      return order
+    } finally {
+      this.#placing = null
     }
   }
 
@@ -65,5 +81,17 @@ export class Sights {
 
   reset(): void {
     this.#actions.clear()
+  }
+
+  [Symbol.dispose](): void {
+    this.#following[Symbol.dispose]()
+  }
+
+  #remember(orderId: string, action: TradeAction): void {
+    this.#actions.set(orderId, action)
+    for (const oldest of this.#actions.keys()) {
+      if (this.#actions.size <= ACTIONS_MAX) break
+      this.#actions.delete(oldest)
+    }
   }
 }

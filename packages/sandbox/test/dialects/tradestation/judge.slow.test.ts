@@ -98,7 +98,7 @@ describe('tradestation-api-ts', { concurrency: false }, () => {
     await control(house, 'PUT', '/market/SPY', { price: '501.00' })
     await until(() => quotes.some(({ Last, Open }) => Last === '501' && Open === undefined), 'a change is told alone')
     await until(() => bars.some(({ Close, BarStatus }) => Close === '501' && BarStatus === 'Open'), 'the bar grows')
-    await until(() => depth.some(({ Bids }) => Asks?.[0]?.Price.startsWith('501')), 'the book follows')
+    await until(() => depth.some(({ Asks }) => Asks?.[0]?.Price.startsWith('501')), 'the book follows')
   })
 
   test('an option chain, and contracts of it', async () => {

@@ -258,6 +258,7 @@ test('lists come in pages, the newest first, and a page token belongs to its que
 test('a preview costs about what the order would, and names an id to place it with', async () => {
   await using house = await openHouse()
   const client = await Client.of(house)
+  await control(house, 'PUT', '/market/SPY', { asks: [['500.02', '100']], bids: [['499.99', '100']] })
   const order = {
     AccountID: client.account(),
     Symbol: 'SPY',

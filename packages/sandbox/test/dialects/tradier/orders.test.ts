@@ -270,3 +270,17 @@ test('orders for the sessions around the day are taken in these alone', async ()
   const market = await client.order({ duration: 'pre', type: 'market' })
   assert.equal(market.text, 'Invalid parameter, type: must be limit for duration pre.')
 })
+
+test('a sandbox that forgets overnight has lost what is over', async () => {
+  await using house = await openHouse({ options: { forgetsOvernight: true } })
+  const client = await Client.of(house)
+  const [working, over] = [await client.placed(client.order({ duration: 'gtc' })), await client.placed(client.buy(1))]
+  assert.equal((await client.find(over)).status, 'filled')
+  await control(house, 'PUT', '/clock', { advance_ms: 26 * 3_600_000 })
+  assert.equal((await client.get(`/accounts/${client.margin}/orders/${over}`)).status, 404)
+  assert.equal((await client.find(working)).status, 'open')
+  assert.deepEqual(
+    (await client.list({ filter: 'all' })).map(({ id }) => id),
+    [working]
+  )
+})

@@ -4,6 +4,7 @@ import type { OrderView } from '../../../engine/types.ts'
 import { paramOf } from '../../../house/api/orders.ts'
 import type { Answer } from '../../../house/api/outlet.ts'
 import type { DialectHouse } from '../../../house/dialect.ts'
+import { isLive } from '../../../house/wire.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import type { Accounts } from '../accounts.ts'
@@ -12,7 +13,8 @@ import { dayOf, startOfDay } from '../days.ts'
 import type { TradierOptions } from '../options.ts'
 import { pageOf } from '../pages.ts'
 import { listed } from '../tree.ts'
-import type { DeskView, Known } from './desk-view.ts'
+import type { Chain } from './chain.ts'
+import type { DeskView } from './desk-view.ts'
 import { bad, member } from './form.ts'
 
 export interface ListDeps {
@@ -28,7 +30,7 @@ const MONTH_DAYS = 31
 export function listOrders(deps: ListDeps, call: Call): Answer {
   const account = deps.accounts.asked(call)
   const query = texts(call.request.query)
-  const found = call.fault?.do === 'empty' ? [] : knownOrders(deps, account.id, window(deps, query))
+  const found = call.fault?.do === 'empty' ? [] : chainsIn(deps, account.id, window(deps, query))
   const shown = pageOf(found, query, LIMIT_DEFAULT, call.fault)
   const withTags = query.includeTags === 'true'
   return answer(
@@ -36,7 +38,7 @@ export function listOrders(deps: ListDeps, call: Call): Answer {
     listed(
       'orders',
       'order',
-      shown.map(known => deps.view.tree(known, withTags))
+      shown.map(chain => deps.view.tree(deps.view.known(chain), withTags))
     )
   )
 }
@@ -45,13 +47,8 @@ export function getOrder({ accounts, view, house, options }: ListDeps, call: Cal
   const account = accounts.asked(call)
   const known = view.asked(account.id, paramOf(call.request, 'id'))
   const { last } = known.chain
-  const today = startOfDay(dayOf(house.clock.now()))
-  if (
-    options.forgetsOvernight &&
-    last.updatedAt < today &&
-    house.books.engine.orders(account.id, { live: true }).every(({ orderId }) => orderId !== last.orderId)
-  )
-    return textAnswer(404, `Order not found: ${known.id.text}`)
+  const isOfToday = last.updatedAt >= startOfDay(dayOf(house.clock.now()))
+  if (options.forgetsOvernight && !isOfToday && !isLive(last)) return textAnswer(404, `Order not found: ${known.id.text}`)
   return answer(call.request, { order: view.tree(known, texts(call.request.query).includeTags === 'true') })
 }
 
@@ -63,16 +60,16 @@ interface Window {
 }
 
 /** Newest first, each amended order once. */
-function knownOrders({ house, view }: ListDeps, accountId: string, { from, until, withLive }: Window): readonly Known[] {
+function chainsIn({ house, view }: ListDeps, accountId: string, { from, until, withLive }: Window): readonly Chain[] {
   const { engine } = house.books
   const accepted = engine.orders(accountId, { from, ...(until === null ? {} : { until }) })
   const live = withLive ? engine.orders(accountId, { live: true }) : []
-  const chains = new Map<string, Known>()
+  const chains = new Map<string, Chain>()
   for (const order of [...accepted, ...live].filter(({ orderId }) => !house.news.isHidden(orderId))) {
     const chain = view.chainOf(order)
-    if (!chains.has(chain.first.orderId) && view.exists(chain)) chains.set(chain.first.orderId, view.known(chain))
+    if (view.exists(chain)) chains.set(chain.first.orderId, chain)
   }
-  return [...chains.values()].sort((a, b) => numberOf(b.chain.first) - numberOf(a.chain.first))
+  return [...chains.values()].sort((a, b) => numberOf(b.first) - numberOf(a.first))
 }
 
 function numberOf({ orderId }: OrderView): number {

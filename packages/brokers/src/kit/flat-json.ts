@@ -1,0 +1,172 @@
+/**
+ * The hottest messages of a market stream: a list of objects, or one, that are much alike and hold no objects themselves. What such a message looks
+ * like is learned from one that was read in the ordinary way; those like it are then read by a walk that only cuts out what is wanted.
+ */
+
+import { readJson } from './json.ts'
+import { afterNumber, isNumberStart } from './number-text.ts'
+
+/** Forms that are remembered; a broker has a handful. */
+const FORMS_MAX = 16
+const MEMBERS_MAX = 64
+/** Longer ones are for the ordinary way, which knows how long a message may be. */
+const CHARS_MAX = 1_000_000
+/** An escape, or space of the kind that no compact message has, in a string or outside. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const UNUSUAL = /[\u0000-\u001f\\]/
+
+const QUOTE = 34
+const COMMA = 44
+const OPEN = 91
+const CLOSE = 93
+const BEGIN = 123
+const END = 125
+
+interface Member {
+  /** As it is written: `"bp":`. */
+  readonly written: string
+  /** Null: not wanted. */
+  readonly name: string | null
+}
+
+type Form = readonly Member[]
+
+/** An object of which nothing is known yet. */
+type Item = Record<string, unknown>
+
+export class FlatReader {
+  readonly #wanted: ReadonlySet<string>
+  /** By how such an object begins, with its first member when that is a text: `{"T":"q"`. */
+  readonly #forms = new Map<string, Form>()
+  #at = 0
+
+  /** @param wanted names of the members that are read; others may be left out of what {@link read} gives */
+  constructor(wanted: readonly string[]) {
+    this.#wanted = new Set(wanted)
+  }
+
+  /** As `readJson` with `numbers: 'text'`, to the letter, but for members that are not wanted. @throws Malformed as that */
+  read(text: string): unknown {
+    const quick = this.#forms.size === 0 || text.length > CHARS_MAX || UNUSUAL.test(text) ? undefined : this.#quick(text)
+    if (quick !== undefined) return quick
+    const value = readJson(text, { numbers: 'text' })
+    if (Array.isArray(value)) for (const item of value) this.#learn(item)
+    else this.#learn(value)
+    return value
+  }
+
+  /** Undefined where anything is not as it is known: whoever reads everything decides then. */
+  #quick(text: string): unknown {
+    this.#at = 0
+    if (text.charCodeAt(0) !== OPEN) {
+      const item = this.#item(text)
+      return this.#at === text.length ? item : undefined
+    }
+    const items: Item[] = []
+    for (let next = COMMA; next === COMMA; next = text.charCodeAt(this.#at)) {
+      this.#at += 1
+      const item = this.#item(text)
+      if (item === undefined) return undefined
+      items.push(item)
+    }
+    return text.charCodeAt(this.#at) === CLOSE && this.#at + 1 === text.length ? items : undefined
+  }
+
+  #item(text: string): Item | undefined {
+    const form = this.#forms.get(beginning(text, this.#at))
+    if (form === undefined) return undefined
+    const item: Item = {}
+    this.#at += 1
+    for (let index = 0; index < form.length; index += 1) {
+      const member = form[index]
+      if (member === undefined || !text.startsWith(member.written, this.#at)) return undefined
+      this.#at += member.written.length
+      if (!this.#member(text, member.name, item)) return undefined
+      if (text.charCodeAt(this.#at) !== (index === form.length - 1 ? END : COMMA)) return undefined
+      this.#at += 1
+    }
+    return item
+  }
+
+  /** Reads a value into its place; false for one of a kind that takes more than a walk. */
+  #member(text: string, name: string | null, item: Item): boolean {
+    const from = this.#at
+    const code = text.charCodeAt(from)
+    if (code === QUOTE) {
+      const end = text.indexOf('"', from + 1)
+      if (end === -1) return false
+      if (name !== null) item[name] = text.slice(from + 1, end)
+      this.#at = end + 1
+      return true
+    }
+    if (isNumberStart(code)) {
+      const end = afterNumber(text, from)
+      if (end === null) return false
+      if (name !== null) item[name] = text.slice(from, end)
+      this.#at = end
+      return true
+    }
+    if (code === OPEN) return this.#texts(text, name, item)
+    for (const [word, value] of LITERALS)
+      if (text.startsWith(word, from)) {
+        if (name !== null) item[name] = value
+        this.#at = from + word.length
+        return true
+      }
+    return false
+  }
+
+  /** A list of texts, as the conditions of a trade are. */
+  #texts(text: string, name: string | null, item: Item): boolean {
+    const texts: string[] = []
+    let at = this.#at + 1
+    if (text.charCodeAt(at) !== CLOSE)
+      for (let next = COMMA; next === COMMA; next = text.charCodeAt(at), at += 1) {
+        if (text.charCodeAt(at) !== QUOTE) return false
+        const end = text.indexOf('"', at + 1)
+        if (end === -1) return false
+        if (name !== null) texts.push(text.slice(at + 1, end))
+        at = end + 1
+      }
+    else at += 1
+    if (text.charCodeAt(at - 1) !== CLOSE) return false
+    if (name !== null) item[name] = texts
+    this.#at = at
+    return true
+  }
+
+  #learn(item: unknown): void {
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) return
+    const names = Object.keys(item)
+    const [first] = names
+    if (first === undefined || names.length > MEMBERS_MAX || !Object.values(item).every(isFlat)) return
+    const { [first]: value }: Item = { ...item }
+    const start = `{${JSON.stringify(first)}:`
+    const begins = typeof value === 'string' ? beginning(`${start}${JSON.stringify(value)},`, 0) : start
+    if (this.#forms.size >= FORMS_MAX && !this.#forms.has(begins)) return
+    this.#forms.set(
+      begins,
+      names.map(name => ({ written: `${JSON.stringify(name)}:`, name: this.#wanted.has(name) ? name : null }))
+    )
+  }
+}
+
+function isFlat(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(text => typeof text === 'string')
+  return typeof value !== 'object' || value === null
+}
+
+const LITERALS: readonly (readonly [string, boolean | null])[] = [
+  ['true', true],
+  ['false', false],
+  ['null', null]
+]
+
+/** From the brace to the end of the first member where it is a text, of its name and colon otherwise; empty where there is no object. */
+function beginning(text: string, from: number): string {
+  if (text.charCodeAt(from) !== BEGIN || text.charCodeAt(from + 1) !== QUOTE) return ''
+  const name = text.indexOf('"', from + 2)
+  if (name === -1) return ''
+  const end = text.charCodeAt(name + 2) === QUOTE ? text.indexOf('"', name + 3) + 1 : name + 2
+  return text.slice(from, end)
+}

@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseDecimal } from '@trunkline/core/domain/decimal'
+import { parseTimestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import { json } from '../support/scripted-host.ts'
+import { ACCOUNT, fixture, type Json, TICKET } from './fixtures.ts'
+import { Venue } from './venue.ts'
+
+const soon = () => AbortSignal.timeout(10_000)
+const ORDER = { ...TICKET, brokerAccountId: ACCOUNT, brokerClOrdId: 'a1b2c3d4e5f6g7h8i9j0k1' }
+const KEY = { brokerAccountId: ACCOUNT, brokerOrderId: '900000001' }
+const SENT = fixture('submit.taken').body
+const fault = (kind: BrokerFault['kind']) => (error: unknown) => error instanceof BrokerFault && error.kind === kind
+
+function told(id: string, status: string, more: Json = {}, leg: Json = {}): Json {
+  return {
+    AccountID: ACCOUNT,
+    OrderID: id,
+    Status: status,
+    OrderType: 'Limit',
+    Duration: 'DAY',
+    LimitPrice: '400',
+    OpenedDateTime: '2026-11-20T15:00:00Z',
+    Legs: [{ AssetType: 'STOCK', Symbol: 'MSFT', BuyOrSell: 'Buy', OpenOrClose: 'Open', QuantityOrdered: '10', ExecQuantity: '0', ...leg }],
+    ...more
+  }
+}
+
+const held = (quantity: string): Json => ({
+  Positions: [{ AccountID: ACCOUNT, AssetType: 'STOCK', Symbol: 'MSFT', Quantity: quantity, PositionID: '1' }],
+  Errors: []
+})
+
+test('a sale is told apart by what is held just now, below the address and with the token', async () => {
+  await using venue = await Venue.start()
+  venue.answer('POST /orders', SENT)
+  const actions: string[] = []
+  for (const [quantity, side] of [
+    ['10', 'SELL'],
+    ['0', 'SELL'],
+    ['-10', 'BUY'],
+    ['3', 'BUY']
+  ] as const) {
+    venue.answer('GET /positions', held(quantity))
+    const outcome = await venue.broker.submit({ ...ORDER, side }, soon())
+    assert.equal(outcome.kind, 'accepted')
+    actions.push(JSON.parse(venue.seen('POST /orders').at(-1)?.body ?? '').TradeAction)
+  }
+  assert.deepEqual(actions, ['SELL', 'SELLSHORT', 'BUYTOCOVER', 'BUY'])
+  const [post] = venue.seen('POST /orders')
+  assert.deepEqual([post?.path, post?.headers.authorization], ['/below/v3/orderexecution/orders', 'Bearer token-1'])
+  assert.equal(venue.seen('GET /positions').length, 4)
+})
+
+test('what the broker cannot take is refused before anything is sent, with words that help', async () => {
+  await using venue = await Venue.start()
+  venue.answer('GET /positions', held('4'))
+  const crossing = await venue.broker.submit({ ...ORDER, side: 'SELL' }, soon())
+  assert.ok(crossing.kind === 'refused' && crossing.brokerStatus === null)
+  assert.match(crossing.message, /long 4 MSFT/)
+  const leg = { symbol: 'SPY261218P00500000', side: 'BUY_TO_OPEN', ratio: parseDecimal('2', 'ratio'), fills: [] } as const
+  const packaged = { ...ORDER, symbol: null, instrument: 'MLEG_OPT', legs: [leg, { ...leg, symbol: 'SPY261218P00490000' }] } as const
+  const doubled = await venue.broker.submit(packaged, soon())
+  assert.ok(doubled.kind === 'refused' && /lowest terms/.test(doubled.message))
+  const yen = await venue.broker.submit({ ...ORDER, symbol: '6JZ26', instrument: 'FUT' }, soon())
+  assert.ok(yen.kind === 'refused' && yen.brokerStatus === null)
+  assert.deepEqual(venue.seen('POST /orders'), [])
+})
+
+test('an order whose position cannot be read is not sent', async () => {
+  await using venue = await Venue.start()
+  venue.answer('GET /positions', { Error: 'ServiceUnavailable', Message: 'later' }, 503)
+  const outcome = await venue.broker.submit(ORDER, soon())
+  assert.ok(outcome.kind === 'not_sent' && fault('unreachable')(outcome.cause))
+  assert.deepEqual(venue.seen('POST /orders'), [])
+})
+
+test('a replacement is taken once the order shows the new terms; until then its fate is unknown', async () => {
+  await using venue = await Venue.start()
+  venue.answer('PUT /900000001', { Message: 'Cancel/Replace order sent.', OrderID: '900000001' })
+  const request = { ...KEY, brokerClOrdId: 'x', ticket: { ...TICKET, limitPrice: parseDecimal('401', 'limit') } }
+  let reads = 0
+  venue.answer('GET /orders/900000001', (_seen: unknown, response: Json) => {
+    reads += 1
+    json(response, 200, { Orders: [told('900000001', reads < 3 ? 'RSN' : 'ACK', reads < 3 ? {} : { LimitPrice: '401.00' })], Errors: [] })
+  })
+  const taken = await venue.broker.replace(request, soon())
+  assert.ok(taken.kind === 'accepted')
+  assert.deepEqual([taken.value.brokerOrderId, taken.value.brokerClOrdId, taken.value.limitPrice], ['900000001', null, '401.00'])
+  reads = -100
+  assert.equal((await venue.broker.replace(request, soon())).kind, 'unknown')
+  venue.answer('PUT /900000001', fixture('change.over').body, 400)
+  const over = await venue.broker.replace(request, soon())
+  assert.ok(over.kind === 'refused' && over.message === 'Not an open order.')
+})
+
+test('a package keeps its size, and is told as it was asked for', async () => {
+  await using venue = await Venue.start()
+  const order = { ...fixture('order.package').body, OrderID: '900000001' }
+  venue.answer('GET /orders/900000001', { Orders: [order], Errors: [] })
+  venue.answer('POST /orders', SENT)
+  venue.answer('PUT /900000001', { OrderID: '900000001', Message: 'sent' })
+  const legs = [
+    { symbol: 'SPY261218P00500000', side: 'SELL_TO_OPEN', ratio: parseDecimal('2', 'ratio'), fills: [] },
+    { symbol: 'SPY261218P00490000', side: 'BUY_TO_OPEN', ratio: parseDecimal('1', 'ratio'), fills: [] }
+  ] as const
+  const ticket = {
+    ...TICKET,
+    symbol: null,
+    instrument: 'MLEG_OPT',
+    quantity: parseDecimal('3', 'quantity'),
+    limitPrice: parseDecimal('-7.35', 'limit'),
+    legs
+  } as const
+  assert.equal((await venue.broker.submit({ ...ORDER, ...ticket }, soon())).kind, 'accepted')
+  const { found } = await venue.broker.findOrder({ by: 'brokerOrderId', ...KEY }, soon())
+  assert.deepEqual([found?.side, found?.limitPrice, found?.filledTotal], ['BUY', '-7.35', { quantity: '1', averagePrice: '-7.35' }])
+  const larger = await venue.broker.replace(
+    { ...KEY, brokerClOrdId: 'x', ticket: { ...ticket, quantity: parseDecimal('4', 'quantity') } },
+    soon()
+  )
+  assert.ok(larger.kind === 'refused' && /size/.test(larger.message))
+  assert.deepEqual(venue.seen('PUT /900000001'), [])
+  assert.equal((await venue.broker.replace({ ...KEY, brokerClOrdId: 'x', ticket }, soon())).kind, 'accepted')
+})
+
+test('orders: every page of today, and what was closed since; the clock is the broker’s', async () => {
+  await using venue = await Venue.start()
+  const page = (seen: Json, response: Json) => {
+    const token = new URL(seen.path, 'http://x').searchParams.get('nextToken')
+    const orders = token === null ? [told('1', 'ACK'), told('2', 'ZZZ')] : [told('3', 'ACK')]
+    json(
+      response,
+      200,
+      { Orders: orders, Errors: [], ...(token === null ? { NextToken: 'two' } : {}) },
+      { date: 'Fri, 20 Nov 2026 15:00:10 GMT' }
+    )
+  }
+  venue.answer('GET /orders', page)
+  venue.answer('GET /historicalorders', {
+    Orders: [
+      told('3', 'OUT', { ClosedDateTime: '2026-11-20T15:00:09Z' }),
+      told('4', 'FLL', { ClosedDateTime: '2026-11-20T14:00:00Z' }, { ExecQuantity: '10', ExecutionPrice: '400' })
+    ],
+    Errors: []
+  })
+  const since = parseTimestamp('2026-11-20T14:30:00Z', 'since')
+  const { items, brokersClock } = await venue.broker.orders(ACCOUNT, since, soon())
+  assert.deepEqual(
+    items.map(({ brokerOrderId, status }) => [brokerOrderId, status]),
+    [
+      ['1', 'working'],
+      ['3', 'cancelled']
+    ]
+  )
+  assert.equal(brokersClock, '2026-11-20T15:00:10.000000Z')
+  assert.equal(venue.meter.counted('broker_unknown_words_total', { broker: 'TRADESTATION', field: 'Status' }), 1)
+
+  venue.answer('GET /orders', { Orders: [], NextToken: 'same' })
+  await assert.rejects(venue.broker.orders(ACCOUNT, since, soon()), fault('malformed'))
+  venue.answer('GET /orders', { Orders: [told('1', 'ACK')], Errors: [{ AccountID: ACCOUNT, Error: 'Forbidden', Message: 'no' }] })
+  await assert.rejects(venue.broker.orders(ACCOUNT, since, soon()), fault('refused'))
+})
+
+test('the past is asked for from the day before, and no further back than the broker keeps', async () => {
+  await using venue = await Venue.start()
+  const sinceOf = () => new URL(venue.seen('GET /historicalorders').at(-1)?.path ?? '', 'http://x').searchParams.get('since')
+  const now = Date.now()
+  await venue.broker.orders(ACCOUNT, timestampOfMs(now - 1_000), soon())
+  const recent = Date.parse(`${sinceOf()}T00:00:00Z`)
+  assert.ok(recent <= now - 86_400_000 && recent > now - 4 * 86_400_000)
+  await venue.broker.orders(ACCOUNT, timestampOfMs(0), soon())
+  const oldest = Date.parse(`${sinceOf()}T00:00:00Z`)
+  assert.ok(oldest >= now - 90 * 86_400_000 && oldest <= now - 88 * 86_400_000)
+})
+
+test('an order is looked for among those of today and then those of the past; only the broker’s word is an absence', async () => {
+  await using venue = await Venue.start()
+  const key = { by: 'brokerOrderId', ...KEY } as const
+  venue.answer('GET /orders/900000001', fixture('order.missing').body)
+  venue.answer('GET /historicalorders/900000001', { Orders: [told('900000001', 'EXP', { ClosedDateTime: '2026-11-19T21:00:00Z' })] })
+  assert.equal((await venue.broker.findOrder(key, soon())).found?.status, 'expired')
+  venue.answer('GET /historicalorders/900000001', { Error: 'BadRequest', Message: 'Invalid order ID.' }, 400)
+  assert.equal((await venue.broker.findOrder(key, soon())).found, null)
+  for (const [body, kind] of [
+    [{ Orders: [], Errors: [{ Error: 'GatewayTimeout', Message: 'order service' }] }, 'unreachable'],
+    [{ Orders: [], Errors: [{ Error: 'Forbidden', Message: 'not yours' }] }, 'refused'],
+    [{ Orders: [], Errors: [] }, 'malformed'],
+    [{ Orders: [told('7', 'ACK')] }, 'malformed']
+  ] as const) {
+    venue.answer('GET /orders/900000001', body)
+    await assert.rejects(venue.broker.findOrder(key, soon()), fault(kind))
+  }
+  await assert.rejects(
+    venue.broker.findOrder({ by: 'brokerClOrdId', brokerAccountId: ACCOUNT, brokerClOrdId: 'x' }, soon()),
+    fault('refused')
+  )
+})
+
+test('balances are in the currency of the account, which is asked for once', async () => {
+  await using venue = await Venue.start()
+  const { items } = await venue.broker.balances(ACCOUNT, soon())
+  assert.deepEqual([items[0]?.currency, items[0]?.cash, items[0]?.buyingPower], ['USD', '1', '2'])
+  await venue.broker.balances(ACCOUNT, soon())
+  assert.equal(venue.seen('GET /accounts').length, 1)
+  await assert.rejects(venue.broker.balances('other', soon()), fault('malformed'))
+  await assert.rejects(venue.broker.transactions(ACCOUNT, '2026-11-20' as never, '2026-11-20' as never, soon()), fault('refused'))
+})
+
+test('a quota that is used up is waited for on our side', async () => {
+  await using venue = await Venue.start()
+  venue.answer('GET /positions', { Positions: [], Errors: [] }, 200, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '120' })
+  await venue.broker.positions(ACCOUNT, soon())
+  await assert.rejects(venue.broker.positions(ACCOUNT, soon()), (error: unknown) => {
+    assert.ok(error instanceof BrokerFault && error.kind === 'rate_limited')
+    assert.ok((error.retryAfterMs ?? 0) > 100_000)
+    return true
+  })
+  assert.equal(venue.seen('GET /positions').length, 1)
+  // Each resource has a quota of its own.
+  await venue.broker.balances(ACCOUNT, soon())
+  venue.answer('GET /orders', fixture('error.throttled').body, 429, { 'x-ratelimit-reset': '60' })
+  await assert.rejects(venue.broker.orders(ACCOUNT, timestampOfMs(Date.now()), soon()), fault('rate_limited'))
+})
+
+test('a 401 about a scope breaks nothing; one about the token is answered with another', async () => {
+  await using venue = await Venue.start()
+  venue.answer('GET /positions', fixture('error.token').body, 401)
+  await assert.rejects(venue.broker.positions(ACCOUNT, soon()), fault('refused'))
+  assert.ok((await venue.broker.accounts(soon())).length > 0)
+  assert.equal(venue.holder.renewals, 0)
+
+  venue.answer('POST /token', { access_token: 'token-2', token_type: 'Bearer', expires_in: 1_200, id_token: 'not.a.token' })
+  venue.answer('GET /accounts', (seen: Json, response: Json) => {
+    if (seen.headers.authorization === 'Bearer token-2') json(response, 200, fixture('accounts').body)
+    else json(response, 401, fixture('error.token').body)
+  })
+  assert.equal((await venue.broker.accounts(soon())).length, 2)
+  assert.deepEqual([venue.holder.credentials.access_token, venue.holder.credentials.refresh_token], ['token-2', 'refresh-1'])
+})

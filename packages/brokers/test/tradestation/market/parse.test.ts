@@ -1,0 +1,324 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { cmeCalendar, continuousCalendar, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
+import { compare, parseDecimal, plus, sum } from '@trunkline/core/domain/decimal'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Bar, Trade } from '@trunkline/core/domain/market/records'
+import { parseDay } from '@trunkline/core/domain/timestamp'
+import type { TopicSink } from '@trunkline/core/ports/market'
+import fc from 'fast-check'
+import type { Wire } from '../../../src/kit/parse.ts'
+import { barReader } from '../../../src/tradestation/market/bar-reader.ts'
+import { barsPath, barsRequest, INTERVALS, parseBars, parseMinute, stretches } from '../../../src/tradestation/market/bars.ts'
+import { chainPath, parseEntry, parseExpirations } from '../../../src/tradestation/market/chain.ts'
+import { parseDepth } from '../../../src/tradestation/market/depth.ts'
+import { parseInstrument } from '../../../src/tradestation/market/instruments.ts'
+import { Present } from '../../../src/tradestation/market/present.ts'
+import { QuotedSymbol } from '../../../src/tradestation/market/quote.ts'
+import { VirtualClock } from '../../support/clocks.ts'
+import { fixture, fixtureNames, reply, unread, wire } from '../fixtures.ts'
+
+after(() => {
+  // Read over the wire, in reads.test.ts.
+  const elsewhere = ['market.bars.refused', 'market.symbols.unknown']
+  assert.deepEqual(
+    unread('market').filter(name => !elsewhere.includes(name)),
+    [],
+    'fixtures that no test reads'
+  )
+})
+
+const EXPIRATION = parseDay('2026-12-18', 'day')
+const EVERYTHING = { fromMs: 0, toMs: Date.UTC(2100, 0, 1) }
+const at = (text: string) => Date.parse(text)
+
+test('bars of minutes are told by their end, and begin one length before it', () => {
+  const bars = parseBars(reply('market.bars').body, '1m', usEquityCalendar(), EVERYTHING)
+  assert.deepEqual(bars, [
+    { startMs: at('2026-11-20T14:30:00Z'), open: '400.5', high: '401.2', low: '400.1', close: '401.0', volume: '120034', closed: true },
+    { startMs: at('2026-11-20T14:31:00Z'), open: '401.0', high: '401.3', low: '400.9', close: '401.1', volume: '20034', closed: false }
+  ])
+  const fives = parseBars(reply('market.bars').body, '5m', usEquityCalendar(), EVERYTHING)
+  assert.equal(fives[0]?.startMs, at('2026-11-20T14:26:00Z'))
+  const { body } = reply('market.bars')
+  assert.deepEqual(parseBars(body, '1m', usEquityCalendar(), { fromMs: at('2026-11-20T14:31:00Z'), toMs: EVERYTHING.toMs }), bars.slice(1))
+  assert.deepEqual(parseBars(body, '1m', usEquityCalendar(), { fromMs: 0, toMs: at('2026-11-20T14:31:00Z') }), bars.slice(0, 1))
+  const [first] = fixture('market.bars').body.Bars
+  assert.throws(() => parseBars(JSON.stringify({ Bars: [first, first] }), '1m', usEquityCalendar(), EVERYTHING), Malformed)
+})
+
+test('a day begins at its midnight, whatever time of it, or the midnight after it, it is told by', () => {
+  const days = parseBars(reply('market.bars.daily').body, '1d', usEquityCalendar(), EVERYTHING)
+  assert.deepEqual(
+    days.map(({ startMs, close }) => [new Date(startMs).toISOString(), close]),
+    [
+      ['2026-11-19T05:00:00.000Z', '404'],
+      ['2026-11-20T05:00:00.000Z', '405']
+    ]
+  )
+  const one = (stamp: string) => JSON.stringify({ Bars: [{ ...fixture('market.bars.daily').body.Bars[0], TimeStamp: stamp }] })
+  const start = (stamp: string, calendar = continuousCalendar()) =>
+    new Date(parseBars(one(stamp), '1d', calendar, EVERYTHING)[0]?.startMs ?? 0).toISOString()
+  assert.equal(start('2026-11-20T00:00:00Z'), '2026-11-19T00:00:00.000Z')
+  assert.equal(start('2026-11-20T22:00:00Z', cmeCalendar()).slice(0, 10), '2026-11-20')
+})
+
+test('a window is asked for in stretches that are joined, with the bars that end after it', () => {
+  const fromMs = at('2026-01-01T00:00:00Z')
+  for (const interval of Object.keys(INTERVALS)) {
+    const toMs = fromMs + 20_001 * (INTERVALS[interval]?.ms ?? 0)
+    const parts = stretches({ symbol: 'MSFT', interval, fromMs, toMs })
+    assert.equal(parts[0]?.fromMs, fromMs)
+    assert.equal(parts.at(-1)?.toMs, toMs)
+    assert.ok(parts.length > 1 && parts.every((part, index) => index === 0 || part.fromMs === parts[index - 1]?.toMs))
+  }
+  assert.deepEqual(stretches({ symbol: 'MSFT', interval: '1m', fromMs, toMs: fromMs }), [])
+  const window = { fromMs, toMs: fromMs + 60_000 }
+  assert.equal(
+    barsRequest('MSFT', '1m', 'STK', window).path,
+    '/marketdata/barcharts/MSFT?interval=1&unit=Minute&firstdate=2026-01-01T00%3A00%3A00Z&lastdate=2026-01-01T00%3A02%3A00Z&sessiontemplate=USEQPreAndPost'
+  )
+  assert.match(barsRequest('$SPX.X', '1d', 'STK', window).path, /^\/marketdata\/barcharts\/%24SPX\.X\?interval=1&unit=Daily&.*Z$/)
+  assert.equal(barsPath('ESZ26', 'FUT'), '/marketdata/stream/barcharts/ESZ26?interval=1&unit=Minute&barsback=1')
+  assert.throws(() => stretches({ symbol: 'MSFT', interval: '7m', fromMs, toMs: fromMs + 1 }), Malformed)
+})
+
+function listening() {
+  const bars: Bar[] = []
+  const nothing = () => undefined
+  const sink: TopicSink = {
+    live: nothing,
+    lost: nothing,
+    refused: nothing,
+    trade: nothing,
+    quote: nothing,
+    depth: nothing,
+    chain: nothing,
+    bar: bar => void bars.push(bar)
+  }
+  return { bars, sink }
+}
+
+test('streamed bars: the past is passed over, and each is closed once', () => {
+  const { bars, sink } = listening()
+  const present = new Present(new VirtualClock())
+  const read = barReader(sink, present)
+  const [bar] = fixture('market.bars').body.Bars
+  const line = (minute: number, BarStatus: string, more: object = {}): Wire => ({
+    ...bar,
+    TimeStamp: `2026-11-20T14:${minute}:00Z`,
+    BarStatus,
+    IsRealtime: true,
+    ...more
+  })
+  read(line(30, 'Closed', { IsRealtime: false }))
+  read(line(31, 'Closed', { IsRealtime: false, IsEndOfHistory: true }))
+  read(line(32, 'Open'))
+  read(line(32, 'Open', { Close: '402' }))
+  read(line(32, 'Closed', { Close: '403' }))
+  read(line(32, 'Closed', { Close: '403' }))
+  read(line(32, 'Open'))
+  read(line(33, 'Open'))
+  assert.deepEqual(
+    bars.map(({ startMs, close, closed }) => [new Date(startMs).getUTCMinutes(), close, closed]),
+    [
+      [31, '401.0', false],
+      [31, '402', false],
+      [31, '403', true],
+      [32, '401.0', false]
+    ]
+  )
+  assert.ok(present.nowMs() >= at('2026-11-20T14:32:00Z'))
+})
+
+test('a bar that is under way when the stream begins is told', () => {
+  const { bars, sink } = listening()
+  barReader(sink, new Present(new VirtualClock()))(fixture('market.bars').body.Bars[1])
+  assert.deepEqual([bars.length, bars[0]?.closed], [1, false])
+})
+
+test('quotes are put together of what changed, and trades are derived', () => {
+  const symbol = new QuotedSymbol()
+  const told = (fixture('market.quotes').body as readonly Wire[]).map((line, index) => symbol.hear(line, 1_000 + index))
+  assert.deepEqual(
+    told.map(({ quote }) => quote),
+    [
+      { bidPrice: '400.10', bidSize: '100', askPrice: '400.12', askSize: '200', at: '1000000000' },
+      { bidPrice: '400.11', bidSize: '300', askPrice: '400.12', askSize: '200', at: '1001000000' },
+      null,
+      null,
+      { bidPrice: '400.11', bidSize: '300', askPrice: null, askSize: null, at: '1004000000' }
+    ]
+  )
+  const second = Date.UTC(2026, 10, 20, 15) / 1_000 + 1
+  assert.deepEqual(
+    told.map(({ trade }) => trade),
+    [
+      null,
+      null,
+      { price: '400.13', size: '20', venue: 'NSDQ', at: `${second}250000000`, effect: 'all' },
+      // Several between two lines are seen as one of their sum.
+      { price: '400.13', size: '70', venue: 'NSDQ', at: `${second}250000000`, effect: 'all' },
+      null
+    ]
+  )
+})
+
+test('a repetition is no trade, nor is a line that came late; a new day is', () => {
+  const symbol = new QuotedSymbol()
+  const line = (TradeTime: string, Volume: string, LastSize = '5'): Wire => ({ Symbol: 'MSFT', Last: '10', LastSize, TradeTime, Volume })
+  const trade = (wire: Wire) => symbol.hear(wire, 0).trade?.size ?? null
+  assert.equal(trade(line('2026-11-20T15:00:00Z', '100')), null, 'the first line is the past')
+  assert.equal(trade(line('2026-11-20T15:00:01Z', '110')), '10')
+  assert.equal(trade(line('2026-11-20T15:00:01Z', '110')), null)
+  assert.equal(trade(line('2026-11-20T15:00:00Z', '105')), null, 'an older time')
+  assert.equal(trade(line('2026-11-20T15:00:01Z', '104')), null, 'an older volume')
+  assert.equal(trade(line('2026-11-20T15:00:02Z', '115')), '5')
+  assert.equal(trade(line('2026-11-21T15:00:00Z', '7', '7')), '7', 'the volume begins anew')
+  symbol.forget()
+  assert.equal(trade(line('2026-11-21T15:00:09Z', '90')), null, 'after a loss the first line is the past again')
+  const noVolume = new QuotedSymbol()
+  noVolume.hear({ Last: '10', LastSize: '5', TradeTime: '2026-11-20T15:00:00Z' }, 0)
+  assert.equal(noVolume.hear({ LastSize: '6', TradeTime: '2026-11-20T15:00:01Z' }, 0).trade?.size, '6')
+})
+
+test('derived trades have the volume of the day, whatever the lines left out', () => {
+  const sizes = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 40 })
+  fc.assert(
+    fc.property(sizes, fc.infiniteStream(fc.boolean()), (traded, isTold) => {
+      const symbol = new QuotedSymbol()
+      symbol.hear({ Last: '10', LastSize: '1', Volume: '1000', TradeTime: '2026-11-20T15:00:00Z' }, 0)
+      const told: Trade[] = []
+      let volume = parseDecimal('1000', 'volume')
+      for (const [index, size] of traded.entries()) {
+        volume = plus(volume, parseDecimal(String(size), 'size'))
+        const isLast = index === traded.length - 1
+        if (!isLast && isTold.next().value === false) continue
+        const line = {
+          Last: '10',
+          LastSize: String(size),
+          Volume: volume,
+          TradeTime: `2026-11-20T15:00:${String(index + 1).padStart(2, '0')}Z`
+        }
+        const { trade } = symbol.hear(line, 0)
+        if (trade !== null) told.push(trade)
+      }
+      assert.equal(compare(sum([parseDecimal('1000', 'volume'), ...told.map(({ size }) => size)]), volume), 0)
+      assert.ok(told.every(({ at: time }, index) => index === 0 || time >= (told[index - 1]?.at ?? time)))
+    })
+  )
+})
+
+test('books, chains and expirations', () => {
+  const book = parseDepth(wire('market.depth'))
+  const seconds = Date.UTC(2026, 10, 20, 15) / 1_000
+  assert.deepEqual(book.bids, [
+    { price: '400.10', size: '500', orders: '3', venue: '', at: `${seconds + 2}500000000` },
+    { price: '400.09', size: '700', orders: '1', venue: '', at: `${seconds + 1}000000000` }
+  ])
+  assert.equal(book.asks.length, 1)
+  assert.deepEqual(parseEntry(wire('market.chain'), EXPIRATION), {
+    symbol: 'MSFT261218C00450000',
+    right: 'C',
+    strike: '450',
+    expiration: '2026-12-18',
+    bid: '4.30',
+    bidSize: '10',
+    ask: '4.40',
+    askSize: '12',
+    mid: '4.35',
+    last: '4.35',
+    open: '4.20',
+    high: '4.60',
+    low: '4.10',
+    close: '4.35',
+    previousClose: '4.20',
+    netChange: '0.15',
+    netChangePct: '3.5714',
+    volume: '532',
+    greeks: { delta: '0.5123', gamma: '0.0123', theta: '-0.0412', rho: '0.0801', vega: '0.2210', iv: '0.2034' }
+  })
+  assert.equal(parseEntry(wire('market.chain'), parseDay('2026-12-24', 'day')), null)
+  const odd = parseEntry({ ...wire('market.chain'), Delta: 'NaN', Gamma: '1E-05' }, EXPIRATION)
+  assert.deepEqual([odd?.greeks?.delta, odd?.greeks?.gamma, odd?.greeks?.iv], [null, null, '0.2034'])
+  assert.deepEqual(parseExpirations(reply('market.expirations').body), ['2026-11-27', '2026-12-18'])
+  assert.match(chainPath('$SPX.X', EXPIRATION), /\/%24SPX\.X\?expiration=12-18-2026&/)
+})
+
+test('a symbol is known by its class', () => {
+  const [share] = fixture('market.symbols').body.Symbols
+  const classOf = (AssetType: string) => parseInstrument({ ...share, AssetType }, 'X')?.instrument ?? null
+  assert.deepEqual(['STOCK', 'Stock', 'INDEX', 'STOCKOPTION', 'INDEXOPTION', 'FUTURE', 'CRYPTO', 'FOREX'].map(classOf), [
+    'STK',
+    'STK',
+    'STK',
+    'OPT',
+    'OPT',
+    'FUT',
+    'CRYPTO',
+    null
+  ])
+})
+
+test('the present is the latest the broker said, carried on, and goes back with its clock only', () => {
+  const clock = new VirtualClock()
+  const present = new Present(clock)
+  const noon = at('2026-11-20T12:00:00Z')
+  assert.equal(present.nowMs(), Date.parse(clock.now()))
+  present.tell(noon)
+  assert.equal(present.nowMs(), noon)
+  present.tell(noon - 900)
+  assert.equal(present.nowMs(), noon, 'news that were overtaken')
+  present.happened(noon + 5_000)
+  assert.equal(present.nowMs(), noon + 5_000)
+  present.tell(noon - 3_600_000)
+  assert.equal(present.nowMs(), noon - 3_600_000, 'it was set back')
+})
+
+const READERS: readonly ((value: Wire) => unknown)[] = [
+  value => parseBars(JSON.stringify(value), '1m', usEquityCalendar(), EVERYTHING),
+  value => parseBars(JSON.stringify(value), '1d', usEquityCalendar(), EVERYTHING),
+  parseMinute,
+  parseDepth,
+  value => parseEntry(value, EXPIRATION),
+  value => parseExpirations(JSON.stringify(value)),
+  value => parseInstrument(value, 'X'),
+  value => {
+    const symbol = new QuotedSymbol()
+    symbol.hear(fixture('market.quotes').body[0], 0)
+    symbol.hear(value, 0)
+  }
+]
+
+function onlyMalformed(value: Wire): void {
+  for (const reader of READERS)
+    try {
+      reader(value)
+    } catch (error) {
+      assert.ok(error instanceof Malformed, String(error))
+    }
+}
+
+test('no input makes a reader throw anything but Malformed', () => {
+  fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue()), onlyMalformed))
+  const bodies = fixtureNames()
+    .filter(name => name.startsWith('market.'))
+    .flatMap(name => objectsIn(fixture(name).body))
+  const junk = fc.oneof(fc.jsonValue(), fc.constantFrom('', '-0', '1e5', '9999-12-31T23:59:59Z', '0001-01-01T00:00:00Z', null))
+  fc.assert(
+    fc.property(fc.constantFrom(...bodies), fc.array(fc.tuple(fc.nat(), junk), { maxLength: 4 }), (body, changes) => {
+      const keys = Object.keys(body)
+      const changed: Record<string, unknown> = { ...body }
+      for (const [place, value] of changes) changed[keys[place % keys.length] ?? 'x'] = value
+      onlyMalformed(changed)
+    }),
+    { numRuns: 1_000 }
+  )
+})
+
+function objectsIn(value: unknown): readonly Wire[] {
+  if (Array.isArray(value)) return value.flatMap(objectsIn)
+  if (typeof value !== 'object' || value === null) return []
+  const own = { ...value }
+  return [own, ...Object.values(own).flatMap(objectsIn)]
+}

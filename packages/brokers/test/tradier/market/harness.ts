@@ -1,0 +1,58 @@
+/** A login at the sandbox brokerage that speaks as Tradier, for one card of the market contract. */
+
+import assert from 'node:assert/strict'
+import type { MarketHarness } from '@trunkline/testkit/market-contract/index'
+import { tradier } from '../../../src/tradier/index.ts'
+import { HouseProcess, type Json } from '../../sandbox/house.ts'
+import { systemClock } from '../../support/clocks.ts'
+import { MemoryHolder } from '../../support/holder.ts'
+import { MemoryLog } from '../../support/log.ts'
+import { MemoryMeter } from '../../support/meter.ts'
+import { settingsAt } from '../harness.ts'
+
+/** How long the adapter lets the market stream be quiet before it looks whether it should be, and a little more. */
+const QUIET_MS = 25_000
+
+export function startHouse(): Promise<HouseProcess> {
+  return HouseProcess.start()
+}
+
+export async function openMarket(house: HouseProcess): Promise<MarketHarness> {
+  const { login } = await house.control('POST', '/logins', { accounts: [] })
+  const { credentials } = await house.control('POST', `/logins/${login.username}/token`, { dialect: 'tradier' })
+  const { clientId, clientSecret, url } = house
+  const deps = { clock: systemClock, fraction: () => 0.05, log: new MemoryLog(), meter: new MemoryMeter() }
+  const definition = tradier(settingsAt(url, url, { clientId, clientSecret }), deps)
+  const broker = definition.open(new MemoryHolder(credentials))
+  const { market } = broker
+  assert.ok(market !== null)
+  const own = (streams: Json) => streams.dialect === 'tradier' && streams.on === 'market' && streams.login === login.id
+  return {
+    capabilities: definition.capabilities.marketData,
+    market,
+    // Shares only, of which the first two here have no options.
+    symbols: { busy: 'AMZN', other: 'GOOG', underlying: 'SPY', unknown: 'NOSUCH' },
+    heartbeatMs: QUIET_MS,
+    patienceMs: 60_000,
+    close: async () => await broker[Symbol.asyncDispose](),
+    venue: {
+      async stream(mischief) {
+        await house.control('POST', '/streams', { do: mischief, on: 'market', login: login.username, dialect: 'tradier' })
+      },
+      async open() {
+        const { items } = await house.control('GET', '/streams')
+        return items.filter(own).reduce((open: number, { waiting }: Json) => open + waiting.length, 0)
+      },
+      async advance(ms) {
+        await house.control('PUT', '/clock', { advance_ms: ms })
+      },
+      async revoke() {
+        await house.control('POST', `/logins/${login.username}/revoke`, {})
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await broker[Symbol.asyncDispose]()
+      await definition[Symbol.asyncDispose]()
+    }
+  }
+}

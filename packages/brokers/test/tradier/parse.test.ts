@@ -1,0 +1,493 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { parseTimestamp } from '@trunkline/core/domain/timestamp'
+import type { OrderReport } from '@trunkline/core/ports/broker'
+import fc from 'fast-check'
+import { UnknownWord, type Wire } from '../../src/kit/parse.ts'
+import { Words } from '../../src/kit/words.ts'
+import { parseBalances, parseProfile } from '../../src/tradier/accounts.ts'
+import { complaintOf, saysNoOrder, saysTokenRefused, saysTooMany, wordsFor } from '../../src/tradier/errors.ts'
+import { parseEvents, transactionsOf } from '../../src/tradier/history.ts'
+import { merged } from '../../src/tradier/known-orders.ts'
+import { barsWindows, saysTooOld } from '../../src/tradier/market/bars.ts'
+import { parseChain } from '../../src/tradier/market/chain.ts'
+import { dispatch, newPlace } from '../../src/tradier/market/items.ts'
+import { instrumentOf, parseClock, parseExpirations, parseQuotes, quoteOf } from '../../src/tradier/market/quotes.ts'
+import { isUntold, parseOrder, parseOrderAnswer, parseOrders } from '../../src/tradier/orders.ts'
+import { interpretCommand, interpretPlace } from '../../src/tradier/outcomes.ts'
+import { parseHoldings, parseMarks, positionOf } from '../../src/tradier/positions.ts'
+import { sessionOf } from '../../src/tradier/session.ts'
+import { amount, readAnswer } from '../../src/tradier/wire.ts'
+import { MemoryLog } from '../support/log.ts'
+import { MemoryMeter } from '../support/meter.ts'
+import { answer, decimal, fixtureNames, reply, unreadFixtures } from './fixtures.ts'
+
+const ACCOUNT = '6YA00001'
+const NOW = parseTimestamp('2026-11-20T16:00:00Z', 'now')
+
+after(() => assert.deepEqual(unreadFixtures(), [], 'fixtures that no test reads'))
+
+function words() {
+  const meter = new MemoryMeter()
+  return { words: new Words({ broker: 'TRADIER', log: new MemoryLog(), meter }), meter }
+}
+
+function orders(name: string): readonly OrderReport[] {
+  return words().words.known(parseOrders(answer(name)), wire => parseOrder(wire, ACCOUNT))
+}
+
+test('numbers are kept as they were written, but for exponents and the sign of nothing', () => {
+  const read = (text: string) => amount(readAnswer(`{"n":${text}}`), 'n')
+  for (const text of ['25310.500000000000000000000000', '8.00000000', '0', '-1.5']) assert.equal(read(text), text)
+  for (const [text, meant] of [
+    ['-0.0', '0.0'],
+    ['1.0E-5', '0.00001'],
+    ['-2.5E+3', '-2500'],
+    ['1e0', '1'],
+    ['0E10', '0']
+  ] as const)
+    assert.equal(read(text), meant)
+  assert.throws(() => read('1e99'), Malformed)
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e20, max: 1e20 }), value => {
+      const wire = readAnswer(JSON.stringify({ n: value }))
+      try {
+        assert.equal(Number(amount(wire, 'n')), value === 0 ? 0 : value)
+      } catch (error) {
+        assert.ok(error instanceof Malformed)
+      }
+    })
+  )
+})
+
+test('a login has one account or several, without the closed ones', () => {
+  assert.deepEqual(parseProfile(answer('profile.one')), [
+    {
+      brokerAccountId: ACCOUNT,
+      accountNumber: ACCOUNT,
+      institutionName: 'Tradier',
+      name: 'traditional ira',
+      accountType: 'margin',
+      currency: 'USD'
+    }
+  ])
+  assert.deepEqual(
+    parseProfile(answer('profile.three')).map(({ accountNumber, name }) => [accountNumber, name]),
+    [
+      ['6YA00001', 'individual'],
+      ['6YA00002', null]
+    ]
+  )
+})
+
+test('balances of each type of account', () => {
+  assert.deepEqual(parseBalances(answer('balances.margin'), ACCOUNT, NOW), {
+    brokerAccountId: ACCOUNT,
+    currency: 'USD',
+    cash: '10000.0',
+    buyingPower: '20000.0',
+    initialMargin: null,
+    maintenanceMargin: '6100.0',
+    regTBuyingPower: '20000.0',
+    equity: '25310.500000000000000000000000',
+    marketValue: '15310.5',
+    asOf: NOW
+  })
+  const cash = parseBalances(answer('balances.cash'), '6YA00002', NOW)
+  assert.deepEqual([cash.cash, cash.buyingPower, cash.regTBuyingPower], ['500.00', '420.55', null])
+  const pdt = parseBalances(answer('balances.pdt'), ACCOUNT, NOW)
+  assert.deepEqual([pdt.buyingPower, pdt.regTBuyingPower], ['120000', '60000'])
+})
+
+test('positions are worth what the quotes say', () => {
+  assert.deepEqual(parseHoldings(answer('positions.none')), [])
+  const [one] = parseHoldings(answer('positions.one'))
+  assert.deepEqual([one?.symbol, one?.quantity, one?.id], ['AAPL', '8.00000000', '700123'])
+  const marks = parseMarks(answer('quotes.several'))
+  const [short, option, long] = parseHoldings(answer('positions.several')).map(held =>
+    positionOf(held, ACCOUNT, marks.get(held.symbol), NOW)
+  )
+  assert.deepEqual(long, {
+    brokerAccountId: ACCOUNT,
+    symbol: 'AAPL',
+    instrument: 'STK',
+    quantity: '8.00000000',
+    lastPrice: '242.10',
+    averagePrice: '239.05',
+    unrealizedPl: '24.4',
+    realizedPl: null,
+    dailyPl: '8.8',
+    totalPl: '24.4',
+    brokerPositionId: '700123'
+  })
+  // Bought today: all of it is today's. Sold short at 490, bought back for 480.
+  assert.deepEqual([short?.symbol, short?.averagePrice, short?.unrealizedPl, short?.dailyPl], ['BRK.B', '490', '10', '10'])
+  // No trade yet: half way between bid and ask, a hundred shares a contract.
+  assert.deepEqual([option?.instrument, option?.lastPrice, option?.averagePrice, option?.unrealizedPl], ['OPT', '3.2', '3', '40'])
+  assert.deepEqual(positionOf(parseHoldings(answer('positions.one'))[0] ?? assert.fail(), ACCOUNT, undefined, NOW).lastPrice, null)
+})
+
+test('an order, every field', () => {
+  assert.deepEqual(orders('orders.none'), [])
+  assert.deepEqual(orders('orders.one'), [
+    {
+      brokerAccountId: ACCOUNT,
+      brokerOrderId: '900500',
+      brokerClOrdId: 'osk01H',
+      symbol: 'AAPL',
+      instrument: 'STK',
+      side: 'BUY',
+      type: 'LMT',
+      tif: 'DAY',
+      quantity: '40.00000000',
+      notional: null,
+      limitPrice: '220.0',
+      stopPrice: null,
+      legs: null,
+      status: 'partially_filled',
+      brokerStatus: 'partially_filled',
+      brokerMessage: null,
+      brokerOrderType: 'limit',
+      execDest: null,
+      fills: null,
+      filledTotal: { quantity: '12.00000000', averagePrice: '219.98000000' },
+      entryTime: '2026-11-03T14:31:05.120000Z',
+      updatedAt: '2026-11-03T14:31:05.310000Z',
+      replacesBrokerOrderId: null,
+      replacedByBrokerOrderId: null
+    }
+  ])
+})
+
+test('orders of every class; one of a type nobody knows is left out and counted', () => {
+  const { words: known, meter } = words()
+  const list = known.known(parseOrders(answer('orders.mixed')), wire => parseOrder(wire, ACCOUNT))
+  assert.deepEqual(
+    list.map(order => [
+      order.brokerOrderId,
+      order.instrument,
+      order.symbol,
+      order.side,
+      order.type,
+      order.tif,
+      order.status,
+      order.limitPrice
+    ]),
+    [
+      ['900510', 'MLEG_OPT', null, 'BUY', 'LMT', 'DAY', 'filled', '1.2'],
+      ['900520', 'OPT', 'SPY261218P00500000', 'SELL_TO_CLOSE', 'STPLMT', 'GTC', 'cancelled', '0.9'],
+      ['900530', 'STK', 'BRK.B', 'SELL', 'MKT', 'DAY', 'rejected', null],
+      ['900540', 'STK', 'F', 'BUY', 'LMT', 'DAY+', 'working', '12.0'],
+      ['900551', 'STK', 'KO', 'SELL', 'LMT', 'GTC', 'working', '75.0'],
+      ['900552', 'STK', 'KO', 'SELL', 'STP', 'GTC', 'pending', null],
+      ['900560', 'MLEG_OPT', null, 'BUY', 'LMT', 'DAY', 'pending', '0']
+    ]
+  )
+  assert.equal(meter.counted('broker_unknown_words_total', { broker: 'TRADIER', field: 'type' }), 1)
+  const [spread, , short, unfilled, limit, , combo] = list
+  assert.ok(spread !== undefined && short !== undefined && unfilled !== undefined && limit !== undefined && combo !== undefined)
+  assert.deepEqual([spread.quantity, spread.filledTotal], ['2', { quantity: '2', averagePrice: '1.18' }])
+  assert.deepEqual(
+    spread.legs?.map(({ symbol, side, ratio, fills }) => [
+      symbol,
+      side,
+      ratio,
+      fills.map(fill => [fill.fillId, fill.quantity, fill.price])
+    ]),
+    [
+      ['SPY261218C00600000', 'BUY_TO_OPEN', '1', [['900510:SPY261218C00600000:2.0', '2.0', '3.10']]],
+      ['SPY261218C00610000', 'SELL_TO_OPEN', '2', [['900510:SPY261218C00610000:4.0', '4.0', '0.96']]]
+    ]
+  )
+  assert.equal(short.brokerMessage, 'ShortTradingDeniedForSecurity')
+  // Called filled before the figures say so: not told yet, and to be read again.
+  assert.deepEqual(
+    [unfilled.brokerStatus, unfilled.filledTotal, isUntold(unfilled)],
+    ['filled', { quantity: '0', averagePrice: null }, true]
+  )
+  assert.equal(unfilled.brokerClOrdId, null)
+  assert.equal(limit.brokerClOrdId, 'elsewhere')
+  assert.deepEqual(
+    combo.legs?.map(({ symbol, ratio }) => [symbol, ratio]),
+    [
+      ['SPY', '100'],
+      ['SPY261218C00600000', '1']
+    ]
+  )
+  const [calculated] = parseOrderAnswer(answer('order.calculated')).map(wire => parseOrder(wire, ACCOUNT))
+  assert.equal(calculated?.status, 'filled')
+})
+
+test('an order status nobody knows is never guessed', () => {
+  const [wire] = parseOrders(answer('orders.one'))
+  assert.ok(wire !== undefined)
+  assert.throws(() => parseOrder({ ...wire, status: 'reviewing' }, ACCOUNT), UnknownWord)
+})
+
+test('what an event says is merged into what is known, and older news changes nothing', () => {
+  const [known] = orders('orders.one')
+  assert.ok(known !== undefined)
+  const event = answer('event.order')
+  const filled = merged(known, event)
+  assert.ok(filled !== 'read')
+  assert.deepEqual(
+    [filled.status, filled.filledTotal, filled.symbol, filled.quantity, filled.updatedAt],
+    ['filled', { quantity: '40.0', averagePrice: '219.99' }, 'AAPL', '40.00000000', '2026-11-03T15:00:01.250000Z']
+  )
+  assert.equal(merged(filled, { ...event, status: 'partially_filled', exec_quantity: '12.0' }), filled)
+  assert.equal(merged(filled, { ...event, status: 'open', exec_quantity: '40.0' }), filled)
+  const pending = merged(
+    { ...known, status: 'working', filledTotal: null },
+    { ...event, status: 'pending', exec_quantity: '0.0', avg_fill_price: '0.0' }
+  )
+  assert.equal(pending === 'read' ? null : pending.status, 'working')
+  assert.equal(merged(known, { ...event, status: 'rejected' }), 'read')
+  const changed = merged({ ...known, filledTotal: null }, { ...event, status: 'open', exec_quantity: '0.0', price: '221.5' })
+  assert.equal(changed === 'read' ? null : changed.limitPrice, '221.5')
+})
+
+test('the history: types by what they move, ids that stay the same', () => {
+  const { words: known, meter } = words()
+  const events = parseEvents(answer('history.events'))
+  const list = transactionsOf(events, known)
+  assert.deepEqual(
+    list.map(({ type, symbol, quantity, amount: sum, fees, day, description }) => [type, symbol, quantity, sum, fees, day, description]),
+    [
+      ['SELL', 'AAPL', '4', '968.4', '0', '2026-10-09', 'APPLE'],
+      ['BUY', 'AAPL261218C00250000', '1', '-60.0', '0.35', '2026-10-08', 'CALL AAPL'],
+      ['TRANSFER', null, '0', '100', null, '2026-10-08', null],
+      ['TRANSFER', null, '0', '100', null, '2026-10-08', null],
+      ['WITHDRAWAL', null, '0', '-50.25', null, '2026-10-07', 'ACH out'],
+      ['ASSIGNMENT', 'AAPL261218C00250000', '1', '0', null, '2026-10-06', 'ASSIGNED'],
+      ['OTHER', null, null, '1.5', null, '2026-10-05', null]
+    ]
+  )
+  const ids = list.map(({ brokerTransactionId }) => brokerTransactionId)
+  assert.equal(new Set(ids).size, ids.length)
+  assert.deepEqual(
+    transactionsOf(events.slice(2), known).map(({ brokerTransactionId }) => brokerTransactionId),
+    ids.slice(2),
+    'whatever else is read'
+  )
+  assert.equal(meter.counted('broker_unknown_words_total', { broker: 'TRADIER', field: 'type' }), 2)
+})
+
+test('the four forms of a no', () => {
+  assert.deepEqual(complaintOf(reply('place.errors')), {
+    form: 'errors',
+    errors: ['Backoffice rejected override of the order.', 'InitialMargin']
+  })
+  assert.deepEqual(complaintOf(reply('cancel.over')), { form: 'text', words: 'order already in finalized state: filled' })
+  assert.equal(complaintOf(reply('html.maintenance')).form, 'other')
+  assert.equal(wordsFor(reply('html.maintenance')), '')
+  assert.equal(wordsFor(reply('fault.datastore')), 'Datastore Error')
+  assert.equal(saysTokenRefused(reply('fault.expired')), true)
+  assert.equal(saysTokenRefused({ ...reply('fault.datastore'), status: 401 }), false)
+  assert.equal(saysTokenRefused({ status: 401, headers: {}, body: 'Unauthorized Account: 6YA' }), false)
+  assert.equal(saysTooMany(reply('fault.quota')), true)
+  assert.equal(saysTooMany({ status: 429, headers: {}, body: '' }), false)
+  assert.equal(saysNoOrder({ status: 404, headers: {}, body: 'order 7 not found' }), true)
+  assert.equal(saysNoOrder({ status: 404, headers: {}, body: '<html>not found, no order</html>' }), false)
+})
+
+test('which answers prove that an order was taken, and which that it was not', () => {
+  assert.deepEqual(interpretPlace(reply('place.ok')), { kind: 'accepted', value: '900417' })
+  assert.deepEqual(interpretPlace(reply('place.errors')), {
+    kind: 'refused',
+    message: 'Backoffice rejected override of the order.; InitialMargin',
+    brokerStatus: 'InitialMargin'
+  })
+  const kinds = (name: string, status?: number) => interpretPlace({ ...reply(name), ...(status === undefined ? {} : { status }) }).kind
+  assert.deepEqual(
+    ['place.error', 'place.bad', 'fault.expired', 'fault.quota'].map(name => kinds(name)),
+    ['refused', 'refused', 'refused', 'refused']
+  )
+  assert.deepEqual(
+    [kinds('place.trouble'), kinds('fault.datastore'), kinds('place.bad', 404), kinds('place.bad', 401), kinds('html.maintenance', 400)],
+    ['unknown', 'unknown', 'unknown', 'unknown', 'unknown']
+  )
+  for (const name of ['html.maintenance', 'orders.one', 'profile.one']) assert.throws(() => interpretPlace(reply(name)), Malformed)
+  assert.deepEqual(interpretCommand(reply('place.ok'), '900417'), { kind: 'accepted', value: '900417' })
+  assert.throws(() => interpretCommand(reply('place.ok'), '900418'), Malformed)
+  assert.equal(interpretCommand(reply('cancel.over'), '900417').kind, 'refused')
+  assert.equal(interpretCommand({ status: 404, headers: {}, body: 'order 7 not found' }, '7').kind, 'refused')
+  assert.equal(interpretCommand({ status: 404, headers: {}, body: '' }, '7').kind, 'unknown')
+})
+
+test('bars of minutes and days', () => {
+  const window = (interval: string, fromMs: number, toMs: number) =>
+    barsWindows({ symbol: 'BRK.B', interval, fromMs, toMs }, Date.parse('2026-11-20T14:31:30Z'))[0] ?? assert.fail()
+  const minutes = window('1m', Date.parse('2026-11-20T14:30:00Z'), Date.parse('2026-11-20T15:00:00Z'))
+  assert.equal(
+    minutes.request.path,
+    '/markets/timesales?symbol=BRK%2FB&interval=1min&start=2026-11-20+09%3A30&end=2026-11-20+09%3A32&session_filter=all'
+  )
+  const bars = minutes.read(answer('bars.minutes'), Date.parse('2026-11-20T14:31:30Z'))
+  assert.deepEqual(
+    bars.map(({ startMs, close, closed }) => [new Date(startMs).toISOString(), close, closed]),
+    [
+      ['2026-11-20T14:30:00.000Z', '600.1', true],
+      ['2026-11-20T14:31:00.000Z', '600.2', false]
+    ]
+  )
+  assert.deepEqual(minutes.read(answer('bars.none'), 0), [])
+  const days = window('1d', Date.parse('2026-11-20T05:00:00Z'), Date.parse('2026-11-21T05:00:00Z'))
+  assert.deepEqual(
+    days
+      .read(answer('bars.days'), Date.parse('2026-11-21T15:00:00Z'))
+      .map(({ startMs, closed }) => [new Date(startMs).toISOString(), closed]),
+    [['2026-11-20T05:00:00.000Z', true]]
+  )
+  assert.equal(saysTooOld(reply('bars.old')), true)
+  // So far back as Tradier has them, in pieces.
+  const far = barsWindows(
+    { symbol: 'F', interval: '1m', fromMs: 0, toMs: Date.parse('2026-11-20T14:31:30Z') },
+    Date.parse('2026-11-20T14:31:30Z')
+  )
+  assert.equal(far.length, 4)
+})
+
+test('a chain, its expirations, the clock, and what a symbol is', () => {
+  const [call, put] = parseChain(answer('chain'))
+  assert.deepEqual(
+    [call?.symbol, call?.right, call?.strike, call?.mid, call?.netChange, call?.netChangePct, call?.greeks?.rho, call?.greeks?.iv],
+    ['SPY261218C00600000', 'C', '600.0', '3.2', '0.25', '8.6207', '0.00001', '0.155']
+  )
+  assert.deepEqual([put?.right, put?.last, put?.netChange, put?.greeks], ['P', null, null, null])
+  assert.deepEqual(parseExpirations(answer('expirations.dates')), ['2026-12-18', '2026-11-27'])
+  assert.deepEqual(parseExpirations(answer('expirations.one')), ['2026-12-18'])
+  assert.deepEqual(parseExpirations(readAnswer('{"expirations":null}')), [])
+  const clock = parseClock(answer('clock'))
+  const quotes = parseQuotes(answer('quotes.several'))
+  const known = (symbol: string, at = clock) => instrumentOf(quotes.get(symbol) ?? assert.fail(), at)
+  assert.deepEqual([known('BRK/B').symbol, known('BRK/B').instrument, known('BRK/B').calendar.id], ['BRK.B', 'STK', 'us-equity'])
+  assert.equal(known('SPY261218C00600000').calendar.id, 'us-option')
+  // A market that is open on a Saturday keeps no hours.
+  assert.equal(
+    known('AAPL', { atMs: Date.parse('2026-11-21T20:00:00Z'), isOpen: true }).calendar.phaseAt(Date.parse('2026-11-22T09:00:00Z')),
+    'open'
+  )
+  assert.deepEqual(quoteOf(quotes.get('AAPL') ?? assert.fail()), {
+    bidPrice: '242.09',
+    bidSize: '300',
+    askPrice: '242.11',
+    askSize: '400',
+    at: '1793718000789000000'
+  })
+  assert.equal(quoteOf(quotes.get('SPY261218C00600000') ?? assert.fail()).bidSize, '12')
+  assert.equal(parseQuotes(answer('quotes.none')).size, 0)
+  assert.equal(sessionOf(answer('session')), 'a1b2c3d4-0000-4000-8000-000000000000')
+  assert.equal(answer('event.heartbeat').event, 'heartbeat')
+})
+
+test('frames of the market stream; a trade sent again or long ago is passed over', () => {
+  const heard: unknown[] = []
+  const nothing = () => undefined
+  const sink = { live: nothing, lost: nothing, refused: nothing, depth: nothing, bar: nothing, chain: nothing }
+  const place = { ...newPlace(), trades: { ...sink, trade: tell, quote: nothing }, quotes: { ...sink, trade: nothing, quote: tell } }
+  function tell(event: unknown): void {
+    heard.push(event)
+  }
+  const frame = reply('market.frames').body
+  assert.equal(dispatch(frame, new Map([['SPY', place]])), 1793718000790)
+  assert.deepEqual(heard, [
+    { bidPrice: '600.11', bidSize: '1200', askPrice: '600.13', askSize: '900', at: '1793718000456000000' },
+    { price: '600.12', size: '50', venue: 'Q', at: '1793718000790000000', effect: 'all' }
+  ])
+  const [, trade = ''] = frame.split('\n')
+  const again = (change: object) => dispatch(JSON.stringify({ ...JSON.parse(trade), ...change }), new Map([['SPY', place]]))
+  for (const change of [
+    {},
+    { size: '0', seq: 1 },
+    { cancel: true, seq: 2 },
+    { correction: true, seq: 3 },
+    { date: '1793717980000', seq: 4 }
+  ])
+    again(change)
+  assert.equal(heard.length, 2)
+  again({ seq: 4412, date: '1793718000791' })
+  assert.equal(heard.length, 3)
+  assert.throws(() => dispatch('{"type":"quo', new Map()), Malformed)
+  assert.throws(() => dispatch('{"error":"too many sessions"}', new Map()), /too many sessions/)
+})
+
+test('no answer makes a parser throw anything but Malformed', () => {
+  const { words: known } = words()
+  const place = newPlace()
+  const parsers: readonly ((wire: Wire) => unknown)[] = [
+    parseProfile,
+    wire => parseBalances(wire, ACCOUNT, NOW),
+    wire => parseHoldings(wire).map(held => positionOf(held, ACCOUNT, undefined, NOW)),
+    parseMarks,
+    wire => parseOrders(wire).map(order => parseOrder(order, ACCOUNT)),
+    wire => parseOrderAnswer(wire).map(order => parseOrder(order, ACCOUNT)),
+    wire => transactionsOf(parseEvents(wire), known),
+    parseChain,
+    parseExpirations,
+    parseClock,
+    wire => [...parseQuotes(wire).values()].map(quoteOf),
+    wire => instrumentOf(wire, { atMs: 0, isOpen: false }),
+    sessionOf,
+    wire => dispatch(JSON.stringify(wire), new Map([['SPY', place]]))
+  ]
+  const seeds = fixtureNames().map(name => reply(name).body)
+  fc.assert(
+    fc.property(damaged(seeds), text => {
+      let wire: Wire
+      try {
+        wire = readAnswer(text)
+      } catch (error) {
+        assert.ok(error instanceof Malformed, String(error))
+        return
+      }
+      for (const parse of parsers)
+        try {
+          parse(wire)
+        } catch (error) {
+          assert.ok(
+            error instanceof Malformed || (error instanceof Error && error.name === 'StreamComplaint'),
+            `${String(error)} for ${text}`
+          )
+        }
+    }),
+    { numRuns: 2_000 }
+  )
+})
+
+test('whatever is answered to a command, it is an outcome or Malformed', () => {
+  fc.assert(
+    fc.property(damaged(fixtureNames().map(name => reply(name).body)), fc.integer({ min: 100, max: 599 }), (body, status) => {
+      for (const interpret of [interpretPlace, (answered: ReturnType<typeof reply>) => interpretCommand(answered, '900417')])
+        try {
+          const outcome = interpret({ status, headers: {}, body })
+          if (outcome.kind === 'refused') assert.ok(outcome.message.trim() !== '' && status < 500)
+          if (outcome.kind === 'accepted') assert.ok(status === 200 || status === 201)
+        } catch (error) {
+          assert.ok(error instanceof Malformed, String(error))
+        }
+    }),
+    { numRuns: 2_000 }
+  )
+})
+
+/** Documented answers with some of their values replaced by any other, and texts cut anywhere. */
+function damaged(seeds: readonly string[]): fc.Arbitrary<string> {
+  const value = fc.oneof(
+    fc.jsonValue({ maxDepth: 1 }).map(any => JSON.stringify(any)),
+    fc.constantFrom('"null"', 'null', '-0.0', '1E5', '""', '{}', '[]', '9e999')
+  )
+  return fc
+    .tuple(fc.constantFrom(...seeds), fc.array(fc.tuple(fc.nat(60), value), { maxLength: 3 }), fc.option(fc.nat(400)))
+    .map(([seed, changes, cut]) => {
+      let text = seed
+      for (const [nth, put] of changes) {
+        let seen = -1
+        text = text.replace(/:("(?:[^"\\]|\\.)*"|-?[\d.]+|null|true|false)/g, whole => {
+          seen += 1
+          return seen === nth ? `:${put}` : whole
+        })
+      }
+      return cut === null ? text : text.slice(0, cut)
+    })
+}

@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { House } from '../../../src/house/start.ts'
+import { control, eventually, type Wire } from '../../house/support.ts'
+import { Client, openHouse, Stream, taken } from './support.ts'
+
+const orders = (client: Client) => `/brokerage/stream/accounts/${client.account()}/orders`
+const positions = (client: Client) => `/brokerage/stream/accounts/${client.account()}/positions`
+const statuses = (frames: readonly Wire[]) => frames.map(({ Status }) => Status)
+
+test('the order stream tells all of today, then every step', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const old = taken(await client.place())
+  await client.cancel(old)
+  const open = taken(await client.place())
+  await using stream = await Stream.live(client, orders(client))
+  assert.equal(stream.headers.get('content-type'), 'application/vnd.tradestation.streams.v3+json')
+  const snapshot = stream.told.slice(0, 2).map(({ OrderID, Status }) => [OrderID, Status])
+  assert.deepEqual(Object.fromEntries(snapshot), { [open]: 'ACK', [old]: 'OUT' })
+  const id = taken(await client.place({ OrderType: 'StopLimit', StopPrice: '501', LimitPrice: '502' }))
+  await control(house, 'PUT', '/market/SPY', { price: '501.00' })
+  await stream.until(() => stream.news.some(({ Status }) => Status === 'FLL'))
+  assert.deepEqual(statuses(stream.news), ['OPN', 'ACK', 'STP', 'ACK', 'FLL'])
+  assert.ok(stream.news.every(({ OrderID }) => OrderID === id))
+  assert.equal(stream.news.at(-1).Legs[0].ExecQuantity, '10')
+  assert.ok(stream.news.at(-1).ClosedDateTime)
+  await client.cancel(open)
+  await stream.until(() => stream.news.some(({ Status }) => Status === 'OUT'))
+  assert.deepEqual(statuses(stream.news.slice(5)), ['UCN', 'OUT'])
+})
+
+test('a refused order is told as sent, then rejected', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await using stream = await Stream.live(client, orders(client))
+  await client.place({ Quantity: '100000' })
+  await stream.until(() => stream.news.length >= 2)
+  assert.deepEqual(statuses(stream.news), ['OPN', 'REJ'])
+  assert.match(stream.news[1].RejectReason, /buying power/)
+})
+
+test('oddities: quantities before the status, ends without their time, and the old terms going during a replace', async () => {
+  await using house = await openHouse({ options: { oddityChance: 256 } })
+  const client = await Client.of(house)
+  await using stream = await Stream.live(client, orders(client))
+  const id = taken(await client.place())
+  await client.change(id, { LimitPrice: '491' })
+  await client.cancel(id)
+  await client.trade('BUY', '1')
+  await stream.until(() => stream.news.some(({ Status }) => Status === 'FLL'))
+  const told = stream.news.map(({ Status, LimitPrice = null, ClosedDateTime, Legs: [leg] }) => [
+    Status,
+    LimitPrice,
+    ClosedDateTime !== undefined,
+    leg.ExecQuantity
+  ])
+  assert.deepEqual(told, [
+    ['OPN', '490', false, '0'],
+    ['ACK', '490', false, '0'],
+    ['RSN', '490', false, '0'],
+    ['OUT', '490', false, '0'],
+    ['ACK', '491', false, '0'],
+    ['UCN', '491', false, '0'],
+    ['OUT', '491', false, '0'],
+    ['OUT', '491', true, '0'],
+    ['OPN', null, false, '0'],
+    ['ACK', null, false, '0'],
+    ['ACK', null, false, '1'],
+    ['FLL', null, true, '1']
+  ])
+})
+
+test('a stream of some orders tells of no others; one of an unknown order fails', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const id = taken(await client.place())
+  await using stream = await Stream.live(client, `${orders(client)}/${id}`)
+  taken(await client.place())
+  await client.cancel(id)
+  await stream.until(() => stream.news.some(({ Status }) => Status === 'OUT'))
+  assert.ok(stream.told.every(({ OrderID, StreamStatus }) => OrderID === id || StreamStatus !== undefined))
+  await using none = await Stream.open(client, `${orders(client)}/999999999999999`)
+  await none.until(() => none.closed !== null)
+  assert.equal(none.told.at(-1).Error, 'NotFound')
+})
+
+test('accounts of others: forbidden as a whole, or told of beside one’s own', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const stranger = (await Client.of(house, 'robin')).account()
+  await using none = await Stream.open(client, `/brokerage/stream/accounts/${stranger}/orders`)
+  assert.equal(none.status, 403)
+  await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()},${stranger}/orders`)
+  assert.deepEqual([stream.told[0].Error, stream.told[0].AccountID], ['Forbidden', stranger])
+})
+
+test('positions: all of them, then whole ones, then their end', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await client.trade('BUY', '10')
+  await using stream = await Stream.live(client, positions(client))
+  const [first] = stream.told
+  assert.deepEqual([first.Symbol, first.Quantity, first.LongShort, first.AssetType], ['SPY', '10', 'Long', 'STOCK'])
+  await client.trade('BUY', '5')
+  await stream.until(() => stream.news.some(({ Quantity }) => Quantity === '15'))
+  assert.equal(stream.news.at(-1).PositionID, first.PositionID)
+  assert.equal(stream.news.at(-1).Symbol, 'SPY')
+  await client.trade('SELL', '15')
+  await stream.until(() => stream.news.some(({ Deleted }) => Deleted))
+  assert.deepEqual(stream.news.at(-1), { PositionID: first.PositionID, Deleted: true })
+  await client.trade('SELLSHORT', '1')
+  await stream.until(() => stream.news.some(({ LongShort }) => LongShort === 'Short'))
+  assert.equal(stream.news.at(-1).Quantity, '-1')
+})
+
+test('changes of positions, merged, are the positions', async () => {
+  let now = Date.UTC(2026, 9, 12, 15)
+  await using house = await openHouse({ deps: { realNow: () => now } })
+  const client = await Client.of(house)
+  await client.trade('BUY', '10')
+  await using stream = await Stream.live(client, `${positions(client)}?changes=true`)
+  const merged: Record<string, Wire> = {}
+  const merge = () => {
+    for (const frame of stream.told)
+      if (frame.PositionID !== undefined) merged[frame.PositionID] = { ...merged[frame.PositionID], ...frame }
+  }
+  await client.trade('BUY', '2')
+  await stream.until(() => stream.news.some(({ Quantity }) => Quantity === '12'))
+  assert.equal(stream.news[0].Symbol, undefined)
+  await control(house, 'PUT', '/market/SPY', { price: '510.00' })
+  now += 2_000
+  await stream.until(() => stream.news.some(({ Last }) => Last === '510'))
+  merge()
+  const {
+    Positions: [position]
+  } = (await client.get(`/brokerage/accounts/${client.account()}/positions`)).body
+  assert.deepEqual(merged[position.PositionID], position)
+})
+
+test('frames are cut across chunks, and joined in chunks', async () => {
+  await using house = await openHouse({ options: { cutChance: 256 } })
+  const client = await Client.of(house)
+  await using stream = await Stream.live(client, orders(client))
+  for (let nth = 0; nth < 10; nth++) taken(await client.place())
+  await stream.until(() => stream.news.length >= 20)
+  assert.ok(
+    stream.chunks.some(chunk => !chunk.endsWith('\r\n')),
+    'a chunk ends within a frame'
+  )
+  assert.ok(
+    stream.chunks.some(chunk => chunk.split('\r\n').length > 2),
+    'a chunk has more than one frame'
+  )
+  assert.ok(stream.frames.every(({ unreadable }) => unreadable === undefined))
+})
+
+test('silence is broken by heartbeats, and a mute stream is silent', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await using stream = await Stream.live(client, orders(client))
+  await stream.until(frames => frames.filter(({ Heartbeat }) => Heartbeat !== undefined).length >= 3)
+  const beats = stream.frames.filter(({ Heartbeat }) => Heartbeat !== undefined)
+  assert.deepEqual(
+    beats.slice(0, 3).map(({ Heartbeat }) => Heartbeat),
+    [1, 2, 3]
+  )
+  assert.match(beats[0].Timestamp, /Z$/)
+  await mischief(house, { do: 'mute' })
+  const before = stream.frames.length
+  taken(await client.place())
+  await using other = await Stream.open(client, positions(client))
+  await mischief(house, { do: 'normal' })
+  await other.until(frames => frames.length > 0)
+  assert.ok(
+    stream.frames.slice(before).every(({ OrderID }) => OrderID === undefined),
+    'what happened while mute is lost'
+  )
+})
+
+test('streams end on command: reset, go away, with errors, and plainly', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const ends: readonly (readonly [code: number | null, how: string, last: Wire])[] = [
+    [null, 'broken', undefined],
+    [1000, 'ended', undefined],
+    [1001, 'ended', { StreamStatus: 'GoAway' }],
+    [1011, 'ended', 'InternalServerError'],
+    [4403, 'ended', 'Forbidden'],
+    [4503, 'ended', 'ServiceUnavailable'],
+    [4504, 'ended', 'GatewayTimeout'],
+    [1013, 'ended', 'Failed']
+  ]
+  for (const [code, how, last] of ends) {
+    await using stream = await Stream.live(client, orders(client))
+    assert.equal((await mischief(house, { do: 'drop', ...(code === null ? {} : { code }) })).streams, 1)
+    await stream.until(() => stream.closed !== null)
+    assert.equal(stream.closed, how, String(code))
+    const [told] = stream.news
+    if (typeof last === 'string') assert.equal(told.Error, last)
+    else assert.deepEqual(told, last)
+  }
+})
+
+test('frames can be lost, repeated, and unreadable', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await using stream = await Stream.live(client, orders(client))
+  await mischief(house, { do: 'lose', times: 3 })
+  const id = taken(await client.place())
+  await client.cancel(id)
+  await stream.until(() => stream.news.some(({ Status }) => Status === 'OUT'))
+  assert.deepEqual(statuses(stream.news), ['OUT'])
+  await mischief(house, { do: 'duplicate', times: 1 })
+  taken(await client.place())
+  await stream.until(() => stream.news.length >= 4)
+  assert.deepEqual(statuses(stream.news), ['OUT', 'OPN', 'OPN', 'ACK'])
+  await mischief(house, { do: 'garble' })
+  await stream.until(frames => frames.some(({ unreadable }) => unreadable !== undefined))
+})
+
+test('as many streams of one kind as are published, and no more', async () => {
+  await using house = await openHouse({ options: { streamFactor: 0.05 } })
+  const client = await Client.of(house)
+  const first = await Stream.live(client, orders(client))
+  assert.equal(first.headers.get('x-concurrency-remaining'), '1')
+  await using second = await Stream.live(client, orders(client))
+  assert.equal(second.headers.get('x-concurrency-remaining'), '0')
+  const { status, body } = await client.get(orders(client))
+  assert.deepEqual([status, body], [429, { Error: 'TooManyRequests', Message: 'Stream quota exceeded' }])
+  await using other = await Stream.live(client, positions(client))
+  assert.equal(other.status, 200)
+  await first[Symbol.asyncDispose]()
+  // The house learns of a reader that has gone when its connection closes.
+  await using third = await eventually(
+    () => Stream.open(client, orders(client)),
+    ({ status: answered }) => answered === 200
+  )
+  assert.equal(third.headers.get('x-concurrency-remaining'), '0')
+  const { items } = await control(house, 'GET', '/streams')
+  assert.ok(items.some(({ dialect, on }: Wire) => dialect === 'tradestation' && on === 'account'))
+})
+
+test('a stream can be kept out, and one that stands outlives its token', async () => {
+  let now = Date.UTC(2026, 9, 12, 15)
+  await using house = await openHouse({ deps: { realNow: () => now } })
+  const client = await Client.of(house)
+  await control(house, 'POST', '/faults', { on: 'stream.connect', do: 'status', status: 503, times: 1 })
+  assert.equal((await client.get(orders(client))).body.Error, 'ServiceUnavailable')
+  await control(house, 'POST', '/faults', { on: 'stream.connect', do: 'reset', times: 1 })
+  await assert.rejects(client.get(orders(client)))
+  await using stream = await Stream.live(client, orders(client))
+  now += 1_300_000
+  assert.equal((await client.get('/brokerage/accounts')).status, 401)
+  const fresh = await Client.of(house)
+  taken(await fresh.place())
+  await stream.until(() => stream.news.length >= 2)
+  await control(house, 'POST', '/logins/alex/revoke', {})
+  await stream.until(() => stream.closed !== null)
+})
+
+test('a house that closes says go away', async () => {
+  const house = await openHouse()
+  const client = await Client.of(house)
+  await using stream = await Stream.live(client, orders(client))
+  await house.close()
+  await stream.until(() => stream.closed !== null)
+  assert.deepEqual(stream.news.at(-1), { StreamStatus: 'GoAway' })
+})
+
+function mischief(house: House, order: Wire): Promise<Wire> {
+  return control(house, 'POST', '/streams', { dialect: 'tradestation', on: 'account', ...order })
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { House } from '../../../src/house/start.ts'
+import { control, type Wire } from '../../house/support.ts'
+import { Client, openHouse, refusedWith, Stream, taken } from './support.ts'
+
+interface Chain {
+  readonly house: House
+  readonly client: Client
+  /** A call at 500, and one at a higher strike. */
+  readonly near: string
+  readonly far: string
+}
+
+test('a single option is opened and closed, and shown with its terms', async () => {
+  const { house, client, near } = await chain()
+  await using _ = house
+  const id = await client.trade('BUYTOOPEN', '2', { Symbol: near })
+  const [leg] = (await client.order(id)).Legs
+  assert.deepEqual(
+    [leg.Symbol, leg.AssetType, leg.BuyOrSell, leg.OpenOrClose, leg.OptionType, leg.StrikePrice, leg.Underlying, leg.ExecQuantity],
+    [near, 'STOCKOPTION', 'Buy', 'Open', 'CALL', '500', 'SPY', '2']
+  )
+  const [position] = (await client.get(`/brokerage/accounts/${client.account()}/positions?symbol=${encodeURIComponent('SPY *')}`)).body
+    .Positions
+  assert.deepEqual([position.Symbol, position.Quantity, position.AssetType], [near, '2', 'STOCKOPTION'])
+  assert.deepEqual((await client.get(`/brokerage/accounts/${client.account()}/positions?symbol=SPY`)).body.Positions, [])
+  const tooMuch = await client.place({ Symbol: near, TradeAction: 'SELLTOCLOSE', Quantity: '3', OrderType: 'Market', LimitPrice: null })
+  assert.match(refusedWith(tooMuch), /Order failed/)
+  assert.match(refusedWith(await client.place({ Symbol: near, TradeAction: 'SELL' })), /BUYTOOPEN/)
+  await client.trade('SELLTOCLOSE', '2', { Symbol: near })
+  assert.deepEqual((await client.get(`/brokerage/accounts/${client.account()}/positions`)).body.Positions, [])
+})
+
+test('a spread is one order with two legs, whose price is paid: credits are below zero', async () => {
+  const { house, client, near, far } = await chain()
+  await using _ = house
+  await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()}/orders`)
+  const debit = await spread(client, [near, 'BUYTOOPEN', '4'], [far, 'SELLTOOPEN', '2'], '60')
+  await stream.until(() => stream.news.some(({ Status }) => Status === 'FLL'))
+  const order = await client.order(debit)
+  assert.deepEqual([order.Status, order.LimitPrice], ['FLL', '60'])
+  assert.ok(Number(order.FilledPrice) > 0 && Number(order.FilledPrice) <= 60)
+  const legs = order.Legs.map((leg: Wire) => [leg.Symbol, leg.BuyOrSell, leg.QuantityOrdered, leg.ExecQuantity, leg.QuantityRemaining])
+  assert.deepEqual(legs, [
+    [near, 'Buy', '4', '4', '0'],
+    [far, 'Sell', '2', '2', '0']
+  ])
+  const [bought, sold] = order.Legs.map((leg: Wire) => Number(leg.ExecutionPrice))
+  assert.ok(Math.abs(2 * bought - sold - Number(order.FilledPrice)) < 1e-6, 'legs and net price agree')
+  const credit = await spread(client, [far, 'BUYTOCLOSE', '2'], [near, 'SELLTOCLOSE', '4'], '-0.05')
+  const closed = await client.order(credit)
+  assert.deepEqual([closed.Status, closed.LimitPrice], ['FLL', '-0.05'])
+  assert.ok(Number(closed.FilledPrice) <= -0.05)
+  assert.deepEqual((await client.get(`/brokerage/accounts/${client.account()}/positions`)).body.Positions, [])
+})
+
+test('the price of a resting spread is replaced under the same id', async () => {
+  const { house, client, near, far } = await chain()
+  await using _ = house
+  const id = await spread(client, [near, 'BUYTOOPEN', '1'], [far, 'SELLTOOPEN', '1'], '0.05')
+  assert.equal((await client.change(id, { LimitPrice: '0.1' })).status, 200)
+  const order = await client.order(id)
+  assert.deepEqual([order.Status, order.LimitPrice, order.Legs.length], ['ACK', '0.1', 2])
+})
+
+test('futures are traded in the futures account, under TradeStation’s symbols', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const {
+    Symbols: [future]
+  } = (await client.get('/marketdata/symbols/@ES')).body
+  assert.match(future.Symbol, /^ES[HMUZ]\d{2}$/)
+  assert.deepEqual(
+    [future.AssetType, future.Root, future.PriceFormat.PointValue, future.PriceFormat.Increment],
+    ['FUTURE', 'ES', '50', '0.25']
+  )
+  assert.match(refusedWith(await client.place({ Symbol: future.Symbol, OrderType: 'Market', LimitPrice: null })), /Order failed/)
+  const account = { AccountID: client.account('Futures'), Symbol: future.Symbol }
+  assert.match(refusedWith(await client.place({ ...account, TradeAction: 'SELLSHORT' })), /BUY and SELL/)
+  await client.trade('BUY', '2', account)
+  await client.trade('SELL', '3', account)
+  const path = `/brokerage/accounts/${client.account('Futures')}`
+  const [position] = (await client.get(`${path}/positions`)).body.Positions
+  assert.deepEqual([position.Symbol, position.Quantity, position.LongShort, position.AssetType], [future.Symbol, '-1', 'Short', 'FUTURE'])
+  assert.ok(Number(position.InitialRequirement) > 0 && position.TodaysProfitLoss === undefined)
+  const [balance] = (await client.get(`${path}/balances`)).body.Balances
+  assert.equal(balance.CurrencyDetails[0].InitialMargin, balance.BalanceDetail.InitialMargin)
+  assert.ok(Number(balance.BalanceDetail.InitialMargin) > 0)
+})
+
+test('an option chain as it moves, and contracts of it together', async () => {
+  const { house, client, near, far } = await chain()
+  await using _ = house
+  const expiration = `20${near.slice(4, 6)}-${near.slice(6, 8)}-${near.slice(8, 10)}`
+  await using rows = await Stream.open(
+    client,
+    `/marketdata/stream/options/chains/SPY?expiration=${expiration}&strikeProximity=3&optionType=Call`
+  )
+  await rows.until(frames => frames.filter(({ Legs }) => Legs !== undefined).length >= 6)
+  const strikes = rows.told.slice(0, 6).map(({ Strikes }) => Number(Strikes[0]))
+  assert.ok(strikes.filter(strike => strike < 500).length >= 2 && strikes.filter(strike => strike >= 500).length === 3, String(strikes))
+  const row = rows.told.find(({ Legs }) => Legs[0].Symbol === near)
+  assert.deepEqual([row.Side, row.Legs[0].OptionType, row.Legs[0].Ratio], ['Call', 'Call', 1])
+  assert.ok(Number(row.Delta) > 0 && Number(row.Ask) > Number(row.Bid) && typeof row.Volume === 'number')
+  const query = new URLSearchParams({
+    'legs[0].Symbol': near,
+    'legs[0].Ratio': '1',
+    'legs[1].Symbol': far,
+    'legs[1].Ratio': '-1',
+    enableGreeks: 'false'
+  })
+  await using quotes = await Stream.open(client, `/marketdata/stream/options/quotes?${query}`)
+  await quotes.until(frames => frames.length > 0)
+  const [pair] = quotes.told
+  const other = (await client.get(`/marketdata/quotes/${encodeURIComponent(`${near},${far}`)}`)).body.Quotes
+  assert.ok(Math.abs(Number(pair.Ask) - (Number(other[0].Ask) - Number(other[1].Bid))) < 1e-9)
+  assert.equal(pair.Delta, undefined)
+})
+
+async function spread(client: Client, ...parts: readonly [Leg, Leg, string]): Promise<string> {
+  const [first, second, price] = parts
+  const legs = [first, second].map(([symbol, action, quantity]) => ({ Symbol: symbol, TradeAction: action, Quantity: quantity }))
+  const alone = { Symbol: null, Quantity: null, TradeAction: null, TimeInForce: { Duration: 'DAY' } }
+  return taken(await client.place({ ...alone, LimitPrice: price, Legs: legs }))
+}
+
+type Leg = readonly [symbol: string, action: string, quantity: string]
+
+async function chain(): Promise<Chain> {
+  const house = await openHouse()
+  const client = await Client.of(house)
+  // Options follow their underlying with their next update.
+  await control(house, 'PUT', '/clock', { advance_ms: 5_000 })
+  const { Expirations } = (await client.get('/marketdata/options/expirations/SPY')).body
+  const date = Expirations[1].Date.slice(0, 10)
+  const { Strikes } = (await client.get(`/marketdata/options/strikes/SPY?expiration=${date}`)).body
+  const above = Strikes.map(([strike]: readonly string[]) => Number(strike)).filter((strike: number) => strike >= 505)
+  const symbol = (strike: number) => `SPY ${date.slice(2).replaceAll('-', '')}C${strike}`
+  return { house, client, near: symbol(500), far: symbol(Math.min(...above)) }
+}

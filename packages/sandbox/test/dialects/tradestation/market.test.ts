@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { control, type Wire } from '../../house/support.ts'
+import { Client, openHouse, Stream } from './support.ts'
+
+/** A Thursday, 11:00 in New York. */
+const MORNING = Date.UTC(2026, 9, 15, 15)
+
+test('quotes: those that exist, with what does not beside them', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { body } = await client.get('/marketdata/quotes/SPY,NOPE,BTCUSD,$SPX.X')
+  assert.deepEqual(
+    body.Quotes.map((quote: Wire) => quote.Symbol),
+    ['SPY', 'BTCUSD']
+  )
+  assert.deepEqual(body.Errors, [
+    { Symbol: 'NOPE', Error: 'FAILED, INVALID SYMBOL' },
+    { Symbol: '$SPX.X', Error: 'FAILED, INVALID SYMBOL' }
+  ])
+  const [spy] = body.Quotes
+  assert.deepEqual([spy.Last, spy.Close], ['500', '500'])
+  const change = (100 * (500 - Number(spy.PreviousClose))) / Number(spy.PreviousClose)
+  assert.ok(Math.abs(Number(spy.NetChangePct) - change) < 1e-5, 'the snapshot’s change is in percent')
+  const many = Array.from({ length: 101 }, (_, nth) => `SPY 261218C${600 + nth}`)
+  const asked = (count: number) => client.get(`/marketdata/quotes/${encodeURIComponent(many.slice(0, count).join(','))}`)
+  assert.equal((await asked(100)).status, 200)
+  assert.equal((await asked(101)).status, 400)
+})
+
+test('quotes as they change, merged, are the quotes', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await using stream = await Stream.open(client, '/marketdata/stream/quotes/SPY,NOPE')
+  assert.equal(stream.headers.get('content-type'), 'application/vnd.tradestation.streams.v2+json')
+  await stream.until(() => stream.told.length >= 2)
+  assert.deepEqual(stream.told[1], { Symbol: 'NOPE', Error: 'FAILED, INVALID SYMBOL' })
+  await control(house, 'PUT', '/market/SPY', { price: '505.00' })
+  await stream.until(() => stream.told.some(({ Last, Open }) => Last === '505' && Open === undefined))
+  await control(house, 'PUT', '/market/SPY', { halted: true })
+  await control(house, 'PUT', '/market/SPY', { bids: [['504.9', '7']], asks: [['505.1', '8']] })
+  await stream.until(() => stream.told.some(({ BidSize }) => BidSize === '7'))
+  const merged: Wire = Object.assign({}, ...stream.told.filter(({ Error: error }) => error === undefined))
+  const {
+    Quotes: [quote]
+  } = (await client.get('/marketdata/quotes/SPY')).body
+  for (const name of ['Last', 'Bid', 'Ask', 'BidSize', 'AskSize', 'High', 'Low', 'Open', 'PreviousClose', 'Volume', 'NetChange'])
+    assert.equal(merged[name], quote[name], name)
+  assert.equal(merged.MarketFlags.IsHalted, true)
+  assert.ok(Math.abs(Number(merged.NetChangePct) * 100 - Number(quote.NetChangePct)) < 1e-3, 'the stream’s change is a share of one')
+})
+
+test('minutes are joined to any interval, and bars are named by their end', async () => {
+  await using house = await openHouse({ config: { calendar: 'exchange' }, deps: { realNow: () => MORNING } })
+  const client = await Client.of(house)
+  const bars = async (query: string): Promise<readonly Wire[]> => (await client.get(`/marketdata/barcharts/SPY?${query}`)).body.Bars
+  const minutes = await bars('unit=Minute&interval=1&firstdate=2026-10-14T13:30:01Z&lastdate=2026-10-14T20:00:00Z')
+  assert.equal(minutes.length, 390)
+  assert.equal(minutes[0].TimeStamp, '2026-10-14T13:31:00Z')
+  for (const size of [2, 7, 30, 60, 240]) {
+    const joined = await bars(`unit=Minute&interval=${size}&firstdate=2026-10-14T13:30:01Z&lastdate=2026-10-14T20:00:00Z`)
+    assert.deepEqual(joined.map(figures), groups(minutes, size).map(joinedOf), `${size} minutes`)
+  }
+  const [day] = await bars('unit=Daily&firstdate=2026-10-14T12:00:00Z&lastdate=2026-10-14T21:00:00Z')
+  assert.deepEqual(figures(day), { ...joinedOf(minutes), TimeStamp: '2026-10-14T20:00:00Z' })
+  const [week] = await bars('unit=Weekly&firstdate=2026-10-09T00:00:00Z&lastdate=2026-10-10T00:00:00Z')
+  const days = await bars('unit=Daily&firstdate=2026-10-05T12:00:00Z&lastdate=2026-10-09T21:00:00Z')
+  assert.equal(days.length, 5)
+  assert.deepEqual(figures(week), joinedOf(days))
+  const [month] = await bars('unit=Monthly&firstdate=2026-09-30T00:00:00Z&lastdate=2026-10-01T00:00:00Z')
+  assert.equal(month.TimeStamp, '2026-09-30T20:00:00Z')
+})
+
+test('session templates add the hours before and after', async () => {
+  await using house = await openHouse({ config: { calendar: 'exchange' }, deps: { realNow: () => MORNING } })
+  const client = await Client.of(house)
+  const span = 'unit=Minute&interval=1&firstdate=2026-10-14T04:00:01Z&lastdate=2026-10-15T03:59:00Z'
+  const expected: readonly (readonly [template: string, first: string, last: string])[] = [
+    ['Default', '13:31:00', '20:00:00'],
+    ['USEQPre', '08:01:00', '20:00:00'],
+    ['USEQPost', '13:31:00', '00:00:00'],
+    ['USEQPreAndPost', '08:01:00', '00:00:00']
+  ]
+  for (const [template, first, last] of expected) {
+    const { Bars } = (await client.get(`/marketdata/barcharts/SPY?${span}&sessiontemplate=${template}`)).body
+    const times = [Bars[0], Bars.at(-1)].map(({ TimeStamp }: Wire) => TimeStamp.slice(11, 19))
+    assert.ok(times[0] >= first && times[0] < `${first.slice(0, 2)}:59:59`, `${template} begins ${times[0]}`)
+    assert.ok(times[1] === last || (last === '00:00:00' && times[1] > '23:00:00'), `${template} ends ${times[1]}`)
+  }
+})
+
+test('bars back from the present end with the one under way', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { Bars } = (await client.get('/marketdata/barcharts/SPY?unit=Minute&interval=5&barsback=200')).body
+  assert.equal(Bars.length, 200)
+  assert.deepEqual([Bars[198].BarStatus, Bars[199].BarStatus, Bars[199].IsEndOfHistory, Bars[199].Close], ['Closed', 'Open', true, '500'])
+  for (const [nth, bar] of Bars.entries()) {
+    assert.equal(bar.Epoch, Date.parse(bar.TimeStamp))
+    if (nth > 0) assert.ok(bar.Epoch > Bars[nth - 1].Epoch)
+  }
+  assert.equal((await client.get('/marketdata/barcharts/SPY')).body.Bars.length, 1)
+  const crypto = (await client.get('/marketdata/barcharts/BTCUSD?unit=Daily&barsback=2')).body.Bars
+  assert.ok(crypto.every(({ TimeStamp }: Wire) => TimeStamp.endsWith('T00:00:00Z')))
+})
+
+test('bars beyond TradeStation’s bounds are refused', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const wrong = [
+    'SPY?unit=Daily&interval=2',
+    'SPY?unit=Second',
+    'SPY?unit=Minute&interval=1441',
+    'SPY?unit=Minute&barsback=57601',
+    'SPY?unit=Minute&interval=60&barsback=10000',
+    'SPY?unit=Daily&firstdate=2020-01-01',
+    'SPY?barsback=5&firstdate=2026-01-01',
+    'SPY?sessiontemplate=Night',
+    'SPY?firstdate=yesterday',
+    'NOPE?unit=Daily'
+  ]
+  for (const path of wrong) {
+    const { status, body } = await client.get(`/marketdata/barcharts/${path}`)
+    assert.deepEqual([status, body.Error], [400, 'BadRequest'], path)
+  }
+})
+
+for (const [size, unit] of [
+  [1, 'Minute'],
+  [3, 'Minute'],
+  [1, 'Daily'],
+  [1, 'Weekly']
+] as const) {
+  test(`the stream of ${size} ${unit} grows and closes into the very bars of REST`, async () => {
+    await using house = await openHouse()
+    const client = await Client.of(house)
+    const query = `unit=${unit}&interval=${size}`
+    await using stream = await Stream.open(client, `/marketdata/stream/barcharts/SPY?${query}&barsback=4`)
+    await stream.until(() => stream.told.some(({ IsEndOfHistory }) => IsEndOfHistory))
+    assert.equal(
+      stream.told.findIndex(({ IsEndOfHistory }) => IsEndOfHistory),
+      3
+    )
+    for (let minute = 0; minute < 7; minute++) {
+      await control(house, 'PUT', '/market/SPY', { price: `${501 + minute}.00` })
+      await control(house, 'PUT', '/clock', { advance_ms: 60_000 })
+    }
+    await control(house, 'PUT', '/market/SPY', { price: '520.00' })
+    await stream.until(() => stream.told.at(-1).Close === '520')
+    const { Bars } = (await client.get(`/marketdata/barcharts/SPY?${query}&barsback=16`)).body
+    const told = new Map<string, Wire>(stream.told.map(bar => [bar.TimeStamp, bar]))
+    for (const bar of Bars) {
+      const last = told.get(bar.TimeStamp)
+      if (last === undefined) continue
+      assert.deepEqual([figures(last), last.BarStatus], [figures(bar), bar.BarStatus])
+      told.delete(bar.TimeStamp)
+    }
+    assert.equal(told.size, 0, 'every bar that was told is one of REST’s')
+    const closed = stream.told.filter(({ BarStatus, IsRealtime }) => IsRealtime && BarStatus === 'Closed')
+    assert.equal(new Set(closed.map(({ TimeStamp }) => TimeStamp)).size, closed.length, 'a bar closes once')
+    if (unit === 'Minute') assert.ok(closed.length >= Math.floor(7 / size) && closed.length <= Math.ceil(7 / size))
+  })
+}
+
+test('depth: the whole book each time, best first', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await using rows = await Stream.open(client, '/marketdata/stream/marketdepth/quotes/SPY?maxlevels=2')
+  await using sums = await Stream.open(client, '/marketdata/stream/marketdepth/aggregates/SPY')
+  await Promise.all([rows.until(frames => frames.length > 0), sums.until(frames => frames.length > 0)])
+  const bids = [
+    ['499.9', '5'],
+    ['499.8', '6'],
+    ['499.7', '7']
+  ]
+  await control(house, 'PUT', '/market/SPY', { bids, asks: [['500.1', '8']] })
+  await rows.until(() => rows.told.some(({ Bids }) => Bids[0].Price === '499.9'))
+  await sums.until(() => sums.told.some(({ Bids }) => Bids[0].Price === '499.9'))
+  const [row, sum] = [rows.told.at(-1), sums.told.at(-1)]
+  assert.deepEqual(
+    row.Bids.map(({ Price, Size, Side }: Wire) => [Price, Size, Side]),
+    [
+      ['499.9', '5', 'Bid'],
+      ['499.8', '6', 'Bid']
+    ]
+  )
+  assert.deepEqual([sum.Bids.length, sum.Asks[0].TotalSize, typeof sum.Asks[0].NumParticipants], [3, '8', 'number'])
+})
+
+test('market streams go away and fail with their own words', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  for (const [code, error] of [
+    [1001, 'GoAway'],
+    [4409, 'DualLogon'],
+    [4400, 'BadRequest']
+  ] as const) {
+    await using stream = await Stream.open(client, '/marketdata/stream/quotes/SPY')
+    await stream.until(() => stream.told.length > 0)
+    await control(house, 'POST', '/streams', { dialect: 'tradestation', on: 'market', do: 'drop', code })
+    await stream.until(() => stream.closed !== null)
+    assert.equal(stream.told.at(-1).Error, error)
+  }
+  const { body } = await client.get('/marketdata/stream/barcharts/NOPE')
+  assert.equal(body.Error, 'BadRequest')
+})
+
+test('symbols tell their steps, and what options there are', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { Symbols, Errors } = (await client.get('/marketdata/symbols/SPY,BTCUSD,NOPE')).body
+  assert.deepEqual(
+    Symbols.map(({ AssetType }: Wire) => AssetType),
+    ['STOCK', 'CRYPTO']
+  )
+  assert.deepEqual(Symbols[0].PriceFormat.IncrementSchedule.at(-1), { StartsAt: '1', Increment: '0.01' })
+  assert.equal(Errors[0].Symbol, 'NOPE')
+  const { Expirations } = (await client.get('/marketdata/options/expirations/SPY')).body
+  assert.ok(Expirations.some(({ Type }: Wire) => Type === 'Monthly') && Expirations.some(({ Type }: Wire) => Type === 'Weekly'))
+  const narrowed = (await client.get('/marketdata/options/expirations/SPY?strikePrice=1')).body.Expirations
+  assert.deepEqual(narrowed, [])
+  assert.equal((await client.get('/marketdata/options/strikes/SPY?spreadType=Vertical')).body.Error, 'NotImplemented')
+  const month = Expirations[0].Date.slice(0, 10).split('-')
+  const { Strikes } = (await client.get(`/marketdata/options/strikes/SPY?expiration=${month[1]}-${month[2]}-${month[0]}`)).body
+  assert.ok(Strikes.length > 10 && Strikes.every((strike: Wire) => strike.length === 1))
+  assert.equal((await client.get('/orderexecution/routes')).body.Routes[0].Id, 'Intelligent')
+  assert.ok((await client.get('/orderexecution/activationtriggers')).body.ActivationTriggers.length > 0)
+})
+
+interface Figures {
+  readonly Open: string
+  readonly High: string
+  readonly Low: string
+  readonly Close: string
+  readonly TotalVolume: string
+  readonly TimeStamp: string
+}
+
+function figures({ Open, High, Low, Close, TotalVolume, TimeStamp }: Wire): Figures {
+  return { Open, High, Low, Close, TotalVolume, TimeStamp }
+}
+
+function groups(bars: readonly Wire[], size: number): readonly (readonly Wire[])[] {
+  return Array.from({ length: Math.ceil(bars.length / size) }, (_, nth) => bars.slice(nth * size, (nth + 1) * size))
+}
+
+function joinedOf(bars: readonly Wire[]): Figures {
+  const by = (name: string) => bars.toSorted((a, b) => Number(a[name]) - Number(b[name]))
+  return {
+    Open: bars[0].Open,
+    High: by('High').at(-1).High,
+    Low: by('Low')[0].Low,
+    Close: bars.at(-1).Close,
+    TotalVolume: String(bars.reduce((sum, { TotalVolume }) => sum + Number(TotalVolume), 0)),
+    TimeStamp: bars.at(-1).TimeStamp
+  }
+}
