@@ -9,14 +9,11 @@ export interface Kinds {
   readonly quote: Texts
 }
 
-const COUNT = 1_000
+export const COUNT = 1_000
 
-/** What a broker's fixtures say of it. */
-export type Fixtures = (name: string) => unknown
-
-export function fixturesOf(broker: string): Fixtures {
-  const folder = new URL(`../../packages/brokers/src/${broker}/fixtures/`, import.meta.url)
-  return name => Object(JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'))).body
+/** A fixture as it is kept beside a broker's adapter. */
+export function fixtureOf(broker: string, name: string): unknown {
+  return JSON.parse(readFileSync(new URL(`../../packages/brokers/src/${broker}/fixtures/${name}.json`, import.meta.url), 'utf8'))
 }
 
 /** So many messages, each made of the same one by `change`, which gets the message anew and the number of the variation. */

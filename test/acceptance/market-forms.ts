@@ -65,7 +65,7 @@ const of =
   value =>
     complaint(form, value) === null
 
-const subscription = { broker: is('SANDBOX'), channel: is(...CHANNELS), symbol: sentence }
+const subscription = { broker: is('SANDBOX', 'ALPACA', 'TRADIER', 'TRADESTATION'), channel: is(...CHANNELS), symbol: sentence }
 const bar = { o: decimal, h: decimal, l: decimal, c: decimal, v: decimal, ts: nanos, st: is('c', 'o') }
 const level: Fits = value =>
   Array.isArray(value) &&

@@ -52,12 +52,12 @@ export class MarketStage implements AsyncDisposable {
     return MarketClient.connect(this.url, options)
   }
 
-  /** Somebody with one connection to the sandbox, and a login of their own there. */
-  async viewer(name = 'viewer', accounts: readonly Body[] = [{ kind: 'margin', cash: '10000000' }]): Promise<Viewer> {
+  /** Somebody with one connection, and a login of their own at the sandbox, which speaks as every broker. */
+  async viewer(name = 'viewer', accounts: readonly Body[] = [{ kind: 'margin', cash: '10000000' }], broker = 'SANDBOX'): Promise<Viewer> {
     const userId = `${name}-${++this.#people}`
     const person = await this.api.person(userId)
     const { login } = await this.control('POST', '/logins', { username: userId, password: `practice-${userId}`, accounts })
-    return new Viewer(this, person, login, await link(this.api, person, 'trade', login))
+    return new Viewer(this, person, login, await link(this.api, person, 'trade', login, broker))
   }
 
   /** The sandbox's control API. */

@@ -5,6 +5,9 @@ export interface Other {
   readonly readings: Readings
 }
 
+export const PARSERS = 'ccxt, parsers alone'
+export const WHOLE_WAY = 'ccxt, whole way'
+
 const ASSETS = [
   { class: 'us_equity', symbol: 'AAPL' },
   { class: 'crypto', symbol: 'BTC/USD' }
@@ -19,8 +22,8 @@ const KEYS = { credentials: { keyId: 'key', secret: 'secret' } }
 export async function others(): Promise<readonly Other[]> {
   const { ccxt, alpaca } = await installed()
   return [
-    { name: 'ccxt, parsers alone', readings: parsers(ccxt) },
-    { name: 'ccxt, whole way', readings: wholeWay(ccxt) },
+    { name: PARSERS, readings: parsers(ccxt) },
+    { name: WHOLE_WAY, readings: wholeWay(ccxt) },
     { name: '@alpacahq/alpaca-trade-api', readings: official(alpaca) }
   ]
 }

@@ -3,7 +3,7 @@ import { dispatch, SinkTables } from '../../../packages/brokers/src/alpaca/marke
 import { AlpacaStream } from '../../../packages/brokers/src/alpaca/session.ts'
 import { Words } from '../../../packages/brokers/src/kit/words.ts'
 import type { Readings } from '../contender.ts'
-import { amount, digits, fixturesOf, type Kinds, variations } from '../messages.ts'
+import { amount, digits, fixtureOf, type Kinds, variations } from '../messages.ts'
 import { Counter, orders } from './counter.ts'
 import { never, STILL, still } from './still.ts'
 
@@ -11,11 +11,11 @@ const SYMBOL = 'AAPL'
 
 /** An execution of `trade_updates`, a trade and a quote of the stock stream; the last two as lists of one, as they come when little is going on. */
 export function alpacaMessages(): Kinds {
-  const fixtures = fixturesOf('alpaca')
-  const items = Object(fixtures('market.stream'))
+  const { body: execution } = Object(fixtureOf('alpaca', 'stream.partial'))
+  const { body: items } = Object(fixtureOf('alpaca', 'market.stream'))
   const [trade, quote] = ['t', 'q'].map(kind => items.find((item: { T: string }) => item.T === kind))
   return {
-    order: variations(fixtures('stream.partial'), ({ data }, number) => {
+    order: variations(execution, ({ data }, number) => {
       data.execution_id = `e7e7e7e7-0000-4000-8000-${digits(12, number)}`
       data.price = amount(150, number)
       data.order.id = `d3b0c4a1-0000-4000-8000-${digits(12, number)}`

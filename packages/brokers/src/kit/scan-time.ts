@@ -4,6 +4,7 @@ import type { Nanos } from '@trunkline/core/domain/market/records'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 
 const ZERO = 48
+const NINE = 57
 const MINUS = 45
 const COLON = 58
 const POINT = 46
@@ -25,12 +26,22 @@ export function utcTime(text: string): Timestamp | null {
   return known(`${text.slice(0, -1)}${'000000'.slice(places)}Z`)
 }
 
+/** The minute of the last time that was read in nanoseconds: of a stream's times most are in the same. */
+const last = { prefix: '\0', seconds: 0 }
+const MINUTE_END = 17
+
 /** The same instant in nanoseconds since 1970; null for any other form, for a time that does not exist, and before 1970. */
 export function utcNanos(text: string): Nanos | null {
-  const places = placesOf(text)
+  if (!text.startsWith(last.prefix)) {
+    if (placesOf(text) === null) return null
+    const days = daysSince1970(100 * two(text, 0) + two(text, 2), two(text, 5), two(text, 8))
+    last.seconds = ((days * 24 + two(text, 11)) * 60 + two(text, 14)) * 60
+    last.prefix = text.slice(0, MINUTE_END)
+  }
+  const second = two(text, MINUTE_END)
+  const places = second < 60 ? fractionOf(text) : null
   if (places === null) return null
-  const days = daysSince1970(100 * two(text, 0) + two(text, 2), two(text, 5), two(text, 8))
-  const seconds = ((days * 24 + two(text, 11)) * 60 + two(text, 14)) * 60 + two(text, 17)
+  const seconds = last.seconds + second
   if (seconds < 0) return null
   const fraction = places === 0 ? '000000000' : `${text.slice(SECONDS_END + 1, -1)}${'000000000'.slice(places)}`
   return seconds === 0 ? nanos(String(Number(fraction))) : nanos(`${seconds}${fraction}`)
@@ -38,18 +49,20 @@ export function utcNanos(text: string): Nanos | null {
 
 /** Digits of the fraction of a second, of a time of this form that exists. */
 function placesOf(text: string): number | null {
-  const { length } = text
-  if (length <= SECONDS_END || length > NANOS_END + 1 || text.charCodeAt(length - 1) !== Z) return null
   if (text.charCodeAt(4) !== MINUS || text.charCodeAt(7) !== MINUS || text.charCodeAt(10) !== T) return null
   if (text.charCodeAt(13) !== COLON || text.charCodeAt(16) !== COLON) return null
-  const hour = two(text, 11)
-  const minute = two(text, 14)
-  const second = two(text, 17)
-  if (!isDay(100 * two(text, 0) + two(text, 2), two(text, 5), two(text, 8)) || !(hour < 24 && minute < 60 && second < 60)) return null
+  if (!isDay(100 * two(text, 0) + two(text, 2), two(text, 5), two(text, 8))) return null
+  return two(text, 11) < 24 && two(text, 14) < 60 && two(text, MINUTE_END) < 60 ? fractionOf(text) : null
+}
+
+/** Digits of what follows the second: nothing, or a point and up to nine of them, and then the letter of UTC. */
+function fractionOf(text: string): number | null {
+  const { length } = text
+  if (length <= SECONDS_END || length > NANOS_END + 1 || text.charCodeAt(length - 1) !== Z) return null
   const places = length - SECONDS_END - 2
   if (places < 0) return 0
   if (places === 0 || text.charCodeAt(SECONDS_END) !== POINT) return null
-  for (let index = SECONDS_END + 1; index < length - 1; index += 1) if (!(digit(text, index) <= 9)) return null
+  for (let index = SECONDS_END + 1; index < length - 1; index += 1) if (!isDigit(text.charCodeAt(index))) return null
   return places
 }
 
@@ -74,8 +87,12 @@ function two(text: string, at: number): number {
 }
 
 function digit(text: string, at: number): number {
-  const value = text.charCodeAt(at) - ZERO
-  return value >= 0 && value <= 9 ? value : Number.NaN
+  const code = text.charCodeAt(at)
+  return isDigit(code) ? code - ZERO : Number.NaN
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE
 }
 
 function known(text: string): Timestamp {

@@ -32,6 +32,15 @@ export function isPlainDecimal(value: unknown): value is Decimal {
   return length - first - (point === -1 ? 0 : 1) <= DIGITS_MAX
 }
 
+/** As `isZero` of the core: a plain decimal of nothing has no digit but zeros. */
+export function isNil(value: Decimal): boolean {
+  for (let index = 0; index < value.length; index += 1) {
+    const code = value.charCodeAt(index)
+    if (code !== ZERO && code !== POINT) return false
+  }
+  return true
+}
+
 /** As `parseNanos` of the core. */
 export function isNanos(value: unknown): value is Nanos {
   if (typeof value !== 'string') return false

@@ -9,7 +9,9 @@ import type { ParsedOrder } from './parse-order.ts'
 const ORDERS_MAX = 20_000
 
 interface Known {
+  /** What it says to the letter, and what it comes to: lists and streams may use different words for the same. */
   readonly words: string
+  readonly picture: string
   readonly status: OrderReport['status']
   readonly terms: string
   readonly filled: Decimal
@@ -42,7 +44,8 @@ export class OrderMemory {
   hasTold(parsed: ParsedOrder, sinceMs: number): boolean {
     const known = this.#known.get(parsed.report.brokerOrderId)
     if (known === undefined) return false
-    return known.words === wordsOf(parsed) || known.atMs >= sinceMs || isBackwards(known, knownOf(parsed, sinceMs))
+    const seen = knownOf(parsed, sinceMs)
+    return known.picture === seen.picture || known.atMs >= sinceMs || isBackwards(known, seen)
   }
 
   /** At the bound the one told longest ago goes. */
@@ -57,15 +60,13 @@ export class OrderMemory {
   }
 }
 
-function knownOf(parsed: ParsedOrder, atMs: number): Known {
-  const { report, isClosed } = parsed
-  const { status, filledTotal } = report
-  return { words: wordsOf(parsed), status, terms: termsOf(report), filled: filledTotal?.quantity ?? ZERO, isClosed, atMs }
-}
-
-function wordsOf({ report, isClosed }: ParsedOrder): string {
+function knownOf({ report, isClosed }: ParsedOrder, atMs: number): Known {
+  const { status, brokerStatus, filledTotal } = report
+  const filled = filledTotal?.quantity ?? ZERO
+  const terms = termsOf(report)
+  const picture = `${status} ${isClosed} ${filled} ${terms}`
   const legs = report.legs?.map(({ fills }) => fills.map(({ fillId }) => fillId).join()).join(';') ?? ''
-  return `${report.brokerStatus} ${isClosed} ${report.filledTotal?.quantity} ${termsOf(report)} ${legs}`
+  return { words: `${brokerStatus} ${picture} ${legs}`, picture, status, terms, filled, isClosed, atMs }
 }
 
 function termsOf({ type, quantity, limitPrice, stopPrice }: OrderReport): string {
@@ -77,8 +78,8 @@ function isBackwards(before: Known, now: Known): boolean {
   return (before.isClosed && !now.isClosed) || compare(now.filled, before.filled) < 0
 }
 
-/** A cancel that came to nothing, or a change: then the terms are the old ones. */
+/** A cancel or a change that came to nothing: the order lives on, with the terms it had. */
 function isReleased(before: Known, now: Known): boolean {
-  if (now.status !== 'working' && now.status !== 'partially_filled') return false
-  return before.status === 'pending_cancel' || (before.status === 'pending_replace' && before.terms === now.terms)
+  const isBack = now.status === 'working' || now.status === 'partially_filled'
+  return isBack && before.terms === now.terms && (before.status === 'pending_cancel' || before.status === 'pending_replace')
 }

@@ -66,3 +66,15 @@ test('nanoseconds are those of the calendar, whichever way they are counted', ()
   for (const text of ['1969-12-31T23:59:59.9Z', '2026-02-30T00:00:00Z', '2026-11-21T14:30:00+00:00', 'x'])
     assert.equal(utcNanos(text), null)
 })
+
+test('a time of the minute that was read last is read no otherwise than any', () => {
+  const piece = fc.constantFrom(...'0123456789.:-TZ ', '', '59', '60', '.5')
+  fc.assert(
+    fc.property(fc.constantFrom('2026-11-21T14:30:', '1970-01-01T00:00:'), fc.array(piece, { maxLength: 12 }), (minute, rest) => {
+      assert.notEqual(utcNanos(`${minute}07.25Z`), null)
+      for (const text of [`${minute}${rest.join('')}`, `${minute}${rest.join('')}Z`, `${minute}07${rest.join('')}Z`])
+        assert.equal(utcNanos(text) === null, utcTime(text) === null, text)
+    }),
+    { numRuns: 5_000 }
+  )
+})

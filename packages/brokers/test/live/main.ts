@@ -45,7 +45,9 @@ async function main(): Promise<number> {
   if (adapter === undefined) return refused(`${USAGE}\nBROKER is one of ${practised().join(', ')}`)
   const offer = adapter.offer(set => textOf(adapter, set))
   if (offer.at === 'house')
-    return refused(`Nothing says how to reach ${name}: set TRUNKLINE_${name}_CLIENT_ID and its secret (docs/guides/brokers.md)`)
+    return refused(
+      `Nothing says how to reach ${name}: set TRUNKLINE_${name}_CLIENT_ID and its secret, or TRUNKLINE_TEST_${name}_ACCESS_TOKEN (docs/guides/brokers.md)`
+    )
   await using brokers = openBrokers([offer], { clock: systemClock, log, meter: { count() {}, observe() {} }, fraction: Math.random }, null)
   const [definition] = brokers.values()
   if (definition === undefined) return refused(`${name} could not be opened`)
@@ -73,7 +75,10 @@ async function tried(
   return faults.length === 0 ? 0 : 1
 }
 
-/** As the service reads it, but with practice accounts where nothing is said; and with keys where there is no client. */
+/**
+ * As the service reads it, but with practice accounts where nothing is said, and with keys where there is no client. Who has a token of their
+ * own, as single users of a broker do, needs no client.
+ */
 function textOf({ settings, capabilities: { id } }: Adapter, name: string): string {
   const given = process.env[name]?.trim() ?? ''
   const setting = settings.find(({ env }) => env === name)
@@ -83,6 +88,9 @@ function textOf({ settings, capabilities: { id } }: Adapter, name: string): stri
     return given
   }
   if (name === `TRUNKLINE_${id}_ENV`) return setting?.words?.find(word => word !== 'live') ?? ''
+  const hasToken = (process.env[`TRUNKLINE_TEST_${id}_ACCESS_TOKEN`] ?? '') !== ''
+  if (hasToken && (name === `TRUNKLINE_${id}_CLIENT_ID` || name === `TRUNKLINE_${id}_CLIENT_SECRET`)) return 'none'
+  if (hasToken) return setting?.fallback ?? ''
   if (name === `TRUNKLINE_${id}_API_KEYS`) return (process.env[`TRUNKLINE_${id}_CLIENT_ID`] ?? '') === '' ? '1' : '0'
   return setting?.fallback ?? ''
 }

@@ -31,9 +31,9 @@ export function fixtureNames(): readonly string[] {
 
 const read = new Set<string>()
 
-/** Fixtures of a part that no test has read: `market`, or everything else. */
-export function unread(part: 'market' | 'orders'): readonly string[] {
-  return fixtureNames().filter(name => name.startsWith('market.') === (part === 'market') && !read.has(name))
+/** Fixtures of a part that no test of this process has read. */
+export function unread(isPart: (name: string) => boolean): readonly string[] {
+  return fixtureNames().filter(name => isPart(name) && !read.has(name))
 }
 
 export function fixture(name: string): Fixture {

@@ -13,7 +13,14 @@ import { CODES } from '../../src/tradestation/status.ts'
 import { told } from '../../src/tradestation/stream.ts'
 import { ACCOUNT, countedWords, fixture, fixtureNames, NOW, reply, TICKET, unread, wire } from './fixtures.ts'
 
-after(() => assert.deepEqual(unread('orders'), [], 'fixtures that no test reads'))
+const elsewhere = /^(market|submit|change)\.|^error\.(throttled|token)$/
+after(() =>
+  assert.deepEqual(
+    unread(name => !elsewhere.test(name)),
+    [],
+    'fixtures that no test reads'
+  )
+)
 
 const list = (name: string, key: string) => records(wire(name), key)
 const ORDER = { ...TICKET, brokerAccountId: ACCOUNT, brokerClOrdId: 'a1b2c3d4e5f6g7h8i9j0k1' }
@@ -276,52 +283,6 @@ test('lists that come in part are faults, and errors say what they are about', (
   assert.equal(brokerWords({ body: '<html>' }), '')
   assert.equal(amount({ a: '' }, 'a'), null)
   assert.throws(() => amount({ a: '1,000' }, 'a'), Malformed)
-})
-
-test('which answers to an order prove something', () => {
-  const outcome = (name: string) => interpretSubmit(reply(name), ORDER, NOW)
-  const taken = outcome('submit.taken')
-  assert.ok(taken.kind === 'accepted')
-  assert.deepEqual(
-    [taken.value.brokerOrderId, taken.value.brokerClOrdId, taken.value.status, taken.value.entryTime, taken.value.symbol],
-    ['900000001', null, 'pending', NOW, 'MSFT']
-  )
-  const refused = (name: string) => {
-    const found = outcome(name)
-    return found.kind === 'refused' ? `${found.brokerStatus}: ${found.message}` : found.kind
-  }
-  assert.deepEqual(
-    ['submit.refused', 'submit.refused.among', 'submit.invalid', 'error.throttled', 'error.token', 'submit.twice', 'error.down'].map(
-      refused
-    ),
-    [
-      'FAILED: You are long 5 shares',
-      'FAILED: Market closed',
-      'BadRequest: Invalid quantity',
-      'TooManyRequests: Rate quota exceeded',
-      'Unauthorized: Token is expired',
-      'unknown',
-      'unknown'
-    ]
-  )
-  const told = (status: number, body: object) => interpretSubmit({ status, headers: {}, body: JSON.stringify(body) }, ORDER, NOW).kind
-  const order = { OrderID: '1', Message: 'Sent' }
-  const failed = { Error: 'FAILED', Message: 'no' }
-  assert.equal(told(200, { Orders: [order], Errors: [failed] }), 'unknown', 'an order and a failure')
-  assert.equal(told(200, { Orders: [order, order] }), 'unknown', 'two orders')
-  assert.equal(told(200, { Orders: [], Errors: [] }), 'unknown', 'neither')
-  assert.equal(told(200, { Orders: [], Errors: [{ Error: 'GatewayTimeout', Message: 'late' }] }), 'unknown')
-  assert.equal(told(201, { Orders: [order], Errors: [] }), 'unknown')
-  assert.equal(told(500, failed), 'unknown', 'the status says that it does not know')
-})
-
-test('which answers to a cancel or a replacement prove something', () => {
-  const kind = (name: string, of: 'cancel' | 'replace' = 'cancel') => interpretChange(reply(name), '9000-00001', of).kind
-  assert.deepEqual(
-    [kind('change.taken'), kind('change.over'), kind('change.under-way'), kind('change.under-way', 'replace'), kind('error.down')],
-    ['accepted', 'refused', 'accepted', 'refused', 'unknown']
-  )
-  assert.throws(() => interpretChange(reply('change.taken'), '900000002', 'cancel'), Malformed)
 })
 
 test('lines that are no records', () => {

@@ -21,7 +21,7 @@ import { sessionOf } from '../../src/tradier/session.ts'
 import { amount, readAnswer } from '../../src/tradier/wire.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
-import { answer, decimal, fixtureNames, reply, unreadFixtures } from './fixtures.ts'
+import { answer, fixtureNames, reply, unreadFixtures } from './fixtures.ts'
 
 const ACCOUNT = '6YA00001'
 const NOW = parseTimestamp('2026-11-20T16:00:00Z', 'now')

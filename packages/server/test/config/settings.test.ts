@@ -105,6 +105,7 @@ test('what is set about a broker decides where it goes, in the order in which br
     'SANDBOX house'
   ])
   assert.deepEqual(offered({ TRUNKLINE_BROKERS: 'ALPACA', TRUNKLINE_ALPACA_API_KEYS: '1' }), ['ALPACA broker'])
+  assert.deepEqual(offered({ TRUNKLINE_BROKERS: 'ALPACA', TRUNKLINE_ALPACA_API_KEYS: 'sandbox' }), ['ALPACA house'])
   assert.deepEqual(offered({ ...client, TRUNKLINE_BROKERS: 'SANDBOX' }), ['SANDBOX house'])
 })
 

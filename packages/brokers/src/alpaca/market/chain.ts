@@ -1,19 +1,24 @@
-/** One expiration's options, told whole at first and then whatever changed: the contracts once, their market again and again. */
+/**
+ * One expiration's options, told whole at first and then whatever changed: the contracts once, their market again and again, and between two looks the
+ * quotes of those about the money as they are streamed.
+ */
 
-import type { ChainEntry } from '@trunkline/core/domain/market/records'
+import type { ChainEntry, Quote } from '@trunkline/core/domain/market/records'
 import type { Day } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import type { Wire } from '../../kit/parse.ts'
 import { type Backoff, pauseMs } from '../../kit/retry.ts'
-import { type Contract, chainEntry } from './contracts.ts'
+import { type Contract, chainEntry, withQuote } from './contracts.ts'
 import type { Present } from './present.ts'
 
 /** From one look at the market of a chain to the next, where the budget allows. */
 const LOOK_MS = 5_000
 /** Contracts are listed overnight, and new strikes during the day. */
 const CONTRACTS_MS = 600_000
+/** Quotes of a chain that are streamed; Alpaca streams two hundred to the smallest plan. */
+const STREAMED_MAX = 80
 const AGAIN: Backoff = { firstMs: 2_000, longestMs: 60_000 }
 
 export interface ChainOptions {
@@ -24,6 +29,7 @@ export interface ChainOptions {
   readonly contracts: (underlying: string, expiration: Day, signal: AbortSignal) => Promise<readonly Contract[]>
   /** Each contract's market, by symbol. @throws BrokerFault */
   readonly snapshots: (underlying: string, expiration: Day, signal: AbortSignal) => Promise<ReadonlyMap<string, Wire>>
+  readonly quotes: (symbol: string, sink: TopicSink) => TopicLease
 }
 
 export class ChainWatch implements TopicLease, AsyncDisposable {
@@ -32,8 +38,12 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
   readonly #sink: TopicSink
   readonly #closing = new AbortController()
   readonly #running: Promise<void>
-  #contracts: readonly Contract[] = []
+  #contracts: ReadonlyMap<string, Contract> = new Map()
   #contractsUntilMs = 0
+  #market: ReadonlyMap<string, Wire> = new Map()
+  readonly #streamed = new Map<string, Disposable>()
+  /** The newest streamed quote of each contract, as long as it is streamed. */
+  readonly #quotes = new Map<string, Quote>()
   /** What was told of each contract. */
   #told = new Map<string, string>()
   #isLive = false
@@ -55,6 +65,7 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
 
   [Symbol.dispose](): void {
     this.#closing.abort(new Error('nobody streams the chain'))
+    for (const symbol of this.#streamed.keys()) this.#giveBack(symbol)
   }
 
   /** Resolves when nothing is asked any more. */
@@ -84,16 +95,70 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
     const { clock, contracts, snapshots, present } = this.#options
     const { symbol, expiration } = this.#topic
     if (clock.monotonicMs() >= this.#contractsUntilMs) {
-      this.#contracts = await contracts(symbol, expiration, signal)
+      const listed = await contracts(symbol, expiration, signal)
+      this.#contracts = new Map(listed.map(contract => [contract.symbol, contract]))
       this.#contractsUntilMs = clock.monotonicMs() + CONTRACTS_MS
     }
     const market = await snapshots(symbol, expiration, signal)
     signal.throwIfAborted()
-    if (this.#contracts.length === 0) throw new BrokerFault('refused', `Alpaca has no options of ${symbol} that expire on ${expiration}`)
+    if (this.#contracts.size === 0) throw new BrokerFault('refused', `Alpaca has no options of ${symbol} that expire on ${expiration}`)
+    this.#market = market
     const presentMs = present.nowMs()
-    const entries = this.#contracts.map(contract => chainEntry(contract, market.get(contract.symbol) ?? null, presentMs))
+    const entries = [...this.#contracts.values()].map(contract => this.#entryOf(contract, presentMs))
     this.#live()
     for (const entry of entries) this.#tell(entry)
+    this.#follow(entries)
+  }
+
+  /** @throws Malformed */
+  #entryOf(contract: Contract, presentMs: number): ChainEntry {
+    const snapshot = this.#market.get(contract.symbol) ?? null
+    const entry = chainEntry(contract, snapshot, presentMs)
+    const quote = this.#quotes.get(contract.symbol)
+    return quote === undefined ? entry : withQuote(entry, quote, snapshot)
+  }
+
+  /** Streams the quotes of the contracts about the money, which change the most. */
+  #follow(entries: readonly ChainEntry[]): void {
+    const wanted = new Map(
+      entries
+        .toSorted((a, b) => fromMoney(a) - fromMoney(b))
+        .slice(0, STREAMED_MAX)
+        .map(entry => [entry.symbol, entry])
+    )
+    for (const symbol of this.#streamed.keys()) if (!wanted.has(symbol)) this.#giveBack(symbol)
+    for (const symbol of wanted.keys())
+      if (!this.#streamed.has(symbol)) this.#streamed.set(symbol, this.#options.quotes(symbol, this.#sinkOf(symbol)))
+  }
+
+  #giveBack(symbol: string): void {
+    this.#streamed.get(symbol)?.[Symbol.dispose]()
+    this.#streamed.delete(symbol)
+    this.#quotes.delete(symbol)
+  }
+
+  /** While it is not streamed, the looks tell. One that is refused is not asked for again. */
+  #sinkOf(symbol: string): TopicSink {
+    const nothing = () => undefined
+    return {
+      ...{ live: nothing, refused: nothing, trade: nothing, depth: nothing, bar: nothing, chain: nothing },
+      lost: () => void this.#quotes.delete(symbol),
+      quote: quote => this.#quoted(symbol, quote)
+    }
+  }
+
+  #quoted(symbol: string, quote: Quote): void {
+    this.#quotes.set(symbol, quote)
+    const contract = this.#contracts.get(symbol)
+    if (!this.#isLive || contract === undefined) return
+    let entry: ChainEntry
+    try {
+      entry = this.#entryOf(contract, this.#options.present.nowMs())
+    } catch {
+      // A snapshot that cannot be read is told by the next look.
+      return
+    }
+    this.#tell(entry)
   }
 
   #tell(entry: ChainEntry): void {
@@ -124,6 +189,12 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
     this.#wake = () => woken.abort()
     await this.#options.clock.sleep(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined)
   }
+}
+
+/** How far a contract is from being a coin's toss, from 0 to 1; what has no delta comes last. */
+function fromMoney({ greeks }: ChainEntry): number {
+  const delta = greeks?.delta ?? null
+  return delta === null ? 1 : Math.abs(Math.abs(Number(delta)) - 0.5)
 }
 
 function causeOf(error: unknown): GapCause {

@@ -2,7 +2,7 @@
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { ChainEntry, Greeks } from '@trunkline/core/domain/market/records'
+import type { ChainEntry, Greeks, Quote } from '@trunkline/core/domain/market/records'
 import { type Day, timestampOfMs, tradingDay } from '@trunkline/core/domain/timestamp'
 import type { HttpReply, HttpRequest } from '../../kit/http.ts'
 import { readJson } from '../../kit/json.ts'
@@ -11,7 +11,7 @@ import { difference, middle, percentage } from '../../kit/small-sums.ts'
 import { readRecord } from '../parse.ts'
 import { get } from '../requests.ts'
 import type { AlpacaSettings } from '../settings.ts'
-import { exactOrNull, msOf, symbolIn } from './values.ts'
+import { exactOrNull, msOf, nanosOf, symbolIn } from './values.ts'
 
 const CONTRACTS_PAGE = '5000'
 const SNAPSHOTS_PAGE = '1000'
@@ -106,6 +106,14 @@ export function chainEntry({ symbol, right, strike, expiration }: Contract, snap
     volume: number(today, 'v'),
     greeks: snapshot === null ? null : greeksOf(snapshot)
   }
+}
+
+/** The entry with a quote of the stream, unless the snapshot's own is newer. */
+export function withQuote(entry: ChainEntry, quote: Quote, snapshot: Wire | null): ChainEntry {
+  const own = snapshot === null ? null : nestedOrNull(snapshot, 'latestQuote')
+  if (own !== null && BigInt(nanosOf(field(own, 't'), 't')) > BigInt(quote.at)) return entry
+  const { bidPrice: bid, bidSize, askPrice: ask, askSize } = quote
+  return { ...entry, bid, bidSize, ask, askSize, mid: bid === null || ask === null ? null : middle(bid, ask) }
 }
 
 /** A contract that has not traded today still shows its last day's bar. */

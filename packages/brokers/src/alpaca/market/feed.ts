@@ -55,10 +55,10 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
   }
 
   /** @throws Error when the topic is streamed already. */
-  stream(topic: StreamedTopic, sink: TopicSink): TopicLease {
-    const key = keyOf(topic)
+  stream(topic: StreamedTopic, sink: TopicSink, { isOfChain = false }: { readonly isOfChain?: boolean } = {}): TopicLease {
+    const key = keyOf(topic, isOfChain)
     if (this.#wanted.has(key)) throw new Error(`a topic can be streamed once, and ${key} is`)
-    const subscription = new Subscription(topic, sink)
+    const subscription = new Subscription(topic, sink, isOfChain)
     this.#wanted.set(key, subscription)
     this.#isRejected = false
     this.#begin(this.#check(subscription))
@@ -84,14 +84,14 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
     const { channel, symbol } = subscription.topic
     this.#tables.add(channel, symbol, subscription.sink)
     subscription.live()
-    if (channel !== 'quotes') return
+    if (channel !== 'quotes' || subscription.isOfChain) return
     this.#unquoted.push(subscription)
     this.#later()
   }
 
   refused(subscription: Subscription, message: string): void {
-    if (this.#wanted.get(keyOf(subscription.topic)) !== subscription) return
-    this.#wanted.delete(keyOf(subscription.topic))
+    if (!this.#isWanted(subscription)) return
+    this.#wanted.delete(keyOf(subscription.topic, subscription.isOfChain))
     subscription.isAsked = false
     subscription.sink.refused(message)
     this.#later()
@@ -145,8 +145,12 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
     this.#later()
   }
 
+  #isWanted(subscription: Subscription): boolean {
+    return this.#wanted.get(keyOf(subscription.topic, subscription.isOfChain)) === subscription
+  }
+
   #forget(subscription: Subscription): void {
-    this.#wanted.delete(keyOf(subscription.topic))
+    this.#wanted.delete(keyOf(subscription.topic, subscription.isOfChain))
     this.#unstream(subscription)
     subscription.isAsked = false
     subscription.isLive = false
@@ -154,9 +158,11 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
 
   #unstream(subscription: Subscription): void {
     const { channel, symbol } = subscription.topic
-    this.#tables.remove(channel, symbol)
+    this.#tables.remove(channel, symbol, subscription.sink)
     this.#unquoted = this.#unquoted.filter(each => each !== subscription)
-    if (subscription.isAsked) this.#dropped.push(subscription)
+    // What somebody else streams as well is not given back.
+    const isShared = this.#wanted.get(keyOf(subscription.topic, !subscription.isOfChain))?.isAsked === true
+    if (subscription.isAsked && !isShared) this.#dropped.push(subscription)
   }
 
   #later(): void {
@@ -208,9 +214,7 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
     const symbols = asked.map(({ topic }) => topic.symbol)
     const quotes = await this.#options.quotes(symbols, this.#closing.signal)
     if (this.#closing.signal.aborted) return
-    const isStillAsked = new Set(
-      asked.filter(each => each.isLive && this.#wanted.get(keyOf(each.topic)) === each).map(each => each.topic.symbol)
-    )
+    const isStillAsked = new Set(asked.filter(each => each.isLive && this.#isWanted(each)).map(each => each.topic.symbol))
     for (const quote of quotes) {
       const symbol = typeof quote === 'object' && quote !== null && 'S' in quote && typeof quote.S === 'string' ? quote.S : ''
       if (!isStillAsked.has(symbol) || this.#tables.quotes.get(symbol)?.isHeard !== false) continue

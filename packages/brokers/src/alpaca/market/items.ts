@@ -35,15 +35,17 @@ export interface RawItem {
   readonly r?: unknown
 }
 
+/** Who streams one thing: a topic, and a chain that the contract is part of. */
+type Sinks = Set<TopicSink>
 type TradeId = string | number | bigint
 
 class Traded {
-  readonly sink: TopicSink
+  readonly sinks: Sinks
   /** By exchange: each gives its own ids, for a day. */
   readonly #ids = new Map<unknown, Set<TradeId>>()
 
-  constructor(sink: TopicSink) {
-    this.sink = sink
+  constructor(sinks: Sinks) {
+    this.sinks = sinks
   }
 
   /** Whether the trade has been told; what has no id cannot be told apart. */
@@ -73,7 +75,7 @@ function forgetOldest(ids: Set<TradeId>): void {
 }
 
 interface Quoted {
-  readonly sink: TopicSink
+  readonly sinks: Sinks
   /** Whether its present quote is known, so that what is read of it is old. */
   isHeard: boolean
 }
@@ -82,23 +84,31 @@ interface Quoted {
 export class SinkTables {
   readonly trades = new Map<string, Traded>()
   readonly quotes = new Map<string, Quoted>()
-  readonly depth = new Map<string, { readonly sink: TopicSink; readonly book: Book }>()
+  readonly depth = new Map<string, { readonly sinks: Sinks; readonly book: Book }>()
 
   add(channel: StreamedChannel, symbol: string, sink: TopicSink): void {
+    const place = this[channel].get(symbol)
+    if (place !== undefined) {
+      place.sinks.add(sink)
+      return
+    }
+    const sinks = new Set([sink])
     switch (channel) {
       case 'trades':
-        this.trades.set(symbol, new Traded(sink))
+        this.trades.set(symbol, new Traded(sinks))
         break
       case 'quotes':
-        this.quotes.set(symbol, { sink, isHeard: false })
+        this.quotes.set(symbol, { sinks, isHeard: false })
         break
       case 'depth':
-        this.depth.set(symbol, { sink, book: new Book() })
+        this.depth.set(symbol, { sinks, book: new Book() })
     }
   }
 
-  remove(channel: StreamedChannel, symbol: string): void {
-    this[channel].delete(symbol)
+  remove(channel: StreamedChannel, symbol: string, sink: TopicSink): void {
+    const sinks = this[channel].get(symbol)?.sinks
+    sinks?.delete(sink)
+    if (sinks?.size === 0) this[channel].delete(symbol)
   }
 
   clear(): void {
@@ -129,31 +139,31 @@ function handed(item: RawItem, tables: SinkTables): Nanos | null {
   switch (item.T) {
     case 't': {
       const place = tables.trades.get(symbolIn(item.S, 'S'))
-      return place === undefined || place.isKnown(item) ? null : told(tradeOf(item), trade => place.sink.trade(trade))
+      if (place === undefined || place.isKnown(item)) return null
+      const trade = tradeOf(item)
+      for (const sink of place.sinks) sink.trade(trade)
+      return trade.at
     }
     case 'q': {
       const place = tables.quotes.get(symbolIn(item.S, 'S'))
       if (place === undefined) return null
+      const quote = quoteOf(item)
       place.isHeard = true
-      return told(quoteOf(item), quote => place.sink.quote(quote))
+      for (const sink of place.sinks) sink.quote(quote)
+      return quote.at
     }
     case 'o': {
       const place = tables.depth.get(symbolIn(item.S, 'S'))
       if (place === undefined) return null
       const at = nanosOf(item.t, 't')
       const depth = place.book.after(item, at)
-      if (depth !== null) place.sink.depth(depth)
+      if (depth !== null) for (const sink of place.sinks) sink.depth(depth)
       return at
     }
     default:
       if (typeof item.T !== 'string') throw new Malformed('T', 'a text', item.T)
       return null
   }
-}
-
-function told<Event extends { readonly at: Nanos }>(event: Event, tell: (event: Event) => void): Nanos {
-  tell(event)
-  return event.at
 }
 
 /** @throws Malformed */

@@ -187,7 +187,8 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
         snapshots: async (underlying, day, signal) => {
           const request = (next: string | null) => snapshotsRequest(underlying, day, { optionFeed: settings.optionFeed, next })
           return new Map(await this.#every(request, parseSnapshots, calls.data, signal))
-        }
+        },
+        quotes: (contract, follower) => this.#feeds.OPT.stream({ channel: 'quotes', symbol: contract }, follower, { isOfChain: true })
       },
       { symbol, expiration },
       sink

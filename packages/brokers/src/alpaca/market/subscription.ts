@@ -12,6 +12,8 @@ export interface StreamedTopic {
 export class Subscription {
   readonly topic: StreamedTopic
   readonly sink: TopicSink
+  /** A chain reads its quotes itself and only follows what becomes of them. */
+  readonly isOfChain: boolean
   /** Alpaca takes a symbol that does not exist without a word, so nothing is asked of the stream before it is known to. */
   isKnown = false
   /** Asked for on the present connection. */
@@ -20,9 +22,10 @@ export class Subscription {
   /** What its sink was told last to have been lost by; null while live, and before anything was told. */
   #outage: GapCause | null = null
 
-  constructor(topic: StreamedTopic, sink: TopicSink) {
+  constructor(topic: StreamedTopic, sink: TopicSink, isOfChain: boolean) {
     this.topic = topic
     this.sink = sink
+    this.isOfChain = isOfChain
   }
 
   live(): void {
@@ -41,6 +44,7 @@ export class Subscription {
   }
 }
 
-export function keyOf({ channel, symbol }: StreamedTopic): string {
-  return `${channel} ${symbol}`
+/** Equal for what nobody may stream twice: a contract's quotes can be a topic and part of a chain. */
+export function keyOf({ channel, symbol }: StreamedTopic, isOfChain: boolean): string {
+  return `${channel} ${symbol}${isOfChain ? ' of a chain' : ''}`
 }

@@ -49,6 +49,8 @@ export class QuoteFeed implements AsyncDisposable {
   readonly #streams = new Set<Stream>()
   /** Streams that were given up and whose sockets are not gone yet. */
   readonly #closing = new Set<Promise<void>>()
+  /** False once the broker refused together what it streams apart. */
+  #mayJoin = true
   #isScheduled = false
   #isClosed = false
 
@@ -127,7 +129,7 @@ export class QuoteFeed implements AsyncDisposable {
   /** Puts streams together that are not full, the smallest first. */
   #join(): void {
     const partly = [...this.#streams].map(stream => this.#membersOf(stream)).filter(({ length }) => length < SYMBOLS_MAX)
-    if (partly.length <= STREAMS_MAX) return
+    if (partly.length <= STREAMS_MAX || !this.#mayJoin) return
     const joined: Wanted[] = []
     for (const members of partly.toSorted((a, b) => a.length - b.length)) {
       if (joined.length + members.length > SYMBOLS_MAX) break
@@ -211,6 +213,7 @@ export class QuoteFeed implements AsyncDisposable {
   /** The whole stream: of a single symbol it is about that one; of several each is asked for alone, to find out which. */
   #refused(stream: Stream, message: string): void {
     const members = this.#membersOf(stream)
+    if (members.some(wanted => wanted.stream !== null && wanted.stream !== stream)) this.#mayJoin = false
     this.#close(stream)
     const [only, ...others] = members
     if (only !== undefined && others.length === 0) this.#refuse(only, message)

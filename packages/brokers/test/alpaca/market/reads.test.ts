@@ -12,7 +12,7 @@ import { chainEntry, parseContracts, parseLatestQuotes, parseSnapshots } from '.
 import { dispatch, isItem, quoteOf, SinkTables, tradeOf } from '../../../src/alpaca/market/items.ts'
 import { bodyText, fixture, reply, unread } from '../fixtures.ts'
 import { as, json, openAt, Venue } from '../venue.ts'
-import { knowsSymbols } from './streams.ts'
+import { knowsSymbols, ScriptedStream } from './streams.ts'
 import { Told } from './told.ts'
 
 after(() =>
@@ -25,6 +25,7 @@ after(() =>
 
 const soon = () => AbortSignal.timeout(5_000)
 const MINUTE = Date.UTC(2026, 10, 3, 15, 8)
+const CALL = 'AAPL261218C00250000'
 const EXPIRATION = parseDay('2026-12-18', 'day')
 
 async function barsOf(market: MarketSource, request: BarsRequest): Promise<readonly Bar[]> {
@@ -232,6 +233,33 @@ test('a chain is told whole at first, and then what changed', async () => {
   const requests = venue.seen.length
   assert.equal((await opened.market.instrument('AAPL261218P00250000', soon()))?.instrument, 'OPT')
   assert.equal(venue.seen.length, requests)
+})
+
+test('a chain’s quotes are streamed between two looks, beside a topic of the same contract, and given back with it', async () => {
+  await using venue = await Venue.start()
+  knowsSymbols(venue)
+  venue.on('GET /api/v2/options/contracts', as('market.contracts'))
+  venue.on('GET /data/v1beta1/options/snapshots/AAPL', as('market.snapshots'))
+  const options = new ScriptedStream(venue, '/v1beta1/indicative', { isBytes: true })
+  await using opened = openAt(venue)
+  const [chain, topic] = [new Told(), new Told()]
+  const lease = opened.market.stream({ channel: 'options_chain', symbol: 'AAPL', expiration: EXPIRATION }, chain)
+  await chain.hears('live', 'chain', 'chain')
+  const own = opened.market.stream({ channel: 'quotes', symbol: CALL }, topic)
+  await topic.hears('live')
+  const quote = (t: string, bp: number) => ({ T: 'q', S: CALL, bp, bs: 3, ap: bp + 1, as: 4, t: `2026-11-03T15:${t}Z` })
+  // The snapshot's quote is of 15:10:17.
+  options.say([quote('10:16', 1), quote('10:18', 4)])
+  await chain.hears('live', 'chain', 'chain', 'chain')
+  const [, , entry] = chain.events
+  assert.deepEqual([entry.symbol, entry.bid, entry.ask, entry.mid, entry.askSize, entry.last], [CALL, '4', '5', '4.5', '4', '3.1'])
+  await topic.hears('live', 'quote', 'quote')
+  const unsubscribed = () => options.heard.filter(({ action }) => action === 'unsubscribe').flatMap(({ quotes: list }) => list)
+  lease[Symbol.dispose]()
+  await until(() => unsubscribed().length === 1, 'the other contract is given back')
+  assert.ok(!unsubscribed().includes(CALL))
+  own[Symbol.dispose]()
+  await until(() => unsubscribed().includes(CALL), 'nobody streams it any more')
 })
 
 test('a chain that nobody lists is refused, and one that cannot be read is lost', async () => {

@@ -132,7 +132,7 @@ test('many small streams are put together symbol by symbol, without a loss or a 
   for (const name of names.slice(1)) venue.say(joined, line(name, '1'))
   await until(() => venue.open().length === 1, 'the small ones are closed')
   venue.say(joined, { Symbol: 'EE', Bid: '2' })
-  await sinks[4]?.[0].hears('live', '1/9', '1/9', '2/9')
+  await sinks[4]?.[0].hears('live', '1/9', '2/9')
   for (const [quote, trade] of sinks) assert.ok(![...quote.words, ...trade.words].some(word => word.startsWith('lost')))
 })
 

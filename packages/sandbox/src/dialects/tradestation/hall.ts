@@ -10,7 +10,7 @@ import type { StreamOrder } from '../../house/stream/mischief.ts'
 import { type DialectLine, DialectLines } from '../frame/lines.ts'
 import { cutPipe } from './chunks.ts'
 import { CODES, farewell, line } from './farewells.ts'
-import type { TradestationOptions } from './options.ts'
+import { type Modes, shareOf } from './options.ts'
 import { type Cap, capOf } from './resources.ts'
 import { timeOf } from './times.ts'
 import { type Access, shown } from './tongue.ts'
@@ -49,7 +49,7 @@ export interface StreamRoute {
 export interface HallDeps {
   readonly house: DialectHouse
   readonly access: Access
-  readonly options: TradestationOptions
+  readonly modes: Modes
   readonly on: 'account' | 'market'
 }
 
@@ -134,7 +134,7 @@ export class Hall {
   /** @throws Problem when the login has as many streams of this kind as it may have */
   #headers({ login }: Pass, cap: Cap | null): Readonly<Record<string, string>> {
     if (cap === null) return {}
-    const limit = cap.limit * this.#deps.options.streamFactor
+    const limit = shareOf(cap.limit, this.#deps.modes.now.streamPercent)
     const open = [...this.#seats].filter(({ resource, line }) => resource === cap.resource && line.pass.login === login).length
     if (open >= limit) throw new Problem('slow_down', 'Stream quota exceeded', { retryAfter: 5 })
     return {
@@ -151,7 +151,7 @@ export class Hall {
     readonly headers: Readonly<Record<string, string>>
     readonly reply: FastifyReply
   }): Promise<void> {
-    const { house, options, on } = this.#deps
+    const { house, modes, on } = this.#deps
     const { pass, cap, talk, headers, reply } = entry
     const response = reply.raw
     house.counters.request('stream.connect')
@@ -164,7 +164,7 @@ export class Hall {
     })
     response.flushHeaders()
     const seed = `${house.seed} stream ${++this.#opened}`
-    const pipe = cutPipe({ response, seed, cutChance: options.cutChance, farewell: code => farewell(on, code) })
+    const pipe = cutPipe({ response, seed, cutChance: modes.now.cutChance, farewell: code => farewell(on, code) })
     const open = this.#lines.add(pass, pipe)
     const seat: Seat = { talk, line: open, resource: cap?.resource ?? null, heartbeats: 0, saidAt: house.realNow() }
     this.#seats.add(seat)

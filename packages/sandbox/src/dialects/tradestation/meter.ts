@@ -1,5 +1,6 @@
 /** How much of each quota a login has used, in windows that begin with their first request. */
 
+import { type Modes, shareOf } from './options.ts'
 import type { Quota } from './resources.ts'
 
 export interface Metered {
@@ -19,25 +20,25 @@ interface Window {
 const WINDOWS_MAX = 10_000
 
 export class Meter {
-  readonly #factor: number
+  readonly #modes: Modes
   readonly #now: () => number
   readonly #windows = new Map<string, Window>()
 
   /** `now`: real milliseconds. */
-  constructor(factor: number, now: () => number) {
-    this.#factor = factor
+  constructor(modes: Modes, now: () => number) {
+    this.#modes = modes
     this.#now = now
   }
 
   /** Counts one request; one beyond the limit is not counted. */
   use(login: string, quota: Quota): Metered {
     const window = this.#windowOf(login, quota)
-    const limit = quota.limit * this.#factor
+    const limit = shareOf(quota.limit, this.#modes.now.quotaPercent)
     const isOver = window.used >= limit
     if (!isOver) window.used++
     return {
       quota: { ...quota, limit },
-      remaining: limit - window.used,
+      remaining: Math.max(0, limit - window.used),
       resetS: Math.max(1, Math.ceil((window.endsAt - this.#now()) / 1_000)),
       isOver
     }

@@ -10,7 +10,7 @@ import { redirectAllowed, type Scope } from '../../house/oauth/provider.ts'
 import type { Problem } from '../../house/problems.ts'
 import type { Grant, Grants } from '../frame/grants.ts'
 import { type Asked, AskedWrongly, redirectUrisOf, SignIn, texts } from '../frame/sign-in.ts'
-import type { TradestationOptions } from './options.ts'
+import type { Modes } from './options.ts'
 import { json } from './tongue.ts'
 
 export const AUDIENCE = 'https://api.tradestation.com'
@@ -27,7 +27,7 @@ const SCOPES = [...READ, ...TRADE, 'email', 'Crypto']
 export interface OAuthDeps {
   readonly house: DialectHouse
   readonly grants: Grants
-  readonly options: TradestationOptions
+  readonly modes: Modes
 }
 
 export function mountOAuth(app: FastifyInstance, deps: OAuthDeps): void {
@@ -83,18 +83,19 @@ function asked(house: DialectHouse, query: Readonly<Record<string, string>>): As
 }
 
 function token(deps: OAuthDeps, form: Readonly<Record<string, string>>): Answer {
-  const { house, grants, options } = deps
+  const { house, grants, modes } = deps
+  const { rotation } = modes.now
   if (form.client_id !== house.client.id || form.client_secret !== house.client.secret) return refusal(401, 'access_denied', 'Unauthorized')
   if (form.grant_type === 'authorization_code') {
     const grant = grants.exchange(form.code ?? '', form.redirect_uri ?? null)
     return grant === null ? refusal(403, 'invalid_grant', 'Invalid authorization code') : issued(deps, grant, true)
   }
   if (form.grant_type !== 'refresh_token') return refusal(403, 'unauthorized_client', 'Grant type not allowed for the client.')
-  const spent = { rotates: options.rotation, graceMs: house.oauth().refreshGraceMs }
+  const spent = { rotates: rotation, graceMs: house.oauth().refreshGraceMs }
   const grant = grants.refresh(form.refresh_token ?? '', spent)
-  if (grant !== null) return issued(deps, grant, options.rotation)
+  if (grant !== null) return issued(deps, grant, rotation)
   // A rotated token that comes again has been stolen, as far as the provider can tell: the family ends.
-  if (options.rotation) grants.revoke(form.refresh_token ?? '')
+  if (rotation) grants.revoke(form.refresh_token ?? '')
   return refusal(403, 'invalid_grant', 'Unknown or invalid refresh token.')
 }
 
@@ -111,11 +112,11 @@ function issued(deps: OAuthDeps, grant: Grant, withRefresh: boolean): Answer {
   })
 }
 
-function issue({ house, grants, options }: OAuthDeps, grant: Grant, withRefresh: boolean) {
+function issue({ house, grants, modes }: OAuthDeps, grant: Grant, withRefresh: boolean) {
   const livesS = house.oauth().accessTtlS ?? ACCESS_TTL_S
   const { token: access } = grants.issue(grant, 'access', livesS, `eyJ${house.newId()}`)
   const lasts = withRefresh && grant.scopes.includes('offline_access')
-  const refresh = lasts ? grants.issue(grant, 'refresh', options.rotation ? ROTATED_TTL_S : null).token : null
+  const refresh = lasts ? grants.issue(grant, 'refresh', modes.now.rotation ? ROTATED_TTL_S : null).token : null
   return { access, refresh, livesS }
 }
 

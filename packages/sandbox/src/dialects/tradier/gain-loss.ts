@@ -8,7 +8,7 @@ import type { Call } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
 import { answer } from './answers.ts'
 import type { HistoryDeps } from './history.ts'
-import { pageOf } from './pages.ts'
+import { pageOf } from './parameters.ts'
 import { fromTradier, isOption, toTradier } from './symbols.ts'
 import { type Branch, plain } from './tree.ts'
 

@@ -9,7 +9,7 @@ import { texts } from '../frame/sign-in.ts'
 import { answer } from './answers.ts'
 import { dayOf } from './days.ts'
 import type { TradierOptions } from './options.ts'
-import { pageOf } from './pages.ts'
+import { isTrue, pageOf } from './parameters.ts'
 import { fromTradier, isOption, toTradier } from './symbols.ts'
 import { type Branch, plain } from './tree.ts'
 
@@ -51,7 +51,7 @@ export function history({ house, options }: HistoryDeps, account: Account, call:
   const events = found
     .filter(transaction => !options.nightlyHistory || transaction.date < today)
     .filter(transaction => type === undefined || TYPE_OF[transaction.type] === type)
-    .filter(transaction => wanted === null || concerns(transaction, wanted, query.exactMatch === 'true'))
+    .filter(transaction => wanted === null || concerns(transaction, wanted, isTrue(query.exactMatch)))
   const shown = pageOf(events, query, 25, call.fault)
   return answer(call.request, { history: shown.length === 0 ? 'null' : { event: shown.map(eventTree) } })
 }

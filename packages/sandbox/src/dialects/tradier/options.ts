@@ -26,8 +26,8 @@ export interface TradierOptions {
 export const LIVE_LIMITS = { standard: 120, market: 120, trading: 60 } as const satisfies TradierOptions['limits']
 
 export const DEFAULT_OPTIONS: TradierOptions = {
-  // Fifty times as much as Tradier: whoever develops or measures against the sandbox is to meet his own pace, not this one.
-  limits: { standard: 6_000, market: 6_000, trading: 3_000 },
+  // A thousand times as much as Tradier: whoever develops or measures against the sandbox is to meet his own pace, not this one.
+  limits: { standard: 120_000, market: 120_000, trading: 60_000 },
   streams: true,
   heartbeatMs: 60_000,
   swapped: 0.25,

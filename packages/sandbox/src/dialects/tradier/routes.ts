@@ -88,8 +88,8 @@ function accountRoutes(deps: RoutesDeps): readonly DialectRoute[] {
 
 function orderRoutes(deps: RoutesDeps): readonly DialectRoute[] {
   const aboutForm = (request: FastifyRequest) => {
-    const { symbol, option_symbol: option, tag } = texts(request.body)
-    return { symbol: option ?? (symbol === undefined ? null : fromTradier(symbol)), clientOrderId: tag ?? null }
+    const { symbol = '', option_symbol: option = '', tag = null } = texts(request.body)
+    return { symbol: option === '' ? fromTradier(symbol) : option, clientOrderId: tag }
   }
   const aboutOrder = (request: FastifyRequest, login: string) => {
     const account = deps.accounts.of(login).find(({ id }) => deps.accounts.numberOf(id) === paramOf(request, 'account'))

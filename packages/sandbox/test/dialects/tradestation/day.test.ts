@@ -93,8 +93,11 @@ function lastOf(stream: Stream, id: string): Wire {
   return stream.news.findLast(({ OrderID }) => OrderID === id)
 }
 
-function same(a: Wire, b: Wire): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
+/** The stream's status may not have caught up with a part that was filled. */
+function same(shown: Wire, told: Wire): boolean {
+  const isBehind = shown.Status === 'FPR' && told?.Status === 'ACK'
+  const { Status, StatusDescription } = isBehind ? told : shown
+  return JSON.stringify({ ...shown, Status, StatusDescription }) === JSON.stringify(told)
 }
 
 /** What was filled never becomes less. */

@@ -28,6 +28,20 @@ test('a hidden order is neither listed nor told of until it is revealed', async 
   assert.equal((await client.get(path)).body.Orders.length, 1)
 })
 
+test('the stream can tell of an order before its answer comes', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()}/orders`)
+  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'delay', ms: 500, after: true, times: 1 })
+  let isAnswered = false
+  const placing = client.place().finally(() => {
+    isAnswered = true
+  })
+  await stream.until(() => stream.news.length > 0)
+  assert.equal(isAnswered, false)
+  assert.equal(taken(await placing), stream.news[0].OrderID)
+})
+
 test('refusals of the desk: at once inside of a 200, and later as a rejected order', async () => {
   await using house = await openHouse()
   const client = await Client.of(house)

@@ -7,7 +7,7 @@ import { Client, openHouse } from './support.ts'
 const OPTION_SIDES = ['buy_to_open', 'buy_to_open', 'sell_to_open', 'buy_to_close', 'sell_to_close']
 const CONTRACT = 'SPY261218C00500000'
 const price = fc.integer({ min: 1, max: 100_000 }).map(cents => (cents / 100).toFixed(2))
-const quantity = fc.integer({ min: 1, max: 300 }).map(String)
+const quantity = fc.integer({ min: 1, max: 8 }).map(String)
 const common = { duration: fc.constantFrom('day', 'day', 'day', 'gtc', 'pre'), quantity, price, stop: price }
 const equity = fc.record({
   ...common,

@@ -10,7 +10,7 @@ import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import { answer } from '../answers.ts'
 import { dayOf, localOf, NEW_YORK, startOfDay } from '../days.ts'
-import { bad, member } from '../orders/form.ts'
+import { bad, member, required } from '../parameters.ts'
 import { fromTradier } from '../symbols.ts'
 import { type Branch, Figure, plain } from '../tree.ts'
 
@@ -34,7 +34,7 @@ const MINUTE_BARS_MAX = 30_000
 export async function history({ house }: BarsDeps, call: Call): Promise<Answer> {
   const query = texts(call.request.query)
   const interval = query.interval === undefined ? 'daily' : member(query, 'interval', ['daily', 'weekly', 'monthly'])
-  const symbol = symbolOf(query)
+  const symbol = fromTradier(required(query, 'symbol'))
   const now = house.clock.now()
   const from = query.start === undefined ? 0 : startOfDay(date(query.start, 'start'))
   const to = query.end === undefined ? now + 1 : startOfDay(date(query.end, 'end').add({ days: 1 }))
@@ -48,7 +48,7 @@ export async function timesales({ house }: BarsDeps, call: Call): Promise<Answer
   const query = texts(call.request.query)
   const word = member({ interval: query.interval ?? 'tick' }, 'interval', ['1min', '5min', '15min'])
   const filter = query.session_filter === undefined ? 'all' : member(query, 'session_filter', ['all', 'open'])
-  const symbol = symbolOf(query)
+  const symbol = fromTradier(required(query, 'symbol'))
   const { interval, [filter]: depth } = MINUTES[word]
   const now = house.clock.now()
   const oldest = startOfDay(dayOf(now).subtract({ days: depth }))
@@ -125,10 +125,6 @@ function duringSessions({ market }: DialectHouse, bars: readonly Bar[]): readonl
     }
     return stretch.isOpen
   })
-}
-
-function symbolOf({ symbol }: Query): string {
-  return symbol === undefined || symbol === '' ? bad('symbol', 'is required') : fromTradier(symbol)
 }
 
 function date(text: string, name: string): Temporal.PlainDate {

@@ -2,11 +2,11 @@
 
 import type { Answer } from '../../../house/api/outlet.ts'
 import type { DialectHouse } from '../../../house/dialect.ts'
-import { Problem } from '../../../house/problems.ts'
 import type { Instrument } from '../../../market/types.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import { answer } from '../answers.ts'
+import { bad, isTrue, required } from '../parameters.ts'
 import { fromTradier } from '../symbols.ts'
 import { plain, type Tree } from '../tree.ts'
 import { type QuotesDeps, quoteTree } from './quotes.ts'
@@ -18,10 +18,10 @@ const LOOKUP_EXPIRATIONS_MAX = 60
 
 export function expirations({ house }: QuotesDeps, call: Call): Answer {
   const query = texts(call.request.query)
-  const underlying = symbolOf(query, 'symbol')
+  const underlying = fromTradier(required(query, 'symbol'))
   const dates = call.fault?.do === 'empty' ? [] : house.market.expirations(underlying, house.clock.now())
   if (dates.length === 0) return answer(call.request, { expirations: null })
-  const wanted = FLAGS.filter(flag => query[flag] === 'true')
+  const wanted = FLAGS.filter(flag => isTrue(query[flag]))
   const isPlain = wanted.every(flag => flag === 'includeAllRoots')
   if (isPlain) return answer(call.request, { expirations: { date: dates } })
   const shown = dates.map(date => ({
@@ -35,24 +35,24 @@ export function expirations({ house }: QuotesDeps, call: Call): Answer {
 
 export function strikes({ house }: QuotesDeps, call: Call): Answer {
   const query = texts(call.request.query)
-  const found = strikesOf(house, symbolOf(query, 'symbol'), dateOf(query))
+  const found = strikesOf(house, fromTradier(required(query, 'symbol')), dateOf(query))
   return answer(call.request, { strikes: found.length === 0 ? null : { strike: found } })
 }
 
 export async function chain(deps: QuotesDeps, call: Call): Promise<Answer> {
   const { house } = deps
   const query = texts(call.request.query)
-  const underlying = symbolOf(query, 'symbol')
+  const underlying = fromTradier(required(query, 'symbol'))
   const found = call.fault?.do === 'empty' ? [] : house.market.chain(underlying, dateOf(query), house.clock.now())
   if (found.length === 0) return answer(call.request, { options: null })
   await house.contracts.bring(found.map(({ symbol }) => symbol))
-  const rows = await Promise.all(found.map(contract => quoteTree(deps, contract, query.greeks === 'true')))
+  const rows = await Promise.all(found.map(contract => quoteTree(deps, contract, isTrue(query.greeks))))
   return answer(call.request, { options: { option: rows } })
 }
 
 /** Every contract of an underlying, by root. */
 export function lookUp({ house }: QuotesDeps, call: Call): Answer {
-  const underlying = symbolOf(texts(call.request.query), 'underlying')
+  const underlying = fromTradier(required(texts(call.request.query), 'underlying'))
   const now = house.clock.now()
   const found = house.market
     .expirations(underlying, now)
@@ -72,13 +72,7 @@ function strikeOf({ option }: Instrument): string {
   return option?.strike ?? '0'
 }
 
-function symbolOf(query: Readonly<Record<string, string>>, name: string): string {
-  const given = query[name]
-  if (given === undefined || given === '') throw new Problem('bad_request', `Invalid parameter, ${name}: is required.`)
-  return fromTradier(given)
-}
-
 function dateOf({ expiration }: Readonly<Record<string, string>>): string {
   if (expiration !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(expiration)) return expiration
-  throw new Problem('bad_request', 'Invalid parameter, expiration: must be a date such as 2026-12-18.')
+  return bad('expiration', 'must be a date such as 2026-12-18')
 }

@@ -9,7 +9,7 @@ import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import { answer } from '../answers.ts'
 import { dayOf, localOf } from '../days.ts'
-import { bad } from '../orders/form.ts'
+import { bad } from '../parameters.ts'
 import type { Branch } from '../tree.ts'
 
 const STATES: Record<Phase, string> = { pre: 'premarket', open: 'open', post: 'postmarket', closed: 'closed' }

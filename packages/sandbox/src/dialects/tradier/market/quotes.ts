@@ -3,11 +3,11 @@
 import type { QuoteCommand, QuoteLevel } from '../../../engine/types.ts'
 import type { Answer } from '../../../house/api/outlet.ts'
 import type { DialectHouse } from '../../../house/dialect.ts'
-import { Problem } from '../../../house/problems.ts'
 import type { Instrument, OptionFigures } from '../../../market/types.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import { answer } from '../answers.ts'
+import { bad, isTrue } from '../parameters.ts'
 import { fromTradier, toTradier } from '../symbols.ts'
 import { type Branch, Figure, plain, type Tree } from '../tree.ts'
 import type { Greeks } from './greeks.ts'
@@ -29,13 +29,12 @@ const LOT = 100
 export async function quotes(deps: QuotesDeps, call: Call): Promise<Answer> {
   const fields = texts(call.request.method === 'GET' ? call.request.query : call.request.body)
   const asked = [...new Set((fields.symbols ?? '').split(',').filter(symbol => symbol.trim() !== ''))]
-  if (asked.length === 0 || asked.length > SYMBOLS_MAX)
-    throw new Problem('bad_request', `Invalid parameter, symbols: 1 to ${SYMBOLS_MAX} symbols.`)
+  if (asked.length === 0 || asked.length > SYMBOLS_MAX) bad('symbols', `1 to ${SYMBOLS_MAX} symbols`)
   const symbols = asked.map(fromTradier)
   const known = symbols.map(symbol => deps.house.contracts.find(symbol)).filter(isTradiers)
   await deps.house.contracts.bring(known.map(({ symbol }) => symbol))
   const found =
-    call.fault?.do === 'empty' ? [] : await Promise.all(known.map(instrument => quoteTree(deps, instrument, fields.greeks === 'true')))
+    call.fault?.do === 'empty' ? [] : await Promise.all(known.map(instrument => quoteTree(deps, instrument, isTrue(fields.greeks))))
   const names = new Set(known.map(({ symbol }) => symbol))
   const unmatched = asked.filter((_, nth) => !names.has(symbols[nth] ?? ''))
   return answer(call.request, {

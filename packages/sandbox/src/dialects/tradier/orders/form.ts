@@ -2,8 +2,8 @@
 
 import { type Decimal, isDecimal, isPositive } from '@trunkline/core/domain/decimal'
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
-import { Problem } from '../../../house/problems.ts'
 import { wordsOf } from '../../../house/wire.ts'
+import { bad, type Form, isTrue, member, required } from '../parameters.ts'
 import { fromTradier } from '../symbols.ts'
 import { DURATIONS, EQUITY_SIDES, type EquitySide, netPrice, OPTION_SIDES, PACKAGE_TYPES, type PackageType, TYPES } from './words.ts'
 
@@ -34,8 +34,6 @@ export interface PackageForm extends Common {
   readonly packageSide: 'BUY' | 'SELL'
 }
 
-export type Form = Readonly<Record<string, string>>
-
 const QUANTITY_MAX = 10_000_000
 const LEGS_MAX = 4
 const TAG = /^[A-Za-z0-9-]{1,255}$/
@@ -55,7 +53,7 @@ function readSingle(form: Form, kind: 'equity' | 'option'): SingleForm {
     class: kind,
     ...common(form, orderType),
     quantity: count(form, 'quantity'),
-    symbol: kind === 'equity' ? fromTradier(text(form, 'symbol')) : text(form, 'option_symbol'),
+    symbol: kind === 'equity' ? fromTradier(required(form, 'symbol')) : required(form, 'option_symbol'),
     side: equitySide !== null ? EQUITY_SIDES[equitySide] : OPTION_SIDES[optionSide ?? 'buy_to_open'],
     word: equitySide ?? optionSide ?? '',
     equitySide,
@@ -78,7 +76,7 @@ function readPackage(form: Form): PackageForm {
     packageSide,
     quantity,
     legs: named.map((nth, place) => ({
-      symbol: text(form, `option_symbol[${nth}]`),
+      symbol: required(form, `option_symbol[${nth}]`),
       side: OPTION_SIDES[member(form, `side[${nth}]`, wordsOf(OPTION_SIDES))],
       ratio: String((quantities[place] ?? quantity) / quantity)
     })),
@@ -109,35 +107,20 @@ function common(form: Form, orderType: OrderType) {
     duration,
     timeInForce: DURATIONS[duration],
     tag: tag === undefined || tag === '' ? null : tag,
-    isPreview: form.preview === 'true'
+    isPreview: isTrue(form.preview)
   }
 }
 
 /** A price above zero. */
 export function priceOf(form: Form, name: string): Decimal {
-  const given = text(form, name)
+  const given = required(form, name)
   return isDecimal(given) && isPositive(given) ? given : bad(name, 'must be a number greater than zero')
 }
 
 function count(form: Form, name: string): number {
-  const given = text(form, name)
+  const given = required(form, name)
   const value = /^\d{1,8}$/.test(given) ? Number(given) : 0
   return value >= 1 && value <= QUANTITY_MAX ? value : bad(name, `must be a whole number from 1 to ${QUANTITY_MAX}`)
-}
-
-function text(form: Form, name: string): string {
-  const given = form[name]
-  return given === undefined || given === '' ? bad(name, 'is required') : given
-}
-
-export function member<const Word extends string>(form: Form, name: string, words: readonly Word[]): Word {
-  const given = text(form, name)
-  return words.find(word => word === given) ?? bad(name, `must be one of ${words.join(', ')}, was ${given.slice(0, 40)}`)
-}
-
-/** @throws Problem that is told as text */
-export function bad(name: string, what: string): never {
-  throw new Problem('bad_request', `Invalid parameter, ${name}: ${what}.`)
 }
 
 function greatestDivisor(a: number, b: number): number {

@@ -11,11 +11,10 @@ import type { Accounts } from '../accounts.ts'
 import { answer, textAnswer } from '../answers.ts'
 import { dayOf, startOfDay } from '../days.ts'
 import type { TradierOptions } from '../options.ts'
-import { pageOf } from '../pages.ts'
+import { bad, isTrue, member, pageOf } from '../parameters.ts'
 import { listed } from '../tree.ts'
 import type { Chain } from './chain.ts'
 import type { DeskView } from './desk-view.ts'
-import { bad, member } from './form.ts'
 
 export interface ListDeps {
   readonly house: DialectHouse
@@ -32,7 +31,7 @@ export function listOrders(deps: ListDeps, call: Call): Answer {
   const query = texts(call.request.query)
   const found = call.fault?.do === 'empty' ? [] : chainsIn(deps, account.id, window(deps, query))
   const shown = pageOf(found, query, LIMIT_DEFAULT, call.fault)
-  const withTags = query.includeTags === 'true'
+  const withTags = isTrue(query.includeTags)
   return answer(
     call.request,
     listed(
@@ -49,7 +48,7 @@ export function getOrder({ accounts, view, house, options }: ListDeps, call: Cal
   const { last } = known.chain
   const isOfToday = last.updatedAt >= startOfDay(dayOf(house.clock.now()))
   if (options.forgetsOvernight && !isOfToday && !isLive(last)) return textAnswer(404, `Order not found: ${known.id.text}`)
-  return answer(call.request, { order: view.tree(known, texts(call.request.query).includeTags === 'true') })
+  return answer(call.request, { order: view.tree(known, isTrue(texts(call.request.query).includeTags)) })
 }
 
 interface Window {

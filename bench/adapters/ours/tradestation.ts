@@ -1,0 +1,75 @@
+import { readJson } from '../../../packages/brokers/src/kit/json.ts'
+import { object } from '../../../packages/brokers/src/kit/parse.ts'
+import { Words } from '../../../packages/brokers/src/kit/words.ts'
+import { AccountBook } from '../../../packages/brokers/src/tradestation/account-book.ts'
+import { QuotedSymbol } from '../../../packages/brokers/src/tradestation/market/quote.ts'
+import { OrdersStream } from '../../../packages/brokers/src/tradestation/orders-stream.ts'
+import { parseOrder } from '../../../packages/brokers/src/tradestation/parse-order.ts'
+import { told } from '../../../packages/brokers/src/tradestation/stream.ts'
+import type { Readings } from '../contender.ts'
+import { amount, COUNT, digits, fixtureOf, type Kinds, variations } from '../messages.ts'
+import { orders } from './counter.ts'
+import { never, STILL, still } from './still.ts'
+
+const ACCOUNT = '11111111'
+const TIME = Date.UTC(2026, 10, 20, 15)
+
+/** A line of the order stream, and of the quote stream one that tells a new bid and one from which a trade is seen. */
+export function tradestationMessages(): Kinds {
+  const { Orders: list } = Object(Object(fixtureOf('tradestation', 'orders')).body)
+  const [, bid, last] = Object(Object(fixtureOf('tradestation', 'market.quotes')).body)
+  return {
+    // Each order twice, with another limit: a line that tells nothing new would be passed over.
+    order: variations(list[1], (order, number) => {
+      Object.assign(order, { OrderID: digits(9, 900_000_000 + (number >> 1)), LimitPrice: number % 2 === 0 ? '401.50' : '401.75' })
+    }),
+    trade: variations(last, (line, number) => {
+      Object.assign(line, {
+        Symbol: 'MSFT',
+        Last: amount(400, number),
+        TradeTime: new Date(TIME + 250 * number).toISOString(),
+        Volume: String(1_020 + 20 * number)
+      })
+    }),
+    quote: variations(bid, (line, number) => {
+      Object.assign(line, { Bid: amount(400, number), BidSize: String(100 + (number % 9)) })
+    })
+  }
+}
+
+export async function tradestationReadings(): Promise<Readings> {
+  const account = { brokerAccountId: ACCOUNT, accountNumber: ACCOUNT, institutionName: '', name: null, accountType: null, currency: 'USD' }
+  const now = STILL.clock.now()
+  const stream = new OrdersStream({
+    apiUrl: 'http://nowhere/v3',
+    tokens: still(),
+    heartbeatMs: 6_000,
+    ...STILL,
+    words: new Words({ broker: 'TRADESTATION', ...STILL }),
+    book: new AccountBook(async () => [account], STILL.log),
+    compareMs: 60_000,
+    parse: wire => parseOrder(wire, now),
+    list: never,
+    order: never,
+    balances: never
+  })
+  const talk = await stream.begin(new AbortController().signal)
+  talk.hear('{"StreamStatus":"EndSnapshot"}')
+  return { order: text => orders(talk.hear(text)), trade: quoted('trade'), quote: quoted('quote') }
+}
+
+/** What the line of the quote stream is to the symbol it is about. A day begins anew with each round of the messages. */
+function quoted(kind: 'trade' | 'quote'): (text: string) => number {
+  const whole = Object(Object(fixtureOf('tradestation', 'market.quotes')).body)[0]
+  let symbol = new QuotedSymbol()
+  let lines = 0
+  return text => {
+    if (lines % COUNT === 0) {
+      symbol = new QuotedSymbol()
+      symbol.hear(whole, TIME)
+    }
+    lines += 1
+    const wire = object(readJson(text, { numbers: 'text' }), 'line')
+    return told(wire).type === 'record' && symbol.hear(wire, TIME)[kind] !== null ? 1 : 0
+  }
+}

@@ -1,0 +1,65 @@
+import { readJson } from '../../../packages/brokers/src/kit/json.ts'
+import { object } from '../../../packages/brokers/src/kit/parse.ts'
+import { Words } from '../../../packages/brokers/src/kit/words.ts'
+import { KnownOrders } from '../../../packages/brokers/src/tradier/known-orders.ts'
+import { dispatch, newPlace } from '../../../packages/brokers/src/tradier/market/items.ts'
+import { parseOrder, parseOrders } from '../../../packages/brokers/src/tradier/orders.ts'
+import { TradierStream } from '../../../packages/brokers/src/tradier/session.ts'
+import type { Readings } from '../contender.ts'
+import { amount, fixtureOf, type Kinds, variations } from '../messages.ts'
+import { Counter, orders } from './counter.ts'
+import { never, STILL } from './still.ts'
+
+const SYMBOL = 'SPY'
+const ACCOUNT = '6YA00001'
+const ORDERS = 1_000
+const FIRST = 900_500
+
+function written(name: string): string {
+  return String(Object(fixtureOf('tradier', name)).text)
+}
+
+/** An event of the account stream, a trade (`timesale`) and a quote of the market stream. */
+export function tradierMessages(): Kinds {
+  const [quote, trade] = written('market.frames')
+    .split('\n')
+    .slice(0, 2)
+    .map(line => JSON.parse(line))
+  return {
+    order: variations(JSON.parse(written('event.order')), (event, number) => {
+      Object.assign(event, { id: FIRST + (number % ORDERS), avg_fill_price: Number(amount(219, number)) })
+    }),
+    // All within the few seconds that a stale repetition is told by.
+    trade: variations(trade, (item, number) => {
+      Object.assign(item, { last: amount(600, number), seq: 4_411 + number, date: String(1_793_718_000_790 + number) })
+    }),
+    quote: variations(quote, (item, number) => {
+      Object.assign(item, { bid: Number(amount(600, number)), ask: Number(amount(601, number)), bidsz: 1 + (number % 9) })
+    })
+  }
+}
+
+export async function tradierReadings(): Promise<Readings> {
+  const known = new KnownOrders()
+  const [one] = parseOrders(object(readJson(written('orders.one'), { numbers: 'text' }), 'answer'))
+  const order = parseOrder(object(one, 'order'), ACCOUNT)
+  for (let number = 0; number < ORDERS; number += 1) known.put({ ...order, brokerOrderId: String(FIRST + number) })
+  const stream = new TradierStream({
+    url: 'ws://nowhere',
+    heartbeatMs: 60_000,
+    ...STILL,
+    words: new Words({ broker: 'TRADIER', ...STILL }),
+    known,
+    session: async () => 'session',
+    reads: { order: never, account: never }
+  })
+  const talk = await stream.begin(new AbortController().signal)
+  const counter = new Counter()
+  const places = new Map([[SYMBOL, { ...newPlace(), trades: counter, quotes: counter }]])
+  const market = (text: string) => {
+    const before = counter.records
+    dispatch(text, places)
+    return counter.records - before
+  }
+  return { order: text => orders(talk.hear(text)), trade: market, quote: market }
+}

@@ -1,0 +1,296 @@
+/** Tradier's adapter against answers that are written for it. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseDay } from '@trunkline/core/domain/timestamp'
+import { BrokerFault, type NewOrder } from '@trunkline/core/ports/broker'
+import { until } from '@trunkline/testkit/until'
+import { VirtualClock } from '../support/clocks.ts'
+import { decimal, reply, TICKET } from './fixtures.ts'
+import { ACCOUNT, fixed, raw, ScriptedTradier, soon } from './support.ts'
+
+const ORDER: NewOrder = { ...TICKET, brokerAccountId: ACCOUNT, brokerClOrdId: 'osk01H' }
+const HOLDINGS = `GET /accounts/${ACCOUNT}/positions`
+const ORDERS = `/accounts/${ACCOUNT}/orders`
+
+const fault = (kind: string) => (error: unknown) => {
+  assert.ok(error instanceof BrokerFault, String(error))
+  assert.equal(error.kind, kind, error.message)
+  return true
+}
+
+/** An order of AAPL as Tradier tells it. */
+function order(id: number, change: object = {}): object {
+  const parsed = JSON.parse(reply('orders.one').body).orders.order
+  return { ...parsed, id, ...change }
+}
+
+test('an order of shares: what is held is read first, the form goes once, and the acknowledgement is pending', async () => {
+  await using tradier = await ScriptedTradier.start({ [HOLDINGS]: 'positions.several', [`POST ${ORDERS}`]: 'place.ok' })
+  const outcome = await tradier.broker.submit(ORDER, soon())
+  assert.ok(outcome.kind === 'accepted')
+  const { brokerOrderId, status, brokerClOrdId, quantity } = outcome.value
+  assert.deepEqual([brokerOrderId, status, brokerClOrdId, quantity], ['900417', 'pending', 'osk01H', '40'])
+  assert.deepEqual(tradier.asked, [HOLDINGS, `POST ${ORDERS}`])
+  const [, placed] = tradier.host.seen
+  assert.deepEqual(
+    [placed?.headers.authorization, placed?.headers.accept, placed?.headers['content-type']],
+    ['Bearer tk', 'application/json', 'application/x-www-form-urlencoded']
+  )
+  assert.equal(new URLSearchParams(placed?.body).get('side'), 'buy')
+})
+
+test('what would cross zero, or cannot be had at all, is refused and nothing is sent', async () => {
+  await using tradier = await ScriptedTradier.start({ [HOLDINGS]: 'positions.one' })
+  const crossing = await tradier.broker.submit({ ...ORDER, side: 'SELL' }, soon())
+  assert.ok(crossing.kind === 'refused' && /second order/.test(crossing.message), JSON.stringify(crossing))
+  const fraction = await tradier.broker.submit({ ...ORDER, quantity: decimal('0.5') }, soon())
+  assert.equal(fraction.kind, 'refused')
+  assert.deepEqual(tradier.asked, [HOLDINGS])
+})
+
+test('without a reading of what is held nothing is sent', async () => {
+  await using tradier = await ScriptedTradier.start({ [HOLDINGS]: 'html.maintenance' })
+  assert.equal((await tradier.broker.submit(ORDER, soon())).kind, 'not_sent')
+  assert.ok(tradier.asked.every(asked => asked === HOLDINGS))
+})
+
+test('options go without a reading of what is held', async () => {
+  await using tradier = await ScriptedTradier.start({ [`POST ${ORDERS}`]: 'place.ok' })
+  const option = { ...ORDER, symbol: 'SPY261218C00600000', instrument: 'OPT', side: 'BUY_TO_OPEN' } as const
+  assert.equal((await tradier.broker.submit(option, soon())).kind, 'accepted')
+  assert.deepEqual(tradier.asked, [`POST ${ORDERS}`])
+})
+
+test('a lost answer is unknown; the tag finds the order on whatever page, and the order says how it stands', async () => {
+  let sent = 0
+  const page = (from: number, to: number) => Array.from({ length: to - from }, (_, nth) => order(from + nth, { tag: `other${from + nth}` }))
+  await using tradier = await ScriptedTradier.start({
+    [HOLDINGS]: 'positions.none',
+    [`POST ${ORDERS}`]: (_seen, _response, request) => {
+      sent += 1
+      request.socket.destroy()
+    },
+    [`GET ${ORDERS}?`]: ({ path }, response) => {
+      const nth = Number(new URL(path, 'http://host').searchParams.get('page'))
+      const records = nth === 1 ? page(1, 101) : nth === 2 ? [...page(90, 120), order(777, { status: 'open' })] : []
+      raw(response, 200, JSON.stringify({ orders: records.length === 0 ? 'null' : { order: records } }))
+    },
+    [`GET ${ORDERS}/777`]: (_seen, response) =>
+      raw(response, 200, JSON.stringify({ order: order(777, { status: 'filled', exec_quantity: 40, avg_fill_price: 219.5 }) }))
+  })
+  assert.equal((await tradier.broker.submit(ORDER, soon())).kind, 'unknown')
+  const { found } = await tradier.broker.findOrder({ by: 'brokerClOrdId', brokerAccountId: ACCOUNT, brokerClOrdId: 'osk01H' }, soon())
+  assert.deepEqual([found?.brokerOrderId, found?.status, found?.filledTotal], ['777', 'filled', { quantity: '40', averagePrice: '219.5' }])
+  const absent = await tradier.broker.findOrder({ by: 'brokerClOrdId', brokerAccountId: ACCOUNT, brokerClOrdId: 'never' }, soon())
+  assert.equal(absent.found, null)
+  assert.equal(sent, 1)
+  const { items } = await tradier.broker.orders(ACCOUNT, absent.asOf, soon())
+  assert.equal(items.length, 120, 'each order once, though pages overlap')
+})
+
+test('an order that is said not to be there once is asked for again', async () => {
+  let asked = 0
+  await using tradier = await ScriptedTradier.start({
+    [`GET ${ORDERS}/900500`]: (_seen, response) => {
+      asked += 1
+      if (asked === 1) raw(response, 404, 'order 900500 not found')
+      else raw(response, 200, JSON.stringify({ order: order(900500) }))
+    },
+    [`GET ${ORDERS}/1`]: (_seen, response) => raw(response, 404, 'order 1 not found'),
+    [`GET ${ORDERS}/2`]: 'html.maintenance',
+    [`GET ${ORDERS}?`]: 'orders.one'
+  })
+  const find = (brokerOrderId: string) => tradier.broker.findOrder({ by: 'brokerOrderId', brokerAccountId: ACCOUNT, brokerOrderId }, soon())
+  assert.equal((await find('900500')).found?.brokerOrderId, '900500')
+  assert.equal(asked, 2)
+  assert.equal((await find('1')).found, null)
+  await assert.rejects(find('2'), fault('malformed'))
+})
+
+test('a change: refused unsent for what cannot change, accepted once the order shows it, unknown until then', async () => {
+  let shown: object = order(900500, { status: 'open', exec_quantity: 0, avg_fill_price: 0 })
+  let later: object | null = null
+  await using tradier = await ScriptedTradier.start({
+    [`GET ${ORDERS}/900500`]: (_seen, response) => raw(response, 200, JSON.stringify({ order: shown })),
+    [`PUT ${ORDERS}/900500`]: (_seen, response) => {
+      if (later !== null) shown = later
+      raw(response, 200, '{"order":{"id":900500,"status":"ok"}}')
+    }
+  })
+  const replace = (change: object) =>
+    tradier.broker.replace(
+      { brokerAccountId: ACCOUNT, brokerOrderId: '900500', brokerClOrdId: 'next', ticket: { ...TICKET, ...change } },
+      soon()
+    )
+  const quantity = await replace({ quantity: decimal('41') })
+  assert.ok(quantity.kind === 'refused' && /quantity/.test(quantity.message))
+  assert.ok(tradier.asked.every(asked => asked.startsWith('GET')))
+
+  assert.equal((await replace({ limitPrice: decimal('221.00') })).kind, 'unknown')
+  later = order(900500, { status: 'open', exec_quantity: 0, avg_fill_price: 0, price: 222 })
+  const changed = await replace({ limitPrice: decimal('222.00') })
+  assert.ok(changed.kind === 'accepted')
+  assert.deepEqual(
+    [changed.value.brokerOrderId, changed.value.brokerClOrdId, changed.value.limitPrice, changed.value.status],
+    ['900500', null, '222', 'working']
+  )
+
+  shown = order(900500, { status: 'canceled' })
+  const over = await replace({ limitPrice: decimal('223.00') })
+  assert.ok(over.kind === 'refused' && /canceled/.test(over.message))
+})
+
+test('a cancel is taken, or refused in Tradier’s words', async () => {
+  await using tradier = await ScriptedTradier.start({
+    [`DELETE ${ORDERS}/900417`]: 'place.ok',
+    [`DELETE ${ORDERS}/900418`]: 'cancel.over',
+    [`DELETE ${ORDERS}/900419`]: 'fault.datastore'
+  })
+  const cancel = (brokerOrderId: string) => tradier.broker.cancel({ brokerAccountId: ACCOUNT, brokerOrderId }, soon())
+  assert.deepEqual(await cancel('900417'), { kind: 'accepted', value: null })
+  const over = await cancel('900418')
+  assert.ok(over.kind === 'refused' && over.message === 'order already in finalized state: filled')
+  assert.equal((await cancel('900419')).kind, 'unknown')
+})
+
+test('positions stand without quotes, and every page of the history is read', async () => {
+  await using tradier = await ScriptedTradier.start({
+    [HOLDINGS]: 'positions.one',
+    'POST /markets/quotes': 'fault.datastore',
+    [`GET /accounts/${ACCOUNT}/history`]: 'history.events'
+  })
+  const { items } = await tradier.broker.positions(ACCOUNT, soon())
+  assert.deepEqual(
+    items.map(({ symbol, lastPrice, averagePrice }) => [symbol, lastPrice, averagePrice]),
+    [['AAPL', null, '239.05']]
+  )
+  const days = (from: string, to: string) => tradier.broker.transactions(ACCOUNT, parseDay(from, 'from'), parseDay(to, 'to'), soon())
+  assert.equal((await days('2026-10-01', '2026-10-31')).items.length, 7)
+  assert.equal((await days('2026-10-08', '2026-10-08')).items.length, 3, 'inclusive days, whatever Tradier sends beside them')
+})
+
+test('one 401 that is not about the token is passing trouble; one that stays is no end of the login', async () => {
+  let refused = 0
+  const balances = `GET /accounts/${ACCOUNT}/balances`
+  await using tradier = await ScriptedTradier.start({
+    [balances]: (_seen, response) => {
+      refused += 1
+      if (refused === 1) raw(response, 401, '')
+      else fixed(response, 'balances.margin')
+    },
+    'GET /user/profile': 'profile.one',
+    'GET /accounts/other/balances': (_seen, response) => raw(response, 401, 'Unauthorized Account: other')
+  })
+  assert.equal((await tradier.broker.balances(ACCOUNT, soon())).items.length, 1)
+  await assert.rejects(tradier.broker.balances('other', soon()), fault('refused'))
+  assert.equal((await tradier.broker.balances(ACCOUNT, soon())).items.length, 1)
+  assert.equal(tradier.holder.renewals, 0)
+})
+
+test('without a refresh token the end of the access token is the end of the login, and a refused one is tried twice', async () => {
+  const clock = new VirtualClock()
+  await using tradier = await ScriptedTradier.start({ 'GET /user/profile': 'fault.expired' }, { clock })
+  const read = tradier.broker.accounts(AbortSignal.any([])).then(
+    () => null,
+    (error: unknown) => error
+  )
+  await until(() => tradier.asked.length >= 2, 'the profile was asked for again')
+  for (let settled = false; !settled; ) {
+    settled = await Promise.race([read.then(() => true), clock.advance(3_000).then(() => false)])
+  }
+  assert.ok(fault('credentials_rejected')(await read))
+  assert.ok(tradier.asked.length >= 3 && tradier.asked.every(asked => asked === 'GET /user/profile'))
+
+  const ended = { access_token: 'tk', issued_at: '2026-01-04T15:00:00.000000Z', expires_at: '2026-01-05T15:00:00.000000Z' }
+  await using over = await ScriptedTradier.start({}, { clock: new VirtualClock(), credentials: ended })
+  await assert.rejects(over.broker.accounts(soon()), fault('credentials_rejected'))
+  assert.deepEqual(over.asked, [])
+})
+
+test('trouble of the gateway passes, and what Tradier leaves of a minute is kept to', async () => {
+  let times = 0
+  await using tradier = await ScriptedTradier.start({
+    'GET /user/profile': (_seen, response) => {
+      times += 1
+      if (times === 1) raw(response, 400, reply('fault.datastore').body)
+      else if (times === 2) raw(response, 404, '')
+      else
+        raw(response, 200, reply('profile.one').body, { 'x-ratelimit-available': '0', 'x-ratelimit-expiry': String(Date.now() + 55_000) })
+    }
+  })
+  assert.equal((await tradier.broker.accounts(soon())).length, 1)
+  assert.equal(times, 3)
+  await assert.rejects(tradier.broker.accounts(soon()), fault('rate_limited'))
+  assert.equal(times, 3, 'nothing is asked in a minute that is used up')
+})
+
+test('a host that is not encrypted needs to be allowed, and addresses in answers are not followed', async () => {
+  await assert.rejects(ScriptedTradier.start({}, { settings: { plain: false } }), TypeError)
+})
+
+test('logging in: commas, no PKCE, no redirect_uri unless it is wanted, and Basic for the code', async () => {
+  await using tradier = await ScriptedTradier.start({
+    'POST /oauth/accesstoken': (_seen, response) =>
+      raw(
+        response,
+        200,
+        '{"access_token":"tk_1","expires_in":86399,"issued_at":"2026-11-02T08:15:00-05:00","scope":"read write trade market stream","status":"approved"}',
+        {
+          'content-type': 'application/json'
+        }
+      ),
+    'POST /oauth/refreshtoken': (_seen, response) =>
+      raw(
+        response,
+        401,
+        '{"fault":{"faultstring":"Invalid Refresh Token","detail":{"errorcode":"keymanagement.service.invalid_refresh_token"}}}',
+        {
+          'content-type': 'application/json'
+        }
+      )
+  })
+  const { login } = tradier.definition
+  assert.ok(login.kind === 'oauth')
+  const redirectUri = 'https://service.example/connect/callback/tradier'
+  const begun = await login.begin({ redirectUri, state: 'st', trading: false })
+  assert.deepEqual(Object.fromEntries(new URL(begun.authorizationUrl).searchParams), {
+    client_id: 'app',
+    scope: 'read,market,stream',
+    state: 'st'
+  })
+  const trading = await login.begin({ redirectUri, state: 'st', trading: true })
+  assert.equal(new URL(trading.authorizationUrl).searchParams.get('scope'), 'read,write,trade,market,stream')
+  const credentials = await login.complete(
+    { redirectUri, state: 'st', verifier: begun.verifier, callbackUrl: `${redirectUri}?code=abc&state=st` },
+    soon()
+  )
+  assert.deepEqual([credentials.access_token, credentials.refresh_token, credentials.expires_at !== undefined], ['tk_1', undefined, true])
+  const [exchange] = tradier.host.seen
+  assert.deepEqual(Object.fromEntries(new URLSearchParams(exchange?.body)), { grant_type: 'authorization_code', code: 'abc' })
+  assert.equal(exchange?.headers.authorization, `Basic ${Buffer.from('app:secret').toString('base64')}`)
+
+  await using refused = await ScriptedTradier.start(
+    {},
+    {
+      credentials: {
+        access_token: 'tk',
+        refresh_token: 'rt',
+        issued_at: '2026-01-01T00:00:00.000000Z',
+        expires_at: '2026-01-02T00:00:00.000000Z'
+      }
+    }
+  )
+  refused.answer({
+    'POST /oauth/refreshtoken': (_seen, response) =>
+      raw(
+        response,
+        401,
+        '{"fault":{"faultstring":"Invalid Refresh Token","detail":{"errorcode":"keymanagement.service.invalid_refresh_token"}}}',
+        {
+          'content-type': 'application/json'
+        }
+      )
+  })
+  await assert.rejects(refused.broker.accounts(soon()), fault('credentials_rejected'))
+})

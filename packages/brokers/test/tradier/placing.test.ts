@@ -1,0 +1,176 @@
+/** What is refused before it is sent, and how what is sent is written. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { usEquityCalendar } from '@trunkline/core/domain/calendar/index'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import { parseDay } from '@trunkline/core/domain/timestamp'
+import { changeRefusal, durationOf, refusalOf, shareSide } from '../../src/tradier/placing.ts'
+import { changeRequest, historyRequest, ordersRequest, placeRequest, quotesRequest } from '../../src/tradier/requests.ts'
+import { underlyingOf } from '../../src/tradier/symbols.ts'
+import { decimal, PACKAGE, TICKET } from './fixtures.ts'
+
+const ORDER = { ...TICKET, brokerAccountId: '6YA00001', brokerClOrdId: 'osk01H' }
+const form = (body: string | undefined) => Object.fromEntries(new URLSearchParams(body))
+
+test('shares, options and packages as Tradier has them written', () => {
+  const shares = placeRequest({ ...ORDER, symbol: 'BRK.B' }, { duration: 'day', side: 'buy' })
+  assert.deepEqual([shares.method, shares.path], ['POST', '/accounts/6YA00001/orders'])
+  assert.deepEqual(form(shares.body), {
+    class: 'equity',
+    symbol: 'BRK/B',
+    side: 'buy',
+    quantity: '40',
+    type: 'limit',
+    duration: 'day',
+    price: '220.00',
+    tag: 'osk01H'
+  })
+  const option: OrderTicket = {
+    ...TICKET,
+    symbol: 'SPY261218C00600000',
+    instrument: 'OPT',
+    side: 'SELL_TO_CLOSE',
+    type: 'STPLMT',
+    stopPrice: decimal('1.0')
+  }
+  assert.deepEqual(form(placeRequest({ ...ORDER, ...option }, { duration: 'gtc', side: null }).body), {
+    class: 'option',
+    symbol: 'SPY',
+    option_symbol: 'SPY261218C00600000',
+    side: 'sell_to_close',
+    quantity: '40',
+    type: 'stop_limit',
+    duration: 'gtc',
+    price: '220.00',
+    stop: '1.0',
+    tag: 'osk01H'
+  })
+  const spread = (change: Partial<OrderTicket>) =>
+    form(placeRequest({ ...ORDER, ...PACKAGE, ...change }, { duration: 'day', side: null }).body)
+  assert.deepEqual(spread({}), {
+    class: 'multileg',
+    symbol: 'SPY',
+    'side[0]': 'buy_to_open',
+    'quantity[0]': '2',
+    'option_symbol[0]': 'SPY261218C00600000',
+    'side[1]': 'sell_to_open',
+    'quantity[1]': '4',
+    'option_symbol[1]': 'SPY261218C00610000',
+    type: 'debit',
+    duration: 'day',
+    price: '1.20',
+    tag: 'osk01H'
+  })
+  assert.deepEqual([spread({ side: 'SELL' }).type, spread({ side: 'SELL' }).price], ['credit', '1.20'])
+  assert.deepEqual([spread({ limitPrice: decimal('0') }).type, spread({ limitPrice: decimal('0') }).price], ['even', undefined])
+  assert.equal(spread({ type: 'MKT', limitPrice: null }).type, 'market')
+  assert.throws(() => spread({ quantity: decimal('1.5') }), Malformed)
+})
+
+test('a change names type, duration and prices, and nothing else', () => {
+  const change = changeRequest('6YA00001', '900500', { ...TICKET, type: 'STP', limitPrice: null, stopPrice: decimal('210') }, 'gtc')
+  assert.deepEqual(
+    [change.method, change.path, form(change.body)],
+    ['PUT', '/accounts/6YA00001/orders/900500', { type: 'stop', duration: 'gtc', stop: '210' }]
+  )
+})
+
+test('reads', () => {
+  const day = (text: string) => parseDay(text, 'day')
+  assert.equal(ordersRequest('6YA/1', 2).path, '/accounts/6YA%2F1/orders?includeTags=true&page=2&limit=100')
+  assert.equal(
+    historyRequest('6YA00001', day('2026-10-01'), day('2026-10-31'), 1).path,
+    '/accounts/6YA00001/history?start=2026-10-01&end=2026-10-31&page=1&limit=100'
+  )
+  assert.deepEqual(form(quotesRequest(['BRK/B', 'SPY']).body), { symbols: 'BRK/B,SPY', greeks: 'false' })
+})
+
+test('the underlying of an option', () => {
+  for (const [option, underlying] of [
+    ['SPY261218C00600000', 'SPY'],
+    ['SPXW261218C06000000', 'SPX'],
+    ['BRKB261218C00500000', 'BRK/B'],
+    ['AAPL1261218C00250000', 'AAPL']
+  ] as const)
+    assert.equal(underlyingOf(option), underlying)
+})
+
+test('what Tradier does not take is refused with words that say what it does', () => {
+  const words = (change: Partial<OrderTicket>, of: OrderTicket = TICKET) => refusalOf({ ...of, ...change })?.refused ?? null
+  assert.equal(words({}), null)
+  assert.equal(words({}, PACKAGE), null)
+  assert.equal(words({ quantity: decimal('3.00') }), null)
+  for (const [change, told] of [
+    [{ quantity: decimal('1.5') }, /whole number/],
+    [{ quantity: null, notional: decimal('100') }, /whole number/],
+    [{ quantity: decimal('10000001') }, /at most 10000000/],
+    [{ type: 'MKT', tif: 'GTC', limitPrice: null }, /cannot be GTC/],
+    [{ type: 'MKT', tif: 'DAY+', limitPrice: null }, /must be LMT/],
+    [{ limitPrice: decimal('220.001') }, /two are taken/],
+    [{ limitPrice: decimal('0.12345') }, /two are taken/]
+  ] as const)
+    assert.match(words(change) ?? '', told)
+  assert.equal(words({ limitPrice: decimal('220.1000') }), null)
+  assert.equal(words({ limitPrice: decimal('0.1234') }), null)
+  assert.match(words({ limitPrice: decimal('-0.50') }, PACKAGE) ?? '', /SELL it to receive a credit/)
+  assert.match(words({ side: 'SELL', limitPrice: decimal('-0.50') }, PACKAGE) ?? '', /BUY it to pay a debit/)
+  const [first, second] = PACKAGE.legs ?? []
+  assert.ok(first !== undefined && second !== undefined)
+  assert.match(words({ legs: [{ ...first, ratio: decimal('2') }, second] }, PACKAGE) ?? '', /lowest terms/)
+})
+
+test('DAY+ is the session that is on, and none is there on a holiday or in between', () => {
+  const calendar = usEquityCalendar()
+  const at = (time: string, tif: OrderTicket['tif'] = 'DAY+') => {
+    const found = durationOf({ ...TICKET, tif }, Date.parse(time), calendar)
+    return typeof found === 'string' ? found : 'refused'
+  }
+  assert.deepEqual(
+    [
+      at('2026-11-20T08:59:59Z'),
+      at('2026-11-20T09:00:00Z'),
+      at('2026-11-20T14:23:59Z'),
+      at('2026-11-20T14:24:00Z'),
+      at('2026-11-20T18:00:00Z'),
+      at('2026-11-20T21:00:00Z'),
+      at('2026-11-21T00:54:59Z'),
+      at('2026-11-21T00:55:00Z'),
+      // Saturday, and Thanksgiving.
+      at('2026-11-21T10:00:00Z'),
+      at('2026-11-26T10:00:00Z'),
+      at('2026-11-21T10:00:00Z', 'DAY'),
+      at('2026-11-21T10:00:00Z', 'GTC')
+    ],
+    ['refused', 'pre', 'pre', 'refused', 'refused', 'post', 'post', 'refused', 'refused', 'refused', 'day', 'gtc']
+  )
+})
+
+test('the side of shares goes by what is held, and no order crosses zero', () => {
+  const side = (side: 'BUY' | 'SELL', held: string, tif: OrderTicket['tif'] = 'DAY') => {
+    const found = shareSide({ ...TICKET, side, tif }, decimal(held))
+    return typeof found === 'string' ? found : found.refused
+  }
+  assert.deepEqual(
+    [side('BUY', '0'), side('BUY', '100'), side('BUY', '-40'), side('SELL', '40'), side('SELL', '0'), side('SELL', '-5')],
+    ['buy', 'buy', 'buy_to_cover', 'sell', 'sell_short', 'sell_short']
+  )
+  assert.match(side('BUY', '-39'), /buy 39 to cover and the rest with a second order/)
+  assert.match(side('SELL', '39.00000000'), /sell 39.00000000 and the rest with a second order/)
+  assert.match(side('SELL', '0', 'GTC'), /short sale cannot be GTC/)
+})
+
+test('a change of anything but type, time in force and prices is refused', () => {
+  const order = { ...TICKET, brokerAccountId: 'a', brokerOrderId: '1', brokerClOrdId: null } as Parameters<typeof changeRefusal>[0]
+  assert.equal(changeRefusal(order, { ...TICKET, limitPrice: decimal('1'), tif: 'GTC', quantity: decimal('40.00') }), null)
+  for (const [change, told] of [
+    [{ quantity: decimal('41') }, /the quantity .* was 40/],
+    [{ symbol: 'KO' }, /the symbol/],
+    [{ side: 'SELL' }, /the side .* was BUY/],
+    [{ tif: 'DAY+' }, /the session/]
+  ] as const)
+    assert.match(changeRefusal(order, { ...TICKET, ...change })?.refused ?? '', told)
+  const spread = { ...order, ...PACKAGE }
+  assert.match(changeRefusal(spread, { ...PACKAGE, legs: [...(PACKAGE.legs ?? [])].reverse() })?.refused ?? '', /the legs/)
+})

@@ -1,0 +1,93 @@
+/** A login at a host whose every answer the test writes. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Credentials } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import { tradier } from '../../src/tradier/index.ts'
+import type { TradierSettings } from '../../src/tradier/settings.ts'
+import { systemClock } from '../support/clocks.ts'
+import { MemoryHolder } from '../support/holder.ts'
+import { MemoryLog } from '../support/log.ts'
+import { MemoryMeter } from '../support/meter.ts'
+import { json, ScriptedHost, type Seen } from '../support/scripted-host.ts'
+import { reply } from './fixtures.ts'
+
+export const ACCOUNT = '6YA00001'
+export const soon = () => AbortSignal.timeout(10_000)
+
+/** What a path is answered with: a fixture, or whatever else. The first whose beginning fits counts. */
+export type Answers = { readonly [beginning: string]: string | ((seen: Seen, response: ServerResponse, request: IncomingMessage) => void) }
+
+export class ScriptedTradier implements AsyncDisposable {
+  readonly host: ScriptedHost
+  readonly holder: MemoryHolder
+  readonly meter = new MemoryMeter()
+  readonly log = new MemoryLog()
+  readonly definition: ReturnType<typeof tradier>
+  readonly broker: ReturnType<ReturnType<typeof tradier>['open']>
+
+  private constructor(host: ScriptedHost, clock: Clock, settings: Partial<TradierSettings>, credentials: Credentials) {
+    this.host = host
+    this.holder = new MemoryHolder(credentials)
+    const deps = { clock, fraction: () => 0, log: this.log, meter: this.meter }
+    const own: TradierSettings = {
+      environment: 'live',
+      apiUrl: `${host.origin}/v1`,
+      streamUrl: `ws://127.0.0.1:${host.port}/ws`,
+      authorizeUrl: `${host.origin}/v1/oauth/authorize`,
+      clientId: 'app',
+      clientSecret: 'secret',
+      sendRedirectUri: false,
+      accountStream: true,
+      marketStream: true,
+      plain: true,
+      ...settings
+    }
+    this.definition = tradier(own, deps)
+    this.broker = this.definition.open(this.holder)
+  }
+
+  static async start(
+    answers: Answers,
+    {
+      clock = systemClock,
+      settings = {},
+      credentials = { access_token: 'tk' }
+    }: { clock?: Clock; settings?: Partial<TradierSettings>; credentials?: Credentials } = {}
+  ): Promise<ScriptedTradier> {
+    const host = await ScriptedHost.start(() => undefined)
+    const scripted = new ScriptedTradier(host, clock, settings, credentials)
+    scripted.answer(answers)
+    return scripted
+  }
+
+  answer(answers: Answers): void {
+    this.host.script((seen, response, request) => {
+      const asked = `${seen.method} ${seen.path.replace(/^\/v1/, '')}`
+      const found = Object.entries(answers).find(([beginning]) => asked.startsWith(beginning))?.[1]
+      if (found === undefined) json(response, 500, { nothing: asked })
+      else if (typeof found === 'string') fixed(response, found)
+      else found(seen, response, request)
+    })
+  }
+
+  /** Requests seen, as method and path below the API. */
+  get asked(): readonly string[] {
+    return this.host.seen.map(({ method, path }) => `${method} ${path.replace(/^\/v1/, '')}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.broker[Symbol.asyncDispose]()
+    await this.definition[Symbol.asyncDispose]()
+    await this.host[Symbol.asyncDispose]()
+  }
+}
+
+export function fixed(response: ServerResponse, name: string): void {
+  const { status, body } = reply(name)
+  response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+}
+
+export function raw(response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}): void {
+  response.writeHead(status, headers).end(text)
+}

@@ -1,0 +1,45 @@
+/** What queries and forms say. What they must not say is answered with a text, as Tradier does. */
+
+import type { Fault } from '../../house/faults.ts'
+import { Problem } from '../../house/problems.ts'
+
+export type Form = Readonly<Record<string, string>>
+
+const LIMIT_MAX = 1_000
+
+/** @throws Problem that is told as text */
+export function bad(name: string, what: string): never {
+  throw new Problem('bad_request', `Invalid parameter, ${name}: ${what}.`)
+}
+
+/** @throws Problem */
+export function required(form: Form, name: string): string {
+  const given = form[name]
+  return given === undefined || given === '' ? bad(name, 'is required') : given
+}
+
+/** @throws Problem */
+export function member<const Word extends string>(form: Form, name: string, words: readonly Word[]): Word {
+  const given = required(form, name)
+  return words.find(word => word === given) ?? bad(name, `must be one of ${words.join(', ')}, was ${given.slice(0, 40)}`)
+}
+
+/** Programs write `true` as their language does. */
+export function isTrue(text: string | undefined): boolean {
+  return text?.toLowerCase() === 'true'
+}
+
+/** One page by `page` and `limit`; empty behind the last. A fault can have it be the one after. @throws Problem */
+export function pageOf<Item>(items: readonly Item[], query: Form, otherwise: number, fault: Fault | undefined): readonly Item[] {
+  const limit = whole(query, 'limit', otherwise, LIMIT_MAX)
+  const asked = whole(query, 'page', 1, Number.MAX_SAFE_INTEGER)
+  const page = fault?.do === 'lose_page' && fault.page === asked ? asked + 1 : asked
+  return items.slice((page - 1) * limit, page * limit)
+}
+
+function whole(query: Form, name: string, otherwise: number, most: number): number {
+  const given = query[name]
+  if (given === undefined) return otherwise
+  const value = /^\d{1,9}$/.test(given) ? Number(given) : 0
+  return value >= 1 ? Math.min(value, most) : bad(name, 'must be a whole number from 1')
+}

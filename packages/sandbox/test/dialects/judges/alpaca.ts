@@ -1,0 +1,52 @@
+/** The official SDK and `ccxt`, pointed at a house: by the options and addresses they offer for that, with not a line of theirs changed. */
+
+import type { House } from '../../../src/house/start.ts'
+import { control, type Wire } from '../../house/support.ts'
+import { judgesInstalled } from './installed.ts'
+
+/** The API key of a login, as whoever uses these programs would have it. */
+async function keysOf(house: House, username: string): Promise<{ readonly keyId: string; readonly secret: string }> {
+  const { items } = await control(house, 'GET', '/logins')
+  const { key_id: keyId, secret_key: secret } = items.find((item: Wire) => item.username === username).keys.alpaca
+  return { keyId, secret }
+}
+
+const HOSTS = [
+  ['https://paper-api.alpaca.markets', '/alpaca/api'],
+  ['https://data.alpaca.markets', '/alpaca/data']
+] as const
+
+/** Its own hosts are written into the SDK; it takes another `fetch`, which goes to the house instead. */
+function fetchAt(house: House): typeof fetch {
+  return (input, init) => {
+    const url = String(input)
+    const [host, path] = HOSTS.find(([known]) => url.startsWith(known)) ?? []
+    if (host === undefined) throw new Error(`the SDK asks for ${url}, which is no address of Alpaca's that is known`)
+    return fetch(`${house.url}${path}${url.slice(host.length)}`, init)
+  }
+}
+
+/** The official SDK's client, and the addresses of its streams. */
+export async function officialSdk(house: House, username = 'alex'): Promise<{ readonly alpaca: Wire; readonly streams: string }> {
+  await judgesInstalled()
+  const { Alpaca } = await import('@alpacahq/alpaca-trade-api')
+  const alpaca = new Alpaca({ ...(await keysOf(house, username)), paper: true, fetchApi: fetchAt(house) })
+  return { alpaca, streams: `${house.url.replace('http', 'ws')}/alpaca` }
+}
+
+/** The class with streams; `urls` is ccxt's own field for another host. */
+export async function ccxtAlpaca(house: House, username = 'alex'): Promise<Wire> {
+  await judgesInstalled()
+  const { pro } = await import('ccxt')
+  const { keyId, secret } = await keysOf(house, username)
+  const exchange = new pro.alpaca({ apiKey: keyId, secret, enableRateLimit: false })
+  const [http, ws] = [`${house.url}/alpaca`, `${house.url.replace('http', 'ws')}/alpaca`]
+  exchange.urls.api = {
+    trader: `${http}/api`,
+    market: `${http}/data`,
+    ws: { crypto: `${ws}/data-stream/v1beta3/crypto/us`, trading: `${ws}/api/stream` }
+  }
+  // As ccxt wants it before it opens an address of plain `ws:`.
+  await exchange.loadHttpProxyAgent()
+  return exchange
+}
