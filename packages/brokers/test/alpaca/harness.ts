@@ -2,7 +2,7 @@
 
 import { uuidFor } from '@trunkline/sandbox/dialects/alpaca/ids'
 import { alpaca } from '../../src/alpaca/index.ts'
-import { ALPACA_SETTINGS } from '../../src/alpaca/settings.ts'
+import { ALPACA_SETTINGS, type AlpacaSettings } from '../../src/alpaca/settings.ts'
 import type { BrokerDeps } from '../../src/kit/deps.ts'
 import type { House } from '../../src/kit/settings.ts'
 import { HEARTBEAT_MS } from '../sandbox/house.ts'
@@ -14,8 +14,8 @@ export const PING_MS = 2 * HEARTBEAT_MS
 
 const { table, choose } = ALPACA_SETTINGS
 
-/** With the settings that an empty environment leads to. */
-export function alpacaAt(house: House, deps: BrokerDeps, pingMs = PING_MS): Definition {
+/** What an empty environment leads to. */
+export function settingsAt(house: House, pingMs: number): AlpacaSettings {
   const choice = choose({
     clientId: table.clientId.fallback,
     clientSecret: table.clientSecret.fallback,
@@ -25,7 +25,11 @@ export function alpacaAt(house: House, deps: BrokerDeps, pingMs = PING_MS): Defi
     optionFeed: table.optionFeed.fallback
   })
   if (choice.at !== 'house') throw new Error('without settings the sandbox brokerage stands in for Alpaca')
-  return alpaca({ ...choice.settings(house), pingMs }, deps)
+  return { ...choice.settings(house), pingMs }
+}
+
+export function alpacaAt(house: House, deps: BrokerDeps, pingMs = PING_MS): Definition {
+  return alpaca(settingsAt(house, pingMs), deps)
 }
 
 const PATHS = { balances: 'account', positions: 'positions', orders: 'orders?status=all', transactions: 'account/activities' } as const

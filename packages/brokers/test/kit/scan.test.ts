@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { canonical, DIGITS_MAX, dividedBy, isDecimal, isZero, minus, parseDecimal, plus, times } from '@trunkline/core/domain/decimal'
 import { parseNanos } from '@trunkline/core/domain/market/records'
 import fc from 'fast-check'
-import { isNanos, isPlainDecimal, isPlainText } from '../../src/kit/scan.ts'
+import { isNanos, isNil, isPlainDecimal, isPlainText } from '../../src/kit/scan.ts'
 import { difference, middle, percentage } from '../../src/kit/small-sums.ts'
 
 const texts = fc.oneof(
@@ -78,4 +78,14 @@ test('sums of small and of long numbers are those of the core', () => {
     }),
     { numRuns: 5_000 }
   )
+})
+
+test('nothing is what the core takes for it', () => {
+  fc.assert(
+    fc.property(texts, text => {
+      if (isDecimal(text)) assert.equal(isNil(text), isZero(text), text)
+    }),
+    { numRuns: 5_000 }
+  )
+  for (const zero of ['0', '0.0', '0.000']) assert.equal(isNil(parseDecimal(zero, 'zero')), true)
 })
