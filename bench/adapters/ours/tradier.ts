@@ -55,7 +55,7 @@ export async function tradierReadings(): Promise<Readings> {
   })
   const talk = await stream.begin(new AbortController().signal)
   const counter = new Counter()
-  const places = new Map([[SYMBOL, { ...newPlace(), trades: counter, quotes: counter }]])
+  const places = new Map([[SYMBOL, { ...newPlace(SYMBOL), trades: counter, quotes: counter }]])
   const market = (text: string) => {
     const before = counter.records
     dispatch(text, places)

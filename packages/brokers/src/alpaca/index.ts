@@ -22,8 +22,8 @@ import type { AlpacaSettings } from './settings.ts'
 /** 200 requests a minute and account, at each of the two hosts. What Alpaca says of its limit with each answer counts before these. */
 const TRADING_RATES: BudgetRates = { perSecond: 3, burst: 100, keptForOrders: 40, waitingMax: 500, waitMsMax: 5_000 }
 const DATA_RATES: BudgetRates = { perSecond: 3, burst: 100, keptForOrders: 0, waitingMax: 500, waitMsMax: 15_000 }
-/** The sandbox brokerage names its own limits as well, and is asked many times more. */
-const HOUSE_RATES: BudgetRates = { perSecond: 2_000, burst: 2_000, keptForOrders: 500, waitingMax: 2_000, waitMsMax: 2_000 }
+/** The sandbox brokerage takes more, and names its limits as well: what is kept for orders must fit into those. */
+const AT_HOUSE: Partial<BudgetRates> = { perSecond: 2_000, burst: 2_000, waitingMax: 2_000, waitMsMax: 2_000 }
 /** Against storms of connections to a host in trouble, over all logins. */
 const RECONNECT_RATES: BudgetRates = { perSecond: 10, burst: 10, keptForOrders: 0, waitingMax: 20_000, waitMsMax: 3_600_000 }
 const CONNECT_RATES: BudgetRates = { ...RECONNECT_RATES, perSecond: 50, burst: 50 }
@@ -51,12 +51,12 @@ export function alpaca(settings: AlpacaSettings, deps: BrokerDeps): AlpacaDefini
     limits: limitsOf,
     words: alpacaWords
   }
-  const isHouse = environment === 'sandbox'
+  const own = environment === 'sandbox' ? AT_HOUSE : {}
 
   function open(holder: CredentialsHolder): AlpacaBroker {
     const budgets = {
-      trading: new RateBudget(isHouse ? HOUSE_RATES : TRADING_RATES, clock),
-      data: new RateBudget(isHouse ? HOUSE_RATES : DATA_RATES, clock)
+      trading: new RateBudget({ ...TRADING_RATES, ...own }, clock),
+      data: new RateBudget({ ...DATA_RATES, ...own }, clock)
     }
     const { tokenOf, refresh, authorize, accountHello, marketHello } = entrance
     // One answer may be a moment's trouble, and some hosts have reasons of their own: the account's is the word that counts.

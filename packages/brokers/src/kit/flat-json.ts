@@ -29,11 +29,7 @@ interface Member {
   readonly name: string | null
 }
 
-interface Form {
-  readonly members: readonly Member[]
-  /** An object with every wanted member, of which each item is a copy: it has its final form at once. */
-  readonly blank: Item
-}
+type Form = readonly Member[]
 
 /** An object of which nothing is known yet. */
 type Item = Record<string, unknown>
@@ -79,15 +75,14 @@ export class FlatReader {
   #item(text: string): Item | undefined {
     const form = this.#forms.get(beginning(text, this.#at))
     if (form === undefined) return undefined
-    const { members, blank } = form
-    const item: Item = { ...blank }
+    const item: Item = {}
     this.#at += 1
-    for (let index = 0; index < members.length; index += 1) {
-      const member = members[index]
+    for (let index = 0; index < form.length; index += 1) {
+      const member = form[index]
       if (member === undefined || !text.startsWith(member.written, this.#at)) return undefined
       this.#at += member.written.length
       if (!this.#member(text, member.name, item)) return undefined
-      if (text.charCodeAt(this.#at) !== (index === members.length - 1 ? END : COMMA)) return undefined
+      if (text.charCodeAt(this.#at) !== (index === form.length - 1 ? END : COMMA)) return undefined
       this.#at += 1
     }
     return item
@@ -149,9 +144,10 @@ export class FlatReader {
     const start = `{${JSON.stringify(first)}:`
     const begins = typeof value === 'string' ? beginning(`${start}${JSON.stringify(value)},`, 0) : start
     if (this.#forms.size >= FORMS_MAX && !this.#forms.has(begins)) return
-    const members = names.map(name => ({ written: `${JSON.stringify(name)}:`, name: this.#wanted.has(name) ? name : null }))
-    const blank: Item = Object.fromEntries(members.flatMap(({ name }) => (name === null ? [] : [[name, null]])))
-    this.#forms.set(begins, { members, blank })
+    this.#forms.set(
+      begins,
+      names.map(name => ({ written: `${JSON.stringify(name)}:`, name: this.#wanted.has(name) ? name : null }))
+    )
   }
 }
 

@@ -62,12 +62,12 @@ export class JoinedSession<Event> implements AsyncIterableIterator<Event | Told,
     this.#box.end()
   }
 
-  #hearer({ stateOf }: SocketProtocol<Event>, index: number): LineHearer<Event> {
+  #hearer(protocol: SocketProtocol<Event>, index: number): LineHearer<Event> {
     return {
       live: () => this.#isUp(index),
       event: event => {
         // What one line tells while another is down is in the snapshot that follows.
-        if (this.#live.size === this.#lines.length) this.#box.put(event, stateOf?.(event) ?? null)
+        if (this.#live.size === this.#lines.length) this.#box.put(event, protocol.stateOf?.(event) ?? null)
       },
       gap: (cause, reason) => this.#isDown(index, cause, reason)
     }

@@ -28,6 +28,7 @@ import type { Words } from '../kit/words.ts'
 import { AccountBook } from './account-book.ts'
 import { demandWhole, readAnswer, records } from './answers.ts'
 import { TRADESTATION_CAPABILITIES } from './capabilities.ts'
+import { Holdings } from './holdings.ts'
 import type { Quotas, Resource } from './limits.ts'
 import type { TradestationMarket } from './market/source.ts'
 import { Orders } from './orders.ts'
@@ -61,6 +62,7 @@ export class TradestationBroker implements Broker {
   readonly #parts: TradestationParts
   readonly #orders: Orders
   readonly #book: AccountBook
+  readonly #holdings: Holdings
   readonly #streams = new Set<JoinedSession<AccountEvent>>()
   #isClosed = false
 
@@ -69,6 +71,7 @@ export class TradestationBroker implements Broker {
     this.market = parts.market
     this.#orders = new Orders(parts.callsOf('orders'), parts.clock, parts.words)
     this.#book = new AccountBook(signal => this.#accounts(signal), parts.log)
+    this.#holdings = new Holdings({ clock: parts.clock, read: (account, signal) => this.#positions(account, signal, { kind: 'order' }) })
   }
 
   async accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
@@ -204,7 +207,7 @@ export class TradestationBroker implements Broker {
     if (symbol === null || quantity === null || (side !== 'BUY' && side !== 'SELL'))
       return refused('An order of shares needs a symbol, a quantity, and BUY or SELL.')
     try {
-      const { items } = await this.#positions(brokerAccountId, signal, { kind: 'order' })
+      const { items } = await this.#holdings.now(brokerAccountId, signal)
       const held = items.find(position => position.symbol === symbol && position.instrument === 'STK')?.quantity ?? ZERO
       const found = actionOf(side, quantity, symbol, held)
       return 'action' in found ? found.action : refused(found.refusal)

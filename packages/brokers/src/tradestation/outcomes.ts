@@ -32,7 +32,7 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder, at: Timestamp)
   const failed = [...errorsOrSelf(answer), ...taken.filter(isError).map(errorOf)]
   const [order] = taken
   if (reply.status === 200 && taken.length === 1 && order !== undefined && failed.length === 0)
-    return { kind: 'accepted', value: sentReport(sent, text(order, 'OrderID', 64), order, at) }
+    return { kind: 'accepted', value: sentReport(sent, text(order, 'OrderID', 64), at) }
   if (taken.some(each => !isError(each)) || failed.some(({ message }) => SPEAKS_OF_TWICE.test(message)))
     return { kind: 'unknown', cause: new Error('the broker’s answer speaks of an order and of a failure') }
   return refusal(reply.status, failed)
@@ -69,8 +69,7 @@ function isError(wire: Wire): boolean {
 }
 
 /** The broker gives an order's id and no more: the rest is what was sent. "Taken" means forwarded, and a rejection may follow. */
-function sentReport(sent: NewOrder, brokerOrderId: string, taken: Wire, at: Timestamp): OrderReport {
-  const words = field(taken, 'Message')
+function sentReport(sent: NewOrder, brokerOrderId: string, at: Timestamp): OrderReport {
   return {
     ...sent,
     brokerOrderId,
@@ -78,7 +77,8 @@ function sentReport(sent: NewOrder, brokerOrderId: string, taken: Wire, at: Time
     brokerClOrdId: null,
     status: 'pending',
     brokerStatus: 'OPN',
-    brokerMessage: typeof words === 'string' && words !== '' ? words.slice(0, 500) : null,
+    // What it says for people repeats the order.
+    brokerMessage: null,
     brokerOrderType: wordFor(TYPES, sent.type) ?? null,
     execDest: null,
     fills: null,

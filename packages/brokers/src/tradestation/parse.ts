@@ -3,7 +3,7 @@
 import { isPositive, negated } from '@trunkline/core/domain/decimal'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { BalanceReport, BrokerAccount, PositionReport } from '@trunkline/core/ports/broker'
-import { decimal, field, member, nestedOrNull, object, text, type Wire, wordsOrNull } from '../kit/parse.ts'
+import { decimal, field, member, nestedOrNull, text, type Wire, wordsOrNull } from '../kit/parse.ts'
 import { amount, records } from './answers.ts'
 import { TRADESTATION_CAPABILITIES } from './capabilities.ts'
 import { ourSymbol } from './symbols.ts'
@@ -76,9 +76,4 @@ export function parsePosition(wire: Wire): PositionReport {
     totalPl: unrealizedPl,
     brokerPositionId: text(wire, 'PositionID', 64)
   }
-}
-
-/** A record of the accounts' list with their own kind of error. @throws Malformed */
-export function accountOf(wire: Wire): string {
-  return text(object(wire, 'record'), 'AccountID', 64)
 }

@@ -41,7 +41,7 @@ export function merged(known: OrderReport, event: Wire): OrderReport | 'read' {
   const { filled } = figuresOf(event)
   const told = statusOf(event, { quantity: known.quantity, filled })
   const before = known.filledTotal?.quantity ?? ZERO
-  if (compare(filled.quantity, before) < 0 || (!isOpen(known.status) && isOpen(told))) return known
+  if ((filled.quantity !== before && compare(filled.quantity, before) < 0) || (!isOpen(known.status) && isOpen(told))) return known
   const type = member(event, 'type', KINDS)
   return {
     ...known,

@@ -1,12 +1,13 @@
 /** Orders in the core's words. Pure; throws Malformed and nothing else: an unknown status or kind is never guessed. */
 
-import { absolute, compare, type Decimal, decimalOf, isPositive, isZero, minus, plus, times, ZERO } from '@trunkline/core/domain/decimal'
+import { absolute, compare, type Decimal, decimalOf, minus, plus, times, ZERO } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Leg } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Instrument, OrderStatus, Side } from '@trunkline/core/domain/vocabulary'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import { field, member, object, text, timestampOrNull, type Wire } from '../kit/parse.ts'
+import { isNil } from '../kit/scan.ts'
 import { fromTradier } from './symbols.ts'
 import { amount, amountOrNull, collapsed, items, textOf, wordsOf } from './wire.ts'
 import { BRACKETS, CLASSES, DURATIONS, KINDS, OPTION_SIDES, PACKAGE_KINDS, SHARE_SIDES, STATES } from './words.ts'
@@ -71,7 +72,7 @@ export interface Figures {
 export function figuresOf(wire: Wire): Figures {
   const executed = amountOrNull(wire, 'exec_quantity') ?? amountOrNull(wire, 'executed_quantity') ?? ZERO
   const average = amountOrNull(wire, 'avg_fill_price') ?? ZERO
-  const isTold = isPositive(executed) && !isZero(average)
+  const isTold = !isNil(executed) && !isNil(average)
   return {
     quantity: amountOrNull(wire, 'quantity'),
     filled: isTold ? { quantity: executed, averagePrice: average } : { quantity: ZERO, averagePrice: null }
@@ -81,12 +82,12 @@ export function figuresOf(wire: Wire): Figures {
 /** A word that says filled counts once the figures say so too. @throws UnknownWord */
 export function statusOf(wire: Wire, { quantity, filled }: Figures): OrderStatus {
   const told = member<OrderStatus>(wire, 'status', STATES)
-  const isWhole = isPositive(filled.quantity) && (quantity === null || compare(filled.quantity, quantity) >= 0)
+  const isWhole = !isNil(filled.quantity) && (quantity === null || filled.quantity === quantity || compare(filled.quantity, quantity) >= 0)
   if (told === 'filled' || field(wire, 'status') === 'calculated') {
     if (isWhole) return 'filled'
-    return isPositive(filled.quantity) ? 'partially_filled' : 'working'
+    return isNil(filled.quantity) ? 'working' : 'partially_filled'
   }
-  return told === 'working' && isPositive(filled.quantity) ? 'partially_filled' : told
+  return told === 'working' && !isNil(filled.quantity) ? 'partially_filled' : told
 }
 
 /** Whether Tradier says filled and has not told the figures of it yet. */

@@ -3,14 +3,12 @@
  * Numbers are kept as text. Pure; throws Malformed and nothing else.
  */
 
-import { canonical, type Decimal, parseDecimal } from '@trunkline/core/domain/decimal'
+import type { Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { readJson } from '../kit/json.ts'
-import { field, object, text, type Wire, wordsOrNull } from '../kit/parse.ts'
+import { decimal, field, object, text, type Wire, wordsOrNull } from '../kit/parse.ts'
 
 const ITEMS_MAX = 100_000
-/** A binary float has no larger exponent; beyond it the text would be longer than any number here. */
-const EXPONENT_MAX = 30
 
 export function readAnswer(body: string): Wire {
   return object(readJson(body, { numbers: 'text' }), 'answer')
@@ -53,19 +51,7 @@ function isNothing(value: unknown): boolean {
 }
 
 /** A number as it was written, but for exponents and the sign of nothing, which are no plain decimals. */
-export function amount(wire: Wire, key: string): Decimal {
-  const value = field(wire, key)
-  if (typeof value !== 'string') return parseDecimal(value, key)
-  if (/^-0(?:\.0*)?$/.test(value)) return parseDecimal(value.slice(1), key)
-  const [, sign, whole, fraction = '', exponent] = /^(-?)(\d{1,38})(?:\.(\d{1,38}))?[eE]([+-]?\d{1,2})$/.exec(value) ?? []
-  if (sign === undefined || whole === undefined || exponent === undefined) return parseDecimal(value, key)
-  const shift = Number(exponent)
-  if (Math.abs(shift) > EXPONENT_MAX) throw new Malformed(key, 'a number of usual size', value)
-  const digits = `${'0'.repeat(EXPONENT_MAX)}${whole}${fraction}${'0'.repeat(EXPONENT_MAX)}`
-  const point = EXPONENT_MAX + whole.length + shift
-  const plain = `${digits.slice(0, point).replace(/^0+(?=\d)/, '')}.${digits.slice(point).replace(/0+$/, '')}`.replace(/\.$/, '')
-  return canonical(parseDecimal(plain === '0' ? plain : sign + plain, key))
-}
+export const amount: (wire: Wire, key: string) => Decimal = decimal
 
 export function amountOrNull(wire: Wire, key: string): Decimal | null {
   return isNothing(field(wire, key)) ? null : amount(wire, key)

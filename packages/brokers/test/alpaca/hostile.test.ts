@@ -52,13 +52,13 @@ test('no messages make the account stream throw anything but Malformed, and noth
   await using tokens = new TokenSource({ holder: new MemoryHolder(TOKEN), clock, log, tokenOf: oauthToken, refresh })
   const never = () => Promise.reject(new BrokerFault('unreachable', 'nobody is there'))
   const reads = { account: async () => ACCOUNT, order: never, positions: never, balances: never }
-  const stream = new AlpacaStream({ url: 'ws://127.0.0.1:1', pingMs: 1_000, tokens, hello: () => ({}), clock, log, words: known, reads })
+  const options = { url: 'ws://127.0.0.1:1', pingMs: 1_000, tokens, hello: () => ({}), clock, log, words: known, reads }
   const messages = fixtureNames()
     .filter(name => name.startsWith('stream.'))
     .map(name => fixture(name).body)
   await fc.assert(
     fc.asyncProperty(fc.array(damaged(messages), { maxLength: 12 }), async frames => {
-      const talk = await stream.begin(AbortSignal.timeout(5_000))
+      const talk = await new AlpacaStream(options).begin(AbortSignal.timeout(5_000))
       for (const frame of frames)
         onlyKnown(() => {
           for (const heard of talk.hear(frame))

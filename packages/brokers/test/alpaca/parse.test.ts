@@ -157,6 +157,14 @@ test('a package is what its first leg does, and its price is turned with it; leg
   ])
 })
 
+test('the legs of a package that can still fill tell nothing: their totals would be added up', () => {
+  const partly = { ...wire('order.package.filled'), status: 'partially_filled', qty: '2' }
+  assert.deepEqual(
+    parseOrder(partly, ACCOUNT).legs?.map(({ fills }) => fills),
+    [[], []]
+  )
+})
+
 test('the legs of a bracket are orders of their own', () => {
   const orders = parseOrders(wire('order.bracket'), ACCOUNT)
   assert.deepEqual(

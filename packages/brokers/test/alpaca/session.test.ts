@@ -158,9 +158,13 @@ test('a package by its own message; a leg’s message has its package asked for,
   await ears.hears(() => ears.orders.length === 2, 'the package as it is now')
   assert.equal(ears.orders[1]?.legs?.[0]?.fills.length, 1)
   assert.equal(ears.orders[1]?.releases, undefined)
+  const partly = { ...fixture('order.package.filled').body, status: 'partially_filled', qty: '2' }
+  venue.on(`GET /api/v2/orders/${partly.id}`, json(200, partly))
   const bare = fixture('stream.package').body
   say(venue.last, JSON.stringify({ ...bare, data: { ...bare.data, order: { ...bare.data.order, legs: null } } }))
   await ears.hears(() => ears.orders.length === 3, 'the package again')
+  // It was only looked at: nothing says that a cancel or a replacement was refused.
+  assert.deepEqual([ears.orders[2]?.status, ears.orders[2]?.releases], ['partially_filled', undefined])
   assert.equal(ears.count('gap'), 0)
 })
 

@@ -2,114 +2,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
-import { Malformed } from '@trunkline/core/domain/malformed'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { until } from '@trunkline/testkit/until'
-import { type WebSocket, WebSocketServer } from 'ws'
-import { RateBudget } from '../../src/kit/budget.ts'
-import type { Conversation, SocketProtocol } from '../../src/kit/conversation.ts'
-import { type SocketOptions, SocketSession, type Told } from '../../src/kit/socket.ts'
+import { SocketSession } from '../../src/kit/socket.ts'
 import { StreamFault } from '../../src/kit/stream-fault.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryLog } from '../support/log.ts'
-
-/** A venue that says `live <heartbeat>`, `gap` and anything else as an event. */
-class Venue implements AsyncDisposable {
-  readonly server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
-  readonly sockets: WebSocket[] = []
-  readonly heard: string[] = []
-  greeting = 'live 10000'
-
-  static async start(): Promise<Venue> {
-    const venue = new Venue()
-    await once(venue.server, 'listening')
-    return venue
-  }
-
-  private constructor() {
-    this.server.on('connection', socket => {
-      this.sockets.push(socket)
-      socket.on('message', data => this.heard.push(data.toString()))
-      if (this.greeting !== '') socket.send(this.greeting)
-    })
-  }
-
-  get url(): string {
-    const address = this.server.address()
-    assert.ok(typeof address === 'object' && address !== null)
-    return `ws://127.0.0.1:${address.port}`
-  }
-
-  get last(): WebSocket {
-    const socket = this.sockets.at(-1)
-    assert.ok(socket !== undefined)
-    return socket
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.server.clients) socket.terminate()
-    this.server.close()
-    await once(this.server, 'close')
-  }
-}
-
-function protocol(venue: Venue, more: Partial<Conversation<string>> = {}): SocketProtocol<string> {
-  return {
-    begin: async () => ({
-      url: venue.url,
-      hello: ['hello'],
-      hear: frame => {
-        if (frame === 'nonsense') throw new Malformed('frame', 'sense', frame)
-        const [word, ms] = frame.split(' ')
-        if (word === 'live') return [{ type: 'live', heartbeatMs: Number(ms) }]
-        return frame === 'gap' ? [{ type: 'gap', cause: 'hole', reason: 'missed one' }] : [{ type: 'event', event: frame }]
-      },
-      ...more
-    })
-  }
-}
-
-function rate(perSecond: number, burst = perSecond): RateBudget {
-  return new RateBudget({ perSecond, burst, keptForOrders: 0, waitingMax: 100, waitMsMax: 10_000 }, systemClock)
-}
-
-function follow(of: SocketProtocol<string>, more: Partial<SocketOptions> = {}) {
-  const told: (string | Told)[] = []
-  const stop = new AbortController()
-  const options: SocketOptions = {
-    clock: systemClock,
-    fraction: () => 0.5,
-    log: new MemoryLog(),
-    connects: { first: rate(1_000), again: rate(1_000) },
-    backoff: { firstMs: 5, longestMs: 20 },
-    steadyMs: 10_000,
-    handshakeMs: 2_000,
-    eventsMax: 100,
-    frameMax: 1_000,
-    ...more
-  }
-  const running = (async () => {
-    for await (const item of new SocketSession(of, options, { signal: stop.signal })) told.push(item)
-  })()
-  running.catch(() => undefined)
-  const words = () => told.map(word)
-  const causes = () => told.flatMap(item => (typeof item === 'object' && item.type === 'gap' ? [item.cause] : []))
-  return {
-    told,
-    words,
-    causes,
-    running,
-    heard: (count: number) => until(() => told.length >= count, `${count} were told, so far ${words().join(', ')}`),
-    async [Symbol.asyncDispose]() {
-      stop.abort()
-      await running.catch(() => undefined)
-    }
-  }
-}
-
-function word(item: string | Told): string {
-  return typeof item === 'string' ? item : item.type
-}
+import { follow, protocol, rate, Venue, word } from './venue.ts'
 
 test('live, then events, until given up', async () => {
   await using venue = await Venue.start()
@@ -339,66 +238,4 @@ test('one who stops reading closes the socket', async () => {
   for await (const _ of new SocketSession(protocol(venue), options, { signal: never, ended })) break
   assert.ok(isEnded)
   await until(() => venue.server.clients.size === 0, 'the socket is gone')
-})
-
-test('a venue that is silent while nothing happens is pinged, and its pongs are not silence; without them there is', async () => {
-  await using venue = await Venue.start()
-  venue.greeting = 'live 40'
-  let pings = 0
-  venue.server.on('connection', socket => socket.on('ping', () => (pings += 1)))
-  await using reader = follow(protocol(venue, { pingMs: 20 }), { handshakeMs: 60_000 })
-  await reader.heard(1)
-  await until(() => pings > 10, 'it was pinged for many heartbeats')
-  assert.deepEqual(reader.words(), ['live'])
-  venue.last.pause()
-  await until(() => reader.causes().includes('silence'), 'a venue that answers no ping is lost')
-})
-
-test('a venue that never answers the hello is live from the opening on', async () => {
-  await using venue = await Venue.start()
-  venue.greeting = ''
-  await using reader = follow(
-    protocol(venue, {
-      opened: line => {
-        line.say('and more')
-        line.tell({ type: 'live', heartbeatMs: 10_000 })
-      }
-    })
-  )
-  await reader.heard(1)
-  assert.deepEqual(reader.words(), ['live'])
-  await until(() => venue.heard.length === 2, 'it was greeted')
-  assert.deepEqual(venue.heard, ['hello', 'and more'])
-})
-
-test('bytes go both ways, to whoever reads them; to others they are an error', async () => {
-  await using venue = await Venue.start()
-  const heard: string[] = []
-  venue.server.on('connection', socket => socket.on('message', (data, isBinary) => heard.push(`${isBinary} ${data.toString()}`)))
-  const hello = [Uint8Array.of(104, 105)]
-  await using reader = follow(
-    protocol(venue, {
-      hello,
-      hearBytes: frame => (frame.length === 0 ? [] : [{ type: 'event', event: `bytes ${[...frame].join(' ')}` }])
-    })
-  )
-  await reader.heard(1)
-  venue.last.send(Buffer.of(1, 2, 255))
-  venue.last.send('text')
-  await reader.heard(3)
-  assert.deepEqual(reader.words(), ['live', 'bytes 1 2 255', 'text'])
-  assert.deepEqual(heard, ['true hi'])
-
-  await using texts = follow(protocol(venue, { textIsBinary: true }))
-  await texts.heard(1)
-  venue.last.send(Buffer.from('grüße'))
-  venue.last.send(Buffer.of(0xff))
-  await texts.heard(3)
-  assert.deepEqual(texts.words().slice(0, 3), ['live', 'grüße', 'gap'])
-
-  await using deaf = follow(protocol(venue))
-  await deaf.heard(1)
-  venue.last.send(Buffer.from('text'))
-  await deaf.heard(2)
-  assert.deepEqual(deaf.causes(), ['malformed'])
 })

@@ -42,13 +42,13 @@ test('numbers are kept as they were written, but for exponents and the sign of n
   for (const text of ['25310.500000000000000000000000', '8.00000000', '0', '-1.5']) assert.equal(read(text), text)
   for (const [text, meant] of [
     ['-0.0', '0.0'],
-    ['1.0E-5', '0.00001'],
+    ['1.0E-5', '0.000010'],
     ['-2.5E+3', '-2500'],
     ['1e0', '1'],
     ['0E10', '0']
   ] as const)
     assert.equal(read(text), meant)
-  assert.throws(() => read('1e99'), Malformed)
+  assert.throws(() => read('1e999'), Malformed)
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e20, max: 1e20 }), value => {
       const wire = readAnswer(JSON.stringify({ n: value }))
@@ -352,7 +352,7 @@ test('a chain, its expirations, the clock, and what a symbol is', () => {
   const [call, put] = parseChain(answer('chain'))
   assert.deepEqual(
     [call?.symbol, call?.right, call?.strike, call?.mid, call?.netChange, call?.netChangePct, call?.greeks?.rho, call?.greeks?.iv],
-    ['SPY261218C00600000', 'C', '600.0', '3.2', '0.25', '8.6207', '0.00001', '0.155']
+    ['SPY261218C00600000', 'C', '600.0', '3.2', '0.25', '8.6207', '0.000010', '0.155']
   )
   assert.deepEqual([put?.right, put?.last, put?.netChange, put?.greeks], ['P', null, null, null])
   assert.deepEqual(parseExpirations(answer('expirations.dates')), ['2026-12-18', '2026-11-27'])
@@ -385,7 +385,7 @@ test('frames of the market stream; a trade sent again or long ago is passed over
   const heard: unknown[] = []
   const nothing = () => undefined
   const sink = { live: nothing, lost: nothing, refused: nothing, depth: nothing, bar: nothing, chain: nothing }
-  const place = { ...newPlace(), trades: { ...sink, trade: tell, quote: nothing }, quotes: { ...sink, trade: nothing, quote: tell } }
+  const place = { ...newPlace('SPY'), trades: { ...sink, trade: tell, quote: nothing }, quotes: { ...sink, trade: nothing, quote: tell } }
   function tell(event: unknown): void {
     heard.push(event)
   }
@@ -414,7 +414,7 @@ test('frames of the market stream; a trade sent again or long ago is passed over
 
 test('no answer makes a parser throw anything but Malformed', () => {
   const { words: known } = words()
-  const place = newPlace()
+  const place = newPlace('SPY')
   const parsers: readonly ((wire: Wire) => unknown)[] = [
     parseProfile,
     wire => parseBalances(wire, ACCOUNT, NOW),

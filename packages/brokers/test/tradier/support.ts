@@ -56,9 +56,14 @@ export class ScriptedTradier implements AsyncDisposable {
     }: { clock?: Clock; settings?: Partial<TradierSettings>; credentials?: Credentials } = {}
   ): Promise<ScriptedTradier> {
     const host = await ScriptedHost.start(() => undefined)
-    const scripted = new ScriptedTradier(host, clock, settings, credentials)
-    scripted.answer(answers)
-    return scripted
+    try {
+      const scripted = new ScriptedTradier(host, clock, settings, credentials)
+      scripted.answer(answers)
+      return scripted
+    } catch (error) {
+      await host[Symbol.asyncDispose]()
+      throw error
+    }
   }
 
   answer(answers: Answers): void {

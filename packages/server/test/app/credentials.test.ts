@@ -217,3 +217,29 @@ test('a claim that cannot be given back breaks nothing: the fault is the brokerâ
   )
   assert.equal(told, true)
 })
+
+test('the wait for another node ends with the patience of whoever waits, and spends nothing', async () => {
+  await using world = await bench.world()
+  const [holder, other] = [holderOf(world), holderOf(world)]
+  const [first, same] = [await holder.read(NEVER), await other.read(NEVER)]
+  const answer = Promise.withResolvers<Credentials>()
+  let asked = 0
+  const slow = () => {
+    asked += 1
+    return answer.promise
+  }
+  const working = holder.renew(first, slow, NEVER)
+  await world.clock.until(() => asked === 1, 'one asks the broker')
+  const patience = new AbortController()
+  const waiting = assert.rejects(
+    other.renew(same, slow, patience.signal),
+    (error: unknown) => error instanceof BrokerFault && error.kind === 'unreachable'
+  )
+  await world.clock.advance(1_000)
+  patience.abort()
+  await world.given(waiting)
+  answer.resolve({ token: 'theirs' })
+  await world.given(working)
+  assert.deepEqual(await world.given(other.renew(same, slow, NEVER)), { token: 'theirs' })
+  assert.equal(asked, 1)
+})

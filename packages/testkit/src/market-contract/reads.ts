@@ -46,7 +46,8 @@ export const READS: readonly Card[] = [
       const before = market.presentMs()
       await venue.advance(10 * MINUTE_MS)
       await market.instrument(symbols.other, soon())
-      assert.ok(market.presentMs() - before >= 10 * MINUTE_MS)
+      // Some brokers tell their time in whole seconds.
+      assert.ok(market.presentMs() - before >= 10 * MINUTE_MS - 1_000)
     }
   },
   {

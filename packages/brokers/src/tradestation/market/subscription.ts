@@ -46,15 +46,3 @@ export class Subscription {
     this.#isOver = true
   }
 }
-
-/** Equal for equal topics. No part of a topic has a space in it. */
-export function keyOf(topic: Topic): string {
-  switch (topic.channel) {
-    case 'bars':
-      return `bars ${topic.symbol} ${topic.interval}`
-    case 'options_chain':
-      return `options_chain ${topic.symbol} ${topic.expiration}`
-    default:
-      return `${topic.channel} ${topic.symbol}`
-  }
-}

@@ -174,7 +174,7 @@ export class MarketFeed implements AsyncDisposable {
   #place({ topic, sink }: Subscription, isThere: boolean): void {
     if (topic.channel !== 'trades' && topic.channel !== 'quotes') return
     const symbol = toTradier(topic.symbol)
-    const place = this.#places.get(symbol) ?? newPlace()
+    const place = this.#places.get(symbol) ?? newPlace(symbol)
     place[topic.channel] = isThere ? sink : null
     if (place.trades === null && place.quotes === null) this.#places.delete(symbol)
     else this.#places.set(symbol, place)

@@ -1,21 +1,21 @@
 /** The market stream's frames in the core's words, handed to their sinks as they come. */
 
-import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { nanosOfMs } from '@trunkline/core/domain/market/records'
 import type { TopicSink } from '@trunkline/core/ports/market'
-import { readJson } from '../../kit/json.ts'
-import { field, integer, object, text, type Wire, wordsOrNull } from '../../kit/parse.ts'
-import { isPlainText } from '../../kit/scan.ts'
+import { FlatReader } from '../../kit/flat-json.ts'
+import { decimal, field, integer, object, text, type Wire, wordsOrNull } from '../../kit/parse.ts'
+import { isNil, isPlainText } from '../../kit/scan.ts'
 import { isOption } from '../symbols.ts'
 import { amountOrNull } from '../wire.ts'
-import { latestMs, sided, sized } from './quotes.ts'
+import { msOf, sided, sized } from './quotes.ts'
 
 /** Who streams what of a symbol, and which of its trades came last. */
 export interface Place {
   trades: TopicSink | null
   quotes: TopicSink | null
-  /** Trades that came within the last {@link RECENT} of them, to know one that is sent again. */
-  readonly recent: string[]
+  readonly isContract: boolean
+  /** The last {@link RECENT} trades, to know one that is sent again. */
+  readonly recent: Set<string>
   newestMs: number
 }
 
@@ -27,8 +27,15 @@ const RECENT = 64
 const STALE_MS = 10_000
 const VENUE_MAX = 16
 
-export function newPlace(): Place {
-  return { trades: null, quotes: null, recent: [], newestMs: 0 }
+/** All that is read of a message. */
+const READER = new FlatReader([
+  ...['type', 'symbol', 'error'],
+  ...['bid', 'bidsz', 'biddate', 'ask', 'asksz', 'askdate'],
+  ...['exch', 'last', 'size', 'date', 'seq', 'cancel', 'correction']
+])
+
+export function newPlace(symbol: string): Place {
+  return { trades: null, quotes: null, isContract: isOption(symbol), recent: new Set(), newestMs: 0 }
 }
 
 /**
@@ -39,7 +46,7 @@ export function dispatch(frame: string, places: Places): number {
   let presentMs = 0
   for (const line of frame.split('\n')) {
     if (line.trim() === '') continue
-    const message = object(readJson(line, { numbers: 'text' }), 'message')
+    const message = object(READER.read(line), 'message')
     const complaint = wordsOrNull(message, 'error')
     if (complaint !== null) throw new StreamComplaint(complaint)
     presentMs = Math.max(presentMs, item(message, places))
@@ -58,19 +65,18 @@ function item(message: Wire, places: Places): number {
   const symbol = text(message, 'symbol', 32)
   const place = places.get(symbol)
   if (place === undefined) return 0
-  return type === 'quote' ? quote(message, isOption(symbol), place) : trade(message, place)
+  return type === 'quote' ? quote(message, place) : trade(message, place)
 }
 
-function quote(message: Wire, isContract: boolean, { quotes }: Place): number {
+function quote(message: Wire, { quotes, isContract }: Place): number {
   if (quotes === null) return 0
-  const atMs = latestMs(message, ['biddate', 'askdate'])
-  const size = (key: string) => sized(amountOrNull(message, key), isContract)
+  const atMs = Math.max(msOf(message, 'biddate'), msOf(message, 'askdate'))
   quotes.quote(
     sided({
       bidPrice: amountOrNull(message, 'bid'),
-      bidSize: size('bidsz'),
+      bidSize: sized(amountOrNull(message, 'bidsz'), isContract),
       askPrice: amountOrNull(message, 'ask'),
-      askSize: size('asksz'),
+      askSize: sized(amountOrNull(message, 'asksz'), isContract),
       at: nanosOfMs(atMs)
     })
   )
@@ -80,15 +86,20 @@ function quote(message: Wire, isContract: boolean, { quotes }: Place): number {
 function trade(message: Wire, place: Place): number {
   if (place.trades === null) return 0
   const atMs = integer(message, 'date')
-  const price = parseDecimal(field(message, 'last'), 'last')
-  const size = parseDecimal(field(message, 'size'), 'size')
+  const price = decimal(message, 'last')
+  const size = decimal(message, 'size')
   // What is taken back or put right was told before; what has no size is no trade.
-  if (isSet(message, 'cancel') || isSet(message, 'correction') || /^0(?:\.0*)?$/.test(size)) return 0
+  if (isSet(message, 'cancel') || isSet(message, 'correction') || isNil(size)) return 0
   if (atMs < place.newestMs - STALE_MS) return 0
   const key = `${String(field(message, 'seq'))} ${atMs} ${price} ${size}`
-  if (place.recent.includes(key)) return 0
-  place.recent.push(key)
-  if (place.recent.length > RECENT) place.recent.shift()
+  const { recent } = place
+  if (recent.has(key)) return 0
+  recent.add(key)
+  if (recent.size > RECENT)
+    for (const oldest of recent) {
+      recent.delete(oldest)
+      break
+    }
   place.newestMs = Math.max(place.newestMs, atMs)
   place.trades.trade({ price, size, venue: venueOf(field(message, 'exch')), at: nanosOfMs(atMs), effect: 'all' })
   return atMs

@@ -1,10 +1,11 @@
 /** Quotes as they are read, for prices and for what a symbol is. Pure; throws Malformed and nothing else. */
 
 import { continuousCalendar, type TradingCalendar, usEquityCalendar, usOptionCalendar } from '@trunkline/core/domain/calendar/index'
-import { type Decimal, isZero, parseDecimal, times } from '@trunkline/core/domain/decimal'
+import { type Decimal, parseDecimal, times } from '@trunkline/core/domain/decimal'
 import { type Nanos, nanosOfMs, type Quote } from '@trunkline/core/domain/market/records'
 import type { MarketInstrument } from '@trunkline/core/ports/market'
 import { field, integer, nested, text, type Wire } from '../../kit/parse.ts'
+import { isNil } from '../../kit/scan.ts'
 import { fromTradier, isOption } from '../symbols.ts'
 import { amountOrNull, collapsed, items, textOf } from '../wire.ts'
 
@@ -55,13 +56,15 @@ export function quoteOf(quote: Wire): Quote {
 
 /** Shares are told by the hundred, contracts singly. */
 export function sized(told: Decimal | null, isContract: boolean): Decimal | null {
-  return told === null || isContract ? told : times(told, HUNDRED)
+  if (told === null || isContract) return told
+  // Whole hundreds nearly always, of which no sum need be made.
+  return /^[1-9]\d*$/.test(told) ? parseDecimal(`${told}00`, 'size') : times(told, HUNDRED)
 }
 
 /** A price of nothing is no quote. */
 export function sided({ bidPrice, bidSize, askPrice, askSize, at }: Quote): Quote {
-  const hasBid = bidPrice !== null && !isZero(bidPrice)
-  const hasAsk = askPrice !== null && !isZero(askPrice)
+  const hasBid = bidPrice !== null && !isNil(bidPrice)
+  const hasAsk = askPrice !== null && !isNil(askPrice)
   return {
     bidPrice: hasBid ? bidPrice : null,
     bidSize: hasBid ? bidSize : null,
@@ -73,7 +76,13 @@ export function sided({ bidPrice, bidSize, askPrice, askSize, at }: Quote): Quot
 
 /** The latest of some times in milliseconds, 0 where none is told. */
 export function latestMs(wire: Wire, keys: readonly string[]): number {
-  return Math.max(0, ...keys.map(key => (field(wire, key) === undefined || textOf(wire, key) === null ? 0 : integer(wire, key))))
+  return Math.max(0, ...keys.map(key => msOf(wire, key)))
+}
+
+/** A time in milliseconds, 0 where none is told. */
+export function msOf(wire: Wire, key: string): number {
+  const told = field(wire, key)
+  return told === undefined || told === null || told === '' || told === 'null' ? 0 : integer(wire, key)
 }
 
 function nanosOf(wire: Wire, keys: readonly string[]): Nanos {

@@ -64,17 +64,17 @@ export async function enterKeys(
     return await establish(deps, attempt, form.definition, entry.credentials, visitor)
   } catch (cause) {
     if (!(cause instanceof BrokerFault)) throw cause
-    return disappointed(deps, form, cause, tries, visitor)
+    return disappointed(deps, form, { fault: cause, tries, visitor })
   }
 }
 
-async function disappointed(
-  deps: PortalDeps,
-  form: KeyForm,
-  fault: BrokerFault,
-  tries: number,
-  visitor: Visitor
-): Promise<TryAgain | Ending> {
+interface Disappointment {
+  readonly fault: BrokerFault
+  readonly tries: number
+  readonly visitor: Visitor
+}
+
+async function disappointed(deps: PortalDeps, form: KeyForm, { fault, tries, visitor }: Disappointment): Promise<TryAgain | Ending> {
   const { attempt } = form.invitation
   const broker = form.definition.capabilities.id
   const isRefused = fault.kind === 'credentials_rejected'

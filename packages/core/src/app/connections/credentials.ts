@@ -76,18 +76,18 @@ export class StoredCredentials implements CredentialsHolder {
   async renew(used: Credentials, refresh: CredentialsRefresh, signal: AbortSignal): Promise<Credentials> {
     const current = await this.read(signal)
     if (current !== used) return current
-    // Not the caller's signal: others wait for this very refresh, and a rotated token must reach the store whoever gave up.
-    this.#renewing ??= this.#renew(current, refresh).finally(() => {
+    // The caller's signal ends the wait for the right to refresh, but not the refresh: a rotated token must reach the store whoever gave up.
+    this.#renewing ??= this.#renew(current, refresh, signal).finally(() => {
       this.#renewing = null
     })
     return this.#renewing
   }
 
-  async #renew(current: Credentials, refresh: CredentialsRefresh): Promise<Credentials> {
+  async #renew(current: Credentials, refresh: CredentialsRefresh, signal: AbortSignal): Promise<Credentials> {
     const revision = this.#current?.revision ?? 0
     // Another node may have refreshed since we read; its token is the one the broker honours now.
     if (this.#unsaved?.over !== revision) {
-      const mayBeSpent = await this.#claimed(revision)
+      const mayBeSpent = await this.#claimed(revision, signal)
       if (mayBeSpent !== null) await this.#refresh(current, revision, { refresh, mayBeSpent })
     }
     if (this.#unsaved?.over !== revision) return await this.#newest()
@@ -101,7 +101,7 @@ export class StoredCredentials implements CredentialsHolder {
   }
 
   /** Waits for the right to refresh; null when there are other credentials. Gives whether these may be spent. @throws BrokerFault */
-  async #claimed(revision: number): Promise<boolean | null> {
+  async #claimed(revision: number, signal: AbortSignal): Promise<boolean | null> {
     const { store, clock } = this.#deps
     // Another clock may be ahead of ours, and what it claimed then lasts longer by ours.
     const giveUpAtMs = clock.monotonicMs() + 2 * CLAIM_MS
@@ -113,7 +113,9 @@ export class StoredCredentials implements CredentialsHolder {
       if (claimed.kind === 'moved') return null
       if (clock.monotonicMs() >= giveUpAtMs)
         throw new BrokerFault('unreachable', 'another node has been refreshing the credentials for too long')
-      await clock.sleep(LOOK_AGAIN_MS)
+      await clock.sleep(LOOK_AGAIN_MS, signal).catch((cause: unknown) => {
+        throw new BrokerFault('unreachable', 'given up while another node was refreshing the credentials', { cause })
+      })
     }
   }
 

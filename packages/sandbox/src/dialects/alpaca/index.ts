@@ -54,6 +54,7 @@ export function alpaca(house: DialectHouse): Dialect {
     report: () => [...stream.lines.report('account'), ...data.flatMap(({ lines }) => lines.report('market'))],
     reset: () => {
       customers.promises.clear()
+      access.limits.reset()
       stream.reset()
       for (const { lines } of data) lines.reset()
     },

@@ -2,13 +2,20 @@
 
 import { Fields } from '../../house/read.ts'
 
+const WIDE = { requestsPerMinute: 60_000, connectionsPerStream: 20, symbolsPerStream: 10_000 }
+
 export class Limits {
   /** Alpaca: 200, on either host. */
-  requestsPerMinute = 60_000
+  requestsPerMinute = WIDE.requestsPerMinute
   /** Clients of one login on one endpoint of market data. Alpaca: 1. */
-  connectionsPerStream = 20
+  connectionsPerStream = WIDE.connectionsPerStream
   /** Symbols of trades and quotes together on one stream. Alpaca: 30 on its smallest plan. */
-  symbolsPerStream = 10_000
+  symbolsPerStream = WIDE.symbolsPerStream
+
+  /** As they came. */
+  reset(): void {
+    Object.assign(this, WIDE)
+  }
 
   /** @throws Problem `bad_request` */
   set(body: unknown): void {

@@ -56,17 +56,28 @@ function head(size: number, short: number, long: number): Buffer {
   return bytes
 }
 
+/** In the shortest form there is: clients read long ones as big integers, which equal no number. */
 function number(value: number): Buffer {
-  if (!Number.isSafeInteger(value)) return wide(0xcb, bytes => bytes.writeDoubleBE(value, 1))
-  if (value >= 0 && value < 128) return byte(value)
-  if (value < 0 && value >= -32) return byte(value & 0xff)
-  return value < 0
-    ? wide(0xd3, bytes => bytes.writeBigInt64BE(BigInt(value), 1))
-    : wide(0xcf, bytes => bytes.writeBigUInt64BE(BigInt(value), 1))
+  if (!Number.isSafeInteger(value)) return sized(0xcb, 8, bytes => bytes.writeDoubleBE(value, 1))
+  return value < 0 ? negative(value) : natural(value)
 }
 
-function wide(first: number, fill: (bytes: Buffer) => void): Buffer {
-  const bytes = Buffer.alloc(9)
+function natural(value: number): Buffer {
+  if (value < 2 ** 7) return byte(value)
+  if (value < 2 ** 8) return sized(0xcc, 1, bytes => bytes.writeUInt8(value, 1))
+  if (value < 2 ** 16) return sized(0xcd, 2, bytes => bytes.writeUInt16BE(value, 1))
+  if (value < 2 ** 32) return sized(0xce, 4, bytes => bytes.writeUInt32BE(value, 1))
+  return sized(0xcf, 8, bytes => bytes.writeBigUInt64BE(BigInt(value), 1))
+}
+
+function negative(value: number): Buffer {
+  if (value >= -32) return byte(value & 0xff)
+  if (value >= -(2 ** 31)) return sized(0xd2, 4, bytes => bytes.writeInt32BE(value, 1))
+  return sized(0xd3, 8, bytes => bytes.writeBigInt64BE(BigInt(value), 1))
+}
+
+function sized(first: number, size: number, fill: (bytes: Buffer) => void): Buffer {
+  const bytes = Buffer.alloc(size + 1)
   bytes[0] = first
   fill(bytes)
   return bytes

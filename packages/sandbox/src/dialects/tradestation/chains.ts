@@ -19,7 +19,10 @@ export interface Chain {
 /** Changes of one order that are followed; an order changed more often is shown from the oldest of so many. */
 const LINKS_MAX = 10_000
 
-type BooksOf = Pick<Books, 'order' | 'engine'>
+export interface BooksOf {
+  readonly order: Books['order']
+  readonly engine: Pick<Books['engine'], 'orderId' | 'account' | 'orders'>
+}
 
 /** The chain that an order belongs to. */
 export function chainOf(books: BooksOf, order: OrderView): Chain {
@@ -49,8 +52,17 @@ export function chainById(books: BooksOf, accounts: readonly string[], id: strin
   const orderId = houseIdOf(id, number => books.engine.orderId(number))
   if (orderId === null) return undefined
   const order = books.order(accounts, { orderId })
-  if (typeof order !== 'object' || order.replaces !== null) return undefined
-  return chainOf(books, order)
+  if (typeof order === 'object') return order.replaces === null ? chainOf(books, order) : undefined
+  // The books forget what was replaced long ago, and the order that took its place still goes by its id.
+  for (const account of accounts) {
+    if (books.engine.account(account) === undefined) continue
+    for (const later of books.engine.orders(account, { live: true })) {
+      if (later.replaces === null) continue
+      const chain = chainOf(books, later)
+      if (chain.id === id) return chain
+    }
+  }
+  return undefined
 }
 
 /** All fills of an order, or of one leg of it. */

@@ -154,6 +154,8 @@ export class Hall {
     const { house, modes, on } = this.#deps
     const { pass, cap, talk, headers, reply } = entry
     const response = reply.raw
+    // Gone while the stream was being made: nobody would ever tell that it has closed.
+    if (response.destroyed) return talk.end()
     house.counters.request('stream.connect')
     house.counters.answer('stream.connect', 200)
     const version = on === 'account' ? 'v3' : 'v2'

@@ -15,7 +15,7 @@ import { marketReads } from './market-reads.ts'
 import { Meter } from './meter.ts'
 import { mint, mountOAuth } from './oauth.ts'
 import { optionStreams } from './option-stream.ts'
-import { DEFAULT_OPTIONS, type TradestationOptions } from './options.ts'
+import { DEFAULT_OPTIONS, Modes, type TradestationOptions } from './options.ts'
 import { orderReads } from './order-reads.ts'
 import { OrderStreams } from './order-stream.ts'
 import { PositionStreams } from './position-stream.ts'
@@ -28,10 +28,10 @@ export type { TradestationOptions } from './options.ts'
 /** What is left out of `parts` is {@link DEFAULT_OPTIONS}'. */
 export function tradestation(parts: Partial<TradestationOptions> = {}): OpenDialect {
   const options = { ...DEFAULT_OPTIONS, ...parts }
-  return house => open(house, options)
+  return house => open(house, new Modes(options))
 }
 
-function open(house: DialectHouse, options: TradestationOptions): Dialect {
+function open(house: DialectHouse, modes: Modes): Dialect {
   const grants: Grants = new Grants({
     file: house.inFolder('tradestation-grants.jsonl'),
     now: house.realNow,
@@ -41,14 +41,14 @@ function open(house: DialectHouse, options: TradestationOptions): Dialect {
       market.endGrant(grant)
     }
   })
-  const meter = new Meter(options.quotaFactor, house.realNow)
+  const meter = new Meter(modes, house.realNow)
   const access = new Access(grants, meter)
   const sights = new Sights(house)
-  const account = new Hall({ house, access, options, on: 'account' })
-  const market = new Hall({ house, access, options, on: 'market' })
-  const orders = new OrderStreams({ house, sights, oddityChance: options.oddityChance })
+  const account = new Hall({ house, access, modes, on: 'account' })
+  const market = new Hall({ house, access, modes, on: 'market' })
+  const orders = new OrderStreams({ house, sights, modes })
   const positions = new PositionStreams({ house, sights })
-  const oauth = { house, grants, options }
+  const oauth = { house, grants, modes }
   const deps = { house, sights, cursors: new Cursors(Buffer.from(house.newId())) }
   const routes = (app: FastifyInstance) => {
     // Clients tell by it how the clock stands that orders are dated by.
@@ -80,9 +80,11 @@ function open(house: DialectHouse, options: TradestationOptions): Dialect {
     entrances: [],
     mint: (login, scopes) => mint(oauth, login, scopes),
     endLogin: (login, refreshOnly) => grants.endLogin(login, refreshOnly),
+    limits: { shown: () => modes.shown(), set: body => modes.set(body) },
     misbehave: (on, order) => (on === 'account' ? account : market).misbehave(order),
     report: () => [...account.report(), ...market.report()],
     reset: () => {
+      modes.reset()
       sights.reset()
       meter.reset()
       account.reset()

@@ -59,7 +59,15 @@ function endpoint(app: FastifyInstance, { house }: OAuthDeps, { path, operation,
   app.post(path, (request: FastifyRequest, reply) => {
     reply.hijack()
     const fault = house.faults.none ? undefined : house.faults.take(operation, NO_FACTS)
-    const carryOut = () => act(texts(request.body))
+    const carryOut = () => {
+      try {
+        return act(texts(request.body))
+      } catch (error) {
+        // Nobody else would answer: the reply is ours.
+        house.onTrouble(error)
+        return refusal(500, 'server_error', 'Something went wrong in the house')
+      }
+    }
     return house.outlet.serve({ operation, response: reply.raw, fault, carryOut, problem })
   })
 }

@@ -8,6 +8,7 @@ import { draw, keyOf } from '../../market/synthetic/chance.ts'
 import { texts } from '../frame/sign-in.ts'
 import type { Chain } from './chains.ts'
 import type { StreamCall, StreamRoute, Talk, Voice } from './hall.ts'
+import type { Modes } from './options.ts'
 import { todaysOrders } from './order-lists.ts'
 import type { Status } from './order-words.ts'
 import { type Asked, accountsAsked } from './ownership.ts'
@@ -19,8 +20,7 @@ const IDS_MAX = 50
 export interface OrderStreamsDeps {
   readonly house: DialectHouse
   readonly sights: Sights
-  /** Chance in 256 of each oddity of the real stream. */
-  readonly oddityChance: number
+  readonly modes: Modes
 }
 
 interface Reader {
@@ -153,7 +153,7 @@ export class OrderStreams implements Disposable {
   }
 
   #chance(): boolean {
-    return (draw(this.#key, ++this.#draws) & 0xff) < this.#deps.oddityChance
+    return (draw(this.#key, ++this.#draws) & 0xff) < this.#deps.modes.now.oddityChance
   }
 }
 

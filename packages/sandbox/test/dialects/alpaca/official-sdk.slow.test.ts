@@ -38,7 +38,7 @@ class Heard {
 
 test('account, orders and positions', async () => {
   await using house = await openHouse()
-  const { alpaca } = await officialSdk(house)
+  const { alpaca, streams } = await officialSdk(house)
   const account = await alpaca.trading.account.getAccount()
   assert.deepEqual([account.status, account.currency, account.cash, account.multiplier], ['ACTIVE', 'USD', '150000', '2'])
   const bought = await alpaca.trading.orders.market({ symbol: 'SPY', qty: 3, side: 'buy', clientOrderId: 'sdk-market' })
@@ -65,8 +65,11 @@ test('account, orders and positions', async () => {
   await alpaca.trading.orders.stop({ symbol: 'SPY', qty: 3, side: 'sell', stopPrice: '400' })
   await alpaca.trading.orders.deleteAllOrders()
   assert.deepEqual(await alpaca.trading.orders.getAllOrders({ status: 'open' }), [])
-  const done = await alpaca.trading.submitAndWait({ type: 'market', symbol: 'AAPL', qty: 1, side: 'buy', timeInForce: 'day' })
+  const stream = alpaca.trading.stream({ url: `${streams}/api/stream` })
+  stream.connect()
+  const done = await alpaca.trading.submitAndWait({ type: 'market', symbol: 'AAPL', qty: 1, side: 'buy', timeInForce: 'day' }, { stream })
   assert.equal(done.status, 'filled')
+  stream.disconnect()
   await alpaca.trading.closeAllPositions()
   assert.deepEqual(await alpaca.trading.positions.getAllOpenPositions(), [])
   const activities = await alpaca.trading.collectActivitiesByType({ activityType: 'FILL', pageSize: 2 })

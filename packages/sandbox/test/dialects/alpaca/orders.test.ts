@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { control, type Wire } from '../../house/support.ts'
+import { Customer, control, type Wire } from '../../house/support.ts'
 import { Client, openHouse, refuses } from './support.ts'
 
 test('a submit is answered as pending, and the order has met the market by then', async () => {
@@ -301,4 +301,23 @@ test('an order of several legs has them within it, and a credit is negative', as
     listed.map(({ id }: Wire) => id),
     [next.id]
   )
+})
+
+test('an order is the same by every way to the house', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const customer = await Customer.of(house)
+  const { body } = await customer.submit({ client_order_id: 'by-the-house', lifetime: 'gtc_ext', limit: '470.25' })
+  const seen = await client.ok('GET', '/v2/orders:by_client_order_id?client_order_id=by-the-house')
+  assert.deepEqual([seen.time_in_force, seen.extended_hours, seen.limit_price, seen.status], ['gtc', true, '470.25', 'new'])
+  await client.ok('DELETE', `/v2/orders/${seen.id}`)
+  assert.equal((await customer.call('GET', `/orders/${body.order.id}`)).body.order.state, 'cancelled')
+  const { id } = await client.placed({ client_order_id: 'by-alpaca' })
+  assert.equal((await customer.find('by-alpaca')).body.order.limit, '490')
+  await control(house, 'POST', `/orders/${id}/fill`, { quantity: '4' })
+  const partly = await client.ok('GET', `/v2/orders/${id}`)
+  assert.deepEqual([partly.status, partly.filled_qty, partly.filled_avg_price], ['partially_filled', '4', '490'])
+  const cash = await customer.submit({ account: customer.account('cash'), client_order_id: 'elsewhere' })
+  assert.equal(cash.status, 201)
+  refuses(await client.call('GET', '/v2/orders:by_client_order_id?client_order_id=elsewhere'), 404, 40410000, /not found/)
 })

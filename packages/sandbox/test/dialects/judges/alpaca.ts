@@ -11,6 +11,11 @@ async function keysOf(house: House, username: string): Promise<{ readonly keyId:
   return { keyId, secret }
 }
 
+/** Installed beside this file only, and only where a judge is asked: so it is known by name, and read as by a program without types. */
+function program(name: string): Promise<Wire> {
+  return import(name)
+}
+
 const HOSTS = [
   ['https://paper-api.alpaca.markets', '/alpaca/api'],
   ['https://data.alpaca.markets', '/alpaca/data']
@@ -29,15 +34,15 @@ function fetchAt(house: House): typeof fetch {
 /** The official SDK's client, and the addresses of its streams. */
 export async function officialSdk(house: House, username = 'alex'): Promise<{ readonly alpaca: Wire; readonly streams: string }> {
   await judgesInstalled()
-  const { Alpaca } = await import('@alpacahq/alpaca-trade-api')
-  const alpaca = new Alpaca({ ...(await keysOf(house, username)), paper: true, fetchApi: fetchAt(house) })
+  const { Alpaca } = await program('@alpacahq/alpaca-trade-api')
+  const alpaca = new Alpaca({ ...(await keysOf(house, username)), paper: true, fetchApi: fetchAt(house), timeoutMs: 5_000 })
   return { alpaca, streams: `${house.url.replace('http', 'ws')}/alpaca` }
 }
 
 /** The class with streams; `urls` is ccxt's own field for another host. */
 export async function ccxtAlpaca(house: House, username = 'alex'): Promise<Wire> {
   await judgesInstalled()
-  const { pro } = await import('ccxt')
+  const { pro } = await program('ccxt')
   const { keyId, secret } = await keysOf(house, username)
   const exchange = new pro.alpaca({ apiKey: keyId, secret, enableRateLimit: false })
   const [http, ws] = [`${house.url}/alpaca`, `${house.url.replace('http', 'ws')}/alpaca`]

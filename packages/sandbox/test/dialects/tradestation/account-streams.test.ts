@@ -220,7 +220,7 @@ test('frames can be lost, repeated, and unreadable', async () => {
 })
 
 test('as many streams of one kind as are published, and no more', async () => {
-  await using house = await openHouse({ options: { streamFactor: 0.05 } })
+  await using house = await openHouse({ options: { streamPercent: 5 } })
   const client = await Client.of(house)
   const first = await Stream.live(client, orders(client))
   assert.equal(first.headers.get('x-concurrency-remaining'), '1')

@@ -117,7 +117,7 @@ test('lists can be empty on command, and paths that are not there say so', async
 
 test('quotas are counted by resource, shown on every answer, and refused beyond', async () => {
   let now = Date.UTC(2026, 9, 12, 15)
-  await using house = await openHouse({ options: { quotaFactor: 0.05 }, deps: { realNow: () => now } })
+  await using house = await openHouse({ options: { quotaPercent: 5 }, deps: { realNow: () => now } })
   const client = await Client.of(house)
   const path = `/brokerage/accounts/${client.accounts}/balances`
   const first = await client.get(path)

@@ -19,7 +19,7 @@ describe('tradestation-api-ts', { concurrency: false }, () => {
   before(async () => {
     await judgesInstalled()
     // The published quotas and the stream's oddities, as they would be met.
-    house = await openHouse({ options: { quotaFactor: 1, oddityChance: 128, cutChance: 200 } })
+    house = await openHouse({ options: { quotaPercent: 100, oddityChance: 128, cutChance: 200 } })
     const { credentials } = await control(house, 'POST', '/logins/alex/token', { dialect: 'tradestation' })
     client = await clientOf(house, credentials.refresh_token)
     margin = (await client.brokerage.getAccounts())[0].AccountID

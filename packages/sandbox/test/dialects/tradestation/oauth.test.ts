@@ -83,6 +83,20 @@ test('keys that rotate: each refresh brings another token, and one used twice en
   assert.equal((await refresh(house, second.body.refresh_token)).status, 403)
 })
 
+test('the control API switches the rotation of refresh tokens', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const { dialect } = await control(house, 'PUT', '/dialects/tradestation', { rotation: true, quota_percent: 100 })
+  assert.deepEqual([dialect.limits.rotation, dialect.limits.quota_percent, dialect.limits.stream_percent], [true, 100, 100])
+  const { body } = await refresh(house, client.refreshToken)
+  assert.ok(body.refresh_token)
+  assert.equal((await refresh(house, client.refreshToken)).status, 403)
+  await assert.rejects(control(house, 'PUT', '/dialects/tradestation', { oddity_chance: 257 }), /400/)
+  await control(house, 'POST', '/reset')
+  const { items } = await control(house, 'GET', '/dialects')
+  assert.deepEqual([items[0].limits.rotation, items[0].limits.quota_percent], [false, 2000])
+})
+
 test('wrong clients and unknown tokens are told apart', async () => {
   await using house = await openHouse()
   const client = await Client.of(house)

@@ -90,6 +90,21 @@ test('streams misbehave as ordered, and end with their grant', async () => {
   assert.equal((await client.get('/user/profile')).status, 401)
 })
 
+test('a mute stream says nothing, and answers no ping', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const stream = await Stream.ofAccounts(client)
+  stream.ping()
+  await stream.until(({ pongs }) => pongs === 1)
+  await control(house, 'POST', '/streams', { dialect: 'tradier', on: 'account', do: 'mute', ms: 0 })
+  stream.ping()
+  const said = stream.messages.length
+  await client.placed(client.order())
+  await control(house, 'POST', '/streams', { dialect: 'tradier', on: 'account', do: 'normal' })
+  await stream.until(({ messages }) => messages.length > said)
+  assert.deepEqual([stream.messages[said].event, stream.orders.length, stream.pongs], ['heartbeat', 0, 1])
+})
+
 test('without streams there are no sessions', async () => {
   await using house = await openHouse({ options: { streams: false } })
   const client = await Client.of(house)

@@ -133,6 +133,7 @@ export class Client {
 export class Stream {
   readonly messages: Wire[] = []
   closed: number | undefined
+  pongs = 0
   readonly #socket: WebSocket
   #wake: () => void = () => undefined
 
@@ -145,6 +146,10 @@ export class Stream {
           .filter(line => line !== '')
           .map(line => parsed(line) ?? line)
       )
+      this.#wake()
+    })
+    socket.on('pong', () => {
+      this.pongs++
       this.#wake()
     })
     socket.on('close', code => {
@@ -176,6 +181,10 @@ export class Stream {
 
   say(message: unknown): void {
     this.#socket.send(typeof message === 'string' ? message : JSON.stringify(message))
+  }
+
+  ping(): void {
+    this.#socket.ping()
   }
 
   async until(condition: (stream: Stream) => boolean, withinMs = 5_000): Promise<void> {

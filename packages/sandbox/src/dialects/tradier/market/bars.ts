@@ -18,8 +18,6 @@ export interface BarsDeps {
   readonly house: DialectHouse
 }
 
-type Query = Readonly<Record<string, string>>
-
 /** How far back each interval goes, in days: of regular sessions alone, and of all. */
 const MINUTES: Readonly<
   Record<'1min' | '5min' | '15min', { readonly interval: BarInterval; readonly open: number; readonly all: number }>

@@ -1,0 +1,110 @@
+/** A venue with a stream whose every frame a test says, and a reader that writes down what it is told. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { until } from '@trunkline/testkit/until'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { RateBudget } from '../../src/kit/budget.ts'
+import type { Conversation, SocketProtocol } from '../../src/kit/conversation.ts'
+import { type SocketOptions, SocketSession, type Told } from '../../src/kit/socket.ts'
+import { systemClock } from '../support/clocks.ts'
+import { MemoryLog } from '../support/log.ts'
+
+/** A venue that says `live <heartbeat>`, `gap` and anything else as an event. */
+export class Venue implements AsyncDisposable {
+  readonly server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+  readonly sockets: WebSocket[] = []
+  readonly heard: string[] = []
+  greeting = 'live 10000'
+
+  static async start(): Promise<Venue> {
+    const venue = new Venue()
+    await once(venue.server, 'listening')
+    return venue
+  }
+
+  private constructor() {
+    this.server.on('connection', socket => {
+      this.sockets.push(socket)
+      socket.on('message', data => this.heard.push(data.toString()))
+      if (this.greeting !== '') socket.send(this.greeting)
+    })
+  }
+
+  get url(): string {
+    const address = this.server.address()
+    assert.ok(typeof address === 'object' && address !== null)
+    return `ws://127.0.0.1:${address.port}`
+  }
+
+  get last(): WebSocket {
+    const socket = this.sockets.at(-1)
+    assert.ok(socket !== undefined)
+    return socket
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.server.clients) socket.terminate()
+    this.server.close()
+    await once(this.server, 'close')
+  }
+}
+
+export function protocol(venue: Venue, more: Partial<Conversation<string>> = {}): SocketProtocol<string> {
+  return {
+    begin: async () => ({
+      url: venue.url,
+      hello: ['hello'],
+      hear: frame => {
+        if (frame === 'nonsense') throw new Malformed('frame', 'sense', frame)
+        const [word, ms] = frame.split(' ')
+        if (word === 'live') return [{ type: 'live', heartbeatMs: Number(ms) }]
+        return frame === 'gap' ? [{ type: 'gap', cause: 'hole', reason: 'missed one' }] : [{ type: 'event', event: frame }]
+      },
+      ...more
+    })
+  }
+}
+
+export function rate(perSecond: number, burst = perSecond): RateBudget {
+  return new RateBudget({ perSecond, burst, keptForOrders: 0, waitingMax: 100, waitMsMax: 10_000 }, systemClock)
+}
+
+export function follow(of: SocketProtocol<string>, more: Partial<SocketOptions> = {}) {
+  const told: (string | Told)[] = []
+  const stop = new AbortController()
+  const options: SocketOptions = {
+    clock: systemClock,
+    fraction: () => 0.5,
+    log: new MemoryLog(),
+    connects: { first: rate(1_000), again: rate(1_000) },
+    backoff: { firstMs: 5, longestMs: 20 },
+    steadyMs: 10_000,
+    handshakeMs: 2_000,
+    eventsMax: 100,
+    frameMax: 1_000,
+    ...more
+  }
+  const running = (async () => {
+    for await (const item of new SocketSession(of, options, { signal: stop.signal })) told.push(item)
+  })()
+  running.catch(() => undefined)
+  const words = () => told.map(word)
+  const causes = () => told.flatMap(item => (typeof item === 'object' && item.type === 'gap' ? [item.cause] : []))
+  return {
+    told,
+    words,
+    causes,
+    running,
+    heard: (count: number) => until(() => told.length >= count, `${count} were told, so far ${words().join(', ')}`),
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await running.catch(() => undefined)
+    }
+  }
+}
+
+export function word(item: string | Told): string {
+  return typeof item === 'string' ? item : item.type
+}

@@ -1,0 +1,166 @@
+/** Market data against a host that says what the test wants it to. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseDay } from '@trunkline/core/domain/timestamp'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { Topic } from '@trunkline/core/ports/market'
+import { Watcher } from '@trunkline/testkit/market-contract/card'
+import { until } from '@trunkline/testkit/until'
+import { WebSocketServer } from 'ws'
+import { settled, VirtualClock } from '../../support/clocks.ts'
+import { reply } from '../fixtures.ts'
+import { type Answers, raw, ScriptedTradier, soon } from '../support.ts'
+
+const PATIENCE_MS = 10_000
+const QUOTES = JSON.parse(reply('quotes.several').body).quotes.quote
+
+/** Quotes of whatever is asked for, as far as the fixture has it. */
+function quotesOf(change: (quote: { symbol: string }) => object = quote => quote): Answers[string] {
+  return ({ body }, response) => {
+    const symbols = new URLSearchParams(body).get('symbols')?.split(',') ?? []
+    const quote = QUOTES.filter((known: { symbol: string }) => symbols.includes(known.symbol)).map(change)
+    const unknown = symbols.filter(symbol => !QUOTES.some((known: { symbol: string }) => known.symbol === symbol))
+    const unmatched = unknown.length === 0 ? {} : { unmatched_symbols: { symbol: unknown.length === 1 ? unknown[0] : unknown } }
+    raw(
+      response,
+      200,
+      JSON.stringify({ quotes: { ...(quote.length === 0 ? {} : { quote: quote.length === 1 ? quote[0] : quote }), ...unmatched } })
+    )
+  }
+}
+
+function watch(tradier: ScriptedTradier, topic: Topic): Watcher {
+  return new Watcher({ market: tradier.broker.market, patienceMs: PATIENCE_MS }, topic)
+}
+
+test('one list of symbols for all topics, sent anew when it changes; an unknown symbol is refused', async () => {
+  await using tradier = await ScriptedTradier.start({ 'POST /markets/events/session': 'session', 'POST /markets/quotes': quotesOf() })
+  const said: { symbols: string[]; filter: string[]; sessionid: string }[] = []
+  const server = new WebSocketServer({ server: tradier.host.server, path: '/ws/markets/events' })
+  server.on('connection', socket => {
+    socket.on('message', data => said.push(JSON.parse(String(data))))
+  })
+  using share = watch(tradier, { channel: 'quotes', symbol: 'AAPL' })
+  using unknown = watch(tradier, { channel: 'trades', symbol: 'NOSUCH' })
+  await share.hears('quote')
+  await unknown.hears('refused')
+  assert.deepEqual(share.words, ['live', 'quote'])
+  using classes = watch(tradier, { channel: 'trades', symbol: 'BRK.B' })
+  await classes.hears('live')
+  await until(() => said.at(-1)?.symbols.join() === 'AAPL,BRK/B', 'the list has what is wanted now')
+  assert.deepEqual([said[0]?.filter, said[0]?.sessionid], [['quote', 'timesale'], 'a1b2c3d4-0000-4000-8000-000000000000'])
+  const [socket] = server.clients
+  socket?.send(
+    '{"type":"timesale","symbol":"BRK/B","exch":"Q","last":"480.10","size":"50","date":"1793718000790","seq":1,"cancel":false,"correction":false}\n'
+  )
+  await classes.hears('trade')
+  assert.equal(classes.trades[0]?.price, '480.10')
+  socket?.send('{"error":"session not found"}')
+  await share.hears('lost refused')
+  await share.hears('live', 2)
+  server.close()
+})
+
+test('without a stream quotes are asked for together, and told when they change', async () => {
+  const clock = new VirtualClock()
+  let bid = 242.09
+  const quotes = quotesOf(quote => (quote.symbol === 'AAPL' ? { ...quote, bid } : quote))
+  await using tradier = await ScriptedTradier.start({ 'POST /markets/quotes': quotes }, { clock, settings: { marketStream: false } })
+  assert.deepEqual(tradier.definition.capabilities.marketData.channels, ['bars', 'quotes', 'options_chain'])
+  using one = watch(tradier, { channel: 'quotes', symbol: 'AAPL' })
+  using other = watch(tradier, { channel: 'quotes', symbol: 'BRK.B' })
+  using unknown = watch(tradier, { channel: 'quotes', symbol: 'NOSUCH' })
+  using trades = watch(tradier, { channel: 'trades', symbol: 'AAPL' })
+  const passes = async (isDone: () => boolean) =>
+    await until(async () => {
+      await clock.advance(50)
+      return isDone()
+    }, 'the rounds go on')
+  await passes(() => one.quotes.length === 1 && other.quotes.length === 1 && unknown.words.length === 1)
+  assert.deepEqual([unknown.words, trades.words], [['refused'], ['refused']])
+  assert.equal(tradier.asked.length, 1, 'one request for all of them')
+  bid = 242.08
+  await passes(() => one.quotes.length === 2)
+  assert.deepEqual(
+    [one.words, other.words],
+    [
+      ['live', 'quote', 'quote'],
+      ['live', 'quote']
+    ]
+  )
+  tradier.answer({ 'POST /markets/quotes': 'html.maintenance' })
+  await passes(() => one.losses === 1)
+  tradier.answer({ 'POST /markets/quotes': quotes })
+  await passes(() => one.quotes.length === 3)
+  assert.deepEqual(one.words.slice(-2), ['live', 'quote'], 'everything again after a loss')
+  one[Symbol.dispose]()
+  await settled()
+})
+
+test('a chain is told once and then what changes; a renewal tells it all again', async () => {
+  const clock = new VirtualClock()
+  let last = 3.15
+  const chain = JSON.parse(reply('chain').body)
+  await using tradier = await ScriptedTradier.start(
+    {
+      'GET /markets/options/chains?symbol=SPY&expiration=2026-12-18&greeks=true': (_seen, response) => {
+        chain.options.option[0].last = last
+        raw(response, 200, JSON.stringify(chain))
+      }
+    },
+    { clock }
+  )
+  using watcher = watch(tradier, { channel: 'options_chain', symbol: 'SPY', expiration: parseDay('2026-12-18', 'expiration') })
+  const passes = async (isDone: () => boolean) =>
+    await until(async () => {
+      await clock.advance(500)
+      return isDone()
+    }, 'the rounds go on')
+  await passes(() => watcher.entries.length === 2)
+  const asked = tradier.asked.length
+  last = 3.2
+  await passes(() => watcher.entries.length === 3)
+  assert.ok(tradier.asked.length > asked)
+  assert.equal(watcher.entries[2]?.last, '3.2')
+  watcher.lease.renew()
+  await passes(() => watcher.entries.length === 5)
+  assert.deepEqual(watcher.words, ['live', 'chain', 'chain', 'chain', 'lost silence', 'live', 'chain', 'chain'])
+})
+
+test('bars that are older than Tradier keeps are none, an unknown symbol is refused, and so is an interval', async () => {
+  const nowMs = Date.now()
+  const clockNow = (_seen: unknown, response: Parameters<typeof raw>[0]) =>
+    raw(response, 200, JSON.stringify({ clock: { timestamp: Math.floor(nowMs / 1_000), state: 'open' } }))
+  await using tradier = await ScriptedTradier.start({
+    'GET /markets/clock': clockNow,
+    'POST /markets/quotes': quotesOf(),
+    'GET /markets/timesales?symbol=AAPL&interval=1min': 'bars.old',
+    'GET /markets/timesales?symbol=AAPL&interval=5min': 'bars.none',
+    'GET /markets/options/expirations?symbol=SPY': 'expirations.dates'
+  })
+  const bars = async (symbol: string, interval: string) => {
+    const all = []
+    for await (const page of tradier.broker.market.bars({ symbol, interval, fromMs: nowMs - 3_600_000, toMs: nowMs }, soon()))
+      all.push(...page)
+    return all
+  }
+  assert.deepEqual([await bars('AAPL', '1m'), await bars('AAPL', '5m')], [[], []])
+  const refused = (error: unknown) => error instanceof BrokerFault && error.kind === 'refused'
+  await assert.rejects(bars('NOSUCH', '1m'), refused)
+  await assert.rejects(bars('AAPL', '1h'), refused)
+  assert.deepEqual(await tradier.broker.market.expirations('SPY', soon()), ['2026-11-27', '2026-12-18'])
+})
+
+test('a login that is over is told as a loss of the token', async () => {
+  const clock = new VirtualClock()
+  await using tradier = await ScriptedTradier.start(
+    { 'POST /markets/events/session': 'fault.expired', 'GET /user/profile': 'fault.expired' },
+    { clock }
+  )
+  using watcher = watch(tradier, { channel: 'quotes', symbol: 'AAPL' })
+  await until(async () => {
+    await clock.advance(500)
+    return watcher.words.includes('lost token')
+  }, 'the loss is told')
+})

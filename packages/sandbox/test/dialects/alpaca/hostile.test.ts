@@ -1,0 +1,186 @@
+// Nothing that a client sends makes the house fail: it is refused in Alpaca's words, or done.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { pack } from '../../../src/dialects/alpaca/msgpack.ts'
+import type { House } from '../../../src/house/start.ts'
+import { Client, Line, openHouse } from './support.ts'
+
+/** A house that must not be in trouble, whatever `attack` does to it. */
+async function withoutTrouble(attack: (client: Client, house: House) => Promise<void>): Promise<void> {
+  const troubles: unknown[] = []
+  await using house = await openHouse({}, { onTrouble: error => troubles.push(error) })
+  await attack(await Client.of(house), house)
+  assert.deepEqual(troubles, [])
+}
+
+const word = fc.oneof(
+  fc.constantFrom('SPY', 'BTC/USD', 'AAPL261218C00250000', 'buy', 'sell', 'market', 'limit', 'stop', 'day', 'gtc', 'ioc', 'mleg', 'simple'),
+  fc.constantFrom(
+    '1',
+    '0',
+    '-1',
+    '0.000000001',
+    '1e5',
+    '99999999999999999999',
+    '500.01',
+    '',
+    ' ',
+    'null',
+    '*',
+    '../..',
+    '%00',
+    '2026-01-01',
+    'asc'
+  ),
+  fc.string({ maxLength: 20 })
+)
+const value = fc.oneof(word, fc.jsonValue({ maxDepth: 2 }), fc.double(), fc.boolean(), fc.constant(null))
+const leg = fc.dictionary(fc.constantFrom('symbol', 'ratio_qty', 'side', 'position_intent'), value)
+const ticket = fc.record(
+  {
+    ...{
+      symbol: value,
+      qty: value,
+      notional: value,
+      side: value,
+      type: value,
+      time_in_force: value,
+      limit_price: value,
+      stop_price: value
+    },
+    ...{
+      extended_hours: value,
+      client_order_id: value,
+      order_class: value,
+      position_intent: value,
+      legs: fc.oneof(value, fc.array(leg, { maxLength: 6 }))
+    }
+  },
+  { requiredKeys: [] }
+)
+
+function isAnswered({ status, text }: { readonly status: number; readonly text: string }, what: unknown): void {
+  assert.ok(status < 500, `${status} ${text} to ${JSON.stringify(what)}`)
+  if (status >= 400) assert.equal(typeof JSON.parse(text).message, 'string')
+}
+
+test('no body of an order is too strange', async () => {
+  await withoutTrouble(client =>
+    fc.assert(
+      fc.asyncProperty(fc.oneof(ticket, fc.jsonValue()), async body => {
+        isAnswered(await client.call('POST', '/v2/orders', body === null ? 'null' : body), body)
+      }),
+      { numRuns: 400 }
+    )
+  )
+})
+
+test('no change of an order is too strange', async () => {
+  await withoutTrouble(async client => {
+    const { id } = await client.placed()
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(ticket, fc.jsonValue()), fc.oneof(fc.constant(id), word), async (body, path) => {
+        isAnswered(await client.call('PATCH', `/v2/orders/${encodeURIComponent(path)}`, JSON.stringify(body)), { body, path })
+      }),
+      { numRuns: 200 }
+    )
+  })
+})
+
+const PATHS = [
+  '/api/v2/orders',
+  '/api/v2/orders:by_client_order_id',
+  '/api/v2/account/activities',
+  '/api/v2/assets',
+  '/api/v2/calendar',
+  '/api/v2/options/contracts',
+  '/data/v2/stocks/bars',
+  '/data/v2/stocks/SPY/trades',
+  '/data/v2/stocks/snapshots',
+  '/data/v1beta3/crypto/us/bars',
+  '/data/v1beta3/crypto/us/latest/orderbooks',
+  '/data/v1beta1/options/snapshots/SPY'
+]
+const PARAMETERS = [
+  ...[
+    'status',
+    'limit',
+    'after',
+    'until',
+    'direction',
+    'symbols',
+    'side',
+    'before_order_id',
+    'page_token',
+    'page_size',
+    'activity_types',
+    'date'
+  ],
+  ...[
+    'start',
+    'end',
+    'timeframe',
+    'sort',
+    'underlying_symbols',
+    'expiration_date_lte',
+    'strike_price_gte',
+    'type',
+    'client_order_id',
+    'asset_class'
+  ]
+]
+
+test('no query is too strange', async () => {
+  await withoutTrouble((client, house) =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...PATHS),
+        fc.array(fc.tuple(fc.constantFrom(...PARAMETERS), word), { maxLength: 5 }),
+        async (path, query) => {
+          const url = `${house.url}/alpaca${path}?${new URLSearchParams(query)}`
+          const response = await fetch(url, { headers: client.headers })
+          isAnswered({ status: response.status, text: await response.text() }, { path, query })
+        }
+      ),
+      { numRuns: 300 }
+    )
+  )
+})
+
+test('no message to a stream is too strange', async () => {
+  await withoutTrouble(async (client, house) => {
+    const orders = await Line.ofOrders(client)
+    const shares = await Line.ofData(client, '/v2/iex')
+    const options = await Line.ofData(client, '/v1beta1/opra', { packs: true })
+    const action = fc.constantFrom('auth', 'authenticate', 'listen', 'subscribe', 'unsubscribe', 'dance')
+    const message = fc.oneof(
+      fc.record(
+        { action, data: value, trades: value, quotes: value, bars: value, key: value, streams: value },
+        { requiredKeys: ['action'] }
+      ),
+      fc.jsonValue()
+    )
+    fc.assert(
+      fc.property(message, item => {
+        const text = JSON.stringify(item)
+        for (const line of [orders, shares, options]) line.say(text)
+        options.sayBytes(pack(JSON.parse(text)))
+      }),
+      { numRuns: 300 }
+    )
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 100 }), bytes => {
+        for (const line of [orders, shares, options]) line.sayBytes(Buffer.from(bytes))
+      }),
+      { numRuns: 300 }
+    )
+    for (const line of [orders, shares, options]) {
+      line.ping()
+      await line.until((_messages, { pongs }) => pongs === 1)
+      assert.equal(line.closed, undefined)
+      line.close()
+    }
+    assert.equal((await fetch(`${house.url}/alpaca/api/v2/account`, { headers: client.headers })).status, 200)
+  })
+})

@@ -1,0 +1,65 @@
+// Four brokers over one house, days of orders and trouble: once it is healed, every record says what the house's books say.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { SeededChance } from '@trunkline/testkit/chance'
+import { until } from '@trunkline/testkit/until'
+import { openStore, type SqlStore } from '../../src/store/index.ts'
+import { testDeps } from '../store/deps.ts'
+import { copyTemplate } from '../store/pglite/template.ts'
+import { complaints } from './four-checks.ts'
+import { FourDay, type Level } from './four-day.ts'
+import { FourWorld } from './four-world.ts'
+
+/** `FOUR_DAYS=7-30` lives the days of those seeds, `FOUR_DAYS=7` that one; `FOUR_DAYS_LEVEL` says how much goes wrong. */
+const SEEDS = seedsOf(process.env.FOUR_DAYS ?? '1-3')
+const LEVEL = process.env.FOUR_DAYS_LEVEL
+const PATIENCE_MS = 45_000
+
+let store: SqlStore
+let directory: string
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'trunkline-four-'))
+  await copyTemplate(join(directory, 'data'))
+  store = await openStore({ kind: 'embedded', dataDir: join(directory, 'data') }, testDeps())
+})
+after(async () => {
+  await store[Symbol.asyncDispose]()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+for (const seed of SEEDS)
+  test(`the day of seed ${seed} ends with the house and every broker of one mind`, async () => {
+    const level = levelOf(seed)
+    await using world = await FourWorld.open(store, seed)
+    const day = new FourDay(world, new SeededChance(seed), level)
+    await day.live()
+    let found: readonly string[] = []
+    const isWell = async () => {
+      found = await complaints(world)
+      return found.length === 0
+    }
+    await until(isWell, 'all is as the house says', PATIENCE_MS).catch(() => undefined)
+    const trouble = [...day.wrong, ...found]
+    assert.equal(trouble.length, 0, told(seed, level, trouble, day, world))
+  })
+
+function told(seed: number, level: Level, trouble: readonly string[], { steps }: FourDay, { logged }: FourWorld): string {
+  const log = logged
+    .slice(-60)
+    .map(({ level: of, message, fields }) => `${of} ${message} ${JSON.stringify(fields)} ${String(fields.cause ?? '')}`)
+  const again = `FOUR_DAYS=${seed} FOUR_DAYS_LEVEL=${level} npm test -- four-days.slow`
+  return [`seed ${seed}, level ${level} (${again}):`, ...trouble, '', 'steps:', ...steps, '', 'log:', ...log].join('\n')
+}
+
+function levelOf(seed: number): Level {
+  const asked = LEVEL === undefined ? (seed % 3) + 1 : Number(LEVEL)
+  return asked <= 1 ? 1 : asked === 2 ? 2 : 3
+}
+
+function seedsOf(text: string): readonly number[] {
+  const [first = 1, last = first] = text.split('-').map(Number)
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+}
