@@ -47,7 +47,7 @@ export type TradierDefinition = BrokerDefinition & AsyncDisposable
 
 export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDefinition {
   const { clock, fraction, log, meter } = deps
-  const { apiUrl, streamUrl, plain, environment } = settings
+  const { apiUrl, streamUrl, plain, environment, heartbeatMs = HEARTBEAT_MS } = settings
   const { origin, pathname: base } = new URL(apiUrl)
   if (!plain && new URL(streamUrl).protocol !== 'wss:') throw new TypeError(`a broker's stream must be wss, was ${streamUrl}`)
   const http = new HttpClient({ origin, plain })
@@ -78,7 +78,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
       calls.read('standard', sessionRequest(of), reply => sessionOf(readAnswer(reply.body)), signal)
     const stream = new TradierStream({
       url: streamUrl,
-      heartbeatMs: settings.heartbeatMs ?? HEARTBEAT_MS,
+      heartbeatMs,
       clock,
       log,
       words,
@@ -95,7 +95,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
     const market = new TradierMarket({
       calls,
       clock,
-      stream: settings.marketStream ? { url: streamUrl, line: socket, session: session('markets') } : null
+      stream: settings.marketStream ? { url: streamUrl, line: socket, session: session('markets'), quietMs: heartbeatMs / 4 } : null
     })
     return new TradierBroker({ capabilities, calls, reads, tokens, known, clock, socket, market, stream })
   }

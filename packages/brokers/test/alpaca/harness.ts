@@ -5,12 +5,22 @@ import { alpaca } from '../../src/alpaca/index.ts'
 import { ALPACA_SETTINGS, type AlpacaSettings } from '../../src/alpaca/settings.ts'
 import type { BrokerDeps } from '../../src/kit/deps.ts'
 import type { House } from '../../src/kit/settings.ts'
-import { HEARTBEAT_MS } from '../sandbox/house.ts'
+import { HEARTBEAT_MS, type HouseProcess } from '../sandbox/house.ts'
 import { systemClock } from '../support/clocks.ts'
 import type { Definition, DialectBroker } from '../support/dialect-harness.ts'
 
 /** The silence of a busy machine is not the broker's. */
 export const PING_MS = 2 * HEARTBEAT_MS
+
+/** What Alpaca allows on its smallest plan. */
+const LIMITS = { requests_per_minute: 200, connections_per_stream: 1, symbols_per_stream: 30 }
+
+/** The house as strict as Alpaca. */
+export async function strict(starting: Promise<HouseProcess>): Promise<HouseProcess> {
+  const house = await starting
+  await house.control('PUT', '/dialects/alpaca', LIMITS)
+  return house
+}
 
 const { table, choose } = ALPACA_SETTINGS
 

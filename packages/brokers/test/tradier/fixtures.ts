@@ -8,14 +8,16 @@ import type { Wire } from '../../src/kit/parse.ts'
 import { readAnswer } from '../../src/tradier/wire.ts'
 
 const FOLDER = new URL('../../src/tradier/fixtures/', import.meta.url)
+const MARKET = /^(?:bars|chain|clock|expirations|market|quotes)\b/
 const read = new Set<string>()
 
 export function fixtureNames(): readonly string[] {
   return readdirSync(FOLDER).map(file => file.replace(/\.json$/, ''))
 }
 
-export function unreadFixtures(): readonly string[] {
-  return fixtureNames().filter(name => !read.has(name))
+/** Of the account's side or of the market's: they are read by tests apart. */
+export function unreadFixtures(part: 'account' | 'market'): readonly string[] {
+  return fixtureNames().filter(name => MARKET.test(name) === (part === 'market') && !read.has(name))
 }
 
 /** A fixture as it comes over the wire. */

@@ -1,8 +1,10 @@
 /** A login at a host whose every answer the test writes. */
 
+import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Credentials } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
+import type { MarketSource } from '@trunkline/core/ports/market'
 import { tradier } from '../../src/tradier/index.ts'
 import type { TradierSettings } from '../../src/tradier/settings.ts'
 import { systemClock } from '../support/clocks.ts'
@@ -74,6 +76,12 @@ export class ScriptedTradier implements AsyncDisposable {
       else if (typeof found === 'string') fixed(response, found)
       else found(seen, response, request)
     })
+  }
+
+  get market(): MarketSource {
+    const { market } = this.broker
+    assert.ok(market !== null)
+    return market
   }
 
   /** Requests seen, as method and path below the API. */

@@ -1,6 +1,8 @@
 /** Trades and quotes of one login over one connection: opened with the first topic, closed a little after the last. */
 
+import { epochMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import type { Conversation, Heard, Line } from '../../kit/conversation.ts'
 import { KeptLine, type LineOptions } from '../../kit/kept-line.ts'
@@ -15,8 +17,6 @@ import { keyOf, Subscription } from './subscription.ts'
 const LINGER_MS = 5_000
 /** A present that could not be read is asked for again after so long. */
 const AGAIN_MS = 2_000
-/** Nothing heard for so long is looked into; Tradier's market stream has no heartbeat. */
-const QUIET_MS = 15_000
 /** So much later than what the stream told, a quote says that the stream does not tell. */
 const BEHIND_MS = 5_000
 const PING_MS = 20_000
@@ -25,6 +25,8 @@ export interface FeedOptions {
   readonly url: string
   readonly line: LineOptions
   readonly session: (signal: AbortSignal) => Promise<string>
+  /** Nothing heard for so long is looked into: the market stream has no heartbeat. */
+  readonly quietMs: number
   /** Quotes by Tradier's symbol; those it does not know are left out. @throws BrokerFault */
   readonly quotes: (symbols: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, Wire>>
   /** Something happened at this time, milliseconds since the epoch. */
@@ -181,8 +183,9 @@ export class MarketFeed implements AsyncDisposable {
   }
 
   #open(): void {
-    const { url, line: options, session } = this.#options
-    const begin = async (signal: AbortSignal) => new MarketTalk(`${url}/markets/events`, await session(signal), this, options)
+    const { url, line: options, session, quietMs } = this.#options
+    const begin = async (signal: AbortSignal) =>
+      new MarketTalk(`${url}/markets/events`, await session(signal), this, { clock: options.clock, quietMs })
     const line: KeptLine<never> = new KeptLine({ begin }, options, {
       live: () => undefined,
       event: () => undefined,
@@ -231,21 +234,23 @@ class MarketTalk implements Conversation<never> {
   readonly pingMs = PING_MS
   readonly #session: string
   readonly #feed: MarketFeed
-  readonly #options: LineOptions
+  readonly #clock: Clock
+  readonly #quietMs: number
   #line: Line<never> | null = null
   #heardAtMs = 0
   #isQuiet = false
 
-  constructor(url: string, session: string, feed: MarketFeed, options: LineOptions) {
+  constructor(url: string, session: string, feed: MarketFeed, { clock, quietMs }: { readonly clock: Clock; readonly quietMs: number }) {
     this.url = url
     this.#session = session
     this.#feed = feed
-    this.#options = options
+    this.#clock = clock
+    this.#quietMs = quietMs
   }
 
   opened(line: Line<never>): void {
     this.#line = line
-    this.#heardAtMs = Date.parse(this.#options.clock.now())
+    this.#heardAtMs = epochMs(this.#clock.now())
     line.tell({ type: 'live', heartbeatMs: PING_MS })
     this.#feed.opened(this)
   }
@@ -263,7 +268,7 @@ class MarketTalk implements Conversation<never> {
   }
 
   hear(frame: string): readonly Heard<never>[] {
-    this.#heardAtMs = Date.parse(this.#options.clock.now())
+    this.#heardAtMs = epochMs(this.#clock.now())
     this.#isQuiet = false
     this.#feed.heard(frame)
     return []
@@ -272,7 +277,7 @@ class MarketTalk implements Conversation<never> {
   async tend(line: Line<never>): Promise<number> {
     if (this.#isQuiet) await this.#feed.look(this.#heardAtMs, line.signal)
     this.#isQuiet = true
-    return QUIET_MS
+    return this.#quietMs
   }
 }
 

@@ -7,7 +7,6 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { isSuccess } from '../../kit/calls.ts'
 import type { HttpRequest } from '../../kit/http.ts'
-import type { LineOptions } from '../../kit/kept-line.ts'
 import type { Wire } from '../../kit/parse.ts'
 import type { TradierCalls } from '../calls.ts'
 import { get, quotesRequest } from '../requests.ts'
@@ -15,7 +14,7 @@ import { toTradier } from '../symbols.ts'
 import { readAnswer } from '../wire.ts'
 import { barsWindows, saysTooOld } from './bars.ts'
 import { chainRequest, expirationsRequest, parseChain } from './chain.ts'
-import { MarketFeed } from './feed.ts'
+import { type FeedOptions, MarketFeed } from './feed.ts'
 import { MarketTime } from './market-time.ts'
 import { Polls, type Told } from './poll.ts'
 import { QuoteRounds } from './quote-rounds.ts'
@@ -33,7 +32,7 @@ export interface MarketOptions {
   readonly calls: TradierCalls
   readonly clock: Clock
   /** Null: quotes are asked for. */
-  readonly stream: { readonly url: string; readonly line: LineOptions; readonly session: (signal: AbortSignal) => Promise<string> } | null
+  readonly stream: Pick<FeedOptions, 'url' | 'line' | 'session' | 'quietMs'> | null
 }
 
 interface Remembered {

@@ -3,9 +3,9 @@
 import { after } from 'node:test'
 import { marketContract } from '@trunkline/testkit/market-contract/index'
 import { MARKET_HEARTBEAT_MS, openDialectMarket, startMarketHouse } from '../../support/dialect-market.ts'
-import { ALPACA, alpacaAt } from '../harness.ts'
+import { ALPACA, alpacaAt, strict } from '../harness.ts'
 
-const house = startMarketHouse()
+const house = strict(startMarketHouse())
 after(async () => await (await house)[Symbol.asyncDispose]())
 
 const MARKET = {

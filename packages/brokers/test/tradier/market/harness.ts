@@ -10,8 +10,8 @@ import { MemoryLog } from '../../support/log.ts'
 import { MemoryMeter } from '../../support/meter.ts'
 import { settingsAt } from '../harness.ts'
 
-/** How long the adapter lets the market stream be quiet before it looks whether it should be, and a little more. */
-const QUIET_MS = 25_000
+/** A quarter of it the adapter lets the market stream be quiet before it looks whether it should be. */
+const HEARTBEAT_MS = 4_000
 
 export function startHouse(): Promise<HouseProcess> {
   return HouseProcess.start()
@@ -22,7 +22,7 @@ export async function openMarket(house: HouseProcess): Promise<MarketHarness> {
   const { credentials } = await house.control('POST', `/logins/${login.username}/token`, { dialect: 'tradier' })
   const { clientId, clientSecret, url } = house
   const deps = { clock: systemClock, fraction: () => 0.05, log: new MemoryLog(), meter: new MemoryMeter() }
-  const definition = tradier(settingsAt(url, url, { clientId, clientSecret }), deps)
+  const definition = tradier({ ...settingsAt(url, url, { clientId, clientSecret }), heartbeatMs: HEARTBEAT_MS }, deps)
   const broker = definition.open(new MemoryHolder(credentials))
   const { market } = broker
   assert.ok(market !== null)
@@ -32,7 +32,7 @@ export async function openMarket(house: HouseProcess): Promise<MarketHarness> {
     market,
     // Shares only, of which the first two here have no options.
     symbols: { busy: 'AMZN', other: 'GOOG', underlying: 'SPY', unknown: 'NOSUCH' },
-    heartbeatMs: QUIET_MS,
+    heartbeatMs: HEARTBEAT_MS,
     patienceMs: 60_000,
     close: async () => await broker[Symbol.asyncDispose](),
     venue: {

@@ -31,7 +31,7 @@ function quotesOf(change: (quote: { symbol: string }) => object = quote => quote
 }
 
 function watch(tradier: ScriptedTradier, topic: Topic): Watcher {
-  return new Watcher({ market: tradier.broker.market, patienceMs: PATIENCE_MS }, topic)
+  return new Watcher({ market: tradier.market, patienceMs: PATIENCE_MS }, topic)
 }
 
 test('one list of symbols for all topics, sent anew when it changes; an unknown symbol is refused', async () => {
@@ -141,15 +141,14 @@ test('bars that are older than Tradier keeps are none, an unknown symbol is refu
   })
   const bars = async (symbol: string, interval: string) => {
     const all = []
-    for await (const page of tradier.broker.market.bars({ symbol, interval, fromMs: nowMs - 3_600_000, toMs: nowMs }, soon()))
-      all.push(...page)
+    for await (const page of tradier.market.bars({ symbol, interval, fromMs: nowMs - 3_600_000, toMs: nowMs }, soon())) all.push(...page)
     return all
   }
   assert.deepEqual([await bars('AAPL', '1m'), await bars('AAPL', '5m')], [[], []])
   const refused = (error: unknown) => error instanceof BrokerFault && error.kind === 'refused'
   await assert.rejects(bars('NOSUCH', '1m'), refused)
   await assert.rejects(bars('AAPL', '1h'), refused)
-  assert.deepEqual(await tradier.broker.market.expirations('SPY', soon()), ['2026-11-27', '2026-12-18'])
+  assert.deepEqual(await tradier.market.expirations('SPY', soon()), ['2026-11-27', '2026-12-18'])
 })
 
 test('a login that is over is told as a loss of the token', async () => {
