@@ -8,7 +8,13 @@ import { MemoryLog } from './support/log.ts'
 import { MemoryMeter } from './support/meter.ts'
 
 const DEPS = { clock: systemClock, fraction: () => 0.5, log: new MemoryLog(), meter: new MemoryMeter() }
-const HOUSE = { url: 'http://sandbox:8090', publicUrl: 'https://sandbox.example.com', clientId: 'us', clientSecret: 'secret' }
+const HOUSE = {
+  url: 'http://sandbox:8090',
+  publicUrl: 'https://sandbox.example.com',
+  clientId: 'us',
+  clientSecret: 'secret',
+  hours: 'always'
+} as const
 
 /** The texts of the environment as the server gives them: what is left out has its default. */
 const set =

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { openBrokers } from '@trunkline/brokers/registry'
+import { type House, openBrokers } from '@trunkline/brokers/registry'
 import { application } from '@trunkline/core/app/application'
 import type { AppDeps, Deps } from '@trunkline/core/app/deps'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
@@ -115,7 +115,10 @@ async function start(
 
   const sandbox = sandboxProcess?.ready ?? null
   const sandboxUrl = settings.sandboxUrl ?? sandbox?.url ?? null
-  const house = sandboxUrl === null ? null : { url: sandboxUrl, publicUrl: sandboxUrl, clientId: settings.sandboxClientId, clientSecret }
+  const house =
+    sandboxUrl === null
+      ? null
+      : { url: sandboxUrl, publicUrl: sandboxUrl, clientId: settings.sandboxClientId, clientSecret, hours: hoursOf(env) }
   const offered = openBrokers(settings.offers, { clock, log, meter, fraction: () => ids.fraction() }, house)
   parts.add('brokers', async () => await offered[Symbol.asyncDispose]())
 
@@ -216,6 +219,11 @@ function timingOf({ answerWithinMs, commandMs, absenceSeconds, freshMs }: Settin
   const enforced = absenceSeconds * 1_000
   const absenceMs = { enforced, bounded: 2 * enforced, open_only: 2 * enforced, label: 5 * enforced }
   return { ...DEFAULT_TIMING, answerWithinMs, commandMs, absenceMs, freshMs }
+}
+
+/** The sandbox's own setting; that of one that runs elsewhere has to be said here too. */
+function hoursOf({ SANDBOX_CALENDAR }: NodeJS.ProcessEnv): House['hours'] {
+  return SANDBOX_CALENDAR === 'exchange' ? 'exchange' : 'always'
 }
 
 interface OwnHouse {

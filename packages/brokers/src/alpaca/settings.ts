@@ -1,3 +1,4 @@
+import type { MarketHours } from '../kit/market-hours.ts'
 import { type BrokerSettings, type BrokerTable, clientOf, type SettingValues, webSocketUrl } from '../kit/settings.ts'
 
 export interface AlpacaSettings {
@@ -15,6 +16,8 @@ export interface AlpacaSettings {
   readonly optionFeed: 'indicative' | 'opra'
   /** Alpaca's streams are silent while nothing happens: a ping so often, and two without an answer are a dead line. */
   readonly pingMs: number
+  /** When its markets are open: those of the exchanges, but for a sandbox. */
+  readonly hours: MarketHours
   /** Plain `http:` and `ws:` are allowed: the sandbox brokerage runs beside us. */
   readonly plain: boolean
 }
@@ -63,7 +66,7 @@ export const ALPACA_SETTINGS: BrokerSettings<AlpacaSettings, typeof TABLE> = {
       return { at: 'broker', settings: { ...REAL, ...{ environment, login, stockFeed, optionFeed }, tradingUrl: TRADING[environment] } }
     return {
       at: 'house',
-      settings: ({ url, publicUrl, clientId, clientSecret }) => ({
+      settings: ({ url, publicUrl, clientId, clientSecret, hours }) => ({
         ...{ environment: 'sandbox', login: isKeyed ? 'api_key' : { clientId, clientSecret }, stockFeed, optionFeed },
         tradingUrl: `${url}/alpaca/api`,
         dataUrl: `${url}/alpaca/data`,
@@ -71,6 +74,7 @@ export const ALPACA_SETTINGS: BrokerSettings<AlpacaSettings, typeof TABLE> = {
         authorizeUrl: `${publicUrl}/alpaca/oauth/authorize`,
         tokenUrl: `${url}/alpaca/oauth/token`,
         pingMs: PING_MS,
+        hours,
         plain: true
       })
     }
@@ -85,6 +89,7 @@ const REAL = {
   authorizeUrl: 'https://app.alpaca.markets/oauth/authorize',
   tokenUrl: 'https://api.alpaca.markets/oauth/token',
   pingMs: PING_MS,
+  hours: 'exchange',
   plain: false
 } as const
 

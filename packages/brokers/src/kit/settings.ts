@@ -6,6 +6,7 @@
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerCapabilities, BrokerDefinition } from '@trunkline/core/ports/broker'
 import type { BrokerDeps } from './deps.ts'
+import type { MarketHours } from './market-hours.ts'
 
 /** One variable of the environment. */
 export interface BrokerSetting {
@@ -34,6 +35,8 @@ export interface House {
   readonly publicUrl: string
   readonly clientId: string
   readonly clientSecret: string
+  /** When its markets are open. */
+  readonly hours: MarketHours
 }
 
 /** Where an adapter goes. */

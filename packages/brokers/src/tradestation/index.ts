@@ -64,6 +64,7 @@ export function tradestation(settings: TradestationSettings, deps: BrokerDeps): 
     }
     const market = new TradestationMarket({
       apiUrl,
+      hours: settings.hours,
       callsOf,
       opensOf: resource => quotas.of(resource),
       tokens,

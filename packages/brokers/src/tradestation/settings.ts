@@ -1,3 +1,4 @@
+import type { MarketHours } from '../kit/market-hours.ts'
 import { type BrokerSettings, type BrokerTable, clientOf } from '../kit/settings.ts'
 
 export interface TradestationSettings {
@@ -13,6 +14,8 @@ export interface TradestationSettings {
   readonly heartbeatMs?: number
   /** From one comparison of the order stream with the list of orders to the next, in milliseconds; left out: 15 s. */
   readonly compareMs?: number
+  /** When its markets are open: those of the exchanges, but for a sandbox. */
+  readonly hours: MarketHours
   /** Plain `http:` is allowed: the sandbox brokerage runs beside us. */
   readonly plain: boolean
 }
@@ -41,11 +44,12 @@ export const TRADESTATION_SETTINGS: BrokerSettings<TradestationSettings, typeof 
   table: TABLE,
   choose(values) {
     const client = clientOf(TABLE, values)
-    if (client !== null) return { at: 'broker', settings: { ...REAL[values.environment], ...client, ...SIGN_IN, plain: false } }
+    if (client !== null)
+      return { at: 'broker', settings: { ...REAL[values.environment], ...client, ...SIGN_IN, hours: 'exchange', plain: false } }
     return {
       at: 'house',
-      settings: ({ url, publicUrl, clientId, clientSecret }) => ({
-        ...{ environment: 'sandbox', clientId, clientSecret },
+      settings: ({ url, publicUrl, clientId, clientSecret, hours }) => ({
+        ...{ environment: 'sandbox', clientId, clientSecret, hours },
         apiUrl: `${url}/tradestation/v3`,
         authorizeUrl: `${publicUrl}/tradestation/authorize`,
         tokenUrl: `${url}/tradestation/oauth/token`,

@@ -95,6 +95,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
     const market = new TradierMarket({
       calls,
       clock,
+      hours: settings.hours,
       stream: settings.marketStream ? { url: streamUrl, line: socket, session: session('markets'), quietMs: heartbeatMs / 4 } : null
     })
     return new TradierBroker({ capabilities, calls, reads, tokens, known, clock, socket, market, stream })

@@ -1,3 +1,4 @@
+import type { MarketHours } from '../kit/market-hours.ts'
 import { type BrokerSettings, type BrokerTable, clientOf, webSocketUrl } from '../kit/settings.ts'
 
 export interface TradierSettings {
@@ -16,6 +17,8 @@ export interface TradierSettings {
   readonly marketStream: boolean
   /** Between two signs of life of the account stream, in milliseconds; a minute unless it is known otherwise. */
   readonly heartbeatMs?: number
+  /** When its markets are open: those of the exchanges, but for a sandbox. */
+  readonly hours: MarketHours
   /** Plain `http:` and `ws:` are allowed: the sandbox brokerage runs beside us. */
   readonly plain: boolean
 }
@@ -63,8 +66,8 @@ export const TRADIER_SETTINGS: BrokerSettings<TradierSettings, typeof TABLE> = {
       return { at: 'broker', settings: { ...REAL[environment], ...client, ...streams(environment === 'live'), ...COMMON, plain: false } }
     return {
       at: 'house',
-      settings: ({ url, publicUrl, clientId, clientSecret }) => ({
-        ...{ environment: 'sandbox', clientId, clientSecret, ...streams(true) },
+      settings: ({ url, publicUrl, clientId, clientSecret, hours }) => ({
+        ...{ environment: 'sandbox', clientId, clientSecret, hours, ...streams(true) },
         apiUrl: `${url}/tradier/v1`,
         streamUrl: webSocketUrl(`${url}/tradier/ws/v1`),
         authorizeUrl: `${publicUrl}/tradier/v1/oauth/authorize`,
@@ -75,7 +78,7 @@ export const TRADIER_SETTINGS: BrokerSettings<TradierSettings, typeof TABLE> = {
   }
 }
 
-const COMMON = { authorizeUrl: 'https://api.tradier.com/v1/oauth/authorize', sendRedirectUri: false } as const
+const COMMON = { authorizeUrl: 'https://api.tradier.com/v1/oauth/authorize', sendRedirectUri: false, hours: 'exchange' } as const
 const REAL = {
   live: { environment: 'live', apiUrl: 'https://api.tradier.com/v1', streamUrl: 'wss://ws.tradier.com/v1' },
   sandbox: { environment: 'paper', apiUrl: 'https://sandbox.tradier.com/v1', streamUrl: 'wss://sandbox-ws.tradier.com/v1' }

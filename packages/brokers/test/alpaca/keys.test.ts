@@ -25,7 +25,7 @@ test('keys open the account, its stream and the market streams, until they are t
   })
   const { items } = await house.control('GET', '/logins')
   const { keys } = items.find(({ username }: Json) => username === login.username)
-  const settings = { ...settingsAt({ ...house, publicUrl: house.url }, PING_MS), login: 'api_key' as const }
+  const settings = { ...settingsAt({ ...house, publicUrl: house.url, hours: 'always' }, PING_MS), login: 'api_key' as const }
   await using definition = alpaca(settings, { clock: systemClock, fraction: () => 0, log: new MemoryLog(), meter: new MemoryMeter() })
   assert.ok(definition.login.kind === 'api_key')
   const credentials = await definition.login.complete(keys.alpaca, soon())

@@ -109,6 +109,7 @@ export class Venue implements AsyncDisposable {
       stockFeed: 'iex',
       optionFeed: 'indicative',
       pingMs: 10_000,
+      hours: 'exchange',
       plain: true,
       ...more
     }

@@ -40,7 +40,13 @@ describe('the run for practice accounts', () => {
       before(async () => {
         const deps = { clock: systemClock, fraction: () => 0.5, log: new MemoryLog(), meter: new MemoryMeter() }
         const opened = resources.use(
-          openBrokers([offer], deps, { url: house.url, publicUrl: house.url, clientId: house.clientId, clientSecret: house.clientSecret })
+          openBrokers([offer], deps, {
+            url: house.url,
+            publicUrl: house.url,
+            clientId: house.clientId,
+            clientSecret: house.clientSecret,
+            hours: 'always'
+          })
         )
         definition = opened.get(capabilities.id) ?? assert.fail('it is not offered')
         credentials = await loggedIn()

@@ -116,7 +116,7 @@ export async function openDialect(house: HouseProcess, broker: DialectBroker): P
 export function definitionAt(house: HouseProcess, { define, clock }: Pick<DialectBroker, 'define' | 'clock'>, url: string): Definition {
   const { clientId, clientSecret } = house
   const deps = { clock, fraction: () => 0.05, log: new MemoryLog(), meter: new MemoryMeter() }
-  return define({ url, publicUrl: house.url, clientId, clientSecret }, deps)
+  return define({ url, publicUrl: house.url, clientId, clientSecret, hours: 'always' }, deps)
 }
 
 async function dialectSamples(

@@ -25,6 +25,7 @@ export function settingsAt(
     // The silence of a busy machine is not the broker's.
     heartbeatMs: heartbeatMs * 3,
     compareMs: COMPARE_MS,
+    hours: 'always',
     plain: true
   }
 }

@@ -30,6 +30,7 @@ async function begun(answer: (form: URLSearchParams, response: Json, path: strin
       authorizeUrl: `${host.origin}/authorize`,
       tokenUrl: `${host.origin}/oauth/token`,
       revokeUrl: `${host.origin}/revoke`,
+      hours: 'exchange',
       clientId: 'us',
       clientSecret: 'secret',
       plain: true

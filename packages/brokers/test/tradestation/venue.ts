@@ -53,6 +53,7 @@ export class Venue implements AsyncDisposable {
         clientSecret: 'secret',
         heartbeatMs: 5_000,
         compareMs: 60_000,
+        hours: 'exchange',
         plain: true,
         ...settings
       },

@@ -39,7 +39,7 @@ test('no answer makes a parser throw anything but Malformed', () => {
     parseExpirations,
     parseClock,
     wire => [...parseQuotes(wire).values()].map(quoteOf),
-    wire => instrumentOf(wire, { atMs: 0, isOpen: false }),
+    wire => instrumentOf(wire, 'exchange'),
     sessionOf,
     wire => dispatch(JSON.stringify(wire), new Map([['SPY', place]]))
   ]

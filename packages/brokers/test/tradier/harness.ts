@@ -30,6 +30,7 @@ export function settingsAt(url: string, publicUrl: string, client: Pick<TradierS
     accountStream: true,
     marketStream: true,
     heartbeatMs: HEARTBEAT_MS,
+    hours: 'always',
     plain: true
   }
 }

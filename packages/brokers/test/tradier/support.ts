@@ -42,6 +42,7 @@ export class ScriptedTradier implements AsyncDisposable {
       sendRedirectUri: false,
       accountStream: true,
       marketStream: true,
+      hours: 'exchange',
       plain: true,
       ...settings
     }

@@ -87,9 +87,18 @@ function plainComplaints({ broker }: Through, chains: readonly Chain[], own: rea
     // An order that the house refused may be told by its refusal alone.
     if (order.state === 'refused' && records.length === 0) continue
     if (record === undefined || records.length > 1) found.push(`${broker}: ${records.length} records of ${words(order)}`)
-    else found.push(...differences(broker, record, { status: STATUS[order.state] ?? '', fills: order.fills, quantity: order.quantity }))
+    else
+      found.push(
+        ...differences(broker, record, { status: STATUS[order.state] ?? '', fills: order.fills, quantity: quantityAt(broker, order) })
+      )
   }
   return [...found, ...unknownIds(broker, own, new Set(known.keys()))]
+}
+
+/** At Alpaca a replacement begins anew: what was filled before it is no part of its quantity. */
+function quantityAt(broker: string, { quantity, carried }: Json): string | null {
+  if (broker !== 'ALPACA' || quantity === null) return quantity
+  return minus(parseDecimal(quantity, 'quantity'), parseDecimal(carried, 'carried'))
 }
 
 /** An order and its amendments have one id; ours are one record each, and share the fills. */

@@ -196,7 +196,7 @@ type BrokerDeps = Parameters<typeof openBrokers>[1]
 
 function brokersAt({ url, clientId, clientSecret }: House, deps: BrokerDeps): Brokers {
   const offers = ADAPTERS.map(adapter => adapter.offer(() => FROM_HOUSE_SETTINGS))
-  return openBrokers(offers, deps, { url, publicUrl: url, clientId, clientSecret })
+  return openBrokers(offers, deps, { url, publicUrl: url, clientId, clientSecret, hours: 'always' })
 }
 
 export async function control({ controlUrl }: House, method: string, path: string, body?: object): Promise<Json> {

@@ -94,10 +94,10 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
   async #look(signal: AbortSignal): Promise<void> {
     const { clock, contracts, snapshots, present } = this.#options
     const { symbol, expiration } = this.#topic
-    if (clock.monotonicMs() >= this.#contractsUntilMs) {
+    const isDue = clock.monotonicMs() >= this.#contractsUntilMs
+    if (isDue) {
       const listed = await contracts(symbol, expiration, signal)
       this.#contracts = new Map(listed.map(contract => [contract.symbol, contract]))
-      this.#contractsUntilMs = clock.monotonicMs() + CONTRACTS_MS
     }
     const market = await snapshots(symbol, expiration, signal)
     signal.throwIfAborted()
@@ -107,6 +107,8 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
     const entries = [...this.#contracts.values()].map(contract => this.#entryOf(contract, presentMs))
     this.#live()
     for (const entry of entries) this.#tell(entry)
+    if (!isDue) return
+    this.#contractsUntilMs = clock.monotonicMs() + CONTRACTS_MS
     this.#follow(entries)
   }
 

@@ -8,6 +8,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { MarketInstrument } from '@trunkline/core/ports/market'
 import { type Calls, isSuccess } from '../../kit/calls.ts'
 import type { HttpReply } from '../../kit/http.ts'
+import { kept, type MarketHours } from '../../kit/market-hours.ts'
 import { member, text, timestamp, type Wire } from '../../kit/parse.ts'
 import { saysNoSuchThing } from '../outcomes.ts'
 import { readRecord } from '../parse.ts'
@@ -36,6 +37,7 @@ export interface InstrumentsOptions {
   readonly calls: Calls
   readonly clock: Clock
   readonly present: Present
+  readonly hours: MarketHours
 }
 
 export class Instruments {
@@ -57,7 +59,7 @@ export class Instruments {
 
   /** A contract that is known from a list need not be asked for. */
   learn(symbol: string): void {
-    this.#remember(symbol, { symbol, instrument: 'OPT', calendar: CALENDARS.OPT })
+    this.#remember(symbol, { symbol, instrument: 'OPT', calendar: kept(this.#options.hours, CALENDARS.OPT) })
   }
 
   #remember(symbol: string, found: MarketInstrument | null): void {
@@ -67,7 +69,7 @@ export class Instruments {
   #ask(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
     const path = instrumentOf(symbol) === 'OPT' ? '/v2/options/contracts' : '/v2/assets'
     const request = get(`${path}/${encodeURIComponent(symbol)}`, {})
-    return this.#options.calls.read(request, reply => instrumentIn(reply, symbol), signal, { also: [400, 404, 422] })
+    return this.#options.calls.read(request, reply => instrumentIn(reply, symbol, this.#options.hours), signal, { also: [400, 404, 422] })
   }
 
   #askTime(signal: AbortSignal): Promise<void> {
@@ -76,20 +78,20 @@ export class Instruments {
   }
 }
 
-function instrumentIn(reply: HttpReply, asked: string): MarketInstrument | null {
+function instrumentIn(reply: HttpReply, asked: string, hours: MarketHours): MarketInstrument | null {
   if (!isSuccess(reply.status)) {
     if (saysNoSuchThing(reply)) return null
     throw new BrokerFault('refused', 'Alpaca could not be asked for the symbol')
   }
-  return parseInstrument(readRecord(reply.body), asked)
+  return parseInstrument(readRecord(reply.body), asked, hours)
 }
 
 /** An asset, or a contract, which has no class. @throws Malformed also when it is another one than was asked for */
-export function parseInstrument(wire: Wire, asked: string): MarketInstrument {
+export function parseInstrument(wire: Wire, asked: string, hours: MarketHours): MarketInstrument {
   const isContract = instrumentOf(asked) === 'OPT'
   const instrument = isContract ? 'OPT' : member(wire, 'class', CLASSES)
   const written = text(wire, 'symbol')
   const symbol = instrument === 'CRYPTO' ? pairOf(written) : written
   if (symbol !== asked) throw new Malformed('symbol', `the one asked for, ${asked}`, symbol)
-  return { symbol, instrument, calendar: CALENDARS[instrument] }
+  return { symbol, instrument, calendar: kept(hours, CALENDARS[instrument]) }
 }

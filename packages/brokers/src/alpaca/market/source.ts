@@ -57,7 +57,7 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
     this.#options = options
     const { clock, settings, calls } = options
     this.#present = new Present(clock)
-    this.#instruments = new Instruments({ calls: calls.trading, clock, present: this.#present })
+    this.#instruments = new Instruments({ calls: calls.trading, clock, present: this.#present, hours: settings.hours })
     const { stockFeed, optionFeed } = settings
     this.#feeds = {
       STK: this.#feed(`/v2/${stockFeed}`, JSON_CODEC, symbols => get(`${rootOf('STK')}/quotes/latest`, { symbols, feed: stockFeed })),

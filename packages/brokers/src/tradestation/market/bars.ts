@@ -6,6 +6,7 @@ import type { Bar } from '@trunkline/core/domain/market/records'
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { BarsRequest, MarketInstrument } from '@trunkline/core/ports/market'
 import type { HttpRequest } from '../../kit/http.ts'
+import type { MarketHours } from '../../kit/market-hours.ts'
 import { decimal, member, text, type Wire } from '../../kit/parse.ts'
 import { readAnswer, records } from '../answers.ts'
 import { get } from '../requests.ts'
@@ -40,13 +41,19 @@ const STAMPED: 'end' | 'start' = 'end'
  * Session templates of shares extend the core hours: this one has every hour of the exchange calendar, from which sessions are cut here. The
  * template of all 24 hours would bring bars while the calendar says closed.
  */
-const SESSION_TEMPLATE = 'USEQPreAndPost'
+const SESSION_TEMPLATES: { readonly [hours in MarketHours]: string } = { exchange: 'USEQPreAndPost', always: 'USEQ24Hour' }
 
 /** A request may have 57,600 bars, or three years of days; a fifth of that is an answer of a few megabytes. */
 const BARS_A_REQUEST = 7_200
 const DAYS_A_REQUEST = 1_000
 /** Beyond it a time is not written with four digits of a year. */
 export const TIME_MAX = Date.UTC(9999, 11, 31)
+
+/** What is traded, and when. */
+export interface Traded {
+  readonly instrument: MarketInstrument['instrument']
+  readonly hours: MarketHours
+}
 
 export interface Window {
   readonly fromMs: number
@@ -63,31 +70,26 @@ export function stretches({ interval, fromMs, toMs }: BarsRequest): readonly Win
 }
 
 /** All bars with a start in the window, and perhaps one more on either side. `symbol` is the broker's. */
-export function barsRequest(
-  symbol: string,
-  interval: string,
-  instrument: MarketInstrument['instrument'],
-  { fromMs, toMs }: Window
-): HttpRequest {
+export function barsRequest(symbol: string, interval: string, { instrument, hours }: Traded, { fromMs, toMs }: Window): HttpRequest {
   const { unit, count, ms } = intervalOf(interval)
   return get(`/marketdata/barcharts/${encodeURIComponent(symbol)}`, {
     interval: String(count),
     unit,
     firstdate: timestampOfMs(fromMs).replace('.000000Z', 'Z'),
     lastdate: timestampOfMs(Math.min(toMs + ms, TIME_MAX)).replace('.000000Z', 'Z'),
-    sessiontemplate: templateOf(unit, instrument)
+    sessiontemplate: templateOf(unit, { instrument, hours })
   })
 }
 
 /** Minutes as they grow. The last bar before comes first. */
-export function barsPath(symbol: string, instrument: MarketInstrument['instrument']): string {
-  const template = templateOf('Minute', instrument)
+export function barsPath(symbol: string, traded: Traded): string {
+  const template = templateOf('Minute', traded)
   const query = `interval=1&unit=Minute&barsback=1${template === null ? '' : `&sessiontemplate=${template}`}`
   return `/marketdata/stream/barcharts/${encodeURIComponent(symbol)}?${query}`
 }
 
-function templateOf(unit: Interval['unit'], instrument: MarketInstrument['instrument']): string | null {
-  return unit === 'Minute' && instrument === 'STK' ? SESSION_TEMPLATE : null
+function templateOf(unit: Interval['unit'], { instrument, hours }: Traded): string | null {
+  return unit === 'Minute' && instrument === 'STK' ? SESSION_TEMPLATES[hours] : null
 }
 
 /** Bars with a start in the window, ascending. @throws Malformed also for bars that do not ascend. */

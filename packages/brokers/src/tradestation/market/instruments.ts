@@ -10,6 +10,7 @@ import {
 import type { Instrument } from '@trunkline/core/domain/vocabulary'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { MarketInstrument } from '@trunkline/core/ports/market'
+import { kept, type MarketHours } from '../../kit/market-hours.ts'
 import { lookedUp, text, type Wire } from '../../kit/parse.ts'
 
 const MEMORY_MS = 300_000
@@ -33,9 +34,11 @@ const CLASSES: Readonly<Record<string, Class>> = {
 }
 
 /** Null for a class that has no market data here. @throws Malformed */
-export function parseInstrument(wire: Wire, symbol: string): MarketInstrument | null {
+export function parseInstrument(wire: Wire, symbol: string, hours: MarketHours): MarketInstrument | null {
   const found = lookedUp(CLASSES, text(wire, 'AssetType', 32).toUpperCase())
-  return found === undefined ? null : { symbol, ...found }
+  if (found === undefined) return null
+  const { instrument, calendar } = found
+  return { symbol, instrument, calendar: instrument === 'CRYPTO' ? calendar : kept(hours, calendar) }
 }
 
 interface Remembered {

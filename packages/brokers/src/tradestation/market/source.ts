@@ -11,6 +11,7 @@ import type { RateBudget } from '../../kit/budget.ts'
 import { type Calls, isSuccess } from '../../kit/calls.ts'
 import { brokerNowMs, type HttpReply } from '../../kit/http.ts'
 import type { LineOptions } from '../../kit/kept-line.ts'
+import type { MarketHours } from '../../kit/market-hours.ts'
 import type { TokenSource } from '../../kit/tokens.ts'
 import { errorOf, errorsOf, isPassing, readAnswer, records } from '../answers.ts'
 import type { Resource } from '../limits.ts'
@@ -33,6 +34,7 @@ const OPEN_MAX = 10
 
 export interface MarketOptions {
   readonly apiUrl: string
+  readonly hours: MarketHours
   readonly callsOf: (resource: Resource) => Calls
   readonly opensOf: (resource: Resource) => RateBudget
   readonly tokens: TokenSource
@@ -97,7 +99,12 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
       const bars = await this.#options
         .callsOf('bars')
         .read(
-          barsRequest(brokerSymbol(symbol, instrument.instrument), interval, instrument.instrument, part),
+          barsRequest(
+            brokerSymbol(symbol, instrument.instrument),
+            interval,
+            { instrument: instrument.instrument, hours: this.#options.hours },
+            part
+          ),
           reply => this.#bars(reply, () => parseBars(reply.body, interval, instrument.calendar, part)),
           signal,
           { also: [404] }
@@ -155,7 +162,7 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
       case 'bars': {
         if (topic.interval !== '1m') return null
         return {
-          path: barsPath(broker, parseSymbol(topic.symbol).instrument),
+          path: barsPath(broker, { instrument: parseSymbol(topic.symbol).instrument, hours: this.#options.hours }),
           kind: 'bars',
           openMax: null,
           opens: this.#options.opensOf('bar_streams'),
@@ -170,7 +177,7 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
     if (!isSuccess(reply.status)) return unknownSymbol(reply) ? null : this.#refuse(reply)
     const answer = readAnswer(reply.body)
     const [found] = records(answer, 'Symbols')
-    if (found !== undefined) return parseInstrument(found, symbol)
+    if (found !== undefined) return parseInstrument(found, symbol, this.#options.hours)
     const [error] = errorsOf(answer)
     if (error === undefined) throw new Malformed('Symbols', 'the symbol asked for, or an error', answer)
     if (isPassing(error)) throw new BrokerFault('unreachable', `the broker could not look the symbol up: ${error.message}`)

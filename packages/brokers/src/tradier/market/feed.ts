@@ -1,8 +1,6 @@
 /** Trades and quotes of one login over one connection: opened with the first topic, closed a little after the last. */
 
-import { epochMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
-import type { Clock } from '@trunkline/core/ports/clock'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import type { Conversation, Heard, Line } from '../../kit/conversation.ts'
 import { KeptLine, type LineOptions } from '../../kit/kept-line.ts'
@@ -45,6 +43,8 @@ export class MarketFeed implements AsyncDisposable {
   #again: Disposable | null = null
   #isScheduled = false
   #isRejected = false
+  /** The latest time that anything told of, milliseconds since the epoch by Tradier's clock. */
+  #newestMs = 0
   /** What the present connection was last asked for. */
   #asked = ''
 
@@ -88,19 +88,28 @@ export class MarketFeed implements AsyncDisposable {
   /** @throws StreamFault, Malformed */
   heard(frame: string): void {
     try {
-      this.#options.happened(dispatch(frame, this.#places))
+      this.#tell(dispatch(frame, this.#places))
     } catch (error) {
       throw error instanceof StreamComplaint ? new StreamFault('refused', `Tradier refused the market stream: ${error.message}`) : error
     }
   }
 
   /** Whether the quotes tell of a time that the stream should have told of. @throws StreamFault */
-  async look(sinceMs: number, signal: AbortSignal): Promise<void> {
-    const live = [...this.#wanted.values()].filter(({ isLive, topic }) => isLive && topic.channel === 'quotes')
+  async look(signal: AbortSignal): Promise<void> {
+    const live = [...this.#wanted.values()].filter(({ isLive }) => isLive)
     if (live.length === 0) return
     const quotes = await this.#options.quotes([...new Set(live.map(({ topic }) => toTradier(topic.symbol)))], signal).catch(() => null)
-    const newestMs = Math.max(0, ...[...(quotes?.values() ?? [])].map(quote => latestMs(quote, ['bid_date', 'ask_date'])))
-    if (newestMs > sinceMs + BEHIND_MS) throw new StreamFault('silence', 'quotes change, and the market stream does not tell')
+    const times = live.map(({ topic }) => {
+      const quote = quotes?.get(toTradier(topic.symbol))
+      return quote === undefined ? 0 : latestMs(quote, topic.channel === 'trades' ? ['trade_date'] : ['bid_date', 'ask_date'])
+    })
+    const newestMs = Math.max(...times)
+    if (newestMs > this.#newestMs + BEHIND_MS) throw new StreamFault('silence', 'quotes change, and the market stream does not tell')
+  }
+
+  #tell(ms: number): void {
+    this.#newestMs = Math.max(this.#newestMs, ms)
+    this.#options.happened(ms)
   }
 
   /** Nobody is told anything any more. Resolves once the socket is gone. */
@@ -159,6 +168,7 @@ export class MarketFeed implements AsyncDisposable {
         }
         this.#place(subscription, true)
         subscription.live()
+        this.#tell(latestMs(quote, ['bid_date', 'ask_date']))
         if (subscription.topic.channel === 'quotes') subscription.sink.quote(quoteOf(quote))
       }
     } catch (error) {
@@ -184,8 +194,7 @@ export class MarketFeed implements AsyncDisposable {
 
   #open(): void {
     const { url, line: options, session, quietMs } = this.#options
-    const begin = async (signal: AbortSignal) =>
-      new MarketTalk(`${url}/markets/events`, await session(signal), this, { clock: options.clock, quietMs })
+    const begin = async (signal: AbortSignal) => new MarketTalk(`${url}/markets/events`, await session(signal), this, quietMs)
     const line: KeptLine<never> = new KeptLine({ begin }, options, {
       live: () => undefined,
       event: () => undefined,
@@ -199,6 +208,7 @@ export class MarketFeed implements AsyncDisposable {
 
   #lost(cause: GapCause, reason: string): void {
     this.#talk = null
+    this.#newestMs = 0
     this.#places.clear()
     for (const subscription of this.#wanted.values()) subscription.lost(cause, reason)
   }
@@ -234,23 +244,19 @@ class MarketTalk implements Conversation<never> {
   readonly pingMs = PING_MS
   readonly #session: string
   readonly #feed: MarketFeed
-  readonly #clock: Clock
   readonly #quietMs: number
   #line: Line<never> | null = null
-  #heardAtMs = 0
   #isQuiet = false
 
-  constructor(url: string, session: string, feed: MarketFeed, { clock, quietMs }: { readonly clock: Clock; readonly quietMs: number }) {
+  constructor(url: string, session: string, feed: MarketFeed, quietMs: number) {
     this.url = url
     this.#session = session
     this.#feed = feed
-    this.#clock = clock
     this.#quietMs = quietMs
   }
 
   opened(line: Line<never>): void {
     this.#line = line
-    this.#heardAtMs = epochMs(this.#clock.now())
     line.tell({ type: 'live', heartbeatMs: PING_MS })
     this.#feed.opened(this)
   }
@@ -268,14 +274,13 @@ class MarketTalk implements Conversation<never> {
   }
 
   hear(frame: string): readonly Heard<never>[] {
-    this.#heardAtMs = epochMs(this.#clock.now())
     this.#isQuiet = false
     this.#feed.heard(frame)
     return []
   }
 
   async tend(line: Line<never>): Promise<number> {
-    if (this.#isQuiet) await this.#feed.look(this.#heardAtMs, line.signal)
+    if (this.#isQuiet) await this.#feed.look(line.signal)
     this.#isQuiet = true
     return this.#quietMs
   }

@@ -1,20 +1,20 @@
 /** Quotes as they are read, for prices and for what a symbol is. Pure; throws Malformed and nothing else. */
 
-import { continuousCalendar, type TradingCalendar, usEquityCalendar, usOptionCalendar } from '@trunkline/core/domain/calendar/index'
+import { type TradingCalendar, usEquityCalendar, usOptionCalendar } from '@trunkline/core/domain/calendar/index'
 import { type Decimal, parseDecimal, times } from '@trunkline/core/domain/decimal'
 import { type Nanos, nanosOfMs, type Quote } from '@trunkline/core/domain/market/records'
 import type { MarketInstrument } from '@trunkline/core/ports/market'
+import { kept, type MarketHours } from '../../kit/market-hours.ts'
 import { field, integer, nested, text, type Wire } from '../../kit/parse.ts'
 import { isNil } from '../../kit/scan.ts'
 import { fromTradier, isOption } from '../symbols.ts'
-import { amountOrNull, collapsed, items, textOf } from '../wire.ts'
+import { amountOrNull, collapsed, items } from '../wire.ts'
 
 /** Shares are quoted in hundreds. */
 const HUNDRED = parseDecimal('100', 'hundred')
 const SHARES = usEquityCalendar()
 const OPTIONS = usOptionCalendar()
 const INDEX_OPTIONS = usOptionCalendar('index')
-const ALWAYS = continuousCalendar('America/New_York')
 /** Their options trade a quarter of an hour longer. */
 const INDEXES = /^(?:SPXW?|XSPW?|NDXP?|RUTW?|VIXW?|DJXW?)\d{6}[CP]/
 
@@ -28,18 +28,16 @@ export function parseQuotes(answer: Wire): ReadonlyMap<string, Wire> {
 }
 
 /** Milliseconds since the epoch. */
-export function parseClock(answer: Wire): { readonly atMs: number; readonly isOpen: boolean } {
+export function parseClock(answer: Wire): { readonly atMs: number } {
   const clock = nested(answer, 'clock')
   // Told in whole seconds: it is that late at least, and the second is over for whoever hears of it.
-  return { atMs: integer(clock, 'timestamp') * 1_000 + 999, isOpen: textOf(clock, 'state') === 'open' }
+  return { atMs: integer(clock, 'timestamp') * 1_000 + 999 }
 }
 
-/** A market that says it is open when the exchanges are not keeps no hours, as in a sandbox. */
-export function instrumentOf(quote: Wire, clock: { readonly atMs: number; readonly isOpen: boolean }): MarketInstrument {
+export function instrumentOf(quote: Wire, hours: MarketHours): MarketInstrument {
   const symbol = text(quote, 'symbol', 32)
   const usual: TradingCalendar = isOption(symbol) ? (INDEXES.test(symbol) ? INDEX_OPTIONS : OPTIONS) : SHARES
-  const calendar = clock.isOpen && usual.phaseAt(clock.atMs) === 'closed' ? ALWAYS : usual
-  return { symbol: fromTradier(symbol), instrument: isOption(symbol) ? 'OPT' : 'STK', calendar }
+  return { symbol: fromTradier(symbol), instrument: isOption(symbol) ? 'OPT' : 'STK', calendar: kept(hours, usual) }
 }
 
 export function quoteOf(quote: Wire): Quote {

@@ -7,6 +7,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { isSuccess } from '../../kit/calls.ts'
 import type { HttpRequest } from '../../kit/http.ts'
+import type { MarketHours } from '../../kit/market-hours.ts'
 import type { Wire } from '../../kit/parse.ts'
 import type { TradierCalls } from '../calls.ts'
 import { get, quotesRequest } from '../requests.ts'
@@ -31,6 +32,7 @@ const MINUTE_MS = 60_000
 export interface MarketOptions {
   readonly calls: TradierCalls
   readonly clock: Clock
+  readonly hours: MarketHours
   /** Null: quotes are asked for. */
   readonly stream: Pick<FeedOptions, 'url' | 'line' | 'session' | 'quietMs'> | null
 }
@@ -74,7 +76,7 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
     const [quotes, clock] = await Promise.all([this.#quotes([asked], signal), this.#read(get('/markets/clock', {}), parseClock, signal)])
     this.#time.tell(clock.atMs)
     const quote = quotes.get(asked)
-    const found = quote === undefined ? null : instrumentOf(quote, clock)
+    const found = quote === undefined ? null : instrumentOf(quote, this.#options.hours)
     this.#remember(symbol, found)
     return found
   }

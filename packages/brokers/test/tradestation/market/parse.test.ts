@@ -72,11 +72,17 @@ test('a window is asked for in stretches that are joined, with the bars that end
   assert.deepEqual(stretches({ symbol: 'MSFT', interval: '1m', fromMs, toMs: fromMs }), [])
   const window = { fromMs, toMs: fromMs + 60_000 }
   assert.equal(
-    barsRequest('MSFT', '1m', 'STK', window).path,
+    barsRequest('MSFT', '1m', { instrument: 'STK', hours: 'exchange' }, window).path,
     '/marketdata/barcharts/MSFT?interval=1&unit=Minute&firstdate=2026-01-01T00%3A00%3A00Z&lastdate=2026-01-01T00%3A02%3A00Z&sessiontemplate=USEQPreAndPost'
   )
-  assert.match(barsRequest('$SPX.X', '1d', 'STK', window).path, /^\/marketdata\/barcharts\/%24SPX\.X\?interval=1&unit=Daily&.*Z$/)
-  assert.equal(barsPath('ESZ26', 'FUT'), '/marketdata/stream/barcharts/ESZ26?interval=1&unit=Minute&barsback=1')
+  assert.match(
+    barsRequest('$SPX.X', '1d', { instrument: 'STK', hours: 'exchange' }, window).path,
+    /^\/marketdata\/barcharts\/%24SPX\.X\?interval=1&unit=Daily&.*Z$/
+  )
+  assert.equal(
+    barsPath('ESZ26', { instrument: 'FUT', hours: 'exchange' }),
+    '/marketdata/stream/barcharts/ESZ26?interval=1&unit=Minute&barsback=1'
+  )
   assert.throws(() => stretches({ symbol: 'MSFT', interval: '7m', fromMs, toMs: fromMs + 1 }), Malformed)
 })
 
@@ -244,7 +250,7 @@ test('books, chains and expirations', () => {
 
 test('a symbol is known by its class', () => {
   const [share] = fixture('market.symbols').body.Symbols
-  const classOf = (AssetType: string) => parseInstrument({ ...share, AssetType }, 'X')?.instrument ?? null
+  const classOf = (AssetType: string) => parseInstrument({ ...share, AssetType }, 'X', 'exchange')?.instrument ?? null
   assert.deepEqual(['STOCK', 'Stock', 'INDEX', 'STOCKOPTION', 'INDEXOPTION', 'FUTURE', 'CRYPTO', 'FOREX'].map(classOf), [
     'STK',
     'STK',
@@ -279,7 +285,7 @@ const READERS: readonly ((value: Wire) => unknown)[] = [
   parseDepth,
   value => parseEntry(value, EXPIRATION),
   value => parseExpirations(JSON.stringify(value)),
-  value => parseInstrument(value, 'X'),
+  value => parseInstrument(value, 'X', 'exchange'),
   value => {
     const symbol = new QuotedSymbol()
     symbol.hear(fixture('market.quotes').body[0], 0)

@@ -19,11 +19,16 @@ export function ownPart(report: OrderReport, order: OrderTicket, predecessors: r
   const { fills, filledTotal } = report
   const { quantity, limitPrice, stopPrice, type } = order
   const isOlder = predecessors.some(before => showsTerms(report, before, order))
+  const ownFills = fills === null ? null : notAmong(fills, earlier)
+  const ownTotal = filledTotal === null ? null : remainderOf(filledTotal, earlier)
+  // What the broker calls filled in part may all have been filled before.
+  const isUntouched = report.status === 'partially_filled' && earlier.length > 0 && (ownFills ?? []).length === 0 && ownTotal === null
   return {
     ...report,
+    status: isUntouched ? 'working' : report.status,
     ...(isOlder ? { quantity, limitPrice, stopPrice, type } : {}),
-    fills: fills === null ? null : notAmong(fills, earlier),
-    filledTotal: filledTotal === null ? null : remainderOf(filledTotal, earlier),
+    fills: ownFills,
+    filledTotal: ownTotal,
     legs: report.legs?.map(leg => ({ ...leg, fills: notAmong(leg.fills, earlierOfLeg(leg, predecessors)) })) ?? null
   }
 }
