@@ -11,7 +11,7 @@ import { alpacaMessages, alpacaReadings } from './ours/alpaca.ts'
 import { tradestationMessages, tradestationReadings } from './ours/tradestation.ts'
 import { tradierMessages, tradierReadings } from './ours/tradier.ts'
 
-const ROUNDS = 9
+const ROUNDS = 15
 const WARM_MS = 500
 const ROUND_MS_LEAST = 50
 /** Our rate beside that of `ccxt` when it does what an adapter does: from a message to whoever waits for it. */
@@ -51,7 +51,7 @@ export async function adapters(options: readonly string[]): Promise<void> {
   process.stdout.write(`\n${figures.table()}`)
 }
 
-/** The median of what each made a second, in turns, so that whatever else the machine does is everybody's. */
+/** The median of what each made of a second of processor time, in turns, so that whatever else the machine does is everybody's. */
 function measured(contending: readonly Contender[], kind: Kind, roundMs: number): ReadonlyMap<string, number> {
   const rates = new Map(contending.map(({ name }) => [name, [] as number[]]))
   for (const { name, texts, readings } of contending) perSecond(name, texts[kind], readings[kind], WARM_MS)
@@ -63,10 +63,12 @@ function measured(contending: readonly Contender[], kind: Kind, roundMs: number)
 /** @throws Error when a message does not give a record */
 function perSecond(name: string, texts: readonly string[], read: Reading, forMs: number): number {
   const started = performance.now()
+  const before = process.cpuUsage()
   let messages = 0
   do {
     for (const text of texts) if (read(text) !== 1) throw new Error(`${name} did not make one record of ${text}`)
     messages += texts.length
   } while (performance.now() - started < forMs)
-  return (messages * 1_000) / (performance.now() - started)
+  const { user, system } = process.cpuUsage(before)
+  return (messages * 1_000_000) / (user + system)
 }

@@ -50,6 +50,24 @@ describe('the live page', () => {
     assert.ok(chart && depth && depth.x > chart.x + chart.width && Math.abs(depth.y - chart.y) < 1, 'beside it')
   })
 
+  test('where the broker has no books everything else is shown, and their card says why they are not', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    const { token } = await connected(page, stage, await stage.person(), 'TRADIER')
+    await page.route('**/demo-token', route => route.fulfill({ status: 204 }))
+    await page.goto(address())
+    await page.getByLabel('Access token').fill(token)
+    await page.getByRole('button', { name: 'Connect' }).click()
+    await says(page, '#state', 'Live · TRADIER')
+    await until(async () => (await textOf(page, '#depth-status')).startsWith('Tradier has no depth'), 'the card says so', PATIENCE_MS)
+    await untilBars(page, count => count >= 300)
+    assert.ok(await page.locator('#notice').isHidden())
+    await page.getByLabel('Symbol').fill('NOSUCH')
+    await page.keyboard.press('Enter')
+    await says(page, '#notice-title', 'NOSUCH cannot be shown like this')
+    await until(async () => (await textOf(page, '#notice-text')).startsWith('Tradier has no market data of NOSUCH'), 'why', PATIENCE_MS)
+  })
+
   test('a chain stands below, of the expiration that is written down', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
@@ -254,9 +272,10 @@ describe('the live page', () => {
 async function connected(
   page: Page,
   stage: Stage,
-  person: Person
+  person: Person,
+  broker = 'SANDBOX'
 ): Promise<{ readonly token: string; readonly another: () => Promise<string> }> {
-  await walkToConsent(page, stage, await stage.link(person, { connection_type: 'market_data' }))
+  await walkToConsent(page, stage, await stage.link(person, { connection_type: 'market_data', broker }))
   await page.getByRole('button', { name: 'Allow' }).click()
   await page.waitForURL(/\/connect\/result\/connected$/)
   const [connectionId] = await stage.connections(person)

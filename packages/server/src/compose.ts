@@ -154,6 +154,7 @@ async function start(
   await portal(http, app, { publicUrl: () => publicUrl })
   await operations(http, { readiness, meter, metricsPort: settings.metricsPort, parts })
   home(http, {
+    brokers: [...deps.brokers.values()],
     publicUrl: () => publicUrl,
     demo: () => demo?.demo ?? null,
     isLoopback: isLoopback(settings.host),

@@ -22,7 +22,9 @@ import type { MarketSource } from '@trunkline/core/ports/market'
 import type { RateBudget } from '../kit/budget.ts'
 import { type Calls, isSuccess } from '../kit/calls.ts'
 import type { SocketProtocol } from '../kit/conversation.ts'
+import { EventStreams, readsAsEvents } from '../kit/event-streams.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
+import { refused } from '../kit/settle.ts'
 import { type SocketOptions, SocketSession } from '../kit/socket.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import type { Words } from '../kit/words.ts'
@@ -54,11 +56,10 @@ export class AlpacaBroker implements Broker {
   readonly capabilities: BrokerCapabilities
   readonly market: (MarketSource & AsyncDisposable) | null
   readonly #parts: AlpacaParts
-  readonly #streams = new Set<SocketSession<AccountEvent>>()
+  readonly #streams = new EventStreams()
   /** The one account of these credentials, once it is known. */
   #own: string | null = null
   #asking: Promise<string> | null = null
-  #isClosed = false
 
   constructor(parts: AlpacaParts) {
     this.#parts = parts
@@ -118,7 +119,7 @@ export class AlpacaBroker implements Broker {
 
   async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
     const message = refusalOf(order)
-    if (message !== null) return { kind: 'refused', message, brokerStatus: null }
+    if (message !== null) return refused(message)
     return await this.#command(
       order.brokerAccountId,
       () => requests.submitRequest(order),
@@ -147,29 +148,13 @@ export class AlpacaBroker implements Broker {
     const protocol = this.#parts.stream({
       account: within => this.#known(within),
       order: (brokerAccountId, brokerOrderId, within) => this.#find({ by: 'brokerOrderId', brokerAccountId, brokerOrderId }, within),
-      positions: async (brokerAccountId, within) => ({
-        type: 'positions',
-        brokerAccountId,
-        positions: await this.positions(brokerAccountId, within)
-      }),
-      balances: async (brokerAccountId, within) => ({
-        type: 'balances',
-        brokerAccountId,
-        balances: await this.balances(brokerAccountId, within)
-      })
+      ...readsAsEvents(this)
     })
-    const ended = () => void this.#streams.delete(session)
-    const session = new SocketSession(protocol, this.#parts.socket, {
-      signal: this.#isClosed ? AbortSignal.abort(new Error('the login was closed')) : signal,
-      ended
-    })
-    this.#streams.add(session)
-    return session
+    return this.#streams.open(signal, end => new SocketSession(protocol, this.#parts.socket, end))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true
-    await Promise.all([this.market?.[Symbol.asyncDispose](), ...[...this.#streams].map(stream => stream.close())])
+    await Promise.all([this.market?.[Symbol.asyncDispose](), this.#streams[Symbol.asyncDispose]()])
     for (const budget of this.#parts.budgets) budget[Symbol.dispose]()
     await this.#parts.tokens[Symbol.asyncDispose]()
   }
@@ -187,12 +172,9 @@ export class AlpacaBroker implements Broker {
     interpret: (reply: HttpReply) => Outcome<T>,
     signal: AbortSignal
   ): Promise<Outcome<T>> {
-    let request: HttpRequest
-    try {
+    const request = async () => {
       await this.#demandOwn(account, signal)
-      request = build()
-    } catch (cause) {
-      return { kind: 'not_sent', cause }
+      return build()
     }
     return await this.#parts.calls.command(request, interpret, signal)
   }

@@ -4,6 +4,7 @@ import type { BrokerCapabilities, BrokerDefinition, CredentialsHolder } from '@t
 import { type BrokerLimits, type BudgetRates, RateBudget } from '../kit/budget.ts'
 import { type CallOptions, Calls } from '../kit/calls.ts'
 import { confirming } from '../kit/confirm.ts'
+import { Connects } from '../kit/connects.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
 import { HttpClient, type HttpLimits, type HttpReply, header } from '../kit/http.ts'
 import { READ_RETRIES } from '../kit/retry.ts'
@@ -24,9 +25,6 @@ const TRADING_RATES: BudgetRates = { perSecond: 3, burst: 100, keptForOrders: 40
 const DATA_RATES: BudgetRates = { perSecond: 3, burst: 100, keptForOrders: 0, waitingMax: 500, waitMsMax: 15_000 }
 /** The sandbox brokerage takes more, and names its limits as well: what is kept for orders must fit into those. */
 const AT_HOUSE: Partial<BudgetRates> = { perSecond: 2_000, burst: 2_000, waitingMax: 2_000, waitMsMax: 2_000 }
-/** Against storms of connections to a host in trouble, over all logins. */
-const RECONNECT_RATES: BudgetRates = { perSecond: 10, burst: 10, keptForOrders: 0, waitingMax: 20_000, waitMsMax: 3_600_000 }
-const CONNECT_RATES: BudgetRates = { ...RECONNECT_RATES, perSecond: 50, burst: 50 }
 /** A page of ten thousand bars has about two megabytes. */
 const HTTP: Partial<HttpLimits> = { connections: 64, requestsMax: 4_000, bodyMax: 8 * 1024 * 1024 }
 
@@ -41,7 +39,7 @@ export function alpaca(settings: AlpacaSettings, deps: BrokerDeps): AlpacaDefini
   const capabilities: BrokerCapabilities = { ...ALPACA_CAPABILITIES, login: settings.login === 'api_key' ? 'api_key' : 'oauth' }
   const entrance = entranceOf(settings, { tokens: http.tokens, clock })
   const words = new Words({ broker: capabilities.id, log, meter })
-  const connects = { first: new RateBudget(CONNECT_RATES, clock), again: new RateBudget(RECONNECT_RATES, clock) }
+  const connects = new Connects(clock)
   const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
   const calling: Omit<CallOptions, 'http' | 'base' | 'tokens' | 'budgets'> = {
     retries: READ_RETRIES,
@@ -91,8 +89,7 @@ export function alpaca(settings: AlpacaSettings, deps: BrokerDeps): AlpacaDefini
     login: entrance.login,
     open,
     async [Symbol.asyncDispose]() {
-      connects.first[Symbol.dispose]()
-      connects.again[Symbol.dispose]()
+      connects[Symbol.dispose]()
       await Promise.all(Object.values(http).map(client => client[Symbol.asyncDispose]()))
     }
   }

@@ -3,9 +3,10 @@
 import { midnight } from '@trunkline/core/domain/calendar/index'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type Day, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
-import { BrokerFault, type OrderReport, type TransactionReport } from '@trunkline/core/ports/broker'
+import type { OrderReport, TransactionReport } from '@trunkline/core/ports/broker'
 import type { Calls } from '../kit/calls.ts'
 import type { HttpRequest } from '../kit/http.ts'
+import { everyPage } from '../kit/pages.ts'
 import { text, type Wire } from '../kit/parse.ts'
 import type { Words } from '../kit/words.ts'
 import { parseOrders } from './orders.ts'
@@ -68,29 +69,20 @@ interface Paging<T> {
   readonly read: (wires: readonly Wire[]) => readonly T[]
 }
 
-async function paged<T>(calls: Calls, { request, pageMax, read }: Paging<T>, signal: AbortSignal): Promise<readonly T[]> {
-  const items: T[] = []
-  let last: string | null = null
-  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-    const before: string | null = last
-    const page: Page<T> = await calls.read(request(before), reply => pageOf(readList(reply.body), before, read), signal)
-    items.push(...page.items)
-    if (page.count < pageMax) return items
-    last = page.last
-  }
-  throw new BrokerFault('refused', `the list has more than ${PAGES_MAX} pages; ask for a shorter time`)
-}
-
-interface Page<T> {
-  readonly items: readonly T[]
-  readonly count: number
-  readonly last: string | null
+async function paged<T>(calls: Calls, { request, pageMax, read: readItems }: Paging<T>, signal: AbortSignal): Promise<readonly T[]> {
+  const read = (before: string | null) =>
+    calls.read(request(before), reply => pageOf(readList(reply.body), before, { pageMax, read: readItems }), signal)
+  return (await everyPage(PAGES_MAX, read)).flatMap(({ items }) => items)
 }
 
 /** The next page is asked for by the last record of this one, whether it could be read or not. */
-function pageOf<T>(wires: readonly Wire[], before: string | null, read: (wires: readonly Wire[]) => readonly T[]): Page<T> {
+function pageOf<T>(
+  wires: readonly Wire[],
+  before: string | null,
+  { pageMax, read }: Pick<Paging<T>, 'pageMax' | 'read'>
+): { readonly items: readonly T[]; readonly next: string | null } {
   const end = wires.at(-1)
   const last = end === undefined ? null : text(end, 'id')
   if (last !== null && last === before) throw new Malformed('answer', 'the page after the one before', `the same page, up to ${last}`)
-  return { items: read(wires), count: wires.length, last }
+  return { items: read(wires), next: wires.length < pageMax ? null : last }
 }

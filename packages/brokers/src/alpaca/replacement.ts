@@ -7,6 +7,7 @@ import { compare, type Decimal, isPositive, isZero, minus } from '@trunkline/cor
 import { BrokerFault, type OrderReport, type Outcome, type ReplaceOrder } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Calls } from '../kit/calls.ts'
+import { refused, settled } from '../kit/settle.ts'
 import { interpretReplace } from './outcomes.ts'
 import { replaceRequest } from './requests.ts'
 import { isFraction, replaceRefusalOf } from './ticket.ts'
@@ -53,21 +54,17 @@ export class Replacement {
   }
 
   /** Whether the new order has taken the old one's place. */
-  async #settled(brokerOrderId: string, made: OrderReport, signal: AbortSignal): Promise<Outcome<OrderReport>> {
-    try {
-      for (const pauseMs of PAUSES_MS) {
-        if (pauseMs > 0) await this.#parts.clock.sleep(pauseMs, signal)
-        const old = await this.#find(brokerOrderId, signal)
-        if (old?.status === 'replaced') return { kind: 'accepted', value: made }
-        if (old?.status === 'pending_replace') continue
-        const now = await this.#find(made.brokerOrderId, signal)
-        if (now?.status === 'rejected')
-          return refused(`Alpaca did not replace the order: it is ${old?.brokerStatus ?? 'gone'}.`, now.brokerStatus)
-      }
-      return { kind: 'unknown', cause: new Error('Alpaca has made the new order and not replaced the old one yet') }
-    } catch (cause) {
-      return { kind: 'unknown', cause }
+  #settled(brokerOrderId: string, made: OrderReport, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    const look = async (): Promise<Outcome<OrderReport> | null> => {
+      const old = await this.#find(brokerOrderId, signal)
+      if (old?.status === 'replaced') return { kind: 'accepted', value: made }
+      if (old?.status === 'pending_replace') return null
+      const now = await this.#find(made.brokerOrderId, signal)
+      if (now?.status !== 'rejected') return null
+      return refused(`Alpaca did not replace the order: it is ${old?.brokerStatus ?? 'gone'}.`, now.brokerStatus)
     }
+    const stillOpen = 'Alpaca has made the new order and not replaced the old one yet'
+    return settled({ clock: this.#parts.clock, pausesMs: PAUSES_MS, stillOpen }, look, signal)
   }
 }
 
@@ -80,8 +77,4 @@ function quantityFor({ ticket }: ReplaceOrder, old: OrderReport): { readonly qua
   const left = minus(quantity, filled)
   if (!isPositive(left)) return { refusal: `The order has filled ${filled} already, which leaves nothing of a total of ${quantity}.` }
   return ticket.instrument === 'STK' && isFraction(left) ? { refusal: FRACTION } : { quantity: left }
-}
-
-function refused(message: string, brokerStatus: string | null = null): Outcome<never> {
-  return { kind: 'refused', message, brokerStatus }
 }

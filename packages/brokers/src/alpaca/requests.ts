@@ -2,20 +2,16 @@
 
 import { unreachable } from '@trunkline/core/domain/brand'
 import { type Decimal, negated } from '@trunkline/core/domain/decimal'
-import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Leg, OrderTicket } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { NewOrder, OrderKey } from '@trunkline/core/ports/broker'
 import type { HttpRequest } from '../kit/http.ts'
-import { DIRECTIONS, INTENTS, LIFETIMES, TYPES, wordFor } from './words.ts'
+import { demandWord, get, NO_BODY, WITH_BODY } from '../kit/requests.ts'
+import { DIRECTIONS, INTENTS, LIFETIMES, TYPES } from './words.ts'
 
-const NO_BODY = ['accept', 'application/json'] as const
-const WITH_BODY = ['accept', 'application/json', 'content-type', 'application/json'] as const
 /** The most that a page of orders holds. */
 export const ORDERS_PAGE = 500
 export const ACTIVITIES_PAGE = 100
-
-type Query = Readonly<Record<string, string | null>>
 
 export const accountRequest: HttpRequest = get('/v2/account', {})
 export const positionsRequest: HttpRequest = get('/v2/positions', {})
@@ -61,7 +57,7 @@ export function submitRequest(order: NewOrder): HttpRequest {
     headers: WITH_BODY,
     body: JSON.stringify({
       ...subject(order),
-      type: told(TYPES, order.type, 'order_type'),
+      type: demandWord(TYPES, order.type, 'order_type'),
       ...lifetime(order),
       ...amounts(order),
       client_order_id: order.brokerClOrdId
@@ -90,11 +86,11 @@ export function cancelRequest(brokerOrderId: string): HttpRequest {
 function subject({ symbol, side, instrument, legs }: OrderTicket): object {
   if (legs !== null) return { order_class: 'mleg', legs: legsOf(legs, side).map(leg => ({ ...option(leg), ratio_qty: leg.ratio })) }
   if (instrument === 'OPT') return option({ symbol, side })
-  return { symbol, side: told(DIRECTIONS, side, 'side') }
+  return { symbol, side: demandWord(DIRECTIONS, side, 'side') }
 }
 
 function option({ symbol, side }: Pick<OrderTicket, 'symbol' | 'side'>): object {
-  const intent = told(INTENTS, side, 'side')
+  const intent = demandWord(INTENTS, side, 'side')
   return { symbol, side: intent.startsWith('buy') ? 'buy' : 'sell', position_intent: intent }
 }
 
@@ -107,7 +103,7 @@ function legsOf(legs: readonly Leg[], side: OrderTicket['side']): readonly Leg[]
 
 function lifetime({ tif }: OrderTicket): object {
   const isExtended = tif === 'DAY+' || tif === 'GTC+'
-  const time = told(LIFETIMES, isExtended ? tif.slice(0, -1) : tif, 'order_tif')
+  const time = demandWord(LIFETIMES, isExtended ? tif.slice(0, -1) : tif, 'order_tif')
   return isExtended ? { time_in_force: time, extended_hours: true } : { time_in_force: time }
 }
 
@@ -124,18 +120,4 @@ function amounts({ quantity, notional, limitPrice, stopPrice, legs, side }: Orde
 /** A package's price is what is paid when it is bought and what is received when it is sold; Alpaca's is always what is paid. Its own inverse. */
 export function netPrice(price: Decimal, side: OrderTicket['side']): Decimal {
   return side === 'SELL' ? negated(price) : price
-}
-
-function told(table: Readonly<Record<string, string>>, word: string, what: string): string {
-  const found = wordFor(table, word)
-  if (found !== undefined) return found
-  throw new Malformed(what, `one of ${Object.values(table).join(', ')}`, word)
-}
-
-/** A read; what is null is left out. */
-export function get(path: string, query: Query): HttpRequest {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== null) parameters.set(name, value)
-  const search = parameters.toString()
-  return { method: 'GET', path: `${path}${search === '' ? '' : `?${search}`}`, headers: NO_BODY }
 }

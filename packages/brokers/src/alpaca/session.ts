@@ -9,14 +9,15 @@ import { type AccountEvent, BrokerFault, type OrderReport } from '@trunkline/cor
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
+import { accountState } from '../kit/event-streams.ts'
 import { readJson } from '../kit/json.ts'
 import { field, nested, object, text, textOrNull, type Wire, wordsOrNull } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
-import { StreamFault } from '../kit/stream-fault.ts'
+import { Remembered } from '../kit/remembered.ts'
 import type { TokenSource } from '../kit/tokens.ts'
+import { usableToken } from '../kit/usable-token.ts'
 import type { Words } from '../kit/words.ts'
 import { type Execution, filledQuantity, isPackage, isPackageLeg, nestedOrders, parseExecution, parseOrder } from './orders.ts'
-import { Remembered } from './remembered.ts'
 import { EVENTS } from './words.ts'
 
 /** Positions and balances are read so often although nothing was told: prices move them, and money comes and goes without an order. */
@@ -47,6 +48,7 @@ export interface StreamOptions {
 }
 
 export class AlpacaStream implements SocketProtocol<AccountEvent> {
+  readonly stateOf = accountState
   readonly #options: StreamOptions
   /** The token that the last connection was refused with. */
   #refused: string | null = null
@@ -56,7 +58,9 @@ export class AlpacaStream implements SocketProtocol<AccountEvent> {
   }
 
   async begin(signal: AbortSignal): Promise<AlpacaTalk> {
-    const token = await this.#token(signal)
+    const refused = this.#refused
+    this.#refused = null
+    const token = await usableToken(this.#options.tokens, signal, refused)
     const account = await this.#options.reads.account(signal)
     return new AlpacaTalk(this.#options, {
       token,
@@ -65,23 +69,6 @@ export class AlpacaStream implements SocketProtocol<AccountEvent> {
         this.#refused = token
       }
     })
-  }
-
-  stateOf(event: AccountEvent): string | null {
-    return event.type === 'positions' || event.type === 'balances' ? `${event.type} ${event.brokerAccountId}` : null
-  }
-
-  /** One that the last connection was refused with is doubted first. @throws BrokerFault credentials_rejected; StreamFault for whatever passes. */
-  async #token(signal: AbortSignal): Promise<string> {
-    const { tokens } = this.#options
-    const refused = this.#refused
-    this.#refused = null
-    try {
-      return refused === null ? (tokens.fresh() ?? (await tokens.current(signal))) : await tokens.replacement(refused, signal)
-    } catch (cause) {
-      if (cause instanceof BrokerFault && cause.kind === 'credentials_rejected') throw cause
-      throw new StreamFault('token', 'the login could not be made sure of', cause)
-    }
   }
 }
 

@@ -62,8 +62,11 @@ export const ALPACA_SETTINGS: BrokerSettings<AlpacaSettings, typeof TABLE> = {
     const { stockFeed, optionFeed, environment } = values
     const isKeyed = values.apiKeys === 'sandbox'
     const login = isKeyed ? null : loginOf(values)
-    if (login !== null)
-      return { at: 'broker', settings: { ...REAL, ...{ environment, login, stockFeed, optionFeed }, tradingUrl: TRADING[environment] } }
+    if (login !== null) {
+      const tradingUrl = TRADING[environment]
+      const settings = { ...REAL, ...{ environment, tradingUrl, login, stockFeed, optionFeed } }
+      return { at: 'broker', environment, ordersUrl: tradingUrl, settings }
+    }
     return {
       at: 'house',
       settings: ({ url, publicUrl, clientId, clientSecret, hours }) => ({

@@ -27,3 +27,15 @@ export function instrumentOf(symbol: string): Instrument {
 export function symbolOf(symbol: string, instrument: Instrument): string {
   return instrument === 'CRYPTO' ? pairOf(symbol) : symbol
 }
+
+/** Where Alpaca keeps the market data of a kind of instrument. */
+export function rootOf(instrument: Instrument): string {
+  switch (instrument) {
+    case 'CRYPTO':
+      return '/v1beta3/crypto/us'
+    case 'OPT':
+      return '/v1beta1/options'
+    default:
+      return '/v2/stocks'
+  }
+}

@@ -104,8 +104,3 @@ export const ACTIVITIES = {
   FOPT: 'OTHER',
   MISC: 'OTHER'
 } as const satisfies Record<string, TransactionType>
-
-/** The broker's word for a word of the core; undefined when it has none. */
-export function wordFor(table: Readonly<Record<string, string>>, word: string): string | undefined {
-  return Object.keys(table).find(key => table[key] === word)
-}

@@ -124,11 +124,14 @@ export class RateBudget implements Disposable {
     this.#pump()
   }
 
-  /** The broker said to be quiet: nobody goes for `ms`. A later end wins over an earlier one. */
+  /**
+   * The broker said to be quiet: nobody goes for `ms`, and no crowd afterwards. What is kept for orders stays kept, or reads would have to wait
+   * until it had come together again, long after the broker takes them. A later end wins over an earlier one.
+   */
   pause(ms: number): void {
     this.#count()
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonicMs() + ms)
-    this.#tokens = Math.min(this.#tokens, 1)
+    this.#tokens = Math.min(this.#tokens, 1 + this.#rates.keptForOrders)
     this.#refuseTheLate()
   }
 

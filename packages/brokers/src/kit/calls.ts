@@ -68,13 +68,21 @@ export class Calls {
   }
 
   /**
-   * Sends a command at most once. `interpret` names the answers that prove acceptance or refusal; whatever it throws is `unknown`.
+   * Sends a command at most once. What cannot be put in the broker's words never leaves: what `request` throws is `not_sent`.
+   * `interpret` names the answers that prove acceptance or refusal; whatever it throws is `unknown`.
    * Never rejects.
    */
-  async command<T>(request: HttpRequest, interpret: (reply: HttpReply) => Outcome<T>, signal: AbortSignal): Promise<Outcome<T>> {
+  async command<T>(
+    request: HttpRequest | (() => HttpRequest | Promise<HttpRequest>),
+    interpret: (reply: HttpReply) => Outcome<T>,
+    signal: AbortSignal
+  ): Promise<Outcome<T>> {
+    let written: HttpRequest
     let token: string
     let number: number
     try {
+      const made = typeof request === 'function' ? request() : request
+      written = made instanceof Promise ? await made : made
       const taken = this.#take('order', signal)
       number = typeof taken === 'number' ? taken : await taken
       token = this.#options.tokens.fresh() ?? (await this.#options.tokens.current(signal))
@@ -82,7 +90,7 @@ export class Calls {
       return { kind: 'not_sent', cause }
     }
     try {
-      const reply = await this.#options.http.send(this.#signed(request, token), signal)
+      const reply = await this.#options.http.send(this.#signed(written, token), signal)
       this.#heed(reply, number)
       if (this.#options.unauthorized(reply)) await this.#options.tokens.replacement(token, signal).catch(() => undefined)
       return interpret(reply)

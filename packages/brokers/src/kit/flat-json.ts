@@ -39,6 +39,8 @@ export class FlatReader {
   /** By how such an object begins, with its first member when that is a text: `{"T":"q"`. */
   readonly #forms = new Map<string, Form>()
   #at = 0
+  #begins = ''
+  #form: Form | undefined
 
   /** @param wanted names of the members that are read; others may be left out of what {@link read} gives */
   constructor(wanted: readonly string[]) {
@@ -73,66 +75,54 @@ export class FlatReader {
   }
 
   #item(text: string): Item | undefined {
-    const form = this.#forms.get(beginning(text, this.#at))
+    const form = this.#formAt(text, this.#at)
     if (form === undefined) return undefined
     const item: Item = {}
-    this.#at += 1
+    let at = this.#at + 1
     for (let index = 0; index < form.length; index += 1) {
       const member = form[index]
-      if (member === undefined || !text.startsWith(member.written, this.#at)) return undefined
-      this.#at += member.written.length
-      if (!this.#member(text, member.name, item)) return undefined
-      if (text.charCodeAt(this.#at) !== (index === form.length - 1 ? END : COMMA)) return undefined
-      this.#at += 1
+      if (member === undefined || !text.startsWith(member.written, at)) return undefined
+      at = this.#member(text, at + member.written.length, member.name, item)
+      if (text.charCodeAt(at) !== (index === form.length - 1 ? END : COMMA)) return undefined
+      at += 1
     }
+    this.#at = at
     return item
   }
 
-  /** Reads a value into its place; false for one of a kind that takes more than a walk. */
-  #member(text: string, name: string | null, item: Item): boolean {
-    const from = this.#at
+  /** Most messages begin like the one before. */
+  #formAt(text: string, at: number): Form | undefined {
+    if (this.#begins !== '' && text.startsWith(this.#begins, at)) return this.#form
+    const begins = beginning(text, at)
+    const form = this.#forms.get(begins)
+    if (form === undefined) return undefined
+    this.#begins = begins
+    this.#form = form
+    return form
+  }
+
+  /** Reads a value into its place. Behind it; not a number where it is of a kind that takes more than a walk. */
+  #member(text: string, from: number, name: string | null, item: Item): number {
     const code = text.charCodeAt(from)
     if (code === QUOTE) {
       const end = text.indexOf('"', from + 1)
-      if (end === -1) return false
+      if (end === -1) return Number.NaN
       if (name !== null) item[name] = text.slice(from + 1, end)
-      this.#at = end + 1
-      return true
+      return end + 1
     }
     if (isNumberStart(code)) {
       const end = afterNumber(text, from)
-      if (end === null) return false
+      if (end === null) return Number.NaN
       if (name !== null) item[name] = text.slice(from, end)
-      this.#at = end
-      return true
+      return end
     }
-    if (code === OPEN) return this.#texts(text, name, item)
-    for (const [word, value] of LITERALS)
+    if (code === OPEN) return texts(text, from, name, item)
+    for (const { word, value } of LITERALS)
       if (text.startsWith(word, from)) {
         if (name !== null) item[name] = value
-        this.#at = from + word.length
-        return true
+        return from + word.length
       }
-    return false
-  }
-
-  /** A list of texts, as the conditions of a trade are. */
-  #texts(text: string, name: string | null, item: Item): boolean {
-    const texts: string[] = []
-    let at = this.#at + 1
-    if (text.charCodeAt(at) !== CLOSE)
-      for (let next = COMMA; next === COMMA; next = text.charCodeAt(at), at += 1) {
-        if (text.charCodeAt(at) !== QUOTE) return false
-        const end = text.indexOf('"', at + 1)
-        if (end === -1) return false
-        if (name !== null) texts.push(text.slice(at + 1, end))
-        at = end + 1
-      }
-    else at += 1
-    if (text.charCodeAt(at - 1) !== CLOSE) return false
-    if (name !== null) item[name] = texts
-    this.#at = at
-    return true
+    return Number.NaN
   }
 
   #learn(item: unknown): void {
@@ -156,11 +146,28 @@ function isFlat(value: unknown): boolean {
   return typeof value !== 'object' || value === null
 }
 
-const LITERALS: readonly (readonly [string, boolean | null])[] = [
-  ['true', true],
-  ['false', false],
-  ['null', null]
+const LITERALS: readonly { readonly word: string; readonly value: boolean | null }[] = [
+  { word: 'true', value: true },
+  { word: 'false', value: false },
+  { word: 'null', value: null }
 ]
+
+/** A list of texts, as the conditions of a trade are. As {@link FlatReader} reads any value. */
+function texts(text: string, from: number, name: string | null, item: Item): number {
+  const found: string[] = []
+  let at = from + 1
+  for (let next = text.charCodeAt(at) === CLOSE ? CLOSE : COMMA; next === COMMA; next = text.charCodeAt(at - 1)) {
+    const end = text.charCodeAt(at) === QUOTE ? text.indexOf('"', at + 1) : -1
+    if (end === -1) return Number.NaN
+    if (name !== null) found.push(text.slice(at + 1, end))
+    // Behind what follows the text, which says whether there is another.
+    at = end + 2
+  }
+  if (found.length === 0 && text.charCodeAt(from + 1) === CLOSE) at += 1
+  if (text.charCodeAt(at - 1) !== CLOSE) return Number.NaN
+  if (name !== null) item[name] = found
+  return at
+}
 
 /** From the brace to the end of the first member where it is a text, of its name and colon otherwise; empty where there is no object. */
 function beginning(text: string, from: number): string {

@@ -3,8 +3,8 @@
 import type { GapCause } from '@trunkline/core/ports/broker'
 import type { SocketProtocol } from './conversation.ts'
 import { KeptLine, type LineHearer } from './kept-line.ts'
-import { Mailbox } from './mailbox.ts'
-import type { SocketOptions, Told } from './socket.ts'
+import type { Mailbox } from './mailbox.ts'
+import { boxOf, type SocketOptions, type Told } from './socket.ts'
 
 export class JoinedSession<Event> implements AsyncIterableIterator<Event | Told, undefined> {
   readonly #options: SocketOptions
@@ -29,15 +29,7 @@ export class JoinedSession<Event> implements AsyncIterableIterator<Event | Told,
     this.#signal = signal
     this.#ended = ended
     this.#lines = protocols.map((protocol, index) => new KeptLine(protocol, options, this.#hearer(protocol, index)))
-    const { clock, eventsMax } = options
-    this.#box = new Mailbox<Event | Told>({
-      itemsMax: eventsMax,
-      // Events are put while all lines are live only, so what follows the gap is live again.
-      overflow: () => [
-        { type: 'gap', cause: 'overflow', reason: `more than ${eventsMax} events waited for their reader`, at: clock.now() },
-        { type: 'live', at: clock.now() }
-      ]
-    })
+    this.#box = boxOf(options)
   }
 
   [Symbol.asyncIterator](): this {

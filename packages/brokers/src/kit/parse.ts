@@ -4,6 +4,7 @@ import { type Decimal, parseDecimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type Day, parseDay, parseTimestamp, type Timestamp } from '@trunkline/core/domain/timestamp'
 import { plainNumber } from './plain-number.ts'
+import { wholeNumber } from './scan.ts'
 import { utcTime } from './scan-time.ts'
 
 /** An object as it came over the wire. */
@@ -80,7 +81,7 @@ export function decimalOrNull(wire: Wire, key: string): Decimal | null {
 /** A count, from a JSON number or its digits. */
 export function integer(wire: Wire, key: string): number {
   const value = field(wire, key)
-  const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value
+  const number = typeof value === 'string' ? wholeNumber(value) : value
   if (typeof number === 'number' && Number.isSafeInteger(number)) return number
   throw new Malformed(key, 'an integer', value)
 }

@@ -41,6 +41,24 @@ export function isNil(value: Decimal): boolean {
   return true
 }
 
+const WHOLE_DIGITS_MAX = 16
+
+/** The number that up to sixteen digits, with a minus or without, stand for; null for any other text. */
+export function wholeNumber(text: string): number | null {
+  const { length } = text
+  const first = text.charCodeAt(0) === MINUS ? 1 : 0
+  if (length === first || length - first > WHOLE_DIGITS_MAX) return null
+  let value = 0
+  for (let index = first; index < length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code < ZERO || code > NINE) return null
+    value = value * 10 + (code - ZERO)
+  }
+  // With the sixteenth digit a sum may round twice.
+  if (length - first === WHOLE_DIGITS_MAX) return Number(text)
+  return first === 0 ? value : -value
+}
+
 /** As `parseNanos` of the core. */
 export function isNanos(value: unknown): value is Nanos {
   if (typeof value !== 'string') return false

@@ -40,7 +40,15 @@ export interface House {
 }
 
 /** Where an adapter goes. */
-export type Choice<S> = { readonly at: 'broker'; readonly settings: S } | { readonly at: 'house'; readonly settings: (house: House) => S }
+export type Choice<S> =
+  | (Destination & { readonly at: 'broker'; readonly settings: S })
+  | { readonly at: 'house'; readonly settings: (house: House) => S }
+
+/** Which accounts of the broker it is about, and the address that orders go to. */
+export interface Destination {
+  readonly environment: 'paper' | 'live'
+  readonly ordersUrl: string
+}
 
 /** A table, and where its values lead. `choose` throws {@link SettingMissing} for values that do not go together. */
 export interface BrokerSettings<S, T extends BrokerTable = BrokerTable> {
@@ -61,7 +69,7 @@ export interface Adapter {
 
 /** A broker whose settings are known. */
 export type Offer = { readonly id: BrokerId } & (
-  | { readonly at: 'broker'; open(deps: BrokerDeps): OpenedBroker }
+  | (Destination & { readonly at: 'broker'; open(deps: BrokerDeps): OpenedBroker })
   | { readonly at: 'house'; open(deps: BrokerDeps, house: House): OpenedBroker }
 )
 
@@ -90,9 +98,9 @@ export function adapter<S, T extends BrokerTable>(
     settings: Object.values(table),
     offer(textOf) {
       const choice = choose(valuesOf(table, textOf))
-      return choice.at === 'broker'
-        ? { id, at: 'broker', open: deps => open(choice.settings, deps) }
-        : { id, at: 'house', open: (deps, house) => open(choice.settings(house), deps) }
+      if (choice.at === 'house') return { id, at: 'house', open: (deps, house) => open(choice.settings(house), deps) }
+      const { at, environment, ordersUrl, settings } = choice
+      return { id, at, environment, ordersUrl, open: deps => open(settings, deps) }
     }
   }
 }

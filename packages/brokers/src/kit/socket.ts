@@ -50,15 +50,7 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Told,
     this.#signal = signal
     this.#ended = ended
     this.#line = new KeptLine(protocol, options, this)
-    const { clock, eventsMax } = options
-    this.#box = new Mailbox<Event | Told>({
-      itemsMax: eventsMax,
-      // Events arrive only while live, so what follows the gap is live again.
-      overflow: () => [
-        { type: 'gap', cause: 'overflow', reason: `more than ${eventsMax} events waited for their reader`, at: clock.now() },
-        { type: 'live', at: clock.now() }
-      ]
-    })
+    this.#box = boxOf(options)
   }
 
   [Symbol.asyncIterator](): this {
@@ -109,4 +101,15 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Told,
       this.#ended()
     }
   }
+}
+
+/** Where events wait for their reader. They are put while live only, so what follows a gap of its own is live again. */
+export function boxOf<Event>({ clock, eventsMax }: SocketOptions): Mailbox<Event | Told> {
+  return new Mailbox<Event | Told>({
+    itemsMax: eventsMax,
+    overflow: () => [
+      { type: 'gap', cause: 'overflow', reason: `more than ${eventsMax} events waited for their reader`, at: clock.now() },
+      { type: 'live', at: clock.now() }
+    ]
+  })
 }

@@ -47,13 +47,20 @@ export class Words {
   known<T>(records: readonly Wire[], read: (record: Wire) => T): readonly T[] {
     const known: T[] = []
     for (const record of records) {
-      try {
-        known.push(read(record))
-      } catch (error) {
-        if (!this.noted(error)) throw error
-      }
+      const found = this.orNull(record, read)
+      if (found !== null) known.push(found)
     }
     return known
+  }
+
+  /** Null, and counted, for a record with an unknown word. @throws Malformed */
+  orNull<T>(record: Wire, read: (record: Wire) => T): T | null {
+    try {
+      return read(record)
+    } catch (error) {
+      if (this.noted(error)) return null
+      throw error
+    }
   }
 
   #count(key: string, value: unknown, level: 'warn' | 'error'): void {

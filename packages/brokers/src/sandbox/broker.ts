@@ -19,7 +19,9 @@ import {
 import type { RateBudget } from '../kit/budget.ts'
 import { type Calls, isSuccess } from '../kit/calls.ts'
 import type { SocketProtocol } from '../kit/conversation.ts'
+import { EventStreams, readsAsEvents } from '../kit/event-streams.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
+import { everyPage } from '../kit/pages.ts'
 import { timestamp, type Wire } from '../kit/parse.ts'
 import { type SocketOptions, SocketSession } from '../kit/socket.ts'
 import type { TokenSource } from '../kit/tokens.ts'
@@ -58,8 +60,7 @@ export class SandboxBroker implements Broker {
   readonly capabilities = SANDBOX_CAPABILITIES
   readonly market: SandboxMarket
   readonly #parts: SandboxParts
-  readonly #streams = new Set<SocketSession<AccountEvent>>()
-  #isClosed = false
+  readonly #streams = new EventStreams()
 
   constructor(parts: SandboxParts) {
     this.#parts = parts
@@ -105,7 +106,7 @@ export class SandboxBroker implements Broker {
   }
 
   async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
-    return await this.#command(
+    return await this.#parts.calls.command(
       () => requests.submitRequest(order),
       reply => interpretSubmit(reply, order),
       signal
@@ -113,7 +114,7 @@ export class SandboxBroker implements Broker {
   }
 
   async replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
-    return await this.#command(
+    return await this.#parts.calls.command(
       () => requests.replaceRequest(request),
       reply => interpretReplace(reply, request),
       signal
@@ -124,7 +125,7 @@ export class SandboxBroker implements Broker {
     { brokerOrderId }: { readonly brokerAccountId: string; readonly brokerOrderId: string },
     signal: AbortSignal
   ): Promise<Outcome<OrderReport | null>> {
-    return await this.#command(
+    return await this.#parts.calls.command(
       () => requests.cancelRequest(brokerOrderId),
       reply => interpretCancel(reply, brokerOrderId),
       signal
@@ -132,36 +133,14 @@ export class SandboxBroker implements Broker {
   }
 
   events(signal: AbortSignal): AsyncIterable<AccountEvent> {
-    const protocol = this.#parts.stream(async (account, within) => ({
-      type: 'positions',
-      brokerAccountId: account,
-      positions: await this.positions(account, within)
-    }))
-    const ended = () => void this.#streams.delete(session)
-    const session = new SocketSession(protocol, this.#parts.socket, {
-      signal: this.#isClosed ? AbortSignal.abort(new Error('the login was closed')) : signal,
-      ended
-    })
-    this.#streams.add(session)
-    return session
+    const protocol = this.#parts.stream(readsAsEvents(this).positions)
+    return this.#streams.open(signal, end => new SocketSession(protocol, this.#parts.socket, end))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true
-    await Promise.all([this.market[Symbol.asyncDispose](), ...[...this.#streams].map(stream => stream.close())])
+    await Promise.all([this.market[Symbol.asyncDispose](), this.#streams[Symbol.asyncDispose]()])
     this.#parts.budget[Symbol.dispose]()
     await this.#parts.tokens[Symbol.asyncDispose]()
-  }
-
-  /** A ticket that cannot be put in the house's words never leaves. */
-  async #command<T>(build: () => HttpRequest, interpret: (reply: HttpReply) => Outcome<T>, signal: AbortSignal): Promise<Outcome<T>> {
-    let request: HttpRequest
-    try {
-      request = build()
-    } catch (cause) {
-      return { kind: 'not_sent', cause }
-    }
-    return await this.#parts.calls.command(request, interpret, signal)
   }
 
   /** Every page or a fault. */
@@ -170,18 +149,9 @@ export class SandboxBroker implements Broker {
     item: (wire: Wire, asOf: Timestamp) => T,
     signal: AbortSignal
   ): Promise<Snapshot<T> & { readonly houseTime: Timestamp }> {
-    const items: T[] = []
-    let first: Page<T> | null = null
-    let cursor: string | null = null
-    for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-      const page: Page<T> = await this.#parts.calls.read(request(cursor), reply => readPage(reply, item), signal)
-      first ??= page
-      items.push(...page.items)
-      if (page.next === null) return { items, asOf: first.asOf, houseTime: first.houseTime }
-      if (page.next === cursor) throw new BrokerFault('malformed', 'the house points from a page of a list to itself')
-      cursor = page.next
-    }
-    throw new BrokerFault('refused', `the list has more than ${PAGES_MAX} pages; ask for a shorter time`)
+    const all = await everyPage(PAGES_MAX, cursor => this.#parts.calls.read(request(cursor), reply => readPage(reply, item), signal))
+    const [{ asOf, houseTime }] = all
+    return { items: all.flatMap(({ items }) => items), asOf, houseTime }
   }
 }
 

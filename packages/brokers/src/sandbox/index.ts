@@ -3,6 +3,7 @@
 import type { BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
 import { type BudgetRates, RateBudget } from '../kit/budget.ts'
 import { Calls } from '../kit/calls.ts'
+import { Connects } from '../kit/connects.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
 import { HttpClient, type HttpLimits } from '../kit/http.ts'
 import { oauthToken } from '../kit/oauth.ts'
@@ -20,10 +21,6 @@ import type { SandboxSettings } from './settings.ts'
 /** The house names no limits; these keep a runaway caller from drowning it, and a full burst of orders passes. */
 const LOGIN_RATES: BudgetRates = { perSecond: 2_000, burst: 2_000, keptForOrders: 500, waitingMax: 2_000, waitMsMax: 2_000 }
 const HOUSE_RATES: BudgetRates = { perSecond: 5_000, burst: 5_000, keptForOrders: 1_000, waitingMax: 5_000, waitMsMax: 2_000 }
-/** Against storms of connections to a house in trouble, over all logins. */
-const RECONNECT_RATES: BudgetRates = { perSecond: 10, burst: 10, keptForOrders: 0, waitingMax: 20_000, waitMsMax: 3_600_000 }
-/** What we open because somebody listens says nothing of trouble: two thousand accounts are followed within a minute. */
-const CONNECT_RATES: BudgetRates = { ...RECONNECT_RATES, perSecond: 50, burst: 50 }
 const HTTP: Partial<HttpLimits> = { connections: 64, requestsMax: 4_000 }
 
 export type SandboxDefinition = BrokerDefinition & AsyncDisposable
@@ -34,7 +31,7 @@ export function sandbox(settings: SandboxSettings, deps: BrokerDeps): SandboxDef
   const publicUrl = settings.publicUrl ?? http.origin
   const login = sandboxLogin({ http, clock, publicUrl, clientId: settings.clientId, clientSecret: settings.clientSecret })
   const house = new RateBudget(HOUSE_RATES, clock)
-  const connects = { first: new RateBudget(CONNECT_RATES, clock), again: new RateBudget(RECONNECT_RATES, clock) }
+  const connects = new Connects(clock)
   const streams = http.origin.replace(/^http/, 'ws')
   const url = `${streams}/stream/v1`
   const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
@@ -63,8 +60,7 @@ export function sandbox(settings: SandboxSettings, deps: BrokerDeps): SandboxDef
     open,
     async [Symbol.asyncDispose]() {
       house[Symbol.dispose]()
-      connects.first[Symbol.dispose]()
-      connects.again[Symbol.dispose]()
+      connects[Symbol.dispose]()
       await http[Symbol.asyncDispose]()
     }
   }

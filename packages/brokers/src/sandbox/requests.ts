@@ -7,15 +7,13 @@ import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { NewOrder, OrderKey, ReplaceOrder } from '@trunkline/core/ports/broker'
 import type { HttpRequest } from '../kit/http.ts'
-import { DIRECTIONS, houseSide, houseWord, KINDS, LIFETIMES } from './words.ts'
+import * as kit from '../kit/requests.ts'
+import { demandWord, NO_BODY, type Query, WITH_BODY } from '../kit/requests.ts'
+import { DIRECTIONS, houseSide, KINDS, LIFETIMES } from './words.ts'
 
 const API = '/api/v1'
-const NO_BODY = ['accept', 'application/json'] as const
-const WITH_BODY = ['accept', 'application/json', 'content-type', 'application/json'] as const
 /** The most that a page holds; only the lists that can be long are asked for it. */
 const PAGE = '500'
-
-type Query = Readonly<Record<string, string | null>>
 
 export function accountsRequest(cursor: string | null): HttpRequest {
   return get('/accounts', { cursor })
@@ -59,8 +57,8 @@ export function submitRequest(order: NewOrder): HttpRequest {
       account: order.brokerAccountId,
       client_order_id: order.brokerClOrdId,
       ...subject(order),
-      kind: wordFor(KINDS, order.type, 'order_type'),
-      lifetime: wordFor(LIFETIMES, order.tif, 'order_tif'),
+      kind: demandWord(KINDS, order.type, 'order_type'),
+      lifetime: demandWord(LIFETIMES, order.tif, 'order_tif'),
       ...amounts(order)
     })
   }
@@ -83,7 +81,7 @@ export function cancelRequest(brokerOrderId: string): HttpRequest {
 function subject({ symbol, side, instrument, legs }: OrderTicket): object {
   if (legs === null) return { symbol, ...sideWords(side, instrument === 'OPT', 'side') }
   return {
-    direction: wordFor(DIRECTIONS, side, 'side'),
+    direction: demandWord(DIRECTIONS, side, 'side'),
     legs: legs.map(leg => ({ symbol: leg.symbol, ...sideWords(leg.side, true, 'action'), ratio: leg.ratio }))
   }
 }
@@ -106,16 +104,7 @@ function amounts(ticket: OrderTicket): object {
   }
 }
 
-function wordFor(table: Readonly<Record<string, string>>, word: string, what: string): string {
-  const found = houseWord(table, word)
-  if (found !== undefined) return found
-  throw new Malformed(what, `one of ${Object.values(table).join(', ')}`, word)
-}
-
 /** A read below the API; what is null is left out. */
 export function get(path: string, query: Query): HttpRequest {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== null) parameters.set(name, value)
-  const search = parameters.toString()
-  return { method: 'GET', path: `${API}${path}${search === '' ? '' : `?${search}`}`, headers: NO_BODY }
+  return kit.get(`${API}${path}`, query)
 }

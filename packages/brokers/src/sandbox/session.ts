@@ -5,6 +5,7 @@ import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Closing, Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
+import { accountState } from '../kit/event-streams.ts'
 import { readJson } from '../kit/json.ts'
 import { field, integer, member, nested, object, text, timestamp, type Wire } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
@@ -31,6 +32,7 @@ export interface StreamOptions {
 }
 
 export class SandboxStream implements SocketProtocol<AccountEvent> {
+  readonly stateOf = accountState
   readonly #options: StreamOptions
 
   constructor(options: StreamOptions) {
@@ -39,10 +41,6 @@ export class SandboxStream implements SocketProtocol<AccountEvent> {
 
   async begin(signal: AbortSignal): Promise<HouseTalk> {
     return new HouseTalk(this.#options, await StreamToken.of(this.#options.tokens, signal))
-  }
-
-  stateOf(event: AccountEvent): string | null {
-    return event.type === 'positions' || event.type === 'balances' ? `${event.type} ${event.brokerAccountId}` : null
   }
 }
 

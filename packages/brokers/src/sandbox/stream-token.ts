@@ -2,8 +2,8 @@
 
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Closing, Line } from '../kit/conversation.ts'
-import { StreamFault } from '../kit/stream-fault.ts'
 import type { TokenSource } from '../kit/tokens.ts'
+import { usableToken } from '../kit/usable-token.ts'
 
 /** The house gives a stream a minute after its token has ended; asking this often finds the new one well before. */
 const CHECK_MS_MAX = 15_000
@@ -20,7 +20,7 @@ export class StreamToken {
 
   /** @throws BrokerFault credentials_rejected; StreamFault for whatever passes. */
   static async of(tokens: TokenSource, signal: AbortSignal): Promise<StreamToken> {
-    return new StreamToken(tokens, await usable(tokens, signal))
+    return new StreamToken(tokens, await usableToken(tokens, signal))
   }
 
   /** What the house was told last. */
@@ -52,19 +52,10 @@ export class StreamToken {
   /** The house lets a stream outlive its token for a while, so one that cannot be had now is asked for again. @throws credentials_rejected */
   async #next(signal: AbortSignal): Promise<string> {
     try {
-      return await usable(this.#tokens, signal)
+      return await usableToken(this.#tokens, signal)
     } catch (cause) {
       if (cause instanceof BrokerFault) throw cause
       return this.#text
     }
-  }
-}
-
-async function usable(tokens: TokenSource, signal: AbortSignal): Promise<string> {
-  try {
-    return tokens.fresh() ?? (await tokens.current(signal))
-  } catch (cause) {
-    if (cause instanceof BrokerFault && cause.kind === 'credentials_rejected') throw cause
-    throw new StreamFault('token', 'no access token could be had', cause)
   }
 }

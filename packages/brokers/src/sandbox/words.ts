@@ -1,6 +1,7 @@
 /** The house's words beside the core's, once each. The tables are read in both directions. */
 
 import type { Instrument, OrderStatus, OrderType, Side, TimeInForce, TransactionType } from '@trunkline/core/domain/vocabulary'
+import { wordFor } from '../kit/requests.ts'
 
 /** What can be held and quoted. */
 export const CLASSES = { share: 'STK', coin: 'CRYPTO', option: 'OPT', future: 'FUT' } as const satisfies Record<string, Instrument>
@@ -59,17 +60,12 @@ export const TRANSACTIONS = {
 
 /** The house's two words for a side; undefined when it has none. */
 export function houseSide(side: Side): { readonly direction: string; readonly effect: string | null } | undefined {
-  const direction = houseWord(DIRECTIONS, side)
+  const direction = wordFor(DIRECTIONS, side)
   if (direction !== undefined) return { direction, effect: null }
   for (const [effect, sides] of Object.entries(EFFECTS))
     for (const [plain, word] of Object.entries(sides)) {
-      const found = houseWord(DIRECTIONS, plain)
+      const found = wordFor(DIRECTIONS, plain)
       if (word === side && found !== undefined) return { direction: found, effect }
     }
   return undefined
-}
-
-/** The house's word for a word of the core; undefined when it has none. */
-export function houseWord(table: Readonly<Record<string, string>>, word: string): string | undefined {
-  return Object.keys(table).find(key => table[key] === word)
 }

@@ -20,8 +20,10 @@ import {
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Calls, ReadOptions } from '../kit/calls.ts'
+import { EventStreams, readsAsEvents } from '../kit/event-streams.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { JoinedSession } from '../kit/joined.ts'
+import { refused, settled } from '../kit/settle.ts'
 import type { SocketOptions } from '../kit/socket.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import type { Words } from '../kit/words.ts'
@@ -63,8 +65,7 @@ export class TradestationBroker implements Broker {
   readonly #orders: Orders
   readonly #book: AccountBook
   readonly #holdings: Holdings
-  readonly #streams = new Set<JoinedSession<AccountEvent>>()
-  #isClosed = false
+  readonly #streams = new EventStreams()
 
   constructor(parts: TradestationParts) {
     this.#parts = parts
@@ -165,20 +166,13 @@ export class TradestationBroker implements Broker {
       parse: wire => this.#orders.parse(wire),
       list: (accounts, within) => this.#orders.today(accounts, within),
       order: (account, orderId, within) => this.#orders.one(account, orderId, within),
-      balances: async (account, within) => ({ type: 'balances', brokerAccountId: account, balances: await this.balances(account, within) })
+      balances: readsAsEvents(this).balances
     })
-    const ended = () => void this.#streams.delete(session)
-    const session = new JoinedSession<AccountEvent>([orders, new PositionsStream(shared)], socket, {
-      signal: this.#isClosed ? AbortSignal.abort(new Error('the login was closed')) : signal,
-      ended
-    })
-    this.#streams.add(session)
-    return session
+    return this.#streams.open(signal, end => new JoinedSession<AccountEvent>([orders, new PositionsStream(shared)], socket, end))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true
-    await Promise.all([this.market[Symbol.asyncDispose](), ...[...this.#streams].map(stream => stream.close())])
+    await Promise.all([this.market[Symbol.asyncDispose](), this.#streams[Symbol.asyncDispose]()])
     this.#parts.quotas[Symbol.dispose]()
     await this.#parts.tokens[Symbol.asyncDispose]()
   }
@@ -229,17 +223,13 @@ export class TradestationBroker implements Broker {
   }
 
   /** The broker took the request and keeps the order's id, so that only the order itself tells whether it was carried out. */
-  async #replaced({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
-    try {
-      for (const pauseMs of REPLACED_AFTER_MS) {
-        if (pauseMs > 0) await this.#parts.clock.sleep(pauseMs, signal)
-        const found = await this.#orders.one(brokerAccountId, brokerOrderId, signal, 'order')
-        if (found !== null && requests.hasTerms(found.report, ticket)) return { kind: 'accepted', value: found.report }
-      }
-      return { kind: 'unknown', cause: new Error('the broker took the request, and does not show the new terms yet') }
-    } catch (cause) {
-      return { kind: 'unknown', cause }
+  #replaced({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    const look = async (): Promise<Outcome<OrderReport> | null> => {
+      const found = await this.#orders.one(brokerAccountId, brokerOrderId, signal, 'order')
+      return found !== null && requests.hasTerms(found.report, ticket) ? { kind: 'accepted', value: found.report } : null
     }
+    const stillOpen = 'the broker took the request, and does not show the new terms yet'
+    return settled({ clock: this.#parts.clock, pausesMs: REPLACED_AFTER_MS, stillOpen }, look, signal)
   }
 
   /** A ticket that cannot be put in the broker's words never leaves. */
@@ -252,10 +242,6 @@ export class TradestationBroker implements Broker {
     }
     return await this.#parts.callsOf('commands').command(request, interpret, signal)
   }
-}
-
-function refused(message: string): Outcome<never> {
-  return { kind: 'refused', message, brokerStatus: null }
 }
 
 /** A whole list of one account's records: those of others are not ours to show. @throws BrokerFault, Malformed */

@@ -1,9 +1,9 @@
 /** TradeStation as a broker: its parts put together. */
 
 import type { BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
-import { type BudgetRates, RateBudget } from '../kit/budget.ts'
 import { Calls } from '../kit/calls.ts'
 import { confirming } from '../kit/confirm.ts'
+import { Connects } from '../kit/connects.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
 import { HttpClient, type HttpLimits } from '../kit/http.ts'
 import { oauthToken } from '../kit/oauth.ts'
@@ -24,10 +24,8 @@ import { HEARTBEAT_MS } from './stream.ts'
 
 export type { TradestationSettings } from './settings.ts'
 
-/** Against storms of connections to a host in trouble, over all logins. Each login has two account streams, and one for each topic. */
-const RECONNECT_RATES: BudgetRates = { perSecond: 20, burst: 20, keptForOrders: 0, waitingMax: 20_000, waitMsMax: 3_600_000 }
-/** What we open because somebody listens says nothing of trouble. */
-const CONNECT_RATES: BudgetRates = { ...RECONNECT_RATES, perSecond: 100, burst: 100 }
+/** Connections per second: each login has two account streams, and one for each topic. */
+const CONNECTS = 20
 /** A page of five days of minutes is some megabytes long. */
 const HTTP: Partial<HttpLimits> = { connections: 128, requestsMax: 4_000, bodyMax: 8 * 1024 * 1024 }
 
@@ -38,7 +36,7 @@ export function tradestation(settings: TradestationSettings, deps: BrokerDeps): 
   const signIn = new HttpClient({ origin: settings.tokenUrl, plain })
   const login = tradestationLogin(settings, signIn, clock)
   const words = new Words({ broker: TRADESTATION_CAPABILITIES.id, log, meter })
-  const connects = { first: new RateBudget(CONNECT_RATES, clock), again: new RateBudget(RECONNECT_RATES, clock) }
+  const connects = new Connects(clock, CONNECTS)
   const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
   const base = new URL(apiUrl).pathname
   const asking = {
@@ -81,8 +79,7 @@ export function tradestation(settings: TradestationSettings, deps: BrokerDeps): 
     login,
     open,
     async [Symbol.asyncDispose]() {
-      connects.first[Symbol.dispose]()
-      connects.again[Symbol.dispose]()
+      connects[Symbol.dispose]()
       await Promise.all([http[Symbol.asyncDispose](), signIn[Symbol.asyncDispose]()])
     }
   }

@@ -3,6 +3,7 @@
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { compare, ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderReport } from '@trunkline/core/ports/broker'
+import { Remembered } from '../kit/remembered.ts'
 import type { ParsedOrder } from './parse-order.ts'
 
 /** Orders of a day; of more than that the oldest told is forgotten, and its next word is taken as its first. */
@@ -27,7 +28,7 @@ export type Noted =
   | { readonly kind: 'backwards' }
 
 export class OrderMemory {
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Remembered<Known>(ORDERS_MAX)
 
   /** `atMs` is on the monotonic clock. */
   note(parsed: ParsedOrder, atMs: number): Noted {
@@ -35,7 +36,7 @@ export class OrderMemory {
     const before = this.#known.get(brokerOrderId)
     const now = knownOf(parsed, atMs)
     if (before !== undefined && isBackwards(before, now)) return { kind: 'backwards' }
-    this.#put(brokerOrderId, now)
+    this.#known.put(brokerOrderId, now)
     if (before?.words === now.words) return { kind: 'known' }
     return { kind: 'news', releases: before !== undefined && isReleased(before, now) }
   }
@@ -46,17 +47,6 @@ export class OrderMemory {
     if (known === undefined) return false
     const seen = knownOf(parsed, sinceMs)
     return known.picture === seen.picture || known.atMs >= sinceMs || isBackwards(known, seen)
-  }
-
-  /** At the bound the one told longest ago goes. */
-  #put(id: string, known: Known): void {
-    this.#known.delete(id)
-    if (this.#known.size >= ORDERS_MAX)
-      for (const oldest of this.#known.keys()) {
-        this.#known.delete(oldest)
-        break
-      }
-    this.#known.set(id, known)
   }
 }
 

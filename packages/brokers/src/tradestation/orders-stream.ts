@@ -4,16 +4,13 @@
  */
 
 import { type AccountEvent, BrokerFault } from '@trunkline/core/ports/broker'
-import type { Log } from '@trunkline/core/ports/log'
 import type { Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
-import { readJson } from '../kit/json.ts'
-import { field, object, type Wire } from '../kit/parse.ts'
+import { accountState } from '../kit/event-streams.ts'
+import type { Wire } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
-import type { Words } from '../kit/words.ts'
-import type { AccountBook } from './account-book.ts'
 import { OrderMemory } from './order-memory.ts'
 import type { ParsedOrder } from './parse-order.ts'
-import { opened, type StreamDeps, told } from './stream.ts'
+import { AccountLines, type AccountStreamDeps, opened } from './stream.ts'
 
 /** From one comparison with the list to the next, unless the settings say otherwise. */
 export const COMPARE_MS = 15_000
@@ -24,10 +21,7 @@ const BALANCES_SPACING_MS = 5_000
 const ORDER_SPACING_MS = 500
 const NOTHING: readonly Heard<AccountEvent>[] = []
 
-export interface OrdersStreamOptions extends StreamDeps {
-  readonly log: Log
-  readonly words: Words
-  readonly book: AccountBook
+export interface OrdersStreamOptions extends AccountStreamDeps {
   readonly compareMs: number
   /** @throws Malformed */
   readonly parse: (wire: Wire) => ParsedOrder
@@ -40,6 +34,7 @@ export interface OrdersStreamOptions extends StreamDeps {
 }
 
 export class OrdersStream implements SocketProtocol<AccountEvent> {
+  readonly stateOf = accountState
   readonly #options: OrdersStreamOptions
 
   constructor(options: OrdersStreamOptions) {
@@ -52,24 +47,21 @@ export class OrdersStream implements SocketProtocol<AccountEvent> {
     const talk = new OrdersTalk(this.#options, accounts)
     return { ...address, hear: frame => talk.hear(frame), tend: line => talk.tend(line), ended: () => talk.ended() }
   }
-
-  stateOf(event: AccountEvent): string | null {
-    return event.type === 'balances' ? `balances ${event.brokerAccountId}` : null
-  }
 }
 
 class OrdersTalk {
   readonly #options: OrdersStreamOptions
   readonly #accounts: string
+  readonly #lines: AccountLines
   readonly #memory = new OrderMemory()
   readonly #again: Refetch
   readonly #balances: Refetch
   #line: Line<AccountEvent> | null = null
-  #isLive = false
 
   constructor(options: OrdersStreamOptions, accounts: string) {
     this.#options = options
     this.#accounts = accounts
+    this.#lines = new AccountLines(options)
     const { clock } = options
     this.#again = new Refetch({
       clock,
@@ -86,21 +78,7 @@ class OrdersTalk {
   }
 
   hear(frame: string): readonly Heard<AccountEvent>[] {
-    const wire = object(readJson(frame, { numbers: 'text' }), 'line')
-    const what = told(wire)
-    switch (what.type) {
-      case 'heartbeat':
-        return NOTHING
-      case 'end_snapshot':
-        if (this.#isLive) return NOTHING
-        this.#isLive = true
-        return [{ type: 'live', heartbeatMs: this.#options.heartbeatMs }]
-      case 'over':
-        if (what.error === 'Forbidden') this.#options.book.forbid(field(wire, 'AccountID'))
-        return [what.heard]
-      case 'record':
-        return this.#order(wire)
-    }
+    return this.#lines.hear(frame, wire => this.#order(wire))
   }
 
   async tend(line: Line<AccountEvent>): Promise<number> {
@@ -115,9 +93,10 @@ class OrdersTalk {
   }
 
   #order(wire: Wire): readonly Heard<AccountEvent>[] {
-    const parsed = this.#parsed(wire)
+    const parsed = this.#options.words.orNull(wire, this.#options.parse)
     // An order of a kind we have no words for must not hide the others. Before we are live nobody was told of it.
-    if (parsed === null) return this.#isLive ? [{ type: 'gap', cause: 'malformed', reason: 'an order was told in unknown words' }] : NOTHING
+    if (parsed === null)
+      return this.#lines.isLive ? [{ type: 'gap', cause: 'malformed', reason: 'an order was told in unknown words' }] : NOTHING
     const { report, isDoubtful } = parsed
     const { brokerAccountId: account } = report
     if (!this.#options.book.isOurs(account)) {
@@ -126,23 +105,13 @@ class OrdersTalk {
     }
     const noted = this.#memory.note(parsed, this.#options.clock.monotonicMs())
     // What was there before is read by whoever listens, once we are live.
-    if (!this.#isLive || noted.kind === 'known') return NOTHING
+    if (!this.#lines.isLive || noted.kind === 'known') return NOTHING
     this.#balances.changed(account)
     if (noted.kind === 'backwards') return [{ type: 'gap', cause: 'hole', reason: 'an order was told in an older state than before' }]
     if (!isDoubtful) return [{ type: 'event', event: { type: 'order', report: noted.releases ? { ...report, releases: true } : report } }]
     // An order that is off the book for a moment while it is replaced has not ended.
     this.#again.changed(`${account} ${report.brokerOrderId}`)
     return NOTHING
-  }
-
-  /** Null for words nobody knows, which are counted. @throws Malformed */
-  #parsed(wire: Wire): ParsedOrder | null {
-    try {
-      return this.#options.parse(wire)
-    } catch (error) {
-      if (this.#options.words.noted(error)) return null
-      throw error
-    }
   }
 
   async #readAgain(key: string, signal: AbortSignal): Promise<void> {

@@ -5,6 +5,7 @@ import { BrokerFault, type OrderReport, type Snapshot } from '@trunkline/core/po
 import type { Clock } from '@trunkline/core/ports/clock'
 import { type Calls, isSuccess, type ReadOptions } from '../kit/calls.ts'
 import { brokerNowMs, type HttpReply, type HttpRequest } from '../kit/http.ts'
+import { everyPage } from '../kit/pages.ts'
 import { textOrNull, type Wire } from '../kit/parse.ts'
 import type { Words } from '../kit/words.ts'
 import { type BrokerError, demandWhole, errorOf, errorsOf, isPassing, readAnswer, records } from './answers.ts'
@@ -97,18 +98,9 @@ export class Orders {
 
   /** Every page or a fault. An order in words nobody knows is counted and left out. */
   async #list(request: (nextToken: string | null) => HttpRequest, signal: AbortSignal): Promise<Omit<OrdersPage, 'next'>> {
-    const orders: ParsedOrder[] = []
-    let brokersClock: Timestamp | null = null
-    let token: string | null = null
-    for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-      const page: OrdersPage = await this.#calls.read(request(token), reply => this.#page(reply), signal)
-      orders.push(...page.orders)
-      brokersClock ??= page.brokersClock
-      if (page.next === null) return { orders, brokersClock }
-      if (page.next === token) throw new BrokerFault('malformed', 'the broker points from a page of orders to itself')
-      token = page.next
-    }
-    throw new BrokerFault('refused', `the list has more than ${PAGES_MAX} pages; ask for a shorter time`)
+    const all = await everyPage(PAGES_MAX, token => this.#calls.read(request(token), reply => this.#page(reply), signal))
+    const brokersClock = all.find(page => page.brokersClock !== null)?.brokersClock ?? null
+    return { orders: all.flatMap(({ orders }) => orders), brokersClock }
   }
 
   #page(reply: HttpReply): OrdersPage {

@@ -5,8 +5,9 @@ import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { NewOrder, OrderReport, Outcome } from '@trunkline/core/ports/broker'
 import type { HttpReply } from '../kit/http.ts'
 import { field, text, type Wire } from '../kit/parse.ts'
+import { wordFor } from '../kit/requests.ts'
 import { type BrokerError, errorOf, errorsOf, readAnswer, records } from './answers.ts'
-import { TYPES, wordFor } from './words.ts'
+import { TYPES } from './words.ts'
 
 /** Statuses that mean "not done", each with the words it may carry. */
 const REFUSALS: { readonly [status: number]: readonly string[] } = {

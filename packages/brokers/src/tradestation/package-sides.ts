@@ -5,21 +5,17 @@
 
 import { negated } from '@trunkline/core/domain/decimal'
 import type { Side } from '@trunkline/core/domain/vocabulary'
+import { Remembered } from '../kit/remembered.ts'
 import type { ParsedOrder } from './parse-order.ts'
 
 /** Orders remembered; of older ones a debit is bought and a credit is sold. */
 const ORDERS_MAX = 10_000
 
 export class PackageSides {
-  readonly #sides = new Map<string, Side>()
+  readonly #sides = new Remembered<Side>(ORDERS_MAX)
 
   put(brokerOrderId: string, side: Side): void {
-    if (this.#sides.size >= ORDERS_MAX)
-      for (const oldest of this.#sides.keys()) {
-        this.#sides.delete(oldest)
-        break
-      }
-    this.#sides.set(brokerOrderId, side)
+    this.#sides.put(brokerOrderId, side)
   }
 
   asAsked(parsed: ParsedOrder): ParsedOrder {

@@ -3,14 +3,11 @@
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { AccountEvent, PositionReport } from '@trunkline/core/ports/broker'
-import type { Log } from '@trunkline/core/ports/log'
 import type { Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
-import { readJson } from '../kit/json.ts'
-import { field, object, text, type Wire } from '../kit/parse.ts'
-import type { Words } from '../kit/words.ts'
-import type { AccountBook } from './account-book.ts'
+import { accountState } from '../kit/event-streams.ts'
+import { field, text, type Wire } from '../kit/parse.ts'
 import { parsePosition } from './parse.ts'
-import { opened, type StreamDeps, told } from './stream.ts'
+import { AccountLines, type AccountStreamDeps, opened } from './stream.ts'
 
 /** What a position is worth changes all the time, and is told no more often than this; what it holds, at once. */
 const WORTH_MS = 5_000
@@ -18,16 +15,11 @@ const WORTH_MS = 5_000
 const POSITIONS_MAX = 10_000
 const NOTHING: readonly Heard<AccountEvent>[] = []
 
-export interface PositionsStreamOptions extends StreamDeps {
-  readonly log: Log
-  readonly words: Words
-  readonly book: AccountBook
-}
-
 export class PositionsStream implements SocketProtocol<AccountEvent> {
-  readonly #options: PositionsStreamOptions
+  readonly stateOf = accountState
+  readonly #options: AccountStreamDeps
 
-  constructor(options: PositionsStreamOptions) {
+  constructor(options: AccountStreamDeps) {
     this.#options = options
   }
 
@@ -37,40 +29,25 @@ export class PositionsStream implements SocketProtocol<AccountEvent> {
     const talk = new PositionsTalk(this.#options)
     return { ...address, hear: frame => talk.hear(frame), tend: line => talk.tend(line) }
   }
-
-  stateOf(event: AccountEvent): string | null {
-    return event.type === 'positions' ? `positions ${event.brokerAccountId}` : null
-  }
 }
 
 class PositionsTalk {
-  readonly #options: PositionsStreamOptions
+  readonly #options: AccountStreamDeps
+  readonly #lines: AccountLines
   /** By the broker's id of a position. */
   readonly #positions = new Map<string, PositionReport>()
   /** Accounts whose positions are worth something else than was told. */
   readonly #stale = new Set<string>()
-  #isLive = false
 
-  constructor(options: PositionsStreamOptions) {
+  constructor(options: AccountStreamDeps) {
     this.#options = options
+    this.#lines = new AccountLines(options)
   }
 
   hear(frame: string): readonly Heard<AccountEvent>[] {
-    const wire = object(readJson(frame, { numbers: 'text' }), 'line')
-    const what = told(wire)
-    switch (what.type) {
-      case 'heartbeat':
-        return NOTHING
-      case 'end_snapshot':
-        if (this.#isLive) return NOTHING
-        this.#isLive = true
-        return [{ type: 'live', heartbeatMs: this.#options.heartbeatMs }]
-      case 'over':
-        if (what.error === 'Forbidden') this.#options.book.forbid(field(wire, 'AccountID'))
-        return [what.heard]
-      case 'record':
-        return field(wire, 'Deleted') === true ? this.#closed(text(wire, 'PositionID', 64)) : this.#position(wire)
-    }
+    return this.#lines.hear(frame, wire =>
+      field(wire, 'Deleted') === true ? this.#closed(text(wire, 'PositionID', 64)) : this.#position(wire)
+    )
   }
 
   async tend(line: Line<AccountEvent>): Promise<number> {
@@ -80,7 +57,8 @@ class PositionsTalk {
   }
 
   #position(wire: Wire): readonly Heard<AccountEvent>[] {
-    const position = this.#parsed(wire)
+    // The list of positions leaves one of an unknown class out as well.
+    const position = this.#options.words.orNull(wire, parsePosition)
     if (position === null) return NOTHING
     const { brokerAccountId: account, brokerPositionId: id } = position
     if (id === null) throw new Malformed('PositionID', 'a text', id)
@@ -103,7 +81,7 @@ class PositionsTalk {
 
   #changed(account: string, before: Decimal | null, now: Decimal | null): readonly Heard<AccountEvent>[] {
     // What was there before is read by whoever listens, once we are live.
-    if (!this.#isLive) return NOTHING
+    if (!this.#lines.isLive) return NOTHING
     if (before === now) {
       this.#stale.add(account)
       return NOTHING
@@ -115,15 +93,5 @@ class PositionsTalk {
   #event(account: string): AccountEvent {
     const items = [...this.#positions.values()].filter(({ brokerAccountId }) => brokerAccountId === account)
     return { type: 'positions', brokerAccountId: account, positions: { items, asOf: this.#options.clock.now() } }
-  }
-
-  /** Null for a class nobody knows, which is counted; the list of positions leaves it out as well. @throws Malformed */
-  #parsed(wire: Wire): PositionReport | null {
-    try {
-      return parsePosition(wire)
-    } catch (error) {
-      if (this.#options.words.noted(error)) return null
-      throw error
-    }
   }
 }

@@ -6,11 +6,10 @@ import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Day } from '@trunkline/core/domain/timestamp'
 import type { NewOrder, ReplaceOrder } from '@trunkline/core/ports/broker'
 import type { HttpRequest } from '../kit/http.ts'
+import { get, NO_BODY, WITH_BODY, wordFor } from '../kit/requests.ts'
 import { brokerSymbol } from './symbols.ts'
-import { DURATIONS, OPTION_ACTIONS, TYPES, wordFor } from './words.ts'
+import { DURATIONS, OPTION_ACTIONS, TYPES } from './words.ts'
 
-const NO_BODY = ['accept', 'application/json'] as const
-const WITH_BODY = ['accept', 'application/json', 'content-type', 'application/json'] as const
 /** The most that a page holds. */
 const PAGE = '600'
 
@@ -135,12 +134,4 @@ export function hasTerms(found: OrderTicket, asked: OrderTicket): boolean {
 
 function accountPath(accounts: string): string {
   return `/brokerage/accounts/${accounts.split(',').map(encodeURIComponent).join(',')}`
-}
-
-/** A read below the API; what is null is left out. A space is `%20` in a path. */
-export function get(path: string, query: Readonly<Record<string, string | null>> = {}): HttpRequest {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== null) parameters.set(name, value)
-  const search = parameters.toString()
-  return { method: 'GET', path: `${path}${search === '' ? '' : `?${search}`}`, headers: NO_BODY }
 }

@@ -44,8 +44,11 @@ export const TRADESTATION_SETTINGS: BrokerSettings<TradestationSettings, typeof 
   table: TABLE,
   choose(values) {
     const client = clientOf(TABLE, values)
-    if (client !== null)
-      return { at: 'broker', settings: { ...REAL[values.environment], ...client, ...SIGN_IN, hours: 'exchange', plain: false } }
+    if (client !== null) {
+      const real = REAL[values.environment]
+      const settings = { ...real, ...client, ...SIGN_IN, hours: 'exchange', plain: false } as const
+      return { at: 'broker', environment: real.environment, ordersUrl: real.apiUrl, settings }
+    }
     return {
       at: 'house',
       settings: ({ url, publicUrl, clientId, clientSecret, hours }) => ({

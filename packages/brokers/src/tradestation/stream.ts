@@ -1,13 +1,17 @@
 /** What all streams of the broker have in common: how they are asked for, and the words that are no records. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { AccountEvent } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
 import type { Closing, Conversation, Heard } from '../kit/conversation.ts'
 import type { HttpReply } from '../kit/http.ts'
-import { field, text, type Wire } from '../kit/parse.ts'
-import { StreamFault } from '../kit/stream-fault.ts'
+import { readJson } from '../kit/json.ts'
+import { field, object, text, type Wire } from '../kit/parse.ts'
 import type { TokenSource } from '../kit/tokens.ts'
+import { usableToken } from '../kit/usable-token.ts'
+import type { Words } from '../kit/words.ts'
+import type { AccountBook } from './account-book.ts'
 import { errorOf, isTokenRefused } from './answers.ts'
 import { resetMs } from './limits.ts'
 
@@ -17,6 +21,7 @@ export const HEARTBEAT_MS = 6_000
 const PAUSE_MS_MAX = 60_000
 const PAUSE_MS_DEFAULT = 5_000
 
+const NOTHING: readonly Heard<never>[] = []
 const LINES = { mediaType: /^application\/(?:vnd\.tradestation\.streams[^;]*|json)\s*(?:;|$)/i } as const
 
 export interface StreamDeps {
@@ -27,12 +32,19 @@ export interface StreamDeps {
   readonly heartbeatMs: number
 }
 
+/** Of the streams of accounts. */
+export interface AccountStreamDeps extends StreamDeps {
+  readonly log: Log
+  readonly words: Words
+  readonly book: AccountBook
+}
+
 /** How one stream is asked for, and what answers that are none mean. */
 export type Opened = Pick<Conversation<never>, 'url' | 'headers' | 'lines' | 'hello' | 'refused'>
 
 /** @throws BrokerFault credentials_rejected; StreamFault for whatever passes. */
 export async function opened({ apiUrl, tokens, clock }: StreamDeps, path: string, signal: AbortSignal): Promise<Opened> {
-  const token = await usable(tokens, signal)
+  const token = await usableToken(tokens, signal)
   return {
     url: `${apiUrl}${path}`,
     headers: { authorization: `Bearer ${token}`, accept: 'application/vnd.tradestation.streams.v3+json, application/json' },
@@ -53,15 +65,6 @@ function closingOf(answer: HttpReply, token: string, tokens: TokenSource, clock:
   if (answer.status !== 429) return null
   const ms = Math.min(resetMs(answer) ?? PAUSE_MS_DEFAULT, PAUSE_MS_MAX)
   return { cause: 'refused', mend: signal => clock.sleep(ms, signal) }
-}
-
-async function usable(tokens: TokenSource, signal: AbortSignal): Promise<string> {
-  try {
-    return tokens.fresh() ?? (await tokens.current(signal))
-  } catch (cause) {
-    if (cause instanceof BrokerFault && cause.kind === 'credentials_rejected') throw cause
-    throw new StreamFault('token', 'no access token could be had', cause)
-  }
 }
 
 /** What a line is, before it is known to be a record of the stream. */
@@ -93,4 +96,37 @@ export function told(wire: Wire): Told {
 
 function over(cause: 'lost' | 'refused', reason: string, error: string | null): Told {
   return { type: 'over', heard: { type: 'over', cause, reason }, error }
+}
+
+/** The lines of one connection to an account stream, which is live once it has told what there was before. */
+export class AccountLines {
+  readonly #options: AccountStreamDeps
+  #isLive = false
+
+  constructor(options: AccountStreamDeps) {
+    this.#options = options
+  }
+
+  get isLive(): boolean {
+    return this.#isLive
+  }
+
+  /** @throws Malformed; what `record` throws */
+  hear(frame: string, record: (wire: Wire) => readonly Heard<AccountEvent>[]): readonly Heard<AccountEvent>[] {
+    const wire = object(readJson(frame, { numbers: 'text' }), 'line')
+    const what = told(wire)
+    switch (what.type) {
+      case 'heartbeat':
+        return NOTHING
+      case 'end_snapshot':
+        if (this.#isLive) return NOTHING
+        this.#isLive = true
+        return [{ type: 'live', heartbeatMs: this.#options.heartbeatMs }]
+      case 'over':
+        if (what.error === 'Forbidden') this.#options.book.forbid(field(wire, 'AccountID'))
+        return [what.heard]
+      case 'record':
+        return record(wire)
+    }
+  }
 }

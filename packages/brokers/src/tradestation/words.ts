@@ -68,8 +68,3 @@ export const ACTIONS = {
   SELLTOOPEN: { plain: 'SELL', OPEN: 'SELL_TO_OPEN', CLOSE: 'SELL_TO_OPEN' },
   SELLTOCLOSE: { plain: 'SELL', OPEN: 'SELL_TO_CLOSE', CLOSE: 'SELL_TO_CLOSE' }
 } as const satisfies Record<string, { readonly plain: Side; readonly OPEN: Side; readonly CLOSE: Side }>
-
-/** The broker's word for a word of the core. */
-export function wordFor(table: Readonly<Record<string, string>>, word: string): string | undefined {
-  return Object.keys(table).find(key => table[key] === word)
-}

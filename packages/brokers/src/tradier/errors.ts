@@ -48,12 +48,22 @@ export function errorsOf(answer: Wire): readonly string[] | null {
   return found.length === 0 ? null : found.map(error => error.slice(0, WORDS_MAX))
 }
 
+/** Sentences and codes as one text. */
+export function joined(errors: readonly string[]): string {
+  return errors.length === 1
+    ? (errors[0] ?? '')
+    : errors
+        .map(error => error.replace(/\.$/, ''))
+        .join('; ')
+        .slice(0, WORDS_MAX)
+}
+
 /** The words to show; empty when there are none fit for it. */
 export function wordsFor(reply: HttpReply): string {
   const complaint = complaintOf(reply)
   switch (complaint.form) {
     case 'errors':
-      return complaint.errors.join('; ').slice(0, WORDS_MAX)
+      return joined(complaint.errors)
     case 'other':
       return ''
     default:

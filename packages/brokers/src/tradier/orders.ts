@@ -104,7 +104,7 @@ function singleOf(wire: Wire, instrument: Instrument): Subject {
     instrument,
     side: member<Side>(wire, 'side', isContract ? OPTION_SIDES : SHARE_SIDES),
     type: member(wire, 'type', KINDS),
-    quantity: amount(wire, 'quantity'),
+    quantity: positive(wire, 'quantity'),
     legs: null
   }
 }
@@ -177,6 +177,13 @@ function wholeOf(wire: Wire): bigint {
   const quantity = absolute(amount(wire, 'quantity'))
   if (/^[1-9]\d*(?:\.0*)?$/.test(quantity)) return BigInt(quantity.replace(/\..*$/, ''))
   throw new Malformed('quantity', 'a positive whole number', quantity)
+}
+
+/** The side says which way it goes. */
+function positive(wire: Wire, key: string): Decimal {
+  const value = amount(wire, key)
+  if (value.startsWith('-') || isNil(value)) throw new Malformed(key, 'a positive number', value)
+  return value
 }
 
 function commonDivisor(a: bigint, b: bigint): bigint {

@@ -4,11 +4,11 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Outcome } from '@trunkline/core/ports/broker'
 import type { HttpReply } from '../kit/http.ts'
 import { member, nested, text } from '../kit/parse.ts'
-import { type Complaint, complaintOf, errorsOf, saysNoOrder, saysTokenRefused, saysTooMany, wordsFor } from './errors.ts'
+import { type Complaint, complaintOf, errorsOf, joined, saysNoOrder, saysTokenRefused, saysTooMany, wordsFor } from './errors.ts'
 import { readAnswer } from './wire.ts'
 
-/** Of these nobody knows whether the order got through before the trouble began. */
-const TROUBLE: ReadonlySet<string> = new Set(['OmsInternalError', 'OmsUnavailable'])
+/** Words of trouble behind the API, `OmsInternalError` and `OmsUnavailable` among them: nobody knows whether the order got through before it began. */
+const TROUBLE = /time[ds]?[ -]?out|unavailable|internal|try again|no response|communicat/i
 /** What Tradier answers to a command that it took: nothing is decided by it about the order. */
 const TAKEN = { ok: true } as const
 
@@ -40,7 +40,8 @@ function interpreted(reply: HttpReply, order: string | null): Outcome<string> {
  */
 function refusalOf(reply: HttpReply): Outcome<never> {
   const complaint = complaintOf(reply)
-  if (reply.status === 400 && complaint.form === 'text') return refused(complaint.words, complaint)
+  if (reply.status === 400 && complaint.form === 'text')
+    return TROUBLE.test(complaint.words) ? troubled([complaint.words]) : refused(complaint.words, complaint)
   if (reply.status === 400 && complaint.form === 'errors') return rejected(complaint.errors)
   if (saysTokenRefused(reply)) return refused('Tradier did not accept the login, and nothing was placed', complaint)
   if (saysTooMany(reply)) return refused('Tradier takes no more orders at the moment: too many were sent within a minute', complaint)
@@ -48,8 +49,12 @@ function refusalOf(reply: HttpReply): Outcome<never> {
 }
 
 function rejected(errors: readonly string[]): Outcome<never> {
-  if (errors.some(error => TROUBLE.has(error))) return { kind: 'unknown', cause: new Error(`Tradier answered ${errors.join('; ')}`) }
-  return { kind: 'refused', message: errors.join('; '), brokerStatus: errors.find(error => /^[A-Z][A-Za-z]+$/.test(error)) ?? null }
+  if (errors.some(error => TROUBLE.test(error))) return troubled(errors)
+  return { kind: 'refused', message: joined(errors), brokerStatus: errors.find(error => /^[A-Z][A-Za-z]+$/.test(error)) ?? null }
+}
+
+function troubled(errors: readonly string[]): Outcome<never> {
+  return { kind: 'unknown', cause: new Error(`Tradier answered ${joined(errors)}`) }
 }
 
 function refused(message: string, complaint: Complaint): Outcome<never> {

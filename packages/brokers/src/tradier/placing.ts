@@ -4,7 +4,7 @@
  */
 
 import { dateAtInstant, type TradingCalendar } from '@trunkline/core/domain/calendar/index'
-import { absolute, compare, type Decimal, isPositive, isZero, negated, parseDecimal, ZERO } from '@trunkline/core/domain/decimal'
+import { absolute, canonical, compare, type Decimal, isPositive, isZero, negated, parseDecimal, ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import type { Placing } from './requests.ts'
@@ -60,8 +60,10 @@ export function durationOf({ tif }: OrderTicket, atMs: number, calendar: Trading
 }
 
 /** Tradier's word for buying or selling shares, by what is held. Nothing crosses from long to short in one order. */
-export function shareSide({ side, quantity, tif, symbol }: OrderTicket, held: Decimal): string | Refusal {
+export function shareSide({ side, quantity, tif, symbol }: OrderTicket, position: Decimal): string | Refusal {
   const asked = quantity ?? ZERO
+  // Tradier writes eight places of everything.
+  const held = canonical(position)
   const isLong = isPositive(held)
   const isShort = !isLong && !isZero(held)
   if (side === 'BUY' && isShort) {

@@ -19,13 +19,13 @@ import { text, type Wire } from '../kit/parse.ts'
 import type { Words } from '../kit/words.ts'
 import { parseBalances, parseProfile } from './accounts.ts'
 import type { TradierCalls } from './calls.ts'
-import { errorsOf, saysNoOrder } from './errors.ts'
+import { errorsOf, joined, saysNoOrder } from './errors.ts'
 import { parseEvents, transactionsOf } from './history.ts'
 import type { KnownOrders } from './known-orders.ts'
 import { parseOrder, parseOrderAnswer, parseOrders } from './orders.ts'
 import { type Holding, type Mark, parseHoldings, parseMarks, positionOf } from './positions.ts'
 import * as requests from './requests.ts'
-import { readAnswer } from './wire.ts'
+import { readAnswer, textOf } from './wire.ts'
 
 /** Beyond it a list is a fault, never cut short. */
 const PAGES_MAX = 100
@@ -79,14 +79,8 @@ export class TradierReads {
   }
 
   async orders(account: string, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
-    const asOf = this.#parts.clock.now()
-    const records = await this.#pages(
-      page => requests.ordersRequest(account, page),
-      parseOrders,
-      signal,
-      record => text(record, 'id', 64)
-    )
-    return { items: this.#reports(records, account), asOf }
+    const { records, asOf } = await this.#listed(account, signal)
+    return { items: this.#asRead(() => this.#parts.words.known(records, record => this.#reported(parseOrder(record, account)))), asOf }
   }
 
   async transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
@@ -117,14 +111,22 @@ export class TradierReads {
       const found = await this.#asked(account, id, signal)
       if (found !== null) return { found: this.#own(found, id), asOf }
     }
-    const { items, asOf } = await this.orders(account, signal)
-    return { found: items.find(order => order.brokerOrderId === id) ?? null, asOf }
+    const { records, asOf } = await this.#listed(account, signal)
+    const [found = null] = this.#strictly(
+      records.filter(record => text(record, 'id', 64) === id),
+      account
+    )
+    return { found, asOf }
   }
 
   /** Tags are not looked up by Tradier, nor kept from being used twice: the list tells which order has it, and the order itself how it stands. */
   async byTag(account: string, tag: string, signal: AbortSignal): Promise<Found> {
-    const { items, asOf } = await this.orders(account, signal)
-    const [listed] = items.filter(order => order.brokerClOrdId === tag).sort((a, b) => (a.entryTime < b.entryTime ? -1 : 1))
+    const { records, asOf } = await this.#listed(account, signal)
+    const own = this.#strictly(
+      records.filter(record => textOf(record, 'tag') === tag),
+      account
+    )
+    const [listed] = own.toSorted((a, b) => (a.entryTime < b.entryTime ? -1 : 1))
     if (listed === undefined) return { found: null, asOf }
     const now = await this.#asked(account, listed.brokerOrderId, signal)
     return { found: now === null ? listed : this.#own(now, listed.brokerOrderId), asOf }
@@ -153,8 +155,27 @@ export class TradierReads {
     }
   }
 
-  #reports(records: readonly Wire[], account: string): readonly OrderReport[] {
-    return this.#asRead(() => this.#parts.words.known(records, record => this.#reported(parseOrder(record, account))))
+  async #listed(account: string, signal: AbortSignal): Promise<{ readonly records: readonly Wire[]; readonly asOf: Timestamp }> {
+    const asOf = this.#parts.clock.now()
+    const records = await this.#pages(
+      page => requests.ordersRequest(account, page),
+      parseOrders,
+      signal,
+      record => text(record, 'id', 64)
+    )
+    return { records, asOf }
+  }
+
+  /** An order that is looked for is there, whether it can be read or not: one that cannot is never left out. @throws BrokerFault */
+  #strictly(records: readonly Wire[], account: string): readonly OrderReport[] {
+    return this.#asRead(() => {
+      try {
+        return records.map(record => this.#reported(parseOrder(record, account)))
+      } catch (error) {
+        this.#parts.words.noted(error)
+        throw error
+      }
+    })
   }
 
   #reported(report: OrderReport): OrderReport {
@@ -218,7 +239,7 @@ function keyed(records: readonly Wire[], keyOf: ((record: Wire) => string) | nul
 function demanded(reply: HttpReply): Wire {
   const answer = readAnswer(reply.body)
   const errors = errorsOf(answer)
-  if (errors !== null && Object.keys(answer).length === 1) throw new BrokerFault('refused', `Tradier answered: ${errors.join('; ')}`)
+  if (errors !== null && Object.keys(answer).length === 1) throw new BrokerFault('refused', `Tradier answered: ${joined(errors)}`)
   return answer
 }
 

@@ -62,8 +62,11 @@ export const TRADIER_SETTINGS: BrokerSettings<TradierSettings, typeof TABLE> = {
       marketStream: isUsed(values.marketStream, fallback)
     })
     const client = clientOf(TABLE, values)
-    if (client !== null)
-      return { at: 'broker', settings: { ...REAL[environment], ...client, ...streams(environment === 'live'), ...COMMON, plain: false } }
+    if (client !== null) {
+      const real = REAL[environment]
+      const settings = { ...real, ...client, ...streams(environment === 'live'), ...COMMON, plain: false }
+      return { at: 'broker', environment: real.environment, ordersUrl: real.apiUrl, settings }
+    }
     return {
       at: 'house',
       settings: ({ url, publicUrl, clientId, clientSecret, hours }) => ({

@@ -7,6 +7,7 @@ import type { Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { readJson } from '../kit/json.ts'
 import { decimal, field, object, text, type Wire, wordsOrNull } from '../kit/parse.ts'
+import { isPlainDecimal } from '../kit/scan.ts'
 
 const ITEMS_MAX = 100_000
 
@@ -54,7 +55,10 @@ function isNothing(value: unknown): boolean {
 export const amount: (wire: Wire, key: string) => Decimal = decimal
 
 export function amountOrNull(wire: Wire, key: string): Decimal | null {
-  return isNothing(field(wire, key)) ? null : amount(wire, key)
+  const value = field(wire, key)
+  // Nearly always one, and looked at once.
+  if (isPlainDecimal(value)) return value
+  return isNothing(value) ? null : amount(wire, key)
 }
 
 /** A text that is not the "null" of an empty element. */

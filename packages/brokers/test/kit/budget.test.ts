@@ -71,7 +71,7 @@ test('nobody waits longer than the bound, and only so many wait', async () => {
 })
 
 test('a pause holds everybody, refuses those it would hold too long, and ends', async () => {
-  const { clock, budget } = start()
+  const { clock, budget } = start({ keptForOrders: 0 })
   budget.pause(700)
   assert.equal(budget.tryTake('order'), false)
   const waiting = budget.take('order', never)
@@ -85,6 +85,16 @@ test('a pause holds everybody, refuses those it would hold too long, and ends', 
   budget.pause(5_000)
   await refused
   await assert.rejects(budget.take('read', never), (error: unknown) => error instanceof BudgetSpent && error.retryAfterMs >= 5_000)
+})
+
+test('after a pause there is no crowd, and what is kept for orders need not come together again before a read goes', async () => {
+  const { clock, budget } = start({ perSecond: 1, burst: 100, keptForOrders: 60, waitMsMax: 10_000 })
+  budget.pause(1_000)
+  await clock.advance(1_000)
+  assert.deepEqual([budget.tryTake('read'), budget.tryTake('read')], [true, false])
+  await clock.advance(1_000)
+  assert.equal(budget.tryTake('read'), true)
+  assert.equal(budget.tryTake('order'), true)
 })
 
 test('giving up leaves the line, closing empties it', async () => {

@@ -70,6 +70,32 @@ test('of the same form, with anything else broken, it is refused or read as ever
   )
 })
 
+test('a list of texts is whole, with commas between and nothing else', () => {
+  const lists = [
+    '[]',
+    '["a"]',
+    '["a","b"]',
+    '["a",]',
+    '[,"a"]',
+    '[,]',
+    '["a""b"]',
+    '["a"',
+    '["a",',
+    '["a"}',
+    '["a";"b"]',
+    '["]"]',
+    '[ ]',
+    '["a"]]'
+  ]
+  for (const list of lists) {
+    const reader = new FlatReader(WANTED)
+    same(reader, '{"T":"t","c":["x","y"],"p":1}')
+    same(reader, `{"T":"t","c":${list},"p":2}`)
+    same(reader, `{"T":"t","x":1,"c":${list}}`)
+    same(reader, `[{"T":"t","c":${list},"p":2}]`)
+  }
+})
+
 test('forms beyond the number that is kept are read all the same', () => {
   const reader = new FlatReader(WANTED)
   for (let round = 0; round < 2; round += 1) for (let kind = 0; kind < 40; kind += 1) same(reader, `{"T":"${kind}","S":"X","p":${kind}.10}`)

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { canonical, DIGITS_MAX, dividedBy, isDecimal, isZero, minus, parseDecimal, plus, times } from '@trunkline/core/domain/decimal'
 import { parseNanos } from '@trunkline/core/domain/market/records'
 import fc from 'fast-check'
-import { isNanos, isNil, isPlainDecimal, isPlainText } from '../../src/kit/scan.ts'
+import { isNanos, isNil, isPlainDecimal, isPlainText, wholeNumber } from '../../src/kit/scan.ts'
 import { difference, middle, percentage } from '../../src/kit/small-sums.ts'
 
 const texts = fc.oneof(
@@ -88,4 +88,14 @@ test('nothing is what the core takes for it', () => {
     { numRuns: 5_000 }
   )
   for (const zero of ['0', '0.0', '0.000']) assert.equal(isNil(parseDecimal(zero, 'zero')), true)
+})
+
+test('a whole number is what the language takes for it', () => {
+  const digits = fc.stringMatching(/^-?[0-9]{0,18}$/)
+  fc.assert(
+    fc.property(fc.oneof(digits, texts), text => {
+      assert.equal(wholeNumber(text), /^-?\d{1,16}$/.test(text) ? Number(text) : null, text)
+    }),
+    { numRuns: 5_000 }
+  )
 })

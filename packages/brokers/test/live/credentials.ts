@@ -15,12 +15,18 @@ export interface CredentialsFrom {
 }
 
 /** @throws Error saying which variables are missing; LoginRefused, LoginDeclined and BrokerFault as the broker's login does. */
-export async function credentialsFor({ capabilities: { id }, login }: BrokerDefinition, from: CredentialsFrom): Promise<Credentials> {
+export async function credentialsFor(
+  { capabilities: { id }, environment, login }: BrokerDefinition,
+  from: CredentialsFrom
+): Promise<Credentials> {
   const nameOf = (field: string) => `TRUNKLINE_TEST_${id}_${field.toUpperCase()}`
   const value = (field: string) => from.env[nameOf(field)]?.trim() ?? ''
   if (login.kind === 'api_key') {
     const missing = login.fields.map(({ name }) => name).filter(name => value(name) === '')
-    if (missing.length > 0) throw new Error(`set ${missing.map(nameOf).join(' and ')}`)
+    if (missing.length > 0)
+      throw new Error(
+        `no keys were given. Set ${missing.map(nameOf).join(' and ')} to the API keys of your own ${environment} account; or TRUNKLINE_${id}_CLIENT_ID and its secret, to log in with a browser (docs/guides/brokers.md)`
+      )
     const entered = Object.fromEntries(login.fields.map(({ name }) => [name, value(name)]))
     return await login.complete(entered, AbortSignal.timeout(COMPLETE_MS))
   }

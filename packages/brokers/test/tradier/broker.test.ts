@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseDay } from '@trunkline/core/domain/timestamp'
+import { parseDay, parseTimestamp } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type NewOrder } from '@trunkline/core/ports/broker'
 import { until } from '@trunkline/testkit/until'
 import { VirtualClock } from '../support/clocks.ts'
@@ -106,6 +106,26 @@ test('an order that is said not to be there once is asked for again', async () =
   assert.equal(asked, 2)
   assert.equal((await find('1')).found, null)
   await assert.rejects(find('2'), fault('malformed'))
+})
+
+test('an order that is listed and cannot be read is not absent', async () => {
+  const list = [order(1, { tag: 'other' }), order(2, { status: 'quantum' })]
+  await using tradier = await ScriptedTradier.start({
+    [`GET ${ORDERS}?`]: (_seen, response) => raw(response, 200, JSON.stringify({ orders: { order: list } })),
+    [`GET ${ORDERS}/`]: (_seen, response) => raw(response, 404, 'order not found')
+  })
+  const { broker, meter } = tradier
+  await assert.rejects(
+    broker.findOrder({ by: 'brokerClOrdId', brokerAccountId: ACCOUNT, brokerClOrdId: 'osk01H' }, soon()),
+    fault('malformed')
+  )
+  await assert.rejects(broker.findOrder({ by: 'brokerOrderId', brokerAccountId: ACCOUNT, brokerOrderId: '2' }, soon()), fault('malformed'))
+  assert.equal(meter.counted('broker_unknown_words_total', { broker: 'TRADIER', field: 'status' }), 2)
+  // Whoever looks at all of them sees those that can be read.
+  assert.deepEqual(
+    (await broker.orders(ACCOUNT, parseTimestamp('2026-11-03T00:00:00Z', 'since'), soon())).items.map(({ brokerOrderId }) => brokerOrderId),
+    ['1']
+  )
 })
 
 test('a change: refused unsent for what cannot change, accepted once the order shows it, unknown until then', async () => {

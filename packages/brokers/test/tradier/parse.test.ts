@@ -219,6 +219,7 @@ test('an order status nobody knows is never guessed', () => {
   const [wire] = parseOrders(answer('orders.one'))
   assert.ok(wire !== undefined)
   assert.throws(() => parseOrder({ ...wire, status: 'reviewing' }, ACCOUNT), UnknownWord)
+  for (const quantity of ['-40', '0']) assert.throws(() => parseOrder({ ...wire, quantity }, ACCOUNT), Malformed)
 })
 
 test('what an event says is merged into what is known, and older news changes nothing', () => {
@@ -291,7 +292,7 @@ test('which answers prove that an order was taken, and which that it was not', (
   assert.deepEqual(interpretPlace(reply('place.ok')), { kind: 'accepted', value: '900417' })
   assert.deepEqual(interpretPlace(reply('place.errors')), {
     kind: 'refused',
-    message: 'Backoffice rejected override of the order.; InitialMargin',
+    message: 'Backoffice rejected override of the order; InitialMargin',
     brokerStatus: 'InitialMargin'
   })
   const kinds = (name: string, status?: number) => interpretPlace({ ...reply(name), ...(status === undefined ? {} : { status }) }).kind
@@ -303,6 +304,13 @@ test('which answers prove that an order was taken, and which that it was not', (
     [kinds('place.trouble'), kinds('fault.datastore'), kinds('place.bad', 404), kinds('place.bad', 401), kinds('html.maintenance', 400)],
     ['unknown', 'unknown', 'unknown', 'unknown', 'unknown']
   )
+  // Words of trouble are no proof that nothing was taken.
+  for (const words of ['Backend timed out.', 'The order router is unavailable, please try again'])
+    for (const [status, body] of [
+      [200, JSON.stringify({ errors: { error: [words] } })],
+      [400, words]
+    ] as const)
+      assert.equal(interpretPlace({ status, headers: {}, body }).kind, 'unknown')
   for (const name of ['html.maintenance', 'orders.one', 'profile.one']) assert.throws(() => interpretPlace(reply(name)), Malformed)
   assert.deepEqual(interpretCommand(reply('place.ok'), '900417'), { kind: 'accepted', value: '900417' })
   assert.throws(() => interpretCommand(reply('place.ok'), '900418'), Malformed)

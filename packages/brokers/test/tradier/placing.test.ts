@@ -157,7 +157,7 @@ test('the side of shares goes by what is held, and no order crosses zero', () =>
     ['buy', 'buy', 'buy_to_cover', 'sell', 'sell_short', 'sell_short']
   )
   assert.match(side('BUY', '-39'), /buy 39 to cover and the rest with a second order/)
-  assert.match(side('SELL', '39.00000000'), /sell 39.00000000 and the rest with a second order/)
+  assert.match(side('SELL', '39.00000000'), /sell 39 and the rest with a second order/)
   assert.match(side('SELL', '0', 'GTC'), /short sale cannot be GTC/)
 })
 

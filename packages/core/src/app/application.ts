@@ -46,7 +46,7 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
   const intake = new OrderIntake(deps, { desk, gateway: orderGateway, nameless })
   const snapshots = new OrderSnapshots(deps, { intake, desk, gateway: orderGateway, nameless })
   resolver.onNameless(async ({ connection, account }, signal) => {
-    await snapshots.take(sessions.get(connection), connection, account, signal)
+    await snapshots.shared(sessions.get(connection), connection, account, signal)
   })
   const markets = new Markets(deps, sessions)
   const mirrors = new Mirrors(deps, {

@@ -69,6 +69,11 @@ const STATE_OF: Record<OrderState, string> = {
 }
 const LIVE: ReadonlySet<OrderState> = new Set(['held', 'open', 'partial'])
 
+/** False for an order that was refused before its quantity was understood: no brokerage but ours keeps such a one. */
+export function hasSize({ quantity, notional }: Pick<OrderView, 'quantity' | 'notional'>): boolean {
+  return quantity !== null || notional !== null
+}
+
 export function isLive(order: OrderView): boolean {
   return LIVE.has(order.state)
 }

@@ -14,38 +14,58 @@ import { type Stage, tell } from './story.ts'
 
 const RECORDED = { symbol: 'SPY', day: '2013-10-07', at: '10:30' }
 
-const { values } = parseArgs({
-  options: {
-    replay: { type: 'string' },
-    broker: { type: 'string', default: 'SANDBOX' },
-    'data-dir': { type: 'string', default: process.env.TRUNKLINE_DATA_DIR ?? '.data' },
-    login: { type: 'string', default: '0' }
-  }
-})
+const USAGE = 'usage: npm run demo -- [--broker ALPACA] [--login 1] [--data-dir FOLDER], or npm run demo -- --replay FOLDER'
+
 const say = (text: string) => process.stdout.write(`${text}\n`)
+const values = choices()
 
 try {
-  if (values.replay === undefined) await live(values['data-dir'])
-  else await recorded(resolve(values.replay))
+  if (values === null) process.exitCode = 2
+  else if (values.replay === undefined) await live(values)
+  else await recorded(values, resolve(values.replay))
 } catch (cause) {
   say(`\nThe demo stopped: ${cause instanceof Error ? cause.message : String(cause)}`)
   process.exitCode = 1
 }
 
-async function live(dataDir: string): Promise<void> {
-  const stage = await stageOf(dataDir)
+interface Choices {
+  readonly broker: string
+  readonly 'data-dir': string
+  readonly login: string
+  readonly replay?: string
+}
+
+/** What was asked for; null, with a word on how to ask, when it cannot be understood. */
+function choices(): Choices | null {
+  try {
+    return parseArgs({
+      options: {
+        replay: { type: 'string' },
+        broker: { type: 'string', default: 'SANDBOX' },
+        'data-dir': { type: 'string', default: process.env.TRUNKLINE_DATA_DIR ?? '.data' },
+        login: { type: 'string', default: '0' }
+      }
+    }).values
+  } catch (cause) {
+    say(`${cause instanceof Error ? `${cause.message}\n` : ''}${USAGE}`)
+    return null
+  }
+}
+
+async function live(asked: Choices): Promise<void> {
+  const stage = await stageOf(asked, asked['data-dir'])
   say(`Against the service at ${stage.platform.baseUrl}, on synthetic prices\n`)
   await tell(stage)
   say(`\nEverything above went through the public REST API. Read it in the reference: ${stage.platform.baseUrl}/docs`)
 }
 
 /** Runs a service of its own over the recorded day, and holds every fill against the spread recorded at its moment. */
-async function recorded(folder: string): Promise<void> {
+async function recorded(asked: Choices, folder: string): Promise<void> {
   const { symbol, day, at } = RECORDED
   say(`On ${symbol} as recorded on ${day}, from ${at} New York\n`)
   const spread = await recordedSpread(folder, symbol, day)
   await using service = await startService({ SANDBOX_MARKET: `replay:${folder}?date=${day}&at=${at}&symbols=${symbol}` })
-  const stage = await stageOf(service.dataDir)
+  const stage = await stageOf(asked, service.dataDir)
   const orders = await tell({ ...stage, login: await wealthyLogin(service.dataDir), symbol, day, thin: { symbol, quantity: '60000' } })
   const fills = orders.flatMap(order => listOf(order, 'fills'))
   const strays = fills.filter(fill => outsideSpread(spread, textOf(fill, 'time'), textOf(fill, 'price')))
@@ -54,11 +74,11 @@ async function recorded(folder: string): Promise<void> {
   if (strays.length > 0 || fills.length === 0) process.exitCode = 1
 }
 
-async function stageOf(dataDir: string): Promise<Stage> {
+async function stageOf({ login: which, broker }: Choices, dataDir: string): Promise<Stage> {
   const path = join(resolve(dataDir), 'demo-platform.json')
   const demo = readDemo(path)
   const logins = listOf(demo, 'sandbox_logins')
-  const login = logins[Number(values.login)] ?? logins[0]
+  const login = logins[Number(which)] ?? logins[0]
   if (login === undefined) throw new Error(`${path} names no sandbox login; start the service with its own sandbox: npm start`)
   const platform = {
     baseUrl: textOf(demo, 'base_url'),
@@ -69,7 +89,7 @@ async function stageOf(dataDir: string): Promise<Stage> {
     platform,
     marketUrl: textOf(demo, 'market_data_stream_url'),
     login: { username: textOf(login, 'username'), password: textOf(login, 'password') },
-    broker: await demoBroker(new Client(platform), values.broker.toUpperCase()),
+    broker: await demoBroker(new Client(platform), broker.toUpperCase()),
     symbol: 'AAPL',
     thin: { symbol: 'THIN', quantity: '400' },
     day: null,

@@ -73,5 +73,10 @@ async function watch(client: Client, { say, broker, symbol, marketUrl, day }: St
 }
 
 function fields(row: Json, names: readonly string[]): readonly string[] {
-  return names.map(name => textOf(row, name) || '–')
+  return names.map(name => withoutPadding(textOf(row, name)) || '–')
+}
+
+/** The API has each number as the broker wrote it; zeros beyond the cents would only make the table wide. */
+function withoutPadding(text: string): string {
+  return text.replace(/^(-?\d+)(?:\.0{3,}|(\.\d\d\d*?)0+)$/, '$1$2')
 }

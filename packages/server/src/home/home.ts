@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import formbody from '@fastify/formbody'
+import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { curlLines } from '../ops/curl-lines.ts'
@@ -11,6 +12,8 @@ import type { DemoPlatform } from '../ops/demo-platform.ts'
 import { DemoToken } from '../ops/demo-token.ts'
 
 export interface HomeOptions {
+  /** In the order in which users see them. */
+  readonly brokers: readonly Pick<BrokerDefinition, 'capabilities' | 'environment'>[]
   readonly publicUrl: () => string
   readonly demo: () => DemoPlatform | null
   /** Whether only this machine can reach us. Elsewhere the page shows no credential. */
@@ -25,6 +28,7 @@ const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/
 /** Mounts the page, its stylesheet, the button that makes a portal link, and the token with which `/docs/live` needs no button. */
 export function home(app: FastifyInstance, options: HomeOptions): void {
   const tokens = new DemoToken(options.monotonicMs)
+  const brokers = options.brokers.map(({ capabilities: { name }, environment }) => `${name} (${environment})`).join(', ')
   const shownTo = (request: FastifyRequest) => (options.isLoopback && isLocal(request) ? options.demo() : null)
   app.get('/home.css', (_request, reply) => {
     reply.header('cache-control', 'public, max-age=3600').type('text/css; charset=utf-8').send(STYLESHEET)
@@ -35,7 +39,7 @@ export function home(app: FastifyInstance, options: HomeOptions): void {
     const docs = app.hasRoute({ method: 'GET', url: '/docs' })
     secured(reply, demo)
       .type('text/html; charset=utf-8')
-      .send(eta.render('./home', { url: options.publicUrl(), demo, lines, docs }))
+      .send(eta.render('./home', { url: options.publicUrl(), brokers, demo, lines, docs }))
   })
   app.register(async scope => {
     scope.removeAllContentTypeParsers()

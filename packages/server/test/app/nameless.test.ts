@@ -69,6 +69,22 @@ test('two that are alike, both answers lost: each is bound to one of them', asyn
   assert.deepEqual(await records(world), ['acknowledged working', 'acknowledged working'])
 })
 
+test('many answers that were lost at once share the pictures of the account', async () => {
+  await using world = await nameless()
+  await world.live()
+  const wishes = Array.from({ length: 12 }, (_, index) => ({ limitPrice: `${index + 1}.00` }))
+  for (const [index] of wishes.entries()) world.broker.plans.submit.push({ effect: index % 2 === 0 ? 'done' : 'none', reply: 'unknown' })
+  let pictures = 0
+  world.broker.readPlan = kind => {
+    if (kind === 'orders') pictures += 1
+    return { afterMs: 200 }
+  }
+  await world.given(Promise.all(wishes.map(wish => world.place(wish))))
+  await world.clock.advance(10_000)
+  assert.equal((await records(world)).filter(record => record === 'acknowledged working').length, 6)
+  assert.ok(pictures <= 12, `${pictures} pictures in ten seconds`)
+})
+
 test('two alike of which one never arrived: one is bound, the other stays of unknown fate and is never sent again', async () => {
   await using world = await nameless()
   await world.live()

@@ -64,6 +64,18 @@ for (const [deduplication, windowMs] of [
   })
 }
 
+test('where ids are labels in a list of the day, an absence of a later day proves nothing', async () => {
+  await using world = await quiet({ capabilities: { deduplication: 'label' } })
+  world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
+  const order = await world.given(world.place())
+  world.broker.readPlan = () => ({ fault: 'unreachable' })
+  await world.clock.advance(24 * 3_600_000)
+  const times = lookUps(world)
+  await world.clock.advance(3_600_000)
+  assert.ok(times.length >= 4, String(times))
+  assert.equal(await fate(world, order), 'pending unknown')
+})
+
 test('at a broker without ids nothing is ever concluded from silence', async () => {
   await using world = await quiet({ capabilities: { deduplication: 'none' } })
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })

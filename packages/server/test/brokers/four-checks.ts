@@ -1,7 +1,7 @@
 // What must hold once everything is healed: every record of every connection says what the house's own books say.
 import { listBalances } from '@trunkline/core/app/accounts/read-balances'
 import { listPositions } from '@trunkline/core/app/accounts/read-positions'
-import { compare, dividedBy, isPositive, minus, parseDecimal, sum, times, ZERO } from '@trunkline/core/domain/decimal'
+import { compare, dividedBy, isPositive, minus, negated, parseDecimal, sum, times, ZERO } from '@trunkline/core/domain/decimal'
 import type { Order } from '@trunkline/core/domain/order'
 import { averageFillPrice, filledQuantity } from '@trunkline/core/domain/order-machine'
 import { digitsOf, uuidOf } from '@trunkline/sandbox/house/order-ids'
@@ -82,7 +82,8 @@ function plainComplaints({ broker }: Through, chains: readonly Chain[], own: rea
   const known = new Map(chains.flat().map(order => [idOf(order.id), order]))
   const found: string[] = []
   for (const [id, order] of known) {
-    const records = own.filter(({ brokerOrderId }) => brokerOrderId === id)
+    // A replacement that took its time has another id at Alpaca: the one that was promised.
+    const records = own.filter(({ brokerOrderId, brokerClOrdId }) => brokerOrderId === id || brokerClOrdId === order.client_order_id)
     const [record] = records
     // An order that the house refused may be told by its refusal alone.
     if (order.state === 'refused' && records.length === 0) continue
@@ -92,7 +93,15 @@ function plainComplaints({ broker }: Through, chains: readonly Chain[], own: rea
         ...differences(broker, record, { status: STATUS[order.state] ?? '', fills: order.fills, quantity: quantityAt(broker, order) })
       )
   }
-  return [...found, ...unknownIds(broker, own, new Set(known.keys()))]
+  const names = new Set(chains.flat().map(order => order.client_order_id))
+  return [
+    ...found,
+    ...unknownIds(
+      broker,
+      own.filter(({ brokerClOrdId }) => !names.has(brokerClOrdId)),
+      new Set(known.keys())
+    )
+  ]
 }
 
 /** At Alpaca a replacement begins anew: what was filled before it is no part of its quantity. */
@@ -145,8 +154,9 @@ function differences(broker: string, record: Order, { status, fills, quantity }:
   if (compare(filledQuantity(record), filled) !== 0) found.push(`${broker}: ${shown(record)} should have filled ${filled}`)
   const average = isPositive(filled) ? dividedBy(sum(done.map(fill => times(fill.quantity, fill.price))), filled, 9) : null
   const told = averageFillPrice(record)
-  if (average !== null && told !== null && !isNear(average, told))
-    found.push(`${broker}: ${shown(record)} filled at ${told}, not ${average}`)
+  // A package that is sold in one tongue is bought for less than nothing in another.
+  const isTold = average === null || told === null || isNear(average, told) || (record.legs !== null && isNear(average, negated(told)))
+  if (!isTold) found.push(`${broker}: ${shown(record)} filled at ${told}, not ${average}`)
   if (quantity !== null && record.quantity !== null && compare(parseDecimal(quantity, 'q'), record.quantity) !== 0)
     found.push(`${broker}: ${shown(record)} is for ${record.quantity}, not ${quantity}`)
   return found
@@ -164,7 +174,9 @@ function recordComplaints({ broker }: Through, own: readonly Order[]): readonly 
     if (order.quantity !== null && compare(filledQuantity(order), order.quantity) > 0)
       found.push(`${broker}: ${shown(order)} is overfilled`)
     if (order.submission.attempts > 1) found.push(`${broker}: ${shown(order)} was sent ${order.submission.attempts} times`)
-    if (order.pendingRequest !== null) found.push(`${broker}: ${shown(order)} still waits for its ${order.pendingRequest.kind}`)
+    const isLostForGood = broker === 'TRADESTATION' && order.submission.state === 'unknown'
+    if (order.pendingRequest !== null && !isLostForGood)
+      found.push(`${broker}: ${shown(order)} still waits for its ${order.pendingRequest.kind}`)
     if (order.status === 'replaced' && order.submission.state !== 'external' && order.replacedByOrderId !== null)
       if (!own.some(({ orderId }) => orderId === order.replacedByOrderId))
         found.push(`${broker}: ${shown(order)} has a successor nobody knows`)
@@ -180,8 +192,10 @@ async function arrivals(world: FourWorld, { broker }: Through, own: readonly Ord
     if (submission.state === 'external') continue
     const { received, orders } = await world.control('GET', `/orders?client_order_id=${encodeURIComponent(brokerClOrdId)}`)
     if (received > 1) found.push(`${broker}: ${shown(order)} reached the house ${received} times`)
-    const living = orders.filter(({ state }: Json) => state !== 'refused')
     if (brokerOrderId !== null) continue
+    // One without a name that somebody else has changed before it was known again cannot be told from another's any more.
+    const isBeyondTelling = (state: string) => broker === 'TRADESTATION' && submission.state === 'unknown' && state === 'superseded'
+    const living = orders.filter(({ state }: Json) => state !== 'refused' && !isBeyondTelling(state))
     if (living.length > 0) found.push(`${broker}: ${shown(order)} is ${words(living[0])}`)
     if (status !== 'rejected' && !(broker === 'TRADESTATION' && submission.state === 'unknown'))
       found.push(`${broker}: ${shown(order)} has come to no end`)

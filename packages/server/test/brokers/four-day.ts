@@ -12,13 +12,15 @@ import { shown } from './four-checks.ts'
 import type { FourWorld, Json, Through } from './four-world.ts'
 
 /** How much goes wrong: each level has what those before it have. */
-export type Level = 1 | 2 | 3
+export type Level = 1 | 2 | 3 | 4
 
-const STEPS = 45
-const PAUSE_MS = { low: 10, high: 160 }
+const STEPS = { usual: 45, storm: 110 }
+const PAUSE_MS = { low: 5, usual: 160, storm: 90 }
 const SYMBOLS = ['AAPL', 'SPY', 'MSFT'] as const
 const DIALECTS = ['alpaca', 'tradier', 'tradestation', null] as const
 const COMMANDS = ['orders.submit', 'orders.submit', 'orders.amend', 'orders.cancel'] as const
+/** Brokers that take orders by amount. */
+const BY_AMOUNT: ReadonlySet<string> = new Set(['SANDBOX', 'ALPACA'])
 const READS = ['orders.list', 'orders.get', 'orders.find', 'positions.list', 'balances.list', 'accounts.list'] as const
 /** What the application may answer to a request that came at the wrong moment. */
 const EXPECTED = new Set(['order_not_open', 'field_invalid', 'order_not_supported', 'account_not_found'])
@@ -50,9 +52,10 @@ export class FourDay {
   async live(): Promise<void> {
     await this.#learnMarket()
     for (const symbol of SYMBOLS) await this.#atDesk({ symbol, direction: 'buy', kind: 'market', lifetime: 'day', quantity: '500' })
-    for (let step = 0; step < STEPS; step += 1) {
+    const kind = this.#level === 4 ? 'storm' : 'usual'
+    for (let step = 0; step < STEPS[kind]; step += 1) {
       await this.#step()
-      await this.#world.clock.sleep(this.#chance.whole(PAUSE_MS.low, PAUSE_MS.high))
+      await this.#world.clock.sleep(this.#chance.whole(PAUSE_MS.low, PAUSE_MS[kind]))
       await this.#watchFills()
     }
     await this.#heal()
@@ -84,7 +87,7 @@ export class FourDay {
       [5, () => this.#venueFills()],
       [2, () => this.#venueCancels()],
       [2, () => this.#elsewhere()],
-      [6, () => this.#fault()],
+      [this.#level === 4 ? 14 : 6, () => this.#fault()],
       [this.#level >= 2 ? 3 : 0, () => this.#streamFault()],
       [this.#level >= 3 ? 1 : 0, () => this.#tokens()],
       [this.#level >= 2 ? 1 : 0, () => this.#restart()]
@@ -109,7 +112,7 @@ export class FourDay {
     }
   }
 
-  #wish({ account, connection }: Through): OrderRequest {
+  #wish({ broker, account, connection }: Through): OrderRequest {
     const chance = this.#chance
     const symbol = chance.oneOf(SYMBOLS) ?? 'SPY'
     const price = this.#prices.get(symbol) ?? 100
@@ -131,26 +134,32 @@ export class FourDay {
       stopPrice: null,
       legs: null
     } as const
-    if (kind <= 5) return base
+    if (kind <= 5) return { ...base, tif: chance.happens(0.2) ? 'GTC' : 'DAY' }
     if (kind <= 7) return { ...base, limitPrice: cents(price * (2 - away)) }
-    if (kind === 8) return { ...base, type: 'MKT', limitPrice: null }
+    const isByAmount = BY_AMOUNT.has(broker) && chance.happens(0.3)
+    if (kind === 8)
+      return { ...base, type: 'MKT', limitPrice: null, ...(isByAmount ? { side: 'BUY', quantity: null, notional: decimal('750') } : {}) }
     if (kind === 9) return { ...base, type: 'STP', limitPrice: null, stopPrice: cents(price * (2 - away)) }
     const contracts = this.#contracts
     if (contracts === null) return base
     const few = { quantity: decimal(String(chance.whole(1, 4))), limitPrice: decimal(chance.oneOf(['0.05', '0.10', '0.15']) ?? '0.05') }
     if (kind === 10) return { ...base, ...few, side: 'BUY_TO_OPEN', instrument: 'OPT', symbol: contracts.near }
+    return { ...base, ...few, ...this.#package(contracts, chance.happens(0.4)) }
+  }
+
+  /** Nobody takes the one or gives the other. */
+  #package({ near, far }: Contracts, isSold: boolean) {
+    const [nearSide, farSide] = isSold ? (['SELL_TO_OPEN', 'BUY_TO_OPEN'] as const) : (['BUY_TO_OPEN', 'SELL_TO_OPEN'] as const)
     return {
-      ...base,
-      ...few,
-      side: 'BUY',
+      side: isSold ? 'SELL' : 'BUY',
       instrument: 'MLEG_OPT',
       symbol: null,
-      limitPrice: decimal('0.02'),
+      limitPrice: decimal(isSold ? '40.00' : '0.02'),
       legs: [
-        { symbol: contracts.near, side: 'BUY_TO_OPEN', ratio: decimal('1') },
-        { symbol: contracts.far, side: 'SELL_TO_OPEN', ratio: decimal('1') }
+        { symbol: near, side: nearSide, ratio: decimal('1') },
+        { symbol: far, side: farSide, ratio: decimal('1') }
       ]
-    }
+    } as const
   }
 
   async #modify(): Promise<void> {
@@ -159,8 +168,7 @@ export class FourDay {
     const { limitPrice, stopPrice, quantity } = order
     const price = limitPrice ?? stopPrice
     if (price === null || quantity === null) return
-    const changed =
-      order.legs === null && order.instrument === 'STK' ? cents(Number(price) + this.#chance.whole(1, 90) / 100) : decimal('0.20')
+    const changed = cents(changedPrice(order, Number(price), this.#chance.whole(1, 90)))
     const isForMore = this.#chance.happens(0.3)
     const request = {
       newClOrdId: this.#name(),
@@ -224,25 +232,30 @@ export class FourDay {
       { do: 'truncate' }
     ]
     const more: Json[] = [
-      { do: 'status', status: chance.oneOf([500, 502, 503, 504, 408, 409, 425]), after },
+      { do: 'status', status: chance.oneOf([500, 502, 503, 504, 408, 425]), after },
+      // In one tongue it becomes a refusal, which is never said of what was done.
+      { do: 'status', status: 409 },
       { do: 'status', status: 429, retry_after: 1 },
       { do: 'html', after },
       { do: 'garbage', after: true },
       { do: 'refuse', message: 'the desk does not want it' }
     ]
-    const most: Json[] = [
-      { do: 'hang', after },
-      { do: 'status', status: 401 }
-    ]
+    const most: Json[] = [{ do: 'hang', after }]
+    // Two reads in a row that are refused a new token are the house's word that the login has ended.
+    if (!isRead) most.push({ do: 'status', status: 401 })
     if (on === 'orders.submit') {
       simple.push({ do: 'hide', ms: chance.whole(200, 1_500), answer: chance.happens(0.3) })
       more.push({ do: 'refuse_later', message: 'on second thoughts, no' })
     }
     if (on === 'orders.amend' || on === 'orders.cancel') more.push({ do: 'slow', ms: chance.whole(100, 900) })
-    if (on === 'orders.list') most.push({ do: 'empty' })
+    if (on === 'orders.list' || on === 'positions.list') most.push({ do: 'empty' })
     const wanted = chance.oneOf([...simple, ...(this.#level >= 2 ? more : []), ...(this.#level >= 3 ? most : [])])
     const fault = { on, ...wanted, login: this.#world.username, times: chance.whole(1, 2) }
     await this.#tried(`fault ${JSON.stringify(fault)}`, () => this.#world.control('POST', '/faults', fault))
+    if (!chance.happens(0.5)) return
+    if (on === 'orders.submit') await this.#place()
+    if (on === 'orders.amend') await this.#modify()
+    if (on === 'orders.cancel') await this.#cancel()
   }
 
   async #streamFault(): Promise<void> {
@@ -269,7 +282,7 @@ export class FourDay {
   async #tokens(): Promise<void> {
     const isShort = this.#chance.happens(0.5)
     if (isShort) {
-      await this.#tried('tokens end after two seconds', () => this.#world.control('PUT', '/oauth', { access_ttl_s: 2 }))
+      await this.#tried('tokens end after six seconds', () => this.#world.control('PUT', '/oauth', { access_ttl_s: 6 }))
       return
     }
     await this.#tried('a refresh is lost', () => this.#world.control('POST', '/faults', { on: 'token', do: 'lose_answer', times: 1 }))
@@ -337,6 +350,13 @@ export class FourDay {
     const at = Math.floor(calls.length / 2)
     this.#contracts = { near: calls[at].s, far: calls[at + 1].s }
   }
+}
+
+/** Of packages and options a price nobody gives, in whole ticks; what is sold in one of its tongues is bought for less than nothing. */
+function changedPrice({ instrument }: Order, price: number, cent: number): number {
+  if (instrument === 'STK') return price + cent / 100
+  if (instrument === 'OPT') return 0.2
+  return price > 1 ? 45 : price < -1 ? -45 : 0.05
 }
 
 function cents(price: number): Decimal {

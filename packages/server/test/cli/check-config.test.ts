@@ -57,6 +57,15 @@ test('faults of settings, keys, directories, brokers and names are told together
   assert.doesNotMatch(out, /TRUNKLINE_TEST/)
 })
 
+test('where the orders of each broker go is said', async context => {
+  const TRUNKLINE_DATA_DIR = join(directory(context), 'data')
+  const client = { TRUNKLINE_TRADIER_CLIENT_ID: 'us', TRUNKLINE_TRADIER_CLIENT_SECRET: 'canary', TRUNKLINE_TRADIER_ENV: 'sandbox' }
+  const { out } = await cli({ TRUNKLINE_DATA_DIR, ...client, TRUNKLINE_BROKERS: 'ALPACA,TRADIER' }, 'check-config')
+  assert.match(out, /ALPACA offered, in the sandbox brokerage\n/)
+  assert.match(out, /TRADIER offered, for paper accounts at sandbox\.tradier\.com\n/)
+  assert.ok(!out.includes('canary'))
+})
+
 test('keys of the environment are checked and not shown', async context => {
   const TRUNKLINE_DATA_DIR = directory(context)
   const good = (await cli({}, 'keys', 'generate')).out.trim()

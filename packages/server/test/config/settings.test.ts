@@ -109,6 +109,31 @@ test('what is set about a broker decides where it goes, in the order in which br
   assert.deepEqual(offered({ ...client, TRUNKLINE_BROKERS: 'SANDBOX' }), ['SANDBOX house'])
 })
 
+test('an offer says which accounts of the broker it is for, and where their orders go', () => {
+  const ids = ['ALPACA', 'TRADIER', 'TRADESTATION']
+  const clients = Object.fromEntries(
+    ids.flatMap(id => [
+      [`TRUNKLINE_${id}_CLIENT_ID`, 'us'],
+      [`TRUNKLINE_${id}_CLIENT_SECRET`, 'canary']
+    ])
+  )
+  const places = (env: Readonly<Record<string, string>>) =>
+    settingsOf({ ...clients, TRUNKLINE_BROKERS: ids.join(), ...env }).offers.map(offer =>
+      offer.at === 'house' ? offer.at : `${offer.environment} ${offer.ordersUrl}`
+    )
+  assert.deepEqual(places({}), [
+    'live https://api.alpaca.markets',
+    'live https://api.tradier.com/v1',
+    'live https://api.tradestation.com/v3'
+  ])
+  const practice = { TRUNKLINE_ALPACA_ENV: 'paper', TRUNKLINE_TRADIER_ENV: 'sandbox', TRUNKLINE_TRADESTATION_ENV: 'sim' }
+  assert.deepEqual(places(practice), [
+    'paper https://paper-api.alpaca.markets',
+    'paper https://sandbox.tradier.com/v1',
+    'paper https://sim-api.tradestation.com/v3'
+  ])
+})
+
 test('faults of brokers are told with the others, whether they are offered or not, and without a secret', () => {
   const env = {
     TRUNKLINE_PORT: 'x',

@@ -9,9 +9,9 @@ import type { BarsRequest } from '@trunkline/core/ports/market'
 import type { HttpRequest } from '../../kit/http.ts'
 import { readJson } from '../../kit/json.ts'
 import { field, nestedOrNull, object, textOrNull } from '../../kit/parse.ts'
-import { get } from '../requests.ts'
+import { get } from '../../kit/requests.ts'
 import type { AlpacaSettings } from '../settings.ts'
-import { rootOf } from './roots.ts'
+import { rootOf } from '../symbols.ts'
 import { exact, msOf } from './values.ts'
 
 export const BARS_PAGE = 10_000

@@ -9,9 +9,10 @@ import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import type { Wire } from '../../kit/parse.ts'
+import type { Present } from '../../kit/present.ts'
 import { type Backoff, pauseMs } from '../../kit/retry.ts'
+import { Subscription } from '../../kit/subscription.ts'
 import { type Contract, chainEntry, withQuote } from './contracts.ts'
-import type { Present } from './present.ts'
 
 /** From one look at the market of a chain to the next, where the budget allows. */
 const LOOK_MS = 5_000
@@ -32,10 +33,14 @@ export interface ChainOptions {
   readonly quotes: (symbol: string, sink: TopicSink) => TopicLease
 }
 
+interface ChainTopic {
+  readonly symbol: string
+  readonly expiration: Day
+}
+
 export class ChainWatch implements TopicLease, AsyncDisposable {
   readonly #options: ChainOptions
-  readonly #topic: { readonly symbol: string; readonly expiration: Day }
-  readonly #sink: TopicSink
+  readonly #subscription: Subscription<ChainTopic>
   readonly #closing = new AbortController()
   readonly #running: Promise<void>
   #contracts: ReadonlyMap<string, Contract> = new Map()
@@ -46,20 +51,17 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
   readonly #quotes = new Map<string, Quote>()
   /** What was told of each contract. */
   #told = new Map<string, string>()
-  #isLive = false
-  #outage: GapCause | null = null
   #wake: () => void = () => undefined
 
-  constructor(options: ChainOptions, topic: { readonly symbol: string; readonly expiration: Day }, sink: TopicSink) {
+  constructor(options: ChainOptions, topic: ChainTopic, sink: TopicSink) {
     this.#options = options
-    this.#topic = topic
-    this.#sink = sink
+    this.#subscription = new Subscription(topic, sink)
     this.#running = this.#run()
   }
 
   renew(): void {
     if (this.#closing.signal.aborted) return
-    if (this.#isLive) this.#lost('silence', 'nothing has come for too long, and it was asked for anew')
+    if (this.#subscription.isLive) this.#subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
     this.#wake()
   }
 
@@ -84,8 +86,8 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
       } catch (error) {
         if (signal.aborted) return
         failures += 1
-        if (error instanceof BrokerFault && error.kind === 'refused') return this.#sink.refused(error.message)
-        this.#lost(causeOf(error), error instanceof Error ? error.message : 'the chain could not be read')
+        if (error instanceof BrokerFault && error.kind === 'refused') return this.#subscription.refused(error.message)
+        this.#subscription.lost(causeOf(error), error instanceof Error ? error.message : 'the chain could not be read')
       }
       await this.#sleep(failures === 0 ? LOOK_MS : pauseMs(AGAIN, failures - 1, this.#options.fraction), signal)
     }
@@ -93,7 +95,7 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
 
   async #look(signal: AbortSignal): Promise<void> {
     const { clock, contracts, snapshots, present } = this.#options
-    const { symbol, expiration } = this.#topic
+    const { symbol, expiration } = this.#subscription.topic
     const isDue = clock.monotonicMs() >= this.#contractsUntilMs
     if (isDue) {
       const listed = await contracts(symbol, expiration, signal)
@@ -152,7 +154,7 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
   #quoted(symbol: string, quote: Quote): void {
     this.#quotes.set(symbol, quote)
     const contract = this.#contracts.get(symbol)
-    if (!this.#isLive || contract === undefined) return
+    if (!this.#subscription.isLive || contract === undefined) return
     let entry: ChainEntry
     try {
       entry = this.#entryOf(contract, this.#options.present.nowMs())
@@ -167,23 +169,12 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
     const text = JSON.stringify(entry)
     if (this.#told.get(entry.symbol) === text) return
     this.#told.set(entry.symbol, text)
-    this.#sink.chain(entry)
+    this.#subscription.sink.chain(entry)
   }
 
   #live(): void {
-    if (this.#isLive) return
-    this.#isLive = true
-    this.#outage = null
-    this.#told = new Map()
-    this.#sink.live()
-  }
-
-  /** Told once for a loss, and again only when its cause has become another one. */
-  #lost(cause: GapCause, reason: string): void {
-    this.#isLive = false
-    if (this.#outage === cause) return
-    this.#outage = cause
-    this.#sink.lost(cause, reason)
+    if (!this.#subscription.isLive) this.#told = new Map()
+    this.#subscription.live()
   }
 
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -7,9 +7,9 @@ import { type Day, timestampOfMs, tradingDay } from '@trunkline/core/domain/time
 import type { HttpReply, HttpRequest } from '../../kit/http.ts'
 import { readJson } from '../../kit/json.ts'
 import { day, decimal, field, list, member, nested, nestedOrNull, object, text, textOrNull, type Wire } from '../../kit/parse.ts'
+import { get } from '../../kit/requests.ts'
 import { difference, middle, percentage } from '../../kit/small-sums.ts'
 import { readRecord } from '../parse.ts'
-import { get } from '../requests.ts'
 import type { AlpacaSettings } from '../settings.ts'
 import { exactOrNull, msOf, nanosOf, symbolIn } from './values.ts'
 

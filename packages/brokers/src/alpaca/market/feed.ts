@@ -1,18 +1,18 @@
-/** All topics of one of Alpaca's market streams over one connection: opened with the first, kept while there are any, closed a little after the last. */
+/** All topics of one of Alpaca's market streams over one connection. */
 
-import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/broker'
 import type { TopicLease, TopicSink } from '@trunkline/core/ports/market'
-import { KeptLine, type LineOptions } from '../../kit/kept-line.ts'
-import { StreamFault } from '../../kit/stream-fault.ts'
+import type { LineOptions } from '../../kit/kept-line.ts'
+import type { Present } from '../../kit/present.ts'
+import { SharedLine } from '../../kit/shared-line.ts'
+import { leased } from '../../kit/subscription.ts'
 import type { TokenSource } from '../../kit/tokens.ts'
+import { EndOfTurn, UnderWay } from '../../kit/turn.ts'
+import { usableToken } from '../../kit/usable-token.ts'
 import type { Codec } from './codec.ts'
 import { dispatch, SinkTables } from './items.ts'
-import type { Present } from './present.ts'
 import { keyOf, type StreamedTopic, Subscription } from './subscription.ts'
 import { MarketTalk, type MarketTalkOwner } from './talk.ts'
-
-/** The connection outlives its last topic by this much: who changes what they look at leaves one moment without any. */
-const LINGER_MS = 5_000
 
 export interface FeedOptions {
   readonly url: string
@@ -34,44 +34,47 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
   readonly #wanted = new Map<string, Subscription>()
   readonly #tables = new SinkTables()
   readonly #closing = new AbortController()
+  readonly #line: SharedLine
+  /** What has changed in this turn, in one go. */
+  readonly #changed = new EndOfTurn(() => this.#settle())
+  readonly #reads = new UnderWay()
   /** Asked for on the present connection and no longer wanted, or wanted anew. */
   #dropped: Subscription[] = []
   /** Quotes that have become live and are not known yet. */
   #unquoted: Subscription[] = []
-  #line: KeptLine<never> | null = null
-  /** What is under way: lines whose sockets are not gone yet, and reads. */
-  readonly #running = new Set<Promise<void>>()
   #talk: MarketTalk | null = null
   #refusedToken: string | null = null
   #token = ''
-  #outage: { readonly cause: GapCause; readonly reason: string } | null = null
-  #linger: Disposable | null = null
-  #isScheduled = false
-  /** The login is refused; only somebody who asks anew makes us try again. */
-  #isRejected = false
 
   constructor(options: FeedOptions) {
+    const { url, pingMs, codec, hello, line } = options
     this.#options = options
+    this.#line = new SharedLine({
+      line,
+      begin: async signal => new MarketTalk({ url, pingMs, codec, hello: hello(await this.#nextToken(signal)) }, this),
+      lost: (cause, reason) => this.#lost(cause, reason),
+      stopped: () => {
+        this.#talk = null
+        this.#dropped = []
+      }
+    })
   }
 
   /** @throws Error when the topic is streamed already. */
   stream(topic: StreamedTopic, sink: TopicSink, { isOfChain = false }: { readonly isOfChain?: boolean } = {}): TopicLease {
-    const key = keyOf(topic, isOfChain)
-    if (this.#wanted.has(key)) throw new Error(`a topic can be streamed once, and ${key} is`)
     const subscription = new Subscription(topic, sink, isOfChain)
-    this.#wanted.set(key, subscription)
-    this.#isRejected = false
-    this.#begin(this.#check(subscription))
-    return {
-      renew: () => {
-        if (this.#wanted.get(key) === subscription) this.#renew(subscription)
-      },
-      [Symbol.dispose]: () => {
-        if (this.#wanted.get(key) !== subscription) return
-        this.#forget(subscription)
-        this.#later()
+    const lease = leased(this.#wanted, keyOf(topic, isOfChain), subscription, {
+      renew: () => this.#renew(subscription),
+      letGo: () => {
+        this.#unstream(subscription)
+        subscription.isAsked = false
+        subscription.end()
+        this.#changed.ask()
       }
-    }
+    })
+    this.#line.mayOpen()
+    this.#reads.add(this.#check(subscription))
+    return lease
   }
 
   opened(talk: MarketTalk): void {
@@ -86,15 +89,15 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
     subscription.live()
     if (channel !== 'quotes' || subscription.isOfChain) return
     this.#unquoted.push(subscription)
-    this.#later()
+    this.#changed.ask()
   }
 
   refused(subscription: Subscription, message: string): void {
     if (!this.#isWanted(subscription)) return
     this.#wanted.delete(keyOf(subscription.topic, subscription.isOfChain))
     subscription.isAsked = false
-    subscription.sink.refused(message)
-    this.#later()
+    subscription.refused(message)
+    this.#changed.ask()
   }
 
   items(items: readonly unknown[]): void {
@@ -111,8 +114,8 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
     this.#closing.abort(new Error('the login was closed'))
     this.#wanted.clear()
     this.#tables.clear()
-    this.#stop()
-    await Promise.all(this.#running)
+    this.#changed[Symbol.dispose]()
+    await Promise.all([this.#line[Symbol.asyncDispose](), this.#reads.over()])
   }
 
   /** A symbol that cannot be looked up now is asked of the stream: it is not known to be none. Never rejects. */
@@ -124,7 +127,7 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
     } catch {
       subscription.isKnown = true
     }
-    this.#later()
+    this.#changed.ask()
   }
 
   #lost(cause: GapCause, reason: string): void {
@@ -132,7 +135,6 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
     this.#dropped = []
     this.#unquoted = []
     this.#tables.clear()
-    this.#outage = { cause, reason }
     for (const subscription of this.#wanted.values()) if (subscription.isKnown) subscription.lost(cause, reason)
   }
 
@@ -141,19 +143,12 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
       this.#unstream(subscription)
       subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
     }
-    this.#isRejected = false
-    this.#later()
+    this.#line.mayOpen()
+    this.#changed.ask()
   }
 
   #isWanted(subscription: Subscription): boolean {
     return this.#wanted.get(keyOf(subscription.topic, subscription.isOfChain)) === subscription
-  }
-
-  #forget(subscription: Subscription): void {
-    this.#wanted.delete(keyOf(subscription.topic, subscription.isOfChain))
-    this.#unstream(subscription)
-    subscription.isAsked = false
-    subscription.isLive = false
   }
 
   #unstream(subscription: Subscription): void {
@@ -165,29 +160,19 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
     if (subscription.isAsked && !isShared) this.#dropped.push(subscription)
   }
 
-  #later(): void {
-    if (this.#isScheduled || this.#closing.signal.aborted) return
-    this.#isScheduled = true
-    setImmediate(() => {
-      this.#isScheduled = false
-      if (!this.#closing.signal.aborted) this.#settle()
-    })
-  }
-
-  /** What has changed in this turn, in one go. */
   #settle(): void {
     this.#flush()
     this.#quote()
     if (this.#wanted.size === 0) {
-      this.#linger ??= this.#line === null ? null : this.#options.line.clock.alarm(LINGER_MS, () => this.#stop())
+      this.#line.release()
       return
     }
-    this.#linger?.[Symbol.dispose]()
-    this.#linger = null
+    this.#line.hold()
     const known = [...this.#wanted.values()].filter(({ isKnown }) => isKnown)
     if (known.length === 0) return
-    if (this.#line === null && !this.#isRejected) this.#open()
-    else if (this.#outage !== null) for (const subscription of known) subscription.lost(this.#outage.cause, this.#outage.reason)
+    this.#line.open()
+    const { outage } = this.#line
+    if (outage !== null) for (const subscription of known) subscription.lost(outage.cause, outage.reason)
   }
 
   /** Drops go first: what is dropped and wanted again in one turn begins with its present state. */
@@ -206,7 +191,7 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
   #quote(): void {
     const asked = this.#unquoted
     this.#unquoted = []
-    if (asked.length > 0) this.#begin(this.#present(asked))
+    if (asked.length > 0) this.#reads.add(this.#present(asked))
   }
 
   /** Never rejects. */
@@ -226,56 +211,11 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
     }
   }
 
-  #begin(work: Promise<void>): void {
-    const running = work.finally(() => this.#running.delete(running))
-    this.#running.add(running)
-  }
-
-  #open(): void {
-    this.#outage = null
-    const { url, pingMs, codec, hello, line: options } = this.#options
-    const begin = async (signal: AbortSignal) => new MarketTalk({ url, pingMs, codec, hello: hello(await this.#nextToken(signal)) }, this)
-    const line: KeptLine<never> = new KeptLine({ begin }, options, {
-      live: () => {
-        this.#outage = null
-      },
-      event: () => undefined,
-      gap: (cause, reason) => {
-        if (this.#line === line) this.#lost(cause, reason)
-      }
-    })
-    this.#line = line
-    this.#begin(line.run().catch((error: unknown) => this.#ended(line, error)))
-  }
-
-  /** One that was refused on the last connection is doubted first. @throws BrokerFault credentials_rejected; StreamFault for whatever passes. */
+  /** @throws BrokerFault credentials_rejected; StreamFault for whatever passes. */
   async #nextToken(signal: AbortSignal): Promise<string> {
-    const { tokens } = this.#options
     const refused = this.#refusedToken
     this.#refusedToken = null
-    try {
-      this.#token = refused === null ? (tokens.fresh() ?? (await tokens.current(signal))) : await tokens.replacement(refused, signal)
-      return this.#token
-    } catch (cause) {
-      if (cause instanceof BrokerFault && cause.kind === 'credentials_rejected') throw cause
-      throw new StreamFault('token', 'the login could not be made sure of', cause)
-    }
-  }
-
-  /** The login is over: a new topic or a renewal tries again. */
-  #ended(line: KeptLine<never>, error: unknown): void {
-    if (this.#line !== line) return
-    this.#line = null
-    this.#isRejected = true
-    this.#lost('token', error instanceof BrokerFault ? error.message : 'the market stream failed')
-  }
-
-  #stop(): void {
-    this.#linger?.[Symbol.dispose]()
-    this.#linger = null
-    this.#talk = null
-    this.#dropped = []
-    this.#line?.stop()
-    this.#line = null
+    this.#token = await usableToken(this.#options.tokens, signal, refused)
+    return this.#token
   }
 }

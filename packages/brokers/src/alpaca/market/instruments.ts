@@ -10,16 +10,13 @@ import { type Calls, isSuccess } from '../../kit/calls.ts'
 import type { HttpReply } from '../../kit/http.ts'
 import { kept, type MarketHours } from '../../kit/market-hours.ts'
 import { member, text, timestamp, type Wire } from '../../kit/parse.ts'
+import type { Present } from '../../kit/present.ts'
+import { instrumentMemory, type Recent } from '../../kit/remembered.ts'
+import { get } from '../../kit/requests.ts'
 import { saysNoSuchThing } from '../outcomes.ts'
 import { readRecord } from '../parse.ts'
-import { Remembered } from '../remembered.ts'
-import { get } from '../requests.ts'
 import { instrumentOf, pairOf } from '../symbols.ts'
 import { CLASSES } from '../words.ts'
-import type { Present } from './present.ts'
-
-const MEMORY_MS = 300_000
-const SYMBOLS_MAX = 10_000
 
 const CALENDARS = {
   STK: usEquityCalendar(),
@@ -27,11 +24,6 @@ const CALENDARS = {
   // A coin's day begins at midnight in New York at Alpaca.
   CRYPTO: continuousCalendar('America/New_York')
 } as const satisfies { readonly [instrument in Instrument]?: TradingCalendar }
-
-interface Known {
-  readonly found: MarketInstrument | null
-  readonly untilMs: number
-}
 
 export interface InstrumentsOptions {
   readonly calls: Calls
@@ -42,28 +34,25 @@ export interface InstrumentsOptions {
 
 export class Instruments {
   readonly #options: InstrumentsOptions
-  readonly #known = new Remembered<Known>(SYMBOLS_MAX)
+  readonly #known: Recent<MarketInstrument | null>
 
   constructor(options: InstrumentsOptions) {
     this.#options = options
+    this.#known = instrumentMemory(options.clock)
   }
 
   /** Null when Alpaca knows no such symbol. @throws BrokerFault */
   async find(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
     const known = this.#known.get(symbol)
-    if (known !== undefined && this.#options.clock.monotonicMs() < known.untilMs) return known.found
+    if (known !== undefined) return known
     const [found] = await Promise.all([this.#ask(symbol, signal), this.#askTime(signal)])
-    this.#remember(symbol, found)
+    this.#known.put(symbol, found)
     return found
   }
 
   /** A contract that is known from a list need not be asked for. */
   learn(symbol: string): void {
-    this.#remember(symbol, { symbol, instrument: 'OPT', calendar: kept(this.#options.hours, CALENDARS.OPT) })
-  }
-
-  #remember(symbol: string, found: MarketInstrument | null): void {
-    this.#known.put(symbol, { found, untilMs: this.#options.clock.monotonicMs() + MEMORY_MS })
+    this.#known.put(symbol, { symbol, instrument: 'OPT', calendar: kept(this.#options.hours, CALENDARS.OPT) })
   }
 
   #ask(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {

@@ -3,6 +3,7 @@
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { msOfNanos, type Nanos, type Quote, type Trade } from '@trunkline/core/domain/market/records'
 import type { TopicSink } from '@trunkline/core/ports/market'
+import { isNil } from '../../kit/scan.ts'
 import { Book } from './book.ts'
 import { effectOf } from './conditions.ts'
 import { exact, nanosOf, symbolIn, venueOf } from './values.ts'
@@ -182,7 +183,7 @@ export function tradeOf(item: RawItem): Trade {
 export function quoteOf(item: RawItem): Quote {
   const bid = exact(item.bp, 'bp')
   const ask = exact(item.ap, 'ap')
-  const [hasBid, hasAsk] = [Number(bid) !== 0, Number(ask) !== 0]
+  const [hasBid, hasAsk] = [!isNil(bid), !isNil(ask)]
   return {
     bidPrice: hasBid ? bid : null,
     bidSize: hasBid ? exact(item.bs, 'bs') : null,

@@ -8,10 +8,10 @@ import type { Instrument } from '@trunkline/core/domain/vocabulary'
 import type { HttpRequest } from '../../kit/http.ts'
 import { readJson } from '../../kit/json.ts'
 import { field, nestedOrNull, object, textOrNull } from '../../kit/parse.ts'
-import { get } from '../requests.ts'
+import { get } from '../../kit/requests.ts'
 import type { AlpacaSettings } from '../settings.ts'
+import { rootOf } from '../symbols.ts'
 import { isItem, tradeOf } from './items.ts'
-import { rootOf } from './roots.ts'
 
 export const TRADES_PAGE = 10_000
 const MINUTE_MS = 60_000

@@ -10,20 +10,21 @@ import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, To
 import type { Calls } from '../../kit/calls.ts'
 import type { HttpReply, HttpRequest } from '../../kit/http.ts'
 import type { LineOptions } from '../../kit/kept-line.ts'
+import { everyPage, pages } from '../../kit/pages.ts'
+import { Present } from '../../kit/present.ts'
+import { Recent } from '../../kit/remembered.ts'
+import { get } from '../../kit/requests.ts'
+import { refusedLater } from '../../kit/subscription.ts'
 import type { TokenSource } from '../../kit/tokens.ts'
-import { Remembered } from '../remembered.ts'
-import { get } from '../requests.ts'
 import type { AlpacaSettings } from '../settings.ts'
-import { instrumentOf } from '../symbols.ts'
-import { type BarsPage, barsRequest, parseBarsPage } from './bars.ts'
+import { instrumentOf, rootOf } from '../symbols.ts'
+import { barsRequest, parseBarsPage } from './bars.ts'
 import { ChainWatch } from './chain.ts'
 import { JSON_CODEC, MESSAGE_PACK_CODEC } from './codec.ts'
 import { contractsRequest, type Page, parseContracts, parseLatestQuotes, parseSnapshots, snapshotsRequest } from './contracts.ts'
 import { MarketFeed } from './feed.ts'
 import { Instruments } from './instruments.ts'
 import { barOf, minutesLacking, parseTrades, tradesRequest } from './open-bar.ts'
-import { Present } from './present.ts'
-import { rootOf } from './roots.ts'
 
 /** Pages of bars in one request: more minutes than a year has. */
 const PAGES_MAX = 100
@@ -51,12 +52,13 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
   readonly #instruments: Instruments
   readonly #feeds: { readonly [instrument in Streamed]: MarketFeed }
   readonly #chains = new Set<ChainWatch>()
-  readonly #expirations = new Remembered<{ readonly days: readonly Day[]; readonly untilMs: number }>(UNDERLYINGS_MAX)
+  readonly #expirations: Recent<readonly Day[]>
 
   constructor(options: MarketOptions) {
     this.#options = options
     const { clock, settings, calls } = options
     this.#present = new Present(clock)
+    this.#expirations = new Recent({ clock, max: UNDERLYINGS_MAX, forMs: EXPIRATIONS_MS })
     this.#instruments = new Instruments({ calls: calls.trading, clock, present: this.#present, hours: settings.hours })
     const { stockFeed, optionFeed } = settings
     this.#feeds = {
@@ -83,23 +85,18 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
     if (known === null) throw new BrokerFault('refused', `Alpaca knows no symbol ${symbol}`)
     barsRequest(request, known.instrument, { stockFeed, from: null })
     if (fromMs === toMs) return
-    let from: string | null = null
     let lastMs = Number.NEGATIVE_INFINITY
-    for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-      const asked = barsRequest(request, known.instrument, { stockFeed, from })
+    const read = (from: string | null) => {
       const reading = { symbol, interval, afterMs: lastMs, presentMs: this.presentMs() }
-      const page: BarsPage = await this.#options.calls.data.read(asked, reply => parseBarsPage(reply.body, reading), signal)
-      lastMs = page.bars.at(-1)?.startMs ?? lastMs
-      if (page.bars.length > 0) yield page.bars
-      if (page.next === null) {
-        const rest = interval === '1m' ? await this.#underWay(request, known.instrument, lastMs, signal) : []
-        if (rest.length > 0) yield rest
-        return
-      }
-      if (page.next === from) throw new BrokerFault('malformed', 'Alpaca points from a page of bars to itself')
-      from = page.next
+      const asked = barsRequest(request, known.instrument, { stockFeed, from })
+      return this.#options.calls.data.read(asked, reply => parseBarsPage(reply.body, reading), signal)
     }
-    throw new BrokerFault('refused', `the bars have more than ${PAGES_MAX} pages; ask for a shorter time`)
+    for await (const { bars } of pages(PAGES_MAX, read)) {
+      lastMs = bars.at(-1)?.startMs ?? lastMs
+      if (bars.length > 0) yield bars
+    }
+    const rest = interval === '1m' ? await this.#underWay(request, known.instrument, lastMs, signal) : []
+    if (rest.length > 0) yield rest
   }
 
   /** The minutes that the history does not have yet, of their trades. */
@@ -120,9 +117,8 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
 
   async expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]> {
     if (instrumentOf(underlying) !== 'STK') return []
-    const { clock } = this.#options
     const known = this.#expirations.get(underlying)
-    if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.days
+    if (known !== undefined) return known
     const from = tradingDay(timestampOfMs(this.presentMs()))
     const contracts = await this.#every(
       next => contractsRequest(underlying, { from }, next),
@@ -131,7 +127,7 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
       signal
     )
     const days = [...new Set(contracts.map(({ expiration }) => expiration))].toSorted()
-    this.#expirations.put(underlying, { days, untilMs: clock.monotonicMs() + EXPIRATIONS_MS })
+    this.#expirations.put(underlying, days)
     return days
   }
 
@@ -140,7 +136,7 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
     const instrument = streamedAs(instrumentOf(topic.symbol))
     if (topic.channel === 'bars') return refusedLater(sink, 'Alpaca’s bars are built from its trades')
     if (topic.channel === 'depth' && instrument !== 'CRYPTO')
-      return refusedLater(sink, `Alpaca has the books of coins only, not of ${topic.symbol}`)
+      return refusedLater(sink, `Alpaca has the books of coins only, not of ${topic.symbol}.`)
     return this.#feeds[instrument].stream({ channel: topic.channel, symbol: topic.symbol }, sink)
   }
 
@@ -210,26 +206,12 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
     calls: Calls,
     signal: AbortSignal
   ): Promise<readonly T[]> {
-    const items: T[] = []
-    let next: string | null = null
-    for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-      const page: Page<T> = await calls.read(request(next), parse, signal)
-      items.push(...page.items)
-      if (page.next === null) return items
-      if (page.next === next) throw new BrokerFault('malformed', 'Alpaca points from a page of a list to itself')
-      next = page.next
-    }
-    throw new BrokerFault('refused', `the list has more than ${PAGES_MAX} pages`)
+    const all = await everyPage(PAGES_MAX, next => calls.read(request(next), parse, signal))
+    return all.flatMap(({ items }) => items)
   }
 }
 
 /** What nobody knows is looked for among the shares. */
 function streamedAs(instrument: Instrument): Streamed {
   return instrument === 'CRYPTO' || instrument === 'OPT' ? instrument : 'STK'
-}
-
-/** Told in a turn of its own, as everything else is. */
-function refusedLater(sink: TopicSink, message: string): TopicLease {
-  const told = setImmediate(() => sink.refused(message))
-  return { renew: () => undefined, [Symbol.dispose]: () => clearImmediate(told) }
 }

@@ -2,6 +2,7 @@
 
 import type { GapCause } from '@trunkline/core/ports/broker'
 import type { TopicSink } from '@trunkline/core/ports/market'
+import * as kit from '../../kit/subscription.ts'
 import type { StreamedChannel } from './items.ts'
 
 export interface StreamedTopic {
@@ -9,38 +10,22 @@ export interface StreamedTopic {
   readonly symbol: string
 }
 
-export class Subscription {
-  readonly topic: StreamedTopic
-  readonly sink: TopicSink
+export class Subscription extends kit.Subscription<StreamedTopic> {
   /** A chain reads its quotes itself and only follows what becomes of them. */
   readonly isOfChain: boolean
   /** Alpaca takes a symbol that does not exist without a word, so nothing is asked of the stream before it is known to. */
   isKnown = false
   /** Asked for on the present connection. */
   isAsked = false
-  isLive = false
-  /** What its sink was told last to have been lost by; null while live, and before anything was told. */
-  #outage: GapCause | null = null
 
   constructor(topic: StreamedTopic, sink: TopicSink, isOfChain: boolean) {
-    this.topic = topic
-    this.sink = sink
+    super(topic, sink)
     this.isOfChain = isOfChain
   }
 
-  live(): void {
-    this.isLive = true
-    this.#outage = null
-    this.sink.live()
-  }
-
-  /** Told once for a loss, and again only when its cause has become another one. */
-  lost(cause: GapCause, reason: string): void {
-    this.isLive = false
+  override lost(cause: GapCause, reason: string): void {
     this.isAsked = false
-    if (this.#outage === cause) return
-    this.#outage = cause
-    this.sink.lost(cause, reason)
+    super.lost(cause, reason)
   }
 }
 

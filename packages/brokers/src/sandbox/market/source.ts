@@ -8,15 +8,17 @@ import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, To
 import { type Calls, isSuccess } from '../../kit/calls.ts'
 import type { HttpReply } from '../../kit/http.ts'
 import type { LineOptions } from '../../kit/kept-line.ts'
+import { pages } from '../../kit/pages.ts'
 import { day, list, timestamp } from '../../kit/parse.ts'
+import { Present } from '../../kit/present.ts'
+import { instrumentMemory, type Recent } from '../../kit/remembered.ts'
 import type { TokenSource } from '../../kit/tokens.ts'
 import { saysUnknownSymbol } from '../outcomes.ts'
 import { readAnswer } from '../parse.ts'
 import { get } from '../requests.ts'
-import { type BarsPage, barsRequest, parseBarsPage } from './bars.ts'
+import { barsRequest, parseBarsPage } from './bars.ts'
 import { MarketFeed } from './feed.ts'
-import { HouseTime } from './house-time.ts'
-import { InstrumentMemory, parseInstrument } from './instruments.ts'
+import { parseInstrument } from './instruments.ts'
 
 /** Pages of bars in one request: more minutes than a year has. */
 const PAGES_MAX = 100
@@ -31,14 +33,14 @@ export interface MarketOptions {
 
 export class SandboxMarket implements MarketSource, AsyncDisposable {
   readonly #calls: Calls
-  readonly #time: HouseTime
-  readonly #instruments: InstrumentMemory
+  readonly #time: Present
+  readonly #instruments: Recent<MarketInstrument | null>
   readonly #feed: MarketFeed
 
   constructor({ url, calls, tokens, line, clock }: MarketOptions) {
     this.#calls = calls
-    this.#time = new HouseTime(clock)
-    this.#instruments = new InstrumentMemory(clock)
+    this.#time = new Present(clock)
+    this.#instruments = instrumentMemory(clock)
     this.#feed = new MarketFeed({ url, tokens, line, time: this.#time })
   }
 
@@ -56,20 +58,16 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
   }
 
   async *bars(request: BarsRequest, signal: AbortSignal): AsyncGenerator<readonly Bar[], void, undefined> {
-    let cursor: string | null = null
     let lastMs = Number.NEGATIVE_INFINITY
-    for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-      const asked = barsRequest(request, cursor)
+    const read = (cursor: string | null) => {
       const after = lastMs
-      const page: BarsPage = await this.#calls.read(asked, reply => parseBarsPage(reply.body, after), signal)
+      return this.#calls.read(barsRequest(request, cursor), reply => parseBarsPage(reply.body, after), signal)
+    }
+    for await (const page of pages(PAGES_MAX, read)) {
       this.#time.tell(epochMs(page.houseTime))
       lastMs = page.bars.at(-1)?.startMs ?? lastMs
       if (page.bars.length > 0) yield page.bars
-      if (page.next === null) return
-      if (page.next === cursor) throw new BrokerFault('malformed', 'the house points from a page of bars to itself')
-      cursor = page.next
     }
-    throw new BrokerFault('refused', `the bars have more than ${PAGES_MAX} pages; ask for a shorter time`)
   }
 
   expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]> {

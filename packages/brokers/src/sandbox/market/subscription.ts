@@ -1,46 +1,14 @@
 /** One topic that somebody streams, and how far the house is with it. */
 
 import type { GapCause } from '@trunkline/core/ports/broker'
-import type { Topic, TopicSink } from '@trunkline/core/ports/market'
+import * as kit from '../../kit/subscription.ts'
 
-export class Subscription {
-  readonly topic: Topic
-  readonly sink: TopicSink
+export class Subscription extends kit.Subscription {
   /** Number of the message that asks for it on the present connection; null when none does. */
   ask: number | null = null
-  isLive = false
-  /** What its sink was told last to have been lost by; null while live, and before anything was told. */
-  #outage: GapCause | null = null
 
-  constructor(topic: Topic, sink: TopicSink) {
-    this.topic = topic
-    this.sink = sink
-  }
-
-  live(): void {
-    this.isLive = true
-    this.#outage = null
-    this.sink.live()
-  }
-
-  /** Told once for a loss, and again only when its cause has become another one. */
-  lost(cause: GapCause, reason: string): void {
-    this.isLive = false
+  override lost(cause: GapCause, reason: string): void {
     this.ask = null
-    if (this.#outage === cause) return
-    this.#outage = cause
-    this.sink.lost(cause, reason)
-  }
-}
-
-/** Equal for equal topics. No part of a topic has a space in it. */
-export function keyOf(topic: Topic): string {
-  switch (topic.channel) {
-    case 'bars':
-      return `bars ${topic.symbol} ${topic.interval}`
-    case 'options_chain':
-      return `options_chain ${topic.symbol} ${topic.expiration}`
-    default:
-      return `${topic.channel} ${topic.symbol}`
+    super.lost(cause, reason)
   }
 }

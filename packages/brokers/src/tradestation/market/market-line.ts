@@ -7,10 +7,10 @@ import type { Conversation, Heard } from '../../kit/conversation.ts'
 import { readJson } from '../../kit/json.ts'
 import { KeptLine, type LineOptions } from '../../kit/kept-line.ts'
 import { object, type Wire } from '../../kit/parse.ts'
+import type { Present } from '../../kit/present.ts'
 import { brokerWords, errorOf, isTokenRefused } from '../answers.ts'
 import { opened, type StreamDeps, told } from '../stream.ts'
 import { timeOf } from './bars.ts'
-import type { Present } from './present.ts'
 
 export interface MarketLineOptions extends StreamDeps {
   readonly line: LineOptions

@@ -7,10 +7,11 @@ import type { GapCause } from '@trunkline/core/ports/broker'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import type { RateBudget } from '../../kit/budget.ts'
 import { text, type Wire } from '../../kit/parse.ts'
+import { refusedLater, Subscription } from '../../kit/subscription.ts'
+import { EndOfTurn, UnderWay } from '../../kit/turn.ts'
 import { brokerSymbol } from '../symbols.ts'
 import { MarketLine, type MarketLineOptions } from './market-line.ts'
 import { QuotedSymbol } from './quote.ts'
-import { Subscription } from './subscription.ts'
 
 /** Symbols that one stream may have. */
 const SYMBOLS_MAX = 100
@@ -48,27 +49,25 @@ export class QuoteFeed implements AsyncDisposable {
   readonly #wanted = new Map<string, Wanted>()
   readonly #streams = new Set<Stream>()
   /** Streams that were given up and whose sockets are not gone yet. */
-  readonly #closing = new Set<Promise<void>>()
+  readonly #closing = new UnderWay()
+  /** What has changed in this turn, in one go. */
+  readonly #changed: EndOfTurn
   /** False once the broker refused together what it streams apart. */
   #mayJoin = true
-  #isScheduled = false
-  #isClosed = false
 
   constructor(options: QuoteFeedOptions) {
     this.#options = options
+    this.#changed = new EndOfTurn(() => this.#settle(), options.schedule)
   }
 
   stream(topic: QuoteTopic, sink: TopicSink): TopicLease {
-    const subscription = new Subscription(topic, sink)
     const symbol = symbolOf(topic)
-    if (symbol === null) {
-      this.#options.schedule(() => subscription.refused(`the broker has no ${topic.channel} of ${topic.symbol}`))
-      return { renew: () => undefined, [Symbol.dispose]: () => subscription.end() }
-    }
+    if (symbol === null) return refusedLater(sink, `the broker has no ${topic.channel} of ${topic.symbol}`, this.#options.schedule)
+    const subscription = new Subscription(topic, sink)
     const wanted = this.#wanted.get(symbol) ?? { symbol, state: new QuotedSymbol(), subscriptions: new Map(), stream: null, asked: null }
     this.#wanted.set(symbol, wanted)
     wanted.subscriptions.set(topic.channel, subscription)
-    this.#later()
+    this.#changed.ask()
     const isMine = () => wanted.subscriptions.get(topic.channel) === subscription
     return {
       renew: () => {
@@ -78,17 +77,17 @@ export class QuoteFeed implements AsyncDisposable {
         subscription.end()
         if (isMine()) wanted.subscriptions.delete(topic.channel)
         if (wanted.subscriptions.size === 0 && this.#wanted.get(symbol) === wanted) this.#wanted.delete(symbol)
-        this.#later()
+        this.#changed.ask()
       }
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true
+    this.#changed[Symbol.dispose]()
     for (const { subscriptions } of this.#wanted.values()) for (const subscription of subscriptions.values()) subscription.end()
     this.#wanted.clear()
     for (const stream of this.#streams) this.#close(stream)
-    await Promise.all(this.#closing)
+    await this.#closing.over()
   }
 
   /** The symbol gets a stream of its own, and the others stay where they are. */
@@ -98,19 +97,9 @@ export class QuoteFeed implements AsyncDisposable {
     wanted.state.forget()
     wanted.stream = null
     wanted.asked = null
-    this.#later()
+    this.#changed.ask()
   }
 
-  #later(): void {
-    if (this.#isScheduled || this.#isClosed) return
-    this.#isScheduled = true
-    this.#options.schedule(() => {
-      this.#isScheduled = false
-      if (!this.#isClosed) this.#settle()
-    })
-  }
-
-  /** What has changed in this turn, in one go. */
   #settle(): void {
     for (const stream of this.#streams) if (!this.#isNeeded(stream)) this.#close(stream)
     const unasked: Wanted[] = []
@@ -180,7 +169,7 @@ export class QuoteFeed implements AsyncDisposable {
   #takeOver(wanted: Wanted, stream: Stream): void {
     const before = wanted.stream
     wanted.stream = stream
-    if (before !== null) this.#later()
+    if (before !== null) this.#changed.ask()
   }
 
   /** What is new to a symbol that is streamed already begins with the present quote; `isTold` when that comes next anyway. */
@@ -223,7 +212,7 @@ export class QuoteFeed implements AsyncDisposable {
   #refuse(wanted: Wanted, message: string): void {
     this.#wanted.delete(wanted.symbol)
     for (const subscription of wanted.subscriptions.values()) subscription.refused(message)
-    this.#later()
+    this.#changed.ask()
   }
 
   #membersOf(stream: Stream): readonly Wanted[] {
@@ -243,10 +232,7 @@ export class QuoteFeed implements AsyncDisposable {
 
   #close(stream: Stream): void {
     this.#streams.delete(stream)
-    const { line } = stream
-    if (line === null) return
-    const closing: Promise<void> = line[Symbol.asyncDispose]().finally(() => this.#closing.delete(closing))
-    this.#closing.add(closing)
+    if (stream.line !== null) this.#closing.add(stream.line[Symbol.asyncDispose]())
   }
 }
 

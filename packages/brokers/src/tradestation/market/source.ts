@@ -12,19 +12,19 @@ import { type Calls, isSuccess } from '../../kit/calls.ts'
 import { brokerNowMs, type HttpReply } from '../../kit/http.ts'
 import type { LineOptions } from '../../kit/kept-line.ts'
 import type { MarketHours } from '../../kit/market-hours.ts'
+import { Present } from '../../kit/present.ts'
+import { instrumentMemory, type Recent } from '../../kit/remembered.ts'
+import { get } from '../../kit/requests.ts'
+import { refusedLater } from '../../kit/subscription.ts'
 import type { TokenSource } from '../../kit/tokens.ts'
 import { errorOf, errorsOf, isPassing, readAnswer, records } from '../answers.ts'
 import type { Resource } from '../limits.ts'
-import { get } from '../requests.ts'
 import { brokerSymbol } from '../symbols.ts'
-import { barReader } from './bar-reader.ts'
-import { barsPath, barsRequest, INTERVALS, parseBars, stretches, TIME_MAX } from './bars.ts'
+import { barReader, barsPath, barsRequest, INTERVALS, parseBars, stretches, TIME_MAX } from './bars.ts'
 import { chainPath, expirationsPath, parseEntry, parseExpirations } from './chain.ts'
 import { depthPath, parseDepth } from './depth.ts'
-import { InstrumentMemory, parseInstrument } from './instruments.ts'
-import { Present } from './present.ts'
+import { parseInstrument } from './instruments.ts'
 import { QuoteFeed } from './quote-feed.ts'
-import { Subscription } from './subscription.ts'
 import { TopicFeed, type TopicStream } from './topic-feed.ts'
 
 /** Requests that one window of bars may take: more minutes than a year has. */
@@ -48,7 +48,7 @@ export interface MarketOptions {
 export class TradestationMarket implements MarketSource, AsyncDisposable {
   readonly #options: MarketOptions
   readonly #present: Present
-  readonly #instruments: InstrumentMemory
+  readonly #instruments: Recent<MarketInstrument | null>
   readonly #quotes: QuoteFeed
   readonly #topics: TopicFeed
   readonly #schedule: (work: () => void) => void
@@ -57,7 +57,7 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
     this.#options = options
     this.#schedule = options.schedule ?? setImmediate
     this.#present = new Present(options.clock)
-    this.#instruments = new InstrumentMemory(options.clock)
+    this.#instruments = instrumentMemory(options.clock)
     const shared = { ...options, schedule: this.#schedule, present: this.#present }
     this.#quotes = new QuoteFeed({ ...shared, opens: options.opensOf('quote_streams') })
     this.#topics = new TopicFeed(shared)
@@ -129,9 +129,7 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
     const broker = spelling(topic.symbol)
     const how = broker === null ? null : this.#howOf(topic, broker)
     if (how !== null) return this.#topics.stream(topic, sink, how)
-    const subscription = new Subscription(topic, sink)
-    this.#schedule(() => subscription.refused(`the broker has no ${topic.channel} of ${topic.symbol}`))
-    return { renew: () => undefined, [Symbol.dispose]: () => subscription.end() }
+    return refusedLater(sink, `the broker has no ${topic.channel} of ${topic.symbol}`, this.#schedule)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

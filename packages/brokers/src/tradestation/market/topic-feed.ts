@@ -4,8 +4,9 @@ import type { GapCause } from '@trunkline/core/ports/broker'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import type { RateBudget } from '../../kit/budget.ts'
 import type { Wire } from '../../kit/parse.ts'
+import { Subscription } from '../../kit/subscription.ts'
+import { UnderWay } from '../../kit/turn.ts'
 import { MarketLine, type MarketLineOptions } from './market-line.ts'
-import { Subscription } from './subscription.ts'
 
 /** How a topic is streamed. */
 export interface TopicStream {
@@ -32,7 +33,7 @@ interface Followed {
 export class TopicFeed implements AsyncDisposable {
   readonly #options: TopicFeedOptions
   readonly #followed = new Set<Followed>()
-  readonly #closing = new Set<Promise<void>>()
+  readonly #closing = new UnderWay()
   #isClosed = false
 
   constructor(options: TopicFeedOptions) {
@@ -57,7 +58,7 @@ export class TopicFeed implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     for (const followed of this.#followed) this.#end(followed)
-    await Promise.all(this.#closing)
+    await this.#closing.over()
   }
 
   #begin(followed: Followed): void {
@@ -106,8 +107,6 @@ export class TopicFeed implements AsyncDisposable {
   #close(followed: Followed): void {
     const { line } = followed
     followed.line = null
-    if (line === null) return
-    const closing: Promise<void> = line[Symbol.asyncDispose]().finally(() => this.#closing.delete(closing))
-    this.#closing.add(closing)
+    if (line !== null) this.#closing.add(line[Symbol.asyncDispose]())
   }
 }

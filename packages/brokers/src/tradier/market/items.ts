@@ -1,9 +1,10 @@
 /** The market stream's frames in the core's words, handed to their sinks as they come. */
 
+import { Malformed } from '@trunkline/core/domain/malformed'
 import { nanosOfMs } from '@trunkline/core/domain/market/records'
 import type { TopicSink } from '@trunkline/core/ports/market'
 import { FlatReader } from '../../kit/flat-json.ts'
-import { decimal, field, integer, object, text, type Wire, wordsOrNull } from '../../kit/parse.ts'
+import { decimal, field, object, text, type Wire, wordsOrNull } from '../../kit/parse.ts'
 import { isNil, isPlainText } from '../../kit/scan.ts'
 import { isOption } from '../symbols.ts'
 import { amountOrNull } from '../wire.ts'
@@ -43,15 +44,20 @@ export function newPlace(symbol: string): Place {
  * since the epoch, 0 for none. @throws Malformed
  */
 export function dispatch(frame: string, places: Places): number {
+  const end = frame.indexOf('\n')
+  // One message a frame nearly always, with the line break that was asked for.
+  if (end === -1 || end === frame.length - 1) return line(end === -1 ? frame : frame.slice(0, end), places)
   let presentMs = 0
-  for (const line of frame.split('\n')) {
-    if (line.trim() === '') continue
-    const message = object(READER.read(line), 'message')
-    const complaint = wordsOrNull(message, 'error')
-    if (complaint !== null) throw new StreamComplaint(complaint)
-    presentMs = Math.max(presentMs, item(message, places))
-  }
+  for (const each of frame.split('\n')) presentMs = Math.max(presentMs, line(each, places))
   return presentMs
+}
+
+function line(text: string, places: Places): number {
+  if (text === '' || text.trim() === '') return 0
+  const message = object(READER.read(text), 'message')
+  const complaint = field(message, 'type') === undefined ? wordsOrNull(message, 'error') : null
+  if (complaint !== null) throw new StreamComplaint(complaint)
+  return item(message, places)
 }
 
 /** Tradier's own words on the stream about why it will not go on. */
@@ -60,10 +66,12 @@ export class StreamComplaint extends Error {
 }
 
 function item(message: Wire, places: Places): number {
-  const type = text(message, 'type', 32)
-  if (type !== 'quote' && type !== 'timesale') return 0
-  const symbol = text(message, 'symbol', 32)
-  const place = places.get(symbol)
+  const type = field(message, 'type')
+  if (type !== 'quote' && type !== 'timesale') {
+    text(message, 'type', 32)
+    return 0
+  }
+  const place = places.get(text(message, 'symbol', 32))
   if (place === undefined) return 0
   return type === 'quote' ? quote(message, place) : trade(message, place)
 }
@@ -85,7 +93,8 @@ function quote(message: Wire, { quotes, isContract }: Place): number {
 
 function trade(message: Wire, place: Place): number {
   if (place.trades === null) return 0
-  const atMs = integer(message, 'date')
+  const atMs = msOf(message, 'date')
+  if (atMs === 0) throw new Malformed('date', 'a time in milliseconds', field(message, 'date'))
   const price = decimal(message, 'last')
   const size = decimal(message, 'size')
   // What is taken back or put right was told before; what has no size is no trade.

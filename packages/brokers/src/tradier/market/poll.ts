@@ -8,8 +8,8 @@ import { Subscription } from './subscription.ts'
 
 export interface PollOptions {
   readonly clock: Clock
-  /** From the end of one asking to the next. */
-  readonly everyMs: (topic: Topic) => number
+  /** From the end of one asking to the next, when so many topics are asked for. */
+  readonly everyMs: (topic: Topic, topics: number) => number
   /** Asks, and tells the sink what has changed since `before`, which is what it gave the last time; null at first and after a loss. */
   readonly ask: (topic: Topic, sink: TopicSink, before: Told | null, signal: AbortSignal) => Promise<Told>
 }
@@ -29,7 +29,8 @@ export class Polls implements AsyncDisposable {
   stream(topic: Topic, sink: TopicSink): TopicLease {
     const ending = new AbortController()
     const subscription = new Subscription(topic, sink)
-    const poll = new Poll(this.#options, subscription, AbortSignal.any([ending.signal, this.#closing.signal]))
+    const everyMs = () => this.#options.everyMs(topic, this.#running.size)
+    const poll = new Poll({ ...this.#options, everyMs }, subscription, AbortSignal.any([ending.signal, this.#closing.signal]))
     const running: Promise<void> = poll.run().finally(() => this.#running.delete(running))
     this.#running.add(running)
     return {
@@ -45,14 +46,18 @@ export class Polls implements AsyncDisposable {
   }
 }
 
+interface PollsOwn extends Pick<PollOptions, 'clock' | 'ask'> {
+  readonly everyMs: () => number
+}
+
 class Poll {
-  readonly #options: PollOptions
+  readonly #options: PollsOwn
   readonly #subscription: Subscription
   readonly #signal: AbortSignal
   #told: Told | null = null
   #waiting: AbortController | null = null
 
-  constructor(options: PollOptions, subscription: Subscription, signal: AbortSignal) {
+  constructor(options: PollsOwn, subscription: Subscription, signal: AbortSignal) {
     this.#options = options
     this.#subscription = subscription
     this.#signal = signal
@@ -71,6 +76,7 @@ class Poll {
     // Whoever asks is told nothing before the question is over.
     await Promise.resolve()
     while (!this.#signal.aborted) {
+      let pauseMs = this.#options.everyMs()
       try {
         const before = this.#told
         const told = await this.#options.ask(topic, this.#guarded(sink), before, this.#signal)
@@ -84,12 +90,18 @@ class Poll {
           sink.refused(error.message)
           return
         }
-        this.#told = null
-        const { cause, reason } = gapOf(error)
-        this.#subscription.lost(error instanceof BrokerFault && error.kind === 'credentials_rejected' ? 'token' : cause, reason)
+        // Asked too often: what is known is late, and not lost.
+        if (error instanceof BrokerFault && error.kind === 'rate_limited') pauseMs = Math.max(pauseMs, error.retryAfterMs ?? 0)
+        else this.#lost(error)
       }
-      await this.#pause(this.#options.everyMs(topic))
+      await this.#pause(pauseMs)
     }
+  }
+
+  #lost(error: unknown): void {
+    this.#told = null
+    const { cause, reason } = gapOf(error)
+    this.#subscription.lost(error instanceof BrokerFault && error.kind === 'credentials_rejected' ? 'token' : cause, reason)
   }
 
   /** Its first word is that it is live; after the end there is none. */

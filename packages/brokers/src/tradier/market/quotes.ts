@@ -6,7 +6,7 @@ import { type Nanos, nanosOfMs, type Quote } from '@trunkline/core/domain/market
 import type { MarketInstrument } from '@trunkline/core/ports/market'
 import { kept, type MarketHours } from '../../kit/market-hours.ts'
 import { field, integer, nested, text, type Wire } from '../../kit/parse.ts'
-import { isNil } from '../../kit/scan.ts'
+import { isNanos, isNil, isPlainDecimal } from '../../kit/scan.ts'
 import { fromTradier, isOption } from '../symbols.ts'
 import { amountOrNull, collapsed, items } from '../wire.ts'
 
@@ -56,7 +56,8 @@ export function quoteOf(quote: Wire): Quote {
 export function sized(told: Decimal | null, isContract: boolean): Decimal | null {
   if (told === null || isContract) return told
   // Whole hundreds nearly always, of which no sum need be made.
-  return /^[1-9]\d*$/.test(told) ? parseDecimal(`${told}00`, 'size') : times(told, HUNDRED)
+  const hundreds = `${told}00`
+  return isNanos(told) && isPlainDecimal(hundreds) ? hundreds : times(told, HUNDRED)
 }
 
 /** A price of nothing is no quote. */
@@ -77,9 +78,14 @@ export function latestMs(wire: Wire, keys: readonly string[]): number {
   return Math.max(0, ...keys.map(key => msOf(wire, key)))
 }
 
+/** So many digits may be no safe integer. */
+const DIGITS_SAFE = 16
+
 /** A time in milliseconds, 0 where none is told. */
 export function msOf(wire: Wire, key: string): number {
   const told = field(wire, key)
+  // Of a time of our age, every digit of which has been looked at.
+  if (isNanos(told) && told.length < DIGITS_SAFE) return Number(told)
   return told === undefined || told === null || told === '' || told === 'null' ? 0 : integer(wire, key)
 }
 

@@ -25,8 +25,11 @@ const MEMORY_MS = 300_000
 const SYMBOLS_MAX = 5_000
 /** Symbols in one request for quotes. */
 const BATCH_MAX = 400
-/** Between two askings, so that some topics fit into the calls of a minute. */
-const EVERY_MS = { quotes: 2_000, bars: 5_000, options_chain: 5_000 } as const
+/** Between two askings for a topic. */
+const QUOTES_EVERY_MS = 2_000
+const EVERY_MS = 5_000
+/** What a topic's call may take of the minute, so that half of it is left for whoever reads. */
+const CALL_MS = 1_000
 const MINUTE_MS = 60_000
 
 export interface MarketOptions {
@@ -59,8 +62,8 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
     this.#rounds = new QuoteRounds(clock, quotes)
     this.#polls = new Polls({
       clock,
-      everyMs: ({ channel }) =>
-        channel === 'options_chain' ? EVERY_MS.options_chain : channel === 'bars' ? EVERY_MS.bars : EVERY_MS.quotes,
+      // Quotes are asked for together; of everything else each takes a call.
+      everyMs: ({ channel }, topics) => (channel === 'quotes' ? QUOTES_EVERY_MS : Math.max(EVERY_MS, topics * CALL_MS)),
       ask: (topic, sink, before, signal) => this.#ask(topic, sink, before, signal)
     })
   }

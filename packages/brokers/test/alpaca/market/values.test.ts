@@ -9,7 +9,6 @@ import { Book } from '../../../src/alpaca/market/book.ts'
 import { JSON_CODEC, MESSAGE_PACK_CODEC } from '../../../src/alpaca/market/codec.ts'
 import { effectOf } from '../../../src/alpaca/market/conditions.ts'
 import { exact, msOf, nanosOf } from '../../../src/alpaca/market/values.ts'
-import { Remembered } from '../../../src/alpaca/remembered.ts'
 
 test('numbers as they were written, small ones without their exponent', () => {
   assert.deepEqual(
@@ -137,20 +136,5 @@ test('a book is what its whole and the changes since make it', () => {
         )
       }
     })
-  )
-})
-
-test('at the bound the fact learnt longest ago is forgotten', () => {
-  const remembered = new Remembered<number>(2)
-  for (const [key, fact] of [
-    ['a', 1],
-    ['b', 2],
-    ['a', 3],
-    ['c', 4]
-  ] as const)
-    remembered.put(key, fact)
-  assert.deepEqual(
-    ['a', 'b', 'c'].map(key => remembered.get(key)),
-    [3, undefined, 4]
   )
 })

@@ -5,8 +5,6 @@ import { test } from 'node:test'
 import { epochMs, parseTimestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { MarketSource } from '@trunkline/core/ports/market'
-import { HouseTime } from '../../../src/sandbox/market/house-time.ts'
-import { VirtualClock } from '../../support/clocks.ts'
 import { brokerAt, error, FakeHouse, HOUSE_TIME, Told } from './fake-house.ts'
 
 const never = new AbortController().signal
@@ -178,36 +176,4 @@ test('the present is the house’s, as its answers and its stream tell it', asyn
   house.items([{ t: 'trade', s: 'SPY', p: '1', z: '1', x: '', at: `${later}000001`, k: 'all' }])
   await sink.hears('live', 'trade', 'trade')
   assert.ok(stage.market.presentMs() >= later)
-})
-
-test('the present is carried on between answers, stands with a house that stands, and goes back only with it', async () => {
-  const clock = new VirtualClock()
-  const time = new HouseTime(clock)
-  assert.equal(time.nowMs(), epochMs(clock.now()))
-  time.tell(START)
-  await clock.advance(700)
-  assert.equal(time.nowMs(), START + 700)
-  time.tell(START)
-  assert.equal(time.nowMs(), START + 700)
-  await clock.advance(300)
-  assert.equal(time.nowMs(), START + 700)
-  time.tell(START + 100_000)
-  assert.equal(time.nowMs(), START + 100_000)
-  // An answer that was overtaken.
-  time.tell(START + 50_000)
-  assert.equal(time.nowMs(), START + 100_000)
-  time.tell(START)
-  assert.equal(time.nowMs(), START)
-})
-
-test('what happened is past, and what is older than the present says nothing', async () => {
-  const clock = new VirtualClock()
-  const time = new HouseTime(clock)
-  time.tell(START)
-  time.happened(START + 3_600_000)
-  assert.equal(time.nowMs(), START + 3_600_000)
-  await clock.advance(1_000)
-  time.happened(START + 3_600_000)
-  time.happened(START)
-  assert.equal(time.nowMs(), START + 3_601_000)
 })

@@ -8,12 +8,11 @@ import { parseDay } from '@trunkline/core/domain/timestamp'
 import type { TopicSink } from '@trunkline/core/ports/market'
 import fc from 'fast-check'
 import type { Wire } from '../../../src/kit/parse.ts'
-import { barReader } from '../../../src/tradestation/market/bar-reader.ts'
-import { barsPath, barsRequest, INTERVALS, parseBars, parseMinute, stretches } from '../../../src/tradestation/market/bars.ts'
+import { Present } from '../../../src/kit/present.ts'
+import { barReader, barsPath, barsRequest, INTERVALS, parseBars, parseMinute, stretches } from '../../../src/tradestation/market/bars.ts'
 import { chainPath, parseEntry, parseExpirations } from '../../../src/tradestation/market/chain.ts'
 import { parseDepth } from '../../../src/tradestation/market/depth.ts'
 import { parseInstrument } from '../../../src/tradestation/market/instruments.ts'
-import { Present } from '../../../src/tradestation/market/present.ts'
 import { QuotedSymbol } from '../../../src/tradestation/market/quote.ts'
 import { VirtualClock } from '../../support/clocks.ts'
 import { fixture, fixtureNames, reply, unread, wire } from '../fixtures.ts'
@@ -261,21 +260,6 @@ test('a symbol is known by its class', () => {
     'CRYPTO',
     null
   ])
-})
-
-test('the present is the latest the broker said, carried on, and goes back with its clock only', () => {
-  const clock = new VirtualClock()
-  const present = new Present(clock)
-  const noon = at('2026-11-20T12:00:00Z')
-  assert.equal(present.nowMs(), Date.parse(clock.now()))
-  present.tell(noon)
-  assert.equal(present.nowMs(), noon)
-  present.tell(noon - 900)
-  assert.equal(present.nowMs(), noon, 'news that were overtaken')
-  present.happened(noon + 5_000)
-  assert.equal(present.nowMs(), noon + 5_000)
-  present.tell(noon - 3_600_000)
-  assert.equal(present.nowMs(), noon - 3_600_000, 'it was set back')
 })
 
 const READERS: readonly ((value: Wire) => unknown)[] = [

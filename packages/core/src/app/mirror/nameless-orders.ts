@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts'
 import type { OrderDesk } from '../orders/order-desk.ts'
 import type { OrderGateway } from '../orders/order-gateway.ts'
 import { acknowledged } from '../orders/order-steps.ts'
+import { Turns } from './turns.ts'
 
 /**
  * Orders at brokers that neither echo our client order ids nor find by them. One whose answer was lost is known again by what it asks for and
@@ -16,11 +17,14 @@ export class NamelessOrders {
   readonly #deps: Pick<Deps, 'store' | 'brokers' | 'clock' | 'log' | 'meter'>
   readonly #desk: OrderDesk
   readonly #gateway: OrderGateway
+  /** By account: two pictures judged at once could give the same order of the broker to two of ours. */
+  readonly #turns: Turns<Account['accountId']>
 
-  constructor(deps: Pick<Deps, 'store' | 'brokers' | 'clock' | 'log' | 'meter'>, desk: OrderDesk, gateway: OrderGateway) {
+  constructor(deps: Pick<Deps, 'store' | 'brokers' | 'clock' | 'log' | 'meter' | 'timing'>, desk: OrderDesk, gateway: OrderGateway) {
     this.#deps = deps
     this.#desk = desk
     this.#gateway = gateway
+    this.#turns = new Turns(deps.clock, { atOnce: 1, ms: 2 * deps.timing.commandMs })
   }
 
   /** Whether this broker's reports do not say whose they are. */
@@ -41,7 +45,11 @@ export class NamelessOrders {
   }
 
   /** Gives the orders of unknown fate to the reports of a whole picture that nobody claims. */
-  async claim({ accountId }: Account, { items: picture, brokersClock }: Snapshot<OrderReport>): Promise<void> {
+  claim(account: Account, picture: Snapshot<OrderReport>, stopping: AbortSignal): Promise<void> {
+    return this.#turns.take(account.accountId, () => this.#claim(account, picture), stopping)
+  }
+
+  async #claim({ accountId }: Account, { items: picture, brokersClock }: Snapshot<OrderReport>): Promise<void> {
     const aheadMs = brokersClock === undefined ? 0 : epochMs(brokersClock) - epochMs(this.#deps.clock.now())
     // Read after the picture was answered: whatever the broker shows of ours has been stored by then.
     const waiting = await this.#unbound(accountId)

@@ -17,7 +17,7 @@ const KNOWN_MAX = 50_000
 
 /** Gives every report of a broker to the order it is about; orders placed elsewhere become ours to show. */
 export class OrderIntake {
-  readonly #deps: Pick<Deps, 'store' | 'clock' | 'ids'>
+  readonly #deps: Pick<Deps, 'store' | 'clock' | 'ids' | 'brokers'>
   readonly #desk: OrderDesk
   readonly #gateway: OrderGateway
   readonly #nameless: NamelessOrders
@@ -25,7 +25,7 @@ export class OrderIntake {
   readonly #known = new Map<string, OrderId>()
 
   constructor(
-    deps: Pick<Deps, 'store' | 'clock' | 'ids'>,
+    deps: Pick<Deps, 'store' | 'clock' | 'ids' | 'brokers'>,
     parts: { readonly desk: OrderDesk; readonly gateway: OrderGateway; readonly nameless: NamelessOrders }
   ) {
     this.#deps = deps
@@ -59,10 +59,24 @@ export class OrderIntake {
 
   async #find(accountId: AccountId, { brokerOrderId, brokerClOrdId }: OrderReport): Promise<OrderId | null> {
     const byOrderId = `${accountId} o ${brokerOrderId}`
-    const known = this.#known.get(byOrderId) ?? (brokerClOrdId === null ? undefined : this.#known.get(`${accountId} c ${brokerClOrdId}`))
-    const orderId = known ?? (await this.#deps.store.orders.findByBrokerIds(accountId, { brokerOrderId, brokerClOrdId }))?.orderId ?? null
+    const known = this.#known.get(byOrderId)
+    if (known !== undefined) return known
+    const named = brokerClOrdId === null ? undefined : this.#known.get(`${accountId} c ${brokerClOrdId}`)
+    const { orders } = this.#deps.store
+    const found = named ?? (await orders.findByBrokerIds(accountId, { brokerOrderId, brokerClOrdId }))?.orderId ?? null
+    const isAnothers = found !== null && (await this.#isOnlyNamedAlike(found, brokerOrderId))
+    const orderId = isAnothers
+      ? ((await orders.findByBrokerIds(accountId, { brokerOrderId, brokerClOrdId: null }))?.orderId ?? null)
+      : found
     if (orderId !== null) keepNewest(this.#known, byOrderId, orderId, KNOWN_MAX)
     return orderId
+  }
+
+  /** Where our id is a label, anybody may give it to another order too: one that we know under another id of the broker's is not meant. */
+  async #isOnlyNamedAlike(orderId: OrderId, brokerOrderId: string): Promise<boolean> {
+    const order = await this.#desk.find(orderId)
+    if (order === null || order.brokerOrderId === null || order.brokerOrderId === brokerOrderId) return false
+    return this.#deps.brokers.get(order.broker)?.capabilities.deduplication === 'label'
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { Account, Connection } from '../../domain/account.ts'
+import type { AccountId } from '../../domain/ids.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
 import { epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
 import { type Broker, BrokerFault } from '../../ports/broker.ts'
@@ -24,6 +25,7 @@ interface Parts {
 export class OrderSnapshots {
   readonly #deps: Pick<Deps, 'store' | 'clock' | 'meter' | 'timing'>
   readonly #parts: Parts
+  readonly #shared = new Map<AccountId, Promise<boolean>>()
 
   constructor(deps: Pick<Deps, 'store' | 'clock' | 'meter' | 'timing'>, parts: Parts) {
     this.#deps = deps
@@ -38,7 +40,7 @@ export class OrderSnapshots {
     const since = sinceWhen(connection, orders, before)
     const list = (signal: AbortSignal) => session.orders(account.brokerAccountId, since, signal)
     const snapshot = await limited(clock, timing.commandMs, list, stopping)
-    if (this.#parts.nameless.areOf(connection)) await this.#parts.nameless.claim(account, snapshot)
+    if (this.#parts.nameless.areOf(connection)) await this.#parts.nameless.claim(account, snapshot, stopping)
     for (const report of snapshot.items) await this.#parts.intake.take(connection, account, report, 'snapshot')
     const told = new Set(snapshot.items.map(({ brokerOrderId }) => brokerOrderId))
     let unanswered: BrokerFault | null = null
@@ -52,6 +54,16 @@ export class OrderSnapshots {
     if (unanswered !== null) throw unanswered
     await store.orders.confirmed(account.accountId, snapshot.asOf)
     return snapshot.items.some(({ status }) => isOpen(status))
+  }
+
+  /** As {@link take}; whoever asks while one is under way shares it, so that many lost answers do not spend the broker's limit on the same list. */
+  shared(session: Broker, connection: Connection, account: Account, stopping: AbortSignal): Promise<boolean> {
+    const { accountId } = account
+    const running = this.#shared.get(accountId)
+    if (running !== undefined) return running
+    const taking = this.take(session, connection, account, stopping).finally(() => this.#shared.delete(accountId))
+    this.#shared.set(accountId, taking)
+    return taking
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { OrderId } from '../../domain/ids.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
-import { epochMs, type Timestamp } from '../../domain/timestamp.ts'
+import { epochMs, type Timestamp, tradingDay } from '../../domain/timestamp.ts'
 import { type Broker, BrokerFault, type OrderKey, type OrderReport } from '../../ports/broker.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
@@ -313,8 +313,15 @@ export class Resolver {
     const now = this.#deps.clock.monotonicMs()
     const before = negatives.of === order.orderId ? negatives : { of: order.orderId, count: 0, since: now }
     if (this.#gateway.isSending(order)) return { of: order.orderId, count: 0, since: now }
-    if (epochMs(asOf) < epochMs(order.entryTime) + this.#deps.timing.settleMs) return before
+    if (epochMs(asOf) < epochMs(order.entryTime) + this.#deps.timing.settleMs || !this.#showsAbsence(order, asOf)) return before
     return { of: order.orderId, count: before.count + 1, since: before.count === 0 ? now : before.since }
+  }
+
+  /** An id that is only a label is looked for in a list, which may be of the present day alone. A change of an order shows in that very order. */
+  #showsAbsence({ broker, entryTime, replacesOrderId }: Order, asOf: Timestamp): boolean {
+    const { deduplication, replacedOrderId } = this.#deps.brokers.get(broker)?.capabilities ?? {}
+    const isListed = deduplication === 'label' && (replacesOrderId === null || replacedOrderId === 'new')
+    return !isListed || tradingDay(asOf) === tradingDay(entryTime)
   }
 
   #isAbsent(order: Order, negatives: Negatives): boolean {

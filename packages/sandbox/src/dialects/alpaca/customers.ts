@@ -4,6 +4,7 @@ import type { Micros, OrderFilter, OrderView, Phase, PositionView } from '../../
 import type { DialectHouse } from '../../house/dialect.ts'
 import { houseIdOf, uuidOf } from '../../house/order-ids.ts'
 import type { Account } from '../../house/people.ts'
+import { hasSize } from '../../house/wire.ts'
 import { type Instrument, MARKETS } from '../../market/types.ts'
 import { firstWire, type OrderWire, orderWire, type Showing, statusOf } from './order-wire.ts'
 import { AlpacaProblem, CODES } from './problems.ts'
@@ -147,7 +148,7 @@ export class Customers {
   }
 
   #visible(order: OrderView | 'unknown' | 'forgotten'): OrderView | undefined {
-    return typeof order === 'object' && !this.#house.news.isHidden(order.orderId) ? order : undefined
+    return typeof order === 'object' && hasSize(order) && !this.#house.news.isHidden(order.orderId) ? order : undefined
   }
 
   *#ordersOf(account: string, filter: OrderFilter): Generator<OrderView, undefined> {

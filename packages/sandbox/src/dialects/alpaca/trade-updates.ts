@@ -1,6 +1,7 @@
 /** What happens to orders as the account stream tells it: one event at a time, none of them ever again. */
 
 import type { OrderEvent, OrderView } from '../../engine/types.ts'
+import { hasSize } from '../../house/wire.ts'
 import type { Customers } from './customers.ts'
 import type { Holdings } from './holdings.ts'
 import { executionIdOf, uuidFor } from './ids.ts'
@@ -23,6 +24,7 @@ export interface Telling {
 /** What of an order's change is told, in this order; nothing for changes that Alpaca does not tell. */
 export function updatesOf(event: OrderEvent, { customers, holdings }: Telling): readonly Update[] {
   const { change, order, at } = event
+  if (!hasSize(order)) return []
   const wire = customers.wire(order)
   switch (change) {
     case 'accepted': {

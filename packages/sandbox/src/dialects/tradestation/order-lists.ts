@@ -2,7 +2,7 @@
 
 import type { Micros, OrderView } from '../../engine/types.ts'
 import type { DialectHouse } from '../../house/dialect.ts'
-import { isLive } from '../../house/wire.ts'
+import { hasSize, isLive } from '../../house/wire.ts'
 import { daysOf } from '../../market/day-starts.ts'
 import { NEW_YORK } from '../../market/hours.ts'
 import type { Chain } from './chains.ts'
@@ -38,7 +38,7 @@ function listed(
     accounts
       .flatMap(account => books.engine.orders(account))
       // The last of a chain stands for it.
-      .filter(order => order.state !== 'replaced' && !news.isHidden(order.orderId) && wanted(order))
+      .filter(order => order.state !== 'replaced' && hasSize(order) && !news.isHidden(order.orderId) && wanted(order))
       .map(order => sights.chain(order))
       .sort((a, b) => timeOf(b) - timeOf(a) || (b.id > a.id ? 1 : -1))
   )

@@ -4,6 +4,7 @@ import type { OrderEvent, OrderView } from '../../engine/types.ts'
 import type { DialectHouse } from '../../house/dialect.ts'
 import type { Account } from '../../house/people.ts'
 import { Problem } from '../../house/problems.ts'
+import { hasSize } from '../../house/wire.ts'
 import { draw, keyOf } from '../../market/synthetic/chance.ts'
 import { texts } from '../frame/sign-in.ts'
 import type { Chain } from './chains.ts'
@@ -108,7 +109,7 @@ export class OrderStreams implements Disposable {
   #frames({ change, order }: OrderEvent): readonly Wire[] {
     const { sights } = this.#deps
     // The order that took its place tells of it.
-    if (change === 'replaced') return []
+    if (change === 'replaced' || !hasSize(order)) return []
     const chain = sights.chain(order)
     const now = sights.order(chain)
     switch (change) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Customer, control, type Wire } from '../../house/support.ts'
-import { Client, openHouse, refuses } from './support.ts'
+import { Client, Line, openHouse, refuses } from './support.ts'
 
 test('a submit is answered as pending, and the order has met the market by then', async () => {
   await using house = await openHouse()
@@ -320,4 +320,23 @@ test('an order is the same by every way to the house', async () => {
   const cash = await customer.submit({ account: customer.account('cash'), client_order_id: 'elsewhere' })
   assert.equal(cash.status, 201)
   refuses(await client.call('GET', '/v2/orders:by_client_order_id?client_order_id=elsewhere'), 404, 40410000, /not found/)
+})
+
+test('an order whose quantity nobody could read is refused, and shown nowhere', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const line = await Line.ofOrders(client)
+  refuses(await client.place({ qty: '1.0123456789' }), 422, 42210000, /quantity/)
+  const { id } = await client.buy('1')
+  await line.hears(id, 'fill')
+  assert.ok(
+    line.updates.every(({ order }) => order.qty !== null),
+    'nor does the stream tell of it'
+  )
+  const listed = await client.ok('GET', '/v2/orders?status=all')
+  assert.deepEqual(
+    listed.map(({ qty }: Wire) => qty),
+    ['1']
+  )
+  line.close()
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { control, type Wire } from '../../house/support.ts'
+import { Customer, control, type Wire } from '../../house/support.ts'
 import { Client, openHouse, refusedWith, taken } from './support.ts'
 
 test('a limit order is received, and shown as TradeStation shows one', async () => {
@@ -285,4 +285,17 @@ test('orders placed elsewhere in the house are seen here', async () => {
   await control(house, 'POST', '/orders', { login: 'alex', ...ticket })
   const [order] = (await client.get(`/brokerage/accounts/${account.number}/orders`)).body.Orders
   assert.deepEqual([order.Status, order.LimitPrice, order.Legs[0].QuantityOrdered], ['ACK', '480', '2'])
+})
+
+test('an order whose quantity nobody could read is not shown, wherever it was placed', async () => {
+  await using house = await openHouse()
+  const client = await Client.of(house)
+  const customer = await Customer.of(house)
+  assert.equal((await customer.submit({ quantity: '1.0123456789' })).status, 422)
+  const id = taken(await client.place())
+  const listed = (await client.get(`/brokerage/accounts/${client.account()}/orders`)).body.Orders
+  assert.deepEqual(
+    listed.map(({ OrderID }: Wire) => OrderID),
+    [id]
+  )
 })

@@ -1,13 +1,15 @@
+import type { Offer } from '@trunkline/brokers/registry'
 import type { Finding, Known } from './finding.ts'
 
-/** Which brokers users can connect, and which of them the sandbox brokerage stands in for. */
+/** Which brokers users can connect, and where their orders go. */
 export function checkBrokers({ brokers, offers }: Known): readonly Finding[] {
   if (brokers === undefined || offers === undefined) return []
   const about = 'TRUNKLINE_BROKERS'
   if (brokers.length === 0) return [{ level: 'warning', about, message: 'no broker is offered: nobody can connect' }]
-  return offers.map(({ id, at }) => ({
-    level: 'ok',
-    about,
-    message: at === 'broker' ? `${id} offered` : `${id} offered, in the sandbox brokerage`
-  }))
+  return offers.map(offer => ({ level: 'ok', about, message: `${offer.id} offered, ${placeOf(offer)}` }))
+}
+
+function placeOf(offer: Offer): string {
+  if (offer.at === 'house') return 'in the sandbox brokerage'
+  return `for ${offer.environment} accounts at ${new URL(offer.ordersUrl).host}`
 }

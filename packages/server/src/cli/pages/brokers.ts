@@ -77,10 +77,7 @@ function page(broker: BrokerCapabilities): string {
     ['Account stream', broker.accountStream ? 'yes' : 'no: changes are found by asking'],
     ['Transactions', yes(broker.transactions)],
     ['When an answer is lost', DEDUPLICATION[broker.deduplication]],
-    [
-      'Order ids at the broker',
-      `up to ${brokerClOrdId.lengthMax} characters, ${brokerClOrdId.alphabet === 'uuid' ? 'a UUID' : 'letters and digits'}`
-    ]
+    ['Order ids at the broker', broker.deduplication === 'none' ? 'none of ours' : idsOf(brokerClOrdId)]
   ]
   const data = [
     ['Channels', listed(marketData.channels)],
@@ -96,6 +93,10 @@ function page(broker: BrokerCapabilities): string {
     '## Market data\n',
     marketData.channels.length === 0 ? 'None.\n' : table(['', ''], data)
   ].join('\n')
+}
+
+function idsOf({ lengthMax, alphabet }: BrokerCapabilities['brokerClOrdId']): string {
+  return `up to ${lengthMax} characters, ${alphabet === 'uuid' ? 'a UUID' : 'letters and digits'}`
 }
 
 function union<Word extends string>(

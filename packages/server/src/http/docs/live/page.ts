@@ -108,6 +108,7 @@ const FIGURES: Readonly<Record<string, string>> = { O: 'Open', H: 'High', L: 'Lo
 function depth(): Html {
   return markup`<section class="card depth-card" aria-labelledby="depth-title">
 <h2 id="depth-title">Depth</h2>
+<p id="depth-status" class="quiet over" role="status"></p>
 <table class="figures fixed">
 <caption class="unseen">Ten levels of asks over ten levels of bids</caption>
 <thead><tr><th scope="col" class="first wide-44">Price</th><th scope="col" class="wide-32">Size</th><th scope="col">Orders</th></tr></thead>

@@ -8,12 +8,19 @@ export class DepthTable {
   #asks = rowsOf('asks').toReversed()
   #bids = rowsOf('bids')
   #spread = byId('spread', HTMLElement)
+  #status = byId('depth-status', HTMLElement)
   /** @type {Depth | null} */ #depth = null
   #draw = onFrame(() => this.#drawn())
 
   /** How many levels of each side there is room for. */
   get levels() {
     return this.#bids.length
+  }
+
+  /** Begins anew: without figures, or with why there are none. @param {string} status */
+  begin(status = '') {
+    this.#status.textContent = status
+    this.put(null)
   }
 
   /** @param {Depth | null} depth */

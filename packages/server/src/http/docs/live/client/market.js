@@ -69,9 +69,9 @@ export class Market {
     const { symbol, interval, session } = choice
     if (!isAgain || this.#choice === null) this.#begin(choice)
     this.#choice = choice
-    /** @type {(fields: Readonly<Record<string, unknown>>, update: (message: Message) => void) => void} */
-    const open = (fields, update) => {
-      this.#ends.push(this.#subscriptions.open({ symbol, ...fields }, { ...this.#told, update }))
+    /** @type {(fields: Readonly<Record<string, unknown>>, update: (message: Message) => void, refused?: Told['refused']) => void} */
+    const open = (fields, update, refused = this.#told.refused) => {
+      this.#ends.push(this.#subscriptions.open({ symbol, ...fields }, { ...this.#told, refused, update }))
     }
     open({ channel: 'bars', interval, session, backfill_nbars: BACKFILL_BARS }, bar => {
       this.#chart.put(/** @type {Bar} */ (bar))
@@ -83,7 +83,12 @@ export class Market {
       this.#quote.traded(trade)
     })
     open({ channel: 'quotes' }, quote => this.#quote.put(/** @type {Quote} */ (quote)))
-    open({ channel: 'depth', n_levels: this.#depth.levels }, depth => this.#depth.put(/** @type {Depth} */ (depth)))
+    open(
+      { channel: 'depth', n_levels: this.#depth.levels },
+      depth => this.#depth.put(/** @type {Depth} */ (depth)),
+      // Many brokers have no books, or none of this kind: the rest can be shown all the same.
+      ({ message = '' }) => this.#depth.begin(message)
+    )
   }
 
   /** @param {Choice} choice */
@@ -92,7 +97,7 @@ export class Market {
     this.#zone.textContent = `Times are ${name === 'UTC' ? 'UTC' : 'those of New York'}`
     this.#quote.begin(symbol)
     this.#trades.begin(zone)
-    this.#depth.put(null)
+    this.#depth.begin()
     this.#chart.begin(symbol, interval)
     // A snapshot knows no sessions: its bars would not fit to those of a part of the day.
     this.#history.begin(session === 'BrokerDefault' ? { symbol, interval } : null)

@@ -1,14 +1,14 @@
-/** The market's present: the latest the broker said, carried on by our clock. Its answers have a date, its streams a time with each beat. */
+/** A market's present: the latest its broker said, carried on by our clock. A sandbox brokerage lives in a time of its own. */
 
 import { epochMs } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 
-/** News may overtake each other by this much; beyond it the broker's clock was set back. */
+/** News may overtake each other by this much of the broker's time, which can run many times faster than ours; beyond it its clock was set back. */
 const DISORDER_MS_MAX = 60_000
 
 export class Present {
   readonly #clock: Clock
-  /** Milliseconds since the epoch, and when they arrived on the monotonic clock. */
+  /** The latest the broker said, milliseconds since the epoch, and when it arrived on the monotonic clock. */
   #told: { readonly atMs: number; readonly arrivedMs: number } | null = null
   #shownMs = Number.NEGATIVE_INFINITY
 
@@ -16,16 +16,17 @@ export class Present {
     this.#clock = clock
   }
 
-  /** The broker says what time it is, milliseconds since the epoch. */
+  /** The broker says what time it is. Milliseconds since the epoch. */
   tell(atMs: number): void {
     if (this.#told !== null && atMs < this.#told.atMs) {
       if (this.#told.atMs - atMs <= DISORDER_MS_MAX) return
+      // Only a clock that was set back takes the present back. One that stands still would, by what was carried on meanwhile.
       this.#shownMs = Number.NEGATIVE_INFINITY
     }
     this.#told = { atMs, arrivedMs: this.#clock.monotonicMs() }
   }
 
-  /** Something happened at this time, so it is at least that late. */
+  /** Something happened at this time, so it is at least that late. Milliseconds since the epoch. */
   happened(atMs: number): void {
     if (this.#told === null || atMs > this.nowMs()) this.#told = { atMs, arrivedMs: this.#clock.monotonicMs() }
   }

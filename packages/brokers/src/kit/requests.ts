@@ -1,0 +1,30 @@
+/** What requests to brokers are built of. Pure. */
+
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { HttpRequest } from './http.ts'
+
+/** Names and values in turn. */
+export const NO_BODY = ['accept', 'application/json'] as const
+export const WITH_BODY = ['accept', 'application/json', 'content-type', 'application/json'] as const
+
+export type Query = Readonly<Record<string, string | null>>
+
+/** A read; what is null is left out. */
+export function get(path: string, query: Query = {}): HttpRequest {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== null) parameters.set(name, value)
+  const search = parameters.toString()
+  return { method: 'GET', path: `${path}${search === '' ? '' : `?${search}`}`, headers: NO_BODY }
+}
+
+/** The broker's word for a word of the core, by a table from the broker's words to the core's; undefined when it has none. */
+export function wordFor(table: Readonly<Record<string, string>>, word: string): string | undefined {
+  return Object.keys(table).find(key => table[key] === word)
+}
+
+/** @throws Malformed for a word that the broker does not have; `what` is ours for what it says. */
+export function demandWord(table: Readonly<Record<string, string>>, word: string, what: string): string {
+  const found = wordFor(table, word)
+  if (found !== undefined) return found
+  throw new Malformed(what, `one of ${Object.values(table).join(', ')}`, word)
+}

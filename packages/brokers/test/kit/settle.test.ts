@@ -1,0 +1,42 @@
+// A command that was taken and is carried out later.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Outcome } from '@trunkline/core/ports/broker'
+import { refused, settled } from '../../src/kit/settle.ts'
+import { VirtualClock } from '../support/clocks.ts'
+
+const never = new AbortController().signal
+
+async function looked(answers: readonly (Outcome<string> | null)[]) {
+  const clock = new VirtualClock()
+  const seenMs: number[] = []
+  const startMs = clock.monotonicMs()
+  const look = async () => {
+    seenMs.push(clock.monotonicMs() - startMs)
+    return answers[seenMs.length - 1] ?? null
+  }
+  const outcome = settled({ clock, pausesMs: [0, 200, 800], stillOpen: 'not yet' }, look, never)
+  await clock.advance(5_000)
+  return { outcome: await outcome, seenMs }
+}
+
+test('it is looked at after each pause until it is known what became of it', async () => {
+  const accepted: Outcome<string> = { kind: 'accepted', value: 'new' }
+  assert.deepEqual(await looked([null, accepted]), { outcome: accepted, seenMs: [0, 200] })
+  assert.deepEqual(await looked([refused('no', 'dead')]), {
+    outcome: { kind: 'refused', message: 'no', brokerStatus: 'dead' },
+    seenMs: [0]
+  })
+})
+
+test('not to know in the end is unknown, and so is not to be able to look', async () => {
+  const { outcome, seenMs } = await looked([])
+  assert.deepEqual(seenMs, [0, 200, 1_000])
+  assert.equal(outcome.kind, 'unknown')
+  const lost = new Error('lost')
+  assert.deepEqual(await settled({ clock: new VirtualClock(), pausesMs: [0], stillOpen: 'not yet' }, () => Promise.reject(lost), never), {
+    kind: 'unknown',
+    cause: lost
+  })
+})
