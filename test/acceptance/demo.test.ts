@@ -53,6 +53,14 @@ describe('the demo', () => {
   })
 })
 
+test('what cannot be understood is answered with what can be asked', async () => {
+  const args = [join(ROOT, 'packages/server/src/demo/main.ts'), '--brokr', 'ALPACA']
+  const failed = await run(process.execPath, args, { env: { PATH: process.env.PATH } }).catch(cause => cause)
+  assert.equal(failed.code, 2)
+  assert.match(failed.stdout, /^Unknown option '--brokr'.*\nusage: npm run demo -- \[--broker ALPACA\]/)
+  assert.equal(failed.stderr, '')
+})
+
 test('where real orders would be placed nothing is', async () => {
   await using service = await startService('embedded', { TRUNKLINE_BROKERS: 'SANDBOX,ALPACA', TRUNKLINE_ALPACA_API_KEYS: '1' })
   const args = [join(ROOT, 'packages/server/src/demo/main.ts'), '--data-dir', service.dataDir, '--broker', 'ALPACA']

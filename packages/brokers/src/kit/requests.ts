@@ -9,11 +9,16 @@ export const WITH_BODY = ['accept', 'application/json', 'content-type', 'applica
 
 export type Query = Readonly<Record<string, string | null>>
 
-/** A read; what is null is left out. */
-export function get(path: string, query: Query = {}): HttpRequest {
+/** As an address or a form has it; what is null is left out. */
+export function encoded(query: Query): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== null) parameters.set(name, value)
-  const search = parameters.toString()
+  return parameters.toString()
+}
+
+/** A read; what is null is left out. */
+export function get(path: string, query: Query = {}): HttpRequest {
+  const search = encoded(query)
   return { method: 'GET', path: `${path}${search === '' ? '' : `?${search}`}`, headers: NO_BODY }
 }
 

@@ -37,6 +37,10 @@ export class UnderWay {
     this.#works.add(known)
   }
 
+  get size(): number {
+    return this.#works.size
+  }
+
   async over(): Promise<void> {
     await Promise.all(this.#works)
   }

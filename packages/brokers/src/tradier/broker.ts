@@ -22,7 +22,9 @@ import {
 } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { SocketProtocol } from '../kit/conversation.ts'
+import { EventStreams } from '../kit/event-streams.ts'
 import type { HttpRequest } from '../kit/http.ts'
+import { refused, settled } from '../kit/settle.ts'
 import { type SocketOptions, SocketSession } from '../kit/socket.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import type { TradierCalls } from './calls.ts'
@@ -34,9 +36,8 @@ import type { TradierReads } from './reads.ts'
 import { cancelRequest, changeRequest, type Placing, placeRequest } from './requests.ts'
 import { toTradier } from './symbols.ts'
 
-/** Readings of an order after a change, until it shows what was asked for. */
-const CHANGE_READS = 4
-const CHANGE_PAUSE_MS = 250
+/** Before each reading of an order after a change, until it shows what was asked for. */
+const CHANGE_PAUSES_MS = [0, 250, 250, 250]
 
 export interface TradierParts {
   readonly capabilities: BrokerCapabilities
@@ -57,8 +58,7 @@ export class TradierBroker implements Broker {
   readonly capabilities: BrokerCapabilities
   readonly market: TradierMarket
   readonly #parts: TradierParts
-  readonly #streams = new Set<SocketSession<AccountEvent>>()
-  #isClosed = false
+  readonly #streams = new EventStreams()
 
   constructor(parts: TradierParts) {
     this.#parts = parts
@@ -98,7 +98,7 @@ export class TradierBroker implements Broker {
     let entryTime: Timestamp
     try {
       const placing = await this.#placing(order, signal)
-      if (isRefusal(placing)) return refused(placing)
+      if (isRefusal(placing)) return refused(placing.refused)
       request = placeRequest(order, placing)
       entryTime = this.#parts.clock.now()
     } catch (cause) {
@@ -116,15 +116,15 @@ export class TradierBroker implements Broker {
     let request: HttpRequest
     try {
       const before = await reads.order(brokerAccountId, brokerOrderId, signal, 'order')
-      if (!isOpen(before.status)) return refused({ refused: `The order cannot be changed any more: it is ${before.brokerStatus}.` })
+      if (!isOpen(before.status)) return refused(`The order cannot be changed any more: it is ${before.brokerStatus}.`)
       const refusal = refusalOf(ticket) ?? changeRefusal(before, ticket)
-      if (refusal !== null) return refused(refusal)
+      if (refusal !== null) return refused(refusal.refused)
       const duration = durationOf(ticket, epochMs(clock.now()), CALENDAR)
-      if (isRefusal(duration)) return refused(duration)
+      if (isRefusal(duration)) return refused(duration.refused)
       request = changeRequest(brokerAccountId, brokerOrderId, ticket, duration)
     } catch (cause) {
       // Tradier's own word that there is no such order.
-      if (cause instanceof BrokerFault && cause.kind === 'refused') return refused({ refused: cause.message })
+      if (cause instanceof BrokerFault && cause.kind === 'refused') return refused(cause.message)
       return { kind: 'not_sent', cause }
     }
     const outcome = await calls.command(request, reply => interpretCommand(reply, brokerOrderId), signal)
@@ -142,18 +142,12 @@ export class TradierBroker implements Broker {
   }
 
   events(signal: AbortSignal): AsyncIterable<AccountEvent> {
-    const ended = () => void this.#streams.delete(session)
-    const session = new SocketSession(this.#parts.stream, this.#parts.socket, {
-      signal: this.#isClosed ? AbortSignal.abort(new Error('the login was closed')) : signal,
-      ended
-    })
-    this.#streams.add(session)
-    return session
+    const { stream, socket } = this.#parts
+    return this.#streams.open(signal, end => new SocketSession(stream, socket, end))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true
-    await Promise.all([this.market[Symbol.asyncDispose](), ...[...this.#streams].map(stream => stream.close())])
+    await Promise.all([this.market[Symbol.asyncDispose](), this.#streams[Symbol.asyncDispose]()])
     this.#parts.calls[Symbol.dispose]()
     await this.#parts.tokens[Symbol.asyncDispose]()
   }
@@ -172,18 +166,13 @@ export class TradierBroker implements Broker {
   }
 
   /** Tradier says that it took a change before it makes it. */
-  async #changed(account: string, id: string, ticket: ReplaceOrder['ticket'], signal: AbortSignal): Promise<Outcome<OrderReport>> {
+  #changed(account: string, id: string, ticket: ReplaceOrder['ticket'], signal: AbortSignal): Promise<Outcome<OrderReport>> {
     const { reads, clock } = this.#parts
-    try {
-      for (let times = 0; times < CHANGE_READS; times += 1) {
-        if (times > 0) await clock.sleep(CHANGE_PAUSE_MS, signal)
-        const report = await reads.order(account, id, signal, 'order')
-        if (shows(report, ticket)) return { kind: 'accepted', value: { ...report, brokerClOrdId: null } }
-      }
-      return { kind: 'unknown', cause: new Error('Tradier took the change and does not show it yet') }
-    } catch (cause) {
-      return { kind: 'unknown', cause }
+    const look = async (): Promise<Outcome<OrderReport> | null> => {
+      const report = await reads.order(account, id, signal, 'order')
+      return shows(report, ticket) ? { kind: 'accepted', value: { ...report, brokerClOrdId: null } } : null
     }
+    return settled({ clock, pausesMs: CHANGE_PAUSES_MS, stillOpen: 'Tradier took the change and does not show it yet' }, look, signal)
   }
 }
 
@@ -215,8 +204,4 @@ function shows(report: OrderReport, ticket: OrderTicket): boolean {
     isSame(report.limitPrice, ticket.limitPrice) &&
     isSame(report.stopPrice, ticket.stopPrice)
   )
-}
-
-function refused(refusal: Refusal): Outcome<never> {
-  return { kind: 'refused', brokerStatus: null, message: refusal.refused }
 }

@@ -1,9 +1,11 @@
 /** Tradier as a broker: its parts put together. */
 
 import type { AccountEvent, BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
-import { type BudgetRates, RateBudget } from '../kit/budget.ts'
+import type { BudgetRates } from '../kit/budget.ts'
 import { confirming } from '../kit/confirm.ts'
+import { Connects } from '../kit/connects.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
+import { readsAsEvents } from '../kit/event-streams.ts'
 import { HttpClient, type HttpReply } from '../kit/http.ts'
 import { oauthToken } from '../kit/oauth.ts'
 import { READ_RETRIES } from '../kit/retry.ts'
@@ -37,9 +39,6 @@ const RATES: { readonly [environment in TradierSettings['environment']]: ClassRa
   // The sandbox brokerage names its own limits.
   sandbox: { standard: PER_MINUTE(60_000, 100), market: PER_MINUTE(60_000, 0), trading: PER_MINUTE(60_000, 0) }
 }
-const RECONNECT_RATES: BudgetRates = { perSecond: 10, burst: 10, keptForOrders: 0, waitingMax: 20_000, waitMsMax: 3_600_000 }
-const CONNECT_RATES: BudgetRates = { ...RECONNECT_RATES, perSecond: 50, burst: 50 }
-
 /** Of Tradier's own sample of its account stream. */
 const HEARTBEAT_MS = 60_000
 
@@ -53,7 +52,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
   const http = new HttpClient({ origin, plain })
   const login = tradierLogin({ http, ...settings, clock })
   const words = new Words({ broker: TRADIER_CAPABILITIES.id, log, meter })
-  const connects = { first: new RateBudget(CONNECT_RATES, clock), again: new RateBudget(RECONNECT_RATES, clock) }
+  const connects = new Connects(clock)
   const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
   const capabilities = tradierCapabilities({ account: settings.accountStream, market: settings.marketStream })
   const calling = {
@@ -76,6 +75,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
     const reads = new TradierReads({ calls, clock, log, words, known })
     const session = (of: 'accounts' | 'markets') => (signal: AbortSignal) =>
       calls.read('standard', sessionRequest(of), reply => sessionOf(readAnswer(reply.body)), signal)
+    const events = readsAsEvents(reads)
     const stream = new TradierStream({
       url: streamUrl,
       heartbeatMs,
@@ -87,8 +87,8 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
       reads: {
         order: (account, order, signal) => reads.ordersOf(account, order, signal),
         account: async (account, signal): Promise<readonly AccountEvent[]> => [
-          { type: 'positions', brokerAccountId: account, positions: await reads.positions(account, signal) },
-          { type: 'balances', brokerAccountId: account, balances: await reads.balances(account, signal) }
+          await events.positions(account, signal),
+          await events.balances(account, signal)
         ]
       }
     })
@@ -107,8 +107,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
     login,
     open,
     async [Symbol.asyncDispose]() {
-      connects.first[Symbol.dispose]()
-      connects.again[Symbol.dispose]()
+      connects[Symbol.dispose]()
       await http[Symbol.asyncDispose]()
     }
   }

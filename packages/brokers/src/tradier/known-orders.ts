@@ -4,6 +4,7 @@ import { compare, type Decimal, isPositive, ZERO } from '@trunkline/core/domain/
 import { isOpen } from '@trunkline/core/domain/order'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import { member, text, timestampOrNull, type Wire } from '../kit/parse.ts'
+import { Remembered } from '../kit/remembered.ts'
 import { figuresOf, statusOf } from './orders.ts'
 import { amountOrNull, textOf } from './wire.ts'
 import { KINDS, STATES } from './words.ts'
@@ -12,21 +13,14 @@ import { KINDS, STATES } from './words.ts'
 const ORDERS_MAX = 5_000
 
 export class KnownOrders {
-  readonly #orders = new Map<string, OrderReport>()
+  readonly #orders = new Remembered<OrderReport>(ORDERS_MAX)
 
   get(account: string, order: string): OrderReport | undefined {
     return this.#orders.get(`${account} ${order}`)
   }
 
   put(report: OrderReport): void {
-    const key = `${report.brokerAccountId} ${report.brokerOrderId}`
-    this.#orders.delete(key)
-    this.#orders.set(key, report)
-    if (this.#orders.size <= ORDERS_MAX) return
-    for (const oldest of this.#orders.keys()) {
-      this.#orders.delete(oldest)
-      break
-    }
+    this.#orders.put(`${report.brokerAccountId} ${report.brokerOrderId}`, report)
   }
 }
 

@@ -7,17 +7,14 @@ import type { Day } from '@trunkline/core/domain/timestamp'
 import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { NewOrder } from '@trunkline/core/ports/broker'
 import type { HttpRequest } from '../kit/http.ts'
+import { demandWord, encoded, get, NO_BODY, type Query } from '../kit/requests.ts'
 import { toTradier, underlyingOf } from './symbols.ts'
-import { KINDS, OPTION_SIDES, tradierWord } from './words.ts'
+import { KINDS, OPTION_SIDES } from './words.ts'
 
-/** Without it Tradier speaks XML. */
-const ACCEPT = ['accept', 'application/json'] as const
-const FORM = [...ACCEPT, 'content-type', 'application/x-www-form-urlencoded'] as const
+const FORM = [...NO_BODY, 'content-type', 'application/x-www-form-urlencoded'] as const
 /** Records of a page; Tradier's own default is 25. */
 export const ORDERS_PAGE = 100
 export const HISTORY_PAGE = 100
-
-type Fields = Readonly<Record<string, string | null>>
 
 export const profileRequest = (): HttpRequest => get('/user/profile', {})
 
@@ -45,7 +42,7 @@ export const sessionRequest = (of: 'accounts' | 'markets'): HttpRequest => send(
 export const cancelRequest = (account: string, order: string): HttpRequest => ({
   method: 'DELETE',
   path: `${of(account)}/orders/${encodeURIComponent(order)}`,
-  headers: ACCEPT
+  headers: NO_BODY
 })
 
 /** How an order is to be placed, where the ticket alone does not say. */
@@ -69,7 +66,7 @@ export function changeRequest(account: string, order: string, ticket: OrderTicke
   return send('PUT', `${of(account)}/orders/${encodeURIComponent(order)}`, terms(ticket, duration))
 }
 
-function subject({ instrument, symbol, side, quantity, legs }: OrderTicket, placing: Placing): Fields {
+function subject({ instrument, symbol, side, quantity, legs }: OrderTicket, placing: Placing): Query {
   if (legs !== null) return packageOf(legs, quantity)
   if (symbol === null || quantity === null) throw new Malformed('order', 'one of a symbol and a quantity', instrument)
   if (instrument === 'OPT')
@@ -77,13 +74,13 @@ function subject({ instrument, symbol, side, quantity, legs }: OrderTicket, plac
       class: 'option',
       symbol: underlyingOf(symbol),
       option_symbol: toTradier(symbol),
-      side: wordFor(OPTION_SIDES, side, 'side'),
+      side: demandWord(OPTION_SIDES, side, 'side'),
       quantity: whole(quantity)
     }
   return { class: 'equity', symbol: toTradier(symbol), side: placing.side, quantity: whole(quantity) }
 }
 
-function packageOf(legs: NonNullable<OrderTicket['legs']>, quantity: Decimal | null): Fields {
+function packageOf(legs: NonNullable<OrderTicket['legs']>, quantity: Decimal | null): Query {
   const [first] = legs
   if (first === undefined || quantity === null) throw new Malformed('legs', 'of a counted package', legs.length)
   return {
@@ -91,7 +88,7 @@ function packageOf(legs: NonNullable<OrderTicket['legs']>, quantity: Decimal | n
     symbol: underlyingOf(first.symbol),
     ...Object.fromEntries(
       legs.flatMap((leg, index) => [
-        [`side[${index}]`, wordFor(OPTION_SIDES, leg.side, 'side')],
+        [`side[${index}]`, demandWord(OPTION_SIDES, leg.side, 'side')],
         [`quantity[${index}]`, whole(times(leg.ratio, quantity))],
         [`option_symbol[${index}]`, toTradier(leg.symbol)]
       ])
@@ -99,12 +96,12 @@ function packageOf(legs: NonNullable<OrderTicket['legs']>, quantity: Decimal | n
   }
 }
 
-function terms({ type, side, legs, limitPrice, stopPrice }: OrderTicket, duration: string): Fields {
+function terms({ type, side, legs, limitPrice, stopPrice }: OrderTicket, duration: string): Query {
   if (legs !== null) {
     const kind = packageKind(side, limitPrice)
     return { type: kind, duration, price: kind === 'debit' || kind === 'credit' ? limitPrice : null }
   }
-  return { type: wordFor(KINDS, type, 'order_type'), duration, price: limitPrice, stop: stopPrice }
+  return { type: demandWord(KINDS, type, 'order_type'), duration, price: limitPrice, stop: stopPrice }
 }
 
 /** The word for which way the money of a package goes. */
@@ -122,28 +119,10 @@ function whole(quantity: Decimal): string {
   throw new Malformed('order_qty', 'a positive whole number', quantity)
 }
 
-function wordFor(table: Readonly<Record<string, string>>, word: string, what: string): string {
-  const found = tradierWord(table, word)
-  if (found !== undefined) return found
-  throw new Malformed(what, `one of ${Object.values(table).join(', ')}`, word)
-}
-
 function of(account: string): string {
   return `/accounts/${encodeURIComponent(account)}`
 }
 
-/** What is null is left out. */
-export function get(path: string, fields: Fields): HttpRequest {
-  const query = encoded(fields)
-  return { method: 'GET', path: query === '' ? path : `${path}?${query}`, headers: ACCEPT }
-}
-
-function send(method: 'POST' | 'PUT', path: string, fields: Fields): HttpRequest {
+function send(method: 'POST' | 'PUT', path: string, fields: Query): HttpRequest {
   return { method, path, headers: FORM, body: encoded(fields) }
-}
-
-function encoded(fields: Fields): string {
-  const form = new URLSearchParams()
-  for (const [name, value] of Object.entries(fields)) if (value !== null) form.set(name, value)
-  return form.toString()
 }

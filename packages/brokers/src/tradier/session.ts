@@ -6,6 +6,7 @@ import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
+import { accountState } from '../kit/event-streams.ts'
 import { readJson } from '../kit/json.ts'
 import { field, object, text, type Wire, wordsOrNull } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
@@ -45,6 +46,7 @@ export interface StreamOptions {
 }
 
 export class TradierStream implements SocketProtocol<AccountEvent> {
+  readonly stateOf = accountState
   readonly #options: StreamOptions
 
   constructor(options: StreamOptions) {
@@ -53,10 +55,6 @@ export class TradierStream implements SocketProtocol<AccountEvent> {
 
   async begin(signal: AbortSignal): Promise<AccountTalk> {
     return new AccountTalk(this.#options, await this.#options.session(signal))
-  }
-
-  stateOf(event: AccountEvent): string | null {
-    return event.type === 'positions' || event.type === 'balances' ? `${event.type} ${event.brokerAccountId}` : null
   }
 }
 

@@ -80,8 +80,3 @@ export const OPTION_EVENTS = {
   exercise: 'EXERCISE',
   expiration: 'EXPIRATION'
 } as const satisfies Record<string, TransactionType>
-
-/** Tradier's word for a word of the core; undefined when it has none. */
-export function tradierWord(table: Readonly<Record<string, string>>, word: string): string | undefined {
-  return Object.keys(table).find(key => table[key] === word)
-}

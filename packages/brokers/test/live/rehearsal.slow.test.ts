@@ -129,7 +129,7 @@ describe('the run for practice accounts', () => {
       [[], {}, /usage: npm run test:live/],
       [['SANDBOX'], {}, /BROKER is one of ALPACA, /],
       [['TRADIER'], {}, /Nothing says how to reach TRADIER/],
-      [['ALPACA'], {}, /set TRUNKLINE_TEST_ALPACA_KEY_ID and TRUNKLINE_TEST_ALPACA_SECRET_KEY/],
+      [['ALPACA'], {}, /Set TRUNKLINE_TEST_ALPACA_KEY_ID and TRUNKLINE_TEST_ALPACA_SECRET_KEY/],
       [['TRADIER'], { TRUNKLINE_TEST_TRADIER_ACCESS_TOKEN: 'x', TRUNKLINE_TRADIER_ENV: 'live' }, /would order with real money/],
       [['ALPACA'], { TRUNKLINE_ALPACA_ENV: 'live' }, /would order with real money/],
       [['ALPACA'], { TRUNKLINE_ALPACA_ENV: 'real' }, /TRUNKLINE_ALPACA_ENV must be one of live, paper/],

@@ -24,6 +24,10 @@ export async function demoBroker(platform: Client, id: string): Promise<DemoBrok
     throw new Error(
       `${id} is connected to its ${environment} accounts, and the demo buys at the market: it runs in the sandbox only. For a paper account there is: npm run test:live -- ${id}`
     )
+  if (textOf(found, 'login') !== 'oauth')
+    throw new Error(
+      `${id} asks its users for API keys in this service, and the demo logs in as one of the practice people: start the service without TRUNKLINE_${id}_API_KEYS`
+    )
   return {
     id,
     name: textOf(found, 'name'),

@@ -35,11 +35,12 @@ export function home(app: FastifyInstance, options: HomeOptions): void {
   })
   app.get('/', (request, reply) => {
     const demo = shownTo(request)
+    const practised = demo !== null && demo.sandbox_logins.length > 0
     const lines = demo === null ? [] : curlLines(demo)
     const docs = app.hasRoute({ method: 'GET', url: '/docs' })
     secured(reply, demo)
       .type('text/html; charset=utf-8')
-      .send(eta.render('./home', { url: options.publicUrl(), brokers, demo, lines, docs }))
+      .send(eta.render('./home', { url: options.publicUrl(), brokers, demo, practised, lines, docs }))
   })
   app.register(async scope => {
     scope.removeAllContentTypeParsers()

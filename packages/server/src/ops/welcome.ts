@@ -15,6 +15,7 @@ export async function welcome({ url, brokers, demo }: Running, startedInMs: numb
   if (demo === null) return [...head, `  reference       ${url}/docs`, ''].join('\n')
   const { demo: platform } = demo
   const link = await demoLink(platform)
+  const practised = platform.sandbox_logins.length > 0
   return [
     ...head,
     `  REST API        ${platform.base_url}        reference at ${url}/docs`,
@@ -24,15 +25,15 @@ export async function welcome({ url, brokers, demo }: Running, startedInMs: numb
     `  client-id       ${platform.client_id}`,
     `  client-secret   ${platform.client_secret}`,
     ...(platform.sandbox_control_url === null ? [] : [`  sandbox control ${platform.sandbox_control_url}`]),
-    '',
-    ...(platform.sandbox_logins.length === 0 ? [] : ['Logins at every broker in the sandbox']),
+    ...(practised ? ['', 'Logins at every broker in the sandbox'] : []),
     ...platform.sandbox_logins.map(({ username, password }) => `  ${username.padEnd(15)} ${password}`),
     '',
     'Three lines to paste into a shell',
     ...curlLines(platform).flatMap(({ title, line }) => ['', `  # ${title}`, `  ${line}`]),
     '',
-    ...(link === null ? [] : ['Connect a sandbox account in your browser (the link works once, for 30 minutes)', `  ${link}`, '']),
-    'The whole story at once: npm run demo',
-    ''
+    ...(link === null
+      ? []
+      : [`Connect ${practised ? 'a sandbox' : 'an'} account in your browser (the link works once, for 30 minutes)`, `  ${link}`, '']),
+    ...(practised ? ['The whole story at once: npm run demo', ''] : [])
   ].join('\n')
 }

@@ -133,7 +133,10 @@ test('where our id is a label, another order that carries it too is another orde
   await using world = await bench.world({ capabilities: { deduplication: 'label', replacedOrderId: 'kept' } })
   await world.live()
   const placed = await world.given(world.place())
+  const { route } = world.broker.streams
+  world.broker.streams.route = () => []
   world.book.addOutside(placed, world.account.brokerAccountId)
+  world.broker.streams.route = route
   world.book.move('o-2', 'working', { brokerClOrdId: placed.brokerClOrdId })
   await world.clock.until(async () => (await world.orders()).length === 2, 'the other one is shown as well')
   world.book.fill('o-2', '4')

@@ -335,3 +335,21 @@ test('an intent stored before a crash is taken up at the next start: looked up, 
   assert.equal(await fate(world, there), 'cancelled acknowledged')
   assert.equal(world.broker.sent('submit'), 2)
 })
+
+for (const [filled, end] of [
+  [null, 'rejected'],
+  ['4', 'cancelled']
+] as const)
+  test(`an order that the broker turns down while its cancel is on the way is ${end} (filled ${filled ?? 'nothing'})`, async () => {
+    await using world = await bench.world()
+    await world.live()
+    const order = await world.given(world.place())
+    if (filled !== null) world.book.fill('o-1', filled)
+    await world.clock.advance(1_000)
+    world.broker.plans.cancel.push({ effect: 'none', reply: 'unknown' })
+    await world.given(world.cancel(order))
+    assert.equal((await world.stored(order)).status, 'pending_cancel')
+    world.book.move('o-1', 'rejected')
+    await world.clock.until(async () => (await world.stored(order)).status === end, `it is ${end}`, 10_000)
+    assert.deepEqual([(await world.stored(order)).pendingRequest, world.app.resolver.watched], [null, 0])
+  })

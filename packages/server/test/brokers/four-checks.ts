@@ -22,6 +22,8 @@ const STATUS: Readonly<Record<string, string>> = {
   refused: 'rejected',
   superseded: 'replaced'
 }
+/** An order seen after it was said that it never arrived, and more filled than was asked for. */
+const NEVER = ['late_sighting', 'overfill'] as const
 const CENT_PARTS = parseDecimal('0.0001', 'tolerance')
 const PAGE = 500
 
@@ -36,6 +38,8 @@ export async function complaints(world: FourWorld): Promise<readonly string[]> {
     found.push(...recordComplaints(through, own))
     found.push(...(await arrivals(world, through, own)))
     found.push(...(await moneyComplaints(world, through, books)))
+    for (const alarm of NEVER)
+      if (world.counted.has(`order_alarms_total ${through.broker} ${alarm}`)) found.push(`${through.broker}: the alarm ${alarm} was raised`)
     const stored = await world.status(through.connection)
     if (stored?.status !== 'ACTIVE') found.push(`${through.broker}: the connection is ${stored?.status} ${stored?.brokenReason}`)
   }

@@ -15,7 +15,7 @@ import { FourWorld } from './four-world.ts'
 
 /** `FOUR_DAYS=7-30` lives the days of those seeds, `FOUR_DAYS=7` that one; `FOUR_DAYS_LEVEL` says how much goes wrong. */
 const SEEDS = seedsOf(process.env.FOUR_DAYS ?? '1-3')
-const LEVEL = process.env.FOUR_DAYS_LEVEL
+const LEVEL = process.env.FOUR_DAYS_LEVEL ?? ''
 const LEVELS: readonly Level[] = [1, 2, 3, 4]
 const PATIENCE_MS = 45_000
 
@@ -56,7 +56,7 @@ function told(seed: number, level: Level, trouble: readonly string[], { steps }:
 }
 
 function levelOf(seed: number): Level {
-  const asked = LEVEL === undefined ? seed % LEVELS.length : Number(LEVEL) - 1
+  const asked = LEVEL === '' ? seed % LEVELS.length : Number(LEVEL) - 1
   return LEVELS[asked] ?? 4
 }
 

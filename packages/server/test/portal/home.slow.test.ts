@@ -38,6 +38,7 @@ describe('the first page', () => {
     const { client_id: clientId, client_secret: clientSecret, sandbox_logins: logins } = scene.demo
     for (const shown of [scene.url, clientId, clientSecret, ...logins.flatMap(({ username, password }) => [username, password])])
       assert.ok(html.includes(shown), shown)
+    assert.match(html, /<dt>Brokers<\/dt><dd>[^<]*Trunkline Sandbox \(sandbox\)/)
     assert.ok(policy?.includes("default-src 'none'") && !policy.includes('unsafe'))
   })
 

@@ -241,7 +241,7 @@ export const SUBMIT: readonly Card[] = [
     id: 'C80',
     title: 'a client order id used twice makes one order, and the repetition is never taken for another',
     notOffered: ({ deduplication }) =>
-      deduplication === 'enforced' || deduplication === 'bounded' ? null : `its client order ids are ${deduplication}`,
+      deduplication === 'enforced' || deduplication === 'bounded' ? null : 'the broker does not refuse a client order id used twice',
     run: async harness => {
       const sample = firstSample(harness)
       const order = newOrder(sample, restingLimit(sample))

@@ -3,16 +3,16 @@
 import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import type { Conversation, Heard, Line } from '../../kit/conversation.ts'
-import { KeptLine, type LineOptions } from '../../kit/kept-line.ts'
+import type { LineOptions } from '../../kit/kept-line.ts'
 import type { Wire } from '../../kit/parse.ts'
+import { SharedLine } from '../../kit/shared-line.ts'
 import { gapOf, StreamFault } from '../../kit/stream-fault.ts'
+import { keyOf, leased, Subscription } from '../../kit/subscription.ts'
+import { EndOfTurn, UnderWay } from '../../kit/turn.ts'
 import { toTradier } from '../symbols.ts'
 import { dispatch, newPlace, type Place, StreamComplaint } from './items.ts'
 import { latestMs, quoteOf } from './quotes.ts'
-import { keyOf, Subscription } from './subscription.ts'
 
-/** The connection outlives its last topic by this much. */
-const LINGER_MS = 5_000
 /** A present that could not be read is asked for again after so long. */
 const AGAIN_MS = 2_000
 /** So much later than what the stream told, a quote says that the stream does not tell. */
@@ -36,53 +36,58 @@ export class MarketFeed implements AsyncDisposable {
   readonly #wanted = new Map<string, Subscription>()
   readonly #places = new Map<string, Place>()
   readonly #closing = new AbortController()
-  readonly #running = new Set<Promise<void>>()
-  #kept: KeptLine<never> | null = null
+  readonly #presents = new UnderWay()
+  /** What has changed in this turn, in one go. */
+  readonly #changed = new EndOfTurn(() => this.#settle())
+  readonly #line: SharedLine
   #talk: MarketTalk | null = null
-  #linger: Disposable | null = null
   #again: Disposable | null = null
-  #isScheduled = false
-  #isRejected = false
   /** The latest time that anything told of, milliseconds since the epoch by Tradier's clock. */
   #newestMs = 0
   /** What the present connection was last asked for. */
   #asked = ''
 
   constructor(options: FeedOptions) {
+    const { url, line, session, quietMs } = options
     this.#options = options
+    this.#line = new SharedLine({
+      line,
+      begin: async signal => new MarketTalk(`${url}/markets/events`, await session(signal), this, quietMs),
+      lost: (cause, reason) => this.#lost(cause, reason),
+      stopped: () => {
+        this.#again?.[Symbol.dispose]()
+        this.#again = null
+        this.#talk = null
+      }
+    })
   }
 
   /** @throws Error when the topic is streamed already. */
   stream(topic: Topic, sink: TopicSink): TopicLease {
-    const key = keyOf(topic)
-    if (this.#wanted.has(key)) throw new Error(`a topic can be streamed once, and ${key} is`)
     const subscription = new Subscription(topic, sink)
-    this.#wanted.set(key, subscription)
-    this.#isRejected = false
-    this.#later()
-    const isWanted = () => this.#wanted.get(key) === subscription
-    return {
+    const lease = leased(this.#wanted, keyOf(topic), subscription, {
       renew: () => {
-        if (!isWanted()) return
         this.#place(subscription, false)
         subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
-        this.#isRejected = false
+        this.#line.mayOpen()
         this.#asked = ''
-        this.#later()
+        this.#changed.ask()
       },
-      [Symbol.dispose]: () => {
-        if (!isWanted()) return
-        this.#wanted.delete(key)
+      letGo: () => {
         this.#place(subscription, false)
-        this.#later()
+        subscription.end()
+        this.#changed.ask()
       }
-    }
+    })
+    this.#line.mayOpen()
+    this.#changed.ask()
+    return lease
   }
 
   opened(talk: MarketTalk): void {
     this.#talk = talk
     this.#asked = ''
-    this.#later()
+    this.#changed.ask()
   }
 
   /** @throws StreamFault, Malformed */
@@ -117,36 +122,24 @@ export class MarketFeed implements AsyncDisposable {
     this.#closing.abort(new Error('the login was closed'))
     this.#wanted.clear()
     this.#places.clear()
-    this.#stop()
-    await Promise.all(this.#running)
+    this.#changed[Symbol.dispose]()
+    await Promise.all([this.#line[Symbol.asyncDispose](), this.#presents.over()])
   }
 
-  #later(): void {
-    if (this.#isScheduled || this.#closing.signal.aborted) return
-    this.#isScheduled = true
-    setImmediate(() => {
-      this.#isScheduled = false
-      if (!this.#closing.signal.aborted) this.#settle()
-    })
-  }
-
-  /** What has changed in this turn, in one go. */
   #settle(): void {
-    const { clock } = this.#options.line
     if (this.#wanted.size === 0) {
-      this.#linger ??= this.#kept === null ? null : clock.alarm(LINGER_MS, () => this.#stop())
+      this.#line.release()
       return
     }
-    this.#linger?.[Symbol.dispose]()
-    this.#linger = null
-    if (this.#kept === null && !this.#isRejected) this.#open()
+    this.#line.hold()
+    this.#line.open()
     if (this.#talk === null) return
     // The list takes the place of the one before; symbols that nobody wants any more are dropped with the next one.
     const symbols = [...new Set([...this.#wanted.values()].map(({ topic }) => toTradier(topic.symbol)))].sort()
     const asked = symbols.join()
     if (asked !== this.#asked) this.#talk.ask(symbols)
     this.#asked = asked
-    if ([...this.#wanted.values()].some(({ isLive }) => !isLive)) this.#run(this.#present(this.#talk))
+    if ([...this.#wanted.values()].some(({ isLive }) => !isLive)) this.#presents.add(this.#present(this.#talk))
   }
 
   /** The stream acknowledges nothing and begins with nothing: what is now is read, which tells what Tradier does not know as well. */
@@ -163,7 +156,7 @@ export class MarketFeed implements AsyncDisposable {
         const quote = quotes.get(toTradier(subscription.topic.symbol))
         if (quote === undefined) {
           this.#wanted.delete(key)
-          subscription.sink.refused(`Tradier has no market data of ${subscription.topic.symbol}`)
+          subscription.refused(`Tradier has no market data of ${subscription.topic.symbol}`)
           continue
         }
         this.#place(subscription, true)
@@ -177,7 +170,7 @@ export class MarketFeed implements AsyncDisposable {
       for (const subscription of waiting) if (!subscription.isLive) subscription.lost(isOver(error) ? 'token' : cause, reason)
       this.#again ??= this.#options.line.clock.alarm(AGAIN_MS, () => {
         this.#again = null
-        this.#later()
+        this.#changed.ask()
       })
     }
   }
@@ -192,49 +185,11 @@ export class MarketFeed implements AsyncDisposable {
     else this.#places.set(symbol, place)
   }
 
-  #open(): void {
-    const { url, line: options, session, quietMs } = this.#options
-    const begin = async (signal: AbortSignal) => new MarketTalk(`${url}/markets/events`, await session(signal), this, quietMs)
-    const line: KeptLine<never> = new KeptLine({ begin }, options, {
-      live: () => undefined,
-      event: () => undefined,
-      gap: (cause, reason) => {
-        if (this.#kept === line) this.#lost(cause, reason)
-      }
-    })
-    this.#kept = line
-    this.#run(line.run().catch((error: unknown) => this.#ended(line, error)))
-  }
-
   #lost(cause: GapCause, reason: string): void {
     this.#talk = null
     this.#newestMs = 0
     this.#places.clear()
     for (const subscription of this.#wanted.values()) subscription.lost(cause, reason)
-  }
-
-  /** The login is over, or so it seems: a new topic or a renewal tries again. */
-  #ended(line: KeptLine<never>, error: unknown): void {
-    if (this.#kept !== line) return
-    this.#kept = null
-    this.#isRejected = true
-    this.#lost('token', error instanceof BrokerFault ? error.message : 'the market stream failed')
-  }
-
-  #stop(): void {
-    this.#linger?.[Symbol.dispose]()
-    this.#linger = null
-    this.#again?.[Symbol.dispose]()
-    this.#again = null
-    this.#talk = null
-    this.#kept?.stop()
-    this.#kept = null
-  }
-
-  /** Never rejects. */
-  #run(work: Promise<void>): void {
-    const running = work.finally(() => this.#running.delete(running))
-    this.#running.add(running)
   }
 }
 

@@ -4,7 +4,8 @@ import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { gapOf } from '../../kit/stream-fault.ts'
-import { Subscription } from './subscription.ts'
+import { Subscription } from '../../kit/subscription.ts'
+import { UnderWay } from '../../kit/turn.ts'
 
 export interface PollOptions {
   readonly clock: Clock
@@ -20,7 +21,7 @@ export type Told = ReadonlyMap<string, string>
 export class Polls implements AsyncDisposable {
   readonly #options: PollOptions
   readonly #closing = new AbortController()
-  readonly #running = new Set<Promise<void>>()
+  readonly #running = new UnderWay()
 
   constructor(options: PollOptions) {
     this.#options = options
@@ -31,8 +32,7 @@ export class Polls implements AsyncDisposable {
     const subscription = new Subscription(topic, sink)
     const everyMs = () => this.#options.everyMs(topic, this.#running.size)
     const poll = new Poll({ ...this.#options, everyMs }, subscription, AbortSignal.any([ending.signal, this.#closing.signal]))
-    const running: Promise<void> = poll.run().finally(() => this.#running.delete(running))
-    this.#running.add(running)
+    this.#running.add(poll.run())
     return {
       renew: () => poll.renew(),
       [Symbol.dispose]: () => ending.abort(new Error('nobody watches any more'))
@@ -42,7 +42,7 @@ export class Polls implements AsyncDisposable {
   /** Nobody is told anything any more. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the login was closed'))
-    await Promise.all(this.#running)
+    await this.#running.over()
   }
 }
 

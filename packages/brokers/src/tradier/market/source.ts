@@ -9,8 +9,10 @@ import { isSuccess } from '../../kit/calls.ts'
 import type { HttpRequest } from '../../kit/http.ts'
 import type { MarketHours } from '../../kit/market-hours.ts'
 import type { Wire } from '../../kit/parse.ts'
+import { instrumentMemory, type Recent } from '../../kit/remembered.ts'
+import { get } from '../../kit/requests.ts'
 import type { TradierCalls } from '../calls.ts'
-import { get, quotesRequest } from '../requests.ts'
+import { quotesRequest } from '../requests.ts'
 import { toTradier } from '../symbols.ts'
 import { readAnswer } from '../wire.ts'
 import { barsWindows, saysTooOld } from './bars.ts'
@@ -21,8 +23,6 @@ import { Polls, type Told } from './poll.ts'
 import { QuoteRounds } from './quote-rounds.ts'
 import { instrumentOf, latestMs, parseClock, parseExpirations, parseQuotes, quoteOf } from './quotes.ts'
 
-const MEMORY_MS = 300_000
-const SYMBOLS_MAX = 5_000
 /** Symbols in one request for quotes. */
 const BATCH_MAX = 400
 /** Between two askings for a topic. */
@@ -40,15 +40,10 @@ export interface MarketOptions {
   readonly stream: Pick<FeedOptions, 'url' | 'line' | 'session' | 'quietMs'> | null
 }
 
-interface Remembered {
-  readonly found: MarketInstrument | null
-  readonly untilMs: number
-}
-
 export class TradierMarket implements MarketSource, AsyncDisposable {
   readonly #options: MarketOptions
   readonly #time: MarketTime
-  readonly #known = new Map<string, Remembered>()
+  readonly #known: Recent<MarketInstrument | null>
   readonly #feed: MarketFeed | null
   readonly #polls: Polls
   readonly #rounds: QuoteRounds
@@ -58,6 +53,7 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
     const quotes = (symbols: readonly string[], signal: AbortSignal) => this.#quotes(symbols, signal)
     this.#options = options
     this.#time = new MarketTime(clock)
+    this.#known = instrumentMemory(clock)
     this.#feed = stream === null ? null : new MarketFeed({ ...stream, quotes, happened: ms => this.#time.happened(ms) })
     this.#rounds = new QuoteRounds(clock, quotes)
     this.#polls = new Polls({
@@ -74,13 +70,13 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
 
   async instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
     const known = this.#known.get(symbol)
-    if (known !== undefined && this.#options.clock.monotonicMs() < known.untilMs) return known.found
+    if (known !== undefined) return known
     const asked = toTradier(symbol)
     const [quotes, clock] = await Promise.all([this.#quotes([asked], signal), this.#read(get('/markets/clock', {}), parseClock, signal)])
     this.#time.tell(clock.atMs)
     const quote = quotes.get(asked)
     const found = quote === undefined ? null : instrumentOf(quote, this.#options.hours)
-    this.#remember(symbol, found)
+    this.#known.put(symbol, found)
     return found
   }
 
@@ -178,13 +174,6 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
 
   #read<T>(request: HttpRequest, parse: (answer: Wire) => T, signal: AbortSignal): Promise<T> {
     return this.#options.calls.read('market', request, reply => parse(readAnswer(reply.body)), signal)
-  }
-
-  /** At the bound the one learnt longest ago is forgotten. */
-  #remember(symbol: string, found: MarketInstrument | null): void {
-    this.#known.delete(symbol)
-    if (this.#known.size >= SYMBOLS_MAX) for (const oldest of [...this.#known.keys()].slice(0, 1)) this.#known.delete(oldest)
-    this.#known.set(symbol, { found, untilMs: this.#options.clock.monotonicMs() + MEMORY_MS })
   }
 }
 

@@ -1,4 +1,4 @@
-import { compare, type Decimal, negated } from '../../domain/decimal.ts'
+import { compare, type Decimal, isPositive, negated } from '../../domain/decimal.ts'
 import type { Order, Submission } from '../../domain/order.ts'
 import { ARROWS, apply, type OrderEvent, type Step } from '../../domain/order-machine.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
@@ -61,7 +61,8 @@ function asAsked({ legs, side }: Order, report: OrderReport): OrderReport {
 
 /** Fills first: a status that ends the order must not come before the executions that led to it. */
 function eventsOf(order: Order, report: OrderReport): readonly OrderEvent[] {
-  const { status: to, updatedAt: at, releases } = report
+  const { updatedAt: at, releases } = report
+  const to = statusOf(order, report)
   const [only, ...others] = report.fills ?? []
   const total = report.filledTotal
   const fills: readonly OrderEvent[] =
@@ -74,7 +75,9 @@ function eventsOf(order: Order, report: OrderReport): readonly OrderEvent[] {
   const totals: readonly OrderEvent[] = report.fills === null && total !== null ? [{ type: 'filled_total', ...total, at }] : []
   // What is told only now has been working in between: an order that nobody heard of cannot be cancelled or replaced before it works.
   const isBehind = order.status === 'pending' && !ARROWS.pending.includes(to) && ARROWS.working.includes(to)
-  const between: readonly OrderEvent[] = isBehind ? [{ type: 'status', to: 'working', at }] : []
+  // The broker turned the order down although its cancel was on the way, which came to nothing first.
+  const isUncancelled = order.status === 'pending_cancel' && to === 'rejected'
+  const between: readonly OrderEvent[] = isBehind || isUncancelled ? [{ type: 'status', to: 'working', at, releases: true }] : []
   return [
     ...fills,
     ...legFills,
@@ -82,6 +85,12 @@ function eventsOf(order: Order, report: OrderReport): readonly OrderEvent[] {
     ...between,
     releases === true ? { type: 'status', to, at, releases } : { type: 'status', to, at }
   ]
+}
+
+/** What was filled in part can no longer be rejected: what is left of it is taken off the book. */
+function statusOf(order: Order, { status, fills, filledTotal }: OrderReport): OrderReport['status'] {
+  const isFilled = order.fills.length > 0 || (fills ?? []).length > 0 || (filledTotal !== null && isPositive(filledTotal.quantity))
+  return status === 'rejected' && isFilled ? 'cancelled' : status
 }
 
 /** The broker's descriptive fields; those of an outdated picture of the order are left alone. */
