@@ -87,6 +87,40 @@ function fourBrokers(engine: Engine): void {
     await sameMoney(customer)
   })
 
+  test('a modification after a part was filled keeps the total, again and again', async () => {
+    for (const [index, broker] of BROKERS.entries()) {
+      const price = `${80 + index}.50`
+      let order = await customer.place(broker, { order_type: 'LMT', order_qty: '9', order_limit_price: price })
+      await everywhere(customer, price, ['working'])
+      let before = 0
+      for (const [round, part] of [4, 2].entries()) {
+        const present = order
+        const at = Number(present.order_limit_price).toFixed(2)
+        await stage.control('POST', `/orders/${await customer.idElsewhere(at)}/fill`, { quantity: String(part) })
+        await until(
+          async () => Number((await customer.order(present.order_id)).filled_qty) === part,
+          `${broker}: ${part} are filled`,
+          PATIENCE_MS
+        )
+        before += part
+        order = await customer.modify(broker, present, { order_limit_price: `${84 + 4 * round + index}.50` })
+        await customer.reaches(present.order_id, 'replaced')
+        await customer.reaches(order.order_id, 'working')
+        assert.equal(Number((await customer.order(order.order_id)).order_qty), 9, `${broker} after ${before} were filled`)
+      }
+      await stage.control('POST', `/orders/${await customer.idElsewhere(`${88 + index}.50`)}/fill`, { quantity: '3' })
+      await customer.reaches(order.order_id, 'filled')
+      const last = await customer.order(order.order_id)
+      assert.deepEqual([Number(last.order_qty), Number(last.filled_qty)], [9, 3], broker)
+      await until(
+        async () => Number((await customer.position(broker, 'AAPL'))?.quantity) === 10 + 36 + 9 * (index + 1),
+        `${broker} holds what was bought`,
+        PATIENCE_MS
+      )
+    }
+    await sameMoney(customer)
+  })
+
   test('an answer that was lost changes nothing of that: the order is found again at each broker, once', async () => {
     for (const [index, broker] of BROKERS.entries()) {
       const price = `${70 + index}.50`

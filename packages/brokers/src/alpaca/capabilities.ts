@@ -44,6 +44,7 @@ export const ALPACA_CAPABILITIES = {
   fractional: true,
   replace: 'native',
   replacedOrderId: 'new',
+  replacedQuantity: 'rest',
   accountStream: true,
   accountStreamNumbered: false,
   executions: true,

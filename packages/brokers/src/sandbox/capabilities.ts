@@ -43,6 +43,7 @@ export const SANDBOX_CAPABILITIES = {
   fractional: true,
   replace: 'native',
   replacedOrderId: 'new',
+  replacedQuantity: 'total',
   accountStream: true,
   accountStreamNumbered: true,
   executions: true,

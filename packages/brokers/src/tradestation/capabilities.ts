@@ -41,6 +41,7 @@ export const TRADESTATION_CAPABILITIES = {
   fractional: false,
   replace: 'native',
   replacedOrderId: 'kept',
+  replacedQuantity: 'total',
   accountStream: true,
   accountStreamNumbered: false,
   executions: false,

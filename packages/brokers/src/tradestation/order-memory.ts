@@ -68,8 +68,9 @@ function isBackwards(before: Known, now: Known): boolean {
   return (before.isClosed && !now.isClosed) || compare(now.filled, before.filled) < 0
 }
 
-/** A cancel or a change that came to nothing: the order lives on, with the terms it had. */
+/** A cancel or a change that came to nothing: the order lives on as it was. What fills meanwhile proves nothing. */
 function isReleased(before: Known, now: Known): boolean {
   const isBack = now.status === 'working' || now.status === 'partially_filled'
-  return isBack && before.terms === now.terms && (before.status === 'pending_cancel' || before.status === 'pending_replace')
+  const isSame = before.terms === now.terms && compare(before.filled, now.filled) === 0
+  return isBack && isSame && (before.status === 'pending_cancel' || before.status === 'pending_replace')
 }

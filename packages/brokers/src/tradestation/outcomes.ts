@@ -22,6 +22,8 @@ const REFUSALS: { readonly [status: number]: readonly string[] } = {
 
 /** Nobody documents what the second use of a confirm id is answered with: whatever speaks of it may speak of the order that was taken. */
 const SPEAKS_OF_TWICE = /duplicate|confirm ?id/i
+/** A failure of the broker's own machines proves nothing of the order. */
+const SPEAKS_OF_TROUBLE = /time[ds]?[ -]?out|unavailable|internal (?:server )?error|no response|communicat/i
 /** A second cancel asks for what is happening already. */
 const IS_UNDER_WAY = /cancel\w* (?:request )?(?:is |has been )?(?:already|pending|in progress|under way)|already .*cancel/i
 const BOILERPLATE = /^Order failed\. Reason: */
@@ -57,6 +59,8 @@ function refusal<T>(status: number, errors: readonly BrokerError[]): Outcome<T> 
   const [first] = errors
   if (first === undefined || words === undefined || !errors.every(error => words.includes(error.word)))
     return { kind: 'unknown', cause: new Error(`the broker answered ${status} ${first?.word ?? 'without an error of its own'}`) }
+  if (errors.some(({ message }) => SPEAKS_OF_TROUBLE.test(message)))
+    return { kind: 'unknown', cause: new Error(`the broker speaks of trouble of its own: ${first.message}`) }
   return { kind: 'refused', message: first.message.replace(BOILERPLATE, '') || first.message, brokerStatus: first.word }
 }
 

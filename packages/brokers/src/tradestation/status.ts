@@ -76,6 +76,9 @@ export function readingOf(said: Said, progress: Progress, isClosed: boolean): Re
       return isClosed ? { status: ended(progress) } : { status: 'pending_cancel', isDoubtful: true }
     case 'other':
       return { status: isClosed ? ended(progress) : onBook(progress), isDoubtful: true }
+    case 'replaced':
+      // Its id is kept, so it goes on with other terms.
+      return { status: isClosed ? 'replaced' : onBook(progress), isDoubtful: true }
     default:
       return { status: said }
   }

@@ -40,6 +40,7 @@ export const TRADIER_CAPABILITIES = {
   fractional: false,
   replace: 'native',
   replacedOrderId: 'kept',
+  replacedQuantity: 'total',
   accountStream: true,
   accountStreamNumbered: false,
   executions: false,

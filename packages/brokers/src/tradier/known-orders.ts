@@ -1,6 +1,6 @@
 /** What is known of the orders that the stream may speak of: its events leave out most of what makes an order. */
 
-import { compare, type Decimal, isPositive, ZERO } from '@trunkline/core/domain/decimal'
+import { compare, type Decimal, isPositive, plus, ZERO } from '@trunkline/core/domain/decimal'
 import { isOpen } from '@trunkline/core/domain/order'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import { member, text, timestampOrNull, type Wire } from '../kit/parse.ts'
@@ -33,12 +33,14 @@ export function merged(known: OrderReport, event: Wire): OrderReport | 'read' {
   // Legs fill one by one and events do not tell of them; nor do they say why an order was rejected.
   if (known.legs !== null || member(event, 'status', STATES) === 'rejected') return 'read'
   const { filled } = figuresOf(event)
-  const told = statusOf(event, { quantity: known.quantity, filled })
+  const quantity = larger(known.quantity, plus(filled.quantity, amountOrNull(event, 'remaining_quantity') ?? ZERO))
+  const told = statusOf(event, { quantity, filled })
   const before = known.filledTotal?.quantity ?? ZERO
   if ((filled.quantity !== before && compare(filled.quantity, before) < 0) || (!isOpen(known.status) && isOpen(told))) return known
   const type = member(event, 'type', KINDS)
   return {
     ...known,
+    quantity,
     type,
     limitPrice: type === 'LMT' || type === 'STPLMT' ? priceOf(event, 'price', known.limitPrice) : null,
     stopPrice: type === 'STP' || type === 'STPLMT' ? priceOf(event, 'stop_price', known.stopPrice) : null,
@@ -50,6 +52,11 @@ export function merged(known: OrderReport, event: Wire): OrderReport | 'read' {
     filledTotal: filled,
     updatedAt: timestampOrNull(event, 'transaction_date') ?? known.updatedAt
   }
+}
+
+/** An event has no quantity of its own: an order that was made larger elsewhere shows it by what remains. */
+function larger(known: Decimal | null, told: Decimal): Decimal | null {
+  return known !== null && compare(told, known) > 0 ? told : known
 }
 
 /** A price that the event leaves out is written as nothing. */

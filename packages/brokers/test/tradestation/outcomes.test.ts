@@ -48,6 +48,8 @@ test('which answers to an order prove something', () => {
   assert.equal(told(200, { Orders: [], Errors: [] }), 'unknown', 'neither')
   assert.equal(told(200, { Orders: [], Errors: [{ Error: 'GatewayTimeout', Message: 'late' }] }), 'unknown')
   assert.equal(told(201, { Orders: [order], Errors: [] }), 'unknown')
+  const troubled = { Error: 'FAILED', Message: 'Order failed. Reason: The gateway timed out.' }
+  assert.equal(told(200, { Orders: [], Errors: [troubled] }), 'unknown', 'trouble of its own')
   assert.equal(told(500, failed), 'unknown', 'the status says that it does not know')
 })
 

@@ -235,7 +235,7 @@ test('every status code has one meaning, by how much is done and whether it is c
     rejected: ['rejected', 'rejected', 'rejected'],
     pending_cancel: ['pending_cancel', 'pending_cancel', 'pending_cancel'],
     pending_replace: ['pending_replace', 'pending_replace', 'pending_replace'],
-    replaced: ['replaced', 'replaced', 'replaced'],
+    replaced: ['working doubtful', 'partially_filled doubtful', 'replaced doubtful'],
     refused_request: ['working releases', 'partially_filled releases', 'cancelled doubtful'],
     other: ['working doubtful', 'partially_filled doubtful', 'cancelled doubtful']
   }

@@ -101,6 +101,7 @@ test('a refused cancel or change gives the order back; new terms are no refusal'
   venue.say('/orders', order('1', 'UCN'), order('1', 'LAT'), order('1', 'ACK'))
   venue.say('/orders', order('1', 'RSN'), order('1', 'RJR'), order('1', 'ACK'))
   venue.say('/orders', order('1', 'UCN'), order('1', 'ACK'), order('1', 'RSN'), order('1', 'ACK'))
+  venue.say('/orders', order('2', 'UCN'), order('2', 'FPR', '4', { ExecutionPrice: '400' }))
   venue.say('/orders', order('1', 'RSN'), order('1', 'ACK', '0', at('401')), order('1', 'EXP', '0', { ...at('401'), ...CLOSED }))
   await followed.hears(() => followed.words.includes('1 expired'), 'the last one')
   assert.deepEqual(
@@ -109,6 +110,7 @@ test('a refused cancel or change gives the order back; new terms are no refusal'
       ...['1 pending_cancel', '1 working releases', '1 working'],
       ...['1 pending_replace', '1 working releases', '1 working'],
       ...['1 pending_cancel', '1 working releases', '1 pending_replace', '1 working releases'],
+      ...['2 pending_cancel', '2 partially_filled'],
       ...['1 pending_replace', '1 working', '1 expired']
     ]
   )

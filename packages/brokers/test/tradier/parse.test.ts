@@ -242,6 +242,11 @@ test('what an event says is merged into what is known, and older news changes no
   assert.equal(merged(known, { ...event, status: 'rejected' }), 'read')
   const changed = merged({ ...known, filledTotal: null }, { ...event, status: 'open', exec_quantity: '0.0', price: '221.5' })
   assert.equal(changed === 'read' ? null : changed.limitPrice, '221.5')
+  const larger = merged(
+    { ...known, filledTotal: null },
+    { ...event, status: 'partially_filled', exec_quantity: '40.0', remaining_quantity: '10.0' }
+  )
+  assert.deepEqual(larger === 'read' ? null : [larger.status, Number(larger.quantity)], ['partially_filled', 50])
 })
 
 test('the history: types by what they move, ids that stay the same', () => {

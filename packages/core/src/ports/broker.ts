@@ -32,6 +32,8 @@ export interface BrokerCapabilities {
   readonly replace: 'native' | 'cancel_then_new' | 'none'
   /** Whether an order that was replaced has a new order id at the broker, or goes on under its own with other terms and all its fills. */
   readonly replacedOrderId: 'new' | 'kept'
+  /** What the quantity of an order that took another's place is told as: the total, what the other had filled included, or the rest of it. */
+  readonly replacedQuantity: 'total' | 'rest'
   readonly accountStream: boolean
   /** Whether a message of the account stream that never came is noticed at once; else it shows in the next picture of the account. */
   readonly accountStreamNumbered: boolean

@@ -148,7 +148,10 @@ function checkSize(book: Book, { orderType, quantity, notional }: Ticket, figure
       : refusal('bad_notional', `A notional amount is a plain decimal of at least ${formatMoney(NOTIONAL_MIN)}.`)
   }
   if (figures.quantity === null || figures.quantity > QUANTITY_MAX) {
-    return refusal('bad_quantity', `A quantity is a plain decimal above zero and at most ${formatScaled(QUANTITY_MAX)}.`)
+    return refusal(
+      'bad_quantity',
+      `A quantity is a plain decimal with at most nine places, above zero and at most ${formatScaled(QUANTITY_MAX)}.`
+    )
   }
   const step = orderType === 'MKT' ? book.spec.fraction : book.spec.lot
   if (figures.quantity % step === 0n) return null

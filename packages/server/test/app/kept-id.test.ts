@@ -1,6 +1,7 @@
 // Brokers at which a replaced order goes on under its own id: here it is two orders, and no execution is counted in both.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { filledQuantity } from '@trunkline/core/domain/order-machine'
 import { Bench, type World } from './bench.ts'
 
@@ -147,4 +148,21 @@ test('where our id is a label, another order that carries it too is another orde
   await world.clock.advance(2_000)
   const filled = (await world.orders()).map(order => `${order.submission.state} ${order.brokerOrderId} ${filledQuantity(order)}`)
   assert.deepEqual(filled, ['acknowledged o-1 0', 'external o-2 7'])
+})
+
+test('an order that was made larger at the broker’s own site is not filled by its former quantity', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'label', replacedOrderId: 'kept' } })
+  world.broker.tells = 'totals'
+  await world.live()
+  const placed = await world.given(world.place())
+  const { route } = world.broker.streams
+  world.broker.streams.route = () => []
+  world.book.move('o-1', 'working', { quantity: parseDecimal('20', 'quantity') })
+  world.broker.streams.route = route
+  world.book.fill('o-1', '10')
+  await world.clock.until(async () => (await world.stored(placed)).fills.length === 1, 'the fill is known')
+  assert.deepEqual([(await world.stored(placed)).status, (await world.stored(placed)).quantity], ['partially_filled', '20'])
+  world.book.fill('o-1', '10')
+  await world.clock.until(async () => (await world.stored(placed)).status === 'filled', 'all of it is filled')
+  assert.equal(world.counted.get('order_alarms_total SANDBOX overfill'), undefined)
 })

@@ -1,7 +1,7 @@
 // What must hold once everything is healed: every record of every connection says what the house's own books say.
 import { listBalances } from '@trunkline/core/app/accounts/read-balances'
 import { listPositions } from '@trunkline/core/app/accounts/read-positions'
-import { compare, dividedBy, isPositive, minus, negated, parseDecimal, sum, times, ZERO } from '@trunkline/core/domain/decimal'
+import { compare, dividedBy, isPositive, minus, negated, parseDecimal, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
 import type { Order } from '@trunkline/core/domain/order'
 import { averageFillPrice, filledQuantity } from '@trunkline/core/domain/order-machine'
 import { digitsOf, uuidOf } from '@trunkline/sandbox/house/order-ids'
@@ -94,7 +94,11 @@ function plainComplaints({ broker }: Through, chains: readonly Chain[], own: rea
     if (record === undefined || records.length > 1) found.push(`${broker}: ${records.length} records of ${words(order)}`)
     else
       found.push(
-        ...differences(broker, record, { status: STATUS[order.state] ?? '', fills: order.fills, quantity: quantityAt(broker, order) })
+        ...differences(broker, record, {
+          status: STATUS[order.state] ?? '',
+          fills: order.fills,
+          quantity: quantityAt(broker, order, record, own)
+        })
       )
   }
   const names = new Set(chains.flat().map(order => order.client_order_id))
@@ -108,10 +112,17 @@ function plainComplaints({ broker }: Through, chains: readonly Chain[], own: rea
   ]
 }
 
-/** At Alpaca a replacement begins anew: what was filled before it is no part of its quantity. */
-function quantityAt(broker: string, { quantity, carried }: Json): string | null {
+/** At Alpaca a replacement begins anew: what was filled before it is part of its quantity only as far as the orders before it are ours to show. */
+function quantityAt(broker: string, { quantity, carried }: Json, record: Order, own: readonly Order[]): string | null {
   if (broker !== 'ALPACA' || quantity === null) return quantity
-  return minus(parseDecimal(quantity, 'quantity'), parseDecimal(carried, 'carried'))
+  let total = minus(parseDecimal(quantity, 'quantity'), parseDecimal(carried, 'carried'))
+  for (let before = predecessorOf(record, own); before !== undefined; before = predecessorOf(before, own))
+    total = plus(total, filledQuantity(before))
+  return total
+}
+
+function predecessorOf({ replacesOrderId }: Order, own: readonly Order[]): Order | undefined {
+  return own.find(({ orderId }) => orderId === replacesOrderId)
 }
 
 /** An order and its amendments have one id; ours are one record each, and share the fills. */

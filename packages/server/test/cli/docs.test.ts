@@ -61,6 +61,7 @@ test('a broker that can little is described as one', () => {
     fractional: false,
     replace: 'none',
     replacedOrderId: 'new',
+    replacedQuantity: 'total',
     accountStream: false,
     accountStreamNumbered: false,
     executions: false,

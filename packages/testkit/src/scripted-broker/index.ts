@@ -45,6 +45,7 @@ export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
   fractional: true,
   replace: 'native',
   replacedOrderId: 'new',
+  replacedQuantity: 'total',
   accountStream: true,
   accountStreamNumbered: false,
   executions: true,

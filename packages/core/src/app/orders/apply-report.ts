@@ -25,7 +25,8 @@ export function applyReport(order: Order, told: OrderReport, method: ReportMetho
   const report = asAsked(order, told)
   const alarms: NonNullable<Step['alarm']>[] = []
   const ignored: NonNullable<Step['ignored']>[] = []
-  let next = order
+  const asked = raised(order, report)
+  let next = asked
   let isPartial = false
   for (const event of eventsOf(order, report)) {
     const step = apply(next, event)
@@ -35,6 +36,7 @@ export function applyReport(order: Order, told: OrderReport, method: ReportMetho
     if (step.alarm !== null) alarms.push(step.alarm)
     if (step.ignored !== null && step.ignored !== 'duplicate_fill') ignored.push(step.ignored)
   }
+  if (next === asked) next = order
   const statusTaken = next.status !== order.status || !ignored.includes('illegal_transition')
   if (next.status === 'replaced' && next.replacedByOrderId === null) {
     next = { ...next, replacedByOrderId: order.pendingRequest?.successorId ?? null }
@@ -43,6 +45,11 @@ export function applyReport(order: Order, told: OrderReport, method: ReportMetho
   const submitted = isSameRefusal(order, report) ? described : acknowledge(described, method, now)
   const changed = submitted !== order && differs(submitted, order)
   return { order: changed ? { ...submitted, systemTime: now } : order, changed, isPartial, alarms, ignored }
+}
+
+/** What was filled counts against what is asked for now: an order that was made larger elsewhere is not filled by its former quantity. */
+function raised(order: Order, { quantity }: OrderReport): Order {
+  return order.quantity !== null && quantity !== null && compare(quantity, order.quantity) > 0 ? { ...order, quantity } : order
 }
 
 /** Of a package some brokers tell only what is paid: a sale at 2 is told as a purchase at -2. It stays what was asked for. */

@@ -1,6 +1,7 @@
-import { compare, type Decimal, dividedBy, isPositive, minus, sum, times } from '../../domain/decimal.ts'
+import { compare, type Decimal, dividedBy, isPositive, minus, plus, sum, times } from '../../domain/decimal.ts'
 import { limitOf } from '../../domain/likeness.ts'
 import type { Fill, Leg, Order, OrderTicket } from '../../domain/order.ts'
+import { filledQuantity } from '../../domain/order-machine.ts'
 import type { OrderReport } from '../../ports/broker.ts'
 
 // At some brokers a replaced order goes on under its own id, with other terms and all its fills. Here it is two orders, each with its own part.
@@ -31,6 +32,22 @@ export function ownPart(report: OrderReport, order: OrderTicket, predecessors: r
     filledTotal: ownTotal,
     legs: report.legs?.map(leg => ({ ...leg, fills: notAmong(leg.fills, earlierOfLeg(leg, predecessors)) })) ?? null
   }
+}
+
+/** A report whose quantity is what its predecessors left, with the total that was asked for instead. */
+export function ofTheTotal(report: OrderReport, predecessors: readonly Order[]): OrderReport {
+  const { quantity } = report
+  return quantity === null ? report : { ...report, quantity: plus(quantity, filledBy(predecessors)) }
+}
+
+/** An order whose quantity is a total, with what its predecessors left of it instead. */
+export function ofTheRest(order: Order, predecessors: readonly Order[]): Order {
+  const { quantity } = order
+  return quantity === null ? order : { ...order, quantity: minus(quantity, filledBy(predecessors)) }
+}
+
+function filledBy(orders: readonly Order[]): Decimal {
+  return sum(orders.map(filledQuantity))
 }
 
 function isAt(a: OrderTicket, b: OrderTicket): boolean {

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import { within } from '../within.ts'
 import { applyReport, type ReportMethod } from './apply-report.ts'
-import { ownPart, showsTerms } from './kept-id.ts'
+import { ofTheRest, ofTheTotal, ownPart, showsTerms } from './kept-id.ts'
 import type { OrderDesk } from './order-desk.ts'
 import { acknowledged, type Fate, isOwedAnAnswer, notReceivedOrSent, refused, released, submissionUnknown } from './order-steps.ts'
 
@@ -71,7 +71,13 @@ export class OrderGateway {
         brokerOrderId: order.brokerOrderId,
         brokerClOrdId: successor.brokerClOrdId
       }
-      return session.replace({ ...request, ticket: successor }, signal)
+      let ticket: Order
+      try {
+        ticket = await this.#asTold(successor, order)
+      } catch (cause) {
+        return { kind: 'not_sent', cause }
+      }
+      return session.replace({ ...request, ticket }, signal)
     }
     await this.#command(placed, 'replace', send, successor)
     return (await this.#desk.find(successor.orderId).catch(() => null)) ?? successor
@@ -80,7 +86,8 @@ export class OrderGateway {
   /** Takes in what a broker says of an order, whoever heard it. Gives the order that it was about. */
   async learn(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
     const order = await this.#desk.find(orderId)
-    if (order === null || this.#capabilities(order)?.replacedOrderId !== 'kept') return this.#learn(orderId, report, method)
+    if (order === null) return null
+    if (this.#capabilities(order)?.replacedOrderId !== 'kept') return this.#learn(orderId, await this.#ownOf(order, report), method)
     const present = await this.#presentOf(order, report)
     const successor = await this.#asReplaced(present, report)
     if (successor === null) return this.#learn(present.orderId, await this.#ownOf(present, report), method)
@@ -106,16 +113,32 @@ export class OrderGateway {
     return successor !== null && showsTerms(report, successor, order) ? successor : null
   }
 
-  /** What of a report is this order's own, where others had the same id before it. */
+  /** A report as it is about this order alone: without what others did under the same id before it, and with its quantity as the total asked for. */
   async #ownOf(order: Order, report: OrderReport): Promise<OrderReport> {
+    const { replacedOrderId, replacedQuantity } = this.#capabilities(order) ?? {}
+    if (replacedOrderId === 'kept') {
+      const predecessors = await this.#predecessors(order, before => before.brokerOrderId === report.brokerOrderId)
+      return predecessors.length === 0 ? report : ownPart(report, order, predecessors)
+    }
+    return replacedQuantity === 'rest' ? ofTheTotal(report, await this.#predecessors(order, () => true)) : report
+  }
+
+  /** The ticket in the broker's own terms: where it counts by what is left, without what was filled before the order that is to be replaced. */
+  async #asTold(successor: Order, order: Order): Promise<Order> {
+    if (this.#capabilities(order)?.replacedQuantity !== 'rest') return successor
+    return ofTheRest(successor, await this.#predecessors(order, () => true))
+  }
+
+  /** The orders whose place this one took, the latest first, as far back as they belong to it. */
+  async #predecessors({ replacesOrderId }: Order, belongs: (before: Order) => boolean): Promise<Order[]> {
     const predecessors: Order[] = []
-    for (let id = order.replacesOrderId; id !== null; ) {
+    for (let id = replacesOrderId; id !== null; ) {
       const before = await this.#desk.find(id)
-      if (before === null || before.brokerOrderId !== report.brokerOrderId) break
+      if (before === null || !belongs(before)) break
       predecessors.push(before)
       id = before.replacesOrderId
     }
-    return predecessors.length === 0 ? report : ownPart(report, order, predecessors)
+    return predecessors
   }
 
   #capabilities({ broker }: Order): BrokerCapabilities | undefined {

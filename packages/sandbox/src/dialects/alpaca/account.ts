@@ -6,7 +6,7 @@ import type { BalanceView, PositionView } from '../../engine/types.ts'
 import { paramOf } from '../../house/api/orders.ts'
 import type { Answer } from '../../house/api/outlet.ts'
 import type { DialectHouse } from '../../house/dialect.ts'
-import type { Person } from '../../house/people.ts'
+import type { Account, Person } from '../../house/people.ts'
 import { Problem } from '../../house/problems.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { Body } from './body.ts'
@@ -69,7 +69,7 @@ function account({ house, customers }: AccountDeps, person: Person): Answer {
     id: accountIdOf(person),
     admin_configurations: {},
     user_configurations: null,
-    account_number: `PA${(accounts[0]?.number ?? '').slice(2)}`,
+    account_number: numberOf(accounts),
     status: 'ACTIVE',
     crypto_status: coins === undefined ? 'INACTIVE' : 'ACTIVE',
     options_approved_level: 3,
@@ -237,4 +237,9 @@ async function closeAll({ house, customers }: AccountDeps, call: Call): Promise<
     }
   }
   return jsonAnswer(items, 207)
+}
+
+/** Practice accounts begin with PA at Alpaca. */
+export function numberOf(accounts: readonly Account[]): string {
+  return `PA${(accounts[0]?.number ?? '').slice(2)}`
 }

@@ -30,7 +30,7 @@ export function alpaca(house: DialectHouse): Dialect {
   const access = new Access(house, endGrant)
   const stream: AccountStream = new AccountStream({ house, access, customers })
   const data: readonly DataStream[] = KINDS.map(kind => new DataStream({ house, access, source, limits: access.limits }, kind))
-  const oauth = new OAuth(house, access.grants)
+  const oauth = new OAuth(house, access.grants, customers)
   const following = house.news.follow(stream)
   return {
     name: NAME,

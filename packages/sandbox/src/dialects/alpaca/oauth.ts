@@ -9,6 +9,8 @@ import { redirectAllowed } from '../../house/oauth/provider.ts'
 import type { Grant, Grants } from '../frame/grants.ts'
 import { type Asked, AskedWrongly, redirectUrisOf, SignIn, texts } from '../frame/sign-in.ts'
 import { SCOPE_WORDS } from './access.ts'
+import { numberOf } from './account.ts'
+import type { Customers } from './customers.ts'
 import { AlpacaProblem, CODES, invalid, jsonAnswer, problemAnswer } from './problems.ts'
 
 const CODE_MS = 10 * 60_000
@@ -18,11 +20,13 @@ export class OAuth {
   readonly #grants: Grants
   readonly #signIn: SignIn
 
-  constructor(house: DialectHouse, grants: Grants) {
+  constructor(house: DialectHouse, grants: Grants, customers: Customers) {
     this.#house = house
     this.#grants = grants
     this.#signIn = new SignIn({
       ...{ house, name: 'alpaca', authorizePath: '/alpaca/oauth/authorize' },
+      broker: 'Alpaca',
+      accounts: ({ id }) => [{ name: 'Account', number: numberOf(customers.accounts(id)) }],
       read: query => this.#read(query),
       code: (asked, person) => grants.code(grantOf(asked.words, person.id, house.client.id), asked.redirectUri, CODE_MS)
     })

@@ -1,7 +1,6 @@
 /** What happens to orders as the account stream tells it: one event at a time, none of them ever again. */
 
 import type { OrderEvent, OrderView } from '../../engine/types.ts'
-import { hasSize } from '../../house/wire.ts'
 import type { Customers } from './customers.ts'
 import type { Holdings } from './holdings.ts'
 import { executionIdOf, uuidFor } from './ids.ts'
@@ -24,7 +23,6 @@ export interface Telling {
 /** What of an order's change is told, in this order; nothing for changes that Alpaca does not tell. */
 export function updatesOf(event: OrderEvent, { customers, holdings }: Telling): readonly Update[] {
   const { change, order, at } = event
-  if (!hasSize(order)) return []
   const wire = customers.wire(order)
   switch (change) {
     case 'accepted': {
@@ -37,11 +35,12 @@ export function updatesOf(event: OrderEvent, { customers, holdings }: Telling): 
       return [{ event: order.state === 'filled' ? 'fill' : 'partial_fill', at, order: wire, more: fillOf(event, holdings) }]
     case 'canceled':
       return [{ event: wire.status === 'rejected' ? 'rejected' : 'canceled', at, order: wire }]
-    case 'rejected':
     case 'expired':
     case 'replaced':
       return [{ event: change, at, order: wire }]
     case 'triggered':
+    // Whoever sent it is answered with a refusal.
+    case 'rejected':
       return []
   }
 }

@@ -6,7 +6,7 @@ import type { DialectHouse } from '../../house/dialect.ts'
 import { NO_FACTS } from '../../house/faults.ts'
 import { consentPage, errorPage, loginPage } from '../../house/oauth/pages.ts'
 import { CLIENT_NAME, type Scope } from '../../house/oauth/provider.ts'
-import type { Person } from '../../house/people.ts'
+import type { Account, Person } from '../../house/people.ts'
 
 /** What an authorization request asks for, read from its query by the dialect. */
 export interface Asked {
@@ -24,6 +24,10 @@ export interface SignInDeps {
   readonly house: DialectHouse
   /** The dialect's name: the pages are below `/<name>/login`. */
   readonly name: string
+  /** The broker's name as people know it. */
+  readonly broker: string
+  /** What the person has there, by the numbers it has there. */
+  readonly accounts: (person: Person) => readonly Pick<Account, 'name' | 'number'>[]
   readonly authorizePath: string
   /** @throws AskedWrongly with words for whoever sees the page */
   readonly read: (query: Readonly<Record<string, string>>) => Asked
@@ -132,12 +136,13 @@ export class SignIn {
   }
 
   #login(walk: string, username: string, problem: string | null): string {
-    return loginPage({ action: this.#pathOf(walk), app: CLIENT_NAME, username, problem })
+    return loginPage({ action: this.#pathOf(walk), app: CLIENT_NAME, broker: this.#deps.broker, username, problem })
   }
 
   #consent(walk: string, { scopes }: Asked, person: Person): string {
-    const accounts = this.#deps.house.people.accountsOf(person.id)
-    return consentPage({ action: this.#pathOf(walk), app: CLIENT_NAME, person: person.name, scopes, accounts })
+    const { broker, accounts } = this.#deps
+    const action = this.#pathOf(walk)
+    return consentPage({ action, app: CLIENT_NAME, broker, person: person.name, scopes, accounts: accounts(person) })
   }
 }
 

@@ -11,6 +11,7 @@ import type { Problem } from '../../house/problems.ts'
 import type { Grant, Grants } from '../frame/grants.ts'
 import { type Asked, AskedWrongly, redirectUrisOf, SignIn, texts } from '../frame/sign-in.ts'
 import type { Modes } from './options.ts'
+import { accountsHere } from './ownership.ts'
 import { json } from './tongue.ts'
 
 export const AUDIENCE = 'https://api.tradestation.com'
@@ -35,6 +36,8 @@ export function mountOAuth(app: FastifyInstance, deps: OAuthDeps): void {
   new SignIn({
     house,
     name: 'tradestation',
+    broker: 'TradeStation',
+    accounts: person => accountsHere(house.people, person.id),
     authorizePath: '/tradestation/authorize',
     read: query => asked(house, query),
     code: ({ words, redirectUri }, person) => {

@@ -69,6 +69,6 @@ export class Accounts {
 }
 
 /** Practice accounts begin with VA at Tradier. */
-function numberOf({ number }: Account): string {
+export function numberOf({ number }: Account): string {
   return number.replace(/^SB/, 'VA')
 }

@@ -10,6 +10,7 @@ import { NO_FACTS } from '../../house/faults.ts'
 import { redirectAllowed, SCOPES, type Scope } from '../../house/oauth/provider.ts'
 import type { Grant, Grants } from '../frame/grants.ts'
 import { type Asked, AskedWrongly, redirectUrisOf, SignIn, texts } from '../frame/sign-in.ts'
+import { Accounts, numberOf } from './accounts.ts'
 import { faultAnswer, jsonAnswer, problemAnswer } from './answers.ts'
 import type { TradierOptions } from './options.ts'
 import { BASE } from './tongue.ts'
@@ -31,6 +32,8 @@ export function mountOAuth(app: FastifyInstance, deps: OAuthDeps): void {
   const signIn = new SignIn({
     house,
     name: NAME,
+    broker: 'Tradier',
+    accounts: ({ id }) => new Accounts(house).of(id).map(account => ({ ...account, number: numberOf(account) })),
     authorizePath: `${BASE}/oauth/authorize`,
     read: query => read(house, query),
     code: ({ redirectUri: _, words, scopes }, { id }) =>

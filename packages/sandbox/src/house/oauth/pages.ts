@@ -7,15 +7,20 @@ const ABOUT: { readonly [S in Scope]: string } = {
   trade: 'Place, change and cancel orders in your accounts'
 }
 
-export interface LoginPage {
+interface Framed {
   readonly action: string
   readonly app: string
+  /** The broker that the brokerage speaks as here; absent: itself. */
+  readonly broker?: string
+}
+
+export interface LoginPage extends Framed {
   readonly username: string
   /** A sentence about the attempt before, or null. */
   readonly problem: string | null
 }
 
-export function loginPage({ action, app, username, problem }: LoginPage): string {
+export function loginPage({ action, app, broker, username, problem }: LoginPage): string {
   const alert = problem === null ? '' : `<p class="problem" role="alert" id="problem">${html(problem)}</p>`
   const described = problem === null ? '' : ' aria-describedby="problem" aria-invalid="true"'
   return page(
@@ -32,19 +37,18 @@ ${alert}
 <button name="decision" value="approve">Log in</button>
 <button name="decision" value="decline" class="quiet">Cancel</button>
 </div>
-</form>`
+</form>`,
+    broker
   )
 }
 
-export interface ConsentPage {
-  readonly action: string
-  readonly app: string
+export interface ConsentPage extends Framed {
   readonly person: string
   readonly scopes: readonly Scope[]
   readonly accounts: readonly { readonly name: string; readonly number: string }[]
 }
 
-export function consentPage({ action, app, person, scopes, accounts }: ConsentPage): string {
+export function consentPage({ action, app, broker, person, scopes, accounts }: ConsentPage): string {
   const asks = scopes.map(scope => `<li>${html(ABOUT[scope])}</li>`).join('\n')
   const names = accounts.map(({ name, number }) => `<li>${html(name)} <span class="faint">${html(number)}</span></li>`).join('\n')
   const not = scopes.includes('trade') ? 'It cannot withdraw money.' : 'It cannot trade and cannot withdraw money.'
@@ -65,7 +69,8 @@ ${names}
 <button name="decision" value="approve">Allow</button>
 <button name="decision" value="decline" class="quiet">Decline</button>
 </div>
-</form>`
+</form>`,
+    broker
   )
 }
 
@@ -109,7 +114,7 @@ ul { padding-left: 1.25rem }
 li { overflow-wrap: anywhere }
 `
 
-function page(title: string, body: string): string {
+function page(title: string, body: string, broker?: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -120,7 +125,7 @@ function page(title: string, body: string): string {
 <style>${STYLE}</style>
 </head>
 <body>
-<header>Sandbox brokerage · practice money only</header>
+<header>Sandbox brokerage${broker === undefined ? '' : `, speaking as ${html(broker)}`} · practice money only</header>
 <main>
 ${body}
 </main>

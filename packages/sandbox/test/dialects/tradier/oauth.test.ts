@@ -19,6 +19,9 @@ async function walk(house: House, change: Readonly<Record<string, string>> = {})
   const [alex] = house.logins
   const login = await browser.follow(authorizeUrl(house, change))
   const consent = await browser.submit(login, { username: alex?.username ?? '', password: alex?.password ?? '', decision: 'approve' })
+  assert.match(consent.text, /speaking as Tradier/)
+  assert.equal(consent.text.match(/VA\d+/g)?.length, 2, 'its accounts and no others, by the numbers they have there')
+  assert.ok(!consent.text.includes('SB'))
   const { location } = await browser.submit(consent, { decision: 'approve' })
   return new URL(location ?? assert.fail(consent.text))
 }
