@@ -1,5 +1,5 @@
 import type { MarketHours } from '../kit/market-hours.ts'
-import { type BrokerSettings, type BrokerTable, clientOf, type SettingValues, webSocketUrl } from '../kit/settings.ts'
+import { type BrokerSettings, type BrokerTable, clientOf, SettingMissing, webSocketUrl } from '../kit/settings.ts'
 
 export interface AlpacaSettings {
   readonly environment: 'sandbox' | 'paper' | 'live'
@@ -60,8 +60,14 @@ export const ALPACA_SETTINGS: BrokerSettings<AlpacaSettings, typeof TABLE> = {
   table: TABLE,
   choose(values) {
     const { stockFeed, optionFeed, environment } = values
+    const client = clientOf(TABLE, values)
+    if (client !== null && values.apiKeys !== '0')
+      throw new SettingMissing(
+        TABLE.apiKeys.env,
+        `must be left out, because ${TABLE.clientId.env} is set: users log in one way or the other`
+      )
     const isKeyed = values.apiKeys === 'sandbox'
-    const login = isKeyed ? null : loginOf(values)
+    const login: AlpacaSettings['login'] | null = values.apiKeys === '1' ? 'api_key' : client
     if (login !== null) {
       const tradingUrl = TRADING[environment]
       const settings = { ...REAL, ...{ environment, tradingUrl, login, stockFeed, optionFeed } }
@@ -95,7 +101,3 @@ const REAL = {
   hours: 'exchange',
   plain: false
 } as const
-
-function loginOf(values: SettingValues<typeof TABLE>): AlpacaSettings['login'] | null {
-  return values.apiKeys === '1' ? 'api_key' : clientOf(TABLE, values)
-}

@@ -75,7 +75,7 @@ export type Offer = { readonly id: BrokerId } & (
 
 export type OpenedBroker = BrokerDefinition & AsyncDisposable
 
-/** A setting that others need. The message goes on where the variable's name ends: "must be set …". */
+/** A setting that others need, or cannot be beside. The message goes on where the variable's name ends: "must be set …". */
 export class SettingMissing extends Error {
   override readonly name = 'SettingMissing'
   readonly env: string

@@ -107,6 +107,8 @@ test('what is set about a broker decides where it goes, in the order in which br
   assert.deepEqual(offered({ TRUNKLINE_BROKERS: 'ALPACA', TRUNKLINE_ALPACA_API_KEYS: '1' }), ['ALPACA broker'])
   assert.deepEqual(offered({ TRUNKLINE_BROKERS: 'ALPACA', TRUNKLINE_ALPACA_API_KEYS: 'sandbox' }), ['ALPACA house'])
   assert.deepEqual(offered({ ...client, TRUNKLINE_BROKERS: 'SANDBOX' }), ['SANDBOX house'])
+  for (const word of ['1', 'sandbox'])
+    assert.throws(() => offered({ ...client, TRUNKLINE_ALPACA_API_KEYS: word }), /TRUNKLINE_ALPACA_API_KEYS must be left out/)
 })
 
 test('an offer says which accounts of the broker it is for, and where their orders go', () => {
