@@ -3,6 +3,7 @@
 import { canonical, compare, type Decimal, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 
+const AMOUNT_PLACES = 9
 const ONE = parseDecimal('1', 'one')
 
 /** Why Alpaca would refuse the order, and what it takes; null when nothing is known against it. */
@@ -21,13 +22,13 @@ export function refusalOf(ticket: OrderTicket): string | null {
     if (notional !== null) return 'Alpaca takes no orders of options by amount; send order_qty.'
     if (quantity !== null && isFraction(quantity)) return `Alpaca takes whole contracts only, not ${quantity}.`
   }
-  return sideRefusal(ticket) ?? priceRefusal(ticket)
+  return sideRefusal(ticket) ?? amountRefusal(ticket) ?? priceRefusal(ticket)
 }
 
 /** Why Alpaca would not replace the order; null when nothing is known against it. */
 export function replaceRefusalOf(ticket: OrderTicket): string | null {
   if (ticket.notional !== null) return 'Alpaca cannot replace orders by amount; cancel it and place a new one.'
-  return priceRefusal(ticket)
+  return amountRefusal(ticket) ?? priceRefusal(ticket)
 }
 
 /** Alpaca has no side of a package, so it must show in a leg. */
@@ -35,6 +36,13 @@ function sideRefusal({ legs, side }: OrderTicket): string | null {
   if (legs === null || legs.some(leg => leg.side.startsWith(side))) return null
   const other = side === 'BUY' ? 'SELL' : 'BUY'
   return `An order whose legs all ${other.toLowerCase()} is a ${other} at Alpaca: send side ${other}, with the price as what is ${other === 'SELL' ? 'received' : 'paid'}.`
+}
+
+function amountRefusal({ quantity, notional }: OrderTicket): string | null {
+  const amount = quantity ?? notional
+  return amount !== null && placesOf(amount) > AMOUNT_PLACES
+    ? `Alpaca takes amounts with at most ${AMOUNT_PLACES} decimal places, not ${amount}.`
+    : null
 }
 
 function priceRefusal({ instrument, limitPrice, stopPrice }: OrderTicket): string | null {

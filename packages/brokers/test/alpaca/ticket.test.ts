@@ -140,6 +140,7 @@ test('what Alpaca does not take is said in words', () => {
   assert.equal(refuse({ limitPrice: dec('150.250') }), null)
   assert.equal(refuse({ limitPrice: dec('0.1234') }), null)
   assert.match(refuse({ limitPrice: dec('0.12345') }) ?? '', /4 decimal places/)
+  assert.match(refuse({ quantity: dec('0.0123456789') }) ?? '', /at most 9 decimal places, not 0.0123456789/)
   assert.equal(refuse({ instrument: 'CRYPTO', symbol: 'BTC/USD', limitPrice: dec('0.123456789'), quantity: dec('0.5'), tif: 'GTC' }), null)
   assert.match(refuse({ instrument: 'OPT', quantity: dec('0.5') }) ?? '', /whole contracts/)
   assert.match(refusalOf({ ...SPREAD, legs: (SPREAD.legs ?? []).map(leg => ({ ...leg, side: 'BUY_TO_OPEN' })) }) ?? '', /is a BUY/)
