@@ -13,6 +13,12 @@ export type Wire = any
 export const SECRET = 'a-secret-for-the-tests-only'
 export const REDIRECT = 'http://127.0.0.1/connect/callback/sandbox'
 
+/** A real clock for a house whose test names a day: it begins there, whatever the day is. */
+export function beginningAt(time: string): () => number {
+  const ahead = Date.parse(time) - Date.now()
+  return () => Date.now() + ahead
+}
+
 /** A house whose market stands still until a test moves it. */
 export async function openHouse(parts: Partial<HouseConfig> = {}): Promise<House> {
   const house = await startHouse({ clientSecret: SECRET, redirectUris: [REDIRECT], heartbeatMs: 100, ...parts })

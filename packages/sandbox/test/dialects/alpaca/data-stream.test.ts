@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pack } from '../../../src/dialects/alpaca/msgpack.ts'
 import type { House } from '../../../src/house/start.ts'
-import { control, type Wire } from '../../house/support.ts'
+import { beginningAt, control, type Wire } from '../../house/support.ts'
 import { Client, Line, openHouse } from './support.ts'
 
 const IEX = '/v2/iex'
@@ -128,7 +128,7 @@ test('trades and quotes are told as they happen, and those of before are not', a
 })
 
 test('a bar is told when its minute is over, and the day with it', async () => {
-  await using house = await openHouse()
+  await using house = await openHouse({}, { realNow: beginningAt('2027-01-05T15:00:00Z') })
   const client = await Client.of(house)
   await control(house, 'PUT', '/clock', { set: '2027-01-05T15:10:30Z' })
   const line = await Line.ofData(client, IEX)

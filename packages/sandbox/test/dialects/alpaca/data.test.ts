@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { control, type Wire } from '../../house/support.ts'
+import { beginningAt, control, type Wire } from '../../house/support.ts'
 import { Client, openHouse, refuses } from './support.ts'
 
 const HOUR = '&start=2026-01-05T15:00:00Z&end=2026-01-05T15:59:00Z'
@@ -77,7 +77,7 @@ test('every timeframe is made of the same prices', async () => {
 })
 
 test('a minute is told once it is over, coins at their own address', async () => {
-  await using house = await openHouse()
+  await using house = await openHouse({}, { realNow: beginningAt('2027-01-05T15:00:00Z') })
   const client = await Client.of(house)
   await control(house, 'PUT', '/clock', { set: '2027-01-05T15:10:30Z' })
   const minutes = (await client.okData('/v1beta3/crypto/us/bars?symbols=BTC/USD&timeframe=1Min&start=2027-01-05T15:00:00Z')).bars['BTC/USD']

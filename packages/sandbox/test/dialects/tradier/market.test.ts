@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { control, type Wire } from '../../house/support.ts'
+import { beginningAt, control, type Wire } from '../../house/support.ts'
 import { Client, openHouse } from './support.ts'
 
 /** A Tuesday with regular hours, at 11:30 in New York. */
 const TUESDAY = '2026-11-24T16:30:00Z'
+const BEFORE = '2026-11-24T16:00:00Z'
 
 async function onTuesday() {
-  const house = await openHouse({ config: { calendar: 'exchange' } })
+  const house = await openHouse({ config: { calendar: 'exchange' }, deps: { realNow: beginningAt(BEFORE) } })
   await control(house, 'PUT', '/clock', { set: TUESDAY })
   return house
 }

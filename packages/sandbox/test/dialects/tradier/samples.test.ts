@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { House } from '../../../src/house/start.ts'
-import { control, SECRET, type Wire } from '../../house/support.ts'
+import { beginningAt, control, SECRET, type Wire } from '../../house/support.ts'
 import { Client, openHouse, Stream, send } from './support.ts'
 
 const FOLDER = join(import.meta.dirname, 'fixtures')
@@ -57,7 +57,7 @@ describe('the documented samples', () => {
   }
 
   before(async () => {
-    house = await openHouse({ config: { calendar: 'exchange' } })
+    house = await openHouse({ config: { calendar: 'exchange' }, deps: { realNow: beginningAt('2026-11-24T16:00:00Z') } })
     await control(house, 'PUT', '/clock', { set: '2026-11-24T16:30:00Z' })
     await control(house, 'PUT', '/market/SPY', { price: '600.00' })
     client = await Client.of(house)
