@@ -18,9 +18,11 @@ export interface Stage {
 export async function stage(house: House, which: keyof typeof EXPIRATION_DAYS = 'soonest'): Promise<Stage> {
   const alex = await Customer.of(house)
   // Options follow their underlying with their next update.
-  await control(house, 'PUT', '/clock', { advance_ms: 5_000 })
+  const { clock } = await control(house, 'PUT', '/clock', { advance_ms: 5_000 })
   const { items } = (await alex.call('GET', '/expirations?underlying=SPY')).body
-  const { expiration } = items[EXPIRATION_DAYS[which]]
+  // In the last days of a contract nobody bids for those out of the money.
+  const from = Date.parse(clock.house_time) + 7 * 86_400_000
+  const { expiration } = items.filter((item: Wire) => Date.parse(item.expiration) >= from)[EXPIRATION_DAYS[which]]
   const chain = (await alex.call('GET', `/chain?underlying=SPY&expiration=${expiration}`)).body.items
   return {
     house,
