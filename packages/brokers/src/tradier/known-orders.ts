@@ -24,6 +24,8 @@ export class KnownOrders {
   }
 }
 
+const EXACT_LENGTH = 15
+
 /**
  * An order as an event leaves it: as it is known where the event tells of a time before that, which may have been read and never told.
  * `read`: only the order itself can tell what happened.
@@ -33,7 +35,7 @@ export function merged(known: OrderReport, event: Wire): OrderReport | 'read' {
   // Legs fill one by one and events do not tell of them; nor do they say why an order was rejected.
   if (known.legs !== null || member(event, 'status', STATES) === 'rejected') return 'read'
   const { filled } = figuresOf(event)
-  const quantity = larger(known.quantity, plus(filled.quantity, amountOrNull(event, 'remaining_quantity') ?? ZERO))
+  const quantity = larger(known.quantity, filled.quantity, amountOrNull(event, 'remaining_quantity') ?? ZERO)
   const told = statusOf(event, { quantity, filled })
   const before = known.filledTotal?.quantity ?? ZERO
   if ((filled.quantity !== before && compare(filled.quantity, before) < 0) || (!isOpen(known.status) && isOpen(told))) return known
@@ -55,8 +57,17 @@ export function merged(known: OrderReport, event: Wire): OrderReport | 'read' {
 }
 
 /** An event has no quantity of its own: an order that was made larger elsewhere shows it by what remains. */
-function larger(known: Decimal | null, told: Decimal): Decimal | null {
-  return known !== null && compare(told, known) > 0 ? told : known
+function larger(known: Decimal | null, filled: Decimal, remaining: Decimal): Decimal | null {
+  if (known === null || isWithin(known, filled, remaining)) return known
+  const told = plus(filled, remaining)
+  return compare(told, known) > 0 ? told : known
+}
+
+/** False as well where it takes the core's arithmetic to tell: whole numbers of so few digits are exact without it. */
+function isWithin(known: Decimal, filled: Decimal, remaining: Decimal): boolean {
+  if (Math.max(known.length, filled.length, remaining.length) > EXACT_LENGTH) return false
+  const [total, first, second] = [Number(known), Number(filled), Number(remaining)]
+  return Number.isInteger(total) && Number.isInteger(first) && Number.isInteger(second) && first + second <= total
 }
 
 /** A price that the event leaves out is written as nothing. */
