@@ -14,7 +14,7 @@ export interface Refusal {
   readonly refused: string
 }
 
-const QUANTITY_MAX = 10_000_000
+const QUANTITY_MAX = parseDecimal('10000000', 'the largest quantity')
 const ONE = parseDecimal('1', 'one')
 /** Minutes after midnight in New York between which Tradier takes orders for a session outside the regular one. */
 const SESSIONS = { pre: { from: 4 * 60, until: 9 * 60 + 24 }, post: { from: 16 * 60, until: 19 * 60 + 55 } } as const
@@ -27,7 +27,7 @@ export function refusalOf(ticket: OrderTicket): Refusal | null {
   const { instrument, type, tif, side, quantity, limitPrice, stopPrice, legs } = ticket
   if (quantity === null || !/^\d+(?:\.0+)?$/.test(quantity) || !isPositive(quantity))
     return refused('order_qty must be a whole number; fractions and orders by amount are not taken')
-  if (Number(quantity) > QUANTITY_MAX) return refused(`order_qty must be at most ${QUANTITY_MAX}`)
+  if (compare(quantity, QUANTITY_MAX) > 0) return refused(`order_qty must be at most ${QUANTITY_MAX}`)
   if (type === 'MKT' && tif === 'GTC') return refused('a market order cannot be GTC: send it as DAY, or as LMT')
   if (tif === 'DAY+' && type !== 'LMT') return refused('an order outside the regular session must be LMT')
   for (const [field, price] of [

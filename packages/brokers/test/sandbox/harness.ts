@@ -9,6 +9,7 @@ import type { Broker, BrokerDefinition, Credentials, CredentialsHolder } from '@
 import type { BrokerHarness, Misbehaviour, StreamMischief, Venue, VenueOperation } from '@trunkline/testkit/broker-contract/index'
 import { sandbox } from '../../src/sandbox/index.ts'
 import { systemClock } from '../support/clocks.ts'
+import { faultOf } from '../support/faults.ts'
 import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
@@ -177,31 +178,5 @@ class HouseVenue implements Venue {
     const redirect = new URL(authorizationUrl).searchParams.get('redirect_uri')
     assert.ok(redirect !== null)
     return await walk(authorizationUrl, redirect, this.#login, decision)
-  }
-}
-
-function faultOf(how: Misbehaviour): object {
-  switch (how.kind) {
-    case 'lose_answer':
-    case 'reset':
-      return { do: how.kind }
-    case 'answer_late':
-      return { do: 'delay', ms: how.ms, after: true }
-    case 'status':
-      return {
-        do: 'status',
-        status: how.status,
-        after: how.done,
-        ...(how.retryAfterS === undefined ? {} : { retry_after: how.retryAfterS })
-      }
-    case 'html':
-    case 'truncate':
-    case 'garbage':
-      return { do: how.kind, after: true }
-    case 'refuse':
-      return { do: how.later === true ? 'refuse_later' : 'refuse', message: how.message }
-    case 'slow':
-    case 'hide':
-      return { do: how.kind, ms: how.ms }
   }
 }

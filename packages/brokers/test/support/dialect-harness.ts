@@ -17,6 +17,7 @@ import type { House } from '../../src/kit/settings.ts'
 import { walk } from '../sandbox/browser.ts'
 import { HEARTBEAT_MS, type HouseProcess, type Json } from '../sandbox/house.ts'
 import { samplesOf } from '../sandbox/samples.ts'
+import { faultOf } from './faults.ts'
 import { MemoryHolder } from './holder.ts'
 import { MemoryLog } from './log.ts'
 import { MemoryMeter } from './meter.ts'
@@ -236,31 +237,5 @@ class DialectVenue implements Venue {
 
   #operations(on: VenueOperation): readonly string[] {
     return this.#broker.operations?.[on] ?? OPERATIONS[on]
-  }
-}
-
-function faultOf(how: Misbehaviour): object {
-  switch (how.kind) {
-    case 'lose_answer':
-    case 'reset':
-      return { do: how.kind }
-    case 'answer_late':
-      return { do: 'delay', ms: how.ms, after: true }
-    case 'status':
-      return {
-        do: 'status',
-        status: how.status,
-        after: how.done,
-        ...(how.retryAfterS === undefined ? {} : { retry_after: how.retryAfterS })
-      }
-    case 'html':
-    case 'truncate':
-    case 'garbage':
-      return { do: how.kind, after: true }
-    case 'refuse':
-      return { do: how.later === true ? 'refuse_later' : 'refuse', message: how.message }
-    case 'slow':
-    case 'hide':
-      return { do: how.kind, ms: how.ms }
   }
 }

@@ -1,6 +1,6 @@
 /** One coin's book, kept from a whole one and the changes of its levels. */
 
-import type { Decimal } from '@trunkline/core/domain/decimal'
+import { compare, type Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Depth, DepthLevel, Nanos } from '@trunkline/core/domain/market/records'
 import { exact } from './values.ts'
@@ -32,7 +32,10 @@ class BookSide {
   put(price: Decimal, size: Decimal, at: Nanos): void {
     const order = Number(price) * this.#sign
     const place = this.#placeOf(order)
-    const isThere = this.#levels[place]?.order === order
+    const there = this.#levels[place]
+    const isThere = there?.order === order
+    if (isThere && there.shown.price !== price && compare(there.shown.price, price) !== 0)
+      throw new Malformed('price', 'a price that differs from its neighbours within fifteen digits', price)
     if (Number(size) === 0) {
       if (isThere) this.#levels.splice(place, 1)
       return

@@ -1,6 +1,17 @@
 /** Positions that were closed, first in first out, from the account's trades. */
 
-import { type Decimal, dividedBy, isZero, minus, parseDecimal, plus, times, ZERO } from '@trunkline/core/domain/decimal'
+import {
+  compare,
+  type Decimal,
+  dividedBy,
+  isPositive,
+  isZero,
+  minus,
+  negated,
+  parseDecimal,
+  times,
+  ZERO
+} from '@trunkline/core/domain/decimal'
 import type { TransactionView } from '../../engine/types.ts'
 import type { Answer } from '../../house/api/outlet.ts'
 import type { Account } from '../../house/people.ts'
@@ -14,7 +25,7 @@ import { type Branch, plain } from './tree.ts'
 
 interface Lot {
   /** Above zero; what is left of it. */
-  quantity: number
+  quantity: Decimal
   readonly isLong: boolean
   /** What one unit cost, or brought for a short one. */
   readonly price: Decimal
@@ -23,7 +34,8 @@ interface Lot {
 
 interface Closed {
   readonly symbol: string
-  readonly quantity: number
+  /** Below zero for one that was short. */
+  readonly quantity: Decimal
   readonly cost: Decimal
   readonly proceeds: Decimal
   readonly openDate: string
@@ -54,18 +66,18 @@ export function closedPositions(trades: readonly TransactionView[]): Closed[] {
     open.set(symbol, lots)
     const isBuy = type === 'BUY'
     const unit = times(parseDecimal(price, 'price'), isOption(symbol) ? HUNDRED : ONE)
-    let left = Number(quantity)
-    while (left > 0 && lots[0] !== undefined && lots[0].isLong !== isBuy) {
+    let left = parseDecimal(quantity, 'quantity')
+    while (isPositive(left) && lots[0] !== undefined && lots[0].isLong !== isBuy) {
       const [lot] = lots
-      const taken = Math.min(left, lot.quantity)
-      const [entry, exit] = [times(lot.price, decimal(taken)), times(unit, decimal(taken))]
+      const taken = compare(left, lot.quantity) < 0 ? left : lot.quantity
+      const [entry, exit] = [times(lot.price, taken), times(unit, taken)]
       const [cost, proceeds] = lot.isLong ? [entry, exit] : [exit, entry]
-      closed.push({ symbol, quantity: lot.isLong ? taken : -taken, cost, proceeds, openDate: lot.date, closeDate: date })
-      lot.quantity -= taken
-      left -= taken
-      if (lot.quantity <= 0) lots.shift()
+      closed.push({ symbol, quantity: lot.isLong ? taken : negated(taken), cost, proceeds, openDate: lot.date, closeDate: date })
+      lot.quantity = minus(lot.quantity, taken)
+      left = minus(left, taken)
+      if (!isPositive(lot.quantity)) lots.shift()
     }
-    if (left > 0) lots.push({ quantity: left, isLong: isBuy, price: unit, date })
+    if (isPositive(left)) lots.push({ quantity: left, isLong: isBuy, price: unit, date })
   }
   return closed
 }
@@ -82,13 +94,8 @@ function closedTree({ symbol, quantity, cost, proceeds, openDate, closeDate }: C
     gain_loss_percent: plain(percent),
     open_date: `${openDate}T00:00:00.000Z`,
     proceeds: plain(proceeds),
-    quantity,
+    quantity: plain(quantity),
     symbol: toTradier(symbol),
     term: Temporal.PlainDate.from(openDate).until(closeDate).days
   }
-}
-
-/** Nine places, as the books have quantities. */
-function decimal(quantity: number): Decimal {
-  return plus(ZERO, parseDecimal(quantity.toFixed(9), 'quantity'))
 }

@@ -1,5 +1,6 @@
 /** Taking orders in: the form, the side, the hour, then the house's desk. */
 
+import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { OrderView } from '../../../engine/types.ts'
 import type { Answer } from '../../../house/api/outlet.ts'
 import type { PackageTicket, Ticket } from '../../../house/desk.ts'
@@ -123,7 +124,7 @@ function preview({ house }: PlaceDeps, call: Call, account: Account, wanted: Sin
   const unknown = symbolsOf(wanted).find(symbol => engine.market(symbol) === undefined)
   if (unknown !== undefined) return errorsAnswer(call.request, [`${unknown} is not traded here.`, 'SecurityUndefined'])
   const seen = previewTree(wanted, symbol => engine.market(symbol), house.clock.now())
-  return seen.cost > Number(engine.balance(account.id).buyingPower)
+  return compare(seen.cost, parseDecimal(engine.balance(account.id).buyingPower, 'buying power')) > 0
     ? errorsAnswer(call.request, errorsOf('insufficient_buying_power', ''))
     : answer(call.request, seen.tree)
 }

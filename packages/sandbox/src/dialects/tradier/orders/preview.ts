@@ -1,5 +1,6 @@
 /** What an order would cost, before anybody orders anything. Pure. */
 
+import { type Decimal, dividedBy, isPositive, negated, parseDecimal, sum, times, ZERO } from '@trunkline/core/domain/decimal'
 import type { MarketView, Micros } from '../../../engine/types.ts'
 import { isoOf } from '../../../house/clock.ts'
 import { parseOptionSymbol } from '../../../market/options/occ.ts'
@@ -8,6 +9,8 @@ import { type Branch, Figure } from '../tree.ts'
 import type { PackageForm, SingleForm } from './form.ts'
 
 const CONTRACT = 100
+const CENTS = 2
+const ONE = parseDecimal('1', 'one')
 const NEW_YORK = 'America/New_York'
 
 /** `cost` in money: what buying takes; never negative. */
@@ -15,17 +18,16 @@ export function previewTree(
   wanted: SingleForm | PackageForm,
   marketOf: (symbol: string) => MarketView | undefined,
   now: Micros
-): { readonly tree: Branch; readonly cost: number } {
+): { readonly tree: Branch; readonly cost: Decimal } {
   const unit = unitPrice(wanted, marketOf)
   const multiplier = wanted.class === 'equity' ? 1 : CONTRACT
-  // Binary floats are good enough for what is only looked at.
-  const value = Math.round(unit * wanted.quantity * multiplier * 100) / 100
-  const cost = Math.max(0, value)
+  const value = dividedBy(times(unit, decimal(wanted.quantity * multiplier)), ONE, CENTS)
+  const cost = isPositive(value) ? value : ZERO
   const tree: Branch = {
     order: {
       status: 'ok',
       commission: 0,
-      cost: new Figure(value.toFixed(2)),
+      cost: new Figure(value),
       fees: 0,
       symbol: symbolOf(wanted),
       quantity: wanted.quantity,
@@ -34,7 +36,7 @@ export function previewTree(
       duration: wanted.duration,
       price: wanted.limitPrice === null ? undefined : new Figure(wanted.limitPrice.replace('-', '')),
       result: true,
-      order_cost: new Figure(value.toFixed(2)),
+      order_cost: new Figure(value),
       margin_change: 0,
       request_date: naive(now),
       extended_hours: wanted.duration === 'pre' || wanted.duration === 'post',
@@ -48,22 +50,24 @@ export function previewTree(
 
 const TYPE_WORD = { MKT: 'market', LMT: 'limit', STP: 'stop', STPLMT: 'stop_limit' } as const
 
-function unitPrice(wanted: SingleForm | PackageForm, marketOf: (symbol: string) => MarketView | undefined): number {
-  if (wanted.class === 'multileg') {
-    if (wanted.limitPrice !== null) return (wanted.packageSide === 'BUY' ? 1 : -1) * Number(wanted.limitPrice)
-    return wanted.legs.reduce((sum, { symbol, side, ratio }) => sum + signed(side) * Number(ratio) * touch(marketOf(symbol), side), 0)
-  }
-  const price = wanted.limitPrice === null ? touch(marketOf(wanted.symbol), wanted.side) : Number(wanted.limitPrice)
-  return signed(wanted.side) * price
+/** Below zero for what selling brings. */
+function unitPrice(wanted: SingleForm | PackageForm, marketOf: (symbol: string) => MarketView | undefined): Decimal {
+  if (wanted.class !== 'multileg') return signed(wanted.side, decimal(wanted.limitPrice ?? touch(marketOf(wanted.symbol), wanted.side)))
+  if (wanted.limitPrice !== null) return signed(wanted.packageSide, decimal(wanted.limitPrice))
+  return sum(wanted.legs.map(({ symbol, side, ratio }) => signed(side, times(decimal(ratio), decimal(touch(marketOf(symbol), side))))))
 }
 
-function touch(market: MarketView | undefined, side: string): number {
+function touch(market: MarketView | undefined, side: string): string {
   const level = side.startsWith('BUY') ? market?.asks[0] : market?.bids[0]
-  return Number(level?.[0] ?? market?.mark ?? 0)
+  return level?.[0] ?? market?.mark ?? '0'
 }
 
-function signed(side: string): 1 | -1 {
-  return side.startsWith('BUY') ? 1 : -1
+function signed(side: string, price: Decimal): Decimal {
+  return side.startsWith('BUY') ? price : negated(price)
+}
+
+function decimal(figure: string | number): Decimal {
+  return parseDecimal(String(figure), 'a figure of an order')
 }
 
 function symbolOf(wanted: SingleForm | PackageForm): string {

@@ -1,0 +1,29 @@
+/** A misbehaviour of the contract as the control API of the house wants it. */
+
+import type { Misbehaviour } from '@trunkline/testkit/broker-contract/index'
+
+export function faultOf(how: Misbehaviour): object {
+  switch (how.kind) {
+    case 'lose_answer':
+    case 'reset':
+      return { do: how.kind }
+    case 'answer_late':
+      return { do: 'delay', ms: how.ms, after: true }
+    case 'status':
+      return {
+        do: 'status',
+        status: how.status,
+        after: how.done,
+        ...(how.retryAfterS === undefined ? {} : { retry_after: how.retryAfterS })
+      }
+    case 'html':
+    case 'truncate':
+    case 'garbage':
+      return { do: how.kind, after: true }
+    case 'refuse':
+      return { do: how.later === true ? 'refuse_later' : 'refuse', message: how.message }
+    case 'slow':
+    case 'hide':
+      return { do: how.kind, ms: how.ms }
+  }
+}
