@@ -75,7 +75,8 @@ export async function openCore(config: HouseConfig, deps: CoreDeps, undo: (() =>
   const pump: Pump = new Pump({ market, books, clock, listener: both(feed, taps), atFullSpeed: speed === 'max', onTrouble })
   const contracts: Contracts = new Contracts({ market, books, people, clock, pump, now })
   undo.push(() => contracts.close())
-  const houseTime = () => isoOf(clock.now())
+  // While the house lives through a jump of its clock, the market is told of up to where it has come.
+  const houseTime = () => isoOf(Math.min(clock.now(), pump.reached))
   const marketHub = new MarketHub({
     ...streams,
     houseTime,

@@ -46,13 +46,17 @@ export class Pump {
   #queued = false
   #stopped = false
   #ticked: Micros = 0
-  /** What the market has been brought to. */
   #reached: Micros = 0
   /** Where the market was left: phases, halts and books, without the prints that led there. */
   readonly #last = new Map<string, FeedCommand>()
 
   constructor(deps: PumpDeps) {
     this.#deps = deps
+  }
+
+  /** Everything up to and including this instant has been brought. */
+  get reached(): Micros {
+    return this.#reached
   }
 
   /** Fetches the present market, without what led to it when the books are further along already, then goes on by itself. */

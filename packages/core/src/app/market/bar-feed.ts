@@ -44,6 +44,8 @@ const SETTLED_MS = 10_000
 /** So much later than the broker's time is believed to be it may be in truth. */
 const BEHIND_MS = 3_000
 const RETRY_MS = { first: 500, longest: 30_000 }
+/** So many looks in a row, a second apart, must find a bar over and unchanged before its time alone closes it. */
+const QUIET_LOOKS = 2
 /** How often a bar that closed is looked for in history, which may learn of its end later than we do. */
 const MENDS_MAX = 7
 
@@ -80,6 +82,8 @@ export class BarFeed implements TopicListener {
   /** Whether the log has it since the last recovery that the broker tells of impossible times. */
   #isOddLogged = false
   #toldRevision = -1
+  /** The bar under way at the last look at it that found it over, and how many looks have found it so and unchanged. */
+  #quiet = { revision: -1, looks: 0 }
   #pulse: Disposable | null = null
   #late = 0
   #isOver = false
@@ -144,10 +148,18 @@ export class BarFeed implements TopicListener {
     this.#reconsider()
     const until = this.#builder.openUntil
     if (this.#buffer !== null || until === null || until > presentMs - GRACE_MS || this.#topic.state !== 'live') return
+    if (!this.#isQuiet()) return
     // No further than this bar: a broker's time that jumped ahead must not make what comes next late.
     this.#haveClosed(this.#builder.closeUntil(until))
     const { late } = this.#builder.passed
     for (; this.#late < late; this.#late += 1) this.#deps.meter.count('market_late_trades_total')
+  }
+
+  /** What belongs to a bar that is over may still be on its way: this process was busy, or the broker is behind its own time. */
+  #isQuiet(): boolean {
+    const { revision } = this.#builder
+    this.#quiet = { revision, looks: revision === this.#quiet.revision ? this.#quiet.looks + 1 : 1 }
+    return this.#quiet.looks >= QUIET_LOOKS
   }
 
   trade(trade: Trade): void {
@@ -243,6 +255,7 @@ export class BarFeed implements TopicListener {
     this.#mending = null
     this.#builder = this.#newBuilder()
     this.#late = 0
+    this.#quiet = { revision: -1, looks: 0 }
     this.#isOddLogged = false
     this.#leftOut = null
     if (this.#closed !== null) this.#builder.closeUntil(this.#closed.end)

@@ -38,6 +38,21 @@ test('a bar whose time is over closes although nothing more comes', async () => 
   assert.deepEqual(starts(told.closed), [0])
 })
 
+test('a bar is not closed by its time while what belongs to it still comes, or may have been held back', async () => {
+  const stage = new Stage(OWN)
+  const told = await stage.watch({ ...BARS, interval: '60m' })
+  const topic = stage.broker.topic('bars', 'SPY')
+  // The broker says how late it is before it tells what has happened until then, or this process could not read it.
+  stage.broker.nowMs = NOON + 67 * MINUTE
+  for (let minute = 0; minute < 60; minute += 20) {
+    stage.market.tick()
+    for (let next = minute; next < minute + 20; next += 1) topic.bar(bar(NOON + next * MINUTE, String(next + 1)))
+    await stage.clock.advance(1_000)
+  }
+  await stage.pass(5_000)
+  assert.deepEqual(told.closed, [{ ...bar(NOON, '60', true, '600'), open: '1', low: '1' }])
+})
+
 test('longer bars are made of the broker’s own, beginning with what history has of the one under way', async () => {
   const stage = new Stage(OWN)
   stage.broker.nowMs = NOON + 3 * MINUTE + 5_000
