@@ -110,15 +110,16 @@ export class Stage implements AsyncDisposable {
 
   /** Another platform, made as the operator makes one. */
   otherPlatform(name: string): Promise<Credentials> {
-    return this.#operate('platform', 'create', '--name', name)
+    return this.operate('platform', 'create', '--name', name)
   }
 
   /** Replaces a platform's client secret, as the operator does. */
   rotateSecret({ client_id }: Credentials): Promise<Credentials> {
-    return this.#operate('platform', 'rotate-secret', client_id)
+    return this.operate('platform', 'rotate-secret', client_id)
   }
 
-  async #operate(...command: readonly string[]): Promise<Body> {
+  /** What a command of the operator's answers. Throws what it wrote when it fails. */
+  async operate(...command: readonly string[]): Promise<Body> {
     const args = [join(ROOT, 'packages/server/src/cli.ts'), ...command, '--json']
     const env = { PATH: process.env.PATH, TRUNKLINE_DATA_DIR: this.service.dataDir }
     const { stdout } = await promisify(execFile)(process.execPath, args, { env, cwd: this.service.dataDir })

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { type House, openBrokers } from '@trunkline/brokers/registry'
 import { application } from '@trunkline/core/app/application'
 import type { AppDeps, Deps } from '@trunkline/core/app/deps'
+import { settleAsNotReceived } from '@trunkline/core/app/orders/settle-order'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
 import { within } from '@trunkline/core/app/within'
 import { HEALTH_STATES } from '@trunkline/core/domain/account'
@@ -189,7 +190,13 @@ async function start(
   await http.listen({ host: settings.host, port: settings.port })
   publicUrl ||= localUrl(settings.host, http.server.address())
   demo = await demoPlatform(deps, join(dataDir, 'demo-platform.json'), addressesOf(publicUrl, sandbox))
-  const admin = new Admin({ ...deps, store: opened, keys: () => keys, demoFile: join(dataDir, 'demo-platform.json') })
+  const admin = new Admin({
+    ...deps,
+    store: opened,
+    settle: (orderId, verdict, signal) => settleAsNotReceived(app, orderId, verdict, signal),
+    keys: () => keys,
+    demoFile: join(dataDir, 'demo-platform.json')
+  })
   const adminChannel = new AdminChannel(admin, { dataDir, log })
   parts.add('admin channel', () => adminChannel.stop())
   await adminChannel.start()

@@ -59,8 +59,8 @@ export interface Submission {
   readonly since: Timestamp
   /** Times the order was put on the wire: 0 or 1, by construction. */
   readonly attempts: number
-  /** How the present state became known. */
-  readonly method: 'reply' | 'stream' | 'lookup' | 'snapshot' | 'recovery' | 'absence' | null
+  /** How the present state became known; `operator`: by the word of whoever runs the service. */
+  readonly method: 'reply' | 'stream' | 'lookup' | 'snapshot' | 'recovery' | 'absence' | 'operator' | null
 }
 
 /** A cancel or replace that was asked for and has not come to an end. */

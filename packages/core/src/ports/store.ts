@@ -261,6 +261,8 @@ export interface OrderStore {
   ): Promise<readonly { readonly brokerOrderId: string; readonly orderId: OrderId }[]>
   /** Orders that can still move, of one account or of one connection. */
   unfinished(scope: { readonly connectionId: ConnectionId } | { readonly accountId: AccountId }): Promise<readonly Order[]>
+  /** Open orders of everybody that have no id of the broker's: nobody knows yet whether it has them. The oldest first, at most `limit`. */
+  doubtful(limit: number): Promise<readonly Order[]>
   confirmed(accountId: AccountId, at: Timestamp): Promise<void>
 }
 

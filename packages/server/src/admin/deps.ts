@@ -1,3 +1,6 @@
+import type { Verdict } from '@trunkline/core/app/orders/settle-order'
+import type { OrderId } from '@trunkline/core/domain/ids'
+import type { Order } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Bus } from '@trunkline/core/ports/bus'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -13,7 +16,7 @@ export interface AuditChain extends AuditStore {
   verify(kept?: ChainHead): Promise<AuditVerdict>
 }
 
-export interface AdminStore extends Pick<Store, 'platforms' | 'connections'> {
+export interface AdminStore extends Pick<Store, 'platforms' | 'connections' | 'orders'> {
   readonly audit: AuditChain
 }
 
@@ -26,6 +29,8 @@ export interface AdminDeps {
   readonly log: Log
   /** Tells the running service what changed; null where none runs. */
   readonly bus: Pick<Bus, 'publish'> | null
+  /** Ends an order as never received; null where no service runs, because only a service can ask the broker. @throws NotSettled */
+  readonly settle: ((orderId: OrderId, verdict: Verdict, signal: AbortSignal) => Promise<Order>) | null
   /** Asked for when first needed, because most operations need no key. @throws KeyFileRefused */
   readonly keys: () => Keys
   /** Where the demo platform's credentials lie, which follow a new secret; null: nowhere. */

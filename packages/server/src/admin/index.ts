@@ -2,6 +2,7 @@
 import type { AdminDeps } from './deps.ts'
 import { keysStatus, rotateKeys } from './keys.ts'
 import { AdminRefused, type AuditVerdict, type ChainHead, type Input, type OperationName, type Output, type Run } from './operations.ts'
+import { listUnresolved, settleOrder } from './orders.ts'
 import { createPlatform, listPlatforms, rotatePlatformSecret } from './platforms.ts'
 
 type Handler<Name extends OperationName> = (deps: AdminDeps, input: Input<Name>, run: Run) => Promise<Output<Name>>
@@ -12,6 +13,8 @@ const HANDLERS: { readonly [Name in OperationName]: Handler<Name> } = {
   'platform.rotate_secret': rotatePlatformSecret,
   'keys.status': keysStatus,
   'keys.rotate': rotateKeys,
+  'orders.unresolved': listUnresolved,
+  'orders.settle': settleOrder,
   'audit.verify': verifyAudit,
   'audit.list': ({ store }, { limit }) => store.audit.list(limit)
 }

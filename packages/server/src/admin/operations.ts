@@ -13,6 +13,8 @@ export interface Operations {
   }
   'keys.status': { readonly input: Nothing; readonly output: KeysStatus }
   'keys.rotate': { readonly input: RotateKeys; readonly output: Rotation }
+  'orders.unresolved': { readonly input: { readonly limit: number }; readonly output: readonly UnresolvedOrder[] }
+  'orders.settle': { readonly input: SettleOrder; readonly output: UnresolvedOrder }
   'audit.verify': { readonly input: { readonly kept: ChainHead | null }; readonly output: AuditVerdict }
   'audit.list': { readonly input: { readonly limit: number }; readonly output: readonly AuditLine[] }
 }
@@ -76,6 +78,31 @@ export interface KeysStatus {
   readonly complete: boolean
 }
 
+/** An order as an operator sees it: whose it is, and what is known of its way to the broker. */
+export interface UnresolvedOrder {
+  readonly orderId: string
+  readonly clOrdId: string
+  readonly platformId: string
+  readonly userId: string
+  readonly connectionId: string
+  readonly broker: string
+  readonly accountNumber: string
+  /** What it asks for, in words. */
+  readonly asks: string
+  readonly entryTime: Timestamp
+  readonly status: string
+  readonly submission: string
+}
+
+/** The broker never received the order. */
+export interface SettleOrder {
+  readonly orderId: string
+  /** How the operator knows; written to the audit log. */
+  readonly because: string
+  /** The broker cannot be asked, and the operator has seen its books by other means. */
+  readonly unseen: boolean
+}
+
 /** The end of the audit chain. Kept elsewhere, it later proves that nothing up to it was cut off or rewritten. */
 export interface ChainHead {
   readonly position: number
@@ -111,6 +138,8 @@ export class AdminRefused extends Error {
 
 const REDIRECTS_MAX = 100
 const AUDIT_LIMIT_MAX = 10_000
+const ORDERS_LIMIT_MAX = 1_000
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u
 
 /** Reads inputs that came over the socket. Each throws Malformed naming what is wrong. */
@@ -122,6 +151,12 @@ export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown)
   'keys.rotate': input => ({
     mode: word(field(input, 'mode'), 'mode', ['add', 'finish']),
     retire: word(field(input, 'retire'), 'retire', ['no', 'when_safe', 'now'])
+  }),
+  'orders.unresolved': input => ({ limit: whole(field(input, 'limit'), 'limit', 1, ORDERS_LIMIT_MAX) }),
+  'orders.settle': input => ({
+    orderId: uuid(field(input, 'orderId'), 'order_id'),
+    because: printable(field(input, 'because'), 'because', 200),
+    unseen: yesOrNo(field(input, 'unseen'), 'unseen')
   }),
   'audit.verify': input => ({ kept: keptHead(field(input, 'kept')) }),
   'audit.list': input => ({ limit: whole(field(input, 'limit'), 'limit', 1, AUDIT_LIMIT_MAX) })
@@ -162,6 +197,16 @@ function word<const Word extends string>(value: unknown, what: string, words: re
 function whole(value: unknown, what: string, min: number, max: number): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return value
   throw new Malformed(what, `a whole number from ${min} to ${max}`, value)
+}
+
+function uuid(value: unknown, what: string): string {
+  if (typeof value === 'string' && UUID.test(value)) return value
+  throw new Malformed(what, 'an order_id as the API gives it', value)
+}
+
+function yesOrNo(value: unknown, what: string): boolean {
+  if (typeof value === 'boolean') return value
+  throw new Malformed(what, 'true or false', value)
 }
 
 function keptHead(value: unknown): ChainHead | null {

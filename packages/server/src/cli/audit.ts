@@ -1,7 +1,7 @@
 import type { ChainHead } from '../admin/operations.ts'
-import { withoutSecrets } from '../ops/redact.ts'
 import { aligned, CommandFailed, type Common, type Console, counted, outJson } from './console.ts'
 import { perform } from './operator.ts'
+import { shown } from './shown.ts'
 
 export async function verifyAudit(console: Console, { kept, json }: Common & { readonly kept?: ChainHead }): Promise<void> {
   const verdict = await perform(console, 'audit.verify', { kept: kept ?? null })
@@ -31,10 +31,5 @@ export async function listAudit(console: Console, { limit, json }: Common & { re
       .join(' ')
   ])
   // Parts of an entry come from outside, and this goes to a terminal.
-  const shown = rows.map(row => row.map(cell => printable(cell)))
-  console.out(aligned([['#', 'at', 'actor', 'action', 'result', 'ip', 'target', 'detail'], ...shown]))
-}
-
-function printable(cell: string): string {
-  return withoutSecrets(cell).replaceAll(/\p{Cc}/gu, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  console.out(aligned([['#', 'at', 'actor', 'action', 'result', 'ip', 'target', 'detail'], ...rows.map(row => row.map(shown))]))
 }

@@ -38,6 +38,7 @@ function programFor(console: Console): Command {
   addCheckConfig(program, console)
   addPlatforms(program.command('platform').description('platforms: the applications that call the API'), console)
   addKeys(program.command('keys').description('master keys, under which broker credentials are sealed'), console)
+  addOrders(program.command('orders').description('orders whose fate nobody knows yet, and what a person has found out of one'), console)
   addAudit(program.command('audit').description('the tamper-evident log of connects, credentials, orders and operators'), console)
   addDocs(program, console)
   return program
@@ -49,6 +50,7 @@ Examples:
   npm run cli -- platform create --name "My app" --redirect https://app.example.com/linked
   npm run cli -- platform rotate-secret pk_…
   npm run cli -- keys rotate
+  npm run cli -- orders unresolved
   npm run cli -- audit verify`
 
 const json = () => new Option('--json', 'answer in JSON')
@@ -100,6 +102,23 @@ function addKeys(group: Command, console: Console): void {
     .description('print a fresh key for TRUNKLINE_MASTER_KEYS, for installations that keep keys in the environment')
     .option('--instance', 'print the instance key that is in force instead, to keep it when the oldest master key goes')
     .action(async options => (await import('./keys.ts')).generateKey(console, options))
+}
+
+function addOrders(group: Command, console: Console): void {
+  group
+    .command('unresolved')
+    .description('list open orders that the broker is not known to have, the oldest first')
+    .option('--limit <number>', 'how many', wholeNumber, 50)
+    .addOption(json())
+    .action(async options => (await import('./orders.ts')).listUnresolved(console, options))
+  group
+    .command('never-received')
+    .description('end such an order, because the broker never received it. The broker is asked first, and must show none that may be it')
+    .argument('<order_id>', 'as the API gives it')
+    .requiredOption('--because <text>', 'how you know; written to the audit log')
+    .option('--unseen', 'do not ask the broker: it does not answer, and you have seen its books by other means')
+    .addOption(json())
+    .action(async (orderId, options) => (await import('./orders.ts')).neverReceived(console, orderId, options))
 }
 
 function addAudit(group: Command, console: Console): void {

@@ -93,7 +93,10 @@ export const orderRecord = record('Order', 'An order and everything known of it.
     }),
     since: timestamp,
     attempts: Type.Integer({ description: 'Times the order was put on the wire: 0 or 1.' }),
-    method: nullable(word(['reply', 'stream', 'lookup', 'snapshot', 'recovery', 'absence']), 'How the state became known.')
+    method: nullable(
+      word(['reply', 'stream', 'lookup', 'snapshot', 'recovery', 'absence', 'operator']),
+      'How the state became known. `operator`: by the word of whoever runs this service.'
+    )
   }),
   side,
   order_qty: maybeDecimal,

@@ -16,7 +16,7 @@ import { adminOver, clock, directory, embedded, hasher, ids, keysIn, quiet, run 
 function idle(more: object = {}): Admin {
   const missing = () => assert.fail('not asked for')
   const store = { platforms: { list: async () => [], ...more }, connections: {}, audit: {} }
-  return new Admin({ store: Object(store), clock, ids, hasher, log: quiet, bus: null, keys: missing, demoFile: null })
+  return new Admin({ store: Object(store), clock, ids, hasher, log: quiet, bus: null, settle: null, keys: missing, demoFile: null })
 }
 
 async function channelIn(context: TestContext, dataDir: string, admin = idle()) {
@@ -141,6 +141,26 @@ test('what is not understood is refused by name, and nothing is done', async con
     ['POST', '/platform.create', '{"by":"me","input":{"name":"x","redirects":["javascript:alert(1)"]}}', /redirect 1 must/],
     ['POST', '/keys.rotate', '{"by":"me","input":{"mode":"all","retire":"no"}}', /mode must be/],
     ['POST', '/audit.list', '{"by":"me","input":{"limit":1e9}}', /limit must be/],
+    ['POST', '/orders.unresolved', '{"by":"me","input":{"limit":0}}', /limit must be/],
+    ['POST', '/orders.settle', '{"by":"me","input":{"orderId":"x","because":"seen","unseen":false}}', /order_id must be/],
+    [
+      'POST',
+      '/orders.settle',
+      '{"by":"me","input":{"orderId":"01a1fc40-bac8-7000-9fad-169d6cee0b61","because":"","unseen":false}}',
+      /because must be/
+    ],
+    [
+      'POST',
+      '/orders.settle',
+      '{"by":"me","input":{"orderId":"01a1fc40-bac8-7000-9fad-169d6cee0b61","because":"seen","unseen":"yes"}}',
+      /unseen must be/
+    ],
+    [
+      'POST',
+      '/orders.settle',
+      '{"by":"me","input":{"orderId":"01a1fc40-bac8-7000-9fad-169d6cee0b61","because":"seen","unseen":true}}',
+      /Start it/
+    ],
     ['POST', '/audit.verify', '{"by":"me","input":{"kept":{"position":1,"hash":"x"}}}', /kept end must be/],
     ['POST', '/platform.create', JSON.stringify({ by: 'me', input: 'x'.repeat(300_000) }), /larger than/]
   ]

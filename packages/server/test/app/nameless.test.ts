@@ -95,7 +95,7 @@ test('two alike of which one never arrived: one is bound, the other stays of unk
   assert.equal(world.broker.sent('submit'), 2)
 })
 
-test('one lost and two alike at the broker: a person decides, and every order of the broker is shown', async () => {
+test('one lost and two alike at the broker: an alarm is raised, and every order of the broker is shown', async () => {
   await using world = await nameless()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown', effectAfterMs: 200 })

@@ -89,6 +89,19 @@ export function operatorCommands(isRunning: boolean): void {
     assert.equal(cut.code, 1)
   })
 
+  test(`orders whose fate nobody knows are listed ${by}, and only a service ends one`, async context => {
+    const { env } = await installed(context, isRunning)
+    const listed = await cli(env, 'orders', 'unresolved')
+    assert.deepEqual([listed.code, listed.out], [0, 'The brokers are known to have, or not to have, every order.\n'])
+    const orderId = '01a1fc40-bac8-7000-9fad-169d6cee0b61'
+    const settled = await cli(env, 'orders', 'never-received', orderId, '--because', 'seen')
+    assert.equal(settled.code, 1)
+    assert.match(settled.err, /Start it, and run this again/)
+    const nonsense = await cli(env, 'orders', 'never-received', 'the-first', '--because', 'seen')
+    assert.equal(nonsense.code, 1)
+    assert.match(nonsense.err, isRunning ? /order_id must be/ : /Start it/)
+  })
+
   test(`keys are rotated and told ${by}`, async context => {
     const { env, dataDir } = await installed(context, isRunning)
     const before = keysIn(dataDir).ring.current().id

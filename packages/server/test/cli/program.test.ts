@@ -10,14 +10,16 @@ const PROGRAM = new URL('../../src/cli.ts', import.meta.url).pathname
 test('help names every command, and each command explains itself', async () => {
   const { code, out } = await cli({}, '--help')
   assert.equal(code, 0)
-  for (const word of ['check-config', 'platform', 'keys', 'audit', 'docs', 'npm run cli -- ']) assert.ok(out.includes(word), word)
+  for (const word of ['check-config', 'platform', 'keys', 'orders', 'audit', 'docs', 'npm run cli -- ']) assert.ok(out.includes(word), word)
   const commands = [
     ['check-config'],
     ['platform', 'create'],
     ['platform', 'list'],
     ['platform', 'rotate-secret'],
     ['keys', 'rotate'],
-    ['keys', 'status']
+    ['keys', 'status'],
+    ['orders', 'unresolved'],
+    ['orders', 'never-received']
   ]
   for (const command of [...commands, ['keys', 'generate'], ['audit', 'verify'], ['audit', 'list'], ['docs']]) {
     const help = await cli({}, ...command, '--help')
@@ -34,6 +36,8 @@ test('what cannot be understood is explained, with exit code 2', async () => {
     [['platform', 'rotate-secret'], /missing required argument/],
     [['keys', 'rotate', '--fast'], /unknown option '--fast'/],
     [['keys', 'rotate', '--now'], /--now goes with --retire/],
+    [['orders', 'never-received', 'x'], /required option '--because/],
+    [['orders', 'unresolved', '--limit', '0'], /whole number/],
     [['audit', 'list', '--limit', '0'], /whole number/],
     [['audit', 'verify', '--kept', 'x'], /position:hash/]
   ]

@@ -262,6 +262,20 @@ function findingCards(card: Card): void {
     assert.deepEqual(await store.orders.unfinished({ connectionId: who.connection.connectionId }), [])
   })
 
+  card('O145', 'orders that their broker is not known to have are found, of everybody, the oldest first', async ({ store }) => {
+    const [one_, other] = [await make.owner(store), await make.owner(store)]
+    const late = make.order(one_, { entryTime: make.at(3), brokerOrderId: null })
+    const early = make.order(other, { entryTime: make.at(2), brokerOrderId: null })
+    const known = make.order(one_, { brokerOrderId: 'b-145' })
+    const over = make.order(one_, { brokerOrderId: null })
+    for (const order of [late, early, known, over]) await one(store, make.created(order))
+    await one(store, make.moved(over, { status: 'rejected' }))
+    const ours = new Set([late, early, known, over].map(({ orderId }) => orderId))
+    const found = (await store.orders.doubtful(10_000)).filter(({ orderId }) => ours.has(orderId))
+    assert.deepEqual(found, [early, late])
+    assert.equal((await store.orders.doubtful(1)).length, 1)
+  })
+
   card('O150', "an order is found by every id its broker gave it, within its account, and by the client's", async ({ store }) => {
     const who = await make.owner(store, { accounts: 2 })
     const [, second] = who.accounts

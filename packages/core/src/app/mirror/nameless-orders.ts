@@ -82,7 +82,7 @@ export class NamelessOrders {
 
   #escalate(order: Order, unclaimed: readonly OrderReport[]): void {
     this.#deps.meter.count('order_alarms_total', { broker: order.broker, alarm: 'ambiguous' })
-    this.#deps.log.error('an order of unknown fate cannot be told from others like it at the broker: a person has to decide', {
+    this.#deps.log.error('an order of unknown fate cannot be told from others like it at the broker; all are shown', {
       orderId: order.orderId,
       candidates: unclaimed.filter(report => asksTheSame(order, report)).map(({ brokerOrderId }) => brokerOrderId)
     })

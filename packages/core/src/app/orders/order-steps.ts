@@ -6,6 +6,8 @@ import type { Next } from './order-desk.ts'
 
 /** Why an order never lived. */
 export interface Fate {
+  /** Set where a person said so. */
+  readonly method?: 'operator'
   readonly state: Extract<Submission['state'], 'refused' | 'not_sent' | 'not_received'>
   readonly message: string
   readonly brokerStatus: string | null
@@ -60,7 +62,7 @@ export function refused(order: Order, fate: Fate, at: Timestamp): Next | null {
     ...order.submission,
     state: fate.state,
     since: at,
-    method: fate.state === 'not_received' ? 'absence' : 'reply'
+    method: fate.method ?? (fate.state === 'not_received' ? 'absence' : 'reply')
   }
   const attempts = fate.state === 'not_sent' ? 0 : submission.attempts
   return {

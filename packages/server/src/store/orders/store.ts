@@ -77,6 +77,11 @@ export class SqlOrderStore implements OrderStore {
     return rows.map(({ document }) => readOrder(document))
   }
 
+  async doubtful(limit: number): Promise<readonly Order[]> {
+    const rows = await this.#session.rows<DocumentRow>(DOUBTFUL, [limit])
+    return rows.map(({ document }) => readOrder(document))
+  }
+
   async confirmed(accountId: AccountId, at: Timestamp): Promise<void> {
     await this.#session.write(trx => this.#records.confirm(trx, accountId, 'orders', at, 'null'))
   }
@@ -100,6 +105,8 @@ const BY_BROKER_CL_ORD_ID = `select document from orders
   where account_id = $1 and broker_cl_ord_id = $2 order by entry_time desc, order_id desc limit 1`
 
 const UNFINISHED_OF_ACCOUNT = 'select document from orders where account_id = $1 and is_open order by entry_time, order_id'
+
+const DOUBTFUL = 'select document from orders where is_open and broker_order_id is null order by entry_time, order_id limit $1'
 
 const UNFINISHED_OF_CONNECTION = `select document from accounts join orders using (account_id)
   where accounts.connection_id = $1 and is_open order by entry_time, order_id`

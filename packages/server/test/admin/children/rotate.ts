@@ -28,5 +28,15 @@ const mortal = {
     }
   })
 }
-const admin = new Admin({ store: mortal, clock: hurried, ids, hasher, log: quiet, bus: null, keys: () => keys, demoFile: null })
+const admin = new Admin({
+  store: mortal,
+  clock: hurried,
+  ids,
+  hasher,
+  log: quiet,
+  bus: null,
+  settle: null,
+  keys: () => keys,
+  demoFile: null
+})
 await admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run())

@@ -1,0 +1,113 @@
+import type { OrderId } from '../../domain/ids.ts'
+import { mayBe } from '../../domain/likeness.ts'
+import { isOpen, type Order } from '../../domain/order.ts'
+import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
+import { BrokerFault, type OrderReport, type Snapshot } from '../../ports/broker.ts'
+import type { AuditEntry } from '../../ports/store.ts'
+import type { AppDeps } from '../deps.ts'
+import { limited } from '../limited.ts'
+import type { Placed } from './order-gateway.ts'
+import { acknowledged, type Fate, refused } from './order-steps.ts'
+
+/** Clocks may disagree; more of the broker's list than this is not needed to find an order in it. */
+const BEFORE_MS = 3_600_000
+
+type SettlingDeps = Pick<AppDeps, 'store' | 'clock' | 'timing' | 'desk' | 'orderGateway' | 'mirrors'>
+
+/** What an operator has found out of an order nobody knows the fate of: the broker never received it. */
+export interface Verdict {
+  /** The broker need not be asked first: it cannot be, and the operator has seen its books by other means. */
+  readonly isUnseen: boolean
+  readonly audit: AuditEntry
+}
+
+/** An order was not settled; the message says why, and what to do. */
+export class NotSettled extends Error {
+  override readonly name = 'NotSettled'
+}
+
+/**
+ * Ends an order of unknown fate as never received, by the word of a person. Nothing else ends one at a broker that knows no id of ours, because
+ * absence cannot be told there from an order that looks different. Refused while the order is young enough to arrive, and while the broker shows
+ * one that may be it.
+ * @throws NotSettled
+ */
+export async function settleAsNotReceived(deps: SettlingDeps, orderId: OrderId, verdict: Verdict, signal: AbortSignal): Promise<Order> {
+  const placed = await find(deps, orderId)
+  demandDoubtful(deps, placed.order)
+  if (!verdict.isUnseen) await demandUnlikeAll(deps, placed, signal)
+  const at = deps.clock.now()
+  const settled = await deps.desk.change(orderId, present => {
+    const next = deps.orderGateway.isSending(present) ? null : refused(present, NEVER_RECEIVED, at)
+    return next === null ? null : { ...next, audit: verdict.audit }
+  })
+  if (settled?.submission.method !== 'operator') throw new NotSettled(`${orderId} was found out about meanwhile; look at it again.`)
+  // The order it should have replaced waits for that no longer.
+  if (settled.replacesOrderId !== null) await deps.orderGateway.abandonReplacement(settled.replacesOrderId, orderId, NEVER_RECEIVED)
+  return settled
+}
+
+const NEVER_RECEIVED: Fate = {
+  state: 'not_received',
+  method: 'operator',
+  message:
+    'The broker never received the order, as the operator of this service has found out. It can be placed again under a new cl_order_id.',
+  brokerStatus: null
+}
+
+async function find({ store, desk }: SettlingDeps, orderId: OrderId): Promise<Placed> {
+  // Another node may have moved it since it was last seen here.
+  desk.forget(orderId)
+  const order = await desk.find(orderId)
+  const connection = order === null ? null : await store.connections.find(order.connectionId)
+  const accounts = connection === null ? [] : await store.accounts.listByConnections([connection.connectionId])
+  const account = accounts.find(({ accountId }) => accountId === order?.accountId)
+  if (order === null || connection === null || account === undefined) throw new NotSettled(`There is no order ${orderId}.`)
+  return { order, connection, account }
+}
+
+function demandDoubtful({ clock, timing, orderGateway }: SettlingDeps, order: Order): void {
+  const { orderId, status, submission, brokerOrderId } = order
+  if (acknowledged(order) || brokerOrderId !== null || !isOpen(status)) {
+    const known = brokerOrderId === null ? '' : `, as ${brokerOrderId} at the broker`
+    throw new NotSettled(`The fate of ${orderId} is known: it is ${status} (${submission.state}${known}). There is nothing to settle.`)
+  }
+  const youngMs = epochMs(order.entryTime) + timing.absenceMs.label - epochMs(clock.now())
+  if (youngMs > 0 || orderGateway.isSending(order))
+    throw new NotSettled(`${orderId} may still be on its way. Ask again in ${Math.max(1, Math.ceil(youngMs / 1_000))} seconds.`)
+}
+
+/** The broker must answer, and show no order that may be this one and is not known to be another of ours. */
+async function demandUnlikeAll(deps: SettlingDeps, placed: Placed, signal: AbortSignal): Promise<void> {
+  const { items, brokersClock } = await picture(deps, placed, signal)
+  const { order, account } = placed
+  const aheadMs = brokersClock === undefined ? 0 : epochMs(brokersClock) - epochMs(deps.clock.now())
+  const alike = items.filter(report => report.brokerClOrdId === order.brokerClOrdId || mayBe(order, report, aheadMs))
+  const known = await deps.store.orders.idsByBrokerOrderIds(
+    account.accountId,
+    alike.map(({ brokerOrderId }) => brokerOrderId)
+  )
+  const others = new Set<string>()
+  for (const { brokerOrderId, orderId } of known) {
+    const other = await deps.desk.find(orderId)
+    if (other !== null && other.submission.state !== 'external') others.add(brokerOrderId)
+  }
+  const candidates = alike.filter(({ brokerOrderId }) => !others.has(brokerOrderId)).map(({ brokerOrderId }) => brokerOrderId)
+  if (candidates.length > 0)
+    throw new NotSettled(`${order.orderId} may be at the broker, as ${candidates.join(' or ')}, and is not ended while that can be.`)
+}
+
+async function picture(deps: SettlingDeps, { connection, account, order }: Placed, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
+  const since = timestampOfMs(epochMs(order.entryTime) - BEFORE_MS)
+  try {
+    const session = deps.mirrors.session(connection)
+    return await limited(deps.clock, deps.timing.commandMs, ending => session.orders(account.brokerAccountId, since, ending), signal)
+  } catch (cause) {
+    signal.throwIfAborted()
+    if (!(cause instanceof BrokerFault)) throw cause
+    throw new NotSettled(
+      `The broker could not be asked (${cause.message}). Ask again later, or, when you have seen in its own books that it never had the order, add --unseen.`,
+      { cause }
+    )
+  }
+}

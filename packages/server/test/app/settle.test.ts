@@ -1,0 +1,134 @@
+// What a person says of an order nobody knows the fate of: taken where it can be true, and told to the order's owner.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { NotSettled, settleAsNotReceived } from '@trunkline/core/app/orders/settle-order'
+import type { OrderId } from '@trunkline/core/domain/ids'
+import type { Order } from '@trunkline/core/domain/order'
+import type { AuditEntry } from '@trunkline/core/ports/store'
+import { Bench, type World } from './bench.ts'
+
+let bench: Bench
+before(async () => {
+  bench = await Bench.open()
+})
+after(() => bench[Symbol.asyncDispose]())
+
+const LOST = { effect: 'none', reply: 'unknown' } as const
+/** As long as an order counts as one that may still arrive. */
+const YOUNG_MS = 300_000
+
+function settle(world: World, { orderId }: Pick<Order, 'orderId'>, isUnseen = false): Promise<Order> {
+  const audit: AuditEntry = {
+    at: world.clock.now(),
+    actor: 'operator',
+    action: 'order.never_received',
+    target: orderId,
+    result: 'ok',
+    ip: null,
+    requestId: null,
+    detail: { by: 'tester@here', because: 'seen' }
+  }
+  return world.given(settleAsNotReceived(world.app, orderId, { isUnseen, audit }, new AbortController().signal))
+}
+
+async function isRefused(work: Promise<Order>, why: RegExp): Promise<void> {
+  await assert.rejects(work, cause => cause instanceof NotSettled && why.test(cause.message))
+}
+
+const acts = async (world: World, { orderId }: Order) =>
+  (await world.deps.store.audit.list(10_000)).filter(({ target }) => target === orderId).map(({ action }) => action)
+
+test('an order that never arrived is ended by a person’s word, once it cannot arrive any more; its owner and the audit log are told', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push(LOST)
+  const placed = await world.given(world.place())
+  await world.clock.advance(YOUNG_MS - 10_000)
+  await isRefused(settle(world, placed), /still be on its way. Ask again in \d+ seconds/)
+  assert.equal((await world.stored(placed)).status, 'pending')
+  await world.clock.advance(10_000)
+  const settled = await settle(world, placed)
+  assert.deepEqual([settled.status, settled.submission.state, settled.submission.method], ['rejected', 'not_received', 'operator'])
+  assert.match(settled.brokerMessage ?? '', /operator.*new cl_order_id/)
+  assert.deepEqual(await world.stored(placed), settled)
+  const [last] = (await world.events()).slice(-1)
+  assert.deepEqual(last?.topic === 'orders' && [last.data.orderId, last.data.status], [placed.orderId, 'rejected'])
+  assert.ok((await acts(world, placed)).includes('order.never_received'))
+  await world.clock.until(() => world.app.resolver.watched === 0, 'nobody looks for it any more', 900_000)
+  assert.equal(world.broker.sent('submit'), 1)
+  await isRefused(settle(world, placed), /fate .* is known: it is rejected/)
+})
+
+test('an order that the broker has is not ended', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push({ reply: 'unknown' })
+  const placed = await world.given(world.place())
+  await world.clock.advance(YOUNG_MS)
+  await isRefused(settle(world, placed, true), /is known: it is working \(acknowledged, as o-1/)
+})
+
+test('while the broker shows an order that may be it, it is not ended', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push({ reply: 'unknown', effectAfterMs: 200 })
+  const placing = world.place()
+  await world.clock.until(() => world.broker.sent('submit') === 1, 'the order is sent')
+  const [sent] = await world.orders()
+  assert.ok(sent !== undefined)
+  world.book.addOutside(sent, world.account.brokerAccountId)
+  const placed = await world.given(placing)
+  await world.clock.advance(YOUNG_MS)
+  await isRefused(settle(world, placed), /may be at the broker, as o-\d+ or o-\d+,/)
+  assert.equal((await world.stored(placed)).status, 'pending')
+})
+
+test('another order of ours that asks for the same does not stand in the way', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push({ reply: 'unknown' }, LOST)
+  await world.given(Promise.all([world.place(), world.place()]))
+  await world.clock.advance(YOUNG_MS)
+  const lost = (await world.orders()).find(({ status }) => status === 'pending')
+  assert.ok(lost !== undefined)
+  assert.equal((await settle(world, lost)).status, 'rejected')
+  assert.deepEqual((await world.orders()).map(({ status }) => status).toSorted(), ['rejected', 'working'])
+})
+
+test('a broker that does not answer proves nothing; a person who has seen its books by other means decides', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push(LOST)
+  const placed = await world.given(world.place())
+  world.broker.readPlan = () => ({ fault: 'unreachable' })
+  await world.clock.advance(YOUNG_MS)
+  await isRefused(settle(world, placed), /could not be asked .*--unseen/)
+  assert.equal((await settle(world, placed, true)).status, 'rejected')
+})
+
+test('an order that was placed again by its owner is another one, and an unknown one is told of', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push(LOST)
+  const placed = await world.given(world.place())
+  await world.clock.advance(YOUNG_MS)
+  await settle(world, placed)
+  const again = await world.given(world.place())
+  assert.deepEqual([again.status, (await world.stored(placed)).status], ['working', 'rejected'])
+  await world.clock.advance(120_000)
+  assert.equal((await world.stored(placed)).brokerOrderId, null)
+  await isRefused(settle(world, { orderId: '01a1fc40-bac8-7000-9fad-169d6cee0b61' as OrderId }), /There is no order/)
+})
+
+test('where the broker finds our ids, an order that turns up in spite of a person’s word raises an alarm', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'label' } })
+  await world.live()
+  world.broker.plans.submit.push({ reply: 'unknown', effectAfterMs: YOUNG_MS + 60_000 })
+  world.broker.readPlan = () => ({ fault: 'unreachable' })
+  const placed = await world.given(world.place())
+  await world.clock.advance(YOUNG_MS)
+  assert.equal((await settle(world, placed, true)).status, 'rejected')
+  world.broker.readPlan = () => ({})
+  await world.clock.advance(600_000)
+  assert.ok((world.counted.get('order_alarms_total SANDBOX late_sighting') ?? 0) > 0)
+})
