@@ -18,7 +18,7 @@ export interface LineOptions {
   readonly backoff: Backoff
   /** A conversation that lived this long starts the backoff afresh; a shorter one is flapping. */
   readonly steadyMs: number
-  /** From connecting to live. */
+  /** Silence that is borne until the line is live; three times that it may take in all. */
   readonly handshakeMs: number
   readonly frameMax: number
 }

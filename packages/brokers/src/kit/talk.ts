@@ -20,6 +20,8 @@ export interface TalkOwner<Event> {
 
 /** Silence longer than this many heartbeats is a dead line, not a quiet market. */
 const HEARTBEATS_MISSED = 2
+/** A line that is heard and never becomes live is given up after so many handshakes: what should make it live was lost, and will not come. */
+const HANDSHAKES = 3
 /** However seldom a broker says that it will be heard. */
 const SILENCE_MS_MAX = 600_000
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
@@ -37,6 +39,7 @@ export class Talk<Event> implements Line<Event>, TransportHearer {
   #isOver = false
   #liveSinceMs: number | null = null
   #endedAtMs = 0
+  readonly #liveDueMs: number
   #heardAtMs: number
   #silenceMaxMs: number
   #silence: Disposable
@@ -52,6 +55,7 @@ export class Talk<Event> implements Line<Event>, TransportHearer {
     this.#clock = options.clock
     this.#heardAtMs = options.clock.monotonicMs()
     this.#silenceMaxMs = options.handshakeMs
+    this.#liveDueMs = this.#heardAtMs + HANDSHAKES * options.handshakeMs
     const { lines } = conversation
     this.#transport =
       lines === undefined
@@ -171,14 +175,21 @@ export class Talk<Event> implements Line<Event>, TransportHearer {
     }
   }
 
-  /** A frame resets the patience; an open socket does not. */
+  /** A frame resets the patience; an open socket does not, and before the line is live no frame does for long. */
   #listen(): Disposable {
-    const leftMs = this.#heardAtMs + this.#silenceMaxMs - this.#clock.monotonicMs()
-    return this.#clock.alarm(Math.max(0, leftMs), () => {
+    return this.#clock.alarm(Math.max(0, this.#dueMs() - this.#clock.monotonicMs()), () => {
       if (this.#isOver) return
-      if (this.#clock.monotonicMs() - this.#heardAtMs < this.#silenceMaxMs) this.#silence = this.#listen()
+      const nowMs = this.#clock.monotonicMs()
+      if (nowMs < this.#dueMs()) this.#silence = this.#listen()
+      else if (nowMs - this.#heardAtMs < this.#silenceMaxMs)
+        this.#fail(new StreamFault('silence', 'the broker is heard, and does not begin what was asked for'))
       else this.#fail(new StreamFault('silence', `nothing heard from the broker for ${Math.round(this.#silenceMaxMs)} ms`))
     })
+  }
+
+  #dueMs(): number {
+    const silentMs = this.#heardAtMs + this.#silenceMaxMs
+    return this.#liveSinceMs === null ? Math.min(silentMs, this.#liveDueMs) : silentMs
   }
 
   #tend(): void {

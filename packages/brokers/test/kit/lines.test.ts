@@ -154,6 +154,16 @@ test('a stream that never says live, and one whose answer never begins, are left
   assert.deepEqual(reader.words(), ['gap', 'live'])
 })
 
+test('a stream that goes on beating and never says live is left and tried again', async () => {
+  await using host = await LineHost.start()
+  await using reader = follow(protocol(host), { handshakeMs: 200 })
+  await until(() => host.streams.length >= 1, 'it is asked for')
+  const beating = setInterval(() => host.last.write('beat\n'), 20)
+  await until(() => host.streams.length >= 3, 'it is tried again, and again')
+  clearInterval(beating)
+  assert.deepEqual(reader.causes(), ['silence'])
+})
+
 test('an answer that is no stream is refused, and the conversation says what it means', async () => {
   await using host = await LineHost.start()
   const answers = [

@@ -101,7 +101,9 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
 
   /** The minutes that the history does not have yet, of their trades. */
   async #underWay(request: BarsRequest, instrument: Instrument, lastMs: number, signal: AbortSignal): Promise<readonly Bar[]> {
-    const minutes = minutesLacking(request, lastMs, this.presentMs())
+    // What ends while the answer is on its way is not known to its end.
+    const presentMs = this.presentMs()
+    const minutes = minutesLacking(request, lastMs, presentMs)
     const [fromMs] = minutes
     if (fromMs === undefined) return []
     const { calls, settings } = this.#options
@@ -112,7 +114,7 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
       calls.data,
       signal
     )
-    return minutes.flatMap(startMs => barOf(trades, startMs, this.presentMs()) ?? [])
+    return minutes.flatMap(startMs => barOf(trades, startMs, presentMs) ?? [])
   }
 
   async expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]> {

@@ -111,11 +111,13 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
   }
 
   #window({ request, read }: ReturnType<typeof barsWindows>[number], signal: AbortSignal): Promise<readonly Bar[]> {
+    // What ends while the answer is on its way is not known to its end.
+    const presentMs = this.presentMs()
     return this.#options.calls.read(
       'market',
       request,
       reply => {
-        if (isSuccess(reply.status)) return read(readAnswer(reply.body), this.presentMs())
+        if (isSuccess(reply.status)) return read(readAnswer(reply.body), presentMs)
         if (saysTooOld(reply)) return []
         throw new BrokerFault('refused', 'Tradier could not be asked for the bars')
       },

@@ -128,6 +128,34 @@ test('a chain is told once and then what changes; a renewal tells it all again',
   assert.deepEqual(watcher.words, ['live', 'chain', 'chain', 'chain', 'lost silence', 'live', 'chain', 'chain'])
 })
 
+test('a bar that ends while the answer is on its way is open in it', async () => {
+  const clock = new VirtualClock()
+  const startMs = Date.parse('2026-11-20T14:31:00Z')
+  let onItsWayMs = 5_000
+  await using tradier = await ScriptedTradier.start(
+    {
+      'GET /markets/clock': (_seen, response) =>
+        raw(response, 200, JSON.stringify({ clock: { timestamp: startMs / 1_000 + 58, state: 'open' } })),
+      'POST /markets/quotes': quotesOf(),
+      'GET /markets/timesales?symbol=AAPL&interval=1min': async (_seen, response) => {
+        await clock.advance(onItsWayMs)
+        const bar = { time: '2026-11-20T09:31:00', timestamp: startMs / 1_000, price: 1, open: 1, high: 1, low: 1, close: 1, volume: 1 }
+        raw(response, 200, JSON.stringify({ series: { data: bar } }))
+      }
+    },
+    { clock }
+  )
+  const closed = async () => {
+    const all = []
+    const asked = { symbol: 'AAPL', interval: '1m', fromMs: startMs, toMs: startMs + 120_000 }
+    for await (const page of tradier.market.bars(asked, soon())) all.push(...page)
+    return all.map(bar => bar.closed)
+  }
+  assert.deepEqual(await closed(), [false])
+  onItsWayMs = 0
+  assert.deepEqual(await closed(), [true])
+})
+
 test('bars that are older than Tradier keeps are none, an unknown symbol is refused, and so is an interval', async () => {
   const nowMs = Date.now()
   const clockNow = (_seen: unknown, response: Parameters<typeof raw>[0]) =>

@@ -79,11 +79,16 @@ export class History {
 
   async *#made({ clock, past }: BarPlan, pages: PastBars): AsyncGenerator<readonly Bar[]> {
     const builder = new BarBuilder(clock, past.clock)
+    // Pages tell what had happened when they were asked for, not what happened while they were on their way.
+    let asked = this.#source.presentMs()
+    let toldUntil = asked
     for await (const page of pages) {
+      toldUntil = asked
       const made = page.flatMap(bar => builder.bar(bar))
       if (made.length > 0) yield made
+      asked = this.#source.presentMs()
     }
-    const rest = builder.closeUntil(this.#source.presentMs() - GRACE_MS)
+    const rest = builder.closeUntil(toldUntil - GRACE_MS)
     yield builder.open === null ? rest : [...rest, builder.open]
   }
 
