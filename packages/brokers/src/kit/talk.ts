@@ -179,12 +179,21 @@ export class Talk<Event> implements Line<Event>, TransportHearer {
   #listen(): Disposable {
     return this.#clock.alarm(Math.max(0, this.#dueMs() - this.#clock.monotonicMs()), () => {
       if (this.#isOver) return
-      const nowMs = this.#clock.monotonicMs()
-      if (nowMs < this.#dueMs()) this.#silence = this.#listen()
-      else if (nowMs - this.#heardAtMs < this.#silenceMaxMs)
-        this.#fail(new StreamFault('silence', 'the broker is heard, and does not begin what was asked for'))
-      else this.#fail(new StreamFault('silence', `nothing heard from the broker for ${Math.round(this.#silenceMaxMs)} ms`))
+      // Alarms come before sockets are read: after a pause of this process what was said meanwhile is heard in between.
+      this.#silence = this.#isDue() ? this.#clock.alarm(0, () => this.#judge()) : this.#listen()
     })
+  }
+
+  #judge(): void {
+    if (this.#isOver) return
+    if (!this.#isDue()) this.#silence = this.#listen()
+    else if (this.#clock.monotonicMs() - this.#heardAtMs < this.#silenceMaxMs)
+      this.#fail(new StreamFault('silence', 'the broker is heard, and does not begin what was asked for'))
+    else this.#fail(new StreamFault('silence', `nothing heard from the broker for ${Math.round(this.#silenceMaxMs)} ms`))
+  }
+
+  #isDue(): boolean {
+    return this.#clock.monotonicMs() >= this.#dueMs()
   }
 
   #dueMs(): number {

@@ -6,12 +6,12 @@ import { follow, protocol, Venue } from './venue.ts'
 
 test('a venue that is silent while nothing happens is pinged, and its pongs are not silence; without them there is', async () => {
   await using venue = await Venue.start()
-  venue.greeting = 'live 40'
+  venue.greeting = 'live 200'
   let pings = 0
   venue.server.on('connection', socket => socket.on('ping', () => (pings += 1)))
   await using reader = follow(protocol(venue, { pingMs: 20 }), { handshakeMs: 60_000 })
   await reader.heard(1)
-  await until(() => pings > 10, 'it was pinged for many heartbeats')
+  await until(() => pings > 50, 'it was pinged for many heartbeats')
   assert.deepEqual(reader.words(), ['live'])
   venue.last.pause()
   await until(() => reader.causes().includes('silence'), 'a venue that answers no ping is lost')
