@@ -82,5 +82,5 @@ test('no text takes long to refuse', () => {
     } catch (error) {
       assert.ok(error instanceof Malformed && error.message.length < 400)
     }
-  assert.ok(performance.now() - start < 1_000)
+  assert.ok(performance.now() - start < 2_000)
 })

