@@ -11,10 +11,10 @@ const ROOT = resolve(import.meta.dirname, '..', '..')
 const CONCURRENCY = 2
 const FILE_LIMIT_MS: Readonly<Record<Group, number>> = {
   repo: 60_000,
-  unit: 120_000,
-  acceptance: 240_000,
-  browser: 240_000,
-  slow: 600_000
+  unit: 240_000,
+  acceptance: 480_000,
+  browser: 480_000,
+  slow: 1_200_000
 }
 
 const say = (text: string) => void process.stdout.write(`${text}\n`)

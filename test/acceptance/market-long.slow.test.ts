@@ -19,7 +19,10 @@ test('a backfill longer than history gives what there is, in an acceptable time'
     ['SPY', '1y', 40, 'USEqCore', 3]
   ] as const) {
     const what = `${count} of ${interval} of ${symbol} in ${session}`
-    const reply = await client.ask({ action: 'subscribe', channel: 'bars', symbol, interval, session, backfill_nbars: count }, ANSWER_MS)
+    const ask = () => client.ask({ action: 'subscribe', channel: 'bars', symbol, interval, session, backfill_nbars: count }, ANSWER_MS)
+    let reply = await ask()
+    // On a machine that is busy with other things the house may take too long once, and the refusal says what to do.
+    for (let again = 0; again < 3 && reply.error_code === 'broker_unavailable'; again += 1) reply = await ask()
     assert.equal(reply.type, 'subscription_success', `${what}: ${JSON.stringify(reply)}`)
     await client.updated(reply.sub_id, least, 60_000)
     await client.quiet()
