@@ -18,6 +18,8 @@ interface Dated {
   readonly start: number
   readonly end: number
   readonly spans: readonly Span[]
+  /** The date after it, once somebody asked. */
+  next: Day | null
 }
 
 /** What a history asks for again and again fits in; the bound is for a hostile caller. About half a megabyte. */
@@ -41,7 +43,8 @@ export function calendarByDate(rule: DateRule): TradingCalendar {
         date: dayText(plain),
         start: midnight(plain, zone),
         end: midnight(plain.add({ days: 1 }), zone),
-        spans: rule.spansOf(plain)
+        spans: rule.spansOf(plain),
+        next: null
       }
       if (known.size >= REMEMBERED_MAX) known.clear()
       known.set(date, day)
@@ -55,13 +58,24 @@ export function calendarByDate(rule: DateRule): TradingCalendar {
     return dayOf(dateWithin(instant, zone, FIRST_YEAR))
   }
 
+  /** The first date from `day` on whose stretches are not over at an instant. */
+  function unfinished(day: Dated, instant: number): Dated {
+    let found = day
+    while (lastEnd(found) <= instant) {
+      found.next ??= neighbour(found.date, 1)
+      found = dayOf(found.next)
+    }
+    return found
+  }
+
   /** The first date whose stretches are not over at an instant. */
   function dayAhead(instant: number): Dated {
     if (ahead !== null && instant >= aheadFrom && instant < lastEnd(ahead)) return ahead
-    let day = dayAt(instant)
-    while (lastEnd(day) <= instant) day = dayOf(neighbour(day.date, 1))
+    const first = dayAt(instant)
+    const day = unfinished(first, instant)
     ahead = day
-    aheadFrom = instant
+    // From the beginning of that date on, or the end of its stretches where they are over, the answer is the same.
+    aheadFrom = day === first ? first.start : Math.max(first.start, lastEnd(first))
     return day
   }
 
@@ -79,7 +93,7 @@ export function calendarByDate(rule: DateRule): TradingCalendar {
       const day = dayAhead(instant)
       for (const span of day.spans) {
         if (instant < span.start) return { at: span.start, phase: span.phase }
-        if (instant < span.end) return { at: span.end, phase: phaseWithin(dayAhead(span.end), span.end) }
+        if (instant < span.end) return { at: span.end, phase: phaseWithin(unfinished(day, span.end), span.end) }
       }
       throw new TypeError(`${rule.id} has no stretch after ${instant} on ${day.date}`)
     },

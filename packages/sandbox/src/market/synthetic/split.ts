@@ -102,9 +102,9 @@ function reachOf({ high, low }: Shape, count: number): number {
 
 function furthest<Item>(items: readonly Item[], beyond: (a: Item, b: Item) => boolean): number {
   let best = 0
-  for (const [index, item] of items.entries()) {
-    const current = items[best]
-    if (current !== undefined && beyond(item, current)) best = index
+  for (let index = 1; index < items.length; index += 1) {
+    const [item, current] = [items[index], items[best]]
+    if (item !== undefined && current !== undefined && beyond(item, current)) best = index
   }
   return best
 }

@@ -8,7 +8,7 @@ import type { Instrument } from '../types.ts'
 import { type Looks, print, type Scale, shifted, shown, worthOf } from './ladder.ts'
 import type { Profile } from './profiles.ts'
 import type { Shape } from './split.ts'
-import { type Node, PRINT_DELAY, type Slot, Walk, type WalkOptions } from './walk.ts'
+import { type Node, PRINT_DELAY, partAt, type Slot, Walk, type WalkOptions } from './walk.ts'
 
 /** Prices set by hand that bars remember as prints; the oldest beyond it are forgotten. */
 const SET_MAX = 1_000
@@ -196,9 +196,9 @@ export class SyntheticSymbol {
   #largest(day: Node, at: Micros, end: Micros): Node | null {
     const fits = (node: Node | undefined): boolean => node?.start === at && node.end <= end && this.#isPlain(node)
     if (fits(day)) return day
-    const hour = this.#walk.hours(day).find(node => at < node.end)
+    const hour = partAt(this.#walk.hours(day), at)
     if (hour === undefined || fits(hour)) return hour ?? null
-    const minute = this.#walk.minutes(hour).find(node => at < node.end)
+    const minute = partAt(this.#walk.minutes(hour), at)
     return minute !== undefined && fits(minute) ? minute : null
   }
 

@@ -209,8 +209,14 @@ function updateAt(start: Micros, width: Micros, { index, chance }: { readonly in
   return start + Math.floor((index + 0.1 + (chance % 1_000) / 1_250) * width)
 }
 
+/** The first of equally long parts in a row that ends after an instant. */
+export function partAt(parts: readonly Node[], at: Micros): Node | undefined {
+  const [first] = parts
+  return first === undefined ? undefined : parts[Math.max(0, Math.floor((at - first.start) / (first.end - first.start)))]
+}
+
 function within(nodes: readonly Node[], at: Micros): Node {
-  const node = nodes.find(({ end }) => at < end)
+  const node = partAt(nodes, at)
   if (node === undefined) throw new Error(`no part of the day holds ${at}`)
   return node
 }

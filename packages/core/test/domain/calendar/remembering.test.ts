@@ -1,0 +1,45 @@
+// What a calendar remembers of earlier questions changes no answer.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  cmeCalendar,
+  continuousCalendar,
+  type TradingCalendar,
+  usEquityCalendar,
+  usOptionCalendar
+} from '../../../src/domain/calendar/index.ts'
+
+const MINUTE = 60_000
+/** Weekends, a holiday, a half day and a change of the clocks. */
+const [FROM, UNTIL] = [Date.UTC(2026, 9, 30), Date.UTC(2026, 10, 30)]
+
+const CALENDARS: Readonly<Record<string, () => TradingCalendar>> = {
+  shares: usEquityCalendar,
+  options: usOptionCalendar,
+  futures: cmeCalendar,
+  coins: continuousCalendar
+}
+
+/** Minutes in a row, in leaps, and back again. */
+const instants = fc
+  .array(fc.tuple(fc.integer({ min: 0, max: (UNTIL - FROM) / MINUTE }), fc.integer({ min: 1, max: 90 }), fc.constantFrom(-1, 0, 1)), {
+    minLength: 1,
+    maxLength: 12
+  })
+  .map(walks => walks.flatMap(([at, steps, way]) => Array.from({ length: steps }, (_, step) => FROM + (at + 7 * way * step) * MINUTE)))
+
+for (const [name, make] of Object.entries(CALENDARS))
+  test(`${name}: whatever was asked before, an instant has its phase and its next change`, () => {
+    fc.assert(
+      fc.property(instants, asked => {
+        const warm = make()
+        for (const instant of asked) {
+          const cold = make()
+          assert.equal(warm.phaseAt(instant), cold.phaseAt(instant), new Date(instant).toISOString())
+          assert.deepEqual(warm.nextChange(instant), make().nextChange(instant), new Date(instant).toISOString())
+        }
+      }),
+      { numRuns: 60 }
+    )
+  })
