@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { FUTURE_MONTHS, formatSymbol, parseSymbol, type SymbolParts } from '@trunkline/core/domain/symbol'
+import { cpuTimeOf } from '@trunkline/testkit/cpu-time'
 import fc from 'fast-check'
 
 const upper = (min: number, max: number) =>
@@ -75,12 +76,13 @@ test('what is no symbol is refused with an example of one', () => {
 })
 
 test('no text takes long to refuse', () => {
-  const start = performance.now()
-  for (const unit of ['A', 'A/', 'A ', '0', 'A.'])
-    try {
-      parseSymbol(unit.repeat(32_768))
-    } catch (error) {
-      assert.ok(error instanceof Malformed && error.message.length < 400)
-    }
-  assert.ok(performance.now() - start < 2_000)
+  const taken = cpuTimeOf(() => {
+    for (const unit of ['A', 'A/', 'A ', '0', 'A.'])
+      try {
+        parseSymbol(unit.repeat(32_768))
+      } catch (error) {
+        assert.ok(error instanceof Malformed && error.message.length < 400)
+      }
+  })
+  assert.ok(taken < 1_000, `${taken} ms`)
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { cpuTimeOf } from '@trunkline/testkit/cpu-time'
 import fc from 'fast-check'
 import { checkRedirectUrl } from '../../../src/app/connect/redirect-url.ts'
 import { ServiceError } from '../../../src/domain/errors.ts'
@@ -148,7 +149,8 @@ test('whatever is taken, a URL parser leads to the very host that was written', 
 })
 
 test('a long hostile text is judged in no time', () => {
-  const started = performance.now()
-  for (const unit of ['a-', 'a.', '%0', '@', '-']) assert.throws(() => checkRedirectUrl(`https://${unit.repeat(32_768)}`, []))
-  assert.ok(performance.now() - started < 2_000)
+  const taken = cpuTimeOf(() => {
+    for (const unit of ['a-', 'a.', '%0', '@', '-']) assert.throws(() => checkRedirectUrl(`https://${unit.repeat(32_768)}`, []))
+  })
+  assert.ok(taken < 250, `${taken} ms`)
 })
