@@ -46,28 +46,49 @@ test('chains are found by underlying and expiration; their contracts by symbol, 
   assert.equal(openSynthetic({ seed: '7', calendar: 'exchange' }).find('SPY261218C00660000', NOW)?.hours, 'us_option')
 })
 
+const underlyings = fc.constantFrom(...UNDERLYINGS.map(({ symbol }) => symbol))
+
 test('no quotes of a chain can be played against each other', async () => {
+  const minutes = fc.integer({ min: 0, max: 300 * 24 * 60 })
   await fc.assert(
-    fc.asyncProperty(
-      fc.integer(),
-      fc.integer({ min: 0, max: 300 * 24 * 60 }),
-      fc.constantFrom(...UNDERLYINGS.map(({ symbol }) => symbol)),
-      async (seed, minutes, underlying) => {
-        const market = always(String(seed))
-        const at = NOW + minutes * MINUTE
-        await market.next(at - 1)
-        const chains = market.expirations(underlying, at).map(expiration => market.chain(underlying, expiration, at))
-        for (const chain of chains) market.follow(symbolsOf(chain))
-        const quotes = shown((await market.next(at)).commands)
-        // Quotes are of the last whole second, and the underlying has moved on since.
-        const since = Array.from({ length: 101 }, (_, index) => Number(market.priceOf(underlying, at - index * (SECOND / 100))))
-        const spot = { low: Math.min(...since), high: Math.max(...since) }
-        for (const chain of chains) assertFair(chain, { quotes, spot, at, market })
-      }
-    ),
+    fc.asyncProperty(fc.integer(), minutes, underlyings, async (seed, later, underlying) => {
+      await assertMarketFair({ seed, underlying, at: NOW + later * MINUTE })
+    }),
     { numRuns: 6 }
   )
 })
+
+test('nor in the last hours before one of its expirations, where the outer strikes have the highest volatilities', async () => {
+  const weeks = fc.integer({ min: 0, max: 40 })
+  const left = fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 24 * 60 }))
+  await fc.assert(
+    fc.asyncProperty(fc.integer(), weeks, left, underlyings, async (seed, week, minutesLeft, underlying) => {
+      const market = always(String(seed))
+      const [expiration = ''] = market.expirations(underlying, NOW + week * 7 * 24 * HOUR)
+      const lastTradeAt = newYork(`${expiration}T16:00`)
+      await assertMarketFair({ seed, underlying, at: lastTradeAt - minutesLeft * MINUTE })
+    }),
+    { numRuns: 4 }
+  )
+})
+
+async function assertMarketFair({ seed, underlying, at }: { seed: number; underlying: string; at: number }): Promise<void> {
+  const market = always(String(seed))
+  await market.next(at - 1)
+  const chains = market.expirations(underlying, at).map(expiration => market.chain(underlying, expiration, at))
+  assert.ok(chains.length >= 9)
+  for (const chain of chains) market.follow(symbolsOf(chain))
+  const quotes = shown((await market.next(at)).commands)
+  // Quotes are of the last whole second, and the underlying has moved on since.
+  const since = Array.from({ length: 101 }, (_, index) => Number(market.priceOf(underlying, at - index * (SECOND / 100))))
+  const spot = { low: Math.min(...since), high: Math.max(...since) }
+  for (const chain of chains) assertFair(chain, { quotes, spot, at, market })
+}
+
+/** The variance of the outer strikes falls with the root of the time left, so that their volatility rises with its fourth root. */
+function volatilityMax(left: number): number {
+  return 3 * Math.max(1, (4 * HOUR) / left) ** 0.25
+}
 
 interface Fair {
   readonly quotes: ReadonlyMap<string, QuoteCommand>
@@ -88,7 +109,8 @@ function assertFair(chain: readonly Instrument[], { quotes, spot, at, market }: 
     const figures = market.figures(symbol, at)
     const theoretical = Number(figures?.theoretical)
     assert.ok(bid < ask && bid <= theoretical + 1e-4 && theoretical <= ask + 1e-4, `${symbol} ${bid} ${theoretical} ${ask}`)
-    assert.ok(Number(figures?.iv) > 0.03 && Number(figures?.iv) < 3, `${symbol} ${figures?.iv}`)
+    const most = volatilityMax(option.lastTradeAt - at)
+    assert.ok(Number(figures?.iv) > 0.03 && Number(figures?.iv) < most, `${symbol} ${figures?.iv}, at most ${most}`)
     const strike = Number(option.strike)
     const gain = option.right === 'call' ? spot.low - strike : strike - spot.high
     // Bought and exercised at once it brings nothing.

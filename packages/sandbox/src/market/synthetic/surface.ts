@@ -28,6 +28,7 @@ const DAY: Micros = 86_400_000_000
  * with short volatility `s`, long `l`, skew `ρ` and curve `η` of the underlying, and `m(t)` from 0.88 to 1.12, drawn for every day of UTC from the
  * seed and straight in between. The volatility is √(w/T). With η(1 + |ρ|) ≤ 2 and θ growing with T such a surface leaves no room for
  * arbitrage, neither between strikes nor between expirations (J. Gatheral and A. Jacquier, Arbitrage-free SVI volatility surfaces, 2014).
+ * Far from the money the volatility grows as T^(−1/4) when T goes to 0: below 3 up to four hours before the end, 8 or so in the last minute.
  */
 export class Surface {
   readonly #key: number
