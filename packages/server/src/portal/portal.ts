@@ -5,7 +5,7 @@ import formbody from '@fastify/formbody'
 import { completeLogin } from '@trunkline/core/app/connect/complete-login'
 import { approveAttempt, declineAttempt } from '@trunkline/core/app/connect/decide'
 import { type Ending, ended } from '@trunkline/core/app/connect/ending'
-import { askForKeys, enterKeys } from '@trunkline/core/app/connect/enter-keys'
+import { askForKeys, type EnteredKeys, enterKeys } from '@trunkline/core/app/connect/enter-keys'
 import { type PortalDeps, type Visitor, visitAttempt } from '@trunkline/core/app/connect/visit'
 import { type BrokerId, parseBrokerId } from '@trunkline/core/domain/ids'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -16,6 +16,7 @@ import { callbackUrl } from './callback-url.ts'
 import { answerFailures } from './failures.ts'
 import { Refusals } from './refusals.ts'
 import { endingPage, invitationPage, keysPage, onwardPage, STYLESHEET } from './render.ts'
+import { SecondClicks } from './second-clicks.ts'
 import { ENDINGS, isReason } from './words.ts'
 
 export interface PortalOptions {
@@ -62,12 +63,16 @@ class Pages {
   readonly #options: PortalOptions
   readonly #cookie: BrowserCookie
   readonly #refusals: Refusals
+  readonly #declined: SecondClicks<Ending>
+  readonly #entered: SecondClicks<EnteredKeys>
 
   constructor(deps: PortalDeps, options: PortalOptions) {
     this.#deps = deps
     this.#options = options
     this.#cookie = new BrowserCookie(() => options.publicUrl().startsWith('https:'))
     this.#refusals = new Refusals(deps)
+    this.#declined = new SecondClicks(deps.clock)
+    this.#entered = new SecondClicks(deps.clock)
   }
 
   async visit(request: FastifyRequest, token: string, reply: FastifyReply): Promise<FastifyReply> {
@@ -88,7 +93,10 @@ class Pages {
     if (browser === null) return this.#end(ended(null, 'other_browser'), reply)
     if (!TOKEN.test(token)) return this.#end(ended(null, 'unknown_link'), reply)
     const { decision, broker } = recordOf(request.body)
-    if (decision === 'decline') return this.#end(await declineAttempt(this.#deps, token, { ...visitor, browser }), reply)
+    if (decision === 'decline') {
+      const declined = () => declineAttempt(this.#deps, token, { ...visitor, browser })
+      return this.#end(await this.#declined.answer(this.#formOf(token, browser), declined, () => true), reply)
+    }
     const chosen = brokerOf(broker)
     if (decision !== 'approve' || chosen === null) return onward(reply, `/connect/${token}`)
     const choice = { broker: chosen, callbackUrl: callbackUrl(this.#options.publicUrl(), chosen) }
@@ -121,7 +129,10 @@ class Pages {
     const asked = brokerOf(broker.toUpperCase())
     if (!TOKEN.test(token) || asked === null) return this.#end(ended(null, 'unknown_link'), reply)
     const entry = { broker: asked, entered: recordOf(request.body) }
-    const next = await enterKeys(this.#deps, token, entry, this.#visitor(request))
+    const visitor = this.#visitor(request)
+    const form = this.#formOf(token, visitor.browser, entry)
+    const entered = () => enterKeys(this.#deps, token, entry, visitor)
+    const next = await this.#entered.answer(form, entered, ({ kind }) => kind === 'ending')
     if (next.kind === 'misfit') return onward(reply, `/connect/${token}`)
     if (next.kind === 'try_again') return page(reply, 400, keysPage(next.form, this.#deps.clock.now(), keysPath(token, asked), next.why))
     return next.redirect === null ? this.#end(next, reply) : page(reply, 200, onwardPage(next.reason, next.redirect))
@@ -155,6 +166,11 @@ class Pages {
     const here = redirect === null ? ON_THE_SPOT.find(word => word === reason) : undefined
     if (here !== undefined) return page(reply, ENDINGS[here].status, endingPage(here))
     return onward(reply, redirect ?? `/connect/result/${reason}`)
+  }
+
+  /** Hashed, because a form may hold keys. */
+  #formOf(...parts: readonly unknown[]): string {
+    return this.#deps.hasher.hash(JSON.stringify(parts))
   }
 
   #visitor(request: FastifyRequest): Visitor {

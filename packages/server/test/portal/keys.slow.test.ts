@@ -57,8 +57,10 @@ describe('keys in the portal', () => {
 
   test('good keys lead on to the platform, from a page that its form cannot leave otherwise', async () => {
     const { browser, form } = await approved('good', { redirect_url: REDIRECT })
-    const answer = await browser.post(form, GOOD_KEYS)
+    // Clicked twice: the browser shows the second answer.
+    const [first, answer] = await Promise.all([browser.post(form, GOOD_KEYS), browser.post(form, GOOD_KEYS)])
     assert.equal(answer.status, 200)
+    assert.equal(first.html, answer.html)
     isGuarded(answer)
     const [, target = ''] = /<meta http-equiv="refresh" content="0;url=([^"]*)">/.exec(answer.html) ?? []
     const plain = target
@@ -69,7 +71,8 @@ describe('keys in the portal', () => {
       .replaceAll('&amp;', '&')
     assert.match(plain, /^https:\/\/app\.example\.com\/linked\?a=1&b='"<x>&connection_id=[\w-]{36}$/)
     assert.equal(await scene.connections('good'), 1)
-    const used = await browser.post(form, GOOD_KEYS)
+    assert.equal((await browser.post(form, GOOD_KEYS)).html, answer.html)
+    const used = await browser.post(form, { ...GOOD_KEYS, secret_key: 'another' })
     assert.match(used.html, /error=400/)
     assert.equal(await scene.connections('good'), 1)
   })

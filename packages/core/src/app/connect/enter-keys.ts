@@ -43,6 +43,8 @@ export async function askForKeys(deps: PortalDeps, token: string, broker: Broker
   return { kind: 'key_form', invitation, definition, login: definition.login }
 }
 
+export type EnteredKeys = TryAgain | Misfit | Ending
+
 /**
  * The user entered keys: the broker's accounts are read with them, and when it tells them the connection is established. What was entered is
  * in no answer, no log and no message; it is kept only sealed, as the connection's credentials.
@@ -52,7 +54,7 @@ export async function enterKeys(
   token: string,
   { broker, entered }: { readonly broker: BrokerId; readonly entered: Readonly<Record<string, unknown>> },
   visitor: Visitor
-): Promise<TryAgain | Misfit | Ending> {
+): Promise<EnteredKeys> {
   const form = await askForKeys(deps, token, broker, visitor)
   if (form.kind !== 'key_form') return form
   const entry = await credentialsOf(form, entered)

@@ -1,0 +1,51 @@
+// A form that a browser sends twice.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { SecondClicks } from '../../src/portal/second-clicks.ts'
+
+const always = () => true
+
+function scene() {
+  let now = 0
+  let count = 0
+  const clicks = new SecondClicks<number>({ monotonicMs: () => now })
+  const work = async () => {
+    count += 1
+    return count
+  }
+  return { clicks, work, pass: (ms: number) => (now += ms), count: () => count }
+}
+
+test('the same form is carried out once in ten seconds, others each for themselves', async () => {
+  const { clicks, work, pass, count } = scene()
+  assert.deepEqual(await Promise.all([clicks.answer('a', work, always), clicks.answer('a', work, always)]), [1, 1])
+  assert.equal(await clicks.answer('b', work, always), 2)
+  pass(9_999)
+  assert.equal(await clicks.answer('a', work, always), 1)
+  pass(1)
+  assert.equal(await clicks.answer('a', work, always), 3)
+  assert.equal(count(), 3)
+})
+
+test('what may be tried again is remembered only while it is under way; so is a failure', async () => {
+  const { clicks, work } = scene()
+  const never = () => false
+  assert.deepEqual(await Promise.all([clicks.answer('a', work, never), clicks.answer('a', work, never)]), [1, 1])
+  assert.equal(await clicks.answer('a', work, never), 2)
+  const failing = () => Promise.reject(new Error('down'))
+  const both = await Promise.allSettled([clicks.answer('b', failing, always), clicks.answer('b', work, always)])
+  assert.deepEqual(
+    both.map(({ status }) => status),
+    ['rejected', 'rejected']
+  )
+  assert.equal(await clicks.answer('b', work, always), 3)
+})
+
+test('a thousand forms are remembered; more are carried out, and none takes the place of an older one', async () => {
+  const { clicks, work, pass } = scene()
+  for (let form = 0; form < 1_000; form++) await clicks.answer(`f${form}`, work, always)
+  assert.deepEqual([await clicks.answer('more', work, always), await clicks.answer('more', work, always)], [1_001, 1_002])
+  assert.equal(await clicks.answer('f0', work, always), 1)
+  pass(10_000)
+  assert.deepEqual([await clicks.answer('more', work, always), await clicks.answer('more', work, always)], [1_003, 1_003])
+})
