@@ -61,6 +61,18 @@ test('with a client of its own a broker is reached itself, in the environment th
   }
 })
 
+test('an environment of the broker’s without a client there is a fault: nobody trades on paper in the sandbox brokerage unawares', () => {
+  for (const adapter of ADAPTERS.filter(({ settings }) => settings.length > 0)) {
+    const { id } = adapter.capabilities
+    const [client, environment] = [`TRUNKLINE_${id}_CLIENT_ID`, `TRUNKLINE_${id}_ENV`]
+    const other = adapter.settings.find(({ env }) => env === environment)?.words?.[1] ?? ''
+    const fault = (cause: unknown) =>
+      cause instanceof SettingMissing && cause.env === client && cause.message.includes(`because ${environment} is ${other}`)
+    assert.throws(() => offered(adapter, { [environment]: other }), fault, id)
+    assert.equal(offered(adapter, { [environment]: 'live' }).at, 'house')
+  }
+})
+
 test('half a client is a fault that names the other half', () => {
   for (const adapter of ADAPTERS.filter(({ settings }) => settings.length > 0)) {
     const { id } = adapter.capabilities

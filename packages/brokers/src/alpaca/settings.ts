@@ -1,5 +1,5 @@
 import type { MarketHours } from '../kit/market-hours.ts'
-import { type BrokerSettings, type BrokerTable, clientOf, SettingMissing, webSocketUrl } from '../kit/settings.ts'
+import { type BrokerSettings, type BrokerTable, clientOf, demandNoEnvironment, SettingMissing, webSocketUrl } from '../kit/settings.ts'
 
 export interface AlpacaSettings {
   readonly environment: 'sandbox' | 'paper' | 'live'
@@ -73,6 +73,7 @@ export const ALPACA_SETTINGS: BrokerSettings<AlpacaSettings, typeof TABLE> = {
       const settings = { ...REAL, ...{ environment, tradingUrl, login, stockFeed, optionFeed } }
       return { at: 'broker', environment, ordersUrl: tradingUrl, settings }
     }
+    demandNoEnvironment(TABLE, values)
     return {
       at: 'house',
       settings: ({ url, publicUrl, clientId, clientSecret, hours }) => ({

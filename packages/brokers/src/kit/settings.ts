@@ -122,6 +122,22 @@ export function clientOf(
   return { clientId, clientSecret }
 }
 
+/**
+ * For a broker that the sandbox brokerage stands in for: an environment of the broker's own was chosen, and nobody there to go to it as.
+ * @throws SettingMissing
+ */
+export function demandNoEnvironment(
+  table: { readonly clientId: BrokerSetting; readonly environment: BrokerSetting },
+  { environment }: { readonly environment: string }
+): void {
+  const { env, fallback } = table.environment
+  if (environment === fallback) return
+  throw new SettingMissing(
+    table.clientId.env,
+    `must be set, because ${env} is ${environment}; leave both out, and the sandbox brokerage stands in for the broker`
+  )
+}
+
 /** The address of the same host and path for WebSockets. */
 export function webSocketUrl(url: string): string {
   return url.replace(/^http/, 'ws')

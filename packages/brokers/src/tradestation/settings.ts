@@ -1,5 +1,5 @@
 import type { MarketHours } from '../kit/market-hours.ts'
-import { type BrokerSettings, type BrokerTable, clientOf } from '../kit/settings.ts'
+import { type BrokerSettings, type BrokerTable, clientOf, demandNoEnvironment } from '../kit/settings.ts'
 
 export interface TradestationSettings {
   readonly environment: 'sandbox' | 'paper' | 'live'
@@ -49,6 +49,7 @@ export const TRADESTATION_SETTINGS: BrokerSettings<TradestationSettings, typeof 
       const settings = { ...real, ...client, ...SIGN_IN, hours: 'exchange', plain: false } as const
       return { at: 'broker', environment: real.environment, ordersUrl: real.apiUrl, settings }
     }
+    demandNoEnvironment(TABLE, values)
     return {
       at: 'house',
       settings: ({ url, publicUrl, clientId, clientSecret, hours }) => ({

@@ -1,5 +1,5 @@
 import type { MarketHours } from '../kit/market-hours.ts'
-import { type BrokerSettings, type BrokerTable, clientOf, webSocketUrl } from '../kit/settings.ts'
+import { type BrokerSettings, type BrokerTable, clientOf, demandNoEnvironment, webSocketUrl } from '../kit/settings.ts'
 
 export interface TradierSettings {
   readonly environment: 'sandbox' | 'paper' | 'live'
@@ -67,6 +67,7 @@ export const TRADIER_SETTINGS: BrokerSettings<TradierSettings, typeof TABLE> = {
       const settings = { ...real, ...client, ...streams(environment === 'live'), ...COMMON, plain: false }
       return { at: 'broker', environment: real.environment, ordersUrl: real.apiUrl, settings }
     }
+    demandNoEnvironment(TABLE, values)
     return {
       at: 'house',
       settings: ({ url, publicUrl, clientId, clientSecret, hours }) => ({
