@@ -14,6 +14,8 @@ export interface TestFile {
   readonly path: string
   readonly group: Group
   readonly needs: ReadonlySet<Service>
+  /** It waits for real time to pass and computes little: it runs beside the others, in a lane of its own. */
+  readonly waits: boolean
 }
 
 const IGNORED = new Set(['node_modules', '.git', '.data', '.cache', '.build', 'coverage', 'test-results'])
@@ -24,6 +26,7 @@ const PLACES: readonly (readonly [RegExp, Group])[] = [
   [/^test\/browser\//, 'browser'],
   [/^(packages\/[^/]+\/test|bench|scripts)\//, 'unit']
 ]
+const WAITING = /\.waiting(\.slow)?\.test\.ts$/
 const NEEDED_BY_GROUP: Readonly<Record<Group, readonly Service[]>> = {
   repo: [],
   unit: [],
@@ -59,7 +62,7 @@ export function groupOf(path: string): Group {
 export function testFiles(root: string): readonly TestFile[] {
   return filesBelow(root)
     .filter(path => path.endsWith('.test.ts'))
-    .map(path => ({ path, group: groupOf(path), needs: needsOf(root, path) }))
+    .map(path => ({ path, group: groupOf(path), needs: needsOf(root, path), waits: WAITING.test(path) }))
 }
 
 // A test names its needs by what it imports, however deep: nothing to keep in step by hand.

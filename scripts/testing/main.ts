@@ -1,5 +1,5 @@
 // `npm test` and `npm run check`: checks, then groups of tests, then one line that says it all.
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { GROUPS, type Group, type Service, type TestFile, testFiles } from './files.ts'
 import { type Options, parseOptions, select, USAGE } from './options.ts'
 import { runGroup } from './run-group.ts'
@@ -8,7 +8,8 @@ import { runSteps } from './steps.ts'
 import { Tally } from './tally.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
-const CONCURRENCY = 2
+/** Lanes of tests that compute, and of tests that wait. */
+const LANES = { busy: 2, waiting: 1 } as const
 const FILE_LIMIT_MS: Readonly<Record<Group, number>> = {
   repo: 60_000,
   unit: 240_000,
@@ -16,6 +17,9 @@ const FILE_LIMIT_MS: Readonly<Record<Group, number>> = {
   browser: 480_000,
   slow: 1_200_000
 }
+
+// Hundreds of processes load the same programs: compiled once, they start in half the time.
+process.env.NODE_COMPILE_CACHE ??= join(ROOT, '.cache', 'compiled')
 
 const say = (text: string) => void process.stdout.write(`${text}\n`)
 
@@ -35,8 +39,12 @@ async function main(options: Options, signal: AbortSignal): Promise<boolean> {
       if (files.length === 0 || signal.aborted) continue
       say(`\n${group}`)
       const runnable = await withServices(files, services, tally)
-      const paths = runnable.map(({ path }) => path)
-      await runGroup(paths, { root: ROOT, limitMs: FILE_LIMIT_MS[group], concurrency: CONCURRENCY, signal, say }, tally)
+      const limitMs = FILE_LIMIT_MS[group]
+      const [waiting, busy] = [runnable.filter(({ waits }) => waits), runnable.filter(({ waits }) => !waits)]
+      await Promise.all([
+        runGroup(pathsOf(busy), { root: ROOT, limitMs, concurrency: LANES.busy, signal, say }, tally),
+        runGroup(pathsOf(waiting), { root: ROOT, limitMs, concurrency: LANES.waiting, signal, say }, tally)
+      ])
     }
   } finally {
     for (const service of services.values()) if ('stop' in service) await service.stop()
@@ -45,6 +53,8 @@ async function main(options: Options, signal: AbortSignal): Promise<boolean> {
   say(`\n${Math.round((performance.now() - began) / 1000)} s\n\n${tally.summary()}`)
   return tally.succeeded
 }
+
+const pathsOf = (files: readonly TestFile[]) => files.map(({ path }) => path)
 
 /** Provides what `files` need, and returns those that have it; the others are counted as impossible. */
 async function withServices(files: readonly TestFile[], services: Map<Service, Provided>, tally: Tally): Promise<readonly TestFile[]> {

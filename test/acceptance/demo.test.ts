@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { type RunningService, startService } from './harness.ts'
+import { INHERITED, type RunningService, startService } from './harness.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
 const run = promisify(execFile)
@@ -18,7 +18,7 @@ describe('the demo', () => {
 
   const tell = (broker: string, dataDir = service.dataDir) =>
     run(process.execPath, [join(ROOT, 'packages/server/src/demo/main.ts'), '--data-dir', dataDir, '--broker', broker], {
-      env: { PATH: process.env.PATH },
+      env: INHERITED,
       timeout: 120_000
     })
 
@@ -55,7 +55,7 @@ describe('the demo', () => {
 
 test('what cannot be understood is answered with what can be asked', async () => {
   const args = [join(ROOT, 'packages/server/src/demo/main.ts'), '--brokr', 'ALPACA']
-  const failed = await run(process.execPath, args, { env: { PATH: process.env.PATH } }).catch(cause => cause)
+  const failed = await run(process.execPath, args, { env: INHERITED }).catch(cause => cause)
   assert.equal(failed.code, 2)
   assert.match(failed.stdout, /^Unknown option '--brokr'.*\nusage: npm run demo -- \[--broker ALPACA\]/)
   assert.equal(failed.stderr, '')
@@ -64,7 +64,7 @@ test('what cannot be understood is answered with what can be asked', async () =>
 test('where real orders would be placed nothing is', async () => {
   await using service = await startService('embedded', { TRUNKLINE_BROKERS: 'SANDBOX,ALPACA', TRUNKLINE_ALPACA_API_KEYS: '1' })
   const args = [join(ROOT, 'packages/server/src/demo/main.ts'), '--data-dir', service.dataDir, '--broker', 'ALPACA']
-  const failed = await run(process.execPath, args, { env: { PATH: process.env.PATH } }).catch(cause => cause)
+  const failed = await run(process.execPath, args, { env: INHERITED }).catch(cause => cause)
   assert.equal(failed.code, 1)
   assert.match(failed.stdout, /ALPACA is connected to its live accounts, and the demo buys at the market: it runs in the sandbox only/)
   assert.ok(!failed.stdout.includes('1. A user is created'))

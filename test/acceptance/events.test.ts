@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { until } from '@trunkline/testkit/until'
 import { type Answer, Api, type Body, type Person } from './api.ts'
-import { ENGINES, type RunningService, startService } from './harness.ts'
+import { ENGINES, INHERITED, type RunningService, startService } from './harness.ts'
 import { link } from './linking.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
@@ -189,7 +189,7 @@ for (const engine of ENGINES) {
 /** Credentials of a platform that the operator makes now. */
 async function otherPlatform({ dataDir }: RunningService): Promise<Readonly<Record<string, string>>> {
   const cli = join(ROOT, 'packages/server/src/cli.ts')
-  const env = { PATH: process.env.PATH, TRUNKLINE_DATA_DIR: dataDir }
+  const env = { ...INHERITED, TRUNKLINE_DATA_DIR: dataDir }
   const { stdout } = await promisify(execFile)(process.execPath, [cli, 'platform', 'create', '--name', 'Other', '--json'], { env })
   const { client_id, client_secret } = JSON.parse(stdout)
   return { 'client-id': client_id, 'client-secret': client_secret }

@@ -6,8 +6,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
+import { SHORT_LIVED } from '@trunkline/testkit/short-lived'
 import { until } from '@trunkline/testkit/until'
 
+/** All that programs under test have of this one’s environment: nothing that is set here by chance changes them. */
+export const INHERITED = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 const ROOT = resolve(import.meta.dirname, '..', '..')
 const START_MS = 60_000
 const STOP_MS = 30_000
@@ -66,9 +69,9 @@ async function start(
   const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-acceptance-'))
   resources.defer(() => rm(dataDir, { recursive: true, force: true }))
   const settings = { TRUNKLINE_PORT: '0', TRUNKLINE_DATA_DIR: dataDir, ...(await databaseOf(engine, resources)), ...env }
-  const child = spawn(process.execPath, [join(ROOT, program)], {
+  const child = spawn(process.execPath, [...SHORT_LIVED, join(ROOT, program)], {
     cwd: dataDir,
-    env: { PATH: process.env.PATH, ...settings },
+    env: { ...INHERITED, ...settings },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   let output = ''

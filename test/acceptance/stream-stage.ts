@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { type Answer, Api, type Body, type Person } from './api.ts'
-import { type Engine, type RunningService, startService } from './harness.ts'
+import { type Engine, INHERITED, type RunningService, startService } from './harness.ts'
 import { link } from './linking.ts'
 import { type Credentials, StreamClient } from './stream-client.ts'
 import { StreamContract } from './stream-contract.ts'
@@ -121,7 +121,7 @@ export class Stage implements AsyncDisposable {
   /** What a command of the operator's answers. Throws what it wrote when it fails. */
   async operate(...command: readonly string[]): Promise<Body> {
     const args = [join(ROOT, 'packages/server/src/cli.ts'), ...command, '--json']
-    const env = { PATH: process.env.PATH, TRUNKLINE_DATA_DIR: this.service.dataDir }
+    const env = { ...INHERITED, TRUNKLINE_DATA_DIR: this.service.dataDir }
     const { stdout } = await promisify(execFile)(process.execPath, args, { env, cwd: this.service.dataDir })
     return JSON.parse(stdout)
   }

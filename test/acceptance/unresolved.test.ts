@@ -11,6 +11,8 @@ import { Stage } from './stream-stage.ts'
 /** What may still be on its way here, in seconds: five times the setting. */
 const SETTINGS = { TRUNKLINE_ABSENCE_SECONDS: '3' }
 const PATIENCE_MS = 60_000
+/** Each try is a process. */
+const COMMAND_EVERY_MS = 2_000
 
 for (const engine of ENGINES) describe(`orders nobody knows the fate of (${engine})`, () => unresolved(engine))
 
@@ -71,7 +73,7 @@ function unresolved(engine: Engine): void {
       settled = await ended(lost.order_id).catch(() => null)
       return settled !== null
     }
-    await until(isEnded, 'the order is ended', PATIENCE_MS)
+    await until(isEnded, 'the order is ended', PATIENCE_MS, COMMAND_EVERY_MS)
     assert.deepEqual([settled.normalized_status, settled.submission], ['rejected', 'not_received'])
     const record = await order(lost)
     assert.deepEqual(

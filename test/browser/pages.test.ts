@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import type { Person } from '../acceptance/api.ts'
+import { INHERITED } from '../acceptance/harness.ts'
 import { GOOD_KEYS } from './keyed-login.ts'
 import { goOn, headingOf, logIn, openStage, type Stage } from './stage.ts'
 import { visit } from './visit.ts'
@@ -198,7 +199,7 @@ describe('every page', () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [join(ROOT, 'packages/server/src/cli.ts'), 'platform', 'create', '--name', platform, '--json'],
-      { env: { PATH: process.env.PATH, TRUNKLINE_DATA_DIR: stage.service.dataDir } }
+      { env: { ...INHERITED, TRUNKLINE_DATA_DIR: stage.service.dataDir } }
     )
     const { client_id: clientId, client_secret: clientSecret } = JSON.parse(stdout)
     const headers = { 'client-id': clientId, 'client-secret': clientSecret }

@@ -13,14 +13,7 @@ test('every broker of the registry is under both contracts', () => {
   for (const { capabilities } of ADAPTERS) {
     const folder = new URL(`./${capabilities.id.toLowerCase()}/`, import.meta.url)
     const runs = (what: string) =>
-      [
-        'contract.test.ts',
-        'contract.slow.test.ts',
-        'market/contract.test.ts',
-        'market/contract.slow.test.ts',
-        'market-contract.slow.test.ts',
-        'market-contract.test.ts'
-      ].some(name => {
+      ['contract.waiting.test.ts', 'market/contract.waiting.test.ts'].some(name => {
         const file = new URL(name, folder)
         return existsSync(file) && readFileSync(file, 'utf8').includes(`${what}(`)
       })

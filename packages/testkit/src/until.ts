@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 const POLL_MS = 20
 
-/** Returns when `condition` holds; throws after `limitMs`, naming what was waited for. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string, limitMs = 20_000): Promise<void> {
+/** Returns when `condition` holds, which is looked at every `pollMs`; throws after `limitMs`, naming what was waited for. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string, limitMs = 20_000, pollMs = POLL_MS): Promise<void> {
   const deadline = performance.now() + limitMs
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain until ${what}`)
-    await delay(POLL_MS)
+    await delay(pollMs)
   }
 }

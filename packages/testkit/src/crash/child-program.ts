@@ -17,10 +17,10 @@ export class ChildProgram {
   #output = ''
   #questions = 0
 
-  /** @param env all of its environment but the path. @param execArgv options of its Node. */
+  /** @param env all of its environment but the path and where compiled code is kept. @param execArgv options of its Node. */
   protected constructor(path: string, env: Readonly<Record<string, string | undefined>>, execArgv: readonly string[]) {
     this.child = fork(path, [], {
-      env: { PATH: process.env.PATH, ...env },
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
       execArgv: [...execArgv],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc']
     })

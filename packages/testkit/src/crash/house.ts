@@ -49,6 +49,7 @@ export class HouseProcess implements AsyncDisposable {
     const child = spawn(process.execPath, [fileURLToPath(import.meta.resolve('@trunkline/sandbox/main'))], {
       env: {
         PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         SANDBOX_PORT: String(port),
         SANDBOX_PUBLIC_URL: publicUrl,
         SANDBOX_REDIRECT_URIS: 'http://127.0.0.1/connect/callback/sandbox',

@@ -1,6 +1,7 @@
 // The service as a program that can be told where to die, started again and again over the same data.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { SHORT_LIVED } from '../short-lived.ts'
 import { within } from '../within.ts'
 import { ChildProgram } from './child-program.ts'
 import type { Json } from './house.ts'
@@ -56,7 +57,7 @@ export class ServiceProcess extends ChildProgram {
   #demo: Demo | null = null
 
   private constructor(program: string, env: Readonly<Record<string, string | undefined>>) {
-    super(program, env, [])
+    super(program, env, SHORT_LIVED)
   }
 
   /** @param program the file to run. @param env all of its environment. */

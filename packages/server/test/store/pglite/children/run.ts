@@ -1,6 +1,7 @@
 /** Starts child processes for the tests and collects what they say until they end. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { SHORT_LIVED } from '@trunkline/testkit/short-lived'
 
 export interface Child {
   readonly process: ChildProcess
@@ -15,7 +16,7 @@ export interface Child {
 
 /** Runs a script of this folder with one JSON argument. */
 export function startChild(script: string, input: unknown): Child {
-  const process_ = spawn(process.execPath, [new URL(script, import.meta.url).pathname, JSON.stringify(input)], {
+  const process_ = spawn(process.execPath, [...SHORT_LIVED, new URL(script, import.meta.url).pathname, JSON.stringify(input)], {
     stdio: ['ignore', 'pipe', 'pipe']
   })
   const lines: string[] = []
