@@ -1,5 +1,5 @@
 // `npm test` and `npm run check`: checks, then groups of tests, then one line that says it all.
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { GROUPS, type Group, type Service, type TestFile, testFiles } from './files.ts'
 import { type Options, parseOptions, select, USAGE } from './options.ts'
 import { runGroup } from './run-group.ts'
@@ -17,9 +17,6 @@ const FILE_LIMIT_MS: Readonly<Record<Group, number>> = {
   browser: 480_000,
   slow: 1_200_000
 }
-
-// Hundreds of processes load the same programs: compiled once, they start in half the time.
-process.env.NODE_COMPILE_CACHE ??= join(ROOT, '.cache', 'compiled')
 
 const say = (text: string) => void process.stdout.write(`${text}\n`)
 

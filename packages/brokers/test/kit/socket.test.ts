@@ -81,7 +81,9 @@ test('an outage whose cause becomes another one is told again, and only then', a
 
 test('a venue that answers the upgrade with an error has refused it', async () => {
   const server = createServer((_request, response) => response.end('no'))
-  server.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n'))
+  server.on('upgrade', (_request, socket) =>
+    socket.on('error', () => undefined).end('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n')
+  )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

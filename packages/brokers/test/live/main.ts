@@ -5,7 +5,7 @@
 
 import { parseArgs } from 'node:util'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
-import { ADAPTERS, type Adapter, openBrokers } from '../../src/registry.ts'
+import { ADAPTERS, type Adapter, openBrokers, SettingMissing } from '../../src/registry.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
 import { credentialsFor } from './credentials.ts'
@@ -26,7 +26,8 @@ const log = {
 try {
   process.exitCode = await main()
 } catch (cause) {
-  say(`The run stopped: ${cause instanceof Error ? cause.message : String(cause)}`)
+  const variable = cause instanceof SettingMissing ? `${cause.env} ` : ''
+  say(`The run stopped: ${variable}${cause instanceof Error ? cause.message : String(cause)}`)
   process.exitCode = 1
 }
 
@@ -87,11 +88,15 @@ function textOf({ settings, capabilities: { id } }: Adapter, name: string): stri
       throw new Error(`${name} must be one of ${setting.words.join(', ')}`)
     return given
   }
-  if (name === `TRUNKLINE_${id}_ENV`) return setting?.words?.find(word => word !== 'live') ?? ''
-  const hasToken = (process.env[`TRUNKLINE_TEST_${id}_ACCESS_TOKEN`] ?? '') !== ''
+  const isGiven = (env: string) => (process.env[env]?.trim() ?? '') !== ''
+  const hasToken = isGiven(`TRUNKLINE_TEST_${id}_ACCESS_TOKEN`)
+  const takesKeys = settings.some(({ env }) => env === `TRUNKLINE_${id}_API_KEYS`)
+  // Where nothing leads to the broker, nothing is said about its environments either.
+  if (name === `TRUNKLINE_${id}_ENV` && (hasToken || takesKeys || isGiven(`TRUNKLINE_${id}_CLIENT_ID`)))
+    return setting?.words?.find(word => word !== 'live') ?? ''
   if (hasToken && (name === `TRUNKLINE_${id}_CLIENT_ID` || name === `TRUNKLINE_${id}_CLIENT_SECRET`)) return 'none'
   if (hasToken) return setting?.fallback ?? ''
-  if (name === `TRUNKLINE_${id}_API_KEYS`) return (process.env[`TRUNKLINE_${id}_CLIENT_ID`] ?? '') === '' ? '1' : '0'
+  if (name === `TRUNKLINE_${id}_API_KEYS`) return isGiven(`TRUNKLINE_${id}_CLIENT_ID`) ? '0' : '1'
   return setting?.fallback ?? ''
 }
 

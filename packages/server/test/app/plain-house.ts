@@ -38,6 +38,7 @@ export class PlainHouse implements AsyncDisposable {
     this.#server = certificate === null ? createServer(listener) : createTlsServer(certificate, listener)
     this.#server.on('connection', () => this.#note())
     this.#server.on('upgrade', (request, socket, head) => {
+      socket.on('error', () => this.#note())
       this.#note()
       this.asked.stream += 1
       const misdeed = this.#misdeeds.stream

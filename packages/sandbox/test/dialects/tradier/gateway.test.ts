@@ -173,8 +173,24 @@ test('what happened to the money is told by days', async () => {
 test('as the clearing firm has it, trades are in the history from the next day on', async () => {
   await using house = await openHouse({ options: { nightlyHistory: true } })
   const client = await Client.of(house)
+  const typesShown = async (): Promise<readonly string[]> => {
+    const { history } = (await client.get(`/accounts/${client.margin}/history`)).body
+    return history === 'null' ? [] : [history.event].flat().map(({ type }) => type)
+  }
+  assert.deepEqual(await typesShown(), [])
+  // What is traded on a weekend is Monday's.
+  await control(house, 'PUT', '/clock', { advance_ms: untilTuesday(Date.now()) })
   await client.placed(client.buy(3))
-  assert.equal((await client.get(`/accounts/${client.margin}/history`)).body.history, 'null')
-  await control(house, 'PUT', '/clock', { advance_ms: 26 * 3_600_000 })
-  assert.equal((await client.get(`/accounts/${client.margin}/history`)).body.history.event.length, 2)
+  assert.deepEqual(await typesShown(), ['ach'])
+  await control(house, 'PUT', '/clock', { advance_ms: 74 * HOUR_MS })
+  assert.deepEqual(await typesShown(), ['trade', 'ach'])
 })
+
+const HOUR_MS = 3_600_000
+
+/** Milliseconds until a Tuesday, 15:00 in UTC, on one of the next days. */
+function untilTuesday(now: number): number {
+  const day = new Date(now).getUTCDay()
+  const days = ((2 - day + 7) % 7 || 7) * 24 * HOUR_MS
+  return now - (now % (24 * HOUR_MS)) + days + 15 * HOUR_MS - now
+}
