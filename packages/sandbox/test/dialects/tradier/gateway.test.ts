@@ -178,11 +178,11 @@ test('as the clearing firm has it, trades are in the history from the next day o
     return history === 'null' ? [] : [history.event].flat().map(({ type }) => type)
   }
   assert.deepEqual(await typesShown(), [])
-  // What is traded on a weekend is Monday's.
+  // The house dates deposits by UTC and trades by New York: by midday both are of the same day.
   await control(house, 'PUT', '/clock', { advance_ms: untilTuesday(Date.now()) })
   await client.placed(client.buy(3))
   assert.deepEqual(await typesShown(), ['ach'])
-  await control(house, 'PUT', '/clock', { advance_ms: 74 * HOUR_MS })
+  await control(house, 'PUT', '/clock', { advance_ms: 26 * HOUR_MS })
   assert.deepEqual(await typesShown(), ['trade', 'ach'])
 })
 
