@@ -1,0 +1,13 @@
+// Writes docs/attacks.md: npm run attacks
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { filesBelow } from '../testing/files.ts'
+import { AREAS } from './list.ts'
+import { attacksPage } from './table.ts'
+import { testsByAttack } from './titles.ts'
+
+const ROOT = resolve(import.meta.dirname, '..', '..')
+
+const tests = testsByAttack(filesBelow(ROOT), file => readFileSync(join(ROOT, file), 'utf8'))
+writeFileSync(join(ROOT, 'docs/attacks.md'), attacksPage(AREAS, tests))
+process.stdout.write('Wrote docs/attacks.md.\n')
