@@ -32,13 +32,12 @@ function parseGroup(text: string): Group {
   return group
 }
 
-/** The files that these options ask for, group by group in the order of GROUPS. */
-export function select(files: readonly TestFile[], { isQuick, groups, filters }: Options): ReadonlyMap<Group, readonly TestFile[]> {
-  const wanted = files.filter(
+/** The files that these options ask for. */
+export function select(files: readonly TestFile[], { isQuick, groups, filters }: Options): readonly TestFile[] {
+  return files.filter(
     ({ path, group, needs }) =>
       (groups.length === 0 || groups.includes(group)) &&
       (filters.length === 0 || filters.some(filter => path.includes(filter))) &&
       !(isQuick && (needs.size > 0 || group === 'slow'))
   )
-  return new Map(GROUPS.map(group => [group, wanted.filter(file => file.group === group)]))
 }

@@ -1,10 +1,13 @@
 // What passed, what failed and what could not run, and how that is said at the end.
+import { nameOf } from './report.ts'
+import { KEPT_IN, type Verdict } from './second-tries.ts'
 
 /** Counts over all parts of a run. Mutable: the parts report as they go. */
 export class Tally {
   #passed = 0
   readonly #failures: string[] = []
   readonly #impossible: string[] = []
+  readonly #unsteady: string[] = []
 
   pass(count = 1): void {
     this.#passed += count
@@ -13,6 +16,14 @@ export class Tally {
   /** `what` is short: the story was printed when it happened. */
   fail(what: string): void {
     this.#failures.push(what)
+  }
+
+  /** Counts a file once, however often it ran: what its last try says. */
+  judge({ result, first }: Verdict): void {
+    this.#passed += result.passed
+    this.#failures.push(...result.failures.map(failure => nameOf(result.path, failure)))
+    if (first === null || result.failures.length > 0) return
+    this.#unsteady.push(...first.failures.map(failure => nameOf(first.path, failure)))
   }
 
   /** A part that could not run at all, with the reason. It counts as failed. */
@@ -31,8 +42,12 @@ export class Tally {
   /** The last lines of a run; the very last is `N passed, N failed`. */
   summary(): string {
     const lines: string[] = []
-    if (this.#failures.length > 0) lines.push('Failed:', ...this.#failures.map(what => `  ${what}`), '')
-    if (this.#impossible.length > 0) lines.push('Could not run:', ...this.#impossible.map(what => `  ${what}`), '')
+    const list = (title: string, what: readonly string[]) => {
+      if (what.length > 0) lines.push(title, ...what.map(line => `  ${line}`), '')
+    }
+    list('Failed:', this.#failures)
+    list('Could not run:', this.#impossible)
+    list(`Unsteady, each failed beside other files and passed alone (both outputs: ${KEPT_IN}):`, this.#unsteady)
     if (this.#passed === 0 && this.failed === 0) lines.push('Nothing was tested.', '')
     lines.push(`${this.#passed} passed, ${this.failed} failed`)
     return lines.join('\n')

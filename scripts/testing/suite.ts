@@ -1,0 +1,52 @@
+// The test files of a run: group by group, in lanes, and then once more what failed.
+import { GROUPS, type Group, type TestFile } from './files.ts'
+import type { Say } from './report.ts'
+import { type FileResult, runFile } from './run-file.ts'
+import { runGroup } from './run-group.ts'
+import { forgetKept, trySecond, type Verdict } from './second-tries.ts'
+
+/** Lanes of tests that compute, and of tests that wait. */
+const LANES = { busy: 2, waiting: 1 } as const
+
+const MINUTE_MS = 60_000
+/** Against files that hang, and nothing else: ten times what the dearest file of a group takes on a common machine. */
+export const FILE_LIMIT_MS: Readonly<Record<Group, number>> = {
+  repo: 5 * MINUTE_MS,
+  unit: 10 * MINUTE_MS,
+  acceptance: 20 * MINUTE_MS,
+  browser: 20 * MINUTE_MS,
+  slow: 30 * MINUTE_MS
+}
+
+export interface Suite {
+  readonly root: string
+  readonly signal: AbortSignal
+  readonly say: Say
+  /** Provides what files need, and returns those that can run. */
+  readonly prepare: (files: readonly TestFile[]) => Promise<readonly TestFile[]>
+  /** False: a file that fails has failed. */
+  readonly hasSecondTries: boolean
+}
+
+/** Runs the files of every group, one group after the other. */
+export async function runSuite(files: readonly TestFile[], suite: Suite): Promise<readonly Verdict[]> {
+  const { root, signal, say, prepare, hasSecondTries } = suite
+  const groups = new Map(files.map(({ path, group }) => [path, group]))
+  const limitOf = (path: string) => FILE_LIMIT_MS[groups.get(path) ?? 'slow']
+  const results: FileResult[] = []
+  for (const group of GROUPS) {
+    const wanted = files.filter(file => file.group === group)
+    if (wanted.length === 0 || signal.aborted) continue
+    say(`\n${group}`)
+    const runnable = await prepare(wanted)
+    const lane = (waits: boolean, concurrency: number) =>
+      runGroup(
+        runnable.filter(file => file.waits === waits).map(({ path }) => path),
+        { root, limitMs: FILE_LIMIT_MS[group], concurrency, signal, say }
+      )
+    results.push(...(await Promise.all([lane(false, LANES.busy), lane(true, LANES.waiting)])).flat())
+  }
+  if (!hasSecondTries || signal.aborted) return results.map(result => ({ result, first: null }))
+  forgetKept(root)
+  return await trySecond(results, { root, say, alone: path => runFile(path, { root, limitMs: limitOf(path), signal }) })
+}
