@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { compare } from '@trunkline/core/domain/decimal'
+import { asksTheSame } from '@trunkline/core/domain/likeness'
 import type { NewOrder } from '@trunkline/core/ports/broker'
 import { until } from '../until.ts'
 import {
@@ -13,6 +14,7 @@ import {
   instrumentsOf,
   isKind,
   isOurs,
+  Listener,
   newOrder,
   reaches,
   recently,
@@ -123,6 +125,28 @@ export const SUBMIT: readonly Card[] = [
       assert.ok(found === null || found.status === 'rejected')
       const { outcome } = await submittedWhile(harness, { kind: 'refuse', message: 'Not on a Tuesday.' })
       assert.equal(refused(outcome), 'Not on a Tuesday.')
+    }
+  },
+  {
+    id: 'C57',
+    title:
+      'what the answer refuses is shown as that one order or not at all: in lists and on the stream, rejected, and as it was asked for',
+    run: async harness => {
+      const { broker } = harness
+      const sample = firstSample(harness)
+      const order = newOrder(sample, sample.tooDear)
+      await using listener = broker.capabilities.accountStream ? await Listener.live(broker) : null
+      refused(await broker.submit(order, soon()))
+      const { items } = await broker.orders(order.brokerAccountId, recently(), soon())
+      const streamed = listener?.events.flatMap(event => (event.type === 'order' ? [event.report] : [])) ?? []
+      const shown = [...items, ...streamed]
+      assert.ok(new Set(shown.map(({ brokerOrderId }) => brokerOrderId)).size <= 1, 'one order at most')
+      for (const report of shown) {
+        assert.ok(report.status === 'rejected' || report.status === 'pending', report.status)
+        isOurs(harness, report, order)
+        assert.ok(asksTheSame(report, order), 'it is known again by what was asked for')
+      }
+      assert.ok(items.every(({ status }) => status === 'rejected'))
     }
   },
   {

@@ -98,6 +98,7 @@ export class ScriptedSession implements Broker {
   submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
     const { book } = this.#broker
     return this.#command('submit', order.brokerClOrdId, signal, plan => {
+      if (plan.effect === 'refused_and_kept') return this.#refuseAndKeep(order, plan)
       if (book.byClient(order.brokerClOrdId) !== null) book.add(order, 'rejected')
       return { kind: 'accepted', value: this.#broker.told(book.add(order, plan.status ?? 'working')) }
     })
@@ -143,6 +144,12 @@ export class ScriptedSession implements Broker {
     if (plan.afterMs !== undefined) await this.#broker.clock.sleep(plan.afterMs, signal).catch(gaveUp)
     if (plan.fault !== undefined) throw new BrokerFault(plan.fault, `the scripted broker answers ${plan.fault}`)
     return plan
+  }
+
+  #refuseAndKeep(order: NewOrder, { message = 'the scripted broker refuses' }: CommandPlan): Outcome<OrderReport> {
+    const { brokerOrderId } = this.#broker.book.add(order, 'pending')
+    this.#broker.book.move(brokerOrderId, 'rejected', { brokerMessage: message })
+    return refusal(message)
   }
 
   #assertWelcome(): void {

@@ -1,13 +1,23 @@
 import type { Account, Connection } from '../../domain/account.ts'
 import { asksTheSame, paired } from '../../domain/likeness.ts'
 import type { Order } from '../../domain/order.ts'
-import { epochMs } from '../../domain/timestamp.ts'
+import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
 import type { OrderReport, Snapshot } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
 import type { OrderDesk } from '../orders/order-desk.ts'
 import type { OrderGateway } from '../orders/order-gateway.ts'
 import { acknowledged } from '../orders/order-steps.ts'
 import { Turns } from './turns.ts'
+
+/** Around the time that the broker gives it: clocks may disagree by minutes. */
+const REFUSED_WITHIN_MS = 600_000
+/** Refused orders of that time that are compared; beyond it what the broker shows of a refused one counts as placed elsewhere. */
+const REFUSED_MAX = 200
+/** How long after a refusal one like it that the broker has not decided on yet may still be the refused one. */
+const UNDECIDED_MS = 30_000
+
+/** What a report that nobody claims is to a refused order like it: that order itself, not to be told from it yet, or none of it. */
+export type Refusal = { readonly kind: 'same'; readonly order: Order } | { readonly kind: 'undecided' } | { readonly kind: 'none' }
 
 /**
  * Orders at brokers that neither echo our client order ids nor find by them. One whose answer was lost is known again by what it asks for and
@@ -80,6 +90,32 @@ export class NamelessOrders {
       )
   }
 
+  /**
+   * A broker may show an order that it refused in its answer, under an id that we do not know. Says whether a report that nobody claims is about
+   * such an order. One that lives never is.
+   */
+  async refusal(account: Account, report: OrderReport): Promise<Refusal> {
+    return report.status === 'rejected' || report.status === 'pending' ? await this.#refusal(account, report) : { kind: 'none' }
+  }
+
+  async #refusal({ accountId }: Account, report: OrderReport): Promise<Refusal> {
+    const seenMs = epochMs(report.entryTime)
+    const filter = {
+      accountIds: [accountId],
+      statuses: ['rejected'] as const,
+      from: timestampOfMs(seenMs - REFUSED_WITHIN_MS),
+      to: timestampOfMs(seenMs + REFUSED_WITHIN_MS)
+    }
+    const { rows } = await this.#deps.store.orders.list(filter, 'entryTime', { limit: REFUSED_MAX, edge: null, descending: true })
+    const alike = rows.filter(order => isRefusedUnnamed(order) && asksTheSame(order, report))
+    const [nearest] = alike.toSorted((a, b) => Math.abs(epochMs(a.entryTime) - seenMs) - Math.abs(epochMs(b.entryTime) - seenMs))
+    if (nearest === undefined) return { kind: 'none' }
+    if (report.status === 'rejected') return { kind: 'same', order: nearest }
+    const now = epochMs(this.#deps.clock.now())
+    const isRecent = alike.some(({ submission }) => Math.abs(now - epochMs(submission.since)) < UNDECIDED_MS)
+    return isRecent ? { kind: 'undecided' } : { kind: 'none' }
+  }
+
   #escalate(order: Order, unclaimed: readonly OrderReport[]): void {
     this.#deps.meter.count('order_alarms_total', { broker: order.broker, alarm: 'ambiguous' })
     this.#deps.log.error('an order of unknown fate cannot be told from others like it at the broker; all are shown', {
@@ -87,4 +123,9 @@ export class NamelessOrders {
       candidates: unclaimed.filter(report => asksTheSame(order, report)).map(({ brokerOrderId }) => brokerOrderId)
     })
   }
+}
+
+/** Refused in the broker's answer, which did not say under which id the broker shows it, if at all. */
+function isRefusedUnnamed({ submission, brokerOrderId }: Order): boolean {
+  return brokerOrderId === null && (submission.state === 'refused' || submission.state === 'not_received')
 }

@@ -7,6 +7,7 @@ import type { OrderReport } from '../../ports/broker.ts'
 import type { AuditEntry } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
 import { keepNewest } from '../keep-newest.ts'
+import { Lanes } from '../lane.ts'
 import type { ReportMethod } from '../orders/apply-report.ts'
 import { applyReport } from '../orders/apply-report.ts'
 import type { OrderDesk } from '../orders/order-desk.ts'
@@ -23,6 +24,7 @@ export class OrderIntake {
   readonly #nameless: NamelessOrders
   /** Which order a broker's id means. Only a shortcut: what is not here is asked of the store. */
   readonly #known = new Map<string, OrderId>()
+  readonly #refusals = new Lanes<AccountId>()
 
   constructor(
     deps: Pick<Deps, 'store' | 'clock' | 'ids' | 'brokers'>,
@@ -43,7 +45,7 @@ export class OrderIntake {
     const known = await this.#find(account.accountId, report)
     if (known === null && method === 'stream' && (await this.#isSuspected(connection, account, report))) return
     // What was on the wire while nobody knew the order has been answered by now.
-    const orderId = known ?? (await this.#find(account.accountId, report)) ?? (await this.#adopt(connection, account, report))
+    const orderId = known ?? (await this.#unclaimed(connection, account, report, method))
     const order = orderId === null ? null : await this.#gateway.learn(orderId, report, method)
     if (order !== null) this.#gateway.pursue({ connection, account, order })
   }
@@ -55,6 +57,23 @@ export class OrderIntake {
     if (suspects.length === 0 || (await this.#find(account.accountId, report)) !== null) return false
     for (const order of suspects) this.#gateway.pursue({ connection, account, order })
     return true
+  }
+
+  /** Null when it is not to be taken in, or not yet. */
+  async #unclaimed(connection: Connection, account: Account, report: OrderReport, method: ReportMethod): Promise<OrderId | null> {
+    if (!this.#nameless.areOf(connection))
+      return (await this.#find(account.accountId, report)) ?? (await this.#adopt(connection, account, report))
+    // One at a time, so that no two reports are given the same refused order.
+    const refused = await this.#refusals.run(account.accountId, async () => {
+      const known = await this.#find(account.accountId, report)
+      if (known !== null) return known
+      const refusal = await this.#nameless.refusal(account, report)
+      if (refusal.kind !== 'same') return refusal.kind
+      await this.#gateway.learn(refusal.order.orderId, report, method)
+      return refusal.order.orderId
+    })
+    if (refused === 'none') return await this.#adopt(connection, account, report)
+    return refused === 'undecided' ? null : refused
   }
 
   async #find(accountId: AccountId, { brokerOrderId, brokerClOrdId }: OrderReport): Promise<OrderId | null> {

@@ -1,0 +1,77 @@
+// A broker that refuses an order in its answer may show it on its stream and in its lists too: it is one order, whichever comes first.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
+import { Bench, type World } from './bench.ts'
+
+let bench: Bench
+before(async () => {
+  bench = await Bench.open()
+})
+after(() => bench[Symbol.asyncDispose]())
+
+const WAYS = ['answer', 'stream', 'list'] as const
+type Way = (typeof WAYS)[number]
+
+const ARRIVALS: readonly (readonly Way[])[] = WAYS.flatMap(first =>
+  WAYS.filter(second => second !== first).map(second => [first, second, ...WAYS.filter(third => third !== first && third !== second)])
+)
+const DEDUPLICATIONS: readonly BrokerCapabilities['deduplication'][] = ['enforced', 'label', 'none']
+
+/** Each way begins to tell of the order so long after it was sent. */
+function tellsInOrder(world: World, ways: readonly Way[]): void {
+  const ms = (way: Way) => 400 * ways.indexOf(way)
+  const begun = world.clock.monotonicMs()
+  world.broker.streams.route = report => [{ report, afterMs: ms('stream') }]
+  world.broker.readPlan = kind =>
+    kind === 'orders' ? { hides: ({ status }) => status !== 'working' && world.clock.monotonicMs() - begun < ms('list') } : {}
+  world.broker.plans.submit.push({ effect: 'refused_and_kept', message: 'Not enough cash.', replyAfterMs: ms('answer') })
+}
+
+async function records(world: World) {
+  return (await world.orders()).map(({ clOrdId, status, submission, brokerMessage }) => [clOrdId, status, submission.state, brokerMessage])
+}
+
+for (const deduplication of DEDUPLICATIONS)
+  for (const ways of ARRIVALS)
+    test(`a refused order is one order: ids ${deduplication}, ${ways.join(' before ')}`, async () => {
+      await using world = await bench.world({
+        capabilities: { deduplication },
+        timing: { reconcileMs: 150, pollMs: 150, lookupPausesMs: [150] }
+      })
+      await world.live()
+      tellsInOrder(world, ways)
+      const order = await world.given(world.place({ clOrdId: 'mine' }))
+      await world.clock.advance(5_000)
+      assert.deepEqual((await world.stored(order)).brokerOrderId, 'o-1')
+      const [[clOrdId, status, , message] = [], ...others] = await records(world)
+      assert.deepEqual([clOrdId, status, message, others], ['mine', 'rejected', 'Not enough cash.', []])
+      assert.equal(world.broker.sent('submit'), 1)
+    })
+
+test('two refused alike are two orders, each with its own at the broker, and a third that is not ours is shown beside them', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push({ effect: 'refused_and_kept' }, { effect: 'refused_and_kept' })
+  const first = await world.given(world.place({ clOrdId: 'first' }))
+  await world.clock.advance(2_000)
+  await world.given(world.place({ clOrdId: 'second' }))
+  await world.clock.advance(2_000)
+  world.book.addOutside(first, world.account.brokerAccountId, 'rejected')
+  await world.clock.advance(60_000)
+  const shown = (await world.orders()).map(({ clOrdId, brokerOrderId, status }) => `${clOrdId} ${brokerOrderId} ${status}`)
+  assert.deepEqual(shown.toSorted(), ['first o-1 rejected', 'o-3 o-3 rejected', 'second o-2 rejected'])
+})
+
+test('one placed elsewhere that lives is never taken for one like it that was refused', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push({ effect: 'refused' })
+  const order = await world.given(world.place({ clOrdId: 'mine' }))
+  world.book.addOutside(order, world.account.brokerAccountId)
+  const waits = world.book.addOutside(order, world.account.brokerAccountId, 'pending')
+  await world.clock.advance(120_000)
+  assert.equal(world.book.get(waits.brokerOrderId).status, 'pending')
+  const shown = (await world.orders()).map(({ clOrdId, status }) => `${clOrdId} ${status}`)
+  assert.deepEqual(shown.toSorted(), ['mine rejected', 'o-1 working', 'o-2 pending'])
+})
