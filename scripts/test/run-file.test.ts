@@ -18,6 +18,8 @@ const CASES: Readonly<Record<string, string>> = {
   exits: "test('fine', () => {}); test('exits', () => { process.exit(0) }); test('never', () => {})",
   late: "test('fine', () => { setTimeout(() => { throw new Error('too late') }, 30) })",
   hook: "after(() => { throw new Error('in the hook') }); test('fine', () => {})",
+  works:
+    "import { spawnSync } from 'node:child_process'; const spin = 'const { user } = process.cpuUsage(); while (process.cpuUsage().user - user < 200_000);'; test('computes', () => { eval(spin); spawnSync(process.execPath, ['-e', spin]) })",
   hangs: "test('fine', () => { setInterval(() => {}, 1000) })"
 }
 const LIMIT_MS = { hangs: 4_000, others: 60_000 }
@@ -74,4 +76,13 @@ test('what is thrown after the end, or in a hook, is a failure', () => {
   expect('late', 1, [/see its output/])
   expect('hook', 1, [/in the hook/])
 })
-test('a file that does not end is stopped', () => void expect('hangs', 1, [/stopped after 4 s/]))
+test('the processor time of a file is its own and that of what it started; a file that was stopped cannot tell', () => {
+  const { processorMs } = expect('works', 1, [])
+  const least = process.platform === 'linux' ? 400 : 200
+  assert.ok((processorMs ?? 0) >= least - 20, `${processorMs} ms`)
+  assert.equal(results.hangs?.processorMs, null)
+})
+test('a file that does not end is stopped', () => {
+  // Whether its test ended before is a matter of the machine.
+  void expect('hangs', results.hangs?.passed ?? 0, [/stopped after 4 s/])
+})

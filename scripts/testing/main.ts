@@ -1,7 +1,9 @@
 // `npm test` and `npm run check`: checks, then groups of tests, then one line that says it all.
 import { resolve } from 'node:path'
+import { costs } from './costs.ts'
 import { type Service, type TestFile, testFiles } from './files.ts'
 import { type Options, parseOptions, select, USAGE } from './options.ts'
+import type { Verdict } from './second-tries.ts'
 import { type Provided, provide } from './services.ts'
 import { runSteps } from './steps.ts'
 import { runSuite } from './suite.ts'
@@ -20,15 +22,17 @@ async function main(options: Options, signal: AbortSignal): Promise<boolean> {
     await runSteps(ROOT, say, tally)
   }
   const services = new Map<Service, Provided>()
+  let verdicts: readonly Verdict[] = []
   try {
     const prepare = (files: readonly TestFile[]) => withServices(files, services, tally)
     const suite = { root: ROOT, signal, say, prepare, hasSecondTries: !options.isQuick }
-    for (const verdict of await runSuite(select(testFiles(ROOT), options), suite)) tally.judge(verdict)
+    verdicts = await runSuite(select(testFiles(ROOT), options), suite)
   } finally {
     for (const service of services.values()) if ('stop' in service) await service.stop()
   }
+  for (const verdict of verdicts) tally.judge(verdict)
   if (signal.aborted) tally.cannotRun('the rest', 'the run was interrupted')
-  say(`\n${Math.round((performance.now() - began) / 1000)} s\n\n${tally.summary()}`)
+  say(`\n${costs(verdicts, performance.now() - began)}\n\n${tally.summary()}`)
   return tally.succeeded
 }
 

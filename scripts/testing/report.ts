@@ -9,10 +9,14 @@ export function nameOf(path: string, { name, line }: TestFailure): string {
 }
 
 export function report(result: FileResult, say: Say): void {
-  const { path, passed, failures, durationMs } = result
-  const seconds = `${(durationMs / 1000).toFixed(1)} s`
+  const { path, passed, failures, durationMs, processorMs } = result
+  const seconds = `${inSeconds(durationMs)}, ${processorMs === null ? 'processor unknown' : `processor ${inSeconds(processorMs)}`}`
   if (failures.length === 0) say(`  ok    ${path} (${passed}, ${seconds})`)
   else say(`  FAIL  ${path} (${passed} passed, ${failures.length} failed, ${seconds})\n${storyOf(result)}`)
+}
+
+function inSeconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`
 }
 
 /** The failures of a file and the end of what it printed, indented. */

@@ -1,15 +1,21 @@
 // Runs one test file in a process of its own and tells what became of it.
-import { resolve } from 'node:path'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { run } from 'node:test'
 import { inspect } from 'node:util'
+import { USAGE_FILE, USAGE_PARENT } from './tell-usage.ts'
 
 const OUTPUT_CHARS_MAX = 6_000
+const TELL_USAGE = new URL('tell-usage.ts', import.meta.url).href
 
 export interface FileResult {
   readonly path: string
   readonly passed: number
   readonly failures: readonly TestFailure[]
   readonly durationMs: number
+  /** Of the file and of what it started and waited for; `null` when it was stopped and could not tell. */
+  readonly processorMs: number | null
   /** The end of what the file printed. */
   readonly output: string
 }
@@ -40,10 +46,26 @@ interface Ended {
 }
 
 /** Everything that is not a pass is a failure: skipped and "todo" tests, a file without tests, a file that ends before its tests do. */
-export async function runFile(path: string, { root, limitMs, signal }: RunOptions): Promise<FileResult> {
+export async function runFile(path: string, options: RunOptions): Promise<FileResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'trunkline-run-'))
+  try {
+    return await runWatched(path, options, join(folder, 'usage'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function runWatched(path: string, { root, limitMs, signal }: RunOptions, usageFile: string): Promise<FileResult> {
   const began = performance.now()
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)])
-  const stream = run({ files: [resolve(root, path)], isolation: 'process', timeout: limitMs * 0.9, signal: limit, cwd: root })
+  const stream = run({
+    files: [resolve(root, path)],
+    isolation: 'process',
+    timeout: limitMs * 0.9,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
+    cwd: root,
+    execArgv: ['--import', TELL_USAGE],
+    env: { ...process.env, [USAGE_FILE]: usageFile, [USAGE_PARENT]: String(process.pid) }
+  })
   const failures: TestFailure[] = []
   let [passed, output, isComplete] = [0, '', false]
 
@@ -58,7 +80,16 @@ export async function runFile(path: string, { root, limitMs, signal }: RunOption
   }
   if (failures.length === 0 && !isComplete) failures.push(wholeFile('The process ended before its tests did, or there are none.'))
   else if (failures.length === 0 && passed === 0) failures.push(wholeFile('There are no tests in it.'))
-  return { path, passed, failures, durationMs: performance.now() - began, output }
+  return { path, passed, failures, durationMs: performance.now() - began, processorMs: usageIn(usageFile), output }
+}
+
+function usageIn(file: string): number | null {
+  try {
+    const ms = Number(readFileSync(file, 'utf8'))
+    return Number.isFinite(ms) ? ms : null
+  } catch {
+    return null
+  }
 }
 
 function judge(type: 'test:pass' | 'test:fail', data: Ended, whyStopped: string): TestFailure | null {

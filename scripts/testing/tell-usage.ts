@@ -1,0 +1,14 @@
+// Loaded into the process of a test file: at its end it tells how much processor time the file took.
+import { writeFileSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
+import { childrenProcessorMs, ownProcessorMs } from './processor-time.ts'
+
+/** Names the file to write to, and the runner's process. */
+export const USAGE_FILE = 'TRUNKLINE_TEST_USAGE_FILE'
+export const USAGE_PARENT = 'TRUNKLINE_TEST_USAGE_PARENT'
+
+const file = process.env[USAGE_FILE]
+// What a test starts inherits the variables: only the runner's own child answers.
+if (isMainThread && file !== undefined && process.env[USAGE_PARENT] === String(process.ppid)) {
+  process.once('exit', () => writeFileSync(file, String(ownProcessorMs() + (childrenProcessorMs() ?? 0))))
+}
