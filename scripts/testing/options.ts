@@ -1,14 +1,28 @@
-// The command line of `npm test` and `npm run check`.
+// The command lines of `npm test`, `npm run check` and `npm run steady`.
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { GROUPS, type Group, type TestFile } from './files.ts'
 
-export interface Options {
-  /** `npm run check`: no test that needs a service, and nothing slow. */
-  readonly isQuick: boolean
+interface Selection {
   /** Only these groups; empty: all. */
   readonly groups: readonly Group[]
   /** Only files whose path contains one of these; empty: all. */
   readonly filters: readonly string[]
+}
+
+export interface Options extends Selection {
+  /** `npm run check`: no test that needs a service, and nothing slow. */
+  readonly isQuick: boolean
+}
+
+export interface SteadyOptions extends Selection {
+  readonly rounds: number
+  /** Files that run at the same time. */
+  readonly lanes: number
+  /** Threads that do nothing but compute. */
+  readonly hogs: number
+  /** The order of the files follows from it. */
+  readonly seed: number
 }
 
 export const USAGE = `npm test                              every check and every test
@@ -16,14 +30,60 @@ npm test -- --group ${GROUPS.join('|')}   one group; may be repeated
 npm test -- decimal core/test/app     only files whose path contains one of these
 npm run check                         what needs no database, browser or network`
 
+export const STEADY_USAGE = `npm run steady                             every test file three times under load, and what did not pass every time
+npm run steady -- --rounds 10 stream kit   ten times, only files whose path contains one of these
+  --group ${GROUPS.join('|')}   only one group; may be repeated
+  --lanes 4                                files at the same time; twice as many as the machine has processors where left out
+  --hogs 2                                 threads that only compute, beside them; as many as processors where left out
+  --seed 1                                 the order of the files follows from it
+It ends with 1 when something did not pass every time.`
+
+const SELECTION = { group: { type: 'string', multiple: true }, help: { type: 'boolean', short: 'h', default: false } } as const
+const ROUNDS = 3
+const COUNT_MAX = 1_000
+
+/** Asked for how it is used. */
+class HelpWanted extends Error {}
+
+/** What `parse` makes of this program's arguments. `null` when it was only said how the program is used; the exit code is then set. */
+export function optionsOrUsage<T>(parse: (args: readonly string[]) => T, usage: string): T | null {
+  try {
+    return parse(process.argv.slice(2))
+  } catch (error) {
+    if (error instanceof HelpWanted) process.stdout.write(`${usage}\n`)
+    else {
+      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}\n`)
+      process.exitCode = 2
+    }
+    return null
+  }
+}
+
 /** Throws with a sentence for the user when the arguments make no sense. */
 export function parseOptions(args: readonly string[]): Options {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { quick: { type: 'boolean', default: false }, group: { type: 'string', multiple: true, default: [] } }
-  })
-  return { isQuick: values.quick, groups: values.group.map(parseGroup), filters: positionals.map(filter => filter.replace(/^\.\//, '')) }
+  const options = { ...SELECTION, quick: { type: 'boolean', default: false } } as const
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+  return { ...selection(values, positionals), isQuick: values.quick }
+}
+
+/** Throws with a sentence for the user when the arguments make no sense. */
+export function parseSteadyOptions(args: readonly string[]): SteadyOptions {
+  const cores = availableParallelism()
+  const text = { type: 'string' } as const
+  const options = { ...SELECTION, rounds: text, lanes: text, hogs: text, seed: text } as const
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+  return {
+    ...selection(values, positionals),
+    rounds: count('rounds', values.rounds, ROUNDS, 1),
+    lanes: count('lanes', values.lanes, 2 * cores, 1),
+    hogs: count('hogs', values.hogs, cores, 0),
+    seed: count('seed', values.seed, 1, 1)
+  }
+}
+
+function selection(values: { readonly group?: readonly string[]; readonly help: boolean }, positionals: readonly string[]): Selection {
+  if (values.help) throw new HelpWanted()
+  return { groups: (values.group ?? []).map(parseGroup), filters: positionals.map(filter => filter.replace(/^\.\//, '')) }
 }
 
 function parseGroup(text: string): Group {
@@ -32,8 +92,19 @@ function parseGroup(text: string): Group {
   return group
 }
 
+function count(name: string, text: string | undefined, otherwise: number, least: number): number {
+  if (text === undefined) return otherwise
+  const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN
+  if (!(value >= least && value <= COUNT_MAX))
+    throw new Error(`--${name} must be a whole number from ${least} to ${COUNT_MAX}, was ${text}.`)
+  return value
+}
+
 /** The files that these options ask for. */
-export function select(files: readonly TestFile[], { isQuick, groups, filters }: Options): readonly TestFile[] {
+export function select(
+  files: readonly TestFile[],
+  { isQuick = false, groups, filters }: Selection & Partial<Options>
+): readonly TestFile[] {
   return files.filter(
     ({ path, group, needs }) =>
       (groups.length === 0 || groups.includes(group)) &&

@@ -1,55 +1,34 @@
-// What tests need around them: a PostgreSQL that the whole run shares, and a browser.
-import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { CHROMIUM_VARIABLE, findChromium } from '@trunkline/testkit/chromium'
-import { SHARED_URL_VARIABLE, startPostgres } from '@trunkline/testkit/postgres/index'
-import type { Service } from './files.ts'
+// The services of one run: started when the first file needs them, stopped at its end.
+import type { Service, TestFile } from './files.ts'
+import { type Provided, provide } from './provide.ts'
+import type { Say } from './report.ts'
 
-/** A service that runs, or the reason why not. */
-export type Provided = { readonly stop: () => Promise<void> } | { readonly reason: string }
+export class Services {
+  readonly #provided = new Map<Service, Provided>()
+  readonly #say: Say
+  readonly #impossible: (path: string, reason: string) => void
 
-/** Provides a service to all test processes started from now on, by their environment. Never throws. */
-export const provide: Readonly<Record<Service, (say: (text: string) => void) => Promise<Provided>>> = {
-  async postgres(say) {
-    if ((process.env[SHARED_URL_VARIABLE] ?? '') !== '') return { stop: async () => {} }
-    const began = performance.now()
-    try {
-      const server = await startPostgres()
-      process.env[SHARED_URL_VARIABLE] = server.url
-      say(`PostgreSQL started in ${Math.round(performance.now() - began)} ms.`)
-      return { stop: () => server.stop() }
-    } catch (error) {
-      return { reason: error instanceof Error ? error.message : String(error) }
-    }
-  },
-
-  async chromium(say) {
-    const path = findChromium() ?? (await installChromium(say))
-    if (path === null) {
-      return {
-        reason: `No Chromium was found, and it could not be installed. Install chromium or google-chrome, or name it in ${CHROMIUM_VARIABLE}.`
-      }
-    }
-    process.env[CHROMIUM_VARIABLE] = path
-    return { stop: async () => {} }
+  /** `impossible` is called for a file that lacks what it needs, with the reason. */
+  constructor(say: Say, impossible: (path: string, reason: string) => void) {
+    this.#say = say
+    this.#impossible = impossible
   }
-}
 
-// Only on Debian and its kin, and only as root: anywhere else it is not for a test run to change the system.
-async function installChromium(say: (text: string) => void): Promise<string | null> {
-  if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) return null
-  say('Installing Chromium from the packages of the system (once) …')
-  const isDone = (await apt(['update'])) && (await apt(['install', '-y', '--no-install-recommends', 'chromium']))
-  return isDone ? findChromium() : null
-}
-
-function apt(args: readonly string[]): Promise<boolean> {
-  return new Promise(resolve => {
-    const child = spawn('apt-get', ['-qq', ...args], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  /** Provides what `files` need, and returns those that have it. */
+  async ready(files: readonly TestFile[]): Promise<readonly TestFile[]> {
+    for (const need of new Set(files.flatMap(({ needs }) => [...needs]))) {
+      if (!this.#provided.has(need)) this.#provided.set(need, await provide[need](text => this.#say(`  ${text}`)))
+    }
+    return files.filter(({ path, needs }) => {
+      const missing = [...needs].map(need => this.#provided.get(need)).find(service => service !== undefined && 'reason' in service)
+      if (missing === undefined || !('reason' in missing)) return true
+      this.#impossible(path, missing.reason)
+      return false
     })
-    child.once('error', () => resolve(false))
-    child.once('close', code => resolve(code === 0))
-  })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const service of this.#provided.values()) if ('stop' in service) await service.stop()
+    this.#provided.clear()
+  }
 }

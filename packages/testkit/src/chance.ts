@@ -30,6 +30,14 @@ export class SeededChance {
     return this.fraction() < probability
   }
 
+  /** The same items in an order by chance. */
+  shuffled<T>(items: readonly T[]): readonly T[] {
+    return items
+      .map(item => ({ item, place: this.fraction() }))
+      .toSorted((a, b) => a.place - b.place)
+      .map(({ item }) => item)
+  }
+
   /** Undefined when there is nothing to choose from. */
   oneOf<T>(items: readonly T[]): T | undefined {
     return items[this.whole(0, items.length - 1)]

@@ -1,0 +1,53 @@
+// Test files run again and again, and what became of each test: what does not pass every time is unsteady.
+import { nameOf } from './report.ts'
+import type { FileResult } from './run-file.ts'
+
+const MESSAGE_CHARS_MAX = 300
+
+/** What failed, how often, and what it said first. Mutable: results come in round by round. */
+export class Rounds {
+  readonly #failed = new Map<string, { times: number; readonly message: string }>()
+  readonly #impossible: string[] = []
+  #passed = 0
+  #rounds = 0
+
+  add(result: FileResult): void {
+    this.#passed += result.passed
+    for (const failure of result.failures) {
+      const what = nameOf(result.path, failure)
+      const known = this.#failed.get(what)
+      if (known === undefined) this.#failed.set(what, { times: 1, message: onOneLine(failure.story) })
+      else known.times += 1
+    }
+  }
+
+  /** A round has ended. One that was interrupted has not. */
+  ended(): void {
+    this.#rounds += 1
+  }
+
+  /** A file that cannot run at all, with the reason. */
+  impossible(path: string, reason: string): void {
+    this.#impossible.push(`${path}: ${reason}`)
+  }
+
+  /** True when there was a whole round, and everything passed in every one. */
+  get isSteady(): boolean {
+    return this.#rounds > 0 && this.#passed > 0 && this.#failed.size === 0 && this.#impossible.length === 0
+  }
+
+  /** Most often failed first. `load` says under what, `keptIn` where the whole stories are. */
+  summary(load: string, keptIn: string): string {
+    const lines = this.#impossible.length > 0 ? ['Could not run:', ...this.#impossible.map(what => `  ${what}`), ''] : []
+    const failed = [...this.#failed].toSorted(([a, one], [b, other]) => other.times - one.times || a.localeCompare(b))
+    if (failed.length > 0) lines.push(`Unsteady (the stories are in ${keptIn}):`)
+    for (const [what, { times, message }] of failed) lines.push(`  ${times} of ${this.#rounds}  ${what}`, `          ${message}`)
+    if (failed.length > 0) lines.push('')
+    return [...lines, `${this.#rounds} rounds, ${this.#passed} tests passed, ${failed.length} unsteady (${load}).`].join('\n')
+  }
+}
+
+function onOneLine(story: string): string {
+  const words = story.replaceAll(/\s+/g, ' ').trim()
+  return words.length > MESSAGE_CHARS_MAX ? `${words.slice(0, MESSAGE_CHARS_MAX)} …` : words
+}

@@ -1,0 +1,52 @@
+// `npm run steady`: test files again and again under load, in another order each time, and a list of what did not pass every time.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { SeededChance } from '@trunkline/testkit/chance'
+import { testFiles } from './files.ts'
+import { startHogs } from './hogs.ts'
+import { optionsOrUsage, parseSteadyOptions, STEADY_USAGE, type SteadyOptions, select } from './options.ts'
+import { storyOf } from './report.ts'
+import { Rounds } from './rounds.ts'
+import { runGroup } from './run-group.ts'
+import { Services } from './services.ts'
+import { FILE_LIMIT_MS } from './suite.ts'
+
+const ROOT = resolve(import.meta.dirname, '..', '..')
+const KEPT_IN = 'test-results/steady'
+
+const say = (text: string) => void process.stdout.write(`${text}\n`)
+
+async function main(options: SteadyOptions, signal: AbortSignal): Promise<boolean> {
+  const { rounds, lanes, hogs, seed } = options
+  const chance = new SeededChance(seed)
+  const seen = new Rounds()
+  rmSync(join(ROOT, KEPT_IN), { recursive: true, force: true })
+  await using services = new Services(say, (path, reason) => seen.impossible(path, reason))
+  const files = (await services.ready(select(testFiles(ROOT), options))).map(({ path }) => path)
+  await using _load = startHogs(hogs)
+  for (let round = 1; round <= rounds && !signal.aborted; round += 1) {
+    say(`\nround ${round} of ${rounds}: ${files.length} files in ${lanes} lanes, ${hogs} threads that only compute beside them`)
+    const asked = { root: ROOT, limitMs: FILE_LIMIT_MS.slow, concurrency: lanes, signal, say }
+    for (const result of await runGroup(chance.shuffled(files), asked)) {
+      if (signal.aborted) break
+      seen.add(result)
+      if (result.failures.length > 0) keep(`${result.path.replaceAll('/', '__')}.${round}.txt`, storyOf(result))
+    }
+    if (!signal.aborted) seen.ended()
+  }
+  say(`\n${seen.summary(`seed ${seed}, ${lanes} lanes, ${hogs} threads that only compute`, KEPT_IN)}`)
+  return seen.isSteady
+}
+
+function keep(name: string, text: string): void {
+  mkdirSync(join(ROOT, KEPT_IN), { recursive: true })
+  writeFileSync(join(ROOT, KEPT_IN, name), `${text}\n`)
+}
+
+const options = optionsOrUsage(parseSteadyOptions, STEADY_USAGE)
+if (options !== null) {
+  const interrupted = new AbortController()
+  process.once('SIGINT', () => interrupted.abort())
+  process.once('SIGTERM', () => interrupted.abort())
+  process.exitCode = (await main(options, interrupted.signal)) ? 0 : 1
+}
