@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import type { World } from '../../packages/testkit/src/crash/index.ts'
+import { metricsPage } from '../../packages/testkit/src/metrics.ts'
 import { median } from './trend.ts'
 import { pause } from './weather.ts'
 
@@ -40,7 +41,7 @@ export class Sampler {
 
   async read(): Promise<Reading> {
     const { service, demo, ledger } = this.#world
-    const [vitals, page] = await Promise.all([service.vitals(), fetch(`${demo.base_url}/metrics`).then(answer => answer.text())])
+    const [vitals, page] = await Promise.all([service.vitals(), metricsPage(demo.base_url)])
     const [, seconds = 'NaN'] = /^trunkline_event_loop_delay_seconds (\S+)$/m.exec(page) ?? []
     const delays = this.#delays.toSorted((a, b) => a - b)
     this.#delays = []

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { METRICS_TOKEN } from '@trunkline/testkit/metrics'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { SHORT_LIVED } from '@trunkline/testkit/short-lived'
 import { until } from '@trunkline/testkit/until'
@@ -68,7 +69,13 @@ async function start(
 ): Promise<RunningService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-acceptance-'))
   resources.defer(() => rm(dataDir, { recursive: true, force: true }))
-  const settings = { TRUNKLINE_PORT: '0', TRUNKLINE_DATA_DIR: dataDir, ...(await databaseOf(engine, resources)), ...env }
+  const settings = {
+    TRUNKLINE_PORT: '0',
+    TRUNKLINE_DATA_DIR: dataDir,
+    TRUNKLINE_METRICS_TOKEN: METRICS_TOKEN,
+    ...(await databaseOf(engine, resources)),
+    ...env
+  }
   const child = spawn(process.execPath, [...SHORT_LIVED, join(ROOT, program)], {
     cwd: dataDir,
     env: { ...INHERITED, ...settings },

@@ -1,6 +1,7 @@
 // What happens when the broker's market stream breaks or falls silent, when a reader does not read, and at the limits of a session.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { metricsPage } from '@trunkline/testkit/metrics'
 import { until } from '@trunkline/testkit/until'
 import type { Body } from './api.ts'
 import { assertJoined, candle, exact, fromTrades, iso, msOf } from './market-bars.ts'
@@ -274,7 +275,7 @@ describe('the market data stream under trouble', () => {
 
 /** A figure of `/metrics`; 0 when there is none yet. */
 async function metric(stage: MarketStage, name: string): Promise<number> {
-  const page = await (await fetch(`${stage.service.url}/metrics`)).text()
+  const page = await metricsPage(stage.service.url)
   const line = page.split('\n').find(one => one.startsWith(`${name} `))
   return Number(line?.slice(name.length) ?? 0)
 }

@@ -150,14 +150,28 @@ function tokenTests(engine: Engine): void {
     }
   })
 
-  test('a new user secret leaves tokens and sessions as they are', async () => {
-    const viewer = await stage.viewer()
+  test('a new user secret ends the user’s tokens and sessions, of every connection, and no others [S30]', async () => {
+    const [viewer, other] = [await stage.viewer(), await stage.viewer()]
+    const second = await viewer.connect()
+    const tokens = [await viewer.token(), await viewer.token(second)]
+    await using bystander = await other.session()
     await using client = await viewer.session()
     const { api } = stage
-    assert.equal((await api.call('POST', `/users/${viewer.userId}/rotate-secret`, { headers: api.platform })).status, 200)
-    await client.quiet()
-    await using again = await viewer.session()
-    await again.quiet()
+    const { status, body } = await api.call('POST', `/users/${viewer.userId}/rotate-secret`, { headers: api.platform })
+    assert.equal(status, 200)
+    await superseded(client)
+    for (const token of tokens) {
+      const { client: late, code } = await shown(token, stage.address())
+      assert.equal(code, 'auth_error')
+      await late.close()
+    }
+    const path = `/connections/${viewer.connectionId}/token`
+    assert.equal((await viewer.call('GET', path)).status, 401, 'the old secret gives no token')
+    const headers = api.as({ userId: viewer.userId, secret: body['user-secret'] })
+    const { client: again, code } = await shown((await api.call('GET', path, { headers })).body.access_token, stage.address())
+    assert.equal(code, null)
+    await again.close()
+    await bystander.quiet()
   })
 
   test('deleting a connection ends its sessions and tokens, and no others', async () => {

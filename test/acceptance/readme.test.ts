@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { metricsPage } from '@trunkline/testkit/metrics'
 import { until } from '@trunkline/testkit/until'
 import { type RunningService, startService } from './harness.ts'
 import { type Block, blocksIn, holdAgainst, Shell } from './snippets.ts'
@@ -86,7 +87,7 @@ describe('the documents', () => {
   }
 
   test('docs/guides/operating.md names metrics that there are', async () => {
-    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    const metrics = await metricsPage(service.url)
     const served = new Set([...metrics.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))
     const text = await readFile(join(ROOT, 'docs/guides/operating.md'), 'utf8')
     const named = [...text.matchAll(/`(trunkline_\w+)/g)].map(([, name = '']) => name)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { metricsPage } from '@trunkline/testkit/metrics'
 import { type Answer, Api, type Body, type Person } from './api.ts'
 import { type Engine, INHERITED, type RunningService, startService } from './harness.ts'
 import { link } from './linking.ts'
@@ -92,7 +93,7 @@ export class Stage implements AsyncDisposable {
 
   /** A figure of `/metrics`; 0 when there is none yet. */
   async metric(name: string): Promise<number> {
-    const page = await (await fetch(`${this.service.url}/metrics`)).text()
+    const page = await metricsPage(this.service.url)
     const line = page.split('\n').find(one => one.startsWith(`${name} `))
     return Number(line?.slice(name.length) ?? 0)
   }

@@ -23,14 +23,17 @@ import type { Settings } from './config/settings.ts'
 import { home } from './home/home.ts'
 import { InFlight } from './http/in-flight.ts'
 import { buildHttp, DEFAULT_LIMITS } from './http/index.ts'
+import { nothingHere } from './http/routing.ts'
 import { SystemClock } from './ops/clock.ts'
 import { type DemoPlatform, demoPlatform } from './ops/demo-platform.ts'
 import { Housekeeping } from './ops/housekeeping.ts'
 import { RandomIds } from './ops/ids.ts'
 import { PromMeter } from './ops/metrics.ts'
+import { MetricsPage } from './ops/metrics-page.ts'
+import { metricsToken } from './ops/metrics-token.ts'
 import { Parts } from './ops/parts.ts'
 import { Readiness } from './ops/readiness.ts'
-import { operations } from './ops/routes.ts'
+import { type OperationsOptions, operations } from './ops/routes.ts'
 import { SandboxProcess, type SandboxReady } from './ops/sandbox-process.ts'
 import { callbackUrl } from './portal/callback-url.ts'
 import { portal } from './portal/portal.ts'
@@ -153,7 +156,11 @@ async function start(
   })
   let demo: Service['demo'] = null
   await portal(http, app, { publicUrl: () => publicUrl })
-  await operations(http, { readiness, meter, metricsPort: settings.metricsPort, parts })
+  const metrics = new MetricsPage(
+    () => meter.registry.metrics(),
+    () => clock.monotonicMs()
+  )
+  await operations(http, { readiness, metrics, metricsAt: metricsAt(settings, dataDir, ids), parts, nothingHere })
   home(http, {
     brokers: [...deps.brokers.values()],
     publicUrl: () => publicUrl,
@@ -215,6 +222,11 @@ function started(deps: Deps, parts: Parts, eventsDays: number): AppDeps {
   parts.add('housekeeping', () => housekeeping.stop())
   housekeeping.start()
   return app
+}
+
+function metricsAt({ metricsPort, metricsToken: token }: Settings, dataDir: string, ids: RandomIds): OperationsOptions['metricsAt'] {
+  if (metricsPort !== null) return { port: metricsPort }
+  return { token: token ?? metricsToken(dataDir, () => ids.secret('mt_')) }
 }
 
 function storeOptions(settings: Settings, dataDir: string): Parameters<typeof openStore>[0] {

@@ -7,6 +7,8 @@ export type { Application } from '@trunkline/core/app/application'
 export function application(deps: Deps): Application {
   const { platforms, users } = deps.store
   return composed(deps, {
+    rememberedPlatform: () => undefined,
+    rememberedUser: () => undefined,
     platform: clientId => platforms.findByClientId(clientId),
     user: (platformId, userId) => users.find(platformId, userId)
   })

@@ -12,6 +12,8 @@ export interface PlatformCaller {
 /** A platform acting for one of its users, both proved. */
 export interface UserCaller extends PlatformCaller {
   readonly user: User
+  /** Hash of the secret that proved the user; left out where no request is behind the act. */
+  readonly secretHash?: string
 }
 
 /** The audit entry of an act of `caller`. */

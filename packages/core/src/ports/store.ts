@@ -72,6 +72,7 @@ export interface UserStore {
   findByKey(userKey: UserKey): Promise<User | null>
   /** Page keys: [the sort column's value, `userKey`]. */
   list(platformId: PlatformId, filter: UserFilter, sort: 'createdAt' | 'userId', page: PageRequest): Promise<Page<User>>
+  /** Also erases the user's market data tokens: they were had with the old secret. False when there is no such user. */
   replaceSecret(userKey: UserKey, secretHash: string, audit: AuditEntry): Promise<boolean>
   /** Removes the user with everything that hangs on it, keeping what revoking the brokers' tokens needs. Gives the connections that went. */
   remove(userKey: UserKey, at: Timestamp, audit: AuditEntry): Promise<readonly ConnectionId[]>
@@ -322,8 +323,11 @@ export interface MarketDataToken {
 }
 
 export interface TokenStore {
-  /** Makes the token the newest of its user and connection. */
-  create(token: MarketDataToken, audit: AuditEntry): Promise<void>
+  /**
+   * Makes the token the newest of its user and connection. False when the user is gone, or has another secret than the one with the hash
+   * `provedBy` by now (null: not asked).
+   */
+  create(token: MarketDataToken, audit: AuditEntry, provedBy?: string | null): Promise<boolean>
   find(tokenHash: string): Promise<MarketDataToken | null>
   prune(expiredBefore: Timestamp): Promise<number>
 }

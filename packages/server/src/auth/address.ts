@@ -1,9 +1,46 @@
-/** What stands for an address when it is counted: of IPv6 the network, since one host has a whole network to choose from. */
+import { isIPv6 } from 'node:net'
+
+const GROUPS = 8
+/** The network that translates to IPv4 (RFC 6052): all of it would be one caller. */
+const NAT64 = '64:ff9b:0:0:0:0'
+
+/**
+ * What stands for an address when it is counted: of IPv6 the /64, since one host has a whole network to choose from. However an address is
+ * written, it has one group; one that carries an IPv4 address has that of the IPv4 address. What is no address is its own group.
+ */
 export function addressGroup(ip: string): string {
   if (!ip.includes(':')) return ip
-  if (ip.startsWith('::ffff:') && ip.includes('.')) return ip.slice('::ffff:'.length)
-  const [head = '', tail] = ip.split('::')
-  const front = head.split(':').filter(part => part !== '')
-  const missing = tail === undefined ? 0 : 8 - front.length - tail.split(':').filter(part => part !== '').length
-  return [...front, ...Array<string>(missing).fill('0'), ...(tail?.split(':') ?? [])].slice(0, 4).join(':')
+  const plain = ip.split('%', 1)[0] ?? ''
+  if (!isIPv6(plain)) return ip
+  const parts = partsOf(plain)
+  const front = parts.slice(0, 6).join(':')
+  if (front === '0:0:0:0:0:ffff' || front === NAT64) return dotted(parts.slice(6))
+  return parts.slice(0, 4).join(':')
+}
+
+/** The eight groups in the one shortest spelling. */
+function partsOf(ip: string): readonly string[] {
+  const [head = '', tail] = hex(ip).split('::')
+  const [front, back] = [groupsOf(head), groupsOf(tail ?? '')]
+  const missing = GROUPS - front.length - back.length
+  return [...front, ...Array<string>(missing).fill('0'), ...back]
+}
+
+function groupsOf(text: string): readonly string[] {
+  return text === '' ? [] : text.split(':').map(group => Number.parseInt(group, 16).toString(16))
+}
+
+/** The last 32 bits may be written as IPv4. */
+function hex(ip: string): string {
+  return ip.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number)
+    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
+  })
+}
+
+function dotted(groups: readonly string[]): string {
+  return groups
+    .map(group => Number.parseInt(group, 16))
+    .flatMap(bits => [bits >> 8, bits & 255])
+    .join('.')
 }

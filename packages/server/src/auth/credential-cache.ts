@@ -1,8 +1,7 @@
-import type { CredentialLookup } from '@trunkline/core/app/authenticate'
-import type { Platform, User } from '@trunkline/core/domain/account'
+import type { CredentialLookup, KnownPlatform, KnownUser } from '@trunkline/core/app/authenticate'
 import type { PlatformId, UserId, UserKey } from '@trunkline/core/domain/ids'
 import type { Bus } from '@trunkline/core/ports/bus'
-import type { Store } from '@trunkline/core/ports/store'
+import type { PlatformStore, UserStore } from '@trunkline/core/ports/store'
 import { LRUCache } from 'lru-cache'
 
 const PLATFORMS_MAX = 1_000
@@ -10,18 +9,15 @@ const USERS_MAX = 50_000
 /** The bus says at once when a secret changes; this bounds how long a lost message could matter. */
 const REMEMBER_MS = 2_000
 
-interface KnownUser {
-  readonly user: User
-  readonly secretHash: string
+interface Stored {
+  readonly platforms: Pick<PlatformStore, 'findByClientId'>
+  readonly users: Pick<UserStore, 'find'>
 }
 
 /** Remembers who is who for two seconds, and forgets whose secret changes, or who is deleted, at that moment. */
 export class CredentialCache implements CredentialLookup, Disposable {
-  readonly #store: Pick<Store, 'platforms' | 'users'>
-  readonly #platforms = new LRUCache<string, { readonly platform: Platform; readonly secretHash: string }>({
-    max: PLATFORMS_MAX,
-    ttl: REMEMBER_MS
-  })
+  readonly #store: Stored
+  readonly #platforms = new LRUCache<string, KnownPlatform>({ max: PLATFORMS_MAX, ttl: REMEMBER_MS })
   readonly #users = new LRUCache<string, KnownUser>({
     max: USERS_MAX,
     ttl: REMEMBER_MS,
@@ -32,7 +28,7 @@ export class CredentialCache implements CredentialLookup, Disposable {
   /** Counts changes, so that an answer read before one is not remembered after it. */
   #changes = 0
 
-  constructor(store: Pick<Store, 'platforms' | 'users'>, bus: Bus) {
+  constructor(store: Stored, bus: Bus) {
     this.#store = store
     this.#unsubscribe = bus.subscribe(
       message => {
@@ -46,9 +42,15 @@ export class CredentialCache implements CredentialLookup, Disposable {
     )
   }
 
-  async platform(clientId: string): Promise<{ readonly platform: Platform; readonly secretHash: string } | null> {
-    const known = this.#platforms.get(clientId)
-    if (known !== undefined) return known
+  rememberedPlatform(clientId: string): KnownPlatform | undefined {
+    return this.#platforms.get(clientId)
+  }
+
+  rememberedUser(platformId: PlatformId, userId: UserId): KnownUser | undefined {
+    return this.#users.get(nameOf(platformId, userId))
+  }
+
+  async platform(clientId: string): Promise<KnownPlatform | null> {
     const before = this.#changes
     const found = await this.#store.platforms.findByClientId(clientId)
     if (found !== null && before === this.#changes) this.#platforms.set(clientId, found)
@@ -56,9 +58,7 @@ export class CredentialCache implements CredentialLookup, Disposable {
   }
 
   async user(platformId: PlatformId, userId: UserId): Promise<KnownUser | null> {
-    const name = `${platformId} ${userId}`
-    const known = this.#users.get(name)
-    if (known !== undefined) return known
+    const name = nameOf(platformId, userId)
     const before = this.#changes
     const found = await this.#store.users.find(platformId, userId)
     if (found !== null && before === this.#changes) {
@@ -76,4 +76,8 @@ export class CredentialCache implements CredentialLookup, Disposable {
     this.#changes += 1
     for (const [clientId, { platform }] of this.#platforms) if (platform.platformId === platformId) this.#platforms.delete(clientId)
   }
+}
+
+function nameOf(platformId: PlatformId, userId: UserId): string {
+  return `${platformId} ${userId}`
 }

@@ -70,6 +70,12 @@ export const text = (value: string): string => value
 
 export const optionalText = (value: string): string | null => (value === '' ? null : value)
 
+/** Long enough not to be guessed, and fit for a header. */
+export const optionalToken = (value: string): string | null => {
+  if (value === '' || /^[\x21-\x7e]{16,256}$/.test(value)) return optionalText(value)
+  throw new Error('16 to 256 printable ASCII characters without a space')
+}
+
 export const list = (value: string): readonly string[] =>
   value
     .split(',')

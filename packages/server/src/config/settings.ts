@@ -11,6 +11,7 @@ import {
   optionalInteger,
   optionalOrigin,
   optionalText,
+  optionalToken,
   type Read,
   type SettingFault,
   SettingsInvalid,
@@ -33,7 +34,17 @@ export const SETTINGS = {
     env: 'TRUNKLINE_METRICS_PORT',
     parse: optionalInteger(0, 65_535),
     fallback: '',
-    about: 'Serves `/metrics` on this port of the loopback interface and takes it off the public one. Empty: on the public one.'
+    about:
+      'Serves `/metrics` on this port of the loopback interface, to everybody there, and takes it off the public one. Empty: on the public one, to whoever has the token.'
+  },
+  metricsToken: {
+    group: 'Serving',
+    env: 'TRUNKLINE_METRICS_TOKEN',
+    parse: optionalToken,
+    fallback: '',
+    about:
+      'Opens `/metrics` on the public port, as `Authorization: Bearer …`; to others there is nothing at that address. Empty: kept in `metrics-token` in the data directory, made at the first start.',
+    secret: true
   },
   publicUrl: {
     group: 'Serving',

@@ -1,14 +1,21 @@
 import type { Log } from '@trunkline/core/ports/log'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { RateLimiter } from '../auth/rate-limit.ts'
 import type { HttpOptions } from './options.ts'
 
 const SLOW_MS = 1_000
+/** Lines about requests that were refused at the door: a flood of those must not become one of log lines. */
+const REFUSED = { perSecond: 20, burst: 500 }
+const REFUSED_STATUS: ReadonlySet<number> = new Set([401, 404, 405, 429, 431])
 
 /** Makes the recorder of answered requests: a line in the log and a call to the metrics. Patterns only, never addresses or headers. */
 export function accessRecorder(
   log: Log,
-  { accessLog, observe }: Pick<HttpOptions, 'accessLog' | 'observe'>
+  { accessLog, observe }: Pick<HttpOptions, 'accessLog' | 'observe'>,
+  monotonicMs: () => number
 ): (request: FastifyRequest, reply: FastifyReply, done: () => void) => void {
+  const refused = new RateLimiter(REFUSED)
+  let leftOut = 0
   return (request, reply, done) => {
     const milliseconds = reply.elapsedTime
     const status = reply.statusCode
@@ -16,7 +23,12 @@ export function accessRecorder(
     const route = request.routeOptions.url ?? 'none'
     observe({ method, route, status, milliseconds })
     if (accessLog === 'all' || (accessLog === 'problems' && (status >= 400 || milliseconds > SLOW_MS))) {
-      log.info('request', { requestId: request.id, method, route, status, ms: Math.round(milliseconds * 100) / 100 })
+      if (REFUSED_STATUS.has(status) && refused.take('all', monotonicMs()).retryAfterSeconds !== null) leftOut += 1
+      else {
+        const more = leftOut > 0 ? { leftOut } : {}
+        leftOut = 0
+        log.info('request', { requestId: request.id, method, route, status, ms: Math.round(milliseconds * 100) / 100, ...more })
+      }
     }
     done()
   }

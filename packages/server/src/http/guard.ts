@@ -48,10 +48,10 @@ export class Guard {
     this.#demandCalm(ip, clientId, reply)
     try {
       const platform = await authenticatePlatform(this.#deps, this.#deps.lookup, clientId, clientSecret)
-      const user = await authenticateUser(this.#deps, this.#deps.lookup, platform, userId, userSecret)
+      const { user, secretHash } = await authenticateUser(this.#deps, this.#deps.lookup, platform, userId, userSecret)
       this.#remember(ip, clientId)
       this.#takeBoth(platform.platformId, user.userKey, reply)
-      return { platform, user, ip, requestId: request.id }
+      return { platform, user, secretHash, ip, requestId: request.id }
     } catch (error) {
       throw this.#failed(error, ip, reply)
     }

@@ -3,6 +3,7 @@ import type { AppDeps } from '@trunkline/core/app/deps'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { accessRecorder } from './access.ts'
+import { AddressLimits } from './address-limits.ts'
 import { Cursors } from './cursor.ts'
 import { serveDocs } from './docs/index.ts'
 import { Guard } from './guard.ts'
@@ -29,8 +30,11 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
   app.decorateRequest('act', null)
   takeJson(app)
   answerFailures(app, deps)
-  receive(app, routes, options)
-  app.addHook('onResponse', accessRecorder(deps.log, options))
+  receive(app, routes, new AddressLimits(deps.clock, options.limits), options)
+  app.addHook(
+    'onResponse',
+    accessRecorder(deps.log, options, () => deps.clock.monotonicMs())
+  )
   const guard = new Guard(deps, options.limits)
   const service = { deps, cursors: new Cursors(deps.hasher), publicUrl: options.publicUrl }
   for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, guard, service, prefix)
@@ -40,7 +44,7 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
 }
 
 /** What happens to every request first: its headers are set, and those that lead nowhere are turned away before their body is read. */
-function receive(app: FastifyInstance, routes: KnownRoutes, { publicUrl }: HttpOptions): void {
+function receive(app: FastifyInstance, routes: KnownRoutes, addresses: AddressLimits, { publicUrl }: HttpOptions): void {
   let isClosing = false
   app.addHook('preClose', done => {
     isClosing = true
@@ -54,6 +58,8 @@ function receive(app: FastifyInstance, routes: KnownRoutes, { publicUrl }: HttpO
     if (request.raw.rawHeaders.length > 2 * HEADER_LINES_MAX) {
       return done(new ServiceError('headers_too_large', `The request has more than ${HEADER_LINES_MAX} headers.`))
     }
+    const refusal = addresses.refusal(request)
+    if (refusal !== null) return done(refusal)
     if (isClosing) return done(new ServiceError('shutting_down', 'The service is shutting down; try again.', { retryAfterSeconds: 1 }))
     if (!request.is404) return done()
     const { error, allow } = routes.miss(request.method, request.raw.url ?? '')

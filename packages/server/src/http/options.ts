@@ -13,6 +13,10 @@ export interface HttpLimits {
   readonly user: Rate
   /** Failed authentications of one address; beyond it, 429 until it has calmed down. */
   readonly failedAuthentication: Rate
+  /** Requests without credentials of one address: pages, scripts, descriptions, whatever is not there. */
+  readonly page: Rate
+  /** Health checks of one address. */
+  readonly probe: Rate
   readonly connectionsMax: number
   readonly headersTimeoutMs: number
   readonly requestTimeoutMs: number
@@ -26,6 +30,8 @@ export const DEFAULT_LIMITS: HttpLimits = {
   platform: { perSecond: 2_000, burst: 4_000 },
   user: { perSecond: 200, burst: 400 },
   failedAuthentication: { perSecond: 1, burst: 300 },
+  page: { perSecond: 100, burst: 1_000 },
+  probe: { perSecond: 20, burst: 200 },
   connectionsMax: 15_000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,

@@ -1,13 +1,19 @@
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { FastifyInstance } from 'fastify'
 
+/** What is said of an address that nothing serves, or that must not be seen. */
+export function nothingHere(): ServiceError {
+  return new ServiceError('route_not_found', 'There is nothing at this address; see /docs for what there is.')
+}
+
 /** Which methods an address takes, for telling "no such address" from "not with this method". */
 export class KnownRoutes {
   readonly #methods = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>()
 
   /** Notes every route that is registered on `app` from now on, by whatever part of the service. */
   watch(app: FastifyInstance): void {
-    app.addHook('onRoute', ({ url, method }) => {
+    app.addHook('onRoute', ({ url, method, config }) => {
+      if (config?.isHidden === true) return
       for (const one of [method].flat()) this.#note(url, one)
     })
   }
@@ -23,7 +29,7 @@ export class KnownRoutes {
     const path = address.split('?', 1)[0] ?? ''
     const methods = new Set([...this.#methods.values()].filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods]))
     if (methods.size === 0) {
-      return { error: new ServiceError('route_not_found', 'There is nothing at this address; see /docs for what there is.'), allow: null }
+      return { error: nothingHere(), allow: null }
     }
     const allow = [...methods].sort().join(', ')
     return { error: new ServiceError('method_not_allowed', `${method} is not taken here; use ${allow}.`), allow }

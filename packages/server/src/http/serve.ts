@@ -17,6 +17,10 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     readonly statusOverrides?: StatusOverrides
+    /** Nobody is told that there is such a route. */
+    readonly isHidden?: boolean
+    /** What limits requests by address; left out, `page`. Endpoints with credentials have limits of their own. */
+    readonly limit?: 'probe' | 'page' | 'credentials'
   }
 }
 
@@ -29,7 +33,7 @@ export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoin
       url: `${prefix}${path}`,
       // A HEAD that makes a token, or refreshes records, would do what GET does and hide it.
       exposeHeadRoute: false,
-      config: statusOverrides === undefined ? {} : { statusOverrides },
+      config: { limit: 'credentials', ...(statusOverrides !== undefined && { statusOverrides }) },
       // Before the body is read, so that credentials, path and query are judged first, in this order.
       onRequest: guarded(endpoint, guard, service),
       async handler(request, reply) {

@@ -1,34 +1,56 @@
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import type { PromMeter } from './metrics.ts'
+import { createHash, timingSafeEqual } from 'node:crypto'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { MetricsPage } from './metrics-page.ts'
 import type { Parts } from './parts.ts'
 import type { Readiness } from './readiness.ts'
 
 export interface OperationsOptions {
   readonly readiness: Readiness
-  readonly meter: PromMeter
-  /** Null: metrics are served beside everything else. */
-  readonly metricsPort: number | null
+  readonly metrics: MetricsPage
+  /** A port of the loopback interface for the metrics alone, or the token that opens them beside everything else. */
+  readonly metricsAt: { readonly port: number } | { readonly token: string }
   readonly parts: Parts
+  /** What is thrown for an address that nothing serves. */
+  readonly nothingHere: () => Error
 }
 
 /** Health, readiness and metrics. They say one word, and never a version, a name or a count, but for the metrics themselves. */
-export async function operations(app: FastifyInstance, { readiness, meter, metricsPort, parts }: OperationsOptions): Promise<void> {
-  app.get('/healthz', async () => ({ status: 'ok' }))
-  app.get('/readyz', async (_request, reply: FastifyReply) => {
+export async function operations(
+  app: FastifyInstance,
+  { readiness, metrics, metricsAt, parts, nothingHere }: OperationsOptions
+): Promise<void> {
+  app.get('/healthz', { config: { limit: 'probe' } }, async () => ({ status: 'ok' }))
+  app.get('/readyz', { config: { limit: 'probe' } }, async (_request, reply: FastifyReply) => {
     const trouble = await readiness.trouble()
     if (trouble !== null) reply.code(503).header('retry-after', '1')
     return { status: trouble ?? 'ready' }
   })
-  if (metricsPort === null) {
-    serveMetrics(app, meter)
+  if ('token' in metricsAt) {
+    const opens = tokenCheck(metricsAt.token)
+    // Without the token there is nothing here, by whatever method.
+    app.get('/metrics', { config: { isHidden: true } }, async (request, reply) => {
+      if (!opens(request)) throw nothingHere()
+      return await answer(reply, metrics)
+    })
     return
   }
   const internal = Fastify({ logger: false, forceCloseConnections: true })
-  serveMetrics(internal, meter)
+  internal.get('/metrics', (_request, reply) => answer(reply, metrics))
   parts.add('metrics', () => internal.close())
-  await internal.listen({ host: '127.0.0.1', port: metricsPort })
+  await internal.listen({ host: '127.0.0.1', port: metricsAt.port })
 }
 
-function serveMetrics(app: FastifyInstance, meter: PromMeter): void {
-  app.get('/metrics', async (_request, reply) => reply.type(meter.registry.contentType).send(await meter.registry.metrics()))
+async function answer(reply: FastifyReply, metrics: MetricsPage): Promise<FastifyReply> {
+  const { number, text } = await metrics.read()
+  return reply.type('text/plain; version=0.0.4; charset=utf-8').header('etag', `"${number}"`).send(text)
+}
+
+/** Compares hashes in constant time, so that neither the token's length nor its beginning can be found out. */
+function tokenCheck(token: string): (request: FastifyRequest) => boolean {
+  const expected = digest(`Bearer ${token}`)
+  return ({ headers }) => timingSafeEqual(digest(headers.authorization ?? ''), expected)
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text, 'utf8').digest()
 }

@@ -1,7 +1,10 @@
 // Market data tokens: the newest of a user and connection supersedes the older ones.
+import type { UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { AuditEntry, MarketDataToken, TokenStore } from '@trunkline/core/ports/store'
+import type { Kysely } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
+import type { Database } from './database.ts'
 import { lockUser } from './removal.ts'
 import type { Session } from './session.ts'
 
@@ -12,10 +15,11 @@ export class SqlTokenStore implements TokenStore {
     this.#session = session
   }
 
-  async create(token: MarketDataToken, audit: AuditEntry): Promise<void> {
-    await this.#session.write(async trx => {
+  create(token: MarketDataToken, audit: AuditEntry, provedBy: string | null = null): Promise<boolean> {
+    return this.#session.write(async trx => {
       // Two tokens made at once come one after the other, so that one of them is the newest.
-      await lockUser(trx, token.userKey)
+      if (!(await lockUser(trx, token.userKey))) return false
+      if (provedBy !== null && (await secretHashOf(trx, token.userKey)) !== provedBy) return false
       await trx
         .updateTable('market_data_tokens')
         .set({ superseded_at: token.createdAt })
@@ -35,6 +39,7 @@ export class SqlTokenStore implements TokenStore {
         })
         .execute()
       await appendAudit(trx, audit)
+      return true
     })
   }
 
@@ -59,4 +64,9 @@ export class SqlTokenStore implements TokenStore {
       return Number(numDeletedRows)
     })
   }
+}
+
+async function secretHashOf(trx: Kysely<Database>, userKey: UserKey): Promise<string | null> {
+  const row = await trx.selectFrom('users').select('secret_hash').where('user_key', '=', userKey).executeTakeFirst()
+  return row?.secret_hash ?? null
 }

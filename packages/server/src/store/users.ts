@@ -75,12 +75,10 @@ export class SqlUserStore implements UserStore {
 
   replaceSecret(userKey: UserKey, secretHash: string, audit: AuditEntry): Promise<boolean> {
     return this.#session.write(async trx => {
-      const { numUpdatedRows } = await trx
-        .updateTable('users')
-        .set({ secret_hash: secretHash })
-        .where('user_key', '=', userKey)
-        .executeTakeFirst()
-      if (numUpdatedRows === 0n) return false
+      // A token that is made at the same time comes before, and is erased, or after, and needs the new secret.
+      if (!(await lockUser(trx, userKey))) return false
+      await trx.updateTable('users').set({ secret_hash: secretHash }).where('user_key', '=', userKey).execute()
+      await trx.deleteFrom('market_data_tokens').where('user_key', '=', userKey).execute()
       await appendAudit(trx, audit)
       return true
     })

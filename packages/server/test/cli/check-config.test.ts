@@ -97,15 +97,12 @@ test('a service that is reached from outside is told what it shows', async conte
   const about = async (env: Readonly<Record<string, string>>) =>
     (await findings({ TRUNKLINE_DATA_DIR, ...env }, 'warning')).map(finding => finding.about)
   assert.deepEqual(await about({ TRUNKLINE_HOST: '127.0.0.1' }), [])
-  assert.deepEqual(await about({ TRUNKLINE_HOST: '0.0.0.0' }), ['TRUNKLINE_PUBLIC_URL', 'TRUNKLINE_METRICS_PORT', 'TRUNKLINE_BROKERS'])
-  assert.deepEqual(
-    await about({ TRUNKLINE_PUBLIC_URL: 'http://api.example.com', TRUNKLINE_METRICS_PORT: '9100', TRUNKLINE_BROKERS: 'SANDBOX' }),
-    ['TRUNKLINE_PUBLIC_URL', 'TRUNKLINE_BROKERS']
-  )
-  assert.deepEqual(await about({ TRUNKLINE_PUBLIC_URL: 'https://api.example.com', TRUNKLINE_METRICS_PORT: '9100' }), [
-    'TRUNKLINE_TRUSTED_PROXIES',
+  assert.deepEqual(await about({ TRUNKLINE_HOST: '0.0.0.0' }), ['TRUNKLINE_PUBLIC_URL', 'TRUNKLINE_BROKERS'])
+  assert.deepEqual(await about({ TRUNKLINE_PUBLIC_URL: 'http://api.example.com', TRUNKLINE_BROKERS: 'SANDBOX' }), [
+    'TRUNKLINE_PUBLIC_URL',
     'TRUNKLINE_BROKERS'
   ])
+  assert.deepEqual(await about({ TRUNKLINE_PUBLIC_URL: 'https://api.example.com' }), ['TRUNKLINE_TRUSTED_PROXIES', 'TRUNKLINE_BROKERS'])
 })
 
 test('the instance key in force is printed as an item that keeps it', async context => {

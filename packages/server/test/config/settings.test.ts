@@ -72,6 +72,7 @@ test('values of each kind', () => {
     ['TRUNKLINE_PORT', '0'],
     ['TRUNKLINE_PORT', '65535'],
     ['TRUNKLINE_METRICS_PORT', ''],
+    ['TRUNKLINE_METRICS_TOKEN', 'sixteen-letters!'],
     ['TRUNKLINE_PUBLIC_URL', 'https://api.example.com'],
     ['TRUNKLINE_PUBLIC_URL', 'https://api.example.com/'],
     ['TRUNKLINE_TRUSTED_PROXIES', '10.0.0.0/8, ::1,fd00::/8,loopback,uniquelocal'],
@@ -91,6 +92,8 @@ test('values of each kind', () => {
     ['TRUNKLINE_TRUSTED_PROXIES', '10.0.0.0/8/8'],
     ['TRUNKLINE_DATABASE_URL', 'db.example.com'],
     ['TRUNKLINE_BROKERS', 'SANDBOX,SANDBOX'],
+    ['TRUNKLINE_METRICS_TOKEN', 'short'],
+    ['TRUNKLINE_METRICS_TOKEN', 'with a space inside it'],
     ['TRUNKLINE_DOCS', 'yes']
   ]
   for (const [name, value] of bad) assert.throws(() => settingsOf({ [name]: value }), SettingsInvalid, `${name}=${value}`)
@@ -175,6 +178,7 @@ test('what is secret is known by all its names, and its values are told apart fo
     'TRUNKLINE_ALPACA_CLIENT_SECRET',
     'TRUNKLINE_DATABASE_URL',
     'TRUNKLINE_MASTER_KEYS',
+    'TRUNKLINE_METRICS_TOKEN',
     'TRUNKLINE_SANDBOX_CLIENT_SECRET',
     'TRUNKLINE_TRADESTATION_CLIENT_SECRET',
     'TRUNKLINE_TRADIER_CLIENT_SECRET'

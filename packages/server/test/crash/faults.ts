@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { CrashUser, OrderRecord } from '@trunkline/testkit/crash/index'
+import { metricsPage } from '@trunkline/testkit/metrics'
 import { until } from '@trunkline/testkit/until'
 import { type Engine, Scene } from './scene.ts'
 
@@ -94,7 +95,7 @@ export function orderFaults(engine: Engine): void {
       await until(async () => (await user.named('o'))?.submission.state === 'acknowledged', 'the order is seen')
       const order = await user.named('o')
       assert.equal(order.filled_qty, '2', 'its fills count')
-      const metrics = await (await fetch(`${user.url}/metrics`)).text()
+      const metrics = await metricsPage(user.url)
       assert.match(metrics, /order_alarms_total\{[^}]*late_fill[^}]*\} [1-9]/)
       assert.equal((await scene.books(order)).accepted, 1)
     })
@@ -105,7 +106,7 @@ export function orderFaults(engine: Engine): void {
       await user.place('o', await resting(user))
       await until(async () => (await user.named('o'))?.submission.state === 'not_received', 'the order is given up')
       await until(async () => (await user.named('o'))?.submission.state === 'acknowledged', 'the order is seen')
-      assert.match(await (await fetch(`${user.url}/metrics`)).text(), /order_alarms_total\{[^}]*late_sighting[^}]*\} [1-9]/)
+      assert.match(await metricsPage(user.url), /order_alarms_total\{[^}]*late_sighting[^}]*\} [1-9]/)
     })
 
     test('F6 a refusal in the broker’s words', async () => {

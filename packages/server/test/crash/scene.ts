@@ -16,6 +16,7 @@ import {
   ServiceProcess
 } from '@trunkline/testkit/crash/index'
 import { FaultProxy } from '@trunkline/testkit/fault-proxy/index'
+import { METRICS_TOKEN } from '@trunkline/testkit/metrics'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { until } from '@trunkline/testkit/until'
 
@@ -35,6 +36,7 @@ const FAST = {
   TRUNKLINE_RATE_LIMIT_USER: '100000',
   TRUNKLINE_RATE_LIMIT_PLATFORM: '100000',
   TRUNKLINE_ACCESS_LOG: 'none',
+  TRUNKLINE_METRICS_TOKEN: METRICS_TOKEN,
   TRUNKLINE_DOCS: '0'
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import { Accord, Chance, type CrashUser, type OrderRecord, type Vitals, World } from '@trunkline/testkit/crash/index'
+import { metricsPage } from '@trunkline/testkit/metrics'
 import { until } from '@trunkline/testkit/until'
 import { knownKeys } from './house-names.ts'
 
@@ -152,7 +153,7 @@ export class Stage implements AsyncDisposable {
 
   /** A counter of the service, all its labels together, or only those that hold `label`. */
   async metric(name: string, label = ''): Promise<number> {
-    const page = await (await fetch(`${this.world.demo.base_url}/metrics`)).text()
+    const page = await metricsPage(this.world.demo.base_url)
     const lines = page.split('\n').filter(line => line.startsWith(`trunkline_${name}`) && line.includes(label))
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
   }

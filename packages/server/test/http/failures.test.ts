@@ -51,7 +51,10 @@ test('a handler that fails answers 500 in general words, is logged once, and the
   const app = Fastify()
   takeJson(app)
   answerFailures(app, { log })
-  app.addHook('onResponse', accessRecorder(log, { accessLog: 'problems', observe: request => void observed.push(request) }))
+  app.addHook(
+    'onResponse',
+    accessRecorder(log, { accessLog: 'problems', observe: request => void observed.push(request) }, () => 0)
+  )
   const thrown = new TypeError(`no such thing as ${SECRET}`, { cause: new Error('deeper') })
   app.get('/throws/:how', async request => {
     if (request.url.includes('late')) await new Promise(resolve => setImmediate(resolve))

@@ -63,6 +63,8 @@ export class Service {
     }
     const deps = this.#sabotage.deps?.(sound) ?? sound
     const lookup = {
+      rememberedPlatform: () => undefined,
+      rememberedUser: () => undefined,
       platform: (clientId: string) => store.platforms.findByClientId(clientId),
       user: (...who: Parameters<typeof store.users.find>) => store.users.find(...who)
     }

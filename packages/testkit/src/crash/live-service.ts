@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { METRICS_TOKEN } from '../metrics.ts'
 import { within } from '../within.ts'
 import { ChildProgram } from './child-program.ts'
 import type { Demo } from './platform.ts'
@@ -21,7 +22,7 @@ export class LiveService extends ChildProgram {
 
   /** @param main the service's program. @param dataDir where it writes the demo platform. @param env all of its other environment. */
   static async start(main: string, dataDir: string, env: Readonly<Record<string, string | undefined>>): Promise<LiveService> {
-    const service = new LiveService(main, { ...env, TRUNKLINE_DATA_DIR: dataDir })
+    const service = new LiveService(main, { TRUNKLINE_METRICS_TOKEN: METRICS_TOKEN, ...env, TRUNKLINE_DATA_DIR: dataDir })
     const ready = Promise.withResolvers<void>()
     service.child.stdout?.on('data', () => service.output.includes(READY) && ready.resolve())
     try {

@@ -23,6 +23,23 @@ export function tokenCards(card: Card): void {
     assert.equal(found.filter(token => token?.supersededAt === null).length, 1)
   })
 
+  card('T25', 'a new secret erases the user’s tokens, and from then on no token is made for the old one', async ({ store }) => {
+    const who = await make.owner(store)
+    const elsewhere = { ...who, ...(await make.connected(store, who.user)) }
+    const [bystander, hash] = [await make.owner(store), make.hash()]
+    const [one, two, kept] = [make.token(who), make.token(elsewhere), make.token(bystander)]
+    for (const token of [one, two, kept]) assert.equal(await store.tokens.create(token, make.audit()), true)
+    assert.equal(await store.users.replaceSecret(who.user.userKey, hash, make.audit()), true)
+    for (const { tokenHash } of [one, two]) assert.equal(await store.tokens.find(tokenHash), null)
+    assert.deepEqual(await store.tokens.find(kept.tokenHash), kept)
+    const late = make.token(who)
+    assert.equal(await store.tokens.create(late, make.audit(), make.hash()), false)
+    assert.equal(await store.tokens.find(late.tokenHash), null)
+    assert.equal(await store.tokens.create(late, make.audit(), hash), true)
+    await store.users.remove(who.user.userKey, make.at(0), make.audit())
+    assert.equal(await store.tokens.create(make.token(who), make.audit()), false)
+  })
+
   card('T30', 'pruning takes the expired tokens', async ({ store }) => {
     const who = await make.owner(store)
     const [expired, live] = [{ ...make.token(who), expiresAt: make.at(-5_000_000) }, make.token(who)]

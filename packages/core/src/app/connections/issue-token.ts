@@ -1,6 +1,7 @@
 import { ServiceError } from '../../domain/errors.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
 import { epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
+import { credentialsInvalid } from '../authenticate.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 import { ownedConnection } from './owned.ts'
@@ -31,6 +32,8 @@ export async function issueToken(
   const createdAt = clock.now()
   const expiresAt = timestampOfMs(epochMs(createdAt) + TOKEN_SECONDS * 1_000)
   const token = { tokenHash: hasher.hash(accessToken), userKey: connection.userKey, connectionId, createdAt, expiresAt, supersededAt: null }
-  await store.tokens.create(token, audited(clock, caller, 'token.issue', connectionId))
+  // A secret that was replaced while this request was under way gives no token that outlives it.
+  if (!(await store.tokens.create(token, audited(clock, caller, 'token.issue', connectionId), caller.secretHash ?? null)))
+    throw credentialsInvalid()
   return { accessToken, expiresAt, expiresInSeconds: TOKEN_SECONDS }
 }

@@ -1,10 +1,14 @@
 import type { User } from '../../domain/account.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { UserId } from '../../domain/ids.ts'
+import { CommitUnknown } from '../../ports/store.ts'
 import { audited, type PlatformCaller } from '../caller.ts'
 import type { Deps } from '../deps.ts'
 
-/** Gives the user a new secret and ends the old one at once. Connections and market data tokens stay. @throws ServiceError user_not_found. */
+/**
+ * Gives the user a new secret and ends at once the old one, the user's market data tokens and the sessions that use them: whoever had the old
+ * secret had those too. Connections stay. @throws ServiceError user_not_found.
+ */
 export async function rotateUserSecret(
   { store, ids, hasher, clock, bus }: Pick<Deps, 'store' | 'ids' | 'hasher' | 'clock' | 'bus'>,
   caller: PlatformCaller,
@@ -13,9 +17,19 @@ export async function rotateUserSecret(
   const known = await store.users.find(caller.platform.platformId, userId)
   const userSecret = ids.secret('us_')
   const entry = audited(clock, caller, 'user.rotate_secret', known?.user.userKey ?? userId)
-  if (known === null || !(await store.users.replaceSecret(known.user.userKey, hasher.hash(userSecret), entry))) {
-    throw new ServiceError('user_not_found', 'There is no user with this user_id; create it with POST /users.')
+  if (known === null) throw unknownUser()
+  const { user } = known
+  try {
+    if (!(await store.users.replaceSecret(user.userKey, hasher.hash(userSecret), entry))) throw unknownUser()
+  } catch (cause) {
+    // It may have happened: then nothing that the old secret opened may stay open.
+    if (cause instanceof CommitUnknown) bus.publish({ type: 'user_secret_changed', userKey: user.userKey })
+    throw cause
   }
-  bus.publish({ type: 'user_secret_changed', userKey: known.user.userKey })
-  return { user: known.user, userSecret }
+  bus.publish({ type: 'user_secret_changed', userKey: user.userKey })
+  return { user, userSecret }
+}
+
+function unknownUser(): ServiceError {
+  return new ServiceError('user_not_found', 'There is no user with this user_id; create it with POST /users.')
 }

@@ -3,7 +3,7 @@ import type { Finding, Known } from './finding.ts'
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/
 
 /** What becomes visible from outside, and whether that is safe. */
-export function checkExposure({ host, publicUrl, trustedProxies, metricsPort, offers }: Known): readonly Finding[] {
+export function checkExposure({ host, publicUrl, trustedProxies, offers }: Known): readonly Finding[] {
   const findings: Finding[] = []
   const warn = (about: string, message: string) => findings.push({ level: 'warning', about, message })
   const isPublic = (host !== undefined && !LOOPBACK.test(host)) || (publicUrl != null && !LOOPBACK.test(new URL(publicUrl).hostname))
@@ -12,7 +12,6 @@ export function checkExposure({ host, publicUrl, trustedProxies, metricsPort, of
   if (publicUrl?.startsWith('http:')) warn('TRUNKLINE_PUBLIC_URL', 'is plain http: secrets and tokens travel in the clear')
   if (publicUrl?.startsWith('https:') && trustedProxies?.length === 0)
     warn('TRUNKLINE_TRUSTED_PROXIES', 'is empty: behind the proxy that ends TLS, every client has that proxy’s address')
-  if (metricsPort === null) warn('TRUNKLINE_METRICS_PORT', 'is not set: metrics are served to everybody')
   const practised = offers?.filter(({ at }) => at === 'house').map(({ id }) => id) ?? []
   if (practised.length > 0)
     warn('TRUNKLINE_BROKERS', `offers ${practised.join(', ')} in the sandbox brokerage, whose logins are for practice`)

@@ -63,8 +63,8 @@ export const MARKET_CLOSE_CODES: readonly CloseCode[] = [
   {
     code: CLOSE.ended,
     meaning:
-      'Another token of the user was used, or this one from another address; or the connection was deleted or broke. The `error` before says which.',
-    remedy: 'Do not simply connect again: find out who uses the other token, or have the user connect anew.'
+      'Another token of the user was used, or this one from another address; or the user’s secret was replaced; or the connection was deleted or broke. The `error` before says which.',
+    remedy: 'Do not simply connect again: find out who uses the other token, get one with the new secret, or have the user connect anew.'
   },
   {
     code: CLOSE.slowConsumer,

@@ -29,6 +29,8 @@ export class MarketStream implements Room {
   readonly #seated = new Map<UserKey, Set<MarketSession>>()
   readonly #unsubscribe: () => void
   readonly #stopping = new AbortController()
+  /** Counts what ended somebody's sessions: a token that was looked up meanwhile may have ended too, and nobody has a seat yet to be evicted from. */
+  #evictions = 0
 
   constructor(deps: AppDeps, limits: Partial<MarketSessionLimits> = {}) {
     const { clock, ids, log, meter, bus, markets } = deps
@@ -42,7 +44,7 @@ export class MarketStream implements Room {
       ids,
       log,
       meter,
-      admit: token => admitted(deps, token),
+      admit: token => this.#admit(deps, token),
       seat: (session, pass) => this.#seat(session, pass),
       join: connection => markets.join(connection),
       leave: (connection, market) => markets.leave(connection, market),
@@ -60,11 +62,13 @@ export class MarketStream implements Room {
             return this.#evict(message.userKey, 'The connection was deleted.', message.connectionId)
           case 'user_removed':
             return this.#evict(message.userKey, 'The user was deleted.')
+          case 'user_secret_changed':
+            return this.#evict(message.userKey, SECRET_CHANGED, null, 'auth_error')
           case 'connection_health':
             if (message.health.state === 'broken') this.#evict(message.userKey, BROKEN, message.connectionId)
         }
       },
-      ['market_token_used', 'connection_removed', 'user_removed', 'connection_health']
+      ['market_token_used', 'connection_removed', 'user_removed', 'user_secret_changed', 'connection_health']
     )
   }
 
@@ -101,6 +105,16 @@ export class MarketStream implements Room {
     this.#unsubscribe()
   }
 
+  /** @throws AccessRefused */
+  async #admit(deps: AppDeps, accessToken: string): Promise<Pass> {
+    for (let looks = 0; looks < LOOKS_MAX; looks++) {
+      const before = this.#evictions
+      const pass = await admitted(deps, accessToken)
+      if (before === this.#evictions) return pass
+    }
+    throw new AccessRefused('auth_error', NOT_GOOD)
+  }
+
   /** The user's sessions that use another token, or come from another address, end on every node. */
   #seat(session: MarketSession, { userKey, tokenHash, connection, issuedAt }: Pass): void {
     const others = this.#seated.get(userKey) ?? new Set<MarketSession>()
@@ -120,9 +134,15 @@ export class MarketStream implements Room {
     }
   }
 
-  #evict(userKey: UserKey, message: string, connectionId: string | null = null): void {
+  #evict(
+    userKey: UserKey,
+    message: string,
+    connectionId: string | null = null,
+    code: 'auth_error' | 'connection_broken' = 'connection_broken'
+  ): void {
+    this.#evictions += 1
     for (const session of [...(this.#seated.get(userKey) ?? [])]) {
-      if (connectionId === null || session.pass?.connection.connectionId === connectionId) session.evict('connection_broken', message)
+      if (connectionId === null || session.pass?.connection.connectionId === connectionId) session.evict(code, message)
     }
   }
 
@@ -135,4 +155,6 @@ export class MarketStream implements Room {
   }
 }
 
+const LOOKS_MAX = 10
+const SECRET_CHANGED = 'The user’s secret was replaced; get a new access token with the new one.'
 const BROKEN = 'The broker rejects this connection; have the user connect it again.'

@@ -9,7 +9,7 @@ export const rotateSecret = platformEndpoint({
   operationId: 'rotateUserSecret',
   tag: 'Users',
   summary: 'Give a user a new secret',
-  description: 'The old secret ends at once. Connections and market data tokens stay.',
+  description: 'The old secret ends at once, and with it the user’s market data tokens and their sessions. Connections stay.',
   failures: ['user_not_found'],
   params: { user_id: userIdParam },
   success: { status: 200, description: 'The user and its new secret, shown this once.', schema: userWithSecret },

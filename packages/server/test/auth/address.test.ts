@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { addressGroup } from '../../src/auth/address.ts'
+
+test('an IPv4 address stands for itself, however it is written [S29]', () => {
+  for (const ip of [
+    '192.0.2.7',
+    '::ffff:192.0.2.7',
+    '::FFFF:192.0.2.7',
+    '::ffff:c000:207',
+    '0:0:0:0:0:ffff:c000:0207',
+    '64:ff9b::192.0.2.7'
+  ])
+    assert.equal(addressGroup(ip), '192.0.2.7', ip)
+  assert.notEqual(addressGroup('::ffff:192.0.2.8'), addressGroup('::ffff:192.0.2.7'))
+})
+
+test('an IPv6 address stands for its /64, however it is written', () => {
+  const same = [
+    '2001:db8:0:1::1',
+    '2001:DB8:0:1::2',
+    '2001:0db8:0000:0001:ffff:ffff:ffff:ffff',
+    '2001:db8:0:1::192.0.2.7',
+    '2001:db8::1:0:0:0:9'
+  ]
+  assert.deepEqual([...new Set(same.map(addressGroup))], ['2001:db8:0:1'])
+  assert.notEqual(addressGroup('2001:db8:0:2::1'), addressGroup('2001:db8:0:1::1'))
+  assert.equal(addressGroup('fe80::1%eth0'), addressGroup('fe80::2%eth1'))
+  assert.equal(addressGroup('::1'), '0:0:0:0')
+})
+
+test('addresses of one /64 have one group, in every spelling, and of two /64 two', () => {
+  const part = fc.integer({ min: 0, max: 0xffff })
+  const quad = fc.array(part, { minLength: 4, maxLength: 4 })
+  const spelt = (parts: readonly number[], wide: boolean) => parts.map(one => one.toString(16).padStart(wide ? 4 : 0, '0')).join(':')
+  fc.assert(
+    fc.property(quad, quad, quad, fc.boolean(), (net, host, other, wide) => {
+      fc.pre(net.some(one => one !== 0) && spelt(net, false) !== '64:ff9b:0:0')
+      assert.equal(addressGroup(spelt([...net, ...host], wide).toUpperCase()), addressGroup(spelt([...net, ...other], false)))
+      assert.equal(addressGroup(spelt([...net, ...host], wide)), spelt(net, false))
+    })
+  )
+})
+
+test('what is no address is its own group', () => {
+  for (const text of ['', 'unknown', 'a:b', ':::', '1:2:3']) assert.equal(addressGroup(text), text)
+})

@@ -1,0 +1,82 @@
+// Whether somebody exists must not be seen in how long a refusal takes: the work is counted, since time is no measure on a busy machine.
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { authenticatePlatform, authenticateUser } from '@trunkline/core/app/authenticate'
+import { ServiceError } from '@trunkline/core/domain/errors'
+import type { Hasher } from '@trunkline/core/ports/vault'
+import * as make from '@trunkline/testkit/store-contract/records'
+import { CredentialCache } from '../../src/auth/credential-cache.ts'
+import { LocalBus } from '../../src/bus/local-bus.ts'
+import { Sha256Hasher } from '../../src/vault/hasher.ts'
+
+const SECRET = 'sk_4zXW8sJq0hT2rVb6nYdL1mCpE7uKfG9wA3iQoRtBxN5'
+const platform = make.platform()
+const user = make.user(platform, 'ada')
+const sound = new Sha256Hasher(new Uint8Array(32))
+const secretHash = sound.hash(SECRET)
+
+/** What was done since, one word a step. */
+let work: string[] = []
+const hasher: Hasher = {
+  hash: secret => {
+    work.push('hash')
+    return sound.hash(secret)
+  },
+  equal: (a, b) => {
+    work.push(`compare ${a.length} with ${b.length}`)
+    return sound.equal(a, b)
+  },
+  derive: text => sound.derive(text)
+}
+const stored = {
+  platforms: {
+    async findByClientId(clientId: string) {
+      work.push('look platform up')
+      return clientId === platform.clientId ? { platform, secretHash } : null
+    }
+  },
+  users: {
+    async find(platformId: string, userId: string) {
+      work.push('look user up')
+      return platformId === platform.platformId && userId === 'ada' ? { user, secretHash } : null
+    }
+  }
+}
+let cache: CredentialCache
+beforeEach(() => {
+  cache = new CredentialCache(stored, new LocalBus({ debug() {}, info() {}, warn() {}, error() {} }))
+})
+
+/** The work that one attempt takes. */
+async function workOf(isLetIn: boolean, attempt: () => Promise<unknown>): Promise<readonly string[]> {
+  work = []
+  const outcome = await attempt().catch((error: unknown) => error)
+  assert.equal(outcome instanceof ServiceError && outcome.code === 'credentials_invalid', !isLetIn)
+  return work
+}
+
+const asPlatform = (clientId: string, secret: string) => () => authenticatePlatform({ hasher }, cache, clientId, secret)
+const asUser = (userId: string, secret: string) => () => authenticateUser({ hasher }, cache, platform, userId, secret)
+
+for (const { who, known, ask } of [
+  { who: 'client', known: platform.clientId, ask: asPlatform },
+  { who: 'user', known: 'ada', ask: asUser }
+]) {
+  test(`an unknown ${who} and a wrong secret take the same work, whatever is remembered of the ${who} [S27]`, async () => {
+    const unknown = await workOf(false, ask('nobody', SECRET))
+    assert.deepEqual(await workOf(false, ask(known, 'wrong')), unknown, 'when nothing is remembered')
+    await workOf(true, ask(known, SECRET))
+    assert.deepEqual(await workOf(true, ask(known, SECRET)), ['hash', 'compare 64 with 64'], 'the right secret is known without a look-up')
+    assert.deepEqual(await workOf(false, ask(known, 'wrong')), unknown, 'while the right one is remembered')
+    assert.deepEqual(await workOf(false, ask('nobody', SECRET)), unknown)
+  })
+
+  test(`a secret of the ${who} that is wrong in one place takes the same work at each place, its comparison too [S28]`, async () => {
+    await workOf(true, ask(known, SECRET))
+    const usual = await workOf(false, ask(known, 'wrong'))
+    for (let at = 0; at < SECRET.length; at++) {
+      const spoilt = `${SECRET.slice(0, at)}${SECRET[at] === 'A' ? 'B' : 'A'}${SECRET.slice(at + 1)}`
+      assert.deepEqual(await workOf(false, ask(known, spoilt)), usual, `place ${at}`)
+    }
+  })
+}
