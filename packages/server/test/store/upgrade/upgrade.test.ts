@@ -1,0 +1,129 @@
+// Upgrades: what landed stays as it is, and what a released version stored is there and can be worked with afterwards, on both engines.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import type { Order } from '@trunkline/core/domain/order'
+import type { Store } from '@trunkline/core/ports/store'
+import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
+import * as make from '@trunkline/testkit/store-contract/records'
+import { CompiledQuery } from 'kysely'
+import { buildStore, type Engine, openEngine, type StoreSettings } from '../../../src/store/index.ts'
+import { migrate, readMigrations } from '../../../src/store/migrate.ts'
+import { testDeps } from '../deps.ts'
+import { copyTemplate } from '../pglite/template.ts'
+import { fill, readBack } from './data-set.ts'
+import { type DataSet, dataSets, dump, landed, lineOf, plain } from './files.ts'
+
+test('migrations that landed are as they were, and each is entered in landed.txt', () => {
+  const lines = readMigrations().map(lineOf)
+  assert.deepEqual(
+    lines,
+    landed(),
+    'A migration that landed was changed: put it back and write a new one. Or one is new: enter it with `npm run migrations`.'
+  )
+})
+
+interface Place extends AsyncDisposable {
+  readonly settings: StoreSettings
+}
+
+async function embedded(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'trunkline-upgrade-'))
+  const dataDir = join(folder, 'data')
+  await copyTemplate(dataDir)
+  return { settings: { kind: 'embedded', dataDir }, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
+}
+
+async function postgres(): Promise<Place> {
+  const cluster = await sharedPostgres()
+  const database = await createDatabase(cluster.url)
+  return {
+    settings: { kind: 'postgres', url: database.url, poolMax: 4 },
+    async [Symbol.asyncDispose]() {
+      await database.drop()
+      await cluster.stop()
+    }
+  }
+}
+
+async function insert({ db }: Engine, { statements }: DataSet): Promise<void> {
+  await db.transaction().execute(async trx => {
+    for (const statement of statements) await trx.executeQuery(CompiledQuery.raw(statement))
+  })
+}
+
+for (const [name, placed] of [
+  ['PostgreSQL', postgres],
+  ['the embedded engine', embedded]
+] as const)
+  suite(`upgrades on ${name}`, () => {
+    for (const data of dataSets())
+      test(`what schema ${data.schema} held reads back as it was, and goes on`, async () => {
+        await using place = await placed()
+        const engine = await openEngine(place.settings, testDeps())
+        await migrate(engine.db, testDeps(), readMigrations().slice(0, data.schema))
+        await insert(engine, data)
+        await migrate(engine.db, testDeps())
+        await using store = buildStore(engine, testDeps())
+        const read = await readBack(store, data.read.keys)
+        assertComplete(read)
+        assert.partialDeepStrictEqual(plain(read), data.read.records)
+        await goOn(store, data)
+      })
+  })
+
+test('a data set holds a row of every table', async () => {
+  await using place = await embedded()
+  const engine = await openEngine(place.settings, testDeps())
+  await migrate(engine.db, testDeps())
+  await using store = buildStore(engine, testDeps())
+  await fill(store)
+  const tables = new Set((await dump(engine.db)).map(line => /^insert into (\w+)/.exec(line)?.[1]))
+  const known = await engine.db.introspection.getTables()
+  // The last erases what a removed user leaves behind, in the background; the others are of the store itself.
+  const beside = ['probes', 'audit_head', 'schema_migrations', 'erasures']
+  assert.deepEqual(
+    known.map(table => table.name).filter(table => !beside.includes(table) && !tables.has(table)),
+    [],
+    'fill() in data-set.ts puts something into every table'
+  )
+})
+
+// What an older version did not write is null: a member that reads as undefined is one that its reader forgot.
+function assertComplete(value: unknown, path = 'read'): void {
+  assert.notEqual(value, undefined, `${path} is undefined`)
+  if (value === null || typeof value !== 'object' || Buffer.isBuffer(value)) return
+  for (const [name, member] of Object.entries(value)) assertComplete(member, `${path}.${name}`)
+}
+
+// The records are not only read: an order moves, a login that was being renewed is renewed, and the audit chain goes on.
+async function goOn(store: Store, { schema }: DataSet): Promise<void> {
+  const orders = await store.orders.doubtful(10)
+  const [pending] = orders
+  assert.ok(pending !== undefined)
+  await moves(store, pending)
+  const claim = { revision: 1, holder: 'a new node', at: make.at(120_000), until: make.at(180_000) }
+  const claimed = await store.connections.claimRefresh(pending.connectionId, claim)
+  assert.deepEqual(claimed, { kind: 'taken', mayBeSpent: schema >= 5 })
+  const before = (await store.audit.verify()).entries
+  await store.audit.append(make.audit('after.the.upgrade'))
+  while ((await store.audit.seal(100)) > 0);
+  const after = await store.audit.verify()
+  assert.equal(after.broken, null)
+  assert.ok(after.entries > before)
+}
+
+async function moves(store: Store, order: Order): Promise<void> {
+  const last = await store.events.last(order.userKey)
+  const [moved] = await store.orders.record([make.moved(order, { status: 'rejected' })])
+  assert.equal(moved?.kind === 'recorded' && moved.event?.seq, last + 1)
+  const account = await store.accounts.find(order.accountId)
+  assert.ok(account !== null)
+  const told = await store.accounts.putPositions(account, [make.position(account, 'SPY', '13', make.at(9))], make.at(9))
+  assert.deepEqual(
+    told.map(({ seq }) => seq),
+    [last + 2]
+  )
+}
