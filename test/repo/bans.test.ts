@@ -25,6 +25,8 @@ const EXAMPLES: readonly (readonly [file: string, text: string, isBanned: boolea
   ['packages/core/test/x.test.ts', 'assert.deepEqual(page, { skip: 3 })', false],
   ['packages/server/src/store/x.ts', `db.query(\`select * from t where id = ${VALUE}\`)`, true],
   ['packages/server/src/store/x.ts', `sql<Row>\`select * from t where id = ${VALUE}\``, false],
+  ['packages/brokers/src/alpaca/x.ts', 'JSON.parse(body)', true],
+  ['packages/core/src/domain/json.ts', 'JSON.parse(text)', false],
   ['docs/x.md', 'see /home/somebody/notes', true],
   ['docs/x.md', 'see /homepage and https://host/home/', false],
   ['README.md', 'TODO: write', true]

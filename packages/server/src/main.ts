@@ -6,14 +6,14 @@ import { compose } from './compose.ts'
 import { SettingsInvalid } from './config/setting.ts'
 import { type Settings, secretValuesOf, settingsOf } from './config/settings.ts'
 import { PinoLog } from './ops/log.ts'
+import { die, endOnUncaught } from './ops/process-policy.ts'
 import { welcome } from './ops/welcome.ts'
 
 const started = performance.now()
 const settings = readOrExit()
 const log = openLog(settings)
 
-process.on('uncaughtException', cause => die('an exception nobody caught', cause))
-process.on('unhandledRejection', cause => die('a promise nobody waited for was rejected', cause))
+endOnUncaught(log)
 
 const service = await compose(settings, log, process.env).catch(cause => {
   log.error('the service did not start', { cause })
@@ -26,7 +26,7 @@ process.stdout.write(await welcome(service, Math.round(performance.now() - start
 async function stop(signal: string): Promise<void> {
   log.info('stopping', { signal })
   const patience = setTimeout(
-    () => die('the stop took too long', new Error(`${settings.shutdownSeconds} s are over`)),
+    () => die(log, 'the stop took too long', new Error(`${settings.shutdownSeconds} s are over`)),
     settings.shutdownSeconds * 1_000
   )
   await service.stop()
@@ -55,11 +55,4 @@ function openLog(settings: Settings): PinoLog {
   if (path === null) return new PinoLog(logLevel, undefined, secrets)
   // Written at once, so that the last words before an end are not lost.
   return new PinoLog(logLevel, pino.destination({ dest: path, mkdir: true, mode: 0o600, sync: true }), secrets)
-}
-
-/** A state nobody foresaw is not to be worked in: the next start recovers from what is stored. */
-function die(what: string, cause: unknown): never {
-  log.error(what, { cause })
-  process.stderr.write(`trunkline ends: ${what}: ${cause instanceof Error ? cause.message : String(cause)}\n`)
-  process.exit(70)
 }

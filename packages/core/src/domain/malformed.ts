@@ -15,7 +15,7 @@ export class Malformed extends Error {
 
 /** A found value, fit for a message: quoted, one line, at most a few dozen characters. */
 export function shown(found: unknown): string {
-  const text = found === undefined ? 'absent' : (safeJson(found) ?? String(found))
+  const text = found === undefined ? 'absent' : (safeJson(found) ?? typeof found)
   return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}… (${text.length} characters)`
 }
 

@@ -19,6 +19,7 @@ import { type Core, inFolder, openCore } from './core.ts'
 import type { Dialect, OpenDialect } from './dialect.ts'
 import { NO_FACTS } from './faults.ts'
 import { holdFolder, type Keys, keysOf } from './folder.ts'
+import { takeJsonBodies } from './json-body.ts'
 import { listInstruments } from './ledger.ts'
 import { MARKET_STREAM_PATH } from './market-stream/hub.ts'
 import { GrantStore } from './oauth/grants.ts'
@@ -229,6 +230,7 @@ function publicServer(core: Core, { outlet, grants, keys, deps }: Doors): Fastif
     forceCloseConnections: true,
     genReqId: () => `${prefix}-${++requests}`
   })
+  takeJsonBodies(app, { empty: 'refused' })
   const router = new Router({ ...core, outlet, pass: token => grants.pass(token), onTrouble: deps.onTrouble })
   router.addRefusals(app)
   const cursors = new Cursors(Buffer.from(keys.cursors))

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { parseJson } from '@trunkline/core/domain/json'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Log } from '@trunkline/core/ports/log'
 import { withoutSecrets } from '../ops/redact.ts'
@@ -137,8 +138,8 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
     chunks.push(chunk)
   }
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    return parseJson(Buffer.concat(chunks).toString('utf8'), { what: 'the request' })
   } catch (cause) {
-    throw new AdminRefused('The request is not JSON.', { cause })
+    throw new AdminRefused('The request is not JSON, or nests too deeply.', { cause })
   }
 }

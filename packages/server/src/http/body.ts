@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { ServiceError } from '@trunkline/core/domain/errors'
+import { JSON_DEPTH_MAX } from '@trunkline/core/domain/json'
 import { shown } from '@trunkline/core/domain/malformed'
 
 /** Largest request body, in bytes. */
 export const BODY_BYTES_MAX = 256 * 1024
 /** How deep arrays and objects may nest. */
-export const DEPTH_MAX = 32
+export const DEPTH_MAX = JSON_DEPTH_MAX
 
 /**
  * Reads a JSON body strictly: UTF-8, no key twice in one object, no `__proto__`, no NUL or lone surrogate in any text, at most

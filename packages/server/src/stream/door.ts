@@ -142,7 +142,7 @@ export class Door {
       this.#lines.add(line)
       const listener = room.open(line, address)
       this.#strangers.set(listener, { room, group })
-      line.listen(listener)
+      line.listen(listener, cause => this.#log.error('a session failed and its socket is closed', { cause }))
     })
   }
 

@@ -13,8 +13,10 @@ export interface InboxLimits {
 export const INBOX_LIMITS: InboxLimits = { burst: 1_000, perSecond: 100, warnings: 3, bytesMax: 256 * 1024 }
 
 export interface InboxOwner {
-  /** Does what the message asks. Must not throw. */
-  handle(message: string): Promise<void> | void
+  /** Does what the message asks. What it throws, or rejects with, goes to {@link failed}. */
+  handle(message: string): Promise<void> | undefined
+  /** A message could not be handled for a reason that is not the client's: the session cannot go on. */
+  failed(cause: unknown): void
   /** A message came too soon and was dropped. `isLast`: there were too many of them. */
   tooMany(isLast: boolean): void
   pause(): void
@@ -56,7 +58,7 @@ export class Inbox {
       }
       return
     }
-    const handled = this.#owner.handle(message)
+    const handled = this.#handle(message)
     if (handled === undefined) return
     this.#waiting = []
     void this.#goOn(handled)
@@ -70,8 +72,18 @@ export class Inbox {
 
   async #goOn(first: Promise<void>): Promise<void> {
     await first
-    for (let message = this.#next(); message !== undefined; message = this.#next()) await this.#owner.handle(message)
+    for (let message = this.#next(); message !== undefined; message = this.#next()) await this.#handle(message)
     this.#waiting = null
+  }
+
+  /** Never throws, and what it returns never rejects. */
+  #handle(message: string): Promise<void> | undefined {
+    try {
+      return this.#owner.handle(message)?.catch(cause => this.#owner.failed(cause))
+    } catch (cause) {
+      this.#owner.failed(cause)
+      return undefined
+    }
   }
 
   #next(): string | undefined {

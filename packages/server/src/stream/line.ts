@@ -28,6 +28,7 @@ export interface Listener {
 /** Close codes of our own, and the standard ones we use. */
 export const CLOSE = {
   goingAway: 1001,
+  internal: 1011,
   unauthenticated: 4001,
   /** What the session stood on is gone: its token was followed by another, its connection or user is no more. */
   ended: 4003,

@@ -1,12 +1,14 @@
+import { parseJson } from '@trunkline/core/domain/json'
+
 /** What a client sent, read as JSON. */
 export type Message = Readonly<Record<string, unknown>>
 
 const SHOWN_MAX = 60
 
-/** The message, if it is a JSON object; null otherwise. */
+/** The message, if it is a JSON object within the limits of {@link parseJson}; null otherwise. */
 export function readMessage(text: string): Message | null {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseJson(text, { what: 'message' })
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.assign(Object.create(null), value) : null
   } catch {
     return null

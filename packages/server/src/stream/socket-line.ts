@@ -14,6 +14,7 @@ export class SocketLine implements Line, Sink {
   readonly #outbox: Outbox
   readonly #closed: (code: number) => void
   #listener: Listener | null = null
+  #failed: (cause: unknown) => void = () => undefined
   #code: number | null = null
 
   /** `closed` is told once, with the code the line was closed with. */
@@ -24,17 +25,20 @@ export class SocketLine implements Line, Sink {
     this.#outbox = new Outbox(this, turns, limits)
   }
 
-  listen(listener: Listener): void {
+  /** `failed` receives what the listener throws; the line is closed then, and nothing else is. */
+  listen(listener: Listener, failed: (cause: unknown) => void): void {
     this.#listener = listener
+    this.#failed = failed
     this.#ws.on('message', (data, isBinary) => {
-      if (this.#listener === null) return
-      if (isBinary) this.#listener.binary()
-      else this.#listener.text(data.toString())
+      this.#guarded(() => {
+        if (isBinary) this.#listener?.binary()
+        else this.#listener?.text(data.toString())
+      })
     })
     this.#ws.on('close', code => this.#gone(code))
     // Whatever is wrong with the socket closes it.
     this.#ws.on('error', () => undefined)
-    this.#socket.on('drain', () => this.#outbox.drained())
+    this.#socket.on('drain', () => this.#guarded(() => this.#outbox.drained()))
   }
 
   send(frame: Uint8Array): void {
@@ -88,11 +92,21 @@ export class SocketLine implements Line, Sink {
     this.#listener?.relieved()
   }
 
+  /** An exception in an event handler would end the process. */
+  #guarded(act: () => void): void {
+    try {
+      act()
+    } catch (cause) {
+      this.#failed(cause)
+      this.finish(CLOSE.internal, 'internal error')
+    }
+  }
+
   #gone(code: number): void {
     const listener = this.#listener
     this.#listener = null
     this.#outbox.close()
     this.#closed(this.#code ?? code)
-    listener?.gone()
+    this.#guarded(() => listener?.gone())
   }
 }

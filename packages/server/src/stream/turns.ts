@@ -81,7 +81,13 @@ export class Turns {
   readonly #run = (): void => {
     const due = this.#due
     this.#due = this.#spare
-    for (const outbox of due) outbox.flush()
+    for (const outbox of due) {
+      try {
+        outbox.flush()
+      } catch {
+        outbox.overflow('it could not be written to')
+      }
+    }
     due.length = 0
     this.#spare = due
     this.#lastBatch = []

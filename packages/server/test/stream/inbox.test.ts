@@ -7,9 +7,11 @@ class Owner implements InboxOwner {
   readonly log: string[] = []
   release: () => void = () => undefined
 
-  handle(message: string): Promise<void> | void {
+  handle(message: string): Promise<void> | undefined {
     this.log.push(message)
-    if (!message.startsWith('slow')) return
+    if (message === 'throws') throw new Error(message)
+    if (message === 'rejects') return Promise.reject(new Error(message))
+    if (!message.startsWith('slow')) return undefined
     return new Promise(resolve => {
       this.release = resolve
     })
@@ -17,6 +19,10 @@ class Owner implements InboxOwner {
 
   tooMany(isLast: boolean): void {
     this.log.push(isLast ? 'last warning' : 'warning')
+  }
+
+  failed(cause: unknown): void {
+    this.log.push(`failed: ${cause instanceof Error ? cause.message : cause}`)
   }
 
   pause(): void {
@@ -40,6 +46,17 @@ test('messages are handled one after the other, in the order in which they came'
   await clock.settled()
   inbox.put('d')
   assert.deepEqual(owner.log, ['a', 'slow 1', 'b', 'slow 2', 'c', 'd'])
+})
+
+test('a message that cannot be handled is reported, and nothing is thrown [S74]', async () => {
+  const [owner, clock] = [new Owner(), new VirtualClock()]
+  const inbox = new Inbox(owner, clock, { burst: 100, perSecond: 1, warnings: 1, bytesMax: 1_000 })
+  for (const message of ['throws', 'rejects', 'throws', 'rejects', 'a']) inbox.put(message)
+  await clock.settled()
+  assert.deepEqual(owner.log, [
+    ...['throws', 'failed: throws', 'rejects', 'failed: rejects', 'throws', 'failed: throws'],
+    ...['rejects', 'failed: rejects', 'a']
+  ])
 })
 
 test('what waits is bounded by reading no more', async () => {

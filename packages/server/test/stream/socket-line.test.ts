@@ -17,7 +17,7 @@ test('a ping in the midst of a long message is answered, and the message comes w
   server.on('upgrade', (request, socket, head) =>
     sockets.handleUpgrade(request, socket, head, ws => {
       const line = new SocketLine(ws, socket, new Turns(limits, () => 0), limits, () => undefined)
-      line.listen({ text: () => heard.resolve(), binary() {}, relieved() {}, gone() {} })
+      line.listen({ text: () => heard.resolve(), binary() {}, relieved() {}, gone() {} }, cause => heard.reject(cause))
       line.sendText(message)
       line.sendText('after')
     })
@@ -44,6 +44,43 @@ test('a ping in the midst of a long message is answered, and the message comes w
     assert.deepEqual(events.toSorted(), ['after', 'are you there', 'the message'])
   } finally {
     client.terminate()
+    server.close()
+  }
+})
+
+test('a listener that throws ends its own line and nothing else [S74]', async () => {
+  const server = createServer()
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
+  const failures: string[] = []
+  server.on('upgrade', (request, socket, head) =>
+    sockets.handleUpgrade(request, socket, head, ws => {
+      const line = new SocketLine(ws, socket, new Turns(OUTBOX_LIMITS, () => 0), OUTBOX_LIMITS, () => undefined)
+      const text = (message: string) => {
+        if (message === 'throw') throw new Error('a fault of the session')
+        line.sendText(message)
+      }
+      const gone = () => {
+        throw new Error('a fault of its end')
+      }
+      line.listen({ text, binary() {}, relieved() {}, gone }, cause => failures.push(String(cause)))
+    })
+  )
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const [victim, neighbour] = [new WebSocket(url), new WebSocket(url)]
+  try {
+    await Promise.all([once(victim, 'open'), once(neighbour, 'open')])
+    const over = once(victim, 'close')
+    victim.send('throw')
+    const [code] = await over
+    assert.equal(code, 1011)
+    const echoed = once(neighbour, 'message')
+    neighbour.send('still here')
+    assert.equal(String((await echoed)[0]), 'still here')
+    assert.deepEqual(failures, ['Error: a fault of the session', 'Error: a fault of its end'])
+  } finally {
+    victim.terminate()
+    neighbour.terminate()
     server.close()
   }
 })

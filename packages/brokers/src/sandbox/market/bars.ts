@@ -7,6 +7,7 @@ import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { BarsRequest } from '@trunkline/core/ports/market'
 import type { HttpRequest } from '../../kit/http.ts'
+import { readJson } from '../../kit/json.ts'
 import { object, textOrNull, timestamp } from '../../kit/parse.ts'
 import { isPlainDecimal } from '../../kit/scan.ts'
 import { get } from '../requests.ts'
@@ -42,7 +43,7 @@ interface RawBar {
 
 /** `afterMs` is the start of the last bar before this page. @throws Malformed also for bars that do not ascend. */
 export function parseBarsPage(body: string, afterMs: number): BarsPage {
-  const answer = object(parsed(body), 'answer')
+  const answer = object(readJson(body), 'answer')
   const { items } = answer
   if (!Array.isArray(items) || items.length > BARS_PAGE) throw new Malformed('items', `a list of at most ${BARS_PAGE}`, items)
   const bars: Bar[] = []
@@ -54,14 +55,6 @@ export function parseBarsPage(body: string, afterMs: number): BarsPage {
     bars.push(bar)
   }
   return { bars, next: textOrNull(answer, 'next'), houseTime: timestamp(answer, 'house_time') }
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    throw new Malformed('answer', 'JSON', body)
-  }
 }
 
 function parseBar(item: unknown): Bar {

@@ -3,6 +3,7 @@
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Closing, Conversation, Heard, Line } from '../../kit/conversation.ts'
+import { readJson } from '../../kit/json.ts'
 import { field, integer, memberOr, object, text, timestampOrNull, type Wire, wordsOrNull } from '../../kit/parse.ts'
 import { Sequence, type Sequenced } from '../../kit/sequence.ts'
 import type { StreamToken } from '../stream-token.ts'
@@ -49,7 +50,7 @@ export class MarketTalk implements Conversation<never> {
   }
 
   hear(frame: string): readonly Heard<never>[] {
-    const message = object(JSON.parse(frame), 'message')
+    const message = object(readJson(frame), 'message')
     if (this.#messages === null) return this.#answered(message)
     const { items } = message
     if (Array.isArray(items)) this.#released(this.#messages.offer(integer(message, 'seq'), items))

@@ -8,7 +8,7 @@ import { type DialectLine, DialectLines } from '../frame/lines.ts'
 import type { Access } from './access.ts'
 import type { Customers } from './customers.ts'
 import { Holdings } from './holdings.ts'
-import { entranceOf, type Guest, readMessage, wholeOf } from './sockets.ts'
+import { entranceOf, type Guest, readMessage, textOf, wholeOf } from './sockets.ts'
 import { frameOf, turnOf, type Update, updatesOf } from './trade-updates.ts'
 
 const WAITING_BYTES_MAX = 1024 * 1024
@@ -143,7 +143,7 @@ export class AccountStream implements Witness {
   #authenticate(action: string, data: Readonly<Record<string, unknown>>, turn: Turn): void {
     const { access } = this.#deps
     const { oauth_token: token, key_id: keyId = data.key, secret_key: secret = data.secret } = data
-    const pass = typeof token === 'string' ? access.ofToken(token) : access.ofPair({ keyId: String(keyId), secret: String(secret) })
+    const pass = typeof token === 'string' ? access.ofToken(token) : access.ofPair({ keyId: textOf(keyId), secret: textOf(secret) })
     const isFull = pass !== undefined && turn.line === undefined && this.lines.of(pass.login).length >= LINES_PER_LOGIN
     if (pass === undefined || isFull) {
       say(turn, { stream: 'authorization', data: { status: 'unauthorized', action } })

@@ -3,6 +3,7 @@
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Dialect, DialectHouse } from '../../house/dialect.ts'
+import { takeJsonBodies } from '../../house/json-body.ts'
 import { type DialectRoute, DialectRouter } from '../frame/router.ts'
 import { Access, type Host as HostName } from './access.ts'
 import { accountRoutes } from './account.ts'
@@ -102,14 +103,7 @@ function open(app: FastifyInstance, router: DialectRouter, { prefix, routes }: H
   app.register(
     async scope => {
       // A DELETE may say that its body is JSON and have none.
-      scope.removeContentTypeParser('application/json')
-      scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
-        try {
-          done(null, body === '' ? undefined : JSON.parse(String(body)))
-        } catch {
-          done(Object.assign(new Error('request body format is invalid'), { statusCode: 400 }))
-        }
-      })
+      takeJsonBodies(scope, { empty: 'absent' })
       router.addRefusals(scope)
       for (const route of routes) router.add(scope, { ...route, path: route.path.slice(prefix.length) })
     },

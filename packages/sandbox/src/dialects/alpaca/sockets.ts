@@ -2,6 +2,8 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { parseJson } from '@trunkline/core/domain/json'
+import { Malformed } from '@trunkline/core/domain/malformed'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Entrance } from '../../house/stream/gate.ts'
 import { type Pipe, socketPipe } from '../frame/lines.ts'
@@ -82,11 +84,16 @@ function packed(frame: string): Buffer {
 /** What a client said; undefined for what cannot be read. */
 export function readMessage(data: Buffer, isBinary: boolean, codec: Codec): unknown {
   try {
-    return codec === 'msgpack' && isBinary ? unpack(data) : JSON.parse(data.toString())
+    return codec === 'msgpack' && isBinary ? unpack(data) : parseJson(data.toString())
   } catch (error) {
-    if (error instanceof BadPack || error instanceof SyntaxError) return undefined
+    if (error instanceof BadPack || error instanceof Malformed) return undefined
     throw error
   }
+}
+
+/** A field that is to be a text; empty when it is anything else. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 /** All of a message, which `ws` may hand over in pieces. */

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Cursors } from '../../house/api/cursor.ts'
 import type { Dialect, DialectHouse, OpenDialect } from '../../house/dialect.ts'
+import { takeJsonBodies } from '../../house/json-body.ts'
 import { Grants } from '../frame/grants.ts'
 import { DialectRouter } from '../frame/router.ts'
 import { accountReads } from './account-reads.ts'
@@ -103,10 +104,5 @@ function open(house: DialectHouse, modes: Modes): Dialect {
 
 /** A DELETE comes with a content type and nothing of it. */
 function acceptEmpty(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error')
-  app.removeContentTypeParser('application/json')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined)
-    else void parse(request, body.toString(), done)
-  })
+  takeJsonBodies(app, { empty: 'absent' })
 }

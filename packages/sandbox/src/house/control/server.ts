@@ -4,6 +4,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { UnknownSymbol } from '../../market/types.ts'
 import type { Envelope } from '../api/envelope.ts'
+import { takeJsonBodies } from '../json-body.ts'
 import { Problem } from '../problems.ts'
 
 const HOSTS = new Set(['127.0.0.1', 'localhost', '[::1]'])
@@ -27,6 +28,7 @@ export interface ControlRoute {
 
 export function controlServer(routes: readonly ControlRoute[], envelope: Envelope, onTrouble: (error: unknown) => void): FastifyInstance {
   const app = fastify({ bodyLimit: 1024 * 1024, forceCloseConnections: true })
+  takeJsonBodies(app, { empty: 'refused' })
   app.addHook('onRequest', async (request, reply) => {
     // A web page that resolves its own name to loopback, or posts across origins, must not drive the sandbox.
     const host = (request.headers.host ?? '').replace(/:\d+$/, '')

@@ -22,5 +22,6 @@ export function openGate(server: Server, { admit, entrances }: GateDeps): void {
     if (entrance === undefined) socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
     else if ((await admit(socket)) && !socket.destroyed) entrance.accept(request, socket, head)
   }
-  server.on('upgrade', (request, socket, head) => void upgrade(request, socket, head))
+  // Whatever goes wrong with one socket ends that socket.
+  server.on('upgrade', (request, socket, head) => void upgrade(request, socket, head).catch(() => socket.destroy()))
 }

@@ -2,6 +2,8 @@
 
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { parseJson } from '@trunkline/core/domain/json'
+import { Malformed } from '@trunkline/core/domain/malformed'
 import type { RawData, WebSocket } from 'ws'
 import type { Pass } from '../oauth/grants.ts'
 import { Problem } from '../problems.ts'
@@ -170,7 +172,7 @@ export class Line {
   #hear(data: RawData, binary: boolean): void {
     try {
       if (binary) throw new Problem('bad_request', 'only text frames are understood')
-      const message: unknown = JSON.parse(String(data))
+      const message = parseJson(String(data), { what: 'the message' })
       const op = this.#opOf(message)
       if (op === 'login') this.#login(new Fields(message, ['op', 'token', ...this.#deps.loginFields]).text('token'), message)
       else if (this.#pass === undefined) this.#deny('token_missing', 'log in first')
@@ -180,7 +182,7 @@ export class Line {
       } else if (op === 'token') this.#renew(new Fields(message, ['op', 'token']).text('token'))
       else this.#talk?.hear(op, message)
     } catch (error) {
-      if (error instanceof Problem || error instanceof SyntaxError) this.close(CLOSE.malformed, error.message.slice(0, 100))
+      if (error instanceof Problem || error instanceof Malformed) this.close(CLOSE.malformed, error.message.slice(0, 100))
       else {
         this.#deps.onTrouble(error)
         this.close(CLOSE.trouble, 'something went wrong in the house')

@@ -355,6 +355,11 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     if (isLast) this.finish(CLOSE.tooManyFailures, 'too many messages')
   }
 
+  failed(cause: unknown): void {
+    this.#deps.log.error('a session failed and is closed', { sessionId: this.sessionId, cause })
+    this.finish(CLOSE.internal, 'internal error')
+  }
+
   async #awaitAuthentication(): Promise<void> {
     const isLate = await this.#deps.clock.sleep(this.#deps.limits.authenticateMs, this.#known?.signal).then(
       () => true,

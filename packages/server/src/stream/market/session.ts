@@ -329,6 +329,11 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     this.#say({ type: 'error', error_code: code, request_id: requestId, message })
   }
 
+  failed(cause: unknown): void {
+    this.#deps.log.error('a session failed and is closed', { sessionId: this.sessionId, cause })
+    this.finish(CLOSE.internal, 'internal error')
+  }
+
   async #awaitAuthentication(): Promise<void> {
     const isLate = await this.#deps.clock.sleep(this.#deps.limits.authenticateMs, this.#known?.signal).then(
       () => true,

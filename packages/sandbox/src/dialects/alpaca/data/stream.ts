@@ -6,7 +6,7 @@ import type { Entrance } from '../../../house/stream/gate.ts'
 import { type DialectLine, DialectLines } from '../../frame/lines.ts'
 import type { Access } from '../access.ts'
 import type { Limits } from '../limits.ts'
-import { entranceOf, type Guest, readMessage, wholeOf } from '../sockets.ts'
+import { entranceOf, type Guest, readMessage, textOf, wholeOf } from '../sockets.ts'
 import { CHANNELS, Channels, type Reader } from './channels.ts'
 import { ERRORS, errorFrame, type StreamError, Subscription, successFrame } from './session.ts'
 import type { DataSource } from './source.ts'
@@ -171,7 +171,7 @@ class Visit implements Reader {
 
   #present({ key, secret }: Readonly<Record<string, unknown>>): void {
     if (this.#joined !== null) this.#say(errorFrame('already_authenticated'))
-    else this.#authenticate(this.#deps.access.ofPair({ keyId: String(key), secret: String(secret) }))
+    else this.#authenticate(this.#deps.access.ofPair({ keyId: textOf(key), secret: textOf(secret) }))
   }
 
   #authenticate(pass: Pass | undefined): void {

@@ -44,7 +44,7 @@ export class AccountStream implements Witness {
       garbled: '{"id":9004',
       codes: { going: 1001, tokenEnded: 1008, slow: 1008 }
     })
-    const door = new Door({ sessions: this.#sessions, lines: this.#lines, begin: line => this.#begin(line) })
+    const door = new Door({ sessions: this.#sessions, lines: this.#lines, begin: line => this.#begin(line), onTrouble: house.onTrouble })
     this.entrance = { path, accept: (request, socket, head) => door.accept(request, socket, head) }
     this.#heartbeat = setInterval(() => this.#beat(), house.heartbeatMs ?? options.heartbeatMs)
     this.#heartbeat.unref()

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { parseJson } from '@trunkline/core/domain/json'
 import { WebSocketServer } from 'ws'
 import { answerPipe, type DialectLine, type DialectLines, type Pipe, socketPipe } from '../../frame/lines.ts'
 import type { Session, Sessions } from './sessions.ts'
@@ -17,11 +18,14 @@ export interface DoorDeps {
   readonly sessions: Sessions
   readonly lines: DialectLines
   readonly begin: (line: DialectLine) => Talk
+  /** Receives failures that are the sandbox's own. */
+  readonly onTrouble: (error: unknown) => void
 }
 
 const MESSAGE_BYTES_MAX = 256 * 1024
 const FIRST_MESSAGE_MS = 30_000
 const POLICY = 1008
+const INTERNAL = 1011
 
 interface Open {
   readonly session: Session
@@ -57,7 +61,12 @@ export class Door {
       })
       socket.on('message', data => {
         clearTimeout(silent)
-        open = this.#hear(open, recordOf(String(data)), pipe)
+        try {
+          open = this.#hear(open, recordOf(String(data)), pipe)
+        } catch (error) {
+          this.#deps.onTrouble(error)
+          pipe.close(INTERNAL, 'internal error')
+        }
       })
       socket.on('close', () => {
         clearTimeout(silent)
@@ -108,7 +117,7 @@ export class Door {
 
 function recordOf(text: string): Readonly<Record<string, unknown>> | null {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseJson(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
   } catch {
     return null

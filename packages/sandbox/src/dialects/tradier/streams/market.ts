@@ -39,7 +39,7 @@ export class MarketStream {
       garbled: '{"type":"quo',
       codes: { going: 1001, tokenEnded: 1008, slow: 1008 }
     })
-    this.#door = new Door({ sessions: this.#sessions, lines: this.#lines, begin: line => this.#begin(line) })
+    this.#door = new Door({ sessions: this.#sessions, lines: this.#lines, begin: line => this.#begin(line), onTrouble: house.onTrouble })
     this.entrance = { path, accept: (request, socket, head) => this.#door.accept(request, socket, head) }
   }
 
