@@ -6,6 +6,7 @@ import { accessRecorder } from './access.ts'
 import { AddressLimits } from './address-limits.ts'
 import { Cursors } from './cursor.ts'
 import { serveDocs } from './docs/index.ts'
+import { FairQueue } from './fair-queue.ts'
 import { Guard } from './guard.ts'
 import { HEADER_LINES_MAX, requestIds, setBaseHeaders } from './headers.ts'
 import type { HttpOptions } from './options.ts'
@@ -36,8 +37,9 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
     accessRecorder(deps.log, options, () => deps.clock.monotonicMs())
   )
   const guard = new Guard(deps, options.limits)
+  const queue = new FairQueue(deps.clock, options.limits.underWay)
   const service = { deps, cursors: new Cursors(deps.hasher), publicUrl: options.publicUrl }
-  for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, guard, service, prefix)
+  for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, { guard, queue, service }, prefix)
   if (options.docs) serveDocs(app, options.publicUrl)
   limitConnections(app, options.limits)
   return app

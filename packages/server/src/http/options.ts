@@ -1,4 +1,5 @@
 import type { Rate } from '../auth/rate-limit.ts'
+import type { FairLimits } from './fair-queue.ts'
 
 /** One answered request, as measured. `route` is the pattern, never the address. */
 export interface ObservedRequest {
@@ -15,6 +16,8 @@ export interface HttpLimits {
   readonly failedAuthentication: Rate
   /** Requests without credentials of one address: pages, scripts, descriptions, whatever is not there. */
   readonly page: Rate
+  /** How much is worked on at once, and how much waits. */
+  readonly underWay: FairLimits
   /** Health checks of one address. */
   readonly probe: Rate
   readonly connectionsMax: number
@@ -32,6 +35,14 @@ export const DEFAULT_LIMITS: HttpLimits = {
   failedAuthentication: { perSecond: 1, burst: 300 },
   page: { perSecond: 100, burst: 1_000 },
   probe: { perSecond: 20, burst: 200 },
+  // An order may take seconds at a slow broker: a platform's users must not wait for each other's brokers.
+  underWay: {
+    working: 4_000,
+    platform: { working: 1_000, waiting: 1_000 },
+    user: { working: 64, waiting: 192 },
+    own: { working: 250, waiting: 500 },
+    waitMs: 5_000
+  },
   connectionsMax: 15_000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,

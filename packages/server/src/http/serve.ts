@@ -5,6 +5,7 @@ import type { Log } from '@trunkline/core/ports/log'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readJson } from './body.ts'
 import type { Endpoint, Service } from './endpoint.ts'
+import type { FairQueue } from './fair-queue.ts'
 import type { Guard } from './guard.ts'
 import { fieldInvalid, problemBody, problemOf, type StatusOverrides } from './problems.ts'
 import type { QueryTexts } from './query-text.ts'
@@ -25,7 +26,7 @@ declare module 'fastify' {
 }
 
 /** Puts the endpoints into `app` under `prefix`. */
-export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoint[], guard: Guard, service: Service, prefix: string): void {
+export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoint[], desk: Desk, prefix: string): void {
   for (const endpoint of endpoints) {
     const { method, path, success, statusOverrides } = endpoint
     app.route<ApiRoute>({
@@ -35,7 +36,7 @@ export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoin
       exposeHeadRoute: false,
       config: { limit: 'credentials', ...(statusOverrides !== undefined && { statusOverrides }) },
       // Before the body is read, so that credentials, path and query are judged first, in this order.
-      onRequest: guarded(endpoint, guard, service),
+      onRequest: guarded(endpoint, desk),
       async handler(request, reply) {
         reply.statusCode = success.status
         const answer = await request.act?.(request.body)
@@ -60,22 +61,32 @@ interface ApiRoute {
   readonly Querystring: QueryTexts
 }
 
+/** What stands between a request and its endpoint. */
+export interface Desk {
+  readonly guard: Guard
+  readonly queue: FairQueue
+  readonly service: Service
+}
+
 function guarded(
   endpoint: Endpoint,
-  guard: Guard,
-  service: Service
+  { guard, queue, service }: Desk
 ): (request: FastifyRequest<ApiRoute>, reply: FastifyReply) => Promise<void> {
   if (endpoint.auth === 'user') {
     return async (request, reply) => {
       const caller = await guard.user(request, reply)
       const prepared = endpoint.prepare(request.params, request.query)
-      request.act = body => readingBody(() => prepared(caller, body, service))
+      const asker = { platformId: caller.platform.platformId, userKey: caller.user.userKey }
+      queue.demandRoom(asker)
+      request.act = body => queue.run(asker, () => readingBody(() => prepared(caller, body, service)))
     }
   }
   return async (request, reply) => {
     const caller = await guard.platform(request, reply)
     const prepared = endpoint.prepare(request.params, request.query)
-    request.act = body => readingBody(() => prepared(caller, body, service))
+    const asker = { platformId: caller.platform.platformId, userKey: null }
+    queue.demandRoom(asker)
+    request.act = body => queue.run(asker, () => readingBody(() => prepared(caller, body, service)))
   }
 }
 
