@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isInstalled, pinnedNode } from './installed.mjs'
+import { complaintsAbout } from './lockfile.mjs'
 
 const OUTPUT_CHARS_MAX = 64_000
 const LOCK_POLL_MS = 250
@@ -39,6 +40,10 @@ export class InstallError extends Error {}
  * Throws InstallError with advice when that is impossible.
  */
 export async function ensureInstalled(root, say = line => process.stderr.write(`${line}\n`)) {
+  if (pinnedNode(root) === null)
+    throw new InstallError(
+      `There is no Node for ${process.platform} ${process.arch} that Trunkline runs on: Linux and macOS on x64 and arm64, and Windows on x64.`
+    )
   if (isInstalled(root)) return pinnedNode(root)
   if (!existsSync(join(root, 'package-lock.json'))) {
     throw new InstallError('package-lock.json is missing, so it is unknown which packages to install. Restore it from version control.')
@@ -53,6 +58,7 @@ export async function ensureInstalled(root, say = line => process.stderr.write(`
 }
 
 async function install(root, say) {
+  refuseForeign(root)
   say('Installing the locked packages (once, half a minute or so) …')
   const began = Date.now()
   const { code, output } = await npm(root, ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
@@ -60,10 +66,23 @@ async function install(root, say) {
   if (!isInstalled(root)) {
     throw new InstallError(
       `The packages were installed, but Node for ${process.platform} ${process.arch} did not come with them. ` +
-        'Check that install scripts are allowed: `npm config get ignore-scripts` must say false.'
+        'It is an optional package: `npm config get omit` must not name optional ones.'
     )
   }
   say(`Installed in ${Math.round((Date.now() - began) / 1000)} s.`)
+}
+
+/** What npm fetches and runs is what somebody reviewed, whatever its version lets through. */
+function refuseForeign(root) {
+  const [lock, { allowScripts = {} }] = ['package-lock.json', 'package.json'].map(file =>
+    JSON.parse(readFileSync(join(root, file), 'utf8'))
+  )
+  const complaints = complaintsAbout(lock, Object.keys(allowScripts))
+  if (complaints.length === 0) return
+  const shown = complaints.slice(0, 12).map(line => `  ${line}`)
+  throw new InstallError(
+    ['package-lock.json holds what was not reviewed; nothing was installed.', ...shown, 'Restore it from version control.'].join('\n')
+  )
 }
 
 /** npm's own words, without its noise, and what to do about them. */

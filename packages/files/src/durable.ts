@@ -1,0 +1,121 @@
+/** Files that a power cut leaves whole: written beside, synced, moved into place, and the folder synced. The one place that writes so. */
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+
+/** What is asked of the file system, in the order in which it is asked. A seam for tests that cut the power. */
+export interface HostFiles {
+  open(path: string, flags: 'r' | 'wx', mode?: number): number
+  write(fd: number, text: string): void
+  sync(fd: number): void
+  close(fd: number): void
+  /** Replaces what is there. */
+  rename(from: string, to: string): void
+  /** Replaces nothing. @throws Error with the code EEXIST */
+  link(from: string, to: string): void
+  /** What is not there may be removed. */
+  remove(path: string): void
+}
+
+const HOST: HostFiles = {
+  open: (path, flags, mode) => openSync(path, flags, mode),
+  write: (fd, text) => writeFileSync(fd, text),
+  sync: fd => fsyncSync(fd),
+  close: fd => closeSync(fd),
+  rename: (from, to) => renameSync(from, to),
+  link: (from, to) => linkSync(from, to),
+  remove: path => rmSync(path, { force: true })
+}
+
+export interface DurableOptions {
+  /** Bits of access; the owner's alone unless said otherwise. */
+  readonly mode?: number
+  /** Leaves a file alone that appeared meanwhile. */
+  readonly onlyNew?: boolean
+  readonly files?: HostFiles
+}
+
+/** A file or folder could not be written, and is as it was before. The message names it, and what stood in the way. */
+export class FileNotWritten extends Error {
+  override readonly name = 'FileNotWritten'
+}
+
+/**
+ * Writes a whole file. When it returns, the text survives a power cut; cut before, the file is as it was or new, never empty or in part.
+ * One writer a file at a time: the draft has one name.
+ * @throws FileNotWritten
+ */
+export function writeDurably(path: string, text: string, { mode = 0o600, onlyNew = false, files = HOST }: DurableOptions = {}): void {
+  const draft = `${path}.new`
+  try {
+    // Only ever left by a process that died here.
+    files.remove(draft)
+    const fd = files.open(draft, 'wx', mode)
+    try {
+      files.write(fd, text)
+      files.sync(fd)
+    } finally {
+      files.close(fd)
+    }
+    if (onlyNew) files.link(draft, path)
+    else files.rename(draft, path)
+    if (onlyNew) files.remove(draft)
+    syncFolder(dirname(path), files)
+  } catch (cause) {
+    attempt(() => files.remove(draft))
+    throw new FileNotWritten(`${path} could not be written: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+/** Makes a folder, and those above it, for their owner only, unless it is there. @throws FileNotWritten */
+export function makeFolder(path: string): void {
+  try {
+    const first = mkdirSync(path, { recursive: true, mode: 0o700 })
+    if (first === undefined) return
+    const above = dirname(resolve(first))
+    for (let made = resolve(path); made !== above; made = dirname(made)) syncFolder(dirname(made))
+  } catch (cause) {
+    throw new FileNotWritten(`the folder ${path} could not be made: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+/** Makes durable which names a folder has. Nothing on Windows, where a folder cannot be opened. */
+export function syncFolder(path: string, files: Pick<HostFiles, 'open' | 'sync' | 'close'> = HOST): void {
+  if (process.platform === 'win32') return
+  syncPath(path, files)
+}
+
+/** Makes durable what a file or folder holds. */
+export function syncPath(path: string, files: Pick<HostFiles, 'open' | 'sync' | 'close'> = HOST): void {
+  const fd = files.open(path, 'r')
+  try {
+    files.sync(fd)
+  } finally {
+    files.close(fd)
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'there is no space left on its disk. Make room and start again.',
+  EDQUOT: 'the quota of this user is used up. Make room and start again.',
+  EACCES: 'this user may not write there. Check who owns the folder.',
+  EPERM: 'this user may not write there. Check who owns the folder.',
+  EROFS: 'its file system is read-only.',
+  ENOTDIR: 'a part of its path is a file, not a folder.',
+  ENOENT: 'its folder is not there.',
+  EEXIST: 'something of that name is there already.',
+  EISDIR: 'there is a folder of that name.'
+}
+
+/** What stood in the way of writing, for people: the usual reasons by their code, else the system's own words. */
+export function reasonOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause))
+}
+
+function attempt(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // What stood in the way of writing may stand in the way of tidying up.
+  }
+}

@@ -1,0 +1,149 @@
+// Power is cut after each thing that is asked of the file system: the file is then as it was, or new, and never in part.
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { FileNotWritten, type HostFiles, writeDurably } from '../src/durable.ts'
+
+class PowerCut extends Error {}
+
+interface Inode {
+  cached: string
+  /** What is on the disk: nothing until it is synced. */
+  synced: string
+}
+
+/** A disk that keeps what was synced. A rename reaches it at once or when its folder is synced, as file systems differ; data never before its sync. */
+class Disk implements HostFiles {
+  readonly asked: string[] = []
+  readonly #cutAfter: number
+  readonly #eager: boolean
+  #names: Map<string, Inode>
+  #onDisk: Map<string, Inode>
+  readonly #open: (Inode | 'folder')[] = []
+
+  constructor(before: Readonly<Record<string, string>>, cutAfter: number, eager: boolean) {
+    this.#cutAfter = cutAfter
+    this.#eager = eager
+    this.#names = new Map(Object.entries(before).map(([path, text]) => [path, { cached: text, synced: text }]))
+    this.#onDisk = new Map(this.#names)
+  }
+
+  /** What a start after the cut finds. */
+  after(path: string): string | null {
+    return this.#onDisk.get(path)?.synced ?? null
+  }
+
+  open(path: string, flags: 'r' | 'wx'): number {
+    return this.#ask(`open ${path}`, () => {
+      if (flags === 'r') return this.#open.push('folder') - 1
+      assert.ok(!this.#names.has(path), 'nothing of another write is opened')
+      const inode = { cached: '', synced: '' }
+      this.#names.set(path, inode)
+      return this.#open.push(inode) - 1
+    })
+  }
+
+  write(fd: number, text: string): void {
+    this.#ask('write', () => {
+      const inode = this.#open[fd]
+      assert.ok(typeof inode === 'object')
+      inode.cached += text
+    })
+  }
+
+  sync(fd: number): void {
+    this.#ask('sync', () => {
+      const inode = this.#open[fd]
+      if (typeof inode === 'object') inode.synced = inode.cached
+      else this.#onDisk = new Map(this.#names)
+    })
+  }
+
+  close(): void {
+    this.#ask('close', () => undefined)
+  }
+
+  rename(from: string, to: string): void {
+    this.#ask(`rename ${from} ${to}`, () => this.#name(from, to, true))
+  }
+
+  link(from: string, to: string): void {
+    this.#ask(`link ${from} ${to}`, () => this.#name(from, to, false))
+  }
+
+  remove(path: string): void {
+    this.#ask(`remove ${path}`, () => this.#names.delete(path))
+  }
+
+  #name(from: string, to: string, moves: boolean): void {
+    const inode = this.#names.get(from)
+    assert.ok(inode !== undefined)
+    this.#names.set(to, inode)
+    if (moves) this.#names.delete(from)
+    if (this.#eager) this.#onDisk = new Map(this.#names)
+  }
+
+  #ask<T>(what: string, done: () => T): T {
+    if (this.asked.length >= this.#cutAfter) throw new PowerCut('the power is cut')
+    this.asked.push(what)
+    return done()
+  }
+}
+
+for (const eager of [true, false]) {
+  for (const onlyNew of [true, false]) {
+    const before: Readonly<Record<string, string>> = onlyNew ? {} : { '/data/file': 'old' }
+    test(`a cut at any moment leaves the old text or the new one (${eager ? 'names reach the disk at once' : 'names wait for their folder'}${onlyNew ? ', a new file' : ''})`, () => {
+      const whole = new Disk(before, Number.POSITIVE_INFINITY, eager)
+      writeDurably('/data/file', 'new', { files: whole, onlyNew })
+      assert.equal(whole.after('/data/file'), 'new', 'once it returned, the text stays')
+      for (let cut = 0; cut < whole.asked.length; cut++) {
+        const disk = new Disk(before, cut, eager)
+        assert.throws(() => writeDurably('/data/file', 'new', { files: disk, onlyNew }), FileNotWritten)
+        assert.ok(
+          [onlyNew ? null : 'old', 'new'].includes(disk.after('/data/file')),
+          `after ${disk.asked.join(', ')}: ${disk.after('/data/file')}`
+        )
+      }
+    })
+  }
+}
+
+test('on a real disk the file is replaced, private, and nothing lies beside it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trunkline-files-'))
+  try {
+    const path = join(folder, 'file')
+    writeFileSync(`${path}.new`, 'left by a process that died')
+    writeDurably(path, 'first')
+    writeDurably(path, 'second')
+    assert.equal(readFileSync(path, 'utf8'), 'second')
+    assert.throws(
+      () => writeDurably(path, 'third', { onlyNew: true }),
+      /file could not be written: something of that name is there already/
+    )
+    assert.equal(readFileSync(path, 'utf8'), 'second')
+    assert.deepEqual(readdirSync(folder), ['file'])
+    if (process.platform !== 'win32') assert.equal(statSync(path).mode & 0o777, 0o600)
+    assert.throws(() => writeDurably(join(path, 'below'), 'text'), /below could not be written: a part of its path is a file/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('a full disk is named with the file, and the old text stays', () => {
+  const disk = new Disk({ '/data/file': 'old' }, Number.POSITIVE_INFINITY, true)
+  const full: HostFiles = {
+    ...{ open: disk.open.bind(disk), sync: disk.sync.bind(disk), close: disk.close.bind(disk) },
+    ...{ rename: disk.rename.bind(disk), link: disk.link.bind(disk), remove: disk.remove.bind(disk) },
+    write() {
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+    }
+  }
+  assert.throws(
+    () => writeDurably('/data/file', 'new', { files: full }),
+    /^FileNotWritten: \/data\/file could not be written: there is no space left/
+  )
+  assert.equal(disk.after('/data/file'), 'old')
+})
