@@ -26,12 +26,22 @@ const COMPOSED_SQL = /^packages\/server\/src\/store\/orders\/list\.ts$/
 const OWN_JSON =
   /^packages\/(core\/src\/(domain\/json|app\/connections\/credentials)\.ts|server\/src\/(store|demo)\/|server\/src\/(admin\/(platforms|client)|http\/(body|cursor|docs\/components)|ops\/(sandbox-process|demo-platform))\.ts|sandbox\/src\/(engine\/snapshot|house\/(folder|books|journal|api\/cursor)|market\/lean\/catalog|dialects\/alpaca\/(account|orders|sockets))\.ts)/
 
+// The helper itself, the engine's own sync, folders that are moved, a socket's name, pages of the documentation, a lock that a cut may take.
+const UNLASTING =
+  /^packages\/(files\/src\/durable|server\/src\/store\/pglite\/(durable-fs|layout)|server\/src\/admin\/channel|server\/src\/cli\/docs|sandbox\/src\/house\/folder)\.ts$/
+
 export const BANS: readonly Ban[] = [
   { pattern: /\bJSON\.parse\(/, instead: 'parseJson of core/domain/json, or readJson of brokers/kit', within: SHIPPED, except: OWN_JSON },
   { pattern: /\bDate\.now\(/, instead: 'clock.now()', within: SHIPPED, except: EDGE },
   { pattern: /\bnew Date\(\)/, instead: 'clock.now()', within: SHIPPED, except: EDGE },
   { pattern: /\bTemporal\.Now\b/, instead: 'clock.now()', within: SHIPPED, except: EDGE },
   { pattern: /\bMath\.random\(/, instead: 'a source of chance that is passed in', within: SHIPPED, except: EDGE },
+  {
+    pattern: /\b(writeFile(Sync)?|renameSync|linkSync|fsyncSync)\(/,
+    instead: 'writeDurably of @trunkline/files/durable: whole also after a power cut',
+    within: SHIPPED,
+    except: UNLASTING
+  },
   { pattern: /\bparseFloat\(/, instead: 'parseDecimal of core/domain/decimal', within: CODE, except: THIS_FOLDER },
   { pattern: /\b(TODO|FIXME|XXX|HACK)\b/, instead: 'the code, or an issue', within: TEXT, except: THIS_FOLDER },
   { pattern: /\b(test|it|describe|suite)\.only\(|\bonly: true\b/, instead: 'npm test -- <path>', within: CODE, except: THIS_FOLDER },

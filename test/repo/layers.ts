@@ -5,6 +5,9 @@
  * The most specific layer that holds a file is its layer. A layer may import itself, and the layers listed here.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  // Files that a power cut leaves whole: the one thing that every program which keeps anything needs of the host alike.
+  files: [],
+
   'core/domain': [],
   'core/ports': ['core/domain'],
   'core/app': ['core/domain', 'core/ports'],
@@ -15,11 +18,20 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   'sandbox/engine': ['core/domain'],
   'sandbox/market': ['core/domain', 'sandbox/engine'],
-  'sandbox/house': ['core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/config.ts'],
+  'sandbox/house': ['files', 'core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/config.ts'],
   'sandbox/dialects': ['core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/house'],
   'sandbox/config.ts': ['core/domain', 'sandbox/market'],
-  'sandbox/compose.ts': ['core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/house', 'sandbox/dialects', 'sandbox/config.ts'],
+  'sandbox/compose.ts': [
+    'files',
+    'core/domain',
+    'sandbox/engine',
+    'sandbox/market',
+    'sandbox/house',
+    'sandbox/dialects',
+    'sandbox/config.ts'
+  ],
   'sandbox/main.ts': [
+    'files',
     'core/domain',
     'sandbox/engine',
     'sandbox/market',
@@ -31,11 +43,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   // The brokers' own tables of settings come with their adapters.
   'server/config': ['core/domain', 'core/ports', 'brokers/registry.ts'],
-  'server/store': ['core/domain', 'core/ports'],
+  'server/store': ['files', 'core/domain', 'core/ports'],
   'server/bus': ['core/domain', 'core/ports'],
   'server/auth': ['core/domain', 'core/ports', 'core/app'],
-  'server/vault': ['core/domain', 'core/ports'],
-  'server/ops': ['core/domain', 'core/ports', 'core/app', 'server/config'],
+  'server/vault': ['files', 'core/domain', 'core/ports'],
+  'server/ops': ['files', 'core/domain', 'core/ports', 'core/app', 'server/config'],
   // What our records and messages look like from outside, for every protocol that shows them.
   'server/wire': ['core/domain', 'core/ports', 'core/app'],
   'server/http': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops', 'server/wire', 'server/http/docs'],
@@ -46,8 +58,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/home': ['core/domain', 'core/ports', 'core/app', 'server/config', 'server/ops'],
   // The demo starts the service as a program of its own.
   'server/demo': ['core/domain', 'server/config', 'server/main.ts', 'server/ops'],
-  'server/admin': ['core/domain', 'core/ports', 'core/app', 'server/config', 'server/ops', 'server/vault'],
+  'server/admin': ['files', 'core/domain', 'core/ports', 'core/app', 'server/config', 'server/ops', 'server/vault'],
   'server/compose.ts': [
+    'files',
     'core/domain',
     'core/ports',
     'core/app',
@@ -65,8 +78,18 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/stream',
     'server/vault'
   ],
-  'server/main.ts': ['core/domain', 'core/ports', 'server/compose.ts', 'server/config', 'server/ops', 'server/store', 'server/vault'],
+  'server/main.ts': [
+    'files',
+    'core/domain',
+    'core/ports',
+    'server/compose.ts',
+    'server/config',
+    'server/ops',
+    'server/store',
+    'server/vault'
+  ],
   'server/cli.ts': [
+    'files',
     'core/domain',
     'core/ports',
     'core/app',
@@ -80,6 +103,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/vault'
   ],
   'server/cli': [
+    'files',
     'core/domain',
     'core/ports',
     'core/app',

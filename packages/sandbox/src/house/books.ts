@@ -1,7 +1,8 @@
 /** The house's books: the engine, its journal, and what the streams are told. Everything that changes anything goes through `run`. */
 
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeDurably } from '@trunkline/files/durable'
 import { Engine } from '../engine/engine.ts'
 import type { Command, EngineEvent, Micros, OrderRef, OrderView } from '../engine/types.ts'
 import { Journal } from './journal.ts'
@@ -190,8 +191,7 @@ export class Books {
     const snapshot: Snapshot = { generation, engine: this.#engine.snapshot(), refusedLater }
     rmSync(journalPath(folder, generation), { force: true })
     const journal = new Journal<Entry>(journalPath(folder, generation), () => undefined)
-    writeFileSync(`${path}.next`, JSON.stringify(snapshot), { mode: 0o600 })
-    renameSync(`${path}.next`, path)
+    writeDurably(path, JSON.stringify(snapshot))
     this.#journal?.close()
     rmSync(journalPath(folder, this.#generation), { force: true })
     this.#journal = journal

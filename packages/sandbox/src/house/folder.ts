@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeDurably } from '@trunkline/files/durable'
 import { newOAuthKeys, type OAuthKeys } from './oauth/provider.ts'
 
 /** Signing keys of tokens, cookies and cursors. */
@@ -14,7 +15,7 @@ export function keysOf(folder: string | null, newId: () => string): Keys {
   const path = folder === null ? null : join(folder, 'keys.json')
   if (path !== null && existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Keys
   const keys: Keys = { ...newOAuthKeys(newId), cursors: newId() }
-  if (path !== null) writeFileSync(path, JSON.stringify(keys), { mode: 0o600 })
+  if (path !== null) writeDurably(path, JSON.stringify(keys))
   return keys
 }
 
@@ -25,7 +26,9 @@ export function keysOf(folder: string | null, newId: () => string): Keys {
 export function holdFolder(folder: string): () => void {
   const path = join(folder, 'house.lock')
   const holder = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0
-  if (holder > 0 && isAlive(holder)) throw new Error(`The folder ${folder} is in use by the sandbox with process id ${holder}.`)
+  // A container gives its programs the same ids at every start: our own names a holder that is gone.
+  if (holder > 0 && holder !== process.pid && isAlive(holder))
+    throw new Error(`The folder ${folder} is in use by the sandbox with process id ${holder}.`)
   rmSync(path, { force: true })
   writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 })
   return () => rmSync(path, { force: true })

@@ -1,6 +1,7 @@
 /** An append-only file of JSON lines: what the house must still know after it has been killed. */
 
-import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { writeDurably } from '@trunkline/files/durable'
 
 /**
  * Lines are handed to the operating system before `append` returns, so a killed process loses nothing it has acknowledged; a power cut
@@ -38,11 +39,9 @@ export class Journal<Entry> {
 
   /** Replaces the whole content, at once: after a crash the file has either the old content or the new. */
   rewrite(entries: Iterable<Entry>): void {
-    const next = `${this.#path}.next`
     let text = ''
     for (const entry of entries) text += `${JSON.stringify(entry)}\n`
-    writeFileSync(next, text, { mode: 0o600 })
-    renameSync(next, this.#path)
+    writeDurably(this.#path, text)
     closeSync(this.#fd)
     this.#fd = openSync(this.#path, 'a', 0o600)
     this.#size = Buffer.byteLength(text)
@@ -59,6 +58,8 @@ function load<Entry>(path: string, each: (entry: Entry) => void): number {
   let start = 0
   for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
     const line = bytes.toString('utf8', start, end)
+    // A power cut can leave blocks that were never written: nothing behind them is whole.
+    if (line.includes('\0')) return start
     start = end + 1
     if (line !== '') each(parseLine(line, path))
   }

@@ -1,8 +1,8 @@
 /** Opens the doors of the sandbox brokerage: its public port with OAuth, REST and the streams, and the control port. */
 
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import { makeFolder } from '@trunkline/files/durable'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Provider } from 'oidc-provider'
 import { DEFAULT_HEARTBEAT_MS, type HouseConfig, houseConfig } from '../config.ts'
@@ -242,7 +242,7 @@ function publicServer(core: Core, { outlet, grants, keys, deps }: Doors): Fastif
 
 function openFolder(config: HouseConfig, deps: HouseDeps, undo: (() => unknown)[]): Keys {
   if (config.dataDir === null) return keysOf(null, deps.newId)
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  makeFolder(config.dataDir)
   undo.push(holdFolder(config.dataDir))
   return keysOf(config.dataDir, deps.newId)
 }

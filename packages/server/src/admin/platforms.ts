@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { checkRedirectUrl } from '@trunkline/core/app/connect/redirect-url'
 import type { Platform } from '@trunkline/core/domain/account'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { PlatformId } from '@trunkline/core/domain/ids'
+import { writeDurably } from '@trunkline/files/durable'
 import { type AdminDeps, operatorEntry } from './deps.ts'
 import { AdminRefused, type NewPlatform, type PlatformView, type Run } from './operations.ts'
 
@@ -55,8 +56,7 @@ function refreshDemoFile(path: string, clientId: string, clientSecret: string): 
   if (!existsSync(path)) return
   const demo: unknown = JSON.parse(readFileSync(path, 'utf8'))
   if (typeof demo !== 'object' || demo === null || !('client_id' in demo) || demo.client_id !== clientId) return
-  writeFileSync(`${path}.new`, `${JSON.stringify({ ...demo, client_secret: clientSecret }, null, 2)}\n`, { mode: 0o600 })
-  renameSync(`${path}.new`, path)
+  writeDurably(path, `${JSON.stringify({ ...demo, client_secret: clientSecret }, null, 2)}\n`)
 }
 
 function view({ platformId, clientId, name, redirectAllowList, createdAt }: Platform): PlatformView {

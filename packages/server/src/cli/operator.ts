@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
+import { makeFolder } from '@trunkline/files/durable'
 import { AdminClient } from '../admin/client.ts'
 import { Admin } from '../admin/index.ts'
 import { AdminRefused, type Input, type OperationName, type Output, type Progress } from '../admin/operations.ts'
@@ -69,7 +70,7 @@ async function openOwnStore(settings: Settings, dataDir: string, name: Operation
   // A mistyped directory must not come to life because somebody asked what is in it.
   if (name !== 'platform.create' && !existsSync(database))
     throw new AdminRefused(`There is no database in ${dataDir} yet. Is TRUNKLINE_DATA_DIR what the service uses?`)
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeFolder(dataDir)
   return openStore({ kind: 'embedded', dataDir: database }, options)
 }
 

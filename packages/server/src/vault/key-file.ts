@@ -1,22 +1,10 @@
 /** The file that holds master keys: private, replaced whole, changed by one process at a time. */
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync
-} from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { makeFolder, writeDurably } from '@trunkline/files/durable'
 import { formatKeySet, KEY_BYTES, type KeySet, type MasterKey, parseKeySet } from './master-keys.ts'
 
 /** The key file cannot be used or changed. The message says what to do, and never what the file holds. */
@@ -63,7 +51,7 @@ export function keyFileChangedAt(path: string): Timestamp {
 
 /** Makes the file with one fresh key unless it is there. Of several processes that try at once, one makes it. */
 export function createKeyFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   exclusively(path, CREATE_WAIT_MS, () => {
     if (!existsSync(path)) writeKeys(path, { keys: [freshKey()], instance: randomBytes(KEY_BYTES) })
   })
@@ -91,34 +79,9 @@ function opened(path: string): number {
   }
 }
 
-/** Written beside, synced, and moved into place: at every moment the file holds either the old keys or the new ones. */
+/** At every moment the file holds either the old keys or the new ones. */
 function writeKeys(path: string, set: KeySet): void {
-  const draft = `${path}.new`
-  // Only ever left by a process that died here; its keys were never in use.
-  rmSync(draft, { force: true })
-  const file = openSync(draft, 'wx', 0o600)
-  try {
-    writeFileSync(file, formatKeySet(set))
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  if (existsSync(path)) renameSync(draft, path)
-  else {
-    linkSync(draft, path) // unlike a rename, never replaces a file that appeared meanwhile
-    rmSync(draft)
-  }
-  syncDirectory(dirname(path))
-}
-
-function syncDirectory(path: string): void {
-  if (process.platform === 'win32') return // directories cannot be opened there
-  const directory = openSync(path, 'r')
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
-  }
+  writeDurably(path, formatKeySet(set), { onlyNew: !existsSync(path) })
 }
 
 /** Two changes at once would each drop the other's key while it is in use. An SQLite transaction is the lock the kernel drops when its holder dies. */

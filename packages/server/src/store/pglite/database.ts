@@ -1,8 +1,9 @@
 /** The embedded database as its callers see it: queries, transactions, scripts, figures. */
 import { statfsSync } from 'node:fs'
+import { makeFolder } from '@trunkline/files/durable'
 import type { FileSystemHook } from './durable-fs.ts'
 import { EngineMisuse, EngineUnavailable } from './errors.ts'
-import { layoutOf, makeDirectory } from './layout.ts'
+import { layoutOf } from './layout.ts'
 import { type DirectoryLock, lockDirectory } from './lock.ts'
 import { Maintenance } from './maintenance.ts'
 import type { Member, MemberSettings } from './member.ts'
@@ -90,7 +91,7 @@ const HAS_DEFERRED = 'SELECT count(*)::int AS n FROM pg_constraint WHERE condefe
 /** Opens the database, making it when the directory is new. @throws EngineRefused */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const layout = layoutOf(options.dataDir)
-  makeDirectory(options.dataDir)
+  makeFolder(options.dataDir)
   const lock = lockDirectory(options.dataDir)
   try {
     const hook = options.hook ?? null

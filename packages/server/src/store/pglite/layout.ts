@@ -6,8 +6,9 @@
  *   database.half-N/   a database being made, or one whose making was interrupted
  *   owner.lock, owner.json   see lock.ts
  */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, writeSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { syncFolder, syncPath, writeDurably } from '@trunkline/files/durable'
 import { EngineRefused } from './errors.ts'
 
 /** Half-made databases kept; more than that means that making one cannot succeed here. */
@@ -24,12 +25,6 @@ export interface Layout {
 
 export function layoutOf(directory: string): Layout {
   return { directory, database: join(directory, 'database'), ready: join(directory, 'READY') }
-}
-
-/** Makes the directory itself, for its owner only. */
-export function makeDirectory(directory: string): void {
-  const made = mkdirSync(directory, { recursive: true, mode: 0o700 })
-  if (made !== undefined) syncPath(dirname(made))
 }
 
 /** Whether the database was made completely. @throws EngineRefused when by a version this one cannot read */
@@ -63,22 +58,8 @@ export function beginMaking({ directory, database }: Layout): string {
 export function finishMaking({ directory, database, ready }: Layout, place: string): void {
   syncTree(place)
   renameSync(place, database)
-  syncPath(directory)
+  syncFolder(directory)
   writeDurably(ready, `${FORMAT}\n`)
-}
-
-/** Writes a file so that it is either there whole, also after a power cut, or not at all. */
-export function writeDurably(file: string, text: string): void {
-  const temporary = `${file}.new`
-  const fd = openSync(temporary, 'w', 0o600)
-  try {
-    writeSync(fd, text)
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
-  renameSync(temporary, file)
-  syncPath(dirname(file))
 }
 
 function syncTree(directory: string): void {
@@ -87,14 +68,5 @@ function syncTree(directory: string): void {
     if (entry.isDirectory()) syncTree(path)
     else syncPath(path)
   }
-  syncPath(directory)
-}
-
-function syncPath(path: string): void {
-  const fd = openSync(path, 'r')
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
+  syncFolder(directory)
 }

@@ -7,9 +7,9 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { writeDurably } from '@trunkline/files/durable'
 import { EngineRefused } from './errors.ts'
 import { codeOf, mayLive, type ProcessIdentity, thisProcess } from './host.ts'
-import { writeDurably } from './layout.ts'
 
 export interface DirectoryLock {
   /** Gives the directory up. */
