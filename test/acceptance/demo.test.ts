@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { until } from '@trunkline/testkit/until'
 import { INHERITED, type RunningService, startService } from './harness.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
@@ -47,6 +48,14 @@ describe('the demo', () => {
     })
   }
 
+  test('into a pipe the service prints no secret, and where they lie instead', async () => {
+    await until(() => service.output().includes('npm run demo'), 'the first page is printed')
+    const { client_id: clientId, client_secret: clientSecret, sandbox_logins: logins, sandbox_control_url: control } = service.demo
+    for (const secret of [clientId, clientSecret, control, '?code=', '/connect/', ...logins.map(({ password }) => password)])
+      assert.ok(!service.output().includes(secret), secret)
+    assert.ok(service.output().includes(`credentials     in ${join(service.dataDir, 'demo-platform.json')}`))
+  })
+
   test('a broker that is not offered is named with those that are', async () => {
     const { stdout } = await tell('NOBODY').catch(cause => cause)
     assert.match(stdout, /NOBODY is not offered by this service; there are SANDBOX, TRADIER, TRADESTATION, ALPACA/)
@@ -62,10 +71,12 @@ test('what cannot be understood is answered with what can be asked', async () =>
 })
 
 test('where real orders would be placed nothing is', async () => {
-  await using service = await startService('embedded', { TRUNKLINE_BROKERS: 'SANDBOX,ALPACA', TRUNKLINE_ALPACA_API_KEYS: '1' })
+  // Of paper accounts: with real money there would be no demo platform either.
+  const env = { TRUNKLINE_BROKERS: 'SANDBOX,ALPACA', TRUNKLINE_ALPACA_API_KEYS: '1', TRUNKLINE_ALPACA_ENV: 'paper' }
+  await using service = await startService('embedded', env)
   const args = [join(ROOT, 'packages/server/src/demo/main.ts'), '--data-dir', service.dataDir, '--broker', 'ALPACA']
   const failed = await run(process.execPath, args, { env: INHERITED }).catch(cause => cause)
   assert.equal(failed.code, 1)
-  assert.match(failed.stdout, /ALPACA is connected to its live accounts, and the demo buys at the market: it runs in the sandbox only/)
+  assert.match(failed.stdout, /ALPACA is connected to its paper accounts, and the demo buys at the market: it runs in the sandbox only/)
   assert.ok(!failed.stdout.includes('1. A user is created'))
 })

@@ -11,6 +11,10 @@ import { type Block, blocksIn, holdAgainst, Shell } from './snippets.ts'
 import { Walker, wordsOf } from './walker.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
+/** Into a pipe no secret is printed: the service is made to believe that it writes to a terminal, and the sandbox beside it is not. */
+const AT_TERMINAL = {
+  NODE_OPTIONS: "--import=data:text/javascript,if(process.argv[1]?.endsWith('server/src/main.ts'))process.stdout.isTTY=true"
+}
 const GUIDES = [
   'docs/guides/orders.md',
   'docs/guides/stream.md',
@@ -24,9 +28,9 @@ describe('the documents', () => {
   let folder = ''
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'trunkline-reader-'))
-    // As at a terminal: the log is in a file, and the first page stays readable.
-    service = await startService('embedded', { TRUNKLINE_LOG_FILE: join(folder, 'trunkline.log') })
+    service = await startService('embedded', AT_TERMINAL)
     await symlink(service.dataDir, join(folder, '.data'))
+    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
     await until(() => service.output().includes('npm run demo'), 'the first page is printed')
   })
   after(async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { delimiter, join } from 'node:path'
 
 export interface Block {
   /** The words behind the fence: the language, then what the block is for. */
@@ -23,6 +24,7 @@ export function blocksIn(markdown: string): readonly Block[] {
 const CHANGING: readonly (readonly [RegExp, string])[] = [
   [/http:\/\/127\.0\.0\.1:\d+/g, 'ADDRESS'],
   [/\/connect\/[\w-]+/g, '/connect/LINK'],
+  [/\?code=[\w-]+/g, '?code=CODE'],
   [/\b(pk|sk|us|mdt)_[\w-]+/g, '$1_KEY'],
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g, 'TIME'],
@@ -44,6 +46,11 @@ function masked(text: string): string {
 }
 
 const PATIENCE_MS = 60_000
+/** A reader's: without what npm puts in front for its own programs, the pinned Node among it. */
+const OWN_PATH = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter(folder => !folder.endsWith(join('node_modules', '.bin')))
+  .join(delimiter)
 
 /** A shell that stays, as a reader's terminal does. */
 export class Shell implements AsyncDisposable {
@@ -55,7 +62,7 @@ export class Shell implements AsyncDisposable {
   /** @param cwd where the reader is. */
   constructor(cwd: string, program = 'sh') {
     // In a group of its own, so that what it left running ends with it.
-    this.#child = spawn(program, [], { cwd, stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: process.env.PATH, HOME: cwd }, detached: true })
+    this.#child = spawn(program, [], { cwd, stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: OWN_PATH, HOME: cwd }, detached: true })
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.#printed += text

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
 import type { Page } from 'playwright-core'
 import type { Person } from '../acceptance/api.ts'
-import { openStage, type Stage, walkToConsent } from './stage.ts'
+import { enterDemo, openStage, type Stage, walkToConsent } from './stage.ts'
 import { visit } from './visit.ts'
 
 const PATIENCE_MS = 30_000
@@ -18,9 +18,10 @@ describe('the live page', () => {
 
   const address = () => `${stage.service.url}/docs/live`
 
-  test('on the machine of the demo platform it connects by itself, and everything on it moves', async () => {
+  test('in a browser in which the first page was opened it connects by itself, and everything on it moves', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
+    await enterDemo(page, stage.service)
     await page.goto(address())
     await says(page, '#state', 'Live · SANDBOX')
     await untilBars(page, count => count >= 300)
@@ -34,6 +35,7 @@ describe('the live page', () => {
   test('depth stands beside the chart: ten levels a side, best in the middle', async () => {
     await using walk = await visit(stage.browser, { viewport: { width: 1440, height: 900 } })
     const { page } = walk
+    await enterDemo(page, stage.service)
     await page.goto(address())
     await until(async () => (await prices(page, '#bids')).length === 10, 'the book is there', PATIENCE_MS)
     // Read at one moment: the book moves between two questions.
@@ -54,7 +56,6 @@ describe('the live page', () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
     const { token } = await connected(page, stage, await stage.person(), 'TRADIER')
-    await page.route('**/demo-token', route => route.fulfill({ status: 204 }))
     await page.goto(address())
     await page.getByLabel('Access token').fill(token)
     await page.getByRole('button', { name: 'Connect' }).click()
@@ -71,6 +72,7 @@ describe('the live page', () => {
   test('a chain stands below, of the expiration that is written down', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
+    await enterDemo(page, stage.service)
     await page.goto(address())
     await until(async () => (await page.locator('#chain tr').count()) > 10, 'the chain is there', PATIENCE_MS)
     const strikes = await prices(page, '#chain')
@@ -98,6 +100,7 @@ describe('the live page', () => {
   test('older bars come when one scrolls left, and keys do for a mouse', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
+    await enterDemo(page, stage.service)
     await page.goto(address())
     await scrollToOlder(page)
     await says(page, '#older', 'Scroll left for older bars')
@@ -106,6 +109,7 @@ describe('the live page', () => {
   test('another symbol, interval or session is a matter of one field, and what cannot be shown is explained', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
+    await enterDemo(page, stage.service)
     await page.goto(address())
     await untilBars(page, count => count >= 300)
     await page.getByLabel('Interval').selectOption('1h')
@@ -125,13 +129,13 @@ describe('the live page', () => {
     assert.ok(await page.locator('#notice').isHidden())
   })
 
-  test('without a demo platform it asks for a token, says when it is wrong, and keeps it out of sight', async () => {
+  test('in any other browser it asks for a token or the printed link, says when a token is wrong, and keeps it out of sight', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
     const { token } = await connected(page, stage, await stage.person())
-    await page.route('**/demo-token', route => route.fulfill({ status: 204 }))
     await page.goto(address())
     await says(page, '#state', 'Not connected')
+    assert.match(await textOf(page, '#notice-text'), /open the link that npm start printed \(home_url in demo-platform\.json\)/)
     await page.getByLabel('Access token').fill('mdt_wrong')
     await page.getByRole('button', { name: 'Connect' }).click()
     await says(page, '#notice-title', 'The token was not taken')
@@ -151,7 +155,6 @@ describe('the live page', () => {
     const { page } = walk
     const person = await stage.person()
     const { token, another } = await connected(page, stage, person)
-    await page.route('**/demo-token', route => route.fulfill({ status: 204 }))
     await page.goto(address())
     await page.getByLabel('Access token').fill(token)
     await page.getByRole('button', { name: 'Connect' }).click()
@@ -167,6 +170,7 @@ describe('the live page', () => {
   test('where it connects by itself it gets another token when the one it has is not good any more', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
+    await enterDemo(page, stage.service)
     await page.goto(address())
     await says(page, '#state', 'Live · SANDBOX')
     const rotated = await stage.api.call('POST', '/users/live-page/rotate-secret', { headers: stage.api.platform })
@@ -188,6 +192,7 @@ describe('the live page', () => {
       route.connectToServer()
       cut = () => void route.close({ code: 4008, reason: 'slow consumer' })
     })
+    await enterDemo(page, stage.service)
     await page.goto(address())
     // The first look may have asked for older bars already: with these the view is far from the edge, and nothing asks again.
     await scrollToOlder(page)
@@ -206,6 +211,7 @@ describe('the live page', () => {
   test('while the broker gives nothing it says so, leaves the figures, and goes on by itself', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
+    await enterDemo(page, stage.service)
     await page.goto(address())
     await untilBars(page, count => count >= 300)
     await control('POST', '/faults', { on: 'stream.connect', do: 'status', status: 503 })
@@ -225,6 +231,7 @@ describe('the live page', () => {
       globalThis.shifts = []
       new PerformanceObserver(list => shifts.push(...list.getEntries().map(entry => entry.value))).observe({ type: 'layout-shift', buffered: true })
     `)
+    await enterDemo(page, stage.service)
     for (const width of [390, 1440]) {
       await page.setViewportSize({ width, height: 900 })
       await page.goto(address())
@@ -247,6 +254,7 @@ describe('the live page', () => {
   test('a service that goes away is waited for', async () => {
     const context = await stage.browser.newContext()
     const page = await context.newPage()
+    await enterDemo(page, stage.service)
     await page.goto(address())
     await says(page, '#state', 'Live · SANDBOX')
     stage.service.interrupt()

@@ -10,7 +10,7 @@ import type { Page } from 'playwright-core'
 import type { Person } from '../acceptance/api.ts'
 import { INHERITED } from '../acceptance/harness.ts'
 import { GOOD_KEYS } from './keyed-login.ts'
-import { goOn, headingOf, logIn, openStage, type Stage } from './stage.ts'
+import { enterDemo, goOn, headingOf, homeLink, logIn, openStage, type Stage } from './stage.ts'
 import { visit } from './visit.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
@@ -132,7 +132,20 @@ describe('every page', () => {
     await judge('broker-home', page => page.goto(origin))
   })
 
-  test('the first page', () => judge('home', page => page.goto(stage.service.url)))
+  test('the first page, closed and opened', async () => {
+    await judge('home-closed', page => page.goto(stage.service.url))
+    await judge('home', page => enterDemo(page, stage.service))
+    await judge('home-spent', page => page.goto(`${stage.service.url}/?code=${'x'.repeat(43)}`))
+  })
+
+  test('without scripts the printed link opens the first page at a press of its button', async () => {
+    await using walk = await visit(stage.browser, { javaScriptEnabled: false })
+    const { page } = walk
+    await page.goto(await homeLink(stage.service))
+    await page.getByRole('button', { name: 'Show them' }).click()
+    await page.getByText(stage.service.demo.client_id, { exact: true }).waitFor()
+    assert.equal(page.url(), `${stage.service.url}/`)
+  })
 
   test('the reference', () =>
     judge('docs', async page => {
@@ -142,6 +155,7 @@ describe('every page', () => {
 
   test('the live page, while its figures move', () =>
     judge('live', async page => {
+      await enterDemo(page, stage.service)
       await page.goto(`${stage.service.url}/docs/live`)
       await page.locator('#chain tr').nth(20).waitFor()
       await page.locator('#trades tr.up, #trades tr.down').first().waitFor()
@@ -149,7 +163,6 @@ describe('every page', () => {
 
   test('the live page where it asks for a token', () =>
     judge('live-token', async page => {
-      await page.route('**/demo-token', route => route.fulfill({ status: 204 }))
       await page.goto(`${stage.service.url}/docs/live`)
       await page.getByLabel('Access token').waitFor()
     }))

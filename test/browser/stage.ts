@@ -1,7 +1,10 @@
 // What a browser test needs around it: the service on PostgreSQL, a browser, a platform's site, and hands for both ends of a login.
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { chromiumLaunchOptions } from '@trunkline/testkit/chromium'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
+import { until } from '@trunkline/testkit/until'
 import { Client } from 'pg'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { Api, type Person } from '../acceptance/api.ts'
@@ -70,6 +73,22 @@ async function expireLinks(url: string): Promise<void> {
   } finally {
     await client.end()
   }
+}
+
+/** The link that shows the demo platform now. */
+export async function homeLink({ dataDir }: RunningService): Promise<string> {
+  return JSON.parse(await readFile(join(dataDir, 'demo-platform.json'), 'utf8')).home_url
+}
+
+/** Opens the first page by its newest link, as the owner of the machine does. Another browser may be quicker: then by the next one. */
+export async function enterDemo(page: Page, service: RunningService): Promise<void> {
+  const isOpen = async () => {
+    await page.goto(await homeLink(service))
+    await page.waitForURL(url => url.search === '')
+    await page.getByRole('heading', { name: 'Your demo platform', exact: true, level: 2 }).waitFor()
+    return (await page.getByText(service.demo.client_id, { exact: true }).count()) > 0
+  }
+  await until(isOpen, 'the first page is open', 60_000)
 }
 
 /** From our page to the broker's login. */

@@ -1,7 +1,6 @@
 /** The composition root: the only file that sees everything, and that nobody but the programs imports. */
 
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type House, openBrokers } from '@trunkline/brokers/registry'
 import { application } from '@trunkline/core/app/application'
@@ -14,18 +13,21 @@ import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Store } from '@trunkline/core/ports/store'
+import { makeFolder } from '@trunkline/files/durable'
 import { AdminChannel } from './admin/channel.ts'
 import { Admin } from './admin/index.ts'
 import { assertKeysFit } from './admin/keys-fit.ts'
 import { CredentialCache } from './auth/credential-cache.ts'
 import { LocalBus } from './bus/local-bus.ts'
+import { whyNotPractice } from './config/practice.ts'
 import type { Settings } from './config/settings.ts'
 import { home } from './home/home.ts'
 import { InFlight } from './http/in-flight.ts'
 import { buildHttp, DEFAULT_LIMITS } from './http/index.ts'
 import { nothingHere } from './http/routing.ts'
 import { SystemClock } from './ops/clock.ts'
-import { type DemoPlatform, demoPlatform } from './ops/demo-platform.ts'
+import { DemoHome } from './ops/demo-home.ts'
+import { DemoFile, type DemoPlatform, demoPlatform } from './ops/demo-platform.ts'
 import { Housekeeping } from './ops/housekeeping.ts'
 import { RandomIds } from './ops/ids.ts'
 import { PromMeter } from './ops/metrics.ts'
@@ -61,6 +63,8 @@ export interface Service {
   readonly brokers: readonly Pick<BrokerDefinition, 'capabilities' | 'environment'>[]
   /** The demo platform and what a newcomer needs; null where an operator made platforms of their own. */
   readonly demo: { readonly demo: DemoPlatform; readonly created: boolean } | null
+  /** Tells every further link that shows the demo platform in a browser, when the one before it was used. */
+  onNewLink(tell: (link: string) => void): void
   /** Finishes what is in flight, then stops every part. */
   stop(): Promise<void>
 }
@@ -99,7 +103,7 @@ async function start(
   parts: Parts
 ): Promise<Service> {
   const dataDir = resolve(settings.dataDir)
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeFolder(dataDir)
   const keys = openKeys({ masterKeys: settings.masterKeys, dataDir, create: true }, { clock, log })
   const ids = new RandomIds()
   const meter = new PromMeter()
@@ -155,6 +159,8 @@ async function start(
     observe: ({ method, route, status, milliseconds }) => meter.request(method, route, status, milliseconds / 1_000)
   })
   let demo: Service['demo'] = null
+  const demoFile = new DemoFile(join(dataDir, 'demo-platform.json'))
+  const demoHome = new DemoHome(demoFile, { monotonicMs: () => clock.monotonicMs(), newSecret: () => ids.secret(''), log })
   await portal(http, app, { publicUrl: () => publicUrl })
   const metrics = new MetricsPage(
     () => meter.registry.metrics(),
@@ -164,8 +170,8 @@ async function start(
   home(http, {
     brokers: [...deps.brokers.values()],
     publicUrl: () => publicUrl,
-    demo: () => demo?.demo ?? null,
-    isLoopback: isLoopback(settings.host),
+    demo: () => (demo === null ? null : demoFile.read()),
+    access: demoHome.access,
     monotonicMs: () => clock.monotonicMs()
   })
   const stream = new AccountStream(app)
@@ -196,13 +202,13 @@ async function start(
   })
   await http.listen({ host: settings.host, port: settings.port })
   publicUrl ||= localUrl(settings.host, http.server.address())
-  demo = await demoPlatform(deps, join(dataDir, 'demo-platform.json'), addressesOf(publicUrl, sandbox))
+  demo = await demoFor(settings, deps, demoFile, { ...addressesOf(publicUrl, sandbox), home_url: demoHome.linkAt(publicUrl) })
   const admin = new Admin({
     ...deps,
     store: opened,
     settle: (orderId, verdict, signal) => settleAsNotReceived(app, orderId, verdict, signal),
     keys: () => keys,
-    demoFile: join(dataDir, 'demo-platform.json')
+    demoFile: demoFile.path
   })
   const adminChannel = new AdminChannel(admin, { dataDir, log })
   parts.add('admin channel', () => adminChannel.stop())
@@ -210,7 +216,11 @@ async function start(
   await app.mirrors.start()
   readiness.serving()
   log.info('ready', { url: publicUrl })
-  return { url: publicUrl, brokers: [...deps.brokers.values()], demo, stop: () => parts.stop(PART_STOP_MS + DRAIN_MS) }
+  return {
+    ...{ url: publicUrl, brokers: [...deps.brokers.values()], demo },
+    onNewLink: tell => demoHome.onNewLink(tell),
+    stop: () => parts.stop(PART_STOP_MS + DRAIN_MS)
+  }
 }
 
 /** The application, and what runs beside it. */
@@ -269,7 +279,26 @@ async function startSandbox({ settings, dataDir, clientSecret, inHouse, env }: O
   return sandbox
 }
 
-function addressesOf(url: string, sandbox: SandboxReady | null): Omit<DemoPlatform, 'client_id' | 'client_secret'> {
+/** None where more than practice goes on; one of an earlier time is then left as it is, and named in the log. */
+async function demoFor(
+  settings: Settings,
+  deps: Deps,
+  file: DemoFile,
+  addresses: Parameters<typeof demoPlatform>[2]
+): Promise<Service['demo']> {
+  const why = whyNotPractice(settings)
+  if (why === null) return demoPlatform(deps, file, addresses)
+  const kept = file.read()
+  if (kept !== null && (await deps.store.platforms.findByClientId(kept.client_id)) !== null)
+    deps.log.warn('a demo platform exists on a service that is not for practice', {
+      because: why,
+      clientId: kept.client_id,
+      file: file.path
+    })
+  return null
+}
+
+function addressesOf(url: string, sandbox: SandboxReady | null): Omit<DemoPlatform, 'client_id' | 'client_secret' | 'home_url'> {
   const ws = url.replace(/^http/, 'ws')
   return {
     base_url: url,
@@ -302,10 +331,6 @@ function watchMarket(meter: PromMeter, app: AppDeps, market: MarketStream): void
   meter.gauge('market_subscriptions', 'Subscriptions of all market data sessions', () => market.subscriptions)
   meter.gauge('market_connections', 'Connections whose market data is followed', () => app.markets.count)
   meter.gauge('market_topics', 'What brokers stream for them, each shared by all that want it', () => app.markets.topics)
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.')
 }
 
 function localUrl(host: string, address: ReturnType<import('node:net').Server['address']>): string {

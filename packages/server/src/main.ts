@@ -21,7 +21,15 @@ const service = await compose(settings, log, process.env).catch(cause => {
   process.exit(1)
 })
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(signal))
-process.stdout.write(await welcome(service, Math.round(performance.now() - started)))
+const isTerminal = process.stdout.isTTY === true
+const startedInMs = Math.round(performance.now() - started)
+const page = {
+  url: service.url,
+  brokers: service.brokers.map(({ capabilities: { id }, environment }) => ({ id, environment })),
+  demo: service.demo?.demo ?? null
+}
+process.stdout.write(await welcome(page, { startedInMs, isTerminal, file: join(resolve(settings.dataDir), 'demo-platform.json') }))
+if (isTerminal) service.onNewLink(link => process.stdout.write(`\nThe first page was opened. To open it in another browser:\n  ${link}\n`))
 
 async function stop(signal: string): Promise<void> {
   log.info('stopping', { signal })

@@ -1,6 +1,7 @@
 import { inspectEnvironment } from '../config/settings.ts'
 import { checkBrokers } from './checks/brokers.ts'
 import { checkDatabase } from './checks/database.ts'
+import { checkDemo } from './checks/demo.ts'
 import { checkExposure } from './checks/exposure.ts'
 import { checkDataDir, checkKeys, checkLogFile } from './checks/files.ts'
 import type { Finding } from './checks/finding.ts'
@@ -18,7 +19,8 @@ export async function checkConfig(console: Console, { json }: Common): Promise<v
     ...checkLogFile(values),
     ...(await checkDatabase(values)),
     ...checkBrokers(values),
-    ...checkExposure(values)
+    ...checkExposure(values),
+    ...checkDemo(values)
   ]
   const [faulty, warned] = [findings.filter(({ level }) => level === 'fault'), findings.filter(({ level }) => level === 'warning')]
   if (json) outJson(console, { ok: faulty.length === 0, findings })

@@ -1,82 +1,166 @@
-/** The page at `/`: what `npm start` printed, kindly. */
+/** The page at `/`: what `npm start` printed, kindly. Secrets only for whoever brought the code that it printed. */
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isLoopback } from '../config/practice.ts'
 import { curlLines } from '../ops/curl-lines.ts'
 import { demoLink } from '../ops/demo-link.ts'
 import type { DemoPlatform } from '../ops/demo-platform.ts'
 import { DemoToken } from '../ops/demo-token.ts'
+import type { FirstPageAccess } from '../ops/first-page-access.ts'
 
 export interface HomeOptions {
   /** In the order in which users see them. */
   readonly brokers: readonly Pick<BrokerDefinition, 'capabilities' | 'environment'>[]
   readonly publicUrl: () => string
+  /** Null where there is none, or where the service is not for practice. */
   readonly demo: () => DemoPlatform | null
-  /** Whether only this machine can reach us. Elsewhere the page shows no credential. */
-  readonly isLoopback: boolean
+  readonly access: FirstPageAccess
   readonly monotonicMs: () => number
 }
 
+/** Why the page shows no secrets, when somebody tried to see them. */
+type Refusal = 'spent' | 'too_many'
+
 const eta = new Eta({ views: fileURLToPath(new URL('.', import.meta.url)), cache: true, autoEscape: true })
 const STYLESHEET = readFileSync(new URL('./home.css', import.meta.url), 'utf8')
-const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/
+const SCRIPT = readFileSync(new URL('./open.js', import.meta.url), 'utf8')
+const CODE = /^[\w-]{20,64}$/
 
-/** Mounts the page, its stylesheet, the button that makes a portal link, and the token with which `/docs/live` needs no button. */
+/** Mounts the page, its assets, the exchange of a code, the button that makes a portal link, and the token for `/docs/live`. */
 export function home(app: FastifyInstance, options: HomeOptions): void {
-  const tokens = new DemoToken(options.monotonicMs)
-  const brokers = options.brokers.map(({ capabilities: { name }, environment }) => `${name} (${environment})`).join(', ')
-  const shownTo = (request: FastifyRequest) => (options.isLoopback && isLocal(request) ? options.demo() : null)
-  app.get('/home.css', (_request, reply) => {
-    reply.header('cache-control', 'public, max-age=3600').type('text/css; charset=utf-8').send(STYLESHEET)
-  })
-  app.get('/', (request, reply) => {
-    const demo = shownTo(request)
-    const practised = demo !== null && demo.sandbox_logins.length > 0
-    const lines = demo === null ? [] : curlLines(demo)
-    const docs = app.hasRoute({ method: 'GET', url: '/docs' })
-    secured(reply, demo)
-      .type('text/html; charset=utf-8')
-      .send(eta.render('./home', { url: options.publicUrl(), brokers, demo, practised, lines, docs }))
-  })
+  app.get('/home.css', (_request, reply) => asset(reply, 'text/css', STYLESHEET))
+  app.get('/home/open.js', (_request, reply) => asset(reply, 'text/javascript', SCRIPT))
   app.register(async scope => {
+    await scope.register(cookie)
     scope.removeAllContentTypeParsers()
     await scope.register(formbody, { bodyLimit: 1_024 })
-    scope.post('/demo-link', async (request, reply) => {
-      const demo = isFromOwnPage(request) ? shownTo(request) : null
-      const link = demo === null ? null : await demoLink(demo)
-      return secured(reply, demo).redirect(link ?? '/', 303)
-    })
-    for (const path of ['/demo-token', '/demo-token/new']) {
-      scope.post(path, async (request, reply) => {
-        const demo = isFromOwnPage(request) ? shownTo(request) : null
-        const token = demo === null ? null : await tokens.of(demo, path === '/demo-token/new')
-        return token === null ? reply.code(204).send() : reply.send({ access_token: token })
-      })
-    }
+    const page = new Home(app, options)
+    scope.get('/', (request, reply) => page.show(request, reply))
+    scope.post('/demo-session', (request, reply) => page.enter(request, reply))
+    scope.post('/demo-link', (request, reply) => page.link(request, reply))
+    scope.post('/demo-token', (request, reply) => page.token(request, reply, false))
+    scope.post('/demo-token/new', (request, reply) => page.token(request, reply, true))
   })
 }
 
-function secured(reply: FastifyReply, demo: DemoPlatform | null): FastifyReply {
-  // The portal may bear another of our names than the one this page was opened under.
-  const forms = demo === null ? "'none'" : `'self' ${new URL(demo.base_url).origin}`
-  return reply.headers({
-    'content-security-policy': `default-src 'none'; style-src 'self'; img-src data:; form-action ${forms}; frame-ancestors 'none'; base-uri 'none'`,
+class Home {
+  readonly #app: FastifyInstance
+  readonly #options: HomeOptions
+  readonly #tokens: DemoToken
+  readonly #brokers: string
+
+  constructor(app: FastifyInstance, options: HomeOptions) {
+    this.#app = app
+    this.#options = options
+    this.#tokens = new DemoToken(options.monotonicMs)
+    this.#brokers = options.brokers.map(({ capabilities: { name }, environment }) => `${name} (${environment})`).join(', ')
+  }
+
+  /** A link with a code leads to a button, and not at once inside: what only looks at links must not spend it. */
+  show(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const code = codeIn(request.query)
+    if (code !== null && this.#present(request) !== null)
+      return secured(reply, { forms: "'self'", scripts: true }).send(this.#opening(code))
+    return this.#page(request, reply, null)
+  }
+
+  /** Exchanges the code for a cookie. */
+  enter(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    if (!isFromOwnPage(request) || this.#present(request) === null) return reply.redirect('/', 303)
+    const redeemed = this.#options.access.redeem(codeIn(request.body) ?? '')
+    if ('session' in redeemed) {
+      const binding = { path: '/', httpOnly: true, sameSite: 'strict', secure: this.#options.publicUrl().startsWith('https:') } as const
+      return secured(reply, { forms: "'none'" }).setCookie(this.#cookie(), redeemed.session, binding).redirect('/', 303)
+    }
+    if (redeemed.refused === 'wrong') return this.#page(request, reply.code(403), 'spent')
+    return this.#page(request, reply.code(429).header('retry-after', Math.ceil(redeemed.retryMs / 1_000)), 'too_many')
+  }
+
+  async link(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const demo = this.#asked(request)
+    const link = demo === null ? null : await demoLink(demo)
+    return secured(reply, { forms: "'none'" }).redirect(link ?? '/', 303)
+  }
+
+  async token(request: FastifyRequest, reply: FastifyReply, isRefused: boolean): Promise<FastifyReply> {
+    const demo = this.#asked(request)
+    const token = demo === null ? null : await this.#tokens.of(demo, isRefused)
+    return token === null ? reply.code(204).send() : reply.send({ access_token: token })
+  }
+
+  #page(request: FastifyRequest, reply: FastifyReply, refusal: Refusal | null): FastifyReply {
+    const present = this.#present(request)
+    const demo = this.#shownTo(request)
+    // The portal may bear another of our names than the one this page was opened under.
+    const forms = demo === null ? "'none'" : `'self' ${new URL(demo.base_url).origin}`
+    const page = {
+      ...{ url: this.#options.publicUrl(), brokers: this.#brokers, demo, refusal },
+      practised: demo !== null && demo.sandbox_logins.length > 0,
+      isLocked: present !== null && demo === null,
+      lines: demo === null ? [] : curlLines(demo),
+      docs: this.#app.hasRoute({ method: 'GET', url: '/docs' })
+    }
+    return secured(reply, { forms }).send(eta.render('./home', page))
+  }
+
+  #opening(code: string): string {
+    return eta.render('./open', { code })
+  }
+
+  /** The demo platform, for those who may know that there is one. */
+  #present(request: FastifyRequest): DemoPlatform | null {
+    return isLocal(request) ? this.#options.demo() : null
+  }
+
+  #shownTo(request: FastifyRequest): DemoPlatform | null {
+    const demo = this.#present(request)
+    return demo !== null && this.#options.access.admits(request.cookies[this.#cookie()]) ? demo : null
+  }
+
+  #asked(request: FastifyRequest): DemoPlatform | null {
+    return isFromOwnPage(request) ? this.#shownTo(request) : null
+  }
+
+  /** Browsers send cookies to every port of a host: each service has a name of its own for its own. */
+  #cookie(): string {
+    const { port, protocol } = new URL(this.#options.publicUrl())
+    return `trunkline-first-page-${port === '' ? protocol.slice(0, -1) : port}`
+  }
+}
+
+function codeIn(fields: unknown): string | null {
+  const code: unknown = typeof fields === 'object' && fields !== null ? Reflect.get(fields, 'code') : null
+  return typeof code === 'string' && CODE.test(code) ? code : null
+}
+
+function asset(reply: FastifyReply, type: string, text: string): FastifyReply {
+  return reply.header('cache-control', 'public, max-age=3600').type(`${type}; charset=utf-8`).send(text)
+}
+
+function secured(reply: FastifyReply, { forms, scripts = false }: { readonly forms: string; readonly scripts?: boolean }): FastifyReply {
+  const script = scripts ? "script-src 'self'; " : ''
+  return reply.type('text/html; charset=utf-8').headers({
+    'content-security-policy': `default-src 'none'; ${script}style-src 'self'; img-src data:; form-action ${forms}; frame-ancestors 'none'; base-uri 'none'`,
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff'
   })
 }
 
-/** A page of another site could reach us under its own name (DNS rebinding) or through a proxy: then nothing secret is shown. */
+/** A page of another site could reach us under its own name (DNS rebinding) or through a proxy: such a request is not even asked for a code. */
 function isLocal(request: FastifyRequest): boolean {
-  return LOCAL_HOST.test(request.headers.host ?? '') && request.headers['x-forwarded-for'] === undefined
+  const { host = '', forwarded, 'x-forwarded-for': forwardedFor, 'x-forwarded-host': forwardedHost } = request.headers
+  const [, name = ''] = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(host) ?? []
+  return isLoopback(name) && forwarded === undefined && forwardedFor === undefined && forwardedHost === undefined
 }
 
-/** Browsers say where a form was sent from; a form on any other site makes no link here. */
+/** Browsers say where a form was sent from; a form on any other site gets nothing here. */
 function isFromOwnPage(request: FastifyRequest): boolean {
   const site = request.headers['sec-fetch-site']
   return site === undefined || site === 'same-origin'

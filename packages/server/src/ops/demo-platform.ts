@@ -1,6 +1,8 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+/** The demo platform, with which a newcomer begins: made on an empty installation that is for practice, kept in one private file. */
+import { existsSync, readFileSync } from 'node:fs'
 import type { Deps } from '@trunkline/core/app/deps'
 import type { PlatformId } from '@trunkline/core/domain/ids'
+import { writeDurably } from '@trunkline/files/durable'
 
 /** What a newcomer needs, as it stands in `demo-platform.json`. */
 export interface DemoPlatform {
@@ -12,20 +14,48 @@ export interface DemoPlatform {
   readonly portal_url: string
   readonly sandbox_control_url: string | null
   readonly sandbox_logins: readonly { readonly username: string; readonly password: string }[]
+  /** Opens the first page with all of this on it, once. */
+  readonly home_url: string
+}
+
+/** `demo-platform.json`, mode 0600: the only place that has the secret. Read anew each time, because an operator may rotate the secret. */
+export class DemoFile {
+  readonly path: string
+
+  constructor(path: string) {
+    this.path = path
+  }
+
+  /** Null when there is none, or when it does not hold credentials. */
+  read(): DemoPlatform | null {
+    if (!existsSync(this.path)) return null
+    try {
+      const kept = JSON.parse(readFileSync(this.path, 'utf8'))
+      return typeof kept?.client_id === 'string' && typeof kept.client_secret === 'string' ? kept : null
+    } catch {
+      return null
+    }
+  }
+
+  /** @throws FileNotWritten */
+  write(demo: DemoPlatform): DemoPlatform {
+    writeDurably(this.path, `${JSON.stringify(demo, null, 2)}\n`)
+    return demo
+  }
 }
 
 /**
- * The demo platform: made when the store has no platform at all, its secret kept in `path` (mode 0600) and nowhere else. The file is
- * rewritten with the present addresses at every start. Null when platforms exist and the file does not.
+ * The demo platform: made when the store has no platform at all, its secret kept in the file and nowhere else. The file is rewritten with the
+ * present addresses at every start. Null when platforms exist and the file does not.
  */
 export async function demoPlatform(
   { store, ids, hasher, clock }: Pick<Deps, 'store' | 'ids' | 'hasher' | 'clock'>,
-  path: string,
+  file: DemoFile,
   addresses: Omit<DemoPlatform, 'client_id' | 'client_secret'>
 ): Promise<{ readonly demo: DemoPlatform; readonly created: boolean } | null> {
-  const known = readKnown(path)
+  const known = file.read()
   const stored = known === null ? null : await store.platforms.findByClientId(known.client_id)
-  if (known !== null && stored !== null) return { demo: write(path, { ...known, ...addresses }), created: false }
+  if (known !== null && stored !== null) return { demo: file.write({ ...known, ...addresses }), created: false }
   if ((await store.platforms.list()).length > 0) return null
   const clientSecret = ids.secret('sk_')
   const platform = {
@@ -35,24 +65,8 @@ export async function demoPlatform(
     redirectAllowList: [],
     createdAt: clock.now()
   }
-  const demo = write(path, { client_id: platform.clientId, client_secret: clientSecret, ...addresses })
+  const demo = file.write({ client_id: platform.clientId, client_secret: clientSecret, ...addresses })
   const audit = { actor: 'operator', action: 'platform.create', result: 'ok', ip: null, requestId: null, detail: { demo: true } } as const
   await store.platforms.create(platform, hasher.hash(clientSecret), { at: clock.now(), target: platform.platformId, ...audit })
   return { demo, created: true }
-}
-
-function readKnown(path: string): Pick<DemoPlatform, 'client_id' | 'client_secret'> | null {
-  if (!existsSync(path)) return null
-  try {
-    const { client_id, client_secret } = JSON.parse(readFileSync(path, 'utf8'))
-    return typeof client_id === 'string' && typeof client_secret === 'string' ? { client_id, client_secret } : null
-  } catch {
-    return null
-  }
-}
-
-function write(path: string, demo: DemoPlatform): DemoPlatform {
-  writeFileSync(`${path}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
-  renameSync(`${path}.new`, path)
-  return demo
 }

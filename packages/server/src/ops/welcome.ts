@@ -1,39 +1,53 @@
-import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import { curlLines } from './curl-lines.ts'
 import { demoLink } from './demo-link.ts'
 import type { DemoPlatform } from './demo-platform.ts'
 
 interface Running {
   readonly url: string
-  readonly brokers: readonly Pick<BrokerDefinition, 'capabilities' | 'environment'>[]
-  readonly demo: { readonly demo: DemoPlatform; readonly created: boolean } | null
+  readonly brokers: readonly { readonly id: string; readonly environment: string }[]
+  readonly demo: DemoPlatform | null
+}
+
+interface Reader {
+  readonly startedInMs: number
+  /** Whether a person reads this at a terminal. Into a pipe or a file no secret is written: nobody knows who reads it. */
+  readonly isTerminal: boolean
+  /** Where the credentials lie. */
+  readonly file: string
 }
 
 /** The first page of the product, as text. */
-export async function welcome({ url, brokers, demo }: Running, startedInMs: number): Promise<string> {
+export async function welcome({ url, brokers, demo }: Running, { startedInMs, isTerminal, file }: Reader): Promise<string> {
   const head = [`Trunkline is ready at ${url} (started in ${startedInMs} ms)`, '']
   if (demo === null) return [...head, `  reference       ${url}/docs`, ''].join('\n')
-  const { demo: platform } = demo
+  const addresses = [
+    `  REST API        ${demo.base_url}        reference at ${url}/docs`,
+    `  broker stream   ${demo.stream_url}`,
+    `  market data     ${demo.market_data_stream_url}        live at ${url}/docs/live`,
+    `  brokers         ${brokers.map(({ id, environment }) => `${id} (${environment})`).join(', ')}`
+  ]
+  const practised = demo.sandbox_logins.length > 0
+  const credentials = isTerminal ? await secrets(demo, practised) : [`  credentials     in ${file}, because this is no terminal`, '']
+  return [...head, ...addresses, ...credentials, ...(practised ? ['The whole story at once: npm run demo', ''] : [])].join('\n')
+}
+
+async function secrets(platform: DemoPlatform, practised: boolean): Promise<readonly string[]> {
   const link = await demoLink(platform)
-  const practised = platform.sandbox_logins.length > 0
   return [
-    ...head,
-    `  REST API        ${platform.base_url}        reference at ${url}/docs`,
-    `  broker stream   ${platform.stream_url}`,
-    `  market data     ${platform.market_data_stream_url}        live at ${url}/docs/live`,
-    `  brokers         ${brokers.map(({ capabilities: { id }, environment }) => `${id} (${environment})`).join(', ')}`,
     `  client-id       ${platform.client_id}`,
     `  client-secret   ${platform.client_secret}`,
     ...(platform.sandbox_control_url === null ? [] : [`  sandbox control ${platform.sandbox_control_url}`]),
     ...(practised ? ['', 'Logins at every broker in the sandbox'] : []),
     ...platform.sandbox_logins.map(({ username, password }) => `  ${username.padEnd(15)} ${password}`),
     '',
+    'All of this in your browser (the link works once)',
+    `  ${platform.home_url}`,
+    '',
     'Three lines to paste into a shell',
     ...curlLines(platform).flatMap(({ title, line }) => ['', `  # ${title}`, `  ${line}`]),
     '',
     ...(link === null
       ? []
-      : [`Connect ${practised ? 'a sandbox' : 'an'} account in your browser (the link works once, for 30 minutes)`, `  ${link}`, '']),
-    ...(practised ? ['The whole story at once: npm run demo', ''] : [])
-  ].join('\n')
+      : [`Connect ${practised ? 'a sandbox' : 'an'} account in your browser (the link works once, for 30 minutes)`, `  ${link}`, ''])
+  ]
 }

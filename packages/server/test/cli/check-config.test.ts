@@ -119,3 +119,21 @@ test('the instance key in force is printed as an item that keeps it', async cont
   const ofFile = (await cli({ TRUNKLINE_DATA_DIR }, 'keys', 'generate', '--instance')).out.trim()
   assert.equal(ofFile, `instance:${Buffer.from(ring.instanceKey()).toString('base64')}`)
 })
+
+test('a demo platform on a service that is not for practice is named, with what to do about it', async context => {
+  const dataDir = directory(context)
+  const secret = `sk_${'s'.repeat(43)}`
+  writeFileSync(join(dataDir, 'demo-platform.json'), JSON.stringify({ client_id: 'pk_demo', client_secret: secret }), { mode: 0o600 })
+  const local = { TRUNKLINE_DATA_DIR: dataDir }
+  const about = async (env: Readonly<Record<string, string>>) =>
+    (await findings({ ...local, ...env }, 'warning')).filter(finding => finding.about.endsWith('demo-platform.json'))
+  assert.deepEqual(await about({}), [])
+  for (const env of [{ TRUNKLINE_PUBLIC_URL: 'https://api.example.com' }, { TRUNKLINE_HOST: '0.0.0.0' }]) {
+    const [finding] = await about(env)
+    assert.match(
+      finding?.message ?? '',
+      /holds the secret of a demo platform, and TRUNKLINE_\w+ .*rotate-secret pk_demo, and delete the file/
+    )
+    assert.ok(!finding?.message.includes(secret))
+  }
+})

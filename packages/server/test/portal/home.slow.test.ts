@@ -1,88 +1,146 @@
-// The first page in a browser: everything for whoever sits at this machine, nothing for anybody who only reaches it.
+// The first page in a browser: everything for whoever brings the code that only the owner can read, nothing for anybody who only reaches it.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { demoLink } from '../../src/ops/demo-link.ts'
-import { openScene, type Scene } from './support.ts'
+import { freePort, openScene, type Scene } from './support.ts'
+
+type Headers = Readonly<Record<string, string>>
+const FORM = 'application/x-www-form-urlencoded'
+
+async function ask(url: string, method: string, path: string, headers: Headers, body = '') {
+  const sent = request(url + path, { method, headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) } }).end(body)
+  const [response]: IncomingMessage[] = await once(sent, 'response')
+  assert.ok(response !== undefined)
+  const { location, 'set-cookie': cookies = [], 'content-security-policy': policy, 'retry-after': retryAfter } = response.headers
+  return { status: response.statusCode, location, cookies, policy, retryAfter, html: await text(response) }
+}
+
+function codeOf(link: string): string {
+  return new URL(link).searchParams.get('code') ?? ''
+}
 
 describe('the first page', () => {
   let scene: Scene
+  const told: string[] = []
   before(async () => {
     scene = await openScene()
+    scene.newLink(link => told.push(link))
   })
   after(() => scene[Symbol.asyncDispose]())
 
-  async function ask(method: string, path: string, headers: Readonly<Record<string, string>>) {
-    const sent = request(scene.url + path, { method, headers }).end()
-    const [response]: IncomingMessage[] = await once(sent, 'response')
-    assert.ok(response !== undefined)
-    return {
-      status: response.statusCode,
-      location: response.headers.location,
-      policy: response.headers['content-security-policy'],
-      html: await text(response)
-    }
+  const own = () => ({ host: new URL(scene.url).host, 'sec-fetch-site': 'same-origin' })
+  const page = (headers: Headers, path = '/') => ask(scene.url, 'GET', path, headers)
+  const post = (path: string, headers: Headers, body = '') => ask(scene.url, 'POST', path, { 'content-type': FORM, ...headers }, body)
+  const kept = () => JSON.parse(readFileSync(join(scene.dataDir, 'demo-platform.json'), 'utf8'))
+  const enter = (code: string, headers: Headers = own()) => post('/demo-session', headers, `code=${code}`)
+  /** Headers of a browser in which the page was opened. */
+  async function opened(): Promise<Headers> {
+    const { cookies } = await enter(codeOf(kept().home_url))
+    return { ...own(), cookie: cookies[0]?.split(';')[0] ?? '' }
   }
-
-  const own = () => ({ host: new URL(scene.url).host })
   const isKept = (what: string) => {
     const { client_id: clientId, client_secret: clientSecret, sandbox_logins: logins } = scene.demo
-    for (const secret of [clientId, clientSecret, ...logins.map(({ password }) => password)]) assert.ok(!what.includes(secret))
+    for (const secret of [clientId, clientSecret, codeOf(kept().home_url), ...logins.map(({ password }) => password)])
+      assert.ok(!what.includes(secret))
   }
 
-  test('shows credentials, logins and lines to paste, and runs no script', async () => {
-    const { status, html, policy } = await ask('GET', '/', own())
+  test('shows no secret to whoever asks at its own address, and says where the link lies', async () => {
+    const { status, html, policy } = await page(own())
     assert.equal(status, 200)
-    const { client_id: clientId, client_secret: clientSecret, sandbox_logins: logins } = scene.demo
-    for (const shown of [scene.url, clientId, clientSecret, ...logins.flatMap(({ username, password }) => [username, password])])
-      assert.ok(html.includes(shown), shown)
+    isKept(html)
+    assert.match(html, /home_url<\/code> in <code>demo-platform\.json/)
     assert.match(html, /<dt>Brokers<\/dt><dd>[^<]*Trunkline Sandbox \(sandbox\)/)
     assert.ok(policy?.includes("default-src 'none'") && !policy.includes('unsafe'))
   })
 
-  test('shows none of it under another name or through a proxy', async () => {
+  test('the code of the link is exchanged once, for a cookie that no script and no other site has', async () => {
+    const link = kept().home_url
+    const shown = await page(own(), `/?code=${codeOf(link)}`)
+    assert.match(shown.html, /<form method="post" action="\/demo-session">/)
+    assert.deepEqual(shown.cookies, [], 'looking at the link does not spend it')
+    assert.ok(!shown.html.includes(scene.demo.client_secret))
+    assert.ok(shown.policy?.includes("script-src 'self'") && !shown.policy.includes('unsafe'))
+    const entered = await enter(codeOf(link))
+    assert.deepEqual([entered.status, entered.location], [303, '/'])
+    assert.match(entered.cookies[0] ?? '', /^trunkline-first-page-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
+    assert.ok(!JSON.stringify(entered).includes(codeOf(link)))
+    const { html } = await page({ ...own(), cookie: entered.cookies[0]?.split(';')[0] ?? '' })
+    const { client_id: clientId, client_secret: clientSecret, sandbox_logins: logins } = scene.demo
+    for (const secret of [scene.url, clientId, clientSecret, ...logins.flatMap(({ username, password }) => [username, password])])
+      assert.ok(html.includes(secret), secret)
+    const again = await enter(codeOf(link))
+    assert.deepEqual([again.status, again.cookies], [403, []])
+    isKept(again.html)
+    assert.match(again.html, /used already/)
+  })
+
+  test('after one was used the file and the terminal have the next one, and the file stays private', async () => {
+    const link = kept().home_url
+    await opened()
+    assert.notEqual(kept().home_url, link)
+    assert.equal(told.at(-1), kept().home_url)
+    assert.equal(kept().client_secret, scene.demo.client_secret)
+    if (process.platform !== 'win32') assert.equal(statSync(join(scene.dataDir, 'demo-platform.json')).mode & 0o777, 0o600)
+  })
+
+  test('shows none of it under another name or through a proxy, cookie or not, and takes no code there', async () => {
+    const browser = await opened()
     for (const headers of [
       { host: 'evil.example' },
       { host: 'localhost.evil.example' },
       { host: '127.0.0.1.evil.example:80' },
-      { ...own(), 'x-forwarded-for': '192.0.2.1' }
-    ])
-      isKept((await ask('GET', '/', headers)).html)
+      { 'x-forwarded-for': '192.0.2.1' },
+      { 'x-forwarded-host': 'evil.example' },
+      { forwarded: 'for=192.0.2.1' }
+    ]) {
+      isKept((await page({ ...browser, ...headers })).html)
+      assert.deepEqual((await enter(codeOf(kept().home_url), { ...own(), ...headers })).cookies, [])
+    }
+    for (const site of ['cross-site', 'same-site'])
+      assert.deepEqual((await enter(codeOf(kept().home_url), { ...own(), 'sec-fetch-site': site })).cookies, [])
   })
 
-  test('makes a portal link at a press of its button, as often as it is pressed', async () => {
-    const press = () =>
-      ask('POST', '/demo-link', { ...own(), 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' })
+  test('makes a portal link at a press of its button, as often as it is pressed, and for nobody else', async () => {
+    const browser = await opened()
+    const press = () => post('/demo-link', browser)
     const links = [await press(), await press()].map(({ location = '' }) => location)
     assert.equal(new Set(links).size, 2)
     for (const link of links) {
-      const { status, html } = await ask('GET', new URL(link).pathname, own())
+      const { status, html } = await page(own(), new URL(link).pathname)
       assert.equal(status, 200)
       assert.ok(html.includes('first-user'))
     }
+    for (const headers of [
+      own(),
+      { ...browser, cookie: browser.cookie?.replace(/=.*/, `=${'x'.repeat(43)}`) ?? '' },
+      { ...browser, 'sec-fetch-site': 'cross-site' },
+      { ...browser, 'sec-fetch-site': 'same-site' },
+      { ...browser, host: 'evil.example' },
+      { ...browser, 'x-forwarded-for': '192.0.2.1' }
+    ])
+      assert.equal((await post('/demo-link', headers)).location, '/')
   })
 
   test('hands its own pages a market data token, the same to all of them, and nobody else one', async () => {
-    const token = async (headers: Readonly<Record<string, string>>, path = '/demo-token') => {
-      const { status, html } = await ask('POST', path, headers)
+    const browser = await opened()
+    const token = async (headers: Headers, path = '/demo-token') => {
+      const { status, html } = await post(path, headers)
       return status === 200 ? String(JSON.parse(html).access_token) : status
     }
-    const page = { ...own(), 'sec-fetch-site': 'same-origin' }
-    const [first, second] = await Promise.all([token(page), token(page)])
+    const [first, second] = await Promise.all([token(browser), token(browser)])
     assert.match(String(first), /^mdt_[\w-]{43}$/)
-    assert.deepEqual([second, await token(page)], [first, first])
-    const another = await token(page, '/demo-token/new')
+    assert.deepEqual([second, await token(browser)], [first, first])
+    const another = await token(browser, '/demo-token/new')
     assert.match(String(another), /^mdt_/)
     assert.notEqual(another, first)
-    assert.equal(await token(page), another)
-    for (const headers of [
-      { ...own(), 'sec-fetch-site': 'cross-site' },
-      { ...own(), 'sec-fetch-site': 'same-site' },
-      { host: 'evil.example', 'sec-fetch-site': 'same-origin' },
-      { ...page, 'x-forwarded-for': '192.0.2.1' }
-    ]) {
+    assert.equal(await token(browser), another)
+    for (const headers of [own(), { ...browser, 'sec-fetch-site': 'cross-site' }, { ...browser, host: 'evil.example' }]) {
       assert.equal(await token(headers), 204)
       assert.equal(await token(headers, '/demo-token/new'), 204)
     }
@@ -92,14 +150,24 @@ describe('the first page', () => {
     assert.equal(await demoLink({ ...scene.demo, base_url: 'http://127.0.0.1:1' }), null)
     assert.equal(await demoLink({ ...scene.demo, client_secret: 'wrong' }), null)
   })
+})
 
-  test('makes none for a page of another site, another name or a proxy', async () => {
-    for (const headers of [
-      { ...own(), 'sec-fetch-site': 'cross-site' },
-      { ...own(), 'sec-fetch-site': 'same-site' },
-      { host: 'evil.example', 'sec-fetch-site': 'same-origin' },
-      { ...own(), 'sec-fetch-site': 'same-origin', 'x-forwarded-for': '192.0.2.1' }
-    ])
-      assert.equal((await ask('POST', '/demo-link', headers)).location, '/')
-  })
+test('a demo platform of an earlier time is shown to nobody once the public address is another than this machine’s', async context => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'trunkline-home-'))
+  context.after(() => rmSync(dataDir, { recursive: true }))
+  const file = join(dataDir, 'demo-platform.json')
+  const before = await openScene({}, { TRUNKLINE_DATA_DIR: dataDir })
+  await before[Symbol.asyncDispose]()
+  const left = JSON.parse(readFileSync(file, 'utf8'))
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const env = { TRUNKLINE_DATA_DIR: dataDir, TRUNKLINE_PUBLIC_URL: 'https://connect.example.com', TRUNKLINE_PORT: String(port) }
+  await using scene = await openScene({}, env, url)
+  assert.match(scene.log(), /a demo platform exists on a service that is not for practice/)
+  assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), left, 'the file is left as it was')
+  const headers = { host: `127.0.0.1:${port}`, 'sec-fetch-site': 'same-origin', 'content-type': FORM }
+  const { html } = await ask(url, 'GET', '/', headers)
+  assert.ok(!html.includes(left.client_secret) && !html.includes('demo-platform.json'))
+  const { cookies } = await ask(url, 'POST', '/demo-session', headers, `code=${codeOf(left.home_url)}`)
+  assert.deepEqual(cookies, [])
 })

@@ -1,12 +1,10 @@
 // S12 to S14 and S18 to S20: where links may lead, what every page carries, and what no page, address or log line does.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { BrokerId, PlatformId } from '@trunkline/core/domain/ids'
 import { type AttemptStore, StoreUnavailable } from '@trunkline/core/ports/store'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
-import { type Answer, Browser, openScene, type Platform, type Scene, withMethods } from './support.ts'
+import { type Answer, Browser, freePort, openScene, type Platform, type Scene, withMethods } from './support.ts'
 
 const NAME = `"><script>alert('platform')</script>&amp;`
 const USER = `<img src=x onerror="alert('user')">`
@@ -315,13 +313,3 @@ test('S20 no secret of a whole walk is in the log, in the audit log, or on a pag
     assert.ok(!log.includes(secret) && !audit.includes(secret), secret)
   }
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  assert.ok(typeof address === 'object' && address !== null)
-  return address.port
-}

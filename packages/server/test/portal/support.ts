@@ -1,17 +1,26 @@
 // The service composed in this process, with hands on what it relies on, and a browser reduced to requests and cookies.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { PlatformId } from '@trunkline/core/domain/ids'
 import type { Store } from '@trunkline/core/ports/store'
 import { compose, type Service, type Wraps } from '../../src/compose.ts'
 import { settingsOf } from '../../src/config/settings.ts'
+import { SystemClock } from '../../src/ops/clock.ts'
 import type { DemoPlatform } from '../../src/ops/demo-platform.ts'
+import { RandomIds } from '../../src/ops/ids.ts'
 import { PinoLog } from '../../src/ops/log.ts'
+import { Sha256Hasher } from '../../src/vault/hasher.ts'
 
 export interface Scene extends AsyncDisposable {
   readonly url: string
+  /** The demo platform, or one made for this where none is: a service that is not for practice. */
   readonly demo: DemoPlatform
+  readonly dataDir: string
+  readonly newLink: (tell: (link: string) => void) => void
   readonly store: Store
   /** Every line of the log so far, the least important ones too. */
   readonly log: () => string
@@ -42,12 +51,25 @@ export async function openScene(wraps: Wraps = {}, env: Readonly<Record<string, 
   const settings = settingsOf({ TRUNKLINE_PORT: '0', TRUNKLINE_DATA_DIR: dataDir, ...env })
   const log = new PinoLog('debug', { write: line => void lines.push(line) })
   const service = await compose(settings, log, env, { ...wraps, store: keep })
-  assert.ok(store !== undefined && service.demo !== null)
+  assert.ok(store !== undefined)
   return {
-    ...sceneOf(reached ?? service.url, service.demo.demo, store),
+    ...sceneOf(reached ?? service.url, service.demo?.demo ?? (await ownPlatform(store, service.url)), store),
+    newLink: tell => service.onNewLink(tell),
+    dataDir: settings.dataDir,
     log: () => lines.join(''),
     [Symbol.asyncDispose]: () => close(service, dataDir)
   }
+}
+
+/** A port of this machine that nobody listens on just now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
 }
 
 async function close(service: Service, dataDir: string): Promise<void> {
@@ -55,7 +77,18 @@ async function close(service: Service, dataDir: string): Promise<void> {
   await rm(dataDir, { recursive: true })
 }
 
-function sceneOf(url: string, demo: DemoPlatform, store: Store): Omit<Scene, 'log' | typeof Symbol.asyncDispose> {
+async function ownPlatform(store: Store, url: string): Promise<DemoPlatform> {
+  const [ids, at] = [new RandomIds(), new SystemClock().now()]
+  const [clientId, clientSecret] = [ids.secret('pk_').slice(0, 27), ids.secret('sk_')]
+  const platform = { platformId: ids.uuid<PlatformId>(), clientId, name: 'Scene', redirectAllowList: [], createdAt: at }
+  const audit = { actor: 'operator', action: 'platform.create', result: 'ok', ip: null, requestId: null, detail: {} } as const
+  const hash = new Sha256Hasher(new Uint8Array()).hash(clientSecret)
+  await store.platforms.create(platform, hash, { at, target: platform.platformId, ...audit })
+  const addresses = { base_url: url, stream_url: '', market_data_stream_url: '', portal_url: `${url}/connect`, home_url: '' }
+  return { client_id: clientId, client_secret: clientSecret, ...addresses, sandbox_control_url: null, sandbox_logins: [] }
+}
+
+function sceneOf(url: string, demo: DemoPlatform, store: Store): Omit<Scene, 'log' | 'newLink' | 'dataDir' | typeof Symbol.asyncDispose> {
   const secrets = new Map<string, string>()
   const own = { clientId: demo.client_id, clientSecret: demo.client_secret }
   const headersOf = ({ clientId, clientSecret }: Platform) => ({ 'client-id': clientId, 'client-secret': clientSecret })

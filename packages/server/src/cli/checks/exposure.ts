@@ -1,12 +1,11 @@
+import { isLoopback } from '../../config/practice.ts'
 import type { Finding, Known } from './finding.ts'
-
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/
 
 /** What becomes visible from outside, and whether that is safe. */
 export function checkExposure({ host, publicUrl, trustedProxies, offers }: Known): readonly Finding[] {
   const findings: Finding[] = []
   const warn = (about: string, message: string) => findings.push({ level: 'warning', about, message })
-  const isPublic = (host !== undefined && !LOOPBACK.test(host)) || (publicUrl != null && !LOOPBACK.test(new URL(publicUrl).hostname))
+  const isPublic = (host !== undefined && !isLoopback(host)) || (publicUrl != null && !isLoopback(new URL(publicUrl).hostname))
   if (!isPublic) return findings
   if (publicUrl === null) warn('TRUNKLINE_PUBLIC_URL', 'is not set: links and redirects name the address listened on')
   if (publicUrl?.startsWith('http:')) warn('TRUNKLINE_PUBLIC_URL', 'is plain http: secrets and tokens travel in the clear')

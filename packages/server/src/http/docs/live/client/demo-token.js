@@ -1,6 +1,6 @@
 /**
- * A token of the demo platform's own sandbox login: had only on the machine that the service runs on, and only where it started with a demo
- * platform. Null elsewhere. All pages share one; a new one is made when that was refused.
+ * A token of the demo platform's own sandbox login: had only in a browser in which the first page was opened by the link that the service
+ * printed. Null elsewhere. All pages share one; a new one is made when that was refused.
  * @param {{ readonly isRefused: boolean }} what
  * @returns {Promise<string | null>}
  */

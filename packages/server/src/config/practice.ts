@@ -1,0 +1,21 @@
+import type { Settings } from './settings.ts'
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/
+
+/** Whether only this machine is reached by that name or address. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host)
+}
+
+/**
+ * Why the service is not for practice; null when it is: it listens on this machine only, is named as such, offers the sandbox brokerage and no
+ * broker with real money. Only then is a demo platform made and shown. `host` and the rest as they could be read.
+ */
+export function whyNotPractice({ host, publicUrl, offers }: Partial<Pick<Settings, 'host' | 'publicUrl' | 'offers'>>): string | null {
+  if (publicUrl != null && !isLoopback(new URL(publicUrl).hostname)) return 'TRUNKLINE_PUBLIC_URL names more than this machine'
+  if (host !== undefined && !isLoopback(host)) return 'TRUNKLINE_HOST is reached from other machines'
+  const live = offers?.find(offer => offer.at === 'broker' && offer.environment === 'live')
+  if (live !== undefined) return `TRUNKLINE_BROKERS offers live accounts at ${live.id}`
+  if (offers?.some(({ at }) => at === 'house') === false) return 'TRUNKLINE_BROKERS offers nothing in the sandbox brokerage'
+  return null
+}

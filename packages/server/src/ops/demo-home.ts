@@ -1,0 +1,50 @@
+import type { Log } from '@trunkline/core/ports/log'
+import type { DemoFile } from './demo-platform.ts'
+import { FirstPageAccess } from './first-page-access.ts'
+
+export interface DemoHomeDeps {
+  readonly monotonicMs: () => number
+  readonly newSecret: () => string
+  readonly log: Log
+}
+
+/** The link that shows the demo platform in a browser. Each works once, and the file always holds the one that does. */
+export class DemoHome {
+  readonly access: FirstPageAccess
+  readonly #file: DemoFile
+  readonly #log: Log
+  #origin = ''
+  #tell: (link: string) => void = () => undefined
+
+  constructor(file: DemoFile, { monotonicMs, newSecret, log }: DemoHomeDeps) {
+    this.#file = file
+    this.#log = log
+    this.access = new FirstPageAccess({ monotonicMs, newSecret, changed: () => this.#changed() })
+  }
+
+  /** The link that works now, at the origin that the service has. */
+  linkAt(origin: string): string {
+    this.#origin = origin
+    return this.#link()
+  }
+
+  /** Whom to tell the next link, once this one was used. */
+  onNewLink(tell: (link: string) => void): void {
+    this.#tell = tell
+  }
+
+  #link(): string {
+    return `${this.#origin}/?code=${this.access.code}`
+  }
+
+  #changed(): void {
+    const link = this.#link()
+    try {
+      const kept = this.#file.read()
+      if (kept !== null) this.#file.write({ ...kept, home_url: link })
+    } catch (cause) {
+      this.#log.warn('the next link to the first page could not be written down; the next start makes one', { cause })
+    }
+    this.#tell(link)
+  }
+}
