@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder, writeDurably } from '@trunkline/files/durable'
 
 const USABLE = /^[\x21-\x7e]{16,256}$/
 
@@ -16,9 +17,8 @@ export function metricsToken(dataDir: string, make: () => string): string {
     return kept
   }
   const token = make()
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  writeFileSync(`${path}.new`, `${token}\n`, { mode: 0o600 })
-  renameSync(`${path}.new`, path)
+  makeFolder(dataDir)
+  writeDurably(path, `${token}\n`)
   return token
 }
 
