@@ -28,6 +28,7 @@ import { nothingHere } from './http/routing.ts'
 import { SystemClock } from './ops/clock.ts'
 import { DemoHome } from './ops/demo-home.ts'
 import { DemoFile, type DemoPlatform, demoPlatform } from './ops/demo-platform.ts'
+import { probeFiles } from './ops/file-probe.ts'
 import { Housekeeping } from './ops/housekeeping.ts'
 import { RandomIds } from './ops/ids.ts'
 import { PromMeter } from './ops/metrics.ts'
@@ -145,7 +146,7 @@ async function start(
     timing: timingOf(settings)
   }
   const app = started(deps, parts, settings.eventsDays)
-  const readiness = new Readiness(store, clock)
+  const readiness = new Readiness({ probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir)])) }, clock)
   const http = buildHttp(app, {
     publicUrl: () => publicUrl,
     trustedProxies: settings.trustedProxies,

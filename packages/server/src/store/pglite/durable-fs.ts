@@ -5,6 +5,7 @@
 import { fsyncSync, writeSync } from 'node:fs'
 import type { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
+import { undoFailedOpens } from './failed-opens.ts'
 
 /** The calls to the host that tests replace. */
 export interface HostFiles {
@@ -12,13 +13,42 @@ export interface HostFiles {
   fsync(fd: number): void
 }
 
+export interface EngineNode {
+  readonly mode: number
+}
+
+export interface EngineStream {
+  /** The host's descriptor. */
+  readonly nfd: number
+  /** The engine's. */
+  readonly fd: number
+  readonly node: EngineNode
+}
+
+interface StreamOps {
+  [name: string]: (stream: EngineStream, ...rest: unknown[]) => unknown
+  open: (stream: EngineStream) => void
+}
+
+interface NodeOps {
+  [name: string]: (node: EngineNode, ...rest: never[]) => unknown
+  mknod: (parent: EngineNode, name: string, mode: number, device: number) => EngineNode
+}
+
 /** The parts of the engine's module this service relies on. They are internals: the start-up self-test proves them on every start. */
 export interface EngineModule {
   readonly NODEFS: {
-    readonly stream_ops: Record<string, (stream: { readonly nfd: number }, ...rest: unknown[]) => unknown>
-    readonly node_ops: Record<string, (...rest: unknown[]) => unknown>
+    readonly stream_ops: StreamOps
+    readonly node_ops: NodeOps
+    realPath(node: EngineNode): string
   }
-  readonly FS: { readonly ErrnoError: new (errno: number) => Error }
+  readonly FS: {
+    readonly ErrnoError: new (errno: number) => Error
+    isFile(mode: number): boolean
+    lookupNode(parent: EngineNode, name: string): EngineNode
+    destroyNode(node: EngineNode): void
+    closeStream(fd: number): void
+  }
   _PostgresMainLoopOnce: () => void
   onAbort?: (what: unknown) => void
 }
@@ -61,6 +91,7 @@ export class DurableFs extends NodeFS {
         Atomics.add(fsyncs, 0, 1n)
         return 0
       }
+      undoFailedOpens(module)
       module.onAbort = reason => onAbort(String(reason))
       guardMainLoop(module)
       installHook?.(module, host, hook?.data)
@@ -127,6 +158,11 @@ function assertEngineModule(module: unknown): asserts module is EngineModule {
     typeof module.NODEFS === 'object' &&
     module.NODEFS !== null &&
     'stream_ops' in module.NODEFS &&
+    'realPath' in module.NODEFS &&
+    'FS' in module &&
+    typeof module.FS === 'object' &&
+    module.FS !== null &&
+    ['isFile', 'lookupNode', 'destroyNode', 'closeStream'].every(name => Object.hasOwn(Object(module.FS), name)) &&
     '_PostgresMainLoopOnce' in module
   if (!found) throw new Error('this PGlite has another inside than the one this service was built for')
 }
