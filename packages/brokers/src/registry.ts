@@ -36,7 +36,8 @@ export function openBrokers(offers: readonly Offer[], deps: BrokerDeps, house: H
   const opened = offers.map(offer => {
     if (offer.at === 'broker') return offer.open(deps)
     if (house === null) throw new Error(`${offer.id} is offered at the sandbox brokerage, and there is none`)
-    return offer.open(deps, house)
+    const { host } = house
+    return host === undefined ? offer.open(deps, house) : { ...offer.open(deps, house), host }
   })
   const list = new Map<BrokerId, BrokerDefinition>(opened.map(definition => [definition.capabilities.id, definition]))
   return Object.assign(list, {

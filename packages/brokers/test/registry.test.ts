@@ -30,14 +30,23 @@ test('with nothing set every broker is the sandbox brokerage, under the name of 
     [...all.keys()],
     ADAPTERS.map(({ capabilities }) => capabilities.id)
   )
-  for (const [id, { capabilities, environment, login }] of all) {
+  for (const [id, { capabilities, environment, host, login }] of all) {
     assert.equal(capabilities.id, id)
-    assert.equal(environment, 'sandbox')
+    assert.deepEqual([environment, host], ['sandbox', 'local'])
     assert.ok(login.kind === 'oauth')
     assert.equal(login.origin, HOUSE.publicUrl, 'the login page is where browsers see it, not where we reach it')
     const begun = await login.begin({ redirectUri: 'https://us.example/connect/callback', state: 's', trading: false })
     assert.ok(begun.authorizationUrl.startsWith(`${HOUSE.publicUrl}/`))
   }
+})
+
+test('a sandbox brokerage that runs elsewhere goes by its host', async () => {
+  await using all = openBrokers(
+    ADAPTERS.map(adapter => offered(adapter)),
+    DEPS,
+    { ...HOUSE, host: 'sandbox:8090' }
+  )
+  assert.deepEqual([...new Set([...all.values()].map(({ host }) => host))], ['sandbox:8090'])
 })
 
 test('what is not offered is not opened, and what needs the sandbox brokerage says so', async () => {
@@ -56,6 +65,9 @@ test('with a client of its own a broker is reached itself, in the environment th
       await using all = openBrokers([offered(adapter, { ...client, [`TRUNKLINE_${id}_ENV`]: word })], DEPS, null)
       const [definition] = all.values()
       assert.equal(definition?.environment, word === 'live' ? 'live' : 'paper', `${id} ${word}`)
+      const offer = offered(adapter, { ...client, [`TRUNKLINE_${id}_ENV`]: word })
+      assert.ok(offer.at === 'broker')
+      assert.equal(definition?.host, new URL(offer.ordersUrl).host, 'connections are bound to the host that orders go to')
       assert.ok(definition?.login.kind === 'oauth' && definition.login.origin.startsWith('https://'))
     }
   }

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { type House, openBrokers } from '@trunkline/brokers/registry'
 import { application } from '@trunkline/core/app/application'
+import { settleEndpoints } from '@trunkline/core/app/connections/settle-endpoints'
 import type { AppDeps, Deps } from '@trunkline/core/app/deps'
 import { settleAsNotReceived } from '@trunkline/core/app/orders/settle-order'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
@@ -127,7 +128,10 @@ async function start(
   const house =
     sandboxUrl === null
       ? null
-      : { url: sandboxUrl, publicUrl: sandboxUrl, clientId: settings.sandboxClientId, clientSecret, hours: hoursOf(env) }
+      : {
+          ...{ url: sandboxUrl, publicUrl: sandboxUrl, clientId: settings.sandboxClientId, clientSecret, hours: hoursOf(env) },
+          ...(settings.sandboxUrl === null ? {} : { host: new URL(settings.sandboxUrl).host })
+        }
   const offered = openBrokers(settings.offers, { clock, log, meter, fraction: () => ids.fraction() }, house)
   parts.add('brokers', async () => await offered[Symbol.asyncDispose]())
 
@@ -145,6 +149,7 @@ async function start(
     meter,
     timing: timingOf(settings)
   }
+  await settleEndpoints(deps)
   const app = started(deps, parts, settings.eventsDays)
   const readiness = new Readiness({ probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir)])) }, clock)
   const http = buildHttp(app, {
@@ -272,7 +277,7 @@ async function startSandbox({ settings, dataDir, clientSecret, inHouse, env }: O
     dataDir: join(dataDir, 'sandbox'),
     clientId: settings.sandboxClientId,
     clientSecret,
-    redirectUris: origins.flatMap(origin => inHouse.map(broker => callbackUrl(origin, broker))),
+    redirectUris: origins.flatMap(origin => inHouse.map(broker => callbackUrl(origin, broker, 'sandbox'))),
     env
   }
   const sandbox = await SandboxProcess.start(options, log)

@@ -8,6 +8,7 @@ import { Connects } from '../kit/connects.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
 import { HttpClient, type HttpLimits, type HttpReply, header } from '../kit/http.ts'
 import { READ_RETRIES } from '../kit/retry.ts'
+import { hostOf } from '../kit/settings.ts'
 import { SOCKET_LIMITS, type SocketOptions } from '../kit/socket.ts'
 import { TokenSource } from '../kit/tokens.ts'
 import { Words } from '../kit/words.ts'
@@ -86,6 +87,7 @@ export function alpaca(settings: AlpacaSettings, deps: BrokerDeps): AlpacaDefini
   return {
     capabilities,
     environment,
+    host: hostOf(environment, settings.tradingUrl),
     login: entrance.login,
     open,
     async [Symbol.asyncDispose]() {

@@ -28,8 +28,18 @@ export type SettingValues<T extends BrokerTable> = {
   readonly [Name in keyof T]: T[Name] extends { readonly words: readonly (infer Word extends string)[] } ? Word : string
 }
 
+/** What the sandbox brokerage that is started beside the service goes by: its address is another at each start, its accounts are not. */
+const BESIDE_US = 'local'
+
+/** The host of a {@link BrokerDefinition}. */
+export function hostOf(environment: BrokerDefinition['environment'], ordersUrl: string): string {
+  return environment === 'sandbox' ? BESIDE_US : new URL(ordersUrl).host
+}
+
 /** The sandbox brokerage, and who we are there. Addresses without a trailing slash. */
 export interface House {
+  /** What it goes by; left out: it is the one beside us. */
+  readonly host?: string
   readonly url: string
   /** The origin that browsers see. */
   readonly publicUrl: string

@@ -8,6 +8,7 @@ import type { BrokerDeps } from '../kit/deps.ts'
 import { HttpClient, type HttpLimits } from '../kit/http.ts'
 import { oauthToken } from '../kit/oauth.ts'
 import { READ_RETRIES } from '../kit/retry.ts'
+import { hostOf } from '../kit/settings.ts'
 import { SOCKET_LIMITS, type SocketOptions } from '../kit/socket.ts'
 import { TokenSource } from '../kit/tokens.ts'
 import { SandboxBroker, type SandboxParts } from './broker.ts'
@@ -56,6 +57,7 @@ export function sandbox(settings: SandboxSettings, deps: BrokerDeps): SandboxDef
   return {
     capabilities: SANDBOX_CAPABILITIES,
     environment: 'sandbox',
+    host: hostOf('sandbox', settings.baseUrl),
     login,
     open,
     async [Symbol.asyncDispose]() {

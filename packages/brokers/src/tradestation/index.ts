@@ -8,6 +8,7 @@ import type { BrokerDeps } from '../kit/deps.ts'
 import { HttpClient, type HttpLimits } from '../kit/http.ts'
 import { oauthToken } from '../kit/oauth.ts'
 import { READ_RETRIES } from '../kit/retry.ts'
+import { hostOf } from '../kit/settings.ts'
 import { SOCKET_LIMITS, type SocketOptions } from '../kit/socket.ts'
 import { TokenSource } from '../kit/tokens.ts'
 import { Words } from '../kit/words.ts'
@@ -76,6 +77,7 @@ export function tradestation(settings: TradestationSettings, deps: BrokerDeps): 
   return {
     capabilities: TRADESTATION_CAPABILITIES,
     environment,
+    host: hostOf(environment, apiUrl),
     login,
     open,
     async [Symbol.asyncDispose]() {

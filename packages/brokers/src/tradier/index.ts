@@ -9,6 +9,7 @@ import { readsAsEvents } from '../kit/event-streams.ts'
 import { HttpClient, type HttpReply } from '../kit/http.ts'
 import { oauthToken } from '../kit/oauth.ts'
 import { READ_RETRIES } from '../kit/retry.ts'
+import { hostOf } from '../kit/settings.ts'
 import { SOCKET_LIMITS, type SocketOptions } from '../kit/socket.ts'
 import { TokenSource } from '../kit/tokens.ts'
 import { Words } from '../kit/words.ts'
@@ -104,6 +105,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
   return {
     capabilities,
     environment,
+    host: hostOf(environment, apiUrl),
     login,
     open,
     async [Symbol.asyncDispose]() {

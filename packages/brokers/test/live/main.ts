@@ -59,7 +59,7 @@ async function main(): Promise<number> {
   return await tried(definition, {
     symbol: values.symbol,
     accountNumber: values.account ?? null,
-    callbackUrl: values.callback ?? `http://localhost:8080/connect/callback/${name.toLowerCase()}`
+    callbackUrl: values.callback ?? `http://localhost:8080/connect/callback/${name.toLowerCase()}/${definition.environment}`
   })
 }
 

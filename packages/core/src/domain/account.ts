@@ -1,7 +1,7 @@
 import type { Decimal } from './decimal.ts'
 import type { AccountId, AttemptId, BrokerId, ConnectionId, OrderId, PlatformId, TransactionId, UserId, UserKey } from './ids.ts'
 import type { Day, Timestamp } from './timestamp.ts'
-import type { ConnectionStatus, ConnectionType, Instrument, TransactionType } from './vocabulary.ts'
+import type { BrokenCode, ConnectionStatus, ConnectionType, Environment, Instrument, TransactionType } from './vocabulary.ts'
 
 /** A client application. Its secret is known only by hash. */
 export interface Platform {
@@ -44,6 +44,12 @@ export interface ConnectionAttempt {
   readonly stateHash: string | null
 }
 
+/** Where a broker is reached: which of its environments, and the host that orders go to. Credentials of one are never sent to another. */
+export interface BrokerEndpoint {
+  readonly environment: Environment
+  readonly host: string
+}
+
 /** One completed broker login. */
 export interface Connection {
   readonly connectionId: ConnectionId
@@ -53,7 +59,11 @@ export interface Connection {
   readonly broker: BrokerId
   readonly connectionType: ConnectionType
   readonly status: ConnectionStatus
-  /** Why the broker rejected the credentials; null while ACTIVE. */
+  /** Where its login was made. Null: before that was recorded, at a broker that has not been offered since. */
+  readonly endpoint: BrokerEndpoint | null
+  /** Why it cannot be used; null while ACTIVE. */
+  readonly brokenCode: BrokenCode | null
+  /** The same in a sentence. */
   readonly brokenReason: string | null
   readonly createdAt: Timestamp
   readonly updatedAt: Timestamp

@@ -33,6 +33,14 @@ export type ConnectionType = (typeof CONNECTION_TYPES)[number]
 export const CONNECTION_STATUSES = ['ACTIVE', 'BROKEN'] as const
 export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number]
 
+/** Why a connection is BROKEN: the broker refused its credentials, or the service goes to another environment than they were made in. */
+export const BROKEN_CODES = ['credentials_rejected', 'environment_changed'] as const
+export type BrokenCode = (typeof BROKEN_CODES)[number]
+
+/** What a broker's orders do: practise in our own sandbox brokerage or in the broker's paper accounts, or trade. */
+export const ENVIRONMENTS = ['sandbox', 'paper', 'live'] as const
+export type Environment = (typeof ENVIRONMENTS)[number]
+
 export const TRANSACTION_TYPES = [
   'BUY',
   'SELL',

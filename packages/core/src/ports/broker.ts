@@ -3,6 +3,7 @@ import type { BrokerId } from '../domain/ids.ts'
 import type { Fill, OrderTicket } from '../domain/order.ts'
 import type { Day, Timestamp } from '../domain/timestamp.ts'
 import type {
+  Environment,
   Instrument,
   MarketDataChannel,
   OrderStatus,
@@ -343,8 +344,9 @@ export interface Broker extends AsyncDisposable {
 /** One broker of the registry. */
 export interface BrokerDefinition {
   readonly capabilities: BrokerCapabilities
-  /** What its orders do: practise in our own sandbox brokerage or in the broker's paper accounts, or trade. */
-  readonly environment: 'sandbox' | 'paper' | 'live'
+  readonly environment: Environment
+  /** The host that orders go to; the sandbox brokerage beside us, whose port changes, goes by a name. */
+  readonly host: string
   readonly login: BrokerLogin
   open(credentials: CredentialsHolder): Broker
 }

@@ -1,4 +1,14 @@
-import type { Account, Balance, Connection, ConnectionAttempt, Platform, Position, Transaction, User } from '../domain/account.ts'
+import type {
+  Account,
+  Balance,
+  BrokerEndpoint,
+  Connection,
+  ConnectionAttempt,
+  Platform,
+  Position,
+  Transaction,
+  User
+} from '../domain/account.ts'
 import type { AccountId, AttemptId, BrokerId, ConnectionId, EventId, OrderId, PlatformId, UserId, UserKey } from '../domain/ids.ts'
 import type { Order } from '../domain/order.ts'
 import type { Day, Timestamp } from '../domain/timestamp.ts'
@@ -103,16 +113,24 @@ export type RefreshClaimed =
   /** The credentials are of another revision, or gone. */
   | { readonly kind: 'moved' }
 
+/** An attempt whose user is at the broker's login page. */
+export interface PendingLogin {
+  readonly attempt: ConnectionAttempt
+  readonly verifier: SealedValue
+  /** Null: before that was recorded. */
+  readonly stateMadeAt: Timestamp | null
+}
+
 export interface AttemptStore {
   create(attempt: ConnectionAttempt, tokenHash: string, audit: AuditEntry): Promise<void>
   findByTokenHash(tokenHash: string): Promise<ConnectionAttempt | null>
-  findByStateHash(stateHash: string): Promise<{ readonly attempt: ConnectionAttempt; readonly verifier: SealedValue } | null>
+  findByStateHash(stateHash: string): Promise<PendingLogin | null>
   /** Binds the first browser; false when another one holds it. The same browser again is true. */
   bindBrowser(attemptId: AttemptId, browserHash: string): Promise<boolean>
   /** Records the broker step (broker, state, sealed verifier) of an attempt that is open or already authorizing; false when it ended. */
   begin(
     attemptId: AttemptId,
-    step: { readonly broker: BrokerId; readonly stateHash: string; readonly verifier: SealedValue }
+    step: { readonly broker: BrokerId; readonly stateHash: string; readonly verifier: SealedValue; readonly at: Timestamp }
   ): Promise<boolean>
   /** Takes the state out of use, once: false for everyone but the first. The attempt stays `authorizing`. */
   consumeState(attemptId: AttemptId, stateHash: string): Promise<boolean>
@@ -149,8 +167,18 @@ export interface ConnectionStore {
   releaseRefresh(connectionId: ConnectionId, claim: Pick<RefreshClaim, 'revision' | 'holder'>, mayBeSpent: boolean): Promise<void>
   /** Writes over `revision` only; false when someone was faster or the connection is gone. A claim of the old revision means nothing then. */
   replaceCredentials(connectionId: ConnectionId, revision: number, next: SealedValue): Promise<boolean>
-  /** ACTIVE → BROKEN; false when it already was. */
+  /** ACTIVE → BROKEN because the broker refused its credentials; false when it already was. */
   markBroken(connectionId: ConnectionId, reason: string, at: Timestamp, audit: AuditEntry): Promise<boolean>
+  /** Where the broker's connections were made, each endpoint once; those made before that was recorded are left out. */
+  endpoints(broker: BrokerId): Promise<readonly BrokerEndpoint[]>
+  /** All ACTIVE connections of the broker that were made there → BROKEN, for their environment. Gives how many; the entry is written when there are any. */
+  suspend(broker: BrokerId, was: BrokerEndpoint, reason: string, at: Timestamp, audit: AuditEntry): Promise<number>
+  /** The other way: all that are BROKEN for their environment alone, and were made there → ACTIVE. */
+  resume(broker: BrokerId, endpoint: BrokerEndpoint, at: Timestamp, audit: AuditEntry): Promise<number>
+  /** Logins of the broker that were made before endpoints were recorded: by their ids, behind `after`. */
+  withoutEndpoint(place: RewrapItem['place'], broker: BrokerId, after: ConnectionId | null, limit: number): Promise<readonly RewrapItem[]>
+  /** Records where they were made, and swaps their bytes if they are still the ones read. One transaction. */
+  recordEndpoint(items: readonly EndpointItem[], endpoint: BrokerEndpoint, audit: AuditEntry): Promise<void>
   /** Removes the connection and everything under it; its sealed credentials move to the revocation list. False when unknown. */
   remove(connectionId: ConnectionId, at: Timestamp, audit: AuditEntry): Promise<boolean>
   /** Logins still to be revoked at their broker and due at `at`, oldest first. */
@@ -179,6 +207,12 @@ export interface RewrapItem {
   readonly connectionId: ConnectionId
   readonly userKey: UserKey
   readonly credentials: SealedValue
+}
+
+/** A login and its credentials sealed anew, at the revision they have; null: they stay as they are. */
+export interface EndpointItem {
+  readonly item: RewrapItem
+  readonly sealed: Uint8Array | null
 }
 
 export interface AccountStore {

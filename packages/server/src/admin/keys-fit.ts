@@ -1,4 +1,4 @@
-import { openCredentials } from '@trunkline/core/app/connections/credentials'
+import { sealContext } from '@trunkline/core/app/connections/credentials'
 import type { Log } from '@trunkline/core/ports/log'
 import type { ConnectionStore, RewrapItem } from '@trunkline/core/ports/store'
 import { SealBroken } from '@trunkline/core/ports/vault'
@@ -39,7 +39,7 @@ function troubleWith(item: RewrapItem, vault: EnvelopeVault, ring: KeyRing): str
       throw new AdminRefused(
         `Stored broker credentials are sealed with master key ${JSON.stringify(keyId)}, which is not here. Put it back (the file master-keys in the data directory, or TRUNKLINE_MASTER_KEYS). Nothing was changed.`
       )
-    openCredentials(vault, item, item.credentials)
+    vault.open(item.credentials.sealed, sealContext(item, item.credentials.revision))
     return null
   } catch (cause) {
     if (cause instanceof SealBroken) return cause.message

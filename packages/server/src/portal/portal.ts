@@ -9,10 +9,11 @@ import { askForKeys, type EnteredKeys, enterKeys } from '@trunkline/core/app/con
 import { type PortalDeps, type Visitor, visitAttempt } from '@trunkline/core/app/connect/visit'
 import { type BrokerId, parseBrokerId } from '@trunkline/core/domain/ids'
 import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Environment } from '@trunkline/core/domain/vocabulary'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { onward, page } from './answer.ts'
 import { BrowserCookie } from './browser-cookie.ts'
-import { callbackUrl } from './callback-url.ts'
+import { callbackUrl, environmentOf } from './callback-url.ts'
 import { answerFailures } from './failures.ts'
 import { Refusals } from './refusals.ts'
 import { endingPage, invitationPage, keysPage, onwardPage, STYLESHEET } from './render.ts'
@@ -22,6 +23,11 @@ import { ENDINGS, isReason } from './words.ts'
 export interface PortalOptions {
   /** Origin under which browsers reach us. */
   readonly publicUrl: () => string
+}
+
+interface CallbackAddress {
+  readonly broker: string
+  readonly environment?: string
 }
 
 interface KeysAddress {
@@ -45,9 +51,8 @@ export async function portal(app: FastifyInstance, deps: PortalDeps, options: Po
       reply.header('cache-control', 'public, max-age=3600').type('text/css; charset=utf-8').send(STYLESHEET)
     })
     scope.get<{ Params: { reason: string } }>('/connect/result/:reason', (request, reply) => pages.result(request.params.reason, reply))
-    scope.get<{ Params: { broker: string } }>('/connect/callback/:broker', (request, reply) =>
-      pages.callback(request, request.params.broker, reply)
-    )
+    for (const address of ['/connect/callback/:broker', '/connect/callback/:broker/:environment'])
+      scope.get<{ Params: CallbackAddress }>(address, (request, reply) => pages.callback(request, request.params, reply))
     scope.get<{ Params: { token: string } }>('/connect/:token', (request, reply) => pages.visit(request, request.params.token, reply))
     scope.post<{ Params: { token: string } }>('/connect/:token', (request, reply) => pages.decide(request, request.params.token, reply))
     const keys = '/connect/:token/keys/:broker'
@@ -99,7 +104,10 @@ class Pages {
     }
     const chosen = brokerOf(broker)
     if (decision !== 'approve' || chosen === null) return onward(reply, `/connect/${token}`)
-    const choice = { broker: chosen, callbackUrl: callbackUrl(this.#options.publicUrl(), chosen) }
+    const choice = {
+      broker: chosen,
+      callbackUrl: (environment: Environment) => callbackUrl(this.#options.publicUrl(), chosen, environment)
+    }
     const next = await approveAttempt(this.#deps, token, { ...visitor, browser }, choice)
     switch (next.kind) {
       case 'ending':
@@ -138,23 +146,27 @@ class Pages {
     return next.redirect === null ? this.#end(next, reply) : page(reply, 200, onwardPage(next.reason, next.redirect))
   }
 
-  async callback(request: FastifyRequest, brokerName: string, reply: FastifyReply): Promise<FastifyReply> {
+  async callback(request: FastifyRequest, address: CallbackAddress, reply: FastifyReply): Promise<FastifyReply> {
     const visitor = this.#visitor(request)
-    const broker = brokerOf(brokerName.toUpperCase())
-    const ending = await this.#complete(broker, request.url, visitor)
+    const broker = brokerOf(address.broker.toUpperCase())
+    const ending = await this.#complete(broker, environmentOf(address.environment), request.url, visitor)
     const { reason } = ending
     if (reason === 'bad_callback' || reason === 'other_browser') await this.#refusals.note(broker, reason, visitor)
     return this.#end(ending, reply)
   }
 
-  async #complete(broker: BrokerId | null, address: string, visitor: Visitor): Promise<Ending> {
+  async #complete(broker: BrokerId | null, environment: Environment | null, address: string, visitor: Visitor): Promise<Ending> {
     const at = address.indexOf('?')
     const query = new URLSearchParams(at === -1 ? '' : address.slice(at + 1))
     const [state, ...others] = query.getAll('state')
     const isContradictory = others.length > 0 || query.getAll('code').length > 1 || (query.has('code') && query.has('error'))
-    if (broker === null || state === undefined || isContradictory) return ended(null, 'bad_callback')
-    const redirectUri = callbackUrl(this.#options.publicUrl(), broker)
-    return completeLogin(this.#deps, { broker, state, redirectUri, callbackUrl: `${redirectUri}?${query.toString()}` }, visitor)
+    if (broker === null || environment === null || state === undefined || isContradictory) return ended(null, 'bad_callback')
+    const redirectUri = callbackUrl(this.#options.publicUrl(), broker, environment)
+    return completeLogin(
+      this.#deps,
+      { broker, environment, state, redirectUri, callbackUrl: `${redirectUri}?${query.toString()}` },
+      visitor
+    )
   }
 
   result(reason: string, reply: FastifyReply): FastifyReply {

@@ -2,7 +2,7 @@
 import type { ConnectionAttempt } from '@trunkline/core/domain/account'
 import type { AttemptId, BrokerId } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { AttemptStore, AuditEntry, SealedValue } from '@trunkline/core/ports/store'
+import type { AttemptStore, AuditEntry, PendingLogin, SealedValue } from '@trunkline/core/ports/store'
 import type { Selectable } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
 import type { Database } from './database.ts'
@@ -53,12 +53,13 @@ export class SqlAttemptStore implements AttemptStore {
     return row === undefined ? null : attemptOf(row)
   }
 
-  async findByStateHash(stateHash: string): Promise<{ readonly attempt: ConnectionAttempt; readonly verifier: SealedValue } | null> {
+  async findByStateHash(stateHash: string): Promise<PendingLogin | null> {
     const row = await this.#session.read(db =>
       db.selectFrom('connection_attempts').selectAll().where('state_hash', '=', stateHash).executeTakeFirst()
     )
     if (row === undefined || row.verifier === null || row.verifier_revision === null) return null
-    return { attempt: attemptOf(row), verifier: { sealed: new Uint8Array(row.verifier), revision: row.verifier_revision } }
+    const verifier = { sealed: new Uint8Array(row.verifier), revision: row.verifier_revision }
+    return { attempt: attemptOf(row), verifier, stateMadeAt: row.state_made_at }
   }
 
   bindBrowser(attemptId: AttemptId, browserHash: string): Promise<boolean> {
@@ -75,7 +76,7 @@ export class SqlAttemptStore implements AttemptStore {
 
   begin(
     attemptId: AttemptId,
-    step: { readonly broker: BrokerId; readonly stateHash: string; readonly verifier: SealedValue }
+    step: { readonly broker: BrokerId; readonly stateHash: string; readonly verifier: SealedValue; readonly at: Timestamp }
   ): Promise<boolean> {
     return this.#session.write(async trx => {
       const { numUpdatedRows } = await trx
@@ -84,6 +85,7 @@ export class SqlAttemptStore implements AttemptStore {
           status: 'authorizing',
           chosen_broker: step.broker,
           state_hash: step.stateHash,
+          state_made_at: step.at,
           verifier: step.verifier.sealed,
           verifier_revision: step.verifier.revision
         })

@@ -1,11 +1,12 @@
 // Connections, their accounts' creation, their sealed credentials, and the logins of removed ones that brokers have yet to be told of.
-import type { Account, Connection } from '@trunkline/core/domain/account'
-import type { AttemptId, ConnectionId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
+import type { Account, BrokerEndpoint, Connection } from '@trunkline/core/domain/account'
+import type { AttemptId, BrokerId, ConnectionId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { ConnectionStatus } from '@trunkline/core/domain/vocabulary'
 import type {
   AuditEntry,
   ConnectionStore,
+  EndpointItem,
   Page,
   PageRequest,
   RefreshClaim,
@@ -20,6 +21,7 @@ import { appendAudit } from './audit-entries.ts'
 import * as refreshes from './credential-refreshes.ts'
 import * as credentials from './credentials.ts'
 import type { Database } from './database.ts'
+import * as endpoints from './endpoints.ts'
 import type { Eraser } from './eraser.ts'
 import { edgeKeys, pageOf, walkOf } from './page.ts'
 import { condemnOrders, lockUser, moveToRevocations } from './removal.ts'
@@ -133,7 +135,7 @@ export class SqlConnectionStore implements ConnectionStore {
     return this.#session.write(async trx => {
       const { numUpdatedRows } = await trx
         .updateTable('connections')
-        .set({ status: 'BROKEN', broken_reason: storable(reason), updated_at: at })
+        .set({ status: 'BROKEN', broken_code: 'credentials_rejected', broken_reason: storable(reason), updated_at: at })
         .where('connection_id', '=', connectionId)
         .where('status', '=', 'ACTIVE')
         .executeTakeFirst()
@@ -141,6 +143,26 @@ export class SqlConnectionStore implements ConnectionStore {
       await appendAudit(trx, audit)
       return true
     })
+  }
+
+  endpoints(broker: BrokerId): Promise<readonly BrokerEndpoint[]> {
+    return this.#session.read(db => endpoints.list(db, broker))
+  }
+
+  suspend(broker: BrokerId, was: BrokerEndpoint, reason: string, at: Timestamp, audit: AuditEntry): Promise<number> {
+    return this.#session.write(trx => endpoints.suspend(trx, broker, was, { reason, at, audit }))
+  }
+
+  resume(broker: BrokerId, endpoint: BrokerEndpoint, at: Timestamp, audit: AuditEntry): Promise<number> {
+    return this.#session.write(trx => endpoints.resume(trx, broker, endpoint, { at, audit }))
+  }
+
+  withoutEndpoint(place: RewrapItem['place'], broker: BrokerId, after: ConnectionId | null, limit: number): Promise<readonly RewrapItem[]> {
+    return this.#session.read(db => endpoints.missing(db, { place, broker, after, limit }))
+  }
+
+  async recordEndpoint(items: readonly EndpointItem[], endpoint: BrokerEndpoint, audit: AuditEntry): Promise<void> {
+    await this.#session.write(trx => endpoints.record(trx, items, endpoint, audit))
   }
 
   async remove(connectionId: ConnectionId, at: Timestamp, audit: AuditEntry): Promise<boolean> {
@@ -193,6 +215,8 @@ function connectionOf(row: Row): Connection {
     broker: row.broker,
     connectionType: row.connection_type,
     status: row.status,
+    endpoint: row.environment === null || row.host === null ? null : { environment: row.environment, host: row.host },
+    brokenCode: row.broken_code,
     brokenReason: row.broken_reason,
     createdAt: row.created_at,
     updatedAt: row.updated_at
@@ -208,6 +232,9 @@ function rowOf(connection: Connection): Row {
     broker: connection.broker,
     connection_type: connection.connectionType,
     status: connection.status,
+    environment: connection.endpoint?.environment ?? null,
+    host: connection.endpoint?.host ?? null,
+    broken_code: connection.brokenCode,
     broken_reason: connection.brokenReason,
     created_at: connection.createdAt,
     updated_at: connection.updatedAt

@@ -14,7 +14,7 @@ import type {
   UserKey
 } from '@trunkline/core/domain/ids'
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
-import type { ConnectionStatus, ConnectionType, OrderStatus, Side } from '@trunkline/core/domain/vocabulary'
+import type { BrokenCode, ConnectionStatus, ConnectionType, Environment, OrderStatus, Side } from '@trunkline/core/domain/vocabulary'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 
 /** Read as a `Buffer`, written as any bytes. */
@@ -57,6 +57,7 @@ interface PlatformsTable {
   secret_hash: string
   name: string
   redirect_allow_list: Document
+  claims: Generated<boolean>
   created_at: Timestamp
 }
 
@@ -92,6 +93,7 @@ interface ConnectionAttemptsTable {
   state_hash: string | null
   verifier: NullableBytes
   verifier_revision: number | null
+  state_made_at: Timestamp | null
   login_tries: number
 }
 
@@ -103,6 +105,9 @@ interface ConnectionsTable {
   broker: BrokerId
   connection_type: ConnectionType
   status: ConnectionStatus
+  environment: Environment | null
+  host: string | null
+  broken_code: BrokenCode | null
   broken_reason: string | null
   created_at: Timestamp
   updated_at: Timestamp
@@ -125,6 +130,8 @@ interface CredentialRefreshesTable {
 
 interface RevocationsTable extends ConnectionCredentialsTable {
   broker: BrokerId
+  environment: Environment | null
+  host: string | null
   attempts: Generated<number>
   removed_at: Timestamp
   due_at: Timestamp

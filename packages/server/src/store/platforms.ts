@@ -10,7 +10,7 @@ import type { Session } from './session.ts'
 
 type Row = Selectable<Database['platforms']>
 
-const COLUMNS = ['platform_id', 'client_id', 'secret_hash', 'name', 'redirect_allow_list', 'created_at'] as const
+const COLUMNS = ['platform_id', 'client_id', 'secret_hash', 'name', 'redirect_allow_list', 'claims', 'created_at'] as const
 
 export class SqlPlatformStore implements PlatformStore {
   readonly #session: Session

@@ -12,8 +12,8 @@ export async function lockUser(trx: Kysely<Database>, userKey: UserKey): Promise
 
 /** Keeps the sealed logins of connections that go, so that the brokers can be told. */
 export async function moveToRevocations(trx: Kysely<Database>, connectionIds: readonly ConnectionId[], at: Timestamp): Promise<void> {
-  await sql`insert into revocations (connection_id, user_key, broker, sealed, revision, key_id, removed_at, due_at)
-    select connection_id, connections.user_key, broker, sealed, revision, key_id, ${at}::timestamptz, ${at}::timestamptz
+  await sql`insert into revocations (connection_id, user_key, broker, environment, host, sealed, revision, key_id, removed_at, due_at)
+    select connection_id, connections.user_key, broker, environment, host, sealed, revision, key_id, ${at}::timestamptz, ${at}::timestamptz
     from connections join connection_credentials using (connection_id)
     where connection_id = any (${[...connectionIds]}::uuid[])`.execute(trx)
 }

@@ -1,6 +1,6 @@
 import type { ConnectionWithAccounts } from '@trunkline/core/app/connections/list-connections'
 import { HEALTH_STATES } from '@trunkline/core/domain/account'
-import { CONNECTION_STATUSES, CONNECTION_TYPES } from '@trunkline/core/domain/vocabulary'
+import { BROKEN_CODES, CONNECTION_STATUSES, CONNECTION_TYPES, ENVIRONMENTS } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
 import { nullable, page, record, ticket, timestamp, uuid, word } from './common.ts'
 
@@ -43,7 +43,15 @@ export const connectionRecord = record('Connection', 'One completed broker login
   ),
   connection_type: connectionType,
   status: word(CONNECTION_STATUSES),
-  broken_reason: nullable(Type.String(), 'Why the broker rejected the login; null while ACTIVE.'),
+  broken_code: nullable(
+    word(BROKEN_CODES),
+    'Why it cannot be used: `credentials_rejected`, the broker refused the login, and the user has to connect again; `environment_changed`, the service now uses another environment of the broker than the login was made in, and it works again when the service goes back. Null while ACTIVE.'
+  ),
+  broken_reason: nullable(Type.String(), 'The same in a sentence.'),
+  environment: nullable(
+    word(ENVIRONMENTS),
+    'Where the login was made: `sandbox`, the brokerage that comes with the service, `paper`, the broker’s own practice accounts, or `live`. Null: before that was recorded, at a broker that is not offered any more.'
+  ),
   health: word(HEALTH_STATES, {
     description:
       'How well what is stored follows the broker. `live`: by its account stream, without a gap. `polling`: by asking. `stale`: the broker gives no answer, so records are the last known. `broken`: the broker rejected the credentials.'
@@ -71,7 +79,9 @@ export function presentConnection({ connection, accounts, health }: ConnectionWi
     accounts: accounts.map(({ accountId, accountNumber }) => ({ account_id: accountId, account_number: accountNumber })),
     connection_type: connection.connectionType,
     status: connection.status,
+    broken_code: connection.brokenCode,
     broken_reason: connection.brokenReason,
+    environment: connection.endpoint?.environment ?? null,
     health: health.state,
     health_since: health.since,
     health_reason: health.reason,

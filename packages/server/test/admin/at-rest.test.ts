@@ -7,7 +7,7 @@ import { StoredCredentials } from '@trunkline/core/app/connections/credentials'
 import { openStore } from '../../src/store/index.ts'
 import { EnvelopeVault } from '../../src/vault/envelope.ts'
 import { copyTemplate } from '../store/pglite/template.ts'
-import { adminOver, clock, connect, directory, entry, ids, keysIn, people, quiet, run } from './support.ts'
+import { adminOver, clock, connect, directory, ENDPOINT, entry, ids, keysIn, people, quiet, run } from './support.ts'
 
 test('S64 broker tokens, platform secrets and master keys are nowhere in the database’s files', async context => {
   const dataDir = directory(context)
@@ -22,7 +22,7 @@ test('S64 broker tokens, platform secrets and master keys are nowhere in the dat
     assert.ok(user !== undefined)
     const place = await connect(store, vault, user, 'canary-first-token')
     const signal = AbortSignal.timeout(5_000)
-    const holder = new StoredCredentials({ store, vault, clock, ids }, place)
+    const holder = new StoredCredentials({ store, vault, clock, ids }, place, ENDPOINT)
     await holder.renew(await holder.read(signal), async () => ({ refreshToken: 'canary-renewed-token' }), signal)
     const removed = await connect(store, vault, user, 'canary-removed-token')
     await store.connections.remove(removed.connectionId, clock.now(), entry('connection.delete'))

@@ -13,7 +13,22 @@ import { rewrapAll } from '../../src/admin/rewrap.ts'
 import { EnvelopeVault, sealedKeyId } from '../../src/vault/envelope.ts'
 import { openKeys } from '../../src/vault/index.ts'
 import { key, ring } from '../vault/rings.ts'
-import { adminOver, clock, connect, directory, embedded, entry, hasher, hurried, ids, keysIn, people, quiet, run } from './support.ts'
+import {
+  adminOver,
+  clock,
+  connect,
+  directory,
+  ENDPOINT,
+  embedded,
+  entry,
+  hasher,
+  hurried,
+  ids,
+  keysIn,
+  people,
+  quiet,
+  run
+} from './support.ts'
 
 const HOUR_AGO = () => new Date(clock.monotonicMs() + performance.timeOrigin - 3_600_000)
 
@@ -47,7 +62,7 @@ test('a rotation brings connections and pending revocations under a fresh key, a
   const [revocation] = await store.connections.dueRevocations(clock.now(), 10)
   assert.ok(revocation !== undefined)
   assert.equal(sealedKeyId(revocation.credentials.sealed), done.keyId)
-  assert.deepEqual(openCredentials(vault, revocation, revocation.credentials), { refreshToken: 'rt-1' })
+  assert.deepEqual(openCredentials(vault, revocation, revocation.credentials, ENDPOINT), { refreshToken: 'rt-1' })
   const acts = (await store.audit.list(50))
     .filter(({ actor }) => actor === 'operator')
     .map(({ action, detail }) => `${action} ${detail.by}`)
@@ -116,7 +131,7 @@ test('keys of the environment are only re-wrapped to; taking the old one out is 
   assert.deepEqual([done.source, done.keyId, done.added, done.rewrapped], ['environment', 'fresh', false, 1])
   const value = await store.connections.credentials(place.connectionId)
   assert.ok(value !== null)
-  assert.deepEqual(openCredentials(new EnvelopeVault(ring(fresh)), place, value), { refreshToken: 'rt-1' })
+  assert.deepEqual(openCredentials(new EnvelopeVault(ring(fresh)), place, value, ENDPOINT), { refreshToken: 'rt-1' })
 })
 
 test('two rotations at once are one too many', async context => {
@@ -272,7 +287,7 @@ class FakeTable {
 
   put(vault: EnvelopeVault): void {
     const place = { connectionId: ids.uuid<ConnectionId>(), userKey: ids.uuid<UserKey>() }
-    const credentials = sealCredentials(vault, place, { refreshToken: 'rt' }, 1)
+    const credentials = sealCredentials(vault, place, { credentials: { refreshToken: 'rt' }, endpoint: ENDPOINT }, 1)
     this.rows.set(place.connectionId, { item: { place: 'connection', ...place, credentials }, notedKey: null })
   }
 

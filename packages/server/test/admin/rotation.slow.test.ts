@@ -11,7 +11,7 @@ import { openStore, type SqlStore, type StoreSettings } from '../../src/store/in
 import { EnvelopeVault, sealedKeyId } from '../../src/vault/envelope.ts'
 import type { KeyRing } from '../../src/vault/master-keys.ts'
 import { copyTemplate } from '../store/pglite/template.ts'
-import { adminOver, clock, connect, directory, entry, ids, keysIn, opened, type Place, people, quiet, run } from './support.ts'
+import { adminOver, clock, connect, directory, ENDPOINT, entry, ids, keysIn, opened, type Place, people, quiet, run } from './support.ts'
 
 const CHILD = new URL('children/rotate.ts', import.meta.url).pathname
 const CONNECTIONS = 120
@@ -81,7 +81,7 @@ for (const [engine, make] of ENGINES) {
       const value = await store.connections.credentials(place.connectionId)
       assert.ok(value !== null)
       assert.equal(sealedKeyId(value.sealed), rotated.keyId)
-      assert.deepEqual(openCredentials(new EnvelopeVault(fresh), place, value), { refreshToken: token })
+      assert.deepEqual(openCredentials(new EnvelopeVault(fresh), place, value, ENDPOINT), { refreshToken: token })
     }
   })
 
@@ -169,7 +169,7 @@ class Load {
   async #read({ store, ring }: Node, places: readonly Place[], n: number): Promise<void> {
     const place = places[n % places.length]
     if (place === undefined) return
-    const { refreshToken } = await new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock, ids }, place).read(
+    const { refreshToken } = await new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock, ids }, place, ENDPOINT).read(
       AbortSignal.timeout(5_000)
     )
     assert.match(refreshToken ?? '', /^rt-\d+$/)
@@ -180,7 +180,7 @@ class Load {
     const place = ours[n % ours.length]
     if (place === undefined) return
     const signal = AbortSignal.timeout(5_000)
-    const holder = new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock, ids }, place)
+    const holder = new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock, ids }, place, ENDPOINT)
     const next = `rt-${n + 1}`
     const got = await holder.renew(await holder.read(signal), async () => ({ refreshToken: next }), signal)
     assert.deepEqual(got, { refreshToken: next })
@@ -193,7 +193,7 @@ class Load {
     const place = await connect(store, new EnvelopeVault(ring), user)
     assert.equal(await store.connections.remove(place.connectionId, clock.now(), entry('connection.delete')), true)
     for (const due of await store.connections.dueRevocations(clock.now(), 3)) {
-      openCredentials(new EnvelopeVault(ring), due, due.credentials)
+      openCredentials(new EnvelopeVault(ring), due, due.credentials, ENDPOINT)
       await store.connections.finishRevocation(due.connectionId)
     }
   }
@@ -215,7 +215,7 @@ async function keyIdsOf(store: SqlStore, places: readonly Place[], ring: KeyRing
   for (const place of places) {
     const value = await store.connections.credentials(place.connectionId)
     assert.ok(value !== null)
-    assert.deepEqual(openCredentials(new EnvelopeVault(ring), place, value), { refreshToken: 'rt-1' })
+    assert.deepEqual(openCredentials(new EnvelopeVault(ring), place, value, ENDPOINT), { refreshToken: 'rt-1' })
     found.push(sealedKeyId(value.sealed))
   }
   return found

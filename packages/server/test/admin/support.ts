@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { sealCredentials } from '@trunkline/core/app/connections/credentials'
-import type { Connection, ConnectionAttempt, User } from '@trunkline/core/domain/account'
+import type { BrokerEndpoint, Connection, ConnectionAttempt, User } from '@trunkline/core/domain/account'
 import { type AttemptId, type ConnectionId, type PlatformId, parseBrokerId, parseUserId, type UserKey } from '@trunkline/core/domain/ids'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { AuditEntry } from '@trunkline/core/ports/store'
@@ -91,6 +91,9 @@ export async function people(store: SqlStore, count: number): Promise<readonly U
   return users
 }
 
+/** Where its credentials are good. */
+export const ENDPOINT: BrokerEndpoint = { environment: 'sandbox', host: 'local' }
+
 /** A connection with sealed credentials, made as the portal makes it. */
 export async function connect(store: SqlStore, vault: Vault, user: User, refreshToken = 'rt-1'): Promise<Place> {
   const at = clock.now()
@@ -118,11 +121,13 @@ export async function connect(store: SqlStore, vault: Vault, user: User, refresh
     broker: parseBrokerId('SANDBOX'),
     connectionType: 'trade',
     status: 'ACTIVE',
+    endpoint: ENDPOINT,
+    brokenCode: null,
     brokenReason: null,
     createdAt: at,
     updatedAt: at
   }
-  const sealed = sealCredentials(vault, connection, { refreshToken }, 1)
+  const sealed = sealCredentials(vault, connection, { credentials: { refreshToken }, endpoint: ENDPOINT }, 1)
   await store.connections.create(connection, [], sealed, attempt.attemptId, entry('connection.create'))
   return connection
 }

@@ -163,7 +163,11 @@ export class World implements AsyncDisposable {
     const owner = await make.owner(inner, options.accounts === undefined ? {} : { accounts: options.accounts })
     const { connectionId, userKey } = owner.connection
     watched.owner = userKey
-    await inner.connections.replaceCredentials(connectionId, 1, sealCredentials(VAULT, owner.connection, { token: 't-1' }, 2))
+    await inner.connections.replaceCredentials(
+      connectionId,
+      1,
+      sealCredentials(VAULT, owner.connection, { credentials: { token: 't-1' }, endpoint: make.ENDPOINT }, 2)
+    )
     return new World(deps, { clock, broker, watched, logged, counted }, owner)
   }
 

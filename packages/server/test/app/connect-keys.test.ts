@@ -35,7 +35,7 @@ async function stage(broker: 'KEYED' | null = 'KEYED') {
   return {
     ...{ world, deps, keyed, token, id, enter },
     approve: (browser = 'mine', at = id) =>
-      approveAttempt(deps, token, { ...visitor(browser), browser }, { broker: at, callbackUrl: 'https://us.example/callback' }),
+      approveAttempt(deps, token, { ...visitor(browser), browser }, { broker: at, callbackUrl: () => 'https://us.example/callback' }),
     connections: async () => (await bench.store.connections.listByUser(world.caller.user.userKey, null)).filter(row => row.broker === id),
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]()
   }
@@ -59,7 +59,10 @@ test('good keys make a connection with its accounts, and are kept sealed', async
   const sealed = await bench.store.connections.credentials(connection.connectionId)
   assert.ok(sealed !== null)
   assert.ok(!Buffer.from(sealed.sealed).includes(GOOD_KEYS.secret_key))
-  assert.deepEqual(openCredentials(scene.deps.vault, connection, sealed), { id: GOOD_KEYS.key_id, secret: GOOD_KEYS.secret_key })
+  assert.deepEqual(openCredentials(scene.deps.vault, connection, sealed, { environment: 'paper', host: 'local' }), {
+    id: GOOD_KEYS.key_id,
+    secret: GOOD_KEYS.secret_key
+  })
   const [entry] = await bench.store.audit.list(1)
   assert.deepEqual(
     [entry?.action, entry?.result, entry?.target, entry?.ip],

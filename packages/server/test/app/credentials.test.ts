@@ -6,7 +6,7 @@ import type { UserKey } from '@trunkline/core/domain/ids'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type Credentials } from '@trunkline/core/ports/broker'
 import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
-import { uuid } from '@trunkline/testkit/store-contract/records'
+import { ENDPOINT, uuid } from '@trunkline/testkit/store-contract/records'
 import { Bench, type World } from './bench.ts'
 
 let bench: Bench
@@ -18,13 +18,13 @@ after(() => bench[Symbol.asyncDispose]())
 const NEVER = new AbortController().signal
 
 function holderOf(world: World): StoredCredentials {
-  return new StoredCredentials(world.deps, world.connection)
+  return new StoredCredentials(world.deps, world.connection, ENDPOINT)
 }
 
 async function stored(world: World): Promise<Credentials> {
   const value = await bench.store.connections.credentials(world.connection.connectionId)
   assert.ok(value)
-  return openCredentials(world.deps.vault, world.connection, value)
+  return openCredentials(world.deps.vault, world.connection, value, ENDPOINT)
 }
 
 /** A broker that gives a new token each time and takes every token once. */
@@ -80,7 +80,7 @@ test('somebody else’s newer token is taken instead of refreshing, before and a
     await bench.store.connections.replaceCredentials(
       connectionId,
       3,
-      sealCredentials(world.deps.vault, world.connection, { token: 'theirs' }, 4)
+      sealCredentials(world.deps.vault, world.connection, { credentials: { token: 'theirs' }, endpoint: ENDPOINT }, 4)
     )
     return { token: 'ours' }
   }
@@ -122,7 +122,7 @@ test('a seal that does not open breaks no connection', async () => {
   await using world = await bench.world()
   const { connectionId } = world.connection
   const place = { ...world.connection, userKey: uuid<UserKey>() }
-  const moved = sealCredentials(world.deps.vault, place, { token: 'stolen' }, 3)
+  const moved = sealCredentials(world.deps.vault, place, { credentials: { token: 'stolen' }, endpoint: ENDPOINT }, 3)
   await bench.store.connections.replaceCredentials(connectionId, 2, moved)
   await assert.rejects(holderOf(world).read(NEVER), (cause: unknown) => cause instanceof BrokerFault && cause.kind === 'refused')
   const order = await world.given(world.place())

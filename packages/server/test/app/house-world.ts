@@ -81,7 +81,11 @@ export class HouseWorld implements AsyncDisposable {
       expires_at: timestampOfMs(now + (options.tokenSeconds ?? 36_000) * 1_000)
     }
     const { connectionId } = owner.connection
-    await inner.connections.replaceCredentials(connectionId, 1, sealCredentials(VAULT, owner.connection, credentials, 2))
+    await inner.connections.replaceCredentials(
+      connectionId,
+      1,
+      sealCredentials(VAULT, owner.connection, { credentials, endpoint: make.ENDPOINT }, 2)
+    )
     return new HouseWorld(deps, { clock, house }, owner, broker)
   }
 

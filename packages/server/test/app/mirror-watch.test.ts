@@ -21,7 +21,7 @@ after(() => bench[Symbol.asyncDispose]())
 /** One more connection of the world's user. */
 async function connected(world: World): Promise<Connection> {
   const { connection } = await make.connected(bench.store, world.caller.user)
-  const sealed = sealCredentials(world.deps.vault, connection, { token: 't-2' }, 2)
+  const sealed = sealCredentials(world.deps.vault, connection, { credentials: { token: 't-2' }, endpoint: make.ENDPOINT }, 2)
   await bench.store.connections.replaceCredentials(connection.connectionId, 1, sealed)
   return connection
 }

@@ -5,6 +5,7 @@ import { StoredCredentials } from '@trunkline/core/app/connections/credentials'
 import { type ConnectionId, parseUuid, type UserKey } from '@trunkline/core/domain/ids'
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type Credentials } from '@trunkline/core/ports/broker'
+import { ENDPOINT } from '@trunkline/testkit/store-contract/records'
 import { openStore } from '../../src/store/index.ts'
 import { EnvelopeVault } from '../../src/vault/envelope.ts'
 import { FixedKeyRing, parseKeySet } from '../../src/vault/master-keys.ts'
@@ -26,7 +27,7 @@ const clock = {
 await using store = await openStore({ kind: 'postgres', url, poolMax: 2 }, deps)
 const vault = new EnvelopeVault(new FixedKeyRing(parseKeySet(keys)))
 const place = { connectionId: parseUuid<ConnectionId>(connectionId, 'connection'), userKey: parseUuid<UserKey>(userKey, 'user') }
-const holder = new StoredCredentials({ store, vault, clock, ids: deps.ids }, place)
+const holder = new StoredCredentials({ store, vault, clock, ids: deps.ids }, place, ENDPOINT)
 const signal = new AbortController().signal
 
 async function refresh({ token = '' }: Credentials, until: AbortSignal, mayBeSpent?: boolean): Promise<Credentials> {

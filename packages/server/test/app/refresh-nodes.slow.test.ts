@@ -81,7 +81,11 @@ test('two processes spend no refresh token twice, and one that dies at work only
     await using store = await openStore({ kind: 'postgres', url: database.url, poolMax: 2 }, testDeps())
     const { connection } = await make.owner(store)
     const { connectionId, userKey } = connection
-    await store.connections.replaceCredentials(connectionId, 1, sealCredentials(vault, connection, { token: 't' }, 2))
+    await store.connections.replaceCredentials(
+      connectionId,
+      1,
+      sealCredentials(vault, connection, { credentials: { token: 't' }, endpoint: make.ENDPOINT }, 2)
+    )
     const start = async () => {
       const node = fork(NODE, [database.url, keys, connectionId, userKey, tokenUrl, '10'])
       nodes.push(node)
@@ -97,7 +101,7 @@ test('two processes spend no refresh token twice, and one that dies at work only
       const value = await store.connections.credentials(connectionId)
       assert.ok(value !== null)
       // Whoever had read before the other wrote renews once more or takes what is there: never the same token twice.
-      const { token } = openCredentials(vault, connection, value)
+      const { token } = openCredentials(vault, connection, value, make.ENDPOINT)
       assert.ok(replies.some(reply => reply.token === token))
       assert.equal(broker.spent.size, token?.length === undefined ? -1 : token.length - 1)
     }

@@ -5,6 +5,7 @@ import { sealCredentials } from '@trunkline/core/app/connections/credentials'
 import { deleteConnection } from '@trunkline/core/app/connections/delete-connection'
 import { deleteUser } from '@trunkline/core/app/users/delete-user'
 import { BrokerFault } from '@trunkline/core/ports/broker'
+import { ENDPOINT } from '@trunkline/testkit/store-contract/records'
 import { Bench, type World } from './bench.ts'
 
 let bench: Bench
@@ -99,7 +100,11 @@ test('the login of a removed connection is revoked, again and again until that w
     ['ours', world]
   ] as const) {
     const { connectionId } = its.connection
-    await bench.store.connections.replaceCredentials(connectionId, 2, sealCredentials(its.deps.vault, its.connection, { token }, 3))
+    await bench.store.connections.replaceCredentials(
+      connectionId,
+      2,
+      sealCredentials(its.deps.vault, its.connection, { credentials: { token }, endpoint: ENDPOINT }, 3)
+    )
     await its.given(deleteConnection(its.app, its.caller, connectionId))
     await world.clock.advance(1_000)
   }

@@ -225,7 +225,7 @@ async function connectAll(store: Store, house: House, login: Json, user: make.Ow
     await store.connections.create(
       connection,
       [account],
-      sealCredentials(VAULT, connection, credentials, 1),
+      sealCredentials(VAULT, connection, { credentials, endpoint: make.ENDPOINT }, 1),
       attempt.attemptId,
       make.audit()
     )

@@ -1,7 +1,9 @@
 // S1 to S9: the broker's answer counts once, in the browser that asked, at the broker's own address, and nothing else counts at all.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { STATE_MINUTES } from '@trunkline/core/app/connect/complete-login'
 import type { BrokerId } from '@trunkline/core/domain/ids'
+import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { type AttemptStore, CommitUnknown, type ConnectionStore, type Store } from '@trunkline/core/ports/store'
 import { type Answer, Browser, openScene, type Scene, withMethods } from './support.ts'
@@ -30,7 +32,7 @@ describe('the broker’s answer', () => {
     assert.ok(answer.html.includes(`<h1>${heading}</h1>`), answer.html)
   }
 
-  test('S1 a state that nobody knows: no token is asked for, and the audit log has it', async () => {
+  test('a state that nobody knows: no token is asked for, and the audit log has it [S1]', async () => {
     const before = await scene.asked('token')
     const answer = await new Browser().get(`${scene.url}/connect/callback/sandbox?code=x&state=${'a'.repeat(43)}`)
     refused(answer)
@@ -42,7 +44,7 @@ describe('the broker’s answer', () => {
     )
   })
 
-  test('S2 a state that was used: the first use stands', async () => {
+  test('a state that was used: the first use stands [S2]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s2')), scene.demo)
     assert.equal((await browser.get(callback)).location, `${scene.url}/connect/result/connected`)
@@ -53,7 +55,7 @@ describe('the broker’s answer', () => {
     assert.equal(await scene.connections('s2'), 1)
   })
 
-  test('S2 twice at the same moment: one of the two counts', async () => {
+  test('twice at the same moment: one of the two counts [S2]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s2b')), scene.demo)
     const answers = await Promise.all([browser.get(callback), browser.get(callback)])
@@ -61,7 +63,7 @@ describe('the broker’s answer', () => {
     assert.equal(await scene.connections('s2b'), 1)
   })
 
-  test('S3 after the link has expired: said, and no token is asked for', async () => {
+  test('after the link has expired: said, and no token is asked for [S3]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s3')), scene.demo)
     const asked = await scene.asked('token')
@@ -79,7 +81,29 @@ describe('the broker’s answer', () => {
     assert.equal(await scene.connections('s3'), 0)
   })
 
-  test('S4 without the browser’s cookie, or with another’s: nothing is connected, and the right browser can still go on', async () => {
+  test('a state after ten minutes: expired, no token is asked for, and the same link can begin again [S3]', async () => {
+    const browser = new Browser()
+    const link = await scene.link('s3-late')
+    const callback = await browser.logIn(await browser.approve(link), scene.demo)
+    const asked = await scene.asked('token')
+    attempts = {
+      findByStateHash: async hash => {
+        const found = await scene.store.attempts.findByStateHash(hash)
+        const madeAt = found?.stateMadeAt ?? null
+        return found === null || madeAt === null ? null : { ...found, stateMadeAt: timestampOfMs(epochMs(madeAt) - STATE_MINUTES * 60_000) }
+      }
+    }
+    const answer = await browser.get(callback)
+    attempts = {}
+    assert.equal(answer.location, `${scene.url}/connect/result/expired`)
+    assert.equal((await browser.get(answer.location)).status, 400)
+    refused(await browser.get(callback))
+    assert.equal(await scene.asked('token'), asked)
+    const again = await browser.get(await browser.logIn(await browser.approve(link), scene.demo))
+    assert.equal(again.location, `${scene.url}/connect/result/connected`)
+  })
+
+  test('without the browser’s cookie, or with another’s: nothing is connected, and the right browser can still go on [S4]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s4')), scene.demo)
     refused(await new Browser().get(callback))
@@ -90,7 +114,7 @@ describe('the broker’s answer', () => {
     assert.equal((await browser.get(callback)).location, `${scene.url}/connect/result/connected`)
   })
 
-  test('S5 one user’s state with the code of another’s login: neither is linked to the other’s account', async () => {
+  test('one user’s state with the code of another’s login: neither is linked to the other’s account [S5]', async () => {
     const browser = new Browser()
     const mine = new URL(await browser.logIn(await browser.approve(await scene.link('s5-a')), scene.demo))
     const theirs = new URL(await browser.logIn(await browser.approve(await scene.link('s5-b')), scene.demo))
@@ -100,34 +124,35 @@ describe('the broker’s answer', () => {
     assert.equal(await scene.connections('s5-b'), 0)
   })
 
-  test('S6 one broker’s answer at another’s address: no token is asked for', async () => {
+  test('one broker’s answer at another’s address: no token is asked for [S6]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s6')), scene.demo)
     const asked = await scene.asked('token')
     refused(await browser.get(callback.replace('/callback/sandbox', '/callback/other')))
+    for (const environment of ['paper', 'live', 'sandbox', 'x'])
+      refused(await browser.get(callback.replace('/callback/sandbox', `/callback/sandbox/${environment}`)))
     refused(await browser.get(callback.replace('/callback/sandbox', '/callback/nobody')))
     refused(await browser.get(callback.replace('/callback/sandbox', '/callback/..%2fx')))
     assert.equal(await scene.asked('token'), asked)
     assert.equal((await browser.get(callback)).location, `${scene.url}/connect/result/connected`)
   })
 
-  for (const [what, alter] of [
-    ['S7 an issuer that differs by a slash', (query: URLSearchParams) => query.set('iss', `${query.get('iss')}/`)],
-    ['S8 no issuer where the broker names one', (query: URLSearchParams) => query.delete('iss')]
-  ] as const) {
-    test(`${what}: no token is asked for`, async () => {
-      const browser = new Browser()
-      const callback = new URL(await browser.logIn(await browser.approve(await scene.link('s78')), scene.demo))
-      const asked = await scene.asked('token')
-      assert.ok(callback.searchParams.has('iss'))
-      alter(callback.searchParams)
-      assert.equal((await browser.get(callback.href)).location, `${scene.url}/connect/result/broker_down`)
-      assert.equal(await scene.asked('token'), asked)
-      assert.equal(await scene.connections('s78'), 0)
-    })
+  async function withIssuer(alter: (query: URLSearchParams) => void): Promise<void> {
+    const browser = new Browser()
+    const callback = new URL(await browser.logIn(await browser.approve(await scene.link('s78')), scene.demo))
+    const asked = await scene.asked('token')
+    assert.ok(callback.searchParams.has('iss'))
+    alter(callback.searchParams)
+    assert.equal((await browser.get(callback.href)).location, `${scene.url}/connect/result/broker_down`)
+    assert.equal(await scene.asked('token'), asked)
+    assert.equal(await scene.connections('s78'), 0)
   }
 
-  test('S9 an answer that contradicts itself: refused, and the true one still counts', async () => {
+  test('an issuer that differs by a slash: no token is asked for [S7]', () => withIssuer(query => query.set('iss', `${query.get('iss')}/`)))
+
+  test('no issuer where the broker names one: no token is asked for [S8]', () => withIssuer(query => query.delete('iss')))
+
+  test('an answer that contradicts itself: refused, and the true one still counts [S9]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s9')), scene.demo)
     for (const more of ['&error=access_denied', '&code=again', `&state=${'b'.repeat(43)}`]) refused(await browser.get(callback + more))
@@ -181,7 +206,7 @@ describe('the broker’s answer', () => {
   })
 })
 
-test('a broker’s fault is told in our words, whatever it says', async () => {
+test('a broker’s fault is told in our words, whatever it says [S19]', async () => {
   const hostile = '<script>alert(1)</script>'
   await using scene = await openScene({
     brokers: real =>

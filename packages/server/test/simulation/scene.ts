@@ -125,7 +125,7 @@ class SceneLogin implements Login {
     if ((await this.#inner.users.findByKey(user.userKey)) === null) return false
     const attempt: ConnectionAttempt = { ...make.attempt(user), attemptId: this.#ids.uuid() }
     await this.#inner.attempts.create(attempt, make.hash(), make.audit())
-    const credentials = sealCredentials(VAULT, this.connection, { token: 't-1' }, 1)
+    const credentials = sealCredentials(VAULT, this.connection, { credentials: { token: 't-1' }, endpoint: make.ENDPOINT }, 1)
     return await this.#inner.connections.create(this.connection, this.accounts, credentials, attempt.attemptId, make.audit())
   }
 }

@@ -101,6 +101,7 @@ export class ScriptedBroker {
     return {
       capabilities: this.capabilities,
       environment: 'sandbox',
+      host: 'local',
       login: {
         kind: 'oauth',
         origin: 'https://scripted.example',

@@ -13,9 +13,9 @@ export function attemptCards(card: Card): void {
     await store.attempts.create(attempt, token, make.audit())
     assert.deepEqual(await store.attempts.findByTokenHash(token), attempt)
     assert.equal(await store.attempts.findByStateHash(stateHash), null)
-    assert.equal(await store.attempts.begin(attempt.attemptId, { broker, stateHash, verifier }), true)
+    assert.equal(await store.attempts.begin(attempt.attemptId, { broker, stateHash, verifier, at: make.at(1) }), true)
     const authorizing = { ...attempt, chosenBroker: broker, stateHash, status: 'authorizing' as const }
-    assert.deepEqual(await store.attempts.findByStateHash(stateHash), { attempt: authorizing, verifier })
+    assert.deepEqual(await store.attempts.findByStateHash(stateHash), { attempt: authorizing, verifier, stateMadeAt: make.at(1) })
     assert.equal(await store.attempts.findByTokenHash(make.hash()), null)
   })
 
@@ -37,12 +37,15 @@ export function attemptCards(card: Card): void {
     const [attempt, token] = [make.attempt(user), make.hash()]
     await store.attempts.create(attempt, token, make.audit())
     const [first, second] = [make.hash(), make.hash()]
-    await store.attempts.begin(attempt.attemptId, { broker, stateHash: first, verifier: make.sealed() })
+    await store.attempts.begin(attempt.attemptId, { broker, stateHash: first, verifier: make.sealed(), at: make.at(1) })
     const consumed = await Promise.all(Array.from({ length: 20 }, () => store.attempts.consumeState(attempt.attemptId, first)))
     assert.equal(consumed.filter(Boolean).length, 1)
     assert.equal(await store.attempts.findByStateHash(first), null)
     assert.equal((await store.attempts.findByTokenHash(token))?.status, 'authorizing')
-    assert.equal(await store.attempts.begin(attempt.attemptId, { broker, stateHash: second, verifier: make.sealed() }), true)
+    assert.equal(
+      await store.attempts.begin(attempt.attemptId, { broker, stateHash: second, verifier: make.sealed(), at: make.at(1) }),
+      true
+    )
     assert.equal(await store.attempts.consumeState(attempt.attemptId, first), false)
     assert.equal(await store.attempts.consumeState(attempt.attemptId, second), true)
   })
@@ -56,7 +59,7 @@ export function attemptCards(card: Card): void {
     )
     assert.equal(ends.filter(Boolean).length, 1)
     const stateHash = make.hash()
-    assert.equal(await store.attempts.begin(attempt.attemptId, { broker, stateHash, verifier: make.sealed() }), false)
+    assert.equal(await store.attempts.begin(attempt.attemptId, { broker, stateHash, verifier: make.sealed(), at: make.at(1) }), false)
     assert.equal(await store.attempts.findByStateHash(stateHash), null)
     const ended = await store.attempts.findByTokenHash(token)
     assert.ok(ended?.status === 'declined' || ended?.status === 'failed')

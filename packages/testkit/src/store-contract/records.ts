@@ -1,6 +1,16 @@
 // Records to store: complete, plausible, and different each time.
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Account, Balance, Connection, ConnectionAttempt, Platform, Position, Transaction, User } from '@trunkline/core/domain/account'
+import type {
+  Account,
+  Balance,
+  BrokerEndpoint,
+  Connection,
+  ConnectionAttempt,
+  Platform,
+  Position,
+  Transaction,
+  User
+} from '@trunkline/core/domain/account'
 import type { Brand } from '@trunkline/core/domain/brand'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { parseBrokerId, parseClOrdId, parseUserId, parseUuid } from '@trunkline/core/domain/ids'
@@ -73,6 +83,9 @@ export function attempt({ platformId, userKey }: User): ConnectionAttempt {
   }
 }
 
+/** Where connections of these records were made: the sandbox brokerage beside the service. */
+export const ENDPOINT: BrokerEndpoint = { environment: 'sandbox', host: 'local' }
+
 export function connection({ platformId, userKey, userId }: User, createdAt = at(0)): Connection {
   return {
     connectionId: uuid(),
@@ -82,6 +95,8 @@ export function connection({ platformId, userKey, userId }: User, createdAt = at
     broker: parseBrokerId('SANDBOX'),
     connectionType: 'trade',
     status: 'ACTIVE',
+    endpoint: ENDPOINT,
+    brokenCode: null,
     brokenReason: null,
     createdAt,
     updatedAt: createdAt

@@ -1,16 +1,24 @@
+import type { ConnectionAttempt } from '../../domain/account.ts'
 import type { BrokerId } from '../../domain/ids.ts'
-import { BrokerFault, LoginDeclined } from '../../ports/broker.ts'
+import { epochMs } from '../../domain/timestamp.ts'
+import type { Environment } from '../../domain/vocabulary.ts'
+import { type BrokerDefinition, BrokerFault, LoginDeclined } from '../../ports/broker.ts'
 import { SealBroken } from '../../ports/vault.ts'
-import { fail, verifierContext } from './decide.ts'
+import { EndpointChanged, endpointOf } from '../connections/endpoints.ts'
+import { fail } from './decide.ts'
 import { type Ending, ended } from './ending.ts'
 import { establish } from './establish.ts'
+import { openVerifier } from './verifier.ts'
 import { type PortalDeps, portalAudit, troubleOf, type Visitor } from './visit.ts'
 
 const LOGIN_MS = 20_000
+/** How long a login at the broker's page may take: shorter than the link lives, in which it can be begun again. */
+export const STATE_MINUTES = 10
 
 export interface Callback {
-  /** The broker whose callback address the browser arrived at. */
+  /** The broker whose callback address the browser arrived at, and its environment there. */
   readonly broker: BrokerId
+  readonly environment: Environment
   readonly state: string
   /** The full address, and the one the broker was told. */
   readonly callbackUrl: string
@@ -24,15 +32,18 @@ export interface Callback {
 export async function completeLogin(deps: PortalDeps, callback: Callback, visitor: Visitor): Promise<Ending> {
   const known = await deps.store.attempts.findByStateHash(deps.hasher.hash(callback.state))
   const definition = deps.brokers.get(callback.broker)
-  if (known === null || definition?.login.kind !== 'oauth' || known.attempt.chosenBroker !== callback.broker)
+  if (known === null || definition?.login.kind !== 'oauth' || !isItsOwn(callback, known.attempt, definition))
     return ended(null, 'bad_callback')
   const { attempt } = known
   if (attempt.browserHash === null || visitor.browser === null) return ended(null, 'bad_callback')
   const trouble = troubleOf(deps, attempt, visitor)
   if (trouble !== null) return trouble
+  const { stateMadeAt } = known
+  const isLate = stateMadeAt === null || epochMs(deps.clock.now()) - epochMs(stateMadeAt) >= STATE_MINUTES * 60_000
   if (!(await deps.store.attempts.consumeState(attempt.attemptId, deps.hasher.hash(callback.state)))) return ended(attempt, 'used')
+  if (isLate) return ended(attempt, 'expired')
   try {
-    const verifier = deps.vault.open(known.verifier.sealed, verifierContext(attempt))
+    const verifier = openVerifier(deps.vault, attempt, known.verifier, endpointOf(definition))
     const signal = AbortSignal.timeout(LOGIN_MS)
     const credentials = await definition.login.complete({ ...callback, verifier }, signal)
     return await establish(deps, attempt, definition, credentials, visitor)
@@ -42,8 +53,13 @@ export async function completeLogin(deps: PortalDeps, callback: Callback, visito
       return ended(attempt, (await deps.store.attempts.end(attempt.attemptId, 'declined', entry)) ? 'declined' : 'used')
     }
     if (cause instanceof BrokerFault) return fail(deps, attempt, visitor, cause)
-    if (cause instanceof SealBroken)
+    if (cause instanceof SealBroken || cause instanceof EndpointChanged)
       return fail(deps, attempt, visitor, new BrokerFault('refused', 'the login’s verifier cannot be opened', { cause }))
     throw cause
   }
+}
+
+/** Whether the callback came to the address of the very broker and environment that the attempt was sent to. */
+function isItsOwn(callback: Callback, attempt: ConnectionAttempt, { environment }: BrokerDefinition): boolean {
+  return attempt.chosenBroker === callback.broker && environment === callback.environment
 }

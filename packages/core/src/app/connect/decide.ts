@@ -1,8 +1,10 @@
 import type { ConnectionAttempt } from '../../domain/account.ts'
 import type { BrokerId } from '../../domain/ids.ts'
+import type { Environment } from '../../domain/vocabulary.ts'
 import { BrokerFault } from '../../ports/broker.ts'
-import type { SealContext } from '../../ports/vault.ts'
+import { endpointOf } from '../connections/endpoints.ts'
 import { type Ending, ended } from './ending.ts'
+import { sealVerifier } from './verifier.ts'
 import { fitting, type PortalDeps, portalAudit, troubleOf, type Visitor } from './visit.ts'
 
 /** The user goes on to the broker's own login. */
@@ -34,20 +36,21 @@ export async function approveAttempt(
   deps: PortalDeps,
   token: string,
   visitor: Visitor & { readonly browser: string },
-  choice: { readonly broker: BrokerId; readonly callbackUrl: string }
+  choice: { readonly broker: BrokerId; readonly callbackUrl: (environment: Environment) => string }
 ): Promise<Departure | KeysWanted | Misfit | Ending> {
   const claim = await claimed(deps, token, visitor)
   if (claim.kind === 'ending') return claim
   const { attempt } = claim
-  const { login } = fitting(deps, attempt).find(({ capabilities }) => capabilities.id === choice.broker) ?? {}
-  if (login === undefined) return { kind: 'misfit' }
+  const definition = fitting(deps, attempt).find(({ capabilities }) => capabilities.id === choice.broker)
+  if (definition === undefined) return { kind: 'misfit' }
+  const { login, environment } = definition
   if (login.kind === 'api_key') return { kind: 'keys_wanted' }
   const state = deps.ids.secret('')
   try {
-    const request = { redirectUri: choice.callbackUrl, state, trading: attempt.connectionType === 'trade' }
+    const request = { redirectUri: choice.callbackUrl(environment), state, trading: attempt.connectionType === 'trade' }
     const { authorizationUrl, verifier } = await login.begin(request)
-    const sealed = { sealed: deps.vault.seal(verifier, verifierContext(attempt)), revision: VERIFIER_REVISION }
-    const step = { broker: choice.broker, stateHash: deps.hasher.hash(state), verifier: sealed }
+    const sealed = sealVerifier(deps.vault, attempt, verifier, endpointOf(definition))
+    const step = { broker: choice.broker, stateHash: deps.hasher.hash(state), verifier: sealed, at: deps.clock.now() }
     if (!(await deps.store.attempts.begin(attempt.attemptId, step))) return ended(attempt, 'used')
     return { kind: 'departure', authorizationUrl }
   } catch (cause) {
@@ -71,13 +74,6 @@ export async function fail(deps: PortalDeps, attempt: ConnectionAttempt, visitor
   )
   return ended(attempt, 'broker_down')
 }
-
-/** Where an attempt's PKCE verifier is sealed. An attempt has one at a time, so its revision never moves. */
-export function verifierContext({ attemptId, userKey }: ConnectionAttempt): SealContext {
-  return { table: 'connection_attempts', column: 'verifier', rowId: attemptId, ownerId: userKey, revision: VERIFIER_REVISION }
-}
-
-const VERIFIER_REVISION = 1
 
 async function claimed(
   deps: PortalDeps,

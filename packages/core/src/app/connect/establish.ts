@@ -3,6 +3,7 @@ import type { AccountId, ConnectionId } from '../../domain/ids.ts'
 import type { BrokerAccount, BrokerDefinition, Credentials, CredentialsHolder } from '../../ports/broker.ts'
 import { CommitUnknown, type SealedValue } from '../../ports/store.ts'
 import { sealCredentials } from '../connections/credentials.ts'
+import { endpointOf } from '../connections/endpoints.ts'
 import { connected, type Ending, ended } from './ending.ts'
 import { type PortalDeps, portalAudit, type Visitor } from './visit.ts'
 
@@ -51,7 +52,7 @@ async function prepared(
   if (user === null) return null
   const accounts = await readAccounts(definition, holder)
   const connection = newConnection(deps, attempt, definition, user)
-  const sealed = sealCredentials(deps.vault, connection, holder.newest, 1)
+  const sealed = sealCredentials(deps.vault, connection, { credentials: holder.newest, endpoint: endpointOf(definition) }, 1)
   return { connection, accounts: accounts.map(account => newAccount(deps, connection, account)), sealed }
 }
 
@@ -91,16 +92,18 @@ async function readAccounts(definition: BrokerDefinition, holder: CredentialsHol
   return await session.accounts(AbortSignal.timeout(READ_MS))
 }
 
-function newConnection({ ids, clock }: PortalDeps, attempt: ConnectionAttempt, { capabilities }: BrokerDefinition, user: User): Connection {
+function newConnection({ ids, clock }: PortalDeps, attempt: ConnectionAttempt, definition: BrokerDefinition, user: User): Connection {
   const at = clock.now()
   return {
     connectionId: ids.uuid<ConnectionId>(),
     platformId: attempt.platformId,
     userKey: user.userKey,
     userId: user.userId,
-    broker: capabilities.id,
+    broker: definition.capabilities.id,
     connectionType: attempt.connectionType,
     status: 'ACTIVE',
+    endpoint: endpointOf(definition),
+    brokenCode: null,
     brokenReason: null,
     createdAt: at,
     updatedAt: at

@@ -5,6 +5,7 @@ import type { AuditEntry } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
 import { keepNewest } from '../keep-newest.ts'
 import { StoredCredentials } from './credentials.ts'
+import { changedMessage, endpointOf, isSameEndpoint } from './endpoints.ts'
 
 /** Removed and broken connections that are remembered: what is still under way for one of them must not open its session again, nor tell it twice. */
 const ENDED_MAX = 20_000
@@ -36,7 +37,7 @@ export class BrokerSessions implements AsyncDisposable {
     )
   }
 
-  /** The connection's session, opened on first use. @throws BrokerFault refused when this node does not offer the broker, or the connection is gone. */
+  /** The connection's session, opened on first use. @throws BrokerFault refused when this node does not offer the broker, or elsewhere than the login was made, or the connection is gone. */
   get(connection: Connection): Broker {
     const known = this.#open.get(connection.connectionId)
     const usedAt = this.#deps.clock.monotonicMs()
@@ -47,7 +48,10 @@ export class BrokerSessions implements AsyncDisposable {
     if (this.#removed.has(connection.connectionId)) throw new BrokerFault('refused', 'the connection was deleted')
     const definition = this.#deps.brokers.get(connection.broker)
     if (definition === undefined) throw new BrokerFault('refused', `${connection.broker} is not offered here; see TRUNKLINE_BROKERS`)
-    const session = definition.open(new StoredCredentials(this.#deps, connection))
+    const endpoint = endpointOf(definition)
+    if (connection.endpoint === null || !isSameEndpoint(connection.endpoint, endpoint))
+      throw new BrokerFault('refused', changedMessage(connection.endpoint, endpoint))
+    const session = definition.open(new StoredCredentials(this.#deps, connection, endpoint))
     this.#open.set(connection.connectionId, { session, usedAt })
     return session
   }
@@ -78,7 +82,11 @@ export class BrokerSessions implements AsyncDisposable {
       this.#deps.meter.count('connections_broken_total', { broker })
     }
     if (!this.#toldBroken.has(connectionId))
-      this.#tellBroken(isNew ? { ...connection, brokenReason: fault.message, updatedAt: at } : await connections.find(connectionId))
+      this.#tellBroken(
+        isNew
+          ? { ...connection, brokenCode: 'credentials_rejected', brokenReason: fault.message, updatedAt: at }
+          : await connections.find(connectionId)
+      )
     return true
   }
 

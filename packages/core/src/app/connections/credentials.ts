@@ -1,3 +1,4 @@
+import type { BrokerEndpoint } from '../../domain/account.ts'
 import type { ConnectionId, UserKey } from '../../domain/ids.ts'
 import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
 import { BrokerFault, type Credentials, type CredentialsHolder, type CredentialsRefresh } from '../../ports/broker.ts'
@@ -5,30 +6,59 @@ import type { SealedValue } from '../../ports/store.ts'
 import { SealBroken, type SealContext, type Vault } from '../../ports/vault.ts'
 import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
+import { EndpointChanged, isSameEndpoint } from './endpoints.ts'
 
-/** Seals a login's credentials into their place. */
+/** Whose credentials they are. */
+interface Place {
+  readonly connectionId: ConnectionId
+  readonly userKey: UserKey
+}
+
+/**
+ * Seals a login's credentials into their place, together with the endpoint they were made at: a database that says otherwise beside them does
+ * not make them good for another.
+ */
 export function sealCredentials(
   vault: Vault,
-  place: { readonly connectionId: ConnectionId; readonly userKey: UserKey },
-  credentials: Credentials,
+  place: Place,
+  { credentials, endpoint: { environment, host } }: { readonly credentials: Credentials; readonly endpoint: BrokerEndpoint },
   revision: number
 ): SealedValue {
-  return { sealed: vault.seal(JSON.stringify(credentials), sealContext(place, revision)), revision }
+  return { sealed: vault.seal(JSON.stringify({ environment, host, credentials }), sealContext(place, revision)), revision }
 }
 
-/** @throws SealBroken */
-export function openCredentials(
+/**
+ * The credentials, for use at `present`. The one way to them, so that none is sent to an endpoint that it was not made at.
+ * @throws SealBroken, EndpointChanged
+ */
+export function openCredentials(vault: Vault, place: Place, value: SealedValue, present: BrokerEndpoint): Credentials {
+  const { credentials, endpoint } = unsealed(vault, place, value)
+  if (endpoint === null || !isSameEndpoint(endpoint, present)) throw new EndpointChanged(endpoint, present)
+  return credentials
+}
+
+/**
+ * The same credentials sealed with `endpoint`, at the same revision; null when they are already sealed with one. For those that were sealed
+ * before endpoints were recorded. @throws SealBroken
+ */
+export function withEndpoint(vault: Vault, place: Place, value: SealedValue, endpoint: BrokerEndpoint): SealedValue | null {
+  const known = unsealed(vault, place, value)
+  return known.endpoint === null ? sealCredentials(vault, place, { credentials: known.credentials, endpoint }, value.revision) : null
+}
+
+function unsealed(
   vault: Vault,
-  place: { readonly connectionId: ConnectionId; readonly userKey: UserKey },
+  place: Place,
   value: SealedValue
-): Credentials {
-  return JSON.parse(vault.open(value.sealed, sealContext(place, value.revision)))
+): { readonly credentials: Credentials; readonly endpoint: BrokerEndpoint | null } {
+  const document = JSON.parse(vault.open(value.sealed, sealContext(place, value.revision)))
+  // Before endpoints were recorded the document was the credentials, all of whose values are texts.
+  if (typeof document.credentials !== 'object') return { credentials: document, endpoint: null }
+  const { credentials, environment, host } = document
+  return { credentials, endpoint: { environment, host } }
 }
 
-export function sealContext(
-  { connectionId, userKey }: { readonly connectionId: ConnectionId; readonly userKey: UserKey },
-  revision: number
-): SealContext {
+export function sealContext({ connectionId, userKey }: Place, revision: number): SealContext {
   return { table: 'connections', column: 'credentials', rowId: connectionId, ownerId: userKey, revision }
 }
 
@@ -50,7 +80,8 @@ const LOOK_AGAIN_MS = 250
  */
 export class StoredCredentials implements CredentialsHolder {
   readonly #deps: CredentialsDeps
-  readonly #place: { readonly connectionId: ConnectionId; readonly userKey: UserKey }
+  readonly #place: Place
+  readonly #endpoint: BrokerEndpoint
   readonly #holder: string
   #current: { readonly credentials: Credentials; readonly revision: number } | null = null
   #reading: Promise<Credentials> | null = null
@@ -59,9 +90,11 @@ export class StoredCredentials implements CredentialsHolder {
   /** Revision of which this process knows that a refresh was begun and not answered; the store may not have heard of it. */
   #unanswered = 0
 
-  constructor(deps: CredentialsDeps, place: { readonly connectionId: ConnectionId; readonly userKey: UserKey }) {
+  /** @param endpoint where they will be used */
+  constructor(deps: CredentialsDeps, place: Place, endpoint: BrokerEndpoint) {
     this.#deps = deps
     this.#place = place
+    this.#endpoint = endpoint
     this.#holder = deps.ids.uuid()
   }
 
@@ -92,7 +125,7 @@ export class StoredCredentials implements CredentialsHolder {
     }
     if (this.#unsaved?.over !== revision) return await this.#newest()
     const next = this.#unsaved.credentials
-    const value = sealCredentials(this.#deps.vault, this.#place, next, revision + 1)
+    const value = sealCredentials(this.#deps.vault, this.#place, { credentials: next, endpoint: this.#endpoint }, revision + 1)
     const isNewest = await this.#deps.store.connections.replaceCredentials(this.#place.connectionId, revision, value)
     if (!isNewest) return await this.#newest()
     this.#unsaved = null
@@ -148,11 +181,12 @@ export class StoredCredentials implements CredentialsHolder {
     if (value === null) throw new BrokerFault('refused', 'the connection was deleted, and its credentials with it')
     if (this.#current?.revision === value.revision) return this.#current.credentials
     try {
-      const credentials = openCredentials(this.#deps.vault, this.#place, value)
+      const credentials = openCredentials(this.#deps.vault, this.#place, value, this.#endpoint)
       this.#current = { credentials, revision: value.revision }
       return credentials
     } catch (cause) {
       if (cause instanceof SealBroken) throw new BrokerFault('refused', 'the stored credentials cannot be opened', { cause })
+      if (cause instanceof EndpointChanged) throw new BrokerFault('refused', cause.message, { cause })
       throw cause
     }
   }

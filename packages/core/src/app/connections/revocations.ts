@@ -3,6 +3,7 @@ import type { Revocation } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import { openCredentials } from './credentials.ts'
+import { endpointOf } from './endpoints.ts'
 
 const BATCH = 20
 const EVERY_MS = 2_000
@@ -54,7 +55,7 @@ export class Revocations {
     const isWorthIt = definition !== undefined && epochMs(now) - epochMs(due.removedAt) < GIVE_UP_AFTER_MS
     try {
       if (isWorthIt) {
-        const credentials = openCredentials(this.#deps.vault, due, due.credentials)
+        const credentials = openCredentials(this.#deps.vault, due, due.credentials, endpointOf(definition))
         await limited(this.#deps.clock, REVOKE_MS, signal => definition.login.revoke(credentials, signal), this.#stopping.signal)
       }
     } catch (cause) {

@@ -19,7 +19,7 @@ export async function fill(store: Store): Promise<Keys> {
   const keys = { attemptTokenHash: make.hash(), stateHash: make.hash(), tokenHash: make.hash() }
   const attempt = make.attempt(owner.user)
   await store.attempts.create(attempt, keys.attemptTokenHash, make.audit('connection.start'))
-  const step = { broker: owner.connection.broker, stateHash: keys.stateHash, verifier: make.sealed() }
+  const step = { broker: owner.connection.broker, stateHash: keys.stateHash, verifier: make.sealed(), at: make.at(1) }
   await store.attempts.begin(attempt.attemptId, step)
   await store.attempts.countTry(attempt.attemptId, 5)
   await store.tokens.create({ ...make.token(owner), tokenHash: keys.tokenHash }, make.audit('token.create'))

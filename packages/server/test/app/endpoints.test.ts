@@ -1,0 +1,106 @@
+// Where credentials may go: only where they were made, whatever the columns beside them say.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { openCredentials, StoredCredentials, sealContext, sealCredentials } from '@trunkline/core/app/connections/credentials'
+import { EndpointChanged } from '@trunkline/core/app/connections/endpoints'
+import { settleEndpoints } from '@trunkline/core/app/connections/settle-endpoints'
+import type { BrokerEndpoint } from '@trunkline/core/domain/account'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import { ENDPOINT } from '@trunkline/testkit/store-contract/records'
+import { Bench, type World } from './bench.ts'
+
+let bench: Bench
+before(async () => {
+  bench = await Bench.open()
+})
+after(() => bench[Symbol.asyncDispose]())
+
+const LIVE: BrokerEndpoint = { environment: 'live', host: 'api.live.example' }
+const SIGNAL = new AbortController().signal
+
+/** The world's service as it is with other settings. */
+const at = ({ deps }: World, endpoint: BrokerEndpoint): World['deps'] => ({
+  ...deps,
+  brokers: new Map([...deps.brokers].map(([id, definition]) => [id, { ...definition, ...endpoint }]))
+})
+const statusOf = async ({ connection }: World) => {
+  const found = await bench.store.connections.find(connection.connectionId)
+  return [found?.status, found?.brokenCode, found?.endpoint?.host]
+}
+
+test('credentials open where they were made and nowhere else: another host is enough, and another environment [S24]', async () => {
+  await using world = await bench.world()
+  const { deps, connection } = world
+  const value = sealCredentials(deps.vault, connection, { credentials: { token: 't' }, endpoint: LIVE }, 1)
+  assert.deepEqual(openCredentials(deps.vault, connection, value, LIVE), { token: 't' })
+  for (const other of [ENDPOINT, { ...LIVE, host: 'api.live.example:444' }, { ...LIVE, environment: 'paper' }] as const)
+    assert.throws(() => openCredentials(deps.vault, connection, value, other), EndpointChanged)
+})
+
+test('a column that was changed to fit does not make sealed credentials good for another endpoint [S24]', async () => {
+  await using world = await bench.world()
+  const { deps, connection } = world
+  const forged = { ...connection, endpoint: LIVE }
+  const refused = (made: string) => (cause: unknown) =>
+    cause instanceof BrokerFault && cause.kind === 'refused' && cause.message.includes(`made in the ${made}`)
+  await assert.rejects(new StoredCredentials(deps, forged, LIVE).read(SIGNAL), refused('sandbox'))
+  assert.throws(() => world.parts.sessions.get(forged), refused('live'))
+})
+
+test('a connection is suspended elsewhere and resumes at home; one the broker refused stays BROKEN', async () => {
+  await using world = await bench.world()
+  await settleEndpoints(at(world, LIVE))
+  assert.deepEqual(await statusOf(world), ['BROKEN', 'environment_changed', 'local'])
+  await settleEndpoints(at(world, LIVE))
+  await settleEndpoints(world.deps)
+  assert.deepEqual(await statusOf(world), ['ACTIVE', null, 'local'])
+  await bench.store.connections.markBroken(world.connection.connectionId, 'invalid_grant', world.clock.now(), {
+    ...{
+      at: world.clock.now(),
+      actor: 'service',
+      action: 'connection.break',
+      target: '-',
+      result: 'ok',
+      ip: null,
+      requestId: null,
+      detail: {}
+    }
+  })
+  await settleEndpoints(at(world, LIVE))
+  await settleEndpoints(world.deps)
+  assert.deepEqual(await statusOf(world), ['BROKEN', 'credentials_rejected', 'local'])
+})
+
+test('a login of before endpoints were recorded belongs to the settings of the first start, for good', async () => {
+  await using world = await bench.world()
+  const { connectionId } = world.connection
+  const old = world.deps.vault.seal(JSON.stringify({ token: 'old' }), sealContext(world.connection, 3))
+  await bench.store.connections.replaceCredentials(connectionId, 2, { sealed: old, revision: 3 })
+  const items = await bench.store.connections.withoutEndpoint('connection', world.connection.broker, null, 10)
+  assert.deepEqual(items, [], 'the record has an endpoint already')
+  assert.throws(() => openCredentials(world.deps.vault, world.connection, { sealed: old, revision: 3 }, ENDPOINT), EndpointChanged)
+  const unrecorded: World['deps'] = {
+    ...world.deps,
+    store: {
+      ...world.deps.store,
+      connections: new Proxy(bench.store.connections, {
+        get(real, name) {
+          if (name === 'withoutEndpoint')
+            return async (place: string, _broker: string, from: string | null) =>
+              place !== 'connection' || from !== null
+                ? []
+                : [{ place, connectionId, userKey: world.connection.userKey, credentials: { sealed: old, revision: 3 } }]
+          const value = Reflect.get(real, name, real)
+          return typeof value === 'function' ? value.bind(real) : value
+        }
+      })
+    }
+  }
+  await settleEndpoints(at({ ...world, deps: unrecorded } as World, LIVE))
+  const stored = await bench.store.connections.credentials(connectionId)
+  assert.ok(stored !== null)
+  assert.deepEqual(openCredentials(world.deps.vault, world.connection, stored, LIVE), { token: 'old' })
+  assert.deepEqual(await statusOf(world), ['ACTIVE', null, LIVE.host])
+  await settleEndpoints(world.deps)
+  assert.deepEqual(await statusOf(world), ['BROKEN', 'environment_changed', LIVE.host])
+})
