@@ -41,8 +41,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'sandbox/compose.ts'
   ],
 
-  // The brokers' own tables of settings come with their adapters.
-  'server/config': ['core/domain', 'core/ports', 'brokers/registry.ts'],
+  // The brokers' own tables of settings come with their adapters; the sandbox's names are known so that mistyped ones can be told.
+  'server/config': ['core/domain', 'core/ports', 'brokers/registry.ts', 'sandbox/config.ts'],
   'server/store': ['files', 'core/domain', 'core/ports'],
   'server/bus': ['core/domain', 'core/ports'],
   'server/auth': ['core/domain', 'core/ports', 'core/app'],

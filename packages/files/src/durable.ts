@@ -1,5 +1,18 @@
 /** Files that a power cut leaves whole: written beside, synced, moved into place, and the folder synced. The one place that writes so. */
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /** What is asked of the file system, in the order in which it is asked. A seam for tests that cut the power. */
@@ -74,7 +87,20 @@ export function makeFolder(path: string): void {
     const above = dirname(resolve(first))
     for (let made = resolve(path); made !== above; made = dirname(made)) syncFolder(dirname(made))
   } catch (cause) {
-    throw new FileNotWritten(`the folder ${path} could not be made: ${reasonOf(cause)}`, { cause })
+    throw new FileNotWritten(`the folder ${path} could not be made: ${whyNoFolder(resolve(path), cause)}`, { cause })
+  }
+}
+
+/** From above, because some systems say of every folder that cannot be made that it is not there. */
+function whyNoFolder(path: string, cause: unknown): string {
+  let above = path
+  while (!existsSync(above)) above = dirname(above)
+  if (!statSync(above).isDirectory()) return `${above} is a file, not a folder.`
+  try {
+    accessSync(above, constants.W_OK)
+    return reasonOf(cause)
+  } catch (closed) {
+    return `in ${above} nothing can be made, because ${reasonOf(closed)}`
   }
 }
 

@@ -114,6 +114,9 @@ const SETTINGS: Settings = {
   endWithStdin: { env: 'SANDBOX_END_WITH_STDIN', fallback: () => false, parse: flag, about: '1: end when standard input closes' }
 }
 
+/** Every setting, by its name in the environment. */
+export const SETTING_NAMES: readonly string[] = Object.values(SETTINGS).map(({ env }) => env)
+
 /** One line per setting, for people. */
 export function settingsHelp(): string {
   return Object.values(SETTINGS)

@@ -1,6 +1,7 @@
 /** The composition root: the only file that sees everything, and that nobody but the programs imports. */
 
 import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type House, openBrokers } from '@trunkline/brokers/registry'
 import { application } from '@trunkline/core/app/application'
@@ -42,6 +43,7 @@ import { SandboxProcess, type SandboxReady } from './ops/sandbox-process.ts'
 import { callbackUrl } from './portal/callback-url.ts'
 import { portal } from './portal/portal.ts'
 import { openStore } from './store/index.ts'
+import { SoleProcess } from './store/sole-process.ts'
 import { AccountStream } from './stream/account/index.ts'
 import { Door } from './stream/door.ts'
 import { CLOSE } from './stream/line.ts'
@@ -113,6 +115,7 @@ async function start(
 
   const clientSecret = settings.sandboxClientSecret ?? randomBytes(32).toString('base64url')
   const inHouse = settings.offers.filter(({ at }) => at === 'house').map(({ id }) => id)
+  await holdDatabase(settings, { clock, log, ids }, parts)
   const [opened, sandboxProcess] = await Promise.all([
     openStore(storeOptions(settings, dataDir), { clock, ids, log, unsafeDurability: settings.unsafeDurability }).then(store => {
       parts.add('store', async () => await store[Symbol.asyncDispose]())
@@ -243,6 +246,22 @@ function started(deps: Deps, parts: Parts, eventsDays: number): AppDeps {
 function metricsAt({ metricsPort, metricsToken: token }: Settings, dataDir: string, ids: RandomIds): OperationsOptions['metricsAt'] {
   if (metricsPort !== null) return { port: metricsPort }
   return { token: token ?? metricsToken(dataDir, () => ids.secret('mt_')) }
+}
+
+/** The embedded database has a lock of its own; PostgreSQL is waited for, and taken for this process. */
+async function holdDatabase(
+  { databaseUrl: url, databaseWaitSeconds }: Settings,
+  deps: Pick<Deps, 'clock' | 'log' | 'ids'>,
+  parts: Parts
+): Promise<void> {
+  if (url === null) return
+  const name = `trunkline ${hostname().slice(0, 24)} ${process.pid} ${deps.ids.uuid().slice(-12)}`
+  const onTaken = (cause: Error) =>
+    queueMicrotask(() => {
+      throw cause
+    })
+  const sole = await SoleProcess.take({ url, name, waitMs: databaseWaitSeconds * 1_000, onTaken, clock: deps.clock, log: deps.log })
+  parts.add('hold of the database', async () => await sole[Symbol.asyncDispose]())
 }
 
 function storeOptions(settings: Settings, dataDir: string): Parameters<typeof openStore>[0] {

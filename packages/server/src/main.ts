@@ -1,27 +1,36 @@
 /** The service as a program: reads the settings once, starts, says where everything is, and stops when it is told to. */
 
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { FileNotWritten, makeFolder, reasonOf } from '@trunkline/files/durable'
 import { pino } from 'pino'
 import { compose } from './compose.ts'
 import { SettingsInvalid } from './config/setting.ts'
-import { type Settings, secretValuesOf, settingsOf } from './config/settings.ts'
+import { ALL_SETTINGS, type Settings, secretValuesOf, settingsOf } from './config/settings.ts'
+import { unknownNames, wordsAbout } from './config/unknown-names.ts'
 import { PinoLog } from './ops/log.ts'
 import { die, endOnUncaught } from './ops/process-policy.ts'
+import { startFailure } from './ops/start-failure.ts'
+import { StartLog } from './ops/start-log.ts'
+import { noArguments, startUsage } from './ops/usage.ts'
 import { welcome } from './ops/welcome.ts'
 
 const started = performance.now()
+answerArguments(process.argv.slice(2))
 const settings = readOrExit()
+const isTerminal = process.stdout.isTTY === true
 const log = openLog(settings)
+const startLog = new StartLog(log, logPathOf(settings) === null ? null : text => void process.stderr.write(text))
+for (const unknown of unknownNames(process.env)) startLog.warn(`${unknown.name} ${wordsAbout(unknown)}`)
 
 endOnUncaught(log)
 
-const service = await compose(settings, log, process.env).catch(cause => {
+const service = await compose(settings, startLog, process.env).catch(cause => {
   log.error('the service did not start', { cause })
-  process.stderr.write(`trunkline did not start: ${cause instanceof Error ? cause.message : String(cause)}\n`)
+  process.stderr.write(`trunkline did not start: ${startFailure(cause)}\n`)
   process.exit(1)
 })
+startLog.ready()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(signal))
-const isTerminal = process.stdout.isTTY === true
 const startedInMs = Math.round(performance.now() - started)
 const page = {
   url: service.url,
@@ -43,6 +52,14 @@ async function stop(signal: string): Promise<void> {
   process.exitCode = 0
 }
 
+function answerArguments(args: readonly string[]): void {
+  if (args.length === 0) return
+  const asksHelp = args.includes('--help') || args.includes('-h')
+  if (asksHelp) process.stdout.write(startUsage(ALL_SETTINGS))
+  else process.stderr.write(noArguments(args))
+  process.exit(asksHelp ? 0 : 2)
+}
+
 function readOrExit(): Settings {
   try {
     return settingsOf(process.env)
@@ -57,10 +74,24 @@ function readOrExit(): Settings {
 
 /** On a terminal the first page stays readable: the log goes to a file beside the data. */
 function openLog(settings: Settings): PinoLog {
-  const { logLevel, logFile, dataDir } = settings
   const secrets = secretValuesOf(settings)
-  const path = logFile ?? (process.stdout.isTTY ? join(resolve(dataDir), 'trunkline.log') : null)
-  if (path === null) return new PinoLog(logLevel, undefined, secrets)
-  // Written at once, so that the last words before an end are not lost.
-  return new PinoLog(logLevel, pino.destination({ dest: path, mkdir: true, mode: 0o600, sync: true }), secrets)
+  const path = logPathOf(settings)
+  if (path === null) return new PinoLog(settings.logLevel, undefined, secrets)
+  try {
+    // Written at once, so that the last words before an end are not lost.
+    makeFolder(dirname(path))
+    const destination = pino.destination({ dest: path, mode: 0o600, sync: true })
+    destination.on('error', cause => process.stderr.write(`the log ${path} cannot be written: ${reasonOf(cause)}\n`))
+    return new PinoLog(settings.logLevel, destination, secrets)
+  } catch (cause) {
+    const setting =
+      settings.logFile === null ? 'TRUNKLINE_DATA_DIR says where data and the log lie' : 'TRUNKLINE_LOG_FILE says where it lies'
+    const why = cause instanceof FileNotWritten ? cause.message : reasonOf(cause)
+    process.stderr.write(`trunkline did not start: the log ${path} cannot be written: ${why} ${setting}.\n`)
+    process.exit(1)
+  }
+}
+
+function logPathOf({ logFile, dataDir }: Settings): string | null {
+  return logFile ?? (isTerminal ? join(resolve(dataDir), 'trunkline.log') : null)
 }

@@ -26,9 +26,7 @@ export function keysOf(folder: string | null, newId: () => string): Keys {
 export function holdFolder(folder: string): () => void {
   const path = join(folder, 'house.lock')
   const holder = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0
-  // A container gives its programs the same ids at every start: our own names a holder that is gone.
-  if (holder > 0 && holder !== process.pid && isAlive(holder))
-    throw new Error(`The folder ${folder} is in use by the sandbox with process id ${holder}.`)
+  if (holder > 0 && isAlive(holder)) throw new Error(`The folder ${folder} is in use by the sandbox with process id ${holder}.`)
   rmSync(path, { force: true })
   writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 })
   return () => rmSync(path, { force: true })

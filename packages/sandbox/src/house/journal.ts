@@ -1,7 +1,7 @@
 /** An append-only file of JSON lines: what the house must still know after it has been killed. */
 
 import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
-import { writeDurably } from '@trunkline/files/durable'
+import { reasonOf, writeDurably } from '@trunkline/files/durable'
 
 /**
  * Lines are handed to the operating system before `append` returns, so a killed process loses nothing it has acknowledged; a power cut
@@ -33,7 +33,7 @@ export class Journal<Entry> {
       this.#size += written
     } catch (cause) {
       ftruncateSync(this.#fd, this.#size)
-      throw new Error(`${this.#path} cannot be written`, { cause })
+      throw new Error(`${this.#path} cannot be written: ${reasonOf(cause)}`, { cause })
     }
   }
 

@@ -78,7 +78,8 @@ export async function startHouse(
   try {
     return await open(config, { ...REAL, ...deps }, tongues, undo)
   } catch (error) {
-    await closeAll(undo)
+    // Why it did not open says more than what could not be closed after it.
+    await closeAll(undo).catch(() => undefined)
     throw error
   }
 }

@@ -1,11 +1,11 @@
 import { inspectEnvironment } from '../config/settings.ts'
+import { unknownNames, wordsAbout } from '../config/unknown-names.ts'
 import { checkBrokers } from './checks/brokers.ts'
 import { checkDatabase } from './checks/database.ts'
 import { checkDemo } from './checks/demo.ts'
 import { checkExposure } from './checks/exposure.ts'
 import { checkDataDir, checkKeys, checkLogFile } from './checks/files.ts'
 import type { Finding } from './checks/finding.ts'
-import { unknownNames } from './checks/names.ts'
 import { aligned, CommandFailed, type Common, type Console, counted, outJson } from './console.ts'
 
 /** Tells everything that is wrong, not only the first. A fault keeps the service from starting, or from keeping its promises. */
@@ -13,7 +13,7 @@ export async function checkConfig(console: Console, { json }: Common): Promise<v
   const { values, faults } = inspectEnvironment(console.env)
   const findings: readonly Finding[] = [
     ...faults.map(({ env, message }) => ({ level: 'fault', about: env, message }) as const),
-    ...unknownNames(console.env),
+    ...unknownNames(console.env).map(unknown => ({ level: 'warning', about: unknown.name, message: wordsAbout(unknown) }) as const),
     ...(await checkDataDir(values)),
     ...checkKeys(values),
     ...checkLogFile(values),

@@ -9,6 +9,8 @@ const FOR_PEOPLE = new Set([
   'SchemaMismatch',
   'UnsafeDurability',
   'StoreUnavailable',
+  'DatabaseHeld',
+  'FileNotWritten',
   'SettingsInvalid',
   'Malformed',
   'ServiceError'

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
+import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { makeFolder } from '@trunkline/files/durable'
 import { AdminClient } from '../admin/client.ts'
 import { Admin } from '../admin/index.ts'
@@ -10,6 +11,7 @@ import { type Settings, settingsOf } from '../config/settings.ts'
 import { SystemClock } from '../ops/clock.ts'
 import { RandomIds } from '../ops/ids.ts'
 import type { SqlStore } from '../store/index.ts'
+import { placeOf } from '../store/sole-process.ts'
 import { Sha256Hasher } from '../vault/hasher.ts'
 import { type Keys, openKeys } from '../vault/index.ts'
 import { CommandFailed, type Console } from './console.ts'
@@ -64,7 +66,12 @@ interface OwnDeps {
 async function openOwnStore(settings: Settings, dataDir: string, name: OperationName, deps: OwnDeps): Promise<SqlStore> {
   const { openStore } = await import('../store/index.ts')
   const options = { ...deps, unsafeDurability: settings.unsafeDurability }
-  if (settings.databaseUrl !== null) return openStore({ kind: 'postgres', url: settings.databaseUrl, poolMax: POOL_MAX }, options)
+  const { databaseUrl: url } = settings
+  if (url !== null)
+    return openStore({ kind: 'postgres', url, poolMax: POOL_MAX }, options).catch((cause: unknown) => {
+      if (!(cause instanceof StoreUnavailable)) throw cause
+      throw new AdminRefused(`PostgreSQL at ${placeOf(url)} (TRUNKLINE_DATABASE_URL) cannot be reached.`, { cause: cause.cause })
+    })
   const database = join(dataDir, 'database')
   assertOurs(dataDir)
   // A mistyped directory must not come to life because somebody asked what is in it.

@@ -82,6 +82,13 @@ export const SETTINGS = {
     fallback: '10',
     about: 'Connections to PostgreSQL at most.'
   },
+  databaseWaitSeconds: {
+    group: 'Storage',
+    env: 'TRUNKLINE_DATABASE_WAIT_SECONDS',
+    parse: integer(0, 3_600),
+    fallback: '30',
+    about: 'How long a start waits for a PostgreSQL that is down, or that another process of the service still has.'
+  },
   unsafeDurability: {
     group: 'Storage',
     env: 'TRUNKLINE_ALLOW_UNSAFE_DURABILITY',

@@ -92,6 +92,7 @@ export async function openEngine(settings: StoreSettings, { log }: Pick<StoreDep
   const embedded = await openEmbedded({
     dataDir: settings.dataDir,
     types: TYPES,
+    onWarning: warning => log.warn(warning),
     onMaintenanceFailed: cause => log.warn('the embedded database could not be tidied', { cause: String(cause) })
   })
   return {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { openEngine } from '../../store/index.ts'
 import { durabilityFaults } from '../../store/postgres.ts'
+import { placeOf } from '../../store/sole-process.ts'
 import { explain } from '../explain.ts'
 import type { Finding, Known } from './finding.ts'
 
@@ -27,7 +28,7 @@ export async function checkDatabase({ databaseUrl, unsafeDurability = false }: K
     }
     return findings
   } catch (cause) {
-    return [{ level: 'fault', about, message: `PostgreSQL does not answer: ${explain(cause)}` }]
+    return [{ level: 'fault', about, message: `PostgreSQL at ${placeOf(databaseUrl)} does not answer: ${explain(cause)}` }]
   } finally {
     await engine.db.destroy()
   }

@@ -13,6 +13,8 @@ import { type EngineThread, makeDatabase, startThread } from './thread.ts'
 import { DEFAULT_TYPES, type Reply, type Row, statement, type Types } from './wire.ts'
 
 export interface EmbeddedOptions {
+  /** Told what may stand in the way of making a database. */
+  readonly onWarning?: (warning: string) => void
   /** A directory on a local disk, made when missing; holds nothing else. */
   readonly dataDir: string
   /** How column types become values; node-postgres' defaults when left out. */
@@ -95,7 +97,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
   const lock = lockDirectory(options.dataDir)
   try {
     const hook = options.hook ?? null
-    await makeDatabase(layout, hook)
+    await makeDatabase(layout, hook, options.onWarning ?? (() => undefined))
     const fsyncs = new BigInt64Array(new SharedArrayBuffer(8))
     const onLost = options.onLost ?? throwLater
     const thread = await startThread({ directory: layout.database, sharedBuffersMb: options.sharedBuffersMb ?? 32, fsyncs, hook }, onLost)

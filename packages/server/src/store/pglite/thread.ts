@@ -7,6 +7,7 @@ import type { FileSystemHook } from './durable-fs.ts'
 import { EngineRefused } from './errors.ts'
 import { beginMaking, finishMaking, isReady, type Layout } from './layout.ts'
 import { WorkerLink } from './link.ts'
+import { memoryWarning, whyNotMade } from './making.ts'
 import { CLOSE, type CreateInput, isThreadNotice, type ThreadInput, type ThreadNotice } from './messages.ts'
 
 export interface EngineThread {
@@ -15,15 +16,20 @@ export interface EngineThread {
   close(): Promise<void>
 }
 
-/** Makes the database unless it is there already. @throws EngineRefused */
-export async function makeDatabase(layout: Layout, hook: FileSystemHook | null): Promise<void> {
+/**
+ * Makes the database unless it is there already. What may stand in its way is told before.
+ * @throws EngineRefused
+ */
+export async function makeDatabase(layout: Layout, hook: FileSystemHook | null, tell: (warning: string) => void): Promise<void> {
   if (isReady(layout)) return
+  const warning = memoryWarning(process.availableMemory())
+  if (warning !== null) tell(warning)
   const place = beginMaking(layout)
   const input: CreateInput = { directory: place, hook }
   try {
     await promisify(execFile)(process.execPath, [fileURLToPath(new URL('./create.ts', import.meta.url)), JSON.stringify(input)])
   } catch (cause) {
-    throw new EngineRefused('creation_failed', `The database in ${layout.directory} could not be made.`, { cause })
+    throw new EngineRefused('creation_failed', `The database in ${layout.directory} could not be made: ${whyNotMade(cause)}`, { cause })
   }
   finishMaking(layout, place)
 }

@@ -1,0 +1,44 @@
+import { reasonOf } from '@trunkline/files/durable'
+import { withoutSecrets } from './redact.ts'
+
+/** What an operator is told when the service does not start: what failed, where, and which setting changes it. Never a stack, never a secret. */
+export function startFailure(cause: unknown): string {
+  const text = wordsOf(cause)
+  return text.split('\n').map(withoutSecrets).join('\n')
+}
+
+function wordsOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  if (isListening(cause)) return listening(cause)
+  if ('path' in cause && typeof cause.path === 'string' && 'code' in cause)
+    return `${cause.path} cannot be used: ${reasonOf(cause)}${DATA_DIR}`
+  if (cause.name === 'FileNotWritten') return `${cause.message}${DATA_DIR}`
+  const because =
+    cause.name !== 'EngineRefused' && cause.cause instanceof Error && !cause.message.includes(cause.cause.message)
+      ? ` (${cause.cause.message})`
+      : ''
+  return `${cause.message}${because}`
+}
+
+const DATA_DIR = ' TRUNKLINE_DATA_DIR says where data lies.'
+
+interface ListenError extends Error {
+  readonly code: string
+  readonly port: number
+  readonly address: string
+}
+
+function isListening(cause: Error): cause is ListenError {
+  return 'syscall' in cause && cause.syscall === 'listen' && 'port' in cause && 'address' in cause && 'code' in cause
+}
+
+function listening({ code, address, port }: ListenError): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} of ${address} is taken by another program. Stop that one, or choose another port: TRUNKLINE_PORT, or TRUNKLINE_METRICS_PORT where it is that one's (0: any free one).`
+    case 'EACCES':
+      return `Port ${port} of ${address} may not be used by this user; ports below 1024 are for the system. Choose another: TRUNKLINE_PORT.`
+    default:
+      return `Nothing can listen on ${address}, port ${port} (${code}). TRUNKLINE_HOST must be an address of this machine.`
+  }
+}

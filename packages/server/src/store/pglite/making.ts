@@ -1,0 +1,29 @@
+/** What making a database takes for a moment, and what to say where it is not there. */
+
+const MIB = 1024 ** 2
+const MEMORY_BYTES = 700 * MIB
+const DISK_MIB = 100
+
+/** A sentence when less memory is to be had than making a database takes; null when there is enough. */
+export function memoryWarning(availableBytes: number): string | null {
+  if (availableBytes >= MEMORY_BYTES) return null
+  return `the first start makes the database, which takes ${MEMORY_BYTES / MIB} MiB of memory for a moment, and ${Math.floor(availableBytes / MIB)} MiB are to be had: it may fail; later starts take less`
+}
+
+/** Why the process that makes a database ended: from how it ended, and from its words. */
+export function whyNotMade(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  const signal = 'signal' in cause && typeof cause.signal === 'string' ? cause.signal : null
+  const words = 'stderr' in cause && typeof cause.stderr === 'string' ? cause.stderr : ''
+  // The engine's own numbers: 51 is ENOSPC there, 19 EDQUOT.
+  if (/ENOSPC|No space left|EDQUOT|errno: (?:51|19)\b/i.test(words))
+    return `there is no space left on its disk, and about ${DISK_MIB} MiB are needed. Make room and start again.`
+  // Linux ends by SIGKILL whom it takes the memory from; Node and WebAssembly say it themselves.
+  if (signal === 'SIGKILL' || /out of memory|Cannot enlarge memory|Array buffer allocation failed|could not allocate memory/i.test(words))
+    return `there was not enough memory: it takes ${MEMORY_BYTES / MIB} MiB for a moment. Later starts take less.`
+  const last = words
+    .split('\n')
+    .map(line => line.trim())
+    .findLast(line => /error|fatal|panic/i.test(line))
+  return last ?? (signal === null ? (cause.message.split('\n', 1)[0] ?? 'unknown') : `its process was ended by ${signal}.`)
+}

@@ -1,0 +1,218 @@
+/**
+ * One process per PostgreSQL database, until several nodes are supported: a lock of the session, on a connection of its own that does nothing
+ * else. The server frees it when that session ends, however it ends; then it is taken again, and found taken by another it ends this process.
+ */
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
+import { StoreUnavailable } from '@trunkline/core/ports/store'
+import { Client, DatabaseError } from 'pg'
+import { beforeCommit } from './faults.ts'
+
+/** Locks are numbered per database; ours by these two. */
+const LOCK = [0x74726b6c, 1] as const
+const CONNECT_MS_MAX = 5_000
+/** How often the connection is tried, and how long an answer may take: a server that went without a word is noticed so. */
+const BEAT_MS = 10_000
+const AGAIN_MS = 1_000
+/** Soon enough that a process whose machine vanished keeps nobody out for long. */
+const KEEPALIVES = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
+/** What PostgreSQL keeps of a session's name. */
+const NAME_MAX = 63
+
+export interface SoleOptions {
+  readonly url: string
+  /** Tells this process from every other, also from an earlier one of the same number: host, number, and chance. */
+  readonly name: string
+  /** How long to wait for a database that is down, or that another process has. */
+  readonly waitMs: number
+  /** Called once, when another process has the database although this one held it. Nothing may be served then. */
+  readonly onTaken: (cause: Error) => void
+  readonly clock: Clock
+  readonly log: Pick<Log, 'info' | 'warn'>
+}
+
+/** Another process has the database. The message names it. */
+export class DatabaseHeld extends Error {
+  override readonly name = 'DatabaseHeld'
+}
+
+/** Where a PostgreSQL is, for people: never with its user or password. */
+export function placeOf(url: string): string {
+  const { hostname = '', port = '', pathname = '' } = URL.parse(url) ?? {}
+  return `${hostname === '' ? 'a local socket' : hostname}:${port === '' ? '5432' : port}${pathname}`
+}
+
+export class SoleProcess implements AsyncDisposable {
+  readonly #options: SoleOptions
+  readonly #closing = new AbortController()
+  #client: Client
+  #kept: Promise<void>
+
+  private constructor(options: SoleOptions, client: Client) {
+    this.#options = options
+    this.#client = client
+    this.#kept = this.#keep()
+  }
+
+  /** Waits for the database and for the lock, within `waitMs`. @throws DatabaseHeld, StoreUnavailable, and what the server refuses for good */
+  static async take(options: SoleOptions): Promise<SoleProcess> {
+    const { clock, log, waitMs, url } = options
+    const deadline = clock.monotonicMs() + waitMs
+    let told = ''
+    for (;;) {
+      const found = await attempt(options).catch((cause: unknown) => {
+        if (!isPassing(cause)) throw refused(url, cause)
+        return unreachable(url, cause)
+      })
+      if (found instanceof Client) return new SoleProcess(options, found)
+      if (clock.monotonicMs() + AGAIN_MS > deadline) throw found
+      if (found.message !== told) log.warn('waiting for the database', { why: found.message, seconds: Math.ceil(waitMs / 1_000) })
+      told = found.message
+      await clock.sleep(AGAIN_MS)
+    }
+  }
+
+  /** Gives the database up. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort()
+    await this.#kept
+    await this.#client.end().catch(() => undefined)
+  }
+
+  async #keep(): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      await this.#lost()
+      if (signal.aborted) return
+      this.#options.log.warn('the connection that holds the database was lost; it is taken again')
+      await this.#client.end().catch(() => undefined)
+      if (!(await this.#takeAgain())) return
+    }
+  }
+
+  /** Resolves when the connection is gone or silent, or when this is being closed. */
+  async #lost(): Promise<void> {
+    const { clock } = this.#options
+    const over = AbortSignal.any([this.#closing.signal, endOf(this.#client)])
+    while (!over.aborted) {
+      await clock.sleep(BEAT_MS, over).catch(() => undefined)
+      if (over.aborted) return
+      const answered = await this.#client.query('select 1').then(
+        () => true,
+        () => false
+      )
+      if (!answered) return
+    }
+  }
+
+  /** Whether the lock is held again. A database that is away is waited for: nothing can be written there meanwhile. */
+  async #takeAgain(): Promise<boolean> {
+    const { clock, log, onTaken } = this.#options
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      const found = await attempt(this.#options).catch((cause: unknown) => unreachable(this.#options.url, cause))
+      if (found instanceof Client) {
+        this.#client = found
+        log.info('the database is held again')
+        return true
+      }
+      if (found instanceof DatabaseHeld) {
+        onTaken(found)
+        return false
+      }
+      await clock.sleep(AGAIN_MS, signal).catch(() => undefined)
+    }
+    return false
+  }
+}
+
+/** One try. A connection that holds the lock, or why there is none. */
+async function attempt(options: SoleOptions): Promise<Client | DatabaseHeld> {
+  const client = new Client({
+    connectionString: options.url,
+    application_name: options.name.slice(0, NAME_MAX),
+    options: KEEPALIVES,
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    query_timeout: BEAT_MS
+  })
+  client.on('error', () => undefined) // its end is listened for
+  try {
+    await client.connect()
+    if (await locks(client)) return client
+    const holder = await holderOf(client)
+    if (holder?.name === options.name.slice(0, NAME_MAX)) {
+      // Our own session, which the server has not missed yet.
+      await client.query('select pg_terminate_backend($1)', [holder.pid])
+      if (await locks(client, AGAIN_MS)) return client
+    }
+    await client.end()
+    return new DatabaseHeld(
+      `The database at ${placeOf(options.url)} is held by another process${holder === null ? '' : ` (${holder.name}${holder.from === null ? '' : `, from ${holder.from}`}, since ${holder.since})`}. ` +
+        'One process at a time may use it; several come later. Stop that one first.'
+    )
+  } catch (cause) {
+    await client.end().catch(() => undefined)
+    throw cause
+  }
+}
+
+async function locks(client: Client, waitMs = 0): Promise<boolean> {
+  if (waitMs === 0) {
+    const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1, $2) as held', [...LOCK])
+    return rows[0]?.held === true
+  }
+  await client.query(`set lock_timeout = ${waitMs}`)
+  return client.query('select pg_advisory_lock($1, $2)', [...LOCK]).then(
+    () => true,
+    (cause: unknown) => {
+      if (cause instanceof DatabaseError && cause.code === LOCK_NOT_AVAILABLE) return false
+      throw cause
+    }
+  )
+}
+const LOCK_NOT_AVAILABLE = '55P03'
+
+interface Holder {
+  readonly pid: number
+  readonly name: string
+  readonly from: string | null
+  readonly since: string
+}
+
+async function holderOf(client: Client): Promise<Holder | null> {
+  const { rows } = await client.query<Holder>(
+    `select a.pid, coalesce(nullif(a.application_name, ''), 'unnamed') as name, host(a.client_addr) as from, to_char(a.backend_start at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
+       from pg_locks l join pg_stat_activity a on a.pid = l.pid
+      where l.locktype = 'advisory' and l.granted and l.classid = $1 and l.objid = $2 and l.objsubid = 2
+        and l.database = (select oid from pg_database where datname = current_database())`,
+    [...LOCK]
+  )
+  return rows[0] ?? null
+}
+
+function endOf(client: Client): AbortSignal {
+  const ended = new AbortController()
+  client.once('end', () => ended.abort())
+  return ended.signal
+}
+
+/** Whether waiting can help: the server is away, starting, or full. A wrong password or name stays wrong. */
+function isPassing(cause: unknown): boolean {
+  if (cause instanceof DatabaseError) return /^(?:08|53|57P)/.test(cause.code ?? '')
+  return beforeCommit(cause) instanceof StoreUnavailable
+}
+
+function unreachable(url: string, cause: unknown): StoreUnavailable {
+  return new StoreUnavailable(`PostgreSQL at ${placeOf(url)} (TRUNKLINE_DATABASE_URL) cannot be reached: ${wordsOf(cause)}`, { cause })
+}
+
+function refused(url: string, cause: unknown): Error {
+  return new StoreUnavailable(`PostgreSQL at ${placeOf(url)} (TRUNKLINE_DATABASE_URL) refuses the service: ${wordsOf(cause)}`, { cause })
+}
+
+/** An address with several numbers fails once for each; the words are in the first. */
+function wordsOf(cause: unknown): string {
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
+  return first instanceof Error ? first.message : String(first)
+}

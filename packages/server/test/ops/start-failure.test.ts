@@ -1,0 +1,46 @@
+// The words for what stands in the way of a start.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startFailure } from '../../src/ops/start-failure.ts'
+import { StartLog } from '../../src/ops/start-log.ts'
+import { memoryWarning, whyNotMade } from '../../src/store/pglite/making.ts'
+
+const MIB = 1024 ** 2
+const listen = (code: string) => Object.assign(new Error(`listen ${code}`), { code, syscall: 'listen', address: '127.0.0.1', port: 80 })
+
+test('what cannot be listened on is named with its setting', () => {
+  assert.match(startFailure(listen('EADDRINUSE')), /^Port 80 of 127\.0\.0\.1 is taken.*TRUNKLINE_PORT/)
+  assert.match(startFailure(listen('EACCES')), /ports below 1024.*TRUNKLINE_PORT/)
+  assert.match(startFailure(listen('EADDRNOTAVAIL')), /TRUNKLINE_HOST must be an address of this machine/)
+})
+
+test('a full disk names the file, and no secret is told', () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', path: '/data/owner.lock' })
+  assert.match(startFailure(full), /^\/data\/owner\.lock cannot be used: there is no space left on its disk.*TRUNKLINE_DATA_DIR/)
+  assert.equal(startFailure(new Error('no', { cause: new Error('postgres://me:topsecret@host/x') })).includes('topsecret'), false)
+})
+
+test('too little memory for a first start is said before, and when it was the reason', () => {
+  assert.equal(memoryWarning(700 * MIB), null)
+  assert.match(String(memoryWarning(512.4 * MIB)), /takes 700 MiB of memory for a moment, and 512 MiB are to be had/)
+  const ended = (more: object) => Object.assign(new Error('Command failed: node create.ts {}\nlong words'), { stderr: '', ...more })
+  assert.match(whyNotMade(ended({ signal: 'SIGKILL' })), /^there was not enough memory/)
+  assert.match(whyNotMade(ended({ stderr: 'RangeError: Array buffer allocation failed' })), /^there was not enough memory/)
+  assert.match(whyNotMade(ended({ stderr: '[cause]: ErrnoError { errno: 51 }' })), /^there is no space left on its disk/)
+  assert.equal(whyNotMade(ended({ stderr: 'x\nFATAL:  something else\ny' })), 'FATAL:  something else')
+  assert.equal(whyNotMade(ended({})), 'Command failed: node create.ts {}')
+})
+
+test('until it is ready a start tells its warnings to whoever watches, without secrets', () => {
+  const [said, logged]: [string[], string[]] = [[], []]
+  const note = (message: string) => void logged.push(message)
+  const log = new StartLog({ debug: note, info: note, warn: note, error: note }, text => void said.push(text))
+  log.info('nobody needs this')
+  log.warn('waiting', { why: 'postgres://me:topsecret@host/x', cause: new Error('no line') })
+  log.ready()
+  log.warn('later')
+  assert.deepEqual(logged, ['nobody needs this', 'waiting', 'later'])
+  assert.equal(said.length, 1)
+  assert.match(said[0] ?? '', /^warning: waiting \(why: .*, cause: no line\)\n$/)
+  assert.ok(!said[0]?.includes('topsecret'))
+})

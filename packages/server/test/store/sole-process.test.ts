@@ -1,0 +1,149 @@
+// One process per PostgreSQL database: a second is refused and told by whom, and a lock that was lost is taken again or ends its holder.
+import assert from 'node:assert/strict'
+import { connect, createServer, type Server } from 'node:net'
+import { after, test } from 'node:test'
+import { StoreUnavailable } from '@trunkline/core/ports/store'
+import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
+import { until } from '@trunkline/testkit/until'
+import { Client } from 'pg'
+import { SystemClock } from '../../src/ops/clock.ts'
+import { DatabaseHeld, placeOf, type SoleOptions, SoleProcess } from '../../src/store/sole-process.ts'
+
+const cluster = await sharedPostgres()
+const database = await createDatabase(cluster.url)
+after(async () => {
+  await database[Symbol.asyncDispose]()
+  await cluster[Symbol.asyncDispose]()
+})
+
+const HELD = `select a.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid
+  where l.locktype = 'advisory' and l.granted and l.database = (select oid from pg_database where datname = current_database())`
+
+/** Options of a process of that name, and what became of it. */
+function process(name: string, more: Partial<SoleOptions> = {}) {
+  const [lines, taken]: [string[], Error[]] = [[], []]
+  const note = (message: string, fields: object = {}) => void lines.push(`${message} ${JSON.stringify(fields)}`)
+  const log = { info: note, warn: note }
+  const options = {
+    url: database.url,
+    name,
+    waitMs: 0,
+    clock: new SystemClock(),
+    log,
+    onTaken: (cause: Error) => void taken.push(cause),
+    ...more
+  }
+  return { options, lines, taken }
+}
+
+async function admin(): Promise<Client & AsyncDisposable> {
+  const client = new Client({ connectionString: database.url })
+  client.on('error', () => undefined)
+  await client.connect()
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
+}
+
+test('a second process is refused and told which one is there; once that one stops it may', async () => {
+  const first = await SoleProcess.take(process('trunkline here 11 aa').options)
+  await assert.rejects(SoleProcess.take(process('trunkline there 22 bb').options), (cause: unknown) => {
+    assert.ok(cause instanceof DatabaseHeld)
+    assert.match(cause.message, /held by another process \(trunkline here 11 aa.*Stop that one first/)
+    assert.ok(!cause.message.includes(new URL(database.url).password))
+    return true
+  })
+  const { options, lines } = process('trunkline there 22 bb', { waitMs: 60_000 })
+  const waiting = SoleProcess.take(options)
+  await until(() => lines.length > 0, 'the second waits')
+  await first[Symbol.asyncDispose]()
+  const second = await waiting
+  assert.match(lines.join('\n'), /^waiting for the database .*trunkline here 11 aa.*"seconds":60/)
+  assert.equal(lines.length, 1, 'said once')
+  await second[Symbol.asyncDispose]()
+})
+
+test('a lock whose connection was ended is taken again', async () => {
+  await using watcher = await admin()
+  const { options, lines, taken } = process('trunkline here 33 cc')
+  await using _sole = await SoleProcess.take(options)
+  const [before] = (await watcher.query(HELD)).rows
+  await watcher.query('select pg_terminate_backend($1)', [before.pid])
+  await until(() => lines.some(line => line.startsWith('the database is held again')), 'it is held again', 60_000)
+  const [now] = (await watcher.query(HELD)).rows
+  assert.ok(now.pid !== undefined && now.pid !== before.pid)
+  assert.deepEqual(taken, [])
+})
+
+test('a session of ours that the server has not missed yet gives way', async () => {
+  const ghost = new Client({ connectionString: database.url, application_name: 'trunkline here 44 dd' })
+  ghost.on('error', () => undefined)
+  await ghost.connect()
+  await ghost.query('select pg_advisory_lock($1, $2)', [0x74726b6c, 1])
+  await using _sole = await SoleProcess.take(process('trunkline here 44 dd').options)
+  await ghost.end().catch(() => undefined)
+})
+
+test('a process whose database another one took meanwhile is told so, once', async () => {
+  await using watcher = await admin()
+  await using other = await admin()
+  const { options, taken } = process('trunkline here 55 ee')
+  await using _sole = await SoleProcess.take(options)
+  const [before] = (await watcher.query(HELD)).rows
+  // Waits in the server's own queue, so that it is first when the lock is free.
+  const theirs = other.query('select pg_advisory_lock($1, $2)', [0x74726b6c, 1])
+  const isQueued = async () => (await watcher.query('select 1 from pg_locks where not granted')).rows.length > 0
+  await until(isQueued, 'another one waits for the lock', 60_000)
+  await watcher.query('select pg_terminate_backend($1)', [before.pid])
+  await theirs
+  await until(() => taken.length > 0, 'it is told', 60_000)
+  assert.ok(taken[0] instanceof DatabaseHeld)
+  assert.equal(taken.length, 1)
+})
+
+test('a database that is down is waited for, and named without its password when it does not come', async () => {
+  const target = new URL(database.url)
+  const port = await freePort()
+  const url = Object.assign(new URL(database.url), { port: String(port) }).href
+  await assert.rejects(SoleProcess.take(process('trunkline here 66 ff', { url }).options), (cause: unknown) => {
+    assert.ok(cause instanceof StoreUnavailable)
+    assert.match(
+      cause.message,
+      new RegExp(
+        `^PostgreSQL at ${RegExp.escape(target.hostname)}:${port}/\\w+ \\(TRUNKLINE_DATABASE_URL\\) cannot be reached: .*ECONNREFUSED`
+      )
+    )
+    assert.ok(!cause.message.includes(target.password))
+    return true
+  })
+  const { options, lines } = process('trunkline here 66 ff', { url, waitMs: 60_000 })
+  const waiting = SoleProcess.take(options)
+  await until(() => lines.length > 0, 'it waits')
+  const line = createServer(socket => {
+    const there = connect(Number(target.port), target.hostname)
+    for (const end of [socket, there]) end.on('error', () => undefined)
+    socket.pipe(there).pipe(socket)
+  }).listen(port, '127.0.0.1')
+  const sole = await waiting
+  await sole[Symbol.asyncDispose]()
+  line.close()
+})
+
+test('what waiting cannot cure is told at once', async () => {
+  const url = Object.assign(new URL(database.url), { password: 'wrong-password' }).href
+  const { options, lines } = process('trunkline here 77 gg', { url, waitMs: 60_000 })
+  await assert.rejects(SoleProcess.take(options), /refuses the service: password authentication failed/)
+  assert.deepEqual(lines, [])
+})
+
+test('a place is named by host, port and database only', () => {
+  assert.equal(placeOf('postgres://me:secret@db.example.com:6543/trunkline?sslmode=require'), 'db.example.com:6543/trunkline')
+  assert.equal(placeOf('postgres://me:secret@db.example.com/x'), 'db.example.com:5432/x')
+})
+
+async function freePort(): Promise<number> {
+  const server: Server = createServer().listen(0, '127.0.0.1')
+  await until(() => server.listening, 'a port is free')
+  const address = server.address()
+  await new Promise(resolve => server.close(resolve))
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
+}
