@@ -1,7 +1,7 @@
 // Who may do what: every operation of the reference against every kind of credentials. A new operation without a row fails.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Answer, Api, type Operation, type Person } from './api.ts'
+import { type Answer, Api, type Body, type Operation, type Person } from './api.ts'
 import { ENGINES, type RunningService, startService } from './harness.ts'
 import { link } from './linking.ts'
 
@@ -86,13 +86,13 @@ for (const engine of ENGINES) {
       return api.call(operation.method, address, { headers, ...(body !== undefined && { body }) })
     }
 
-    test('every operation has a row, and every row an operation', () => {
+    test('every operation has a row, and every row an operation [S25]', () => {
       assert.deepEqual(api.operations.map(({ operationId }) => operationId).sort(), Object.keys(ROWS).sort())
       for (const { operationId, isForUser } of api.operations)
         assert.equal(ROWS[operationId]?.scope, isForUser ? 'user' : 'platform', operationId)
     })
 
-    test('nothing opens with spoilt credentials, and nothing tells which part was wrong', async () => {
+    test('nothing opens with spoilt credentials, and nothing tells which part was wrong; a missing header is named [S25, S27]', async () => {
       const bodies = new Set<string>()
       for (const operation of api.operations) {
         const good = operation.isForUser ? api.as(owner) : api.platform
@@ -100,21 +100,23 @@ for (const engine of ENGINES) {
         for (const [what, spoil] of Object.entries(ways)) {
           const { status, body, headers } = await ask(operation, spoil(good))
           assert.equal(status, 401, `${operation.operationId} with ${what}`)
-          bodies.add(JSON.stringify({ ...body, request_id: null }))
+          const absent = Object.keys(good).filter(name => (spoil(good)[name] ?? '') === '')
+          if (absent.length === 0) bodies.add(JSON.stringify({ ...body, request_id: null }))
+          else assert.deepEqual([body.details.map(({ path }: Body) => path), body.code], [absent, 'credentials_invalid'], what)
           assert.equal(headers.get('ratelimit-limit'), null, 'a limit would tell that the platform is known')
         }
       }
       assert.equal(bodies.size, 1, [...bodies].join('\n'))
     })
 
-    test('a user is asked for where a user is needed, and ignored elsewhere', async () => {
+    test('a user is asked for where a user is needed, and ignored elsewhere [S33]', async () => {
       for (const operation of api.operations.filter(({ isForUser }) => isForUser)) {
         assert.equal((await ask(operation, api.platform)).status, 401, operation.operationId)
       }
       assert.equal((await api.call('GET', '/users', { headers: { ...api.platform, 'user-id': 'x', 'user-secret': 'y' } })).status, 200)
     })
 
-    test('another user’s ids are as unknown as ids that never were', async () => {
+    test('another user’s ids are as unknown as ids that never were [S26]', async () => {
       for (const operation of api.operations) {
         const { foreign } = ROWS[operation.operationId] ?? {}
         if (foreign === undefined) continue
@@ -157,7 +159,7 @@ for (const engine of ENGINES) {
       assert.equal((await api.call('GET', `/orders?next_cursor=${cursor}&limit=2`, { headers })).status, 200, 'the size of a page is free')
     })
 
-    test('a read-only connection takes no orders, and says why', async () => {
+    test('a read-only connection takes no orders, and says why [S36]', async () => {
       const reader = await api.person('reader')
       await link(api, reader, 'readonly', 1)
       const accounts = await api.call('GET', '/accounts', { headers: api.as(reader) })

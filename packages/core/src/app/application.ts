@@ -1,3 +1,4 @@
+import { AccessAudit } from './access-audit.ts'
 import type { CredentialLookup } from './authenticate.ts'
 import { BrokerSessions } from './connections/broker-sessions.ts'
 import { Directory } from './connections/directory.ts'
@@ -63,8 +64,10 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
   const revocations = new Revocations(deps)
   const directory = new Directory(deps)
   const orderPages = new OrderPages(deps.store)
-  const app: AppDeps = { ...deps, lookup, directory, mirrors, markets, watch, orderGateway, desk, resolver, orderPages }
+  const accessAudit = new AccessAudit(deps)
+  const app: AppDeps = { ...deps, lookup, accessAudit, directory, mirrors, markets, watch, orderGateway, desk, resolver, orderPages }
   const parts: readonly Stoppable[] = [
+    { name: 'audit of refused accesses', stop: () => accessAudit.stop() },
     { name: 'broker sessions', stop: async () => await sessions[Symbol.asyncDispose]() },
     { name: 'resolver', stop: () => resolver.stop() },
     { name: 'market data', stop: () => markets.stop() },

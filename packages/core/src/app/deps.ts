@@ -7,6 +7,7 @@ import type { Log } from '../ports/log.ts'
 import type { Meter } from '../ports/meter.ts'
 import type { Store } from '../ports/store.ts'
 import type { Hasher, Vault } from '../ports/vault.ts'
+import type { AccessAudit } from './access-audit.ts'
 import type { CredentialLookup } from './authenticate.ts'
 import type { Directory } from './connections/directory.ts'
 import type { Markets } from './market/markets.ts'
@@ -35,6 +36,7 @@ export interface Deps {
 /** The same, with the long-lived parts of the application that use cases share. */
 export interface AppDeps extends Deps {
   readonly lookup: CredentialLookup
+  readonly accessAudit: AccessAudit
   readonly directory: Directory
   readonly mirrors: Mirrors
   readonly markets: Markets

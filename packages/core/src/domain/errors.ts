@@ -4,6 +4,7 @@ export const ERROR_CODES = [
   'entitlement_missing',
   'path_invalid',
   'query_invalid',
+  'header_invalid',
   'body_malformed',
   'field_invalid',
   'user_not_found',

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The credential headers of a request, as they were sent; absent ones are undefined. */
+/** The credential headers of a request, as they were sent; absent ones are undefined. Repeated ones have been refused before. */
 export interface Credentials {
   readonly clientId: string | undefined
   readonly clientSecret: string | undefined
@@ -8,29 +8,21 @@ export interface Credentials {
   readonly userSecret: string | undefined
 }
 
-const NAMES = ['client-id', 'client-secret', 'user-id', 'user-secret'] as const
+const PLATFORM_HEADERS = ['client-id', 'client-secret'] as const
+const USER_HEADERS = [...PLATFORM_HEADERS, 'user-id', 'user-secret'] as const
 
-/** Reads the four headers. One that was sent twice counts as not sent: nobody can say which of the two was meant. */
-export function credentialsOf(headers: IncomingHttpHeaders, rawHeaders: readonly string[]): Credentials {
-  return {
-    clientId: header(headers, rawHeaders, NAMES[0]),
-    clientSecret: header(headers, rawHeaders, NAMES[1]),
-    userId: decoded(header(headers, rawHeaders, NAMES[2])),
-    userSecret: header(headers, rawHeaders, NAMES[3])
-  }
+export function credentialsOf(headers: IncomingHttpHeaders): Credentials {
+  const [clientId, clientSecret, userId, userSecret] = USER_HEADERS.map(name => textOf(headers[name]))
+  return { clientId, clientSecret, userId: decoded(userId), userSecret }
 }
 
-function header(headers: IncomingHttpHeaders, rawHeaders: readonly string[], name: (typeof NAMES)[number]): string | undefined {
-  const value = headers[name]
-  if (typeof value !== 'string') return undefined
-  // Node joins repeated headers with a comma and a space; only a value with one needs the slow look.
-  return value.includes(', ') && isRepeated(rawHeaders, name) ? undefined : value
+/** The names of those headers that a request of this kind needs and has not. */
+export function missingCredentials(headers: IncomingHttpHeaders, kind: 'platform' | 'user'): readonly string[] {
+  return (kind === 'user' ? USER_HEADERS : PLATFORM_HEADERS).filter(name => (headers[name] ?? '') === '')
 }
 
-function isRepeated(rawHeaders: readonly string[], name: string): boolean {
-  let times = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === name) times++
-  return times > 1
+function textOf(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -1,25 +1,29 @@
 import { authenticatePlatform, authenticateUser } from '@trunkline/core/app/authenticate'
 import type { PlatformCaller, UserCaller } from '@trunkline/core/app/caller'
 import type { AppDeps } from '@trunkline/core/app/deps'
-import { ServiceError } from '@trunkline/core/domain/errors'
+import { type ErrorCode, ServiceError } from '@trunkline/core/domain/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addressGroup } from '../auth/address.ts'
 import { type Allowance, RateLimiter } from '../auth/rate-limit.ts'
-import { credentialsOf } from './credentials.ts'
+import { credentialsOf, missingCredentials } from './credentials.ts'
 import type { HttpLimits } from './options.ts'
 
 const REMEMBERED_MAX = 10_000
+/** What somebody with good credentials may not have: not theirs, or not within their rights. */
+const DENIED: ReadonlySet<ErrorCode> = new Set(['entitlement_missing', 'account_not_found', 'connection_not_found', 'order_not_found'])
+
+type GuardDeps = Pick<AppDeps, 'hasher' | 'lookup' | 'clock' | 'accessAudit'>
 
 /** Who may come in, and how often. Stands before everything else a request does. */
 export class Guard {
-  readonly #deps: Pick<AppDeps, 'hasher' | 'lookup' | 'clock'>
+  readonly #deps: GuardDeps
   readonly #platforms: RateLimiter
   readonly #users: RateLimiter
   readonly #failures: RateLimiter
   /** Addresses and client ids that went well together lately; newest last, bounded. */
   readonly #good = new Set<string>()
 
-  constructor(deps: Pick<AppDeps, 'hasher' | 'lookup' | 'clock'>, limits: Pick<HttpLimits, 'platform' | 'user' | 'failedAuthentication'>) {
+  constructor(deps: GuardDeps, limits: Pick<HttpLimits, 'platform' | 'user' | 'failedAuthentication'>) {
     this.#deps = deps
     this.#platforms = new RateLimiter(limits.platform)
     this.#users = new RateLimiter(limits.user)
@@ -28,32 +32,34 @@ export class Guard {
 
   /** @throws ServiceError credentials_invalid, rate_limited. */
   async platform(request: FastifyRequest, reply: FastifyReply): Promise<PlatformCaller> {
-    const { clientId, clientSecret } = credentialsOf(request.headers, request.raw.rawHeaders)
+    const { clientId, clientSecret } = credentialsOf(request.headers)
     const { ip } = request
     this.#demandCalm(ip, clientId, reply)
     try {
+      demandHeaders(request, 'platform')
       const platform = await authenticatePlatform(this.#deps, this.#deps.lookup, clientId, clientSecret)
       this.#remember(ip, clientId)
       tell(reply, this.#platforms.take(platform.platformId, this.#deps.clock.monotonicMs()))
       return { platform, ip, requestId: request.id }
     } catch (error) {
-      throw this.#failed(error, ip, reply)
+      throw this.#failed(error, request, reply)
     }
   }
 
   /** @throws ServiceError credentials_invalid, rate_limited. */
   async user(request: FastifyRequest, reply: FastifyReply): Promise<UserCaller> {
-    const { clientId, clientSecret, userId, userSecret } = credentialsOf(request.headers, request.raw.rawHeaders)
+    const { clientId, clientSecret, userId, userSecret } = credentialsOf(request.headers)
     const { ip } = request
     this.#demandCalm(ip, clientId, reply)
     try {
+      demandHeaders(request, 'user')
       const platform = await authenticatePlatform(this.#deps, this.#deps.lookup, clientId, clientSecret)
       const { user, secretHash } = await authenticateUser(this.#deps, this.#deps.lookup, platform, userId, userSecret)
       this.#remember(ip, clientId)
       this.#takeBoth(platform.platformId, user.userKey, reply)
       return { platform, user, secretHash, ip, requestId: request.id }
     } catch (error) {
-      throw this.#failed(error, ip, reply)
+      throw this.#failed(error, request, reply)
     }
   }
 
@@ -74,9 +80,27 @@ export class Guard {
     if (failures.retryAfterSeconds !== null && !this.#good.has(`${ip} ${clientId}`)) tell(reply, failures, TOO_MANY_FAILURES)
   }
 
-  #failed(error: unknown, ip: string, reply: FastifyReply): unknown {
+  /** Notes what somebody who is known asked for and may not have. */
+  denied(error: unknown, caller: PlatformCaller | UserCaller): void {
+    if (!(error instanceof ServiceError) || !DENIED.has(error.code)) return
+    const actor = 'user' in caller ? `user:${caller.user.userKey}` : `platform:${caller.platform.platformId}`
+    const { ip, requestId } = caller
+    this.#deps.accessAudit.note({
+      action: 'access.denied',
+      actor,
+      target: 'rest',
+      reason: error.code,
+      ip,
+      group: addressGroup(ip ?? ''),
+      requestId
+    })
+  }
+
+  #failed(error: unknown, { ip, id }: FastifyRequest, reply: FastifyReply): unknown {
     if (error instanceof ServiceError && error.code === 'credentials_invalid') {
-      const failures = this.#failures.take(addressGroup(ip), this.#deps.clock.monotonicMs())
+      const group = addressGroup(ip)
+      this.#deps.accessAudit.note({ ...FAILED, target: 'rest', ip, group, requestId: id })
+      const failures = this.#failures.take(group, this.#deps.clock.monotonicMs())
       if (failures.retryAfterSeconds !== null) tell(reply, failures, TOO_MANY_FAILURES)
     }
     return error
@@ -89,6 +113,16 @@ export class Guard {
     if (oldest !== undefined) this.#good.delete(oldest)
     this.#good.add(pair)
   }
+}
+
+const FAILED = { action: 'access.failed', actor: 'anonymous', reason: 'credentials_invalid' } as const
+
+/** Which header is missing is no secret; which value is wrong is one. @throws ServiceError credentials_invalid */
+function demandHeaders({ headers }: FastifyRequest, kind: 'platform' | 'user'): void {
+  const missing = missingCredentials(headers, kind)
+  if (missing.length === 0) return
+  const message = `This needs ${missing.length === 1 ? 'the header' : 'the headers'} ${missing.join(', ')}, which the request has not.`
+  throw new ServiceError('credentials_invalid', message, { details: missing.map(path => ({ path, message: 'is missing' })) })
 }
 
 const TOO_MANY = 'Too many requests. Wait as long as the retry-after header says, then go slower.'

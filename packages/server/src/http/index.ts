@@ -8,7 +8,7 @@ import { Cursors } from './cursor.ts'
 import { serveDocs } from './docs/index.ts'
 import { FairQueue } from './fair-queue.ts'
 import { Guard } from './guard.ts'
-import { HEADER_LINES_MAX, requestIds, setBaseHeaders } from './headers.ts'
+import { HEADER_LINES_MAX, repeatedHeader, requestIds, setBaseHeaders } from './headers.ts'
 import type { HttpOptions } from './options.ts'
 import { ENDPOINTS } from './routes/index.ts'
 import { KnownRoutes } from './routing.ts'
@@ -62,6 +62,8 @@ function receive(app: FastifyInstance, routes: KnownRoutes, addresses: AddressLi
     }
     const refusal = addresses.refusal(request)
     if (refusal !== null) return done(refusal)
+    const repeated = repeatedHeader(request.raw.rawHeaders)
+    if (repeated !== null) return done(new ServiceError('header_invalid', `The header ${repeated} is there more than once; send it once.`))
     if (isClosing) return done(new ServiceError('shutting_down', 'The service is shutting down; try again.', { retryAfterSeconds: 1 }))
     if (!request.is404) return done()
     const { error, allow } = routes.miss(request.method, request.raw.url ?? '')

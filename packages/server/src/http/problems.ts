@@ -9,6 +9,7 @@ export const HTTP_STATUS = {
   entitlement_missing: 401,
   path_invalid: 400,
   query_invalid: 422,
+  header_invalid: 400,
   body_malformed: 400,
   field_invalid: 400,
   user_not_found: 404,

@@ -1,3 +1,4 @@
+import type { PlatformCaller, UserCaller } from '@trunkline/core/app/caller'
 import type { AppDeps } from '@trunkline/core/app/deps'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -78,7 +79,7 @@ function guarded(
       const prepared = endpoint.prepare(request.params, request.query)
       const asker = { platformId: caller.platform.platformId, userKey: caller.user.userKey }
       queue.demandRoom(asker)
-      request.act = body => queue.run(asker, () => readingBody(() => prepared(caller, body, service)))
+      request.act = body => queue.run(asker, () => acting(guard, caller, () => prepared(caller, body, service)))
     }
   }
   return async (request, reply) => {
@@ -86,14 +87,15 @@ function guarded(
     const prepared = endpoint.prepare(request.params, request.query)
     const asker = { platformId: caller.platform.platformId, userKey: null }
     queue.demandRoom(asker)
-    request.act = body => queue.run(asker, () => readingBody(() => prepared(caller, body, service)))
+    request.act = body => queue.run(asker, () => acting(guard, caller, () => prepared(caller, body, service)))
   }
 }
 
-async function readingBody(act: () => Promise<unknown>): Promise<unknown> {
+async function acting(guard: Guard, caller: PlatformCaller | UserCaller, act: () => Promise<unknown>): Promise<unknown> {
   try {
     return await act()
   } catch (error) {
+    guard.denied(error, caller)
     throw error instanceof Malformed ? fieldInvalid(error) : error
   }
 }

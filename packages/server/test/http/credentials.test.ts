@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addressGroup } from '../../src/auth/address.ts'
-import { credentialsOf } from '../../src/http/credentials.ts'
+import { credentialsOf, missingCredentials } from '../../src/http/credentials.ts'
+import { repeatedHeader } from '../../src/http/headers.ts'
 
-const read = (raw: readonly string[]) => {
-  const headers: Record<string, string> = {}
-  for (let at = 0; at < raw.length; at += 2) {
-    const name = String(raw[at]).toLowerCase()
-    headers[name] = name in headers ? `${headers[name]}, ${raw[at + 1]}` : String(raw[at + 1])
-  }
-  return credentialsOf(headers, raw)
-}
+const read = credentialsOf
 
 test('the four headers are read, and what is absent is undefined', () => {
-  assert.deepEqual(read(['Client-Id', 'a', 'CLIENT-SECRET', 'b', 'user-id', 'c']), {
+  assert.deepEqual(read({ 'client-id': 'a', 'client-secret': 'b', 'user-id': 'c' }), {
     clientId: 'a',
     clientSecret: 'b',
     userId: 'c',
@@ -21,22 +14,23 @@ test('the four headers are read, and what is absent is undefined', () => {
   })
 })
 
-test('a header that was sent twice counts as not sent, equal values included', () => {
-  assert.equal(read(['client-id', 'a', 'client-id', 'b']).clientId, undefined)
-  assert.equal(read(['user-id', 'a', 'User-Id', 'a']).userId, undefined)
-  assert.equal(read(['user-id', 'a, b']).userId, 'a, b', 'a comma alone is no repetition')
+test('a missing header is named, an empty one too', () => {
+  assert.deepEqual(missingCredentials({}, 'platform'), ['client-id', 'client-secret'])
+  assert.deepEqual(missingCredentials({ 'client-id': 'a', 'client-secret': '' }, 'platform'), ['client-secret'])
+  const given = { 'client-id': 'a', 'client-secret': 'b', 'user-id': 'c' }
+  assert.deepEqual(missingCredentials(given, 'user'), ['user-secret'])
+  assert.deepEqual(missingCredentials(given, 'platform'), [])
+})
+
+test('a header that would let two readers see two requests may be there once [S34]', () => {
+  const raw = ['Host', 'a', 'Accept', 'x', 'accept', 'y', 'X-Forwarded-For', '1', 'X-Forwarded-For', '2', 'client-id', 'c']
+  assert.equal(repeatedHeader(raw), null)
+  for (const name of ['host', 'client-id', 'client-secret', 'user-id', 'user-secret', 'content-type', 'authorization', 'origin'])
+    assert.equal(repeatedHeader([...raw, name.toUpperCase(), 'a', 'x-other', 'b', name, 'a']), name)
+  assert.equal(repeatedHeader(['user-id', 'a', 'user-secret', 'b']), null, 'one name within another')
 })
 
 test('a user id is UTF-8, or Latin-1 where it is not', () => {
-  assert.equal(read(['user-id', Buffer.from('Zoë 日本', 'utf8').toString('latin1')]).userId, 'Zoë 日本')
-  assert.equal(read(['user-id', 'Zo\u00eb']).userId, 'Zoë')
-})
-
-test('addresses are counted alone, those of IPv6 by their network', () => {
-  assert.equal(addressGroup('192.0.2.7'), '192.0.2.7')
-  assert.equal(addressGroup('::ffff:192.0.2.7'), '192.0.2.7')
-  assert.equal(addressGroup('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2')
-  assert.equal(addressGroup('2001:db8:1:2::6'), '2001:db8:1:2')
-  assert.equal(addressGroup('2001:db8::1'), '2001:db8:0:0')
-  assert.equal(addressGroup('::1'), '0:0:0:0')
+  assert.equal(read({ 'user-id': Buffer.from('Zoë 日本', 'utf8').toString('latin1') }).userId, 'Zoë 日本')
+  assert.equal(read({ 'user-id': 'Zo\u00eb' }).userId, 'Zoë')
 })

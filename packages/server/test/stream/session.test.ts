@@ -69,7 +69,7 @@ function stage() {
         events: log,
         connections: Object({ listByUser: async () => [] })
       },
-      lookup: Object({ platform: async () => ({ platform, secretHash: secret.now }) }),
+      lookup: Object({ rememberedPlatform: () => undefined, platform: async () => ({ platform, secretHash: secret.now }) }),
       hasher: Object({ hash: (text: string) => text, equal: (a: string, b: string) => a === b }),
       mirrors: Object({}),
       ids: Object({ uuid: () => 'id' }),
@@ -83,6 +83,7 @@ function stage() {
         mayFail: () => true,
         inTurn: read => read(),
         secretChanges: () => changes.count,
+        denied() {},
         gone() {}
       }
     },

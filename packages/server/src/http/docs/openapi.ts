@@ -121,6 +121,7 @@ function parameters(params: Params, place: 'path' | 'query'): readonly Json[] {
 export function failureCodes({ method, params, body, failures = [] }: Endpoint): readonly ErrorCode[] {
   return [
     'credentials_invalid',
+    'header_invalid',
     ...failures,
     ...(Object.keys(params).length > 0 ? (['path_invalid'] as const) : []),
     'query_invalid',

@@ -44,7 +44,16 @@ export class AccountStream implements Room {
       limits: { ...SESSION_LIMITS, ...limits },
       inTurn: read => reads.take('subscribe', read, this.#stopping.signal),
       secretChanges: () => secretChanges,
-      mayFail: address => failures.take(addressGroup(address), clock.monotonicMs()).retryAfterSeconds === null,
+      mayFail: address => {
+        const group = addressGroup(address)
+        const refused = { actor: 'anonymous', target: 'stream', reason: 'credentials_invalid', requestId: null } as const
+        deps.accessAudit.note({ action: 'access.failed', ...refused, ip: address, group })
+        return failures.take(group, clock.monotonicMs()).retryAfterSeconds === null
+      },
+      denied: (address, platformId) => {
+        const refused = { actor: `platform:${platformId}`, target: 'stream', reason: 'user_not_found', requestId: null } as const
+        deps.accessAudit.note({ action: 'access.denied', ...refused, ip: address, group: addressGroup(address) })
+      },
       gone: session => void this.#sessions.delete(session)
     }
     this.#unsubscribe = bus.subscribe(

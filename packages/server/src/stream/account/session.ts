@@ -33,6 +33,8 @@ export interface SessionDeps {
   readonly places: Places
   /** Counts a failed authentication of the address; false when it has had too many. */
   readonly mayFail: (address: string) => boolean
+  /** Notes that the platform asked for a user it has not. */
+  readonly denied: (address: string, platformId: PlatformId) => void
   /** Reads the store when it is the session's turn: thousands may subscribe at once. */
   readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>
   /** Counts replacements of client secrets: what was proved before one is to be proved again. */
@@ -243,7 +245,10 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     try {
       const known = await inTurn(() => store.users.find(platformId, userId))
       if (this.#isOver) return
-      if (known === null) throw new requests.Unfit(UNKNOWN_USER)
+      if (known === null) {
+        this.#deps.denied(this.#address, platformId)
+        throw new requests.Unfit(UNKNOWN_USER)
+      }
       const { userKey } = known.user
       const present = this.#feeds.get(userKey)
       if (present !== undefined && after === null) {

@@ -49,7 +49,12 @@ export class MarketStream implements Room {
       join: connection => markets.join(connection),
       leave: (connection, market) => markets.leave(connection, market),
       inTurn: (userKey, read) => readsOfUser.take(userKey, () => reads.take('snapshot', read, signal), signal),
-      mayFail: address => failures.take(addressGroup(address), clock.monotonicMs()).retryAfterSeconds === null,
+      mayFail: address => {
+        const group = addressGroup(address)
+        const refused = { actor: 'anonymous', target: 'market', reason: 'auth_error', requestId: null } as const
+        deps.accessAudit.note({ action: 'access.failed', ...refused, ip: address, group })
+        return failures.take(group, clock.monotonicMs()).retryAfterSeconds === null
+      },
       gone: session => this.#forget(session),
       limits: { ...MARKET_SESSION_LIMITS, ...limits }
     }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AppDeps } from '@trunkline/core/app/deps'
 import { MarketRefusal } from '@trunkline/core/app/market/refusal'
+import type { UserKey } from '@trunkline/core/domain/ids'
 import type { Bus } from '@trunkline/core/ports/bus'
 import type { MarketDataToken } from '@trunkline/core/ports/store'
 import { LocalBus } from '../../../src/bus/local-bus.ts'
@@ -64,6 +65,7 @@ class Node {
       clock: this.stage.clock,
       bus: this.bus,
       log: quiet,
+      accessAudit: { note() {} },
       meter: { count() {}, observe() {} },
       ids: { uuid: () => '00000000-0000-4000-8000-000000000000' },
       hasher: { hash: (text: string) => text },
@@ -179,6 +181,21 @@ test('a token that is superseded while it is looked up opens nothing beside the 
   gate.resolve()
   await node.stage.clock.settled()
   assert.deepEqual([late.line.messages.at(-1)?.error_code, early.line.closed], ['auth_error', null])
+})
+
+test('a secret that is replaced while a token is looked up has the token looked up again [S30]', async () => {
+  const node = new Node()
+  node.issue('old', 1)
+  const gate = Promise.withResolvers<void>()
+  node.looking = () => gate.promise
+  const late = node.open()
+  late.use('old')
+  node.looking = async () => undefined
+  node.tokens.clear()
+  node.bus.publish({ type: 'user_secret_changed', userKey: 'user' as UserKey })
+  gate.resolve()
+  await node.stage.clock.settled()
+  assert.equal(late.line.messages.at(-1)?.error_code, 'auth_error')
 })
 
 test('a session that ends while a subscription is made leaves nothing of it running', async () => {

@@ -1,0 +1,112 @@
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
+import type { AuditEntry, AuditStore } from '../ports/store.ts'
+
+const WINDOW_MS = 60_000
+/** Kinds of refusal counted apart in a window; whatever comes beyond them is counted together. */
+const KINDS_MAX = 64
+
+/** An access that was refused: to whom, from where, and why. */
+export interface RefusedAccess {
+  /** Credentials that were not good, or good ones that do not reach so far. */
+  readonly action: 'access.failed' | 'access.denied'
+  /** `anonymous`, `platform:<id>` or `user:<key>`. */
+  readonly actor: string
+  /** Where it was tried: `rest`, `stream`, `market`. */
+  readonly target: string
+  /** A code, never a value that was sent. */
+  readonly reason: string
+  readonly ip: string | null
+  /** What stands for the address when it is counted. */
+  readonly group: string
+  readonly requestId: string | null
+}
+
+interface Counted {
+  readonly first: RefusedAccess
+  /** Since the last entry. */
+  times: number
+}
+
+/**
+ * Puts refused accesses on the audit log, where an attacker cannot fill it: the first of a kind (address, actor, place and reason) at once, the
+ * others of the same minute as one entry with their number. At most 64 kinds a minute have entries of their own, and one more holds the rest.
+ */
+export class AccessAudit {
+  readonly #audit: Pick<AuditStore, 'append'>
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #kinds = new Map<string, Counted>()
+  #window: Disposable | null = null
+  #written: Promise<void> = Promise.resolve()
+
+  constructor({
+    store,
+    clock,
+    log
+  }: { readonly store: { readonly audit: Pick<AuditStore, 'append'> }; readonly clock: Clock; readonly log: Log }) {
+    this.#audit = store.audit
+    this.#clock = clock
+    this.#log = log
+  }
+
+  /** Never throws and never waits. */
+  note(refused: RefusedAccess): void {
+    this.#window ??= this.#clock.alarm(WINDOW_MS, () => this.#close())
+    const kind = `${refused.action} ${refused.actor} ${refused.target} ${refused.reason} ${refused.group}`
+    const known = this.#kinds.get(kind) ?? this.#rest()
+    if (known !== undefined) {
+      known.times += 1
+      return
+    }
+    this.#kinds.set(kind, { first: refused, times: 0 })
+    this.#write(refused, 1)
+  }
+
+  /** Writes down what is only counted so far. */
+  async stop(): Promise<void> {
+    this.#close()
+    await this.#written
+  }
+
+  /** Where everything beyond the kinds is counted; undefined while there is room for one more. */
+  #rest(): Counted | undefined {
+    if (this.#kinds.size < KINDS_MAX) return undefined
+    const rest = this.#kinds.get(REST) ?? { first: OTHERS, times: 0 }
+    this.#kinds.set(REST, rest)
+    return rest
+  }
+
+  #close(): void {
+    this.#window?.[Symbol.dispose]()
+    this.#window = null
+    for (const { first, times } of this.#kinds.values()) if (times > 0) this.#write(first, times)
+    this.#kinds.clear()
+  }
+
+  #write({ action, actor, target, reason, ip, group, requestId }: RefusedAccess, times: number): void {
+    const detail = { reason, from: group, times }
+    const entry: AuditEntry = { at: this.#clock.now(), actor, action, target, result: 'refused', ip, requestId, detail }
+    // One after the other: a store that is slow has one of these at a time.
+    this.#written = this.#written.then(() => this.#append(entry))
+  }
+
+  async #append(entry: AuditEntry): Promise<void> {
+    try {
+      await this.#audit.append(entry)
+    } catch (cause) {
+      this.#log.warn('a refused access could not be audited', { action: entry.action, requestId: entry.requestId, cause })
+    }
+  }
+}
+
+const REST = 'others'
+const OTHERS: RefusedAccess = {
+  action: 'access.failed',
+  actor: 'anonymous',
+  target: 'any',
+  reason: 'more_kinds_than_are_kept_apart',
+  ip: null,
+  group: 'many',
+  requestId: null
+}
