@@ -16,7 +16,7 @@ const STANDSTILL_TURNS = 100_000
 
 export class VirtualClock implements Clock {
   #passedMs = 1_000
-  readonly #startMs: number
+  #startMs: number
   readonly #sleepers = new Set<Sleeper>()
   /** Turns since time went on last. */
   #turns = 0
@@ -32,6 +32,11 @@ export class VirtualClock implements Clock {
 
   monotonicMs(): number {
     return this.#passedMs
+  }
+
+  /** Sets the wall clock forward or back by this much; the monotonic one knows nothing of it. */
+  setWall(byMs: number): void {
+    this.#startMs += byMs
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {

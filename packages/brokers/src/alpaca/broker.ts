@@ -148,7 +148,7 @@ export class AlpacaBroker implements Broker {
     const protocol = this.#parts.stream({
       account: within => this.#known(within),
       order: (brokerAccountId, brokerOrderId, within) => this.#find({ by: 'brokerOrderId', brokerAccountId, brokerOrderId }, within),
-      ...readsAsEvents(this)
+      ...readsAsEvents(this, this.#parts.clock)
     })
     return this.#streams.open(signal, end => new SocketSession(protocol, this.#parts.socket, end))
   }

@@ -1,6 +1,7 @@
 /** Event streams of logins, as brokers have them. */
 
 import type { AccountEvent, Broker } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
 
 interface Stream {
   close(): Promise<void>
@@ -35,19 +36,17 @@ export class EventStreams implements AsyncDisposable {
   }
 }
 
-/** For streams that only say that something changed: what it is now, as an event. */
-export function readsAsEvents(broker: Pick<Broker, 'positions' | 'balances'>) {
+/** For streams that only say that something changed: what it is now, as an event that says when it was asked for. */
+export function readsAsEvents(broker: Pick<Broker, 'positions' | 'balances'>, clock: Pick<Clock, 'monotonicMs'>) {
   return {
-    positions: async (brokerAccountId: string, signal: AbortSignal): Promise<AccountEvent> => ({
-      type: 'positions',
-      brokerAccountId,
-      positions: await broker.positions(brokerAccountId, signal)
-    }),
-    balances: async (brokerAccountId: string, signal: AbortSignal): Promise<AccountEvent> => ({
-      type: 'balances',
-      brokerAccountId,
-      balances: await broker.balances(brokerAccountId, signal)
-    })
+    positions: async (brokerAccountId: string, signal: AbortSignal): Promise<AccountEvent> => {
+      const askedMs = clock.monotonicMs()
+      return { type: 'positions', brokerAccountId, positions: { ...(await broker.positions(brokerAccountId, signal)), askedMs } }
+    },
+    balances: async (brokerAccountId: string, signal: AbortSignal): Promise<AccountEvent> => {
+      const askedMs = clock.monotonicMs()
+      return { type: 'balances', brokerAccountId, balances: { ...(await broker.balances(brokerAccountId, signal)), askedMs } }
+    }
   }
 }
 

@@ -283,8 +283,10 @@ export class TokenSource implements AsyncDisposable {
     const { token, issuedAt, expiresAt, isRenewable = true } = this.#options.tokenOf(credentials)
     const monotonic = this.#options.clock.monotonicMs()
     const now = epochMs(this.#options.clock.now())
-    const endsInMs = expiresAt === null ? Number.POSITIVE_INFINITY : epochMs(expiresAt) - now
-    const lifeMs = expiresAt === null || issuedAt === null ? endsInMs : epochMs(expiresAt) - epochMs(issuedAt)
+    const shownMs = expiresAt === null ? Number.POSITIVE_INFINITY : epochMs(expiresAt) - now
+    const lifeMs = expiresAt === null || issuedAt === null ? shownMs : epochMs(expiresAt) - epochMs(issuedAt)
+    // It may have been dated by a clock that was set back since: nothing has more left than its whole life.
+    const endsInMs = Math.min(shownMs, lifeMs)
     const isLasting = !isRenewable || endsInMs === Number.POSITIVE_INFINITY
     const renewInMs = isLasting ? Number.POSITIVE_INFINITY : endsInMs - lifeMs * (1 - RENEW_AT)
     this.#held = {

@@ -166,7 +166,7 @@ export class TradestationBroker implements Broker {
       parse: wire => this.#orders.parse(wire),
       list: (accounts, within) => this.#orders.today(accounts, within),
       order: (account, orderId, within) => this.#orders.one(account, orderId, within),
-      balances: readsAsEvents(this).balances
+      balances: readsAsEvents(this, clock).balances
     })
     return this.#streams.open(signal, end => new JoinedSession<AccountEvent>([orders, new PositionsStream(shared)], socket, end))
   }

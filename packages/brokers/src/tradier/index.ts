@@ -76,7 +76,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
     const reads = new TradierReads({ calls, clock, log, words, known })
     const session = (of: 'accounts' | 'markets') => (signal: AbortSignal) =>
       calls.read('standard', sessionRequest(of), reply => sessionOf(readAnswer(reply.body)), signal)
-    const events = readsAsEvents(reads)
+    const events = readsAsEvents(reads, clock)
     const stream = new TradierStream({
       url: streamUrl,
       heartbeatMs,

@@ -38,6 +38,26 @@ export function epochMs(timestamp: Timestamp): number {
   return Date.parse(timestamp)
 }
 
+/**
+ * Whether `at` lies within `ms` of `now`, on either side of it: a time further ahead was written before the clock was set back, and says
+ * nothing of how long ago that was.
+ */
+export function isWithin(at: Timestamp, now: Timestamp, ms: number): boolean {
+  return Math.abs(epochMs(now) - epochMs(at)) <= ms
+}
+
+/**
+ * Whether something made for a time is still good at `now`. One that was made by a clock that has been set back since lives longer by as much,
+ * but never longer than twice its time.
+ */
+export function isAlive(
+  { createdAt, expiresAt }: { readonly createdAt: Timestamp; readonly expiresAt: Timestamp },
+  now: Timestamp
+): boolean {
+  const leftMs = epochMs(expiresAt) - epochMs(now)
+  return leftMs > 0 && leftMs <= 2 * (epochMs(expiresAt) - epochMs(createdAt))
+}
+
 /** @throws Malformed naming `what` unless `text` is a day that exists. */
 export function parseDay(text: unknown, what: string): Day {
   if (typeof text === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(text)) {

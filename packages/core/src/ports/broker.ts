@@ -268,10 +268,15 @@ export interface TransactionReport {
   readonly description: string | null
 }
 
-/** A whole answer about an account; never a partial list. `asOf` is the broker's own time of the answer where it has one. */
+/**
+ * A whole answer about an account; never a partial list. `asOf` is the broker's own time of the answer where it has one: to be shown, and not to
+ * be compared with times of other clocks.
+ */
 export interface Snapshot<T> {
   readonly items: readonly T[]
   readonly asOf: Timestamp
+  /** When the adapter asked for it, on the monotonic clock, where it comes as an event that nobody else knows the asking of. */
+  readonly askedMs?: number
   /** What the clock showed by which the broker dates its records, when it answered; left out where it does not tell. */
   readonly brokersClock?: Timestamp
 }

@@ -26,6 +26,7 @@ import { GrantStore } from './oauth/grants.ts'
 import { mintTokens } from './oauth/mint.ts'
 import { openProvider } from './oauth/provider.ts'
 import { oauthRoutes } from './oauth/routes.ts'
+import { goingOn } from './real-time.ts'
 import { admitStream } from './stream/admit.ts'
 import { openGate } from './stream/gate.ts'
 import { STREAM_PATH } from './stream/hub.ts'
@@ -55,7 +56,10 @@ export interface House extends AsyncDisposable {
 }
 
 const REAL: HouseDeps = {
-  realNow: () => Date.now(),
+  realNow: goingOn(
+    () => Date.now(),
+    () => performance.now()
+  ),
   newId: () => randomBytes(18).toString('base64url'),
   onTrouble: error => process.stderr.write(`sandbox: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
 }

@@ -8,6 +8,10 @@ const SEAL_BATCH = 1_000
 const PRUNE_EVERY_MS = 60_000
 const KEEP_LINKS_MS = 7 * 24 * 3_600_000
 const DAY_MS = 24 * 3_600_000
+/** An expired token is erased a day later: were the clock wrong, it is good again when the clock is right. */
+const KEEP_TOKENS_MS = DAY_MS
+/** Beyond this a wall clock that runs ahead of the monotonic one was set: what that alone makes old is not erased until the next start. */
+const AHEAD_MS_MAX = 3_600_000
 /** Events erased in one step: some milliseconds of the database's time. */
 const EVENTS_STEP = 500
 /** Pause between two steps, in which whoever waits for the database is served. With it at most some 10,000 events a second go. */
@@ -27,6 +31,8 @@ export class Housekeeping {
   readonly #clock: Clock
   readonly #log: Log
   readonly #keepEventsMs: number
+  /** What the wall clock showed at the start, less what the monotonic one did. */
+  readonly #apartMs: number
   readonly #stopping = new AbortController()
   #running: Promise<unknown> | null = null
 
@@ -36,6 +42,7 @@ export class Housekeeping {
     this.#clock = deps.clock
     this.#log = deps.log
     this.#keepEventsMs = eventsDays * DAY_MS
+    this.#apartMs = epochMs(deps.clock.now()) - deps.clock.monotonicMs()
   }
 
   start(): void {
@@ -69,7 +76,7 @@ export class Housekeeping {
   async #prune(): Promise<void> {
     // An expired link is still told apart from one that never was, and its user sent back to the platform, for a week.
     await this.#store.attempts.prune(this.#ago(KEEP_LINKS_MS))
-    await this.#store.tokens.prune(this.#ago(0))
+    await this.#store.tokens.prune(this.#ago(KEEP_TOKENS_MS))
   }
 
   /** Ends after the present step when the service stops; the next start goes on. */
@@ -80,7 +87,8 @@ export class Housekeeping {
   }
 
   #ago(ms: number): Timestamp {
-    return timestampOfMs(epochMs(this.#clock.now()) - ms)
+    const latest = this.#apartMs + this.#clock.monotonicMs() + AHEAD_MS_MAX
+    return timestampOfMs(Math.min(epochMs(this.#clock.now()), latest) - ms)
   }
 
   /** Ends early when the service stops. */

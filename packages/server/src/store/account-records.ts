@@ -106,7 +106,10 @@ export class RecordWriter {
     throw new StoreUnavailable(`The ${kind} of account ${accountId} are being written by too many at once.`)
   }
 
-  /** Notes that the broker confirmed records of a kind at a time; never an earlier time over a later one. */
+  /**
+   * Notes that the broker confirmed records of a kind at a time. The last one that is written stands, whatever it says: an earlier time makes the
+   * next reader look further back, and a clock that was set back must not keep an old confirmation in place.
+   */
   async confirm(db: Kysely<Database>, accountId: AccountId, kind: RecordKind, at: Timestamp, document: string): Promise<void> {
     await db
       .insertInto('account_records')
@@ -127,7 +130,6 @@ export class RecordWriter {
         conflict
           .columns(['account_id', 'kind'])
           .doUpdateSet(({ ref }) => ({ confirmed_at: ref('excluded.confirmed_at'), document: ref('excluded.document') }))
-          .whereRef('excluded.confirmed_at', '>=', 'account_records.confirmed_at')
       )
       .execute()
   }

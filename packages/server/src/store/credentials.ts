@@ -1,6 +1,6 @@
 // Sealed credentials, of live connections and of removed ones whose logins are still to be revoked.
 import type { ConnectionId } from '@trunkline/core/domain/ids'
-import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Revocation, RewrapItem, SealedValue } from '@trunkline/core/ports/store'
 import type { Kysely } from 'kysely'
 import type { Database } from './database.ts'
@@ -27,12 +27,16 @@ export async function replace(db: Db, connectionId: ConnectionId, revision: numb
   return numUpdatedRows > 0n
 }
 
+/** Longer than any revocation is put off for. */
+const PUT_OFF_MS_MAX = 2 * 3_600_000
+
 /** Revocations due at `at`, oldest first. */
 export async function due(db: Db, at: Timestamp, limit: number): Promise<readonly Revocation[]> {
   const rows = await db
     .selectFrom('revocations')
     .select(['connection_id', 'user_key', 'broker', 'sealed', 'revision', 'attempts', 'removed_at'])
-    .where('due_at', '<=', at)
+    // Nothing is put off for so long: a time further ahead was written before the clock was set back.
+    .where(eb => eb.or([eb('due_at', '<=', at), eb('due_at', '>', timestampOfMs(epochMs(at) + PUT_OFF_MS_MAX))]))
     .orderBy('due_at')
     .orderBy('connection_id')
     .limit(limit)

@@ -1,5 +1,6 @@
 // Faults of the service itself, put in on purpose: a simulation that does not notice them proves nothing.
 import type { Deps } from '@trunkline/core/app/deps'
+import type { Account, Balance } from '@trunkline/core/domain/account'
 import type { Fill } from '@trunkline/core/domain/order'
 import type { AccountEvent, Broker, BrokerDefinition, OrderReport } from '@trunkline/core/ports/broker'
 import type { BusMessage } from '@trunkline/core/ports/bus'
@@ -60,6 +61,25 @@ export const SABOTAGES: Readonly<Record<string, () => Sabotage>> = {
               : await record(changes)
         )
         return { ...deps, store: { ...deps.store, orders } }
+      }
+    }
+  },
+  'balances whose order is told by the wall clock': () => {
+    const newest = new Map<string, string>()
+    const isOlder = (account: Account, at: string) => {
+      const isBefore = at < (newest.get(account.accountId) ?? '')
+      if (!isBefore) newest.set(account.accountId, at)
+      return isBefore
+    }
+    return {
+      deps: deps => {
+        const accounts = withMethod(
+          deps.store.accounts,
+          'putBalances',
+          put => async (account: Account, balances: readonly Balance[]) =>
+            balances.some(({ systemTime }) => isOlder(account, systemTime)) ? [] : await put(account, balances)
+        )
+        return { ...deps, store: { ...deps.store, accounts } }
       }
     }
   },

@@ -49,6 +49,8 @@ export class Service {
     const note = (level: string) => (message: string, fields?: LogFields) => scene.trace.note(`${level}: ${message}${reasonIn(fields)}`)
     this.#log = { debug: () => undefined, info: () => undefined, warn: note('warns'), error: note('errs') }
     const store = scene.store.of(this.life)
+    // Three of four adapters date what they read themselves.
+    for (const [index, { broker }] of scene.logins.entries()) broker.dates = index % 4 === 3 ? scene.clock : clock
     const sound: Deps = {
       store,
       brokers: new Map(scene.logins.map(({ broker }) => [broker.capabilities.id, this.life.broker(broker.definition)])),

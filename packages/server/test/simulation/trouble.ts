@@ -5,7 +5,7 @@ import type { Scene } from './scene.ts'
 import type { Conditions } from './service.ts'
 import type { StorePlan } from './stepped-store.ts'
 
-const SKEW_MS_MAX = 300_000
+const SKEWS_MS_MAX = [60_000, 300_000, 7_200_000]
 
 export class Trouble implements Conditions {
   readonly #scene: Scene
@@ -54,7 +54,8 @@ export class Trouble implements Conditions {
 
   /** The wall clock is set to another time; the monotonic one knows nothing of it. */
   jump(): void {
-    this.#skewMs = this.#chance.happens(0.3) ? 0 : this.#chance.whole(-SKEW_MS_MAX, SKEW_MS_MAX)
+    const most = this.#chance.oneOf(SKEWS_MS_MAX) ?? 0
+    this.#skewMs = this.#chance.happens(0.3) ? 0 : this.#chance.whole(-most, most)
     this.#scene.trace.note(`the wall clock is ${this.#skewMs} ms off`)
   }
 

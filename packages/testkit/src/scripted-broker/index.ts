@@ -69,6 +69,8 @@ const START_CASH = parseDecimal('100000', 'cash')
 
 export class ScriptedBroker {
   readonly clock: Clock
+  /** What answers are dated by: its own clock, or, as at most brokers, which do not date them, that of whoever asks. */
+  dates: Pick<Clock, 'now'>
   readonly capabilities: BrokerCapabilities
   readonly streams: Streams
   readonly book: Book
@@ -92,6 +94,7 @@ export class ScriptedBroker {
 
   constructor(clock: Clock, capabilities: Partial<BrokerCapabilities> = {}) {
     this.clock = clock
+    this.dates = clock
     this.capabilities = { ...SCRIPTED_CAPABILITIES, ...capabilities }
     this.streams = new Streams(clock)
     this.book = new Book(clock, report => this.streams.tell(this.told(report)), this.capabilities.replacedOrderId)

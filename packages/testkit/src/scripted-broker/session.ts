@@ -44,7 +44,7 @@ export class ScriptedSession implements Broker {
 
   async balances(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
     const plan = await this.#asked('balances', signal)
-    const asOf = this.#broker.clock.now()
+    const asOf = this.#broker.dates.now()
     const cash = this.#broker.cash(brokerAccountId)
     await this.#travel(plan, signal)
     const unknown = {
@@ -59,7 +59,7 @@ export class ScriptedSession implements Broker {
   }
 
   async positions(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
-    const asOf = this.#broker.clock.now()
+    const asOf = this.#broker.dates.now()
     const items = this.#broker.holdings(brokerAccountId)
     const plan = await this.#asked('positions', signal)
     await this.#travel(plan, signal)
@@ -69,26 +69,27 @@ export class ScriptedSession implements Broker {
   async orders(brokerAccountId: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
     const plan = await this.#asked('orders', signal)
     const { hides } = plan
-    const { book, clock, listsBy } = this.#broker
-    const asOf = clock.now()
+    const { book, clock, dates, listsBy } = this.#broker
+    const asOf = dates.now()
+    const brokersClock = clock.now()
     const items = book
       .list()
       .filter(order => order.brokerAccountId === brokerAccountId && (book.isLive(order) || order[listsBy] >= since))
       .filter(order => plan.isEmpty !== true && hides?.(order) !== true)
     await this.#travel(plan, signal)
-    return { items: items.map(order => this.#broker.told(order)), asOf, brokersClock: asOf }
+    return { items: items.map(order => this.#broker.told(order)), asOf, brokersClock }
   }
 
   async transactions(_account: string, _from: Day, _to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
     await this.#asked('transactions', signal)
-    return { items: [], asOf: this.#broker.clock.now() }
+    return { items: [], asOf: this.#broker.dates.now() }
   }
 
   async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
     if (key.by === 'brokerClOrdId' && this.capabilities.deduplication === 'none')
       throw new Error('this broker finds nothing by client order id')
     const plan = await this.#asked('findOrder', signal)
-    const asOf = this.#broker.clock.now()
+    const asOf = this.#broker.dates.now()
     const found = this.#broker.book.find(key)
     const isShown = found !== null && plan.hides?.(found) !== true
     await this.#travel(plan, signal)

@@ -159,6 +159,8 @@ function credentialCards(card: Card): void {
     await store.connections.postponeRevocation(connectionId, make.at(60))
     assert.equal(await due(59), undefined)
     assert.deepEqual(await due(60), { ...expected, attempts: 1 })
+    // Put off by a clock that has been set back since.
+    assert.deepEqual(await due(60 - 86_400_000), { ...expected, attempts: 1 })
     await store.connections.finishRevocation(connectionId)
     assert.equal(await due(1_000_000), undefined)
   })

@@ -60,6 +60,16 @@ export function streamPlaceCards(card: Card): void {
     assert.equal(await store.streamPlaces.take(place(platformId), 1, LONG_MS), false)
   })
 
+  card('S45', 'a place that lasts longer than any is taken for was written before the clock was set back, and is free', async harness => {
+    const { store } = harness
+    const platformId = await platformIn(store)
+    const gone = place(platformId, 'n45')
+    assert.equal(await store.streamPlaces.take(gone, 1, LONG_MS), true)
+    assert.equal(await store.streamPlaces.take(place(platformId), 1, LONG_MS), false)
+    await harness.sql(`update stream_places set expires_at = expires_at + interval '1 day' where session_id = $1`, [gone.sessionId])
+    assert.equal(await store.streamPlaces.take(place(platformId), 1, LONG_MS), true)
+  })
+
   card('S50', 'taking and renewing at the same time end, and never give more places than there are', async ({ store, beside }) => {
     const platforms = await Promise.all(Array.from({ length: 4 }, () => platformIn(store)))
     const rounds = Array.from({ length: 40 }, async (_, round) => {

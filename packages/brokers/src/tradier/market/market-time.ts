@@ -6,28 +6,34 @@ import type { Clock } from '@trunkline/core/ports/clock'
 /** Tradier tells seconds, and clocks differ; within this the machine's is as good. */
 const SAME_MS = 2_000
 
+/** Carried on by the monotonic clock: a wall clock that is set while a market is followed moves none of its bars. */
 export class MarketTime {
   readonly #clock: Clock
-  #aheadMs = 0
+  /** The market's time less the monotonic clock. */
+  #apartMs: number
 
   constructor(clock: Clock) {
     this.#clock = clock
+    this.#apartMs = epochMs(clock.now()) - clock.monotonicMs()
   }
 
   /** Milliseconds since the epoch. */
   nowMs(): number {
-    return epochMs(this.#clock.now()) + this.#aheadMs
+    return this.#clock.monotonicMs() + this.#apartMs
   }
 
   /** Tradier says what time it is. */
   tell(ms: number): void {
-    if (Math.abs(ms - this.nowMs()) <= SAME_MS) return
-    const aheadMs = ms - epochMs(this.#clock.now())
-    this.#aheadMs = Math.abs(aheadMs) <= SAME_MS ? 0 : aheadMs
+    if (Math.abs(ms - this.nowMs()) > SAME_MS) this.#set(ms)
   }
 
   /** Something happened then, so it is at least that late. */
   happened(ms: number): void {
-    if (ms > this.nowMs() + SAME_MS) this.#aheadMs = ms - epochMs(this.#clock.now())
+    if (ms > this.nowMs() + SAME_MS) this.#set(ms)
+  }
+
+  #set(ms: number): void {
+    const own = epochMs(this.#clock.now())
+    this.#apartMs = (Math.abs(ms - own) <= SAME_MS ? own : ms) - this.#clock.monotonicMs()
   }
 }

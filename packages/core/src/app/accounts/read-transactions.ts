@@ -1,5 +1,5 @@
 import type { Account, Connection, Transaction } from '../../domain/account.ts'
-import { type Day, epochMs, tradingDay } from '../../domain/timestamp.ts'
+import { type Day, isWithin, tradingDay } from '../../domain/timestamp.ts'
 import type { AccountFreshness } from '../../ports/store.ts'
 import type { UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
@@ -70,5 +70,5 @@ async function refreshed(
 
 function covers(deps: AppDeps, { transactions }: AccountFreshness, days: { readonly from: Day; readonly to: Day }): boolean {
   if (transactions === null || transactions.from > days.from || transactions.to < days.to) return false
-  return epochMs(deps.clock.now()) - epochMs(transactions.at) <= deps.timing.freshMs
+  return isWithin(transactions.at, deps.clock.now(), deps.timing.freshMs)
 }

@@ -1,4 +1,5 @@
 import type { ConnectionAttempt, Platform, User } from '../../domain/account.ts'
+import { isAlive } from '../../domain/timestamp.ts'
 import type { BrokerDefinition } from '../../ports/broker.ts'
 import type { AuditEntry } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
@@ -43,7 +44,7 @@ export function troubleOf(
   { browser }: Visitor
 ): Ending | null {
   if (attempt.status !== 'open' && attempt.status !== 'authorizing') return ended(attempt, 'used')
-  if (clock.now() >= attempt.expiresAt) return ended(attempt, 'expired')
+  if (!isAlive(attempt, clock.now())) return ended(attempt, 'expired')
   // Nobody else learns where the platform wanted its user to go.
   if (attempt.browserHash !== null && !hasher.equal(hasher.hash(browser ?? ''), attempt.browserHash)) return ended(null, 'other_browser')
   return null

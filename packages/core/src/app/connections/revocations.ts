@@ -12,6 +12,8 @@ const GRACE_MS = 5_000
 const REVOKE_MS = 10_000
 const GIVE_UP_AFTER_MS = 7 * 24 * 3_600_000
 const PAUSE_MAX_MS = 3_600_000
+/** A week of tries is more than these: a clock that was set far forward gives nothing up. */
+const TRIES_LEAST = 100
 
 type RevocationDeps = Pick<Deps, 'store' | 'brokers' | 'vault' | 'clock' | 'ids' | 'log' | 'meter'>
 
@@ -52,7 +54,8 @@ export class Revocations {
     const { connectionId, broker } = due
     const definition = this.#deps.brokers.get(broker)
     const now = this.#deps.clock.now()
-    const isWorthIt = definition !== undefined && epochMs(now) - epochMs(due.removedAt) < GIVE_UP_AFTER_MS
+    const isOld = epochMs(now) - epochMs(due.removedAt) >= GIVE_UP_AFTER_MS && due.attempts >= TRIES_LEAST
+    const isWorthIt = definition !== undefined && !isOld
     try {
       if (isWorthIt) {
         const credentials = openCredentials(this.#deps.vault, due, due.credentials, endpointOf(definition))

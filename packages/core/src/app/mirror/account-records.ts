@@ -1,20 +1,24 @@
 import type { Account, Balance, Position, Transaction } from '../../domain/account.ts'
 import type { TransactionId } from '../../domain/ids.ts'
-import type { Day } from '../../domain/timestamp.ts'
+import type { Day, Timestamp } from '../../domain/timestamp.ts'
 import type { BalanceReport, Broker, PositionReport, Snapshot, TransactionReport } from '../../ports/broker.ts'
 import type { LoggedEvent } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
 import { keepNewest } from '../keep-newest.ts'
 import { Lanes } from '../lane.ts'
 
-/** Of so many pictures the time is remembered; an older one comes seconds late at most, so the rest need none. */
+/** Of so many pictures the place in their order is remembered; an older one comes seconds late at most, so the rest need none. */
 const PICTURES_MAX = 100_000
 
-/** Writes what brokers say of balances, positions and transactions, one account at a time and never an older picture over a newer one. */
+/**
+ * Writes what brokers say of balances, positions and transactions, one account at a time and never an older picture over a newer one. Which is
+ * newer is decided by when it was asked for, or arrived unasked, on the monotonic clock; what `asOf` says is shown and never compared, because
+ * most brokers do not date their answers and a wall clock can be set back.
+ */
 export class AccountRecords {
   readonly #deps: Pick<Deps, 'store' | 'bus' | 'clock' | 'ids'>
   readonly #lanes = new Lanes<string>()
-  readonly #newest = new Map<string, string>()
+  readonly #newest = new Map<string, Newest>()
   readonly #waiting = new Map<string, Picture>()
 
   constructor(deps: Pick<Deps, 'store' | 'bus' | 'clock' | 'ids'>) {
@@ -29,17 +33,27 @@ export class AccountRecords {
 
   /** @throws BrokerFault */
   async refreshBalances(session: Broker, account: Account, signal: AbortSignal): Promise<void> {
-    await this.putBalances(account, await session.balances(account.brokerAccountId, signal))
+    const askedMs = this.#deps.clock.monotonicMs()
+    await this.#putBalances(account, { askedMs, ...(await session.balances(account.brokerAccountId, signal)) })
   }
 
   /** @throws BrokerFault */
   async refreshPositions(session: Broker, account: Account, signal: AbortSignal): Promise<void> {
     const read = () => session.positions(account.brokerAccountId, signal)
-    await this.putPositions(account, await read(), read)
+    const askedMs = this.#deps.clock.monotonicMs()
+    await this.#putPositions(account, { askedMs, ...(await read()) }, read)
   }
 
-  async putBalances(account: Account, { items, asOf }: Snapshot<BalanceReport>): Promise<void> {
-    await this.#inOrder(`b ${account.accountId}`, asOf, () => {
+  /**
+   * Takes balances that were told unasked. What a stream tells may have been on its way for long: where the broker dates it before what is
+   * written, `again` decides. @throws BrokerFault what `again` throws; then nothing is written.
+   */
+  async putBalances(account: Account, told: Snapshot<BalanceReport>, again: () => Promise<Snapshot<BalanceReport>>): Promise<void> {
+    await this.#putBalances(account, await this.#confirmed(`b ${account.accountId}`, told, again))
+  }
+
+  async #putBalances(account: Account, { items, asOf, askedMs }: Asked<BalanceReport>): Promise<void> {
+    await this.#inOrder(`b ${account.accountId}`, { askedMs, asOf }, () => {
       const balances: readonly Balance[] = items.map(({ brokerAccountId: _, asOf: at, ...balance }) => ({
         ...balance,
         accountId: account.accountId,
@@ -49,12 +63,14 @@ export class AccountRecords {
     })
   }
 
-  /**
-   * Writes a whole list. One that leaves out a holding is believed once `again` says the same: an empty or cut answer must not close positions.
-   * @throws BrokerFault what `again` throws; then nothing is written.
-   */
+  /** Takes positions that were told unasked, as {@link putBalances} does. @throws BrokerFault */
   async putPositions(account: Account, told: Snapshot<PositionReport>, again: () => Promise<Snapshot<PositionReport>>): Promise<void> {
-    await this.#inOrder(`p ${account.accountId}`, told.asOf, async () => {
+    await this.#putPositions(account, await this.#confirmed(`p ${account.accountId}`, told, again), again)
+  }
+
+  /** A whole list that leaves out a holding is believed once `again` says the same: an empty or cut answer must not close positions. */
+  async #putPositions(account: Account, told: Asked<PositionReport>, again: () => Promise<Snapshot<PositionReport>>): Promise<void> {
+    await this.#inOrder(`p ${account.accountId}`, told, async () => {
       const { items, asOf } = (await this.#lacksHoldings(account, told)) ? await again() : told
       const positions: readonly Position[] = items.map(({ brokerAccountId: _, ...position }) => ({
         ...position,
@@ -96,20 +112,28 @@ export class AccountRecords {
     return new Map(orders.map(({ brokerOrderId, orderId }) => [brokerOrderId, orderId]))
   }
 
+  /** A picture that was told, and when it was asked for; one dated before the newest is asked for once more. @throws BrokerFault */
+  async #confirmed<T>(key: string, told: Snapshot<T>, again: () => Promise<Snapshot<T>>): Promise<Asked<T>> {
+    const askedMs = this.#deps.clock.monotonicMs()
+    const newest = this.#waiting.get(key) ?? this.#newest.get(key)
+    if (told.askedMs !== undefined || newest === undefined || told.asOf >= newest.asOf) return { askedMs, ...told }
+    return { askedMs, ...(await again()) }
+  }
+
   /** Of several pictures that wait behind a write only the newest is written: each is the whole truth of its moment. */
-  #inOrder(key: string, asOf: string, write: () => Promise<readonly LoggedEvent[]>): Promise<void> {
+  #inOrder(key: string, { askedMs, asOf }: Newest, write: () => Promise<readonly LoggedEvent[]>): Promise<void> {
     const waiting = this.#waiting.get(key)
     if (waiting !== undefined) {
-      if (asOf >= waiting.asOf) Object.assign(waiting, { asOf, write })
+      if (askedMs >= waiting.askedMs) Object.assign(waiting, { askedMs, asOf, write })
       return waiting.written
     }
-    const picture: Picture = { asOf, write, written: Promise.resolve() }
+    const picture: Picture = { askedMs, asOf, write, written: Promise.resolve() }
     this.#waiting.set(key, picture)
     picture.written = this.#lanes.run(key, async () => {
       this.#waiting.delete(key)
-      if (picture.asOf < (this.#newest.get(key) ?? '')) return
+      if (picture.askedMs < (this.#newest.get(key)?.askedMs ?? 0)) return
       const events = await picture.write()
-      keepNewest(this.#newest, key, picture.asOf, PICTURES_MAX)
+      keepNewest(this.#newest, key, { askedMs: picture.askedMs, asOf: picture.asOf }, PICTURES_MAX)
       const [first] = events
       if (first !== undefined) this.#deps.bus.publish({ type: 'events', userKey: first.userKey, events })
     })
@@ -117,8 +141,17 @@ export class AccountRecords {
   }
 }
 
+type Asked<T> = Snapshot<T> & { readonly askedMs: number }
+
+/** Where a picture stands: `askedMs` decides which of two is newer, `asOf` only whether one that was told is worth a question. */
+interface Newest {
+  readonly askedMs: number
+  readonly asOf: Timestamp
+}
+
 interface Picture {
-  asOf: string
+  askedMs: number
+  asOf: Timestamp
   write: () => Promise<readonly LoggedEvent[]>
   written: Promise<void>
 }

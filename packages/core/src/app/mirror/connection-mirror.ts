@@ -153,7 +153,7 @@ export class ConnectionMirror {
       }
       case 'balances': {
         const account = this.#accounts.find(event.brokerAccountId)
-        if (account !== undefined) await this.#beside(this.#parts.records.putBalances(account, event.balances))
+        if (account !== undefined) await this.#beside(this.#accounts.putBalances(session, account, event.balances, this.#stopping.signal))
         return
       }
     }

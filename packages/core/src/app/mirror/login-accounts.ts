@@ -1,5 +1,5 @@
 import type { Account, Connection } from '../../domain/account.ts'
-import { type Broker, BrokerFault, type PositionReport, type Snapshot } from '../../ports/broker.ts'
+import { type BalanceReport, type Broker, BrokerFault, type PositionReport, type Snapshot } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import type { OrderDesk } from '../orders/order-desk.ts'
@@ -54,6 +54,13 @@ export class LoginAccounts {
     const { clock, timing } = this.#deps
     const read = (within: AbortSignal) => session.positions(account.brokerAccountId, within)
     return this.#parts.records.putPositions(account, positions, () => limited(clock, timing.readMs, read, signal))
+  }
+
+  /** Takes balances that were told, asking again where they may be older than what is known. @throws BrokerFault */
+  putBalances(session: Broker, account: Account, balances: Snapshot<BalanceReport>, signal: AbortSignal): Promise<void> {
+    const { clock, timing } = this.#deps
+    const read = (within: AbortSignal) => session.balances(account.brokerAccountId, within)
+    return this.#parts.records.putBalances(account, balances, () => limited(clock, timing.readMs, read, signal))
   }
 
   /** Whether orders move here: some can, or did not long ago. A store that cannot say is taken to say yes. */

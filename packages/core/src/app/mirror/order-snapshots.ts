@@ -37,7 +37,7 @@ export class OrderSnapshots {
     const { store, clock, timing } = this.#deps
     const before = await store.orders.unfinished({ accountId: account.accountId })
     const { orders } = await store.accounts.freshness(account.accountId)
-    const since = sinceWhen(connection, orders, before)
+    const since = sinceWhen(connection, { confirmed: orders, now: clock.now() }, before)
     const list = (signal: AbortSignal) => session.orders(account.brokerAccountId, since, signal)
     const snapshot = await limited(clock, timing.commandMs, list, stopping)
     if (this.#parts.nameless.areOf(connection)) await this.#parts.nameless.claim(account, snapshot, stopping)
@@ -86,8 +86,14 @@ export class OrderSnapshots {
   }
 }
 
-function sinceWhen(connection: Connection, confirmed: Timestamp | null, open: readonly Order[]): Timestamp {
+/** A confirmation that lies ahead was dated by a clock that has been set back since: nobody knows when it was, so all is read again. */
+function sinceWhen(
+  connection: Connection,
+  { confirmed, now }: { readonly confirmed: Timestamp | null; readonly now: Timestamp },
+  open: readonly Order[]
+): Timestamp {
   const oldest = open.reduce<number>((time, order) => Math.min(time, epochMs(order.entryTime)), Number.POSITIVE_INFINITY)
-  const from = confirmed === null ? epochMs(connection.createdAt) - 24 * OVERLAP_MS : epochMs(confirmed) - OVERLAP_MS
+  const isKnown = confirmed !== null && epochMs(confirmed) <= epochMs(now) + OVERLAP_MS / 2
+  const from = isKnown ? epochMs(confirmed) - OVERLAP_MS : Math.min(epochMs(connection.createdAt), epochMs(now)) - 24 * OVERLAP_MS
   return timestampOfMs(Math.min(from, oldest))
 }

@@ -1,5 +1,5 @@
 import type { Account, Connection } from '../../domain/account.ts'
-import { epochMs } from '../../domain/timestamp.ts'
+import { isWithin } from '../../domain/timestamp.ts'
 import { BrokerFault } from '../../ports/broker.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
@@ -105,7 +105,7 @@ export class Refreshes {
     if (changedAt !== null && changedAt >= (askedAt ?? 0)) return false
     if (askedAt !== undefined) return this.#deps.clock.monotonicMs() - askedAt <= this.#deps.timing.freshMs
     const confirmed = (await this.#deps.store.accounts.freshness(account.accountId))[kind]
-    return confirmed !== null && epochMs(this.#deps.clock.now()) - epochMs(confirmed) <= this.#deps.timing.freshMs
+    return confirmed !== null && isWithin(confirmed, this.#deps.clock.now(), this.#deps.timing.freshMs)
   }
 
   /** Reads from the broker; false when that takes longer than a read may. */

@@ -1,6 +1,6 @@
 import type { OrderId } from '../../domain/ids.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
-import { epochMs, type Timestamp, tradingDay } from '../../domain/timestamp.ts'
+import { type Timestamp, tradingDay } from '../../domain/timestamp.ts'
 import { type Broker, BrokerFault, type OrderKey, type OrderReport } from '../../ports/broker.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
@@ -223,13 +223,13 @@ export class Resolver {
     const key =
       brokerOrderId === null ? ({ by: 'brokerClOrdId', brokerClOrdId } as const) : ({ by: 'brokerOrderId', brokerOrderId } as const)
     const isUncancelled = cancels.count >= CANCELS_MAX && this.#deps.clock.monotonicMs() - cancels.lastAt > UNCANCELLED_MS
-    const { found, asOf } = await this.#find(session, { brokerAccountId, ...key })
+    const { found, ...seen } = await this.#find(session, { brokerAccountId, ...key })
     const status = found?.status ?? null
     if (found !== null) await this.#gateway.learn(order.orderId, isUncancelled ? uncancelled(found) : found, 'lookup')
-    if (order.status === 'pending_replace') return { status, negatives: await this.#lookForSuccessor(session, placed, negatives, asOf) }
+    if (order.status === 'pending_replace') return { status, negatives: await this.#lookForSuccessor(session, placed, negatives, seen) }
     if (found !== null || acknowledged(order)) return { status, negatives }
     const at = this.#deps.clock.now()
-    const next = this.#negative(order, asOf, negatives)
+    const next = this.#negative(order, seen, negatives)
     if (next.count > 0) await this.#desk.change(order.orderId, present => submissionUnknown(present, 'recovery', at))
     if (this.#isAbsent(order, next)) {
       await this.#desk.change(order.orderId, present => refused(present, notReceivedOrSent('not_received', null), at))
@@ -237,7 +237,7 @@ export class Resolver {
     return { status, negatives: next }
   }
 
-  async #lookForSuccessor(session: Broker, placed: Placed, negatives: Negatives, seenAt: Timestamp): Promise<Negatives> {
+  async #lookForSuccessor(session: Broker, placed: Placed, negatives: Negatives, before: Asked): Promise<Negatives> {
     const { account, order } = placed
     const successorId = order.pendingRequest?.successorId ?? null
     const successor = successorId === null ? null : await this.#desk.find(successorId)
@@ -250,14 +250,14 @@ export class Resolver {
     const { replacedOrderId, deduplication } = session.capabilities
     if (replacedOrderId === 'new' && deduplication === 'none') await this.#lookForNameless(placed, this.#stopping.signal)
     // The order itself has just been shown as it was, or it would be replaced by now.
-    if (replacedOrderId === 'kept' || deduplication === 'none') return this.#unchanged(order, successor, seenAt, negatives)
+    if (replacedOrderId === 'kept' || deduplication === 'none') return this.#unchanged(order, successor, before, negatives)
     const key = { by: 'brokerClOrdId', brokerAccountId: account.brokerAccountId, brokerClOrdId: successor.brokerClOrdId } as const
-    const { found, asOf } = await this.#find(session, key)
+    const { found, ...seen } = await this.#find(session, key)
     if (found !== null) {
       await this.#gateway.completeReplacement(order.orderId, successor.orderId, found, 'lookup')
       return negatives
     }
-    const next = this.#negative(successor, asOf, negatives)
+    const next = this.#negative(successor, seen, negatives)
     if (this.#isAbsent(successor, next)) {
       await this.#gateway.abandonReplacement(order.orderId, successor.orderId, notReceivedOrSent('not_received', null))
     }
@@ -279,10 +279,10 @@ export class Resolver {
   }
 
   /** The broker has shown the order under its old terms. After enough of that, long enough after the request, the change is not coming. */
-  async #unchanged(order: Order, successor: Order, asOf: Timestamp, negatives: Negatives): Promise<Negatives> {
+  async #unchanged(order: Order, successor: Order, seen: Asked, negatives: Negatives): Promise<Negatives> {
     const present = await this.#desk.find(order.orderId)
     if (present?.status !== 'pending_replace') return negatives
-    const next = this.#negative(successor, asOf, negatives)
+    const next = this.#negative(successor, seen, negatives)
     if (this.#isAbsent(successor, next))
       await this.#gateway.abandonReplacement(order.orderId, successor.orderId, notReceivedOrSent('not_received', null))
     return next
@@ -308,12 +308,16 @@ export class Resolver {
     return { count: count + 1, lastAt: this.#deps.clock.monotonicMs() }
   }
 
-  /** A negative answer counts when it was given late enough that the order would be there. */
-  #negative(order: Order, asOf: Timestamp, negatives: Negatives): Negatives {
+  /**
+   * A negative answer counts when it was asked for long enough after the sending that the order would be there. Both are on the monotonic clock:
+   * the sending had ended when the watch began.
+   */
+  #negative(order: Order, { asOf, askedMs }: Asked, negatives: Negatives): Negatives {
     const now = this.#deps.clock.monotonicMs()
     const before = negatives.of === order.orderId ? negatives : { of: order.orderId, count: 0, since: now }
     if (this.#gateway.isSending(order)) return { of: order.orderId, count: 0, since: now }
-    if (epochMs(asOf) < epochMs(order.entryTime) + this.#deps.timing.settleMs || !this.#showsAbsence(order, asOf)) return before
+    const isEarly = before.count === 0 && askedMs < before.since + this.#deps.timing.settleMs
+    if (isEarly || !this.#showsAbsence(order, asOf)) return before
     return { of: order.orderId, count: before.count + 1, since: before.count === 0 ? now : before.since }
   }
 
@@ -359,10 +363,17 @@ export class Resolver {
     this.#deps.log.info('an order’s fate is known', { orderId, seconds })
   }
 
-  #find(session: Broker, key: OrderKey): ReturnType<Broker['findOrder']> {
+  async #find(session: Broker, key: OrderKey): Promise<Asked & { readonly found: OrderReport | null }> {
     const { clock, timing } = this.#deps
-    return limited(clock, timing.readMs, signal => session.findOrder(key, signal), this.#stopping.signal)
+    const askedMs = clock.monotonicMs()
+    return { askedMs, ...(await limited(clock, timing.readMs, signal => session.findOrder(key, signal), this.#stopping.signal)) }
   }
+}
+
+/** When an answer was asked for, on the monotonic clock, and the day it is of. */
+interface Asked {
+  readonly askedMs: number
+  readonly asOf: Timestamp
 }
 
 /** What one round of looking came to: the broker's status of the order itself, null where it has none. */

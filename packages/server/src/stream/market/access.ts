@@ -1,6 +1,6 @@
 import type { Connection } from '@trunkline/core/domain/account'
 import type { UserKey } from '@trunkline/core/domain/ids'
-import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import { isAlive } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Store } from '@trunkline/core/ports/store'
 import type { Hasher } from '@trunkline/core/ports/vault'
@@ -10,7 +10,6 @@ export interface Pass {
   readonly tokenHash: string
   readonly userKey: UserKey
   readonly connection: Connection
-  readonly issuedAt: Timestamp
 }
 
 /** A token that admits nobody; the message is fit to show. */
@@ -35,7 +34,7 @@ export async function admitted(
 ): Promise<Pass> {
   const tokenHash = hasher.hash(accessToken)
   const token = await store.tokens.find(tokenHash)
-  if (token === null || token.supersededAt !== null || token.expiresAt <= clock.now()) throw new AccessRefused('auth_error', NOT_GOOD)
+  if (token === null || token.supersededAt !== null || !isAlive(token, clock.now())) throw new AccessRefused('auth_error', NOT_GOOD)
   const connection = await store.connections.find(token.connectionId)
   if (connection === null) throw new AccessRefused('auth_error', NOT_GOOD)
   if (connection.status !== 'ACTIVE') {
@@ -44,5 +43,5 @@ export async function admitted(
       'The broker rejects this connection; have the user connect it again, and get a token of the new one.'
     )
   }
-  return { tokenHash, userKey: token.userKey, connection, issuedAt: token.createdAt }
+  return { tokenHash, userKey: token.userKey, connection }
 }

@@ -112,22 +112,27 @@ export class MarketStream implements Room {
 
   /** @throws AccessRefused */
   async #admit(deps: AppDeps, accessToken: string): Promise<Pass> {
+    let known: readonly string[] = []
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const before = this.#evictions
       const pass = await admitted(deps, accessToken)
-      if (before === this.#evictions) return pass
+      // While this token was looked up, a newer one may have been used: then another look finds this one superseded. Times say nothing of it.
+      const rivals = this.#rivals(pass)
+      if (before === this.#evictions && rivals.every(rival => known.includes(rival))) return pass
+      known = rivals
     }
     throw new AccessRefused('auth_error', NOT_GOOD)
   }
 
+  /** Other tokens of the same connection that sessions use. */
+  #rivals({ userKey, tokenHash, connection: { connectionId } }: Pass): readonly string[] {
+    const passes = [...(this.#seated.get(userKey) ?? [])].flatMap(({ pass }) => pass ?? [])
+    return passes.filter(pass => pass.connection.connectionId === connectionId && pass.tokenHash !== tokenHash).map(pass => pass.tokenHash)
+  }
+
   /** The user's sessions that use another token, or come from another address, end on every node. */
-  #seat(session: MarketSession, { userKey, tokenHash, connection, issuedAt }: Pass): void {
+  #seat(session: MarketSession, { userKey, tokenHash }: Pass): void {
     const others = this.#seated.get(userKey) ?? new Set<MarketSession>()
-    // While this token was looked up, a newer one of the same connection may have been used.
-    for (const { pass } of others) {
-      if (pass?.connection.connectionId === connection.connectionId && pass.issuedAt > issuedAt)
-        throw new AccessRefused('auth_error', NOT_GOOD)
-    }
     this.#bus.publish({ type: 'market_token_used', userKey, tokenHash, address: session.address })
     this.#seated.set(userKey, others.add(session))
   }
