@@ -7,16 +7,8 @@ import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import type { OrderDesk } from './order-desk.ts'
 import type { OrderGateway, Placed } from './order-gateway.ts'
-import {
-  acknowledged,
-  cancelRequested,
-  fateOf,
-  isChanging,
-  isOwedAnAnswer,
-  notReceivedOrSent,
-  refused,
-  submissionUnknown
-} from './order-steps.ts'
+import { acknowledged, cancelRequested, fateOf, isOwedAnAnswer, notReceivedOrSent, refused, submissionUnknown } from './order-steps.ts'
+import { canTakeCancel, hasWaitingCancel, questionOf, uncancelled } from './owed.ts'
 
 const NEGATIVES_MIN = 4
 /** Rounds in which an order may be missing from the store: a commit nobody confirmed can show later than it was looked for. */
@@ -384,26 +376,4 @@ interface Seen {
 
 function begun(orderId: OrderId, at: number): Progress {
   return { negatives: { of: orderId, count: 0, since: at }, cancels: { count: 0, lastAt: at } }
-}
-
-/** Tells apart what an order may be owed: an answer to its submission, or to the cancel or replace of one moment. */
-function questionOf(order: Order): string {
-  const { pendingRequest } = order
-  if (!acknowledged(order)) return 'submission'
-  if (pendingRequest === null) return isChanging(order) ? `${order.status} asked for elsewhere` : 'nothing'
-  return `${canTakeCancel(order) ? 'waiting ' : ''}${pendingRequest.kind} ${pendingRequest.requestedAt}`
-}
-
-/** Whether a cancel was asked for before the broker was known to have the order, and can go out now that it is. */
-function hasWaitingCancel(order: Order): boolean {
-  return order.pendingRequest?.kind === 'cancel' && order.pendingRequest.sentAt === null && acknowledged(order)
-}
-
-function canTakeCancel(order: Order): boolean {
-  return hasWaitingCancel(order) && (order.status === 'working' || order.status === 'partially_filled')
-}
-
-/** Where the broker shows the order live long after every cancel we may send has ended, the cancel came to nothing. */
-function uncancelled(found: OrderReport): OrderReport {
-  return { ...found, releases: true, brokerMessage: found.brokerMessage ?? 'The broker did not cancel the order; ask for it again.' }
 }
