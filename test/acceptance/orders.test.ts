@@ -224,6 +224,13 @@ for (const engine of ENGINES) {
       assert.ok(bought.amount.startsWith('-'), 'a purchase takes cash')
       assert.ok([null, (await named('order-1')).order_id].includes(bought.order_id))
       assert.deepEqual(await transactions('?end_date=2000-01-01'), [])
+      const page = await api.call('GET', '/transactions?limit=1&type=SELL', { headers: api.as(ada) })
+      assert.ok(page.body.length === 1 && page.body[0].type === 'SELL')
+      const first = await api.call('GET', '/transactions?limit=1', { headers: api.as(ada) })
+      const [, next = ''] = /^<([^>]+)>; rel="next"$/.exec(first.headers.get('link') ?? '') ?? []
+      const second = await api.call('GET', next.slice(next.indexOf('/v1')), { headers: api.as(ada) })
+      assert.deepEqual([...first.body, ...second.body], (await transactions('')).slice(0, 2))
+      assert.match(first.headers.get('trunkline-freshness') ?? '', /^"[0-9a-f-]{36}";confirmed="[^"]+";state=fresh/)
       assert.ok((await transactions(`?start_date=${bought.date}&end_date=${bought.date}`)).length > 0, 'both days are inclusive')
     })
   })

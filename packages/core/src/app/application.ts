@@ -1,4 +1,5 @@
 import { AccessAudit } from './access-audit.ts'
+import { FreshnessBook } from './accounts/freshness-book.ts'
 import type { CredentialLookup } from './authenticate.ts'
 import { BrokerSessions } from './connections/broker-sessions.ts'
 import { Directory } from './connections/directory.ts'
@@ -63,9 +64,23 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
   const watch = new UserWatch(deps, mirrors)
   const revocations = new Revocations(deps)
   const directory = new Directory(deps)
+  const freshness = new FreshnessBook(deps, directory)
   const orderPages = new OrderPages(deps.store)
   const accessAudit = new AccessAudit(deps)
-  const app: AppDeps = { ...deps, lookup, accessAudit, directory, mirrors, markets, watch, orderGateway, desk, resolver, orderPages }
+  const app: AppDeps = {
+    ...deps,
+    lookup,
+    accessAudit,
+    directory,
+    freshness,
+    mirrors,
+    markets,
+    watch,
+    orderGateway,
+    desk,
+    resolver,
+    orderPages
+  }
   const parts: readonly Stoppable[] = [
     { name: 'audit of refused accesses', stop: () => accessAudit.stop() },
     { name: 'broker sessions', stop: async () => await sessions[Symbol.asyncDispose]() },

@@ -8,6 +8,7 @@ import type { Meter } from '../ports/meter.ts'
 import type { Store } from '../ports/store.ts'
 import type { Hasher, Vault } from '../ports/vault.ts'
 import type { AccessAudit } from './access-audit.ts'
+import type { FreshnessBook } from './accounts/freshness-book.ts'
 import type { CredentialLookup } from './authenticate.ts'
 import type { Directory } from './connections/directory.ts'
 import type { Markets } from './market/markets.ts'
@@ -38,6 +39,7 @@ export interface AppDeps extends Deps {
   readonly lookup: CredentialLookup
   readonly accessAudit: AccessAudit
   readonly directory: Directory
+  readonly freshness: FreshnessBook
   readonly mirrors: Mirrors
   readonly markets: Markets
   readonly watch: UserWatch

@@ -12,7 +12,7 @@ import type {
 import type { AccountId, AttemptId, BrokerId, ConnectionId, EventId, OrderId, PlatformId, UserId, UserKey } from '../domain/ids.ts'
 import type { Order } from '../domain/order.ts'
 import type { Day, Timestamp } from '../domain/timestamp.ts'
-import type { ConnectionStatus, OrderStatus, Side } from '../domain/vocabulary.ts'
+import type { ConnectionStatus, OrderStatus, Side, TransactionType } from '../domain/vocabulary.ts'
 
 /** The service's memory. A resolved write is durable; a read is never older than a write that resolved before it began. */
 export interface Store extends AsyncDisposable {
@@ -221,8 +221,8 @@ export interface AccountStore {
   listByConnections(connectionIds: readonly ConnectionId[]): Promise<readonly Account[]>
   balances(accountIds: readonly AccountId[]): Promise<readonly Balance[]>
   positions(accountIds: readonly AccountId[]): Promise<readonly Position[]>
-  /** Inclusive days; newest first. */
-  transactions(accountIds: readonly AccountId[], from: Day | null, to: Day | null): Promise<readonly Transaction[]>
+  /** Of inclusive days; page keys: [`day`, `transactionId`]. */
+  transactions(accountIds: readonly AccountId[], filter: TransactionFilter, page: PageRequest): Promise<Page<Transaction>>
   /** Replaces the account's balances, logs one event per record that differs in more than its time. Gives those events. */
   putBalances(account: Account, balances: readonly Balance[]): Promise<readonly LoggedEvent[]>
   /** Replaces the account's positions; one event holding the records that differ, a position that went being told with quantity 0. */
@@ -235,6 +235,18 @@ export interface AccountStore {
   ): Promise<void>
   /** When each kind of the account's records was last confirmed; null: never. */
   freshness(accountId: AccountId): Promise<AccountFreshness>
+  /** When one kind of records was last confirmed, by account; those where it never was are left out. */
+  confirmed(accountIds: readonly AccountId[], kind: ConfirmedKind): Promise<ReadonlyMap<AccountId, Timestamp>>
+}
+
+/** Records that a broker confirms as a whole. */
+export type ConfirmedKind = keyof AccountFreshness
+
+export interface TransactionFilter {
+  readonly from: Day
+  readonly to: Day
+  /** Null: of all types. */
+  readonly types: readonly TransactionType[] | null
 }
 
 export interface AccountFreshness {

@@ -53,6 +53,20 @@ export class Cursors {
     return { limit, descending, edge: null }
   }
 
+  /** Of a list that is read from its beginning on: the page after `cursor`. @throws ServiceError query_invalid */
+  forward(
+    asked: { readonly limit: number | undefined; readonly cursor: string | undefined },
+    scope: CursorScope,
+    limitDefault: number
+  ): PageRequest {
+    const { limit = limitDefault, cursor } = asked
+    return { limit, descending: true, edge: cursor === undefined ? null : this.#open('cursor', 'after', cursor, scope) }
+  }
+
+  after(key: readonly string[], scope: CursorScope): string {
+    return this.#seal('after', key, scope)
+  }
+
   envelope<T, Row>(page: Page<T>, scope: CursorScope, present: (row: T) => Row): PageEnvelope<Row> {
     return {
       data: page.rows.map(present),

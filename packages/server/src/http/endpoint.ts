@@ -4,6 +4,7 @@ import type { ErrorCode } from '@trunkline/core/domain/errors'
 import type { Static, TSchema } from 'typebox'
 import { bodyReader } from './complaints.ts'
 import type { Cursors } from './cursor.ts'
+import type { Headed } from './headed.ts'
 import { type Params, type PathValues, type QueryValues, readPath, readQuery } from './params.ts'
 import type { StatusOverrides } from './problems.ts'
 import type { QueryTexts } from './query-text.ts'
@@ -33,6 +34,13 @@ interface Shape extends EndpointDoc {
   readonly statusOverrides?: StatusOverrides
 }
 
+interface Success {
+  readonly status: 200 | 201
+  readonly description: string
+  /** Headers of its own, beyond those that every answer has. */
+  readonly headers?: Readonly<Record<string, { readonly description: string; readonly schema: TSchema }>>
+}
+
 /** An endpoint as written. */
 interface Definition<Caller, P extends Params, Q extends Params, B extends TSchema, R extends TSchema> extends Shape {
   readonly params?: P
@@ -41,8 +49,8 @@ interface Definition<Caller, P extends Params, Q extends Params, B extends TSche
   readonly body?: B
   /** An example of the body, for the reference. */
   readonly bodyExample?: Static<B>
-  readonly success: { readonly status: 200 | 201; readonly description: string; readonly schema: R; readonly example?: Static<R> }
-  handle(call: Call<Caller, P, Q, B>, service: Service): Promise<Static<R> | Rendered>
+  readonly success: Success & { readonly schema: R; readonly example?: Static<R> }
+  handle(call: Call<Caller, P, Q, B>, service: Service): Promise<Static<R> | Rendered | Headed<Static<R> | Rendered>>
 }
 
 /** One request, read and proved. */
@@ -62,7 +70,7 @@ interface Served<Caller> extends Shape {
   readonly query: Params
   readonly body: TSchema | null
   readonly bodyExample: unknown
-  readonly success: { readonly status: 200 | 201; readonly description: string; readonly schema: TSchema; readonly example?: unknown }
+  readonly success: Success & { readonly schema: TSchema; readonly example?: unknown }
   /** @throws ServiceError path_invalid, query_invalid. */
   prepare(path: Readonly<Record<string, unknown>>, query: QueryTexts): Prepared<Caller>
 }

@@ -181,6 +181,11 @@ export function plainText(lengthMax: number, description: string, example: strin
   }
 }
 
+/** A cursor of a list that is read in one direction. */
+export function cursorParam(description: string): Param<string> {
+  return plainText(2_048, description, 'WyIyMDI2LTExLTIxIl0.kqT0v3m1…')
+}
+
 const SYMBOLS_MAX = 100
 
 /** Comma-separated symbols, each brought into the contract's form. */

@@ -8,6 +8,7 @@ import { readJson } from './body.ts'
 import type { Endpoint, Service } from './endpoint.ts'
 import type { FairQueue } from './fair-queue.ts'
 import type { Guard } from './guard.ts'
+import { Headed } from './headed.ts'
 import { fieldInvalid, problemBody, problemOf, type StatusOverrides } from './problems.ts'
 import type { QueryTexts } from './query-text.ts'
 import { Rendered } from './rendered.ts'
@@ -42,8 +43,10 @@ export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoin
         reply.statusCode = success.status
         const answer = await request.act?.(request.body)
         if (method !== 'GET') await otherWork()
-        if (!(answer instanceof Rendered)) return answer
-        return reply.header('content-type', 'application/json; charset=utf-8').send(answer.bytes)
+        if (answer instanceof Headed) reply.headers(answer.headers)
+        const body = answer instanceof Headed ? answer.body : answer
+        if (!(body instanceof Rendered)) return body
+        return reply.header('content-type', 'application/json; charset=utf-8').send(body.bytes)
       }
     })
   }

@@ -1,15 +1,24 @@
 // Accounts and what brokers say of them: balances and positions, each kind one document that is replaced as a whole, and transactions.
 import type { Account, Balance, Position, Transaction } from '@trunkline/core/domain/account'
 import type { AccountId, ConnectionId, UserKey } from '@trunkline/core/domain/ids'
-import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
-import type { AccountFreshness, AccountStore, LoggedEvent } from '@trunkline/core/ports/store'
+import type {
+  AccountFreshness,
+  AccountStore,
+  ConfirmedKind,
+  LoggedEvent,
+  Page,
+  PageRequest,
+  TransactionFilter
+} from '@trunkline/core/ports/store'
 import { type Selectable, sql } from 'kysely'
 import type { RecordWriter } from './account-records.ts'
 import type { Database, RecordKind } from './database.ts'
 import { changedBalances, changedPositions, newestTime } from './differences.ts'
-import { type DaySpan, readBalances, readDaySpan, readPositions, readTransaction, writeDocument } from './documents.ts'
+import { type DaySpan, readBalances, readDaySpan, readPositions, writeDocument } from './documents.ts'
 import type { Session } from './session.ts'
+import { listTransactions } from './transactions.ts'
 import { storable } from './types.ts'
 
 type Row = Selectable<Database['accounts']>
@@ -66,17 +75,8 @@ export class SqlAccountStore implements AccountStore {
     return (await this.#documents(accountIds, 'positions')).flatMap(readPositions)
   }
 
-  async transactions(accountIds: readonly AccountId[], from: Day | null, to: Day | null): Promise<readonly Transaction[]> {
-    const rows = await this.#session.read(db => {
-      let query = db
-        .selectFrom('transactions')
-        .select(['transaction_id', 'document'])
-        .where(sql<boolean>`account_id = any (${[...accountIds]}::uuid[])`)
-      if (from !== null) query = query.where('day', '>=', from)
-      if (to !== null) query = query.where('day', '<=', to)
-      return query.orderBy('day', 'desc').orderBy('transaction_id', 'desc').execute()
-    })
-    return rows.map(row => readTransaction(row.document, row.transaction_id))
+  transactions(accountIds: readonly AccountId[], filter: TransactionFilter, page: PageRequest): Promise<Page<Transaction>> {
+    return listTransactions(this.#session, accountIds, filter, page)
   }
 
   putBalances(account: Account, balances: readonly Balance[]): Promise<readonly LoggedEvent[]> {
@@ -138,6 +138,14 @@ export class SqlAccountStore implements AccountStore {
       orders: at('orders'),
       transactions: read === undefined || read.span === null ? null : { ...readDaySpan(read.span), at: read.confirmed_at }
     }
+  }
+
+  async confirmed(accountIds: readonly AccountId[], kind: ConfirmedKind): Promise<ReadonlyMap<AccountId, Timestamp>> {
+    const rows = await this.#session.rows<{ account_id: AccountId; confirmed_at: Timestamp }>(
+      'select account_id, confirmed_at from account_records where account_id = any ($1::uuid[]) and kind = $2',
+      [accountIds, kind]
+    )
+    return new Map(rows.map(row => [row.account_id, row.confirmed_at]))
   }
 
   /** The accounts' documents of one kind, in the order of the ids. */

@@ -272,11 +272,11 @@ test('an open order that a read finds is followed from then on, although nobody 
   const theirs = outside(world)
   await world.clock.advance(10_000)
   const list = () => listOrders(world.app, world.caller, {}, {}, 'entryTime', { limit: 10, edge: null, descending: true })
-  assert.equal((await world.given(list())).rows[0]?.status, 'working')
+  assert.equal((await world.given(list())).page.rows[0]?.status, 'working')
   await world.clock.advance(7_200_000)
   world.book.move(theirs.brokerOrderId, 'cancelled')
   await world.clock.advance(10_000)
-  assert.equal((await world.given(list())).rows[0]?.status, 'cancelled')
+  assert.equal((await world.given(list())).page.rows[0]?.status, 'cancelled')
 })
 
 test('a broker without a stream is polled', async () => {

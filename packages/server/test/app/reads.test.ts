@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { listBalances } from '@trunkline/core/app/accounts/read-balances'
 import { listPositions } from '@trunkline/core/app/accounts/read-positions'
-import { listTransactions } from '@trunkline/core/app/accounts/read-transactions'
+import { daysAsked, listTransactions } from '@trunkline/core/app/accounts/read-transactions'
 import { listOrders } from '@trunkline/core/app/orders/list-orders'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { Order } from '@trunkline/core/domain/order'
+import { parseDay } from '@trunkline/core/domain/timestamp'
+import * as make from '@trunkline/testkit/store-contract/records'
 import { Bench, type World } from './bench.ts'
 
 let bench: Bench
@@ -18,16 +20,21 @@ after(() => bench[Symbol.asyncDispose]())
 const PAGE = { limit: 100, edge: null, descending: true } as const
 
 async function cash(world: World): Promise<string | null | undefined> {
-  return (await world.given(listBalances(world.app, world.caller, {})))[0]?.balance.cash
+  return (await world.given(listBalances(world.app, world.caller, {}))).rows[0]?.balance.cash
 }
 
 async function held(world: World): Promise<readonly (readonly [string, string])[]> {
-  const positions = await world.given(listPositions(world.app, world.caller, {}, null))
-  return positions.map(({ position }) => [position.symbol, position.quantity] as const)
+  const { rows } = await world.given(listPositions(world.app, world.caller, {}, null))
+  return rows.map(({ position }) => [position.symbol, position.quantity] as const)
 }
 
 function orders(world: World) {
   return listOrders(world.app, world.caller, {}, {}, 'entryTime', PAGE)
+}
+
+function transactions(world: World, from: string | null = null, to: string | null = null) {
+  const day = (text: string | null) => (text === null ? null : parseDay(text, 'day'))
+  return listTransactions(world.app, world.caller, {}, { ...daysAsked(world.clock, day(from), day(to)), types: null }, PAGE)
 }
 
 function fill(world: World, { brokerOrderId }: Order, quantity = '10') {
@@ -80,7 +87,7 @@ test('a broker that is down leaves the last known records, with the time they we
   const before = await world.given(listBalances(world.app, world.caller, {}))
   world.broker.readPlan = () => ({ fault: 'unreachable' })
   await world.clock.advance(60_000)
-  assert.deepEqual(await world.given(listBalances(world.app, world.caller, {})), before)
+  assert.deepEqual((await world.given(listBalances(world.app, world.caller, {}))).rows, before.rows)
   const connection = await world.watched.store.connections.find(world.connection.connectionId)
   assert.equal(connection?.status, 'ACTIVE')
 })
@@ -93,7 +100,7 @@ for (const plan of [{ fault: 'unreachable' }, { fault: 'rate_limited' }, { hangs
     const reads = [
       listBalances(world.app, world.caller, {}),
       listPositions(world.app, world.caller, {}, null),
-      listTransactions(world.app, world.caller, {}, null, null),
+      transactions(world),
       orders(world)
     ]
     const results = await world.given(Promise.allSettled(reads))
@@ -106,7 +113,7 @@ for (const plan of [{ fault: 'unreachable' }, { fault: 'rate_limited' }, { hangs
     world.broker.readPlan = () => ({})
     await world.clock.advance(60_000)
     assert.equal(await cash(world), '100000')
-    assert.deepEqual(await world.given(listTransactions(world.app, world.caller, {}, null, null)), [])
+    assert.deepEqual((await world.given(transactions(world))).rows, [])
   })
 }
 
@@ -114,7 +121,7 @@ test('an order placed here is shown although its broker has never answered a rea
   await using world = await bench.world()
   world.broker.readPlan = () => ({ fault: 'unreachable' })
   const order = await world.given(world.place())
-  assert.deepEqual((await world.given(orders(world))).rows, [order])
+  assert.deepEqual((await world.given(orders(world))).page.rows, [order])
 })
 
 test('a connection that is BROKEN shows the last known records and is asked no more', async () => {
@@ -136,8 +143,9 @@ test('one account that cannot be read does not hide the others', async () => {
     count += 1
     return count === 1 ? { fault: 'unreachable' } : {}
   }
-  const balances = await world.given(listBalances(world.app, world.caller, {}))
-  assert.equal(balances.length, 1)
+  const { rows, freshness } = await world.given(listBalances(world.app, world.caller, {}))
+  assert.equal(rows.length, 1)
+  assert.deepEqual(freshness.map(({ state }) => state).toSorted(), ['fresh', 'unavailable'])
 })
 
 test('orders of a live mirror are read from the store, those of a broken stream from the broker', async () => {
@@ -151,5 +159,77 @@ test('orders of a live mirror are read from the store, those of a broken stream 
   fill(world, order)
   await world.clock.advance(2_500)
   assert.equal((await world.stored(order)).status, 'working')
-  assert.equal((await world.given(orders(world))).rows[0]?.status, 'filled')
+  assert.equal((await world.given(orders(world))).page.rows[0]?.status, 'filled')
+})
+
+test('a broker without transactions is not asked for them: the list is empty, says so, and the connection stays well', async () => {
+  await using world = await bench.world({ capabilities: { transactions: false } })
+  world.broker.readPlan = kind => (kind === 'transactions' ? { fault: 'refused' } : {})
+  for (let round = 0; round < 3; round += 1) {
+    const { rows, freshness } = await world.given(transactions(world))
+    assert.deepEqual(rows, [])
+    assert.deepEqual(freshness, [{ accountId: world.account.accountId, confirmed: null, state: 'unsupported', reason: null }])
+    await world.clock.advance(10_000)
+  }
+  assert.equal(world.broker.reads.transactions, 0)
+  assert.notEqual(world.health.state, 'stale')
+})
+
+test('a connection that broke before anything was read shows empty lists, and why', async () => {
+  await using world = await bench.world()
+  world.broker.reject()
+  await world.given(Promise.allSettled([listBalances(world.app, world.caller, {})]))
+  const reads = [
+    await world.given(listBalances(world.app, world.caller, {})),
+    await world.given(listPositions(world.app, world.caller, {}, null)),
+    await world.given(transactions(world))
+  ]
+  const { page, freshness } = await world.given(orders(world))
+  for (const { rows, freshness: found } of [...reads, { rows: page.rows, freshness }]) {
+    assert.deepEqual(rows, [])
+    assert.deepEqual(found, [{ accountId: world.account.accountId, confirmed: null, state: 'unavailable', reason: 'connection_broken' }])
+  }
+})
+
+test('how fresh records are: live, fresh, stale with the time they were confirmed, each kind by itself', async () => {
+  await using world = await bench.world()
+  const balances = async () => (await world.given(listBalances(world.app, world.caller, {}))).freshness[0]
+  const confirmed = world.clock.now()
+  assert.deepEqual([(await balances())?.state, (await balances())?.confirmed], ['fresh', confirmed])
+  await world.live()
+  assert.equal((await balances())?.state, 'live')
+  assert.equal((await world.given(orders(world))).freshness[0]?.state, 'live')
+  world.broker.streams.down(true)
+  world.broker.readPlan = () => ({ fault: 'unreachable' })
+  await world.clock.advance(60_000)
+  const stale = await balances()
+  assert.deepEqual([stale?.state, stale?.reason], ['stale', 'broker_unavailable'])
+  assert.ok(stale?.confirmed !== null && stale?.confirmed !== undefined && stale.confirmed >= confirmed)
+  await assert.rejects(world.given(transactions(world)), isUnavailable)
+})
+
+test('the same request for transactions has the same answer, whatever was asked for before', async () => {
+  await using world = await bench.world()
+  const long = make.transaction(world.account, 'long ago', '2020-01-02')
+  await bench.store.accounts.putTransactions(world.account, [long], {
+    from: make.day('2020-01-01'),
+    to: make.day('2020-01-31'),
+    at: make.at(0)
+  })
+  assert.deepEqual((await world.given(transactions(world))).rows, [])
+  assert.equal((await world.given(transactions(world, '2020-01-01'))).rows.length, 1)
+  assert.deepEqual((await world.given(transactions(world))).rows, [])
+})
+
+test('a fill that was told is in every read of transactions that begins after it', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const order = await world.given(world.place())
+  assert.deepEqual((await world.given(transactions(world))).rows, [])
+  fill(world, order, '4')
+  await world.clock.settled()
+  assert.deepEqual(
+    (await world.given(transactions(world))).rows.map(({ transaction }) => [transaction.quantity, transaction.orderId]),
+    [['4', order.orderId]]
+  )
 })

@@ -221,13 +221,13 @@ async function arrivals(world: FourWorld, { broker }: Through, own: readonly Ord
 async function moneyComplaints(world: FourWorld, { broker, account }: Through, { positions, cash }: Books): Promise<readonly string[]> {
   const scope = { accountId: account.accountId }
   const found: string[] = []
-  const held = await listPositions(world.app, world.caller, scope, null)
+  const { rows: held } = await listPositions(world.app, world.caller, scope, null)
   const shownHeld = new Map(held.map(({ position }) => [position.symbol, position.quantity]))
   for (const symbol of new Set([...positions.keys(), ...shownHeld.keys()])) {
     const [house, ours] = [parseDecimal(positions.get(symbol) ?? '0', 'q'), shownHeld.get(symbol) ?? ZERO]
     if (compare(house, ours) !== 0) found.push(`${broker}: ${ours} ${symbol} are held, not ${house}`)
   }
-  const [balance] = await listBalances(world.app, world.caller, scope)
+  const [balance] = (await listBalances(world.app, world.caller, scope)).rows
   const shownCash = balance?.balance.cash ?? null
   if (shownCash === null || compare(shownCash, parseDecimal(Number(cash).toFixed(2), 'cash')) !== 0) {
     if (shownCash === null || Math.abs(Number(shownCash) - Number(cash)) > 0.011) found.push(`${broker}: cash is ${shownCash}, not ${cash}`)

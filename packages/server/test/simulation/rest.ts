@@ -13,16 +13,16 @@ import type { Picture, WireRecord } from './user-record.ts'
 const PAGE = { limit: 1_000, edge: null, descending: true } as const
 
 export async function readOrders(app: AppDeps, caller: UserCaller): Promise<readonly WireRecord[]> {
-  return (await listOrders(app, caller, {}, {}, 'entryTime', PAGE)).rows.map(presentOrder)
+  return (await listOrders(app, caller, {}, {}, 'entryTime', PAGE)).page.rows.map(presentOrder)
 }
 
 export async function readPositions(app: AppDeps, caller: UserCaller): Promise<readonly WireRecord[]> {
-  const positions = await listPositions(app, caller, {}, null)
+  const { rows: positions } = await listPositions(app, caller, {}, null)
   return positions.map(({ account, position }) => presentPosition(caller.user.userId, account, position))
 }
 
 export async function readBalances(app: AppDeps, caller: UserCaller): Promise<readonly WireRecord[]> {
-  const balances = await listBalances(app, caller, {})
+  const { rows: balances } = await listBalances(app, caller, {})
   return balances.map(({ account, balance }) => presentBalance(caller.user.userId, account, balance))
 }
 

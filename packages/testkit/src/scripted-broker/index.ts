@@ -2,13 +2,15 @@
 
 import { compare, type Decimal, dividedBy, minus, parseDecimal, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
+import { tradingDay } from '@trunkline/core/domain/timestamp'
 import {
   type BrokerCapabilities,
   type BrokerDefinition,
   BrokerFault,
   type CredentialsHolder,
   type OrderReport,
-  type PositionReport
+  type PositionReport,
+  type TransactionReport
 } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import { Book } from './book.ts'
@@ -168,6 +170,24 @@ export class ScriptedBroker {
     return [...quantities]
       .filter(([, quantity]) => compare(quantity, ZERO) !== 0)
       .map(([symbol, quantity]) => ({ brokerAccountId, symbol, instrument: 'STK', quantity, ...unknown, brokerPositionId: null }))
+  }
+
+  /** A transaction for each execution, at once; the newest first. */
+  traded(brokerAccountId: string): readonly TransactionReport[] {
+    const orders = this.book.list().filter(order => order.brokerAccountId === brokerAccountId)
+    const unknown = { brokerType: null, fees: null, currency: 'USD', settlementDay: null, description: null }
+    return orders
+      .flatMap(({ brokerOrderId, symbol, instrument, side, fills }) =>
+        (fills ?? []).map(({ fillId, at, quantity, price }) => ({
+          ...unknown,
+          ...{ brokerOrderId, symbol, instrument, quantity, price },
+          brokerTransactionId: fillId,
+          type: side === 'BUY' ? ('BUY' as const) : ('SELL' as const),
+          amount: side === 'BUY' ? minus(ZERO, times(quantity, price)) : times(quantity, price),
+          day: tradingDay(at)
+        }))
+      )
+      .toReversed()
   }
 
   #fills(brokerAccountId: string) {

@@ -80,9 +80,11 @@ export class ScriptedSession implements Broker {
     return { items: items.map(order => this.#broker.told(order)), asOf, brokersClock }
   }
 
-  async transactions(_account: string, _from: Day, _to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
-    await this.#asked('transactions', signal)
-    return { items: [], asOf: this.#broker.dates.now() }
+  async transactions(brokerAccountId: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
+    const items = this.#broker.traded(brokerAccountId).filter(({ day }) => day >= from && day <= to)
+    const asOf = this.#broker.dates.now()
+    await this.#travel(await this.#asked('transactions', signal), signal)
+    return { items, asOf }
   }
 
   async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {

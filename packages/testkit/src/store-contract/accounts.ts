@@ -1,8 +1,8 @@
 // Accounts, and the balances, positions and transactions that brokers report.
 import assert from 'node:assert/strict'
-import type { Balance } from '@trunkline/core/domain/account'
+import type { Balance, Transaction } from '@trunkline/core/domain/account'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { LoggedEvent } from '@trunkline/core/ports/store'
+import type { LoggedEvent, TransactionFilter } from '@trunkline/core/ports/store'
 import type { Card } from './index.ts'
 import * as make from './records.ts'
 
@@ -203,12 +203,11 @@ function transactionCards(card: Card): void {
     const again = { ...two, transactionId: make.uuid<typeof two.transactionId>(), amount: make.decimal('-150.01'), systemTime: make.at(7) }
     await store.accounts.putTransactions(account, [again, again], { ...SPAN, at: make.at(7) })
     const refreshed = { ...again, transactionId: two.transactionId }
-    const read = (from: string | null, to: string | null) =>
-      store.accounts.transactions([account.accountId], from === null ? null : make.day(from), to === null ? null : make.day(to))
-    assert.deepEqual(await read(null, null), [three, refreshed, one])
+    const read = async (from: string, to: string) => (await store.accounts.transactions([account.accountId], ofDays(from, to), PAGE)).rows
+    assert.deepEqual(await read('2026-11-01', '2026-11-30'), [three, refreshed, one])
     assert.deepEqual(await read('2026-11-19', '2026-11-19'), [refreshed])
-    assert.deepEqual(await read('2026-11-19', null), [three, refreshed])
-    assert.deepEqual(await read(null, '2026-11-17'), [])
+    assert.deepEqual(await read('2026-11-19', '2026-11-30'), [three, refreshed])
+    assert.deepEqual(await read('2026-11-01', '2026-11-17'), [])
     assert.equal((await store.accounts.freshness(account.accountId)).transactions?.at, make.at(7))
   })
 
@@ -216,8 +215,63 @@ function transactionCards(card: Card): void {
     const { accounts } = await make.owner(store, { accounts: 2 })
     for (const account of accounts) await store.accounts.putTransactions(account, [make.transaction(account, 'same', '2026-11-20')], SPAN)
     const ids = accounts.map(({ accountId }) => accountId)
-    assert.equal((await store.accounts.transactions(ids, null, null)).length, 2)
+    assert.equal((await store.accounts.transactions(ids, ofDays('2026-11-20', '2026-11-20'), PAGE)).rows.length, 2)
   })
+
+  card('A110', 'pages of transactions, by type too, neither skip nor repeat one, whatever is added meanwhile', async ({ store }) => {
+    const { account } = await make.owner(store)
+    const put = (name: string, day: string, type: Transaction['type'] = 'BUY') =>
+      store.accounts.putTransactions(account, [{ ...make.transaction(account, name, day), type }], SPAN)
+    for (const [index, day] of ['2026-11-17', '2026-11-18', '2026-11-18', '2026-11-18', '2026-11-20'].entries()) await put(`t${index}`, day)
+    await put('fee', '2026-11-18', 'FEE')
+    const page = (filter: TransactionFilter, edge: readonly string[] | null) =>
+      store.accounts.transactions([account.accountId], filter, {
+        limit: 2,
+        descending: true,
+        edge: edge === null ? null : { side: 'after', key: edge }
+      })
+    const walked = async (filter: TransactionFilter) => {
+      const names: string[] = []
+      for (let edge: readonly string[] | null = null; ; ) {
+        const { rows, next } = await page(filter, edge)
+        names.push(...rows.map(({ brokerTransactionId }) => brokerTransactionId))
+        if (next === null) return names
+        await put(`later ${names.length}`, '2026-11-21', 'OTHER')
+        edge = next
+      }
+    }
+    const month = ofDays('2026-11-01', '2026-11-30')
+    const all = await walked(month)
+    assert.deepEqual([all[0], all.at(-1), all.toSorted()], ['t4', 't0', ['fee', 't0', 't1', 't2', 't3', 't4']])
+    assert.deepEqual(await walked({ ...month, types: ['FEE'] }), ['fee'])
+    assert.deepEqual((await walked({ ...month, types: ['BUY'] })).length, 5)
+  })
+
+  card('A120', 'when records of a kind were last confirmed, of many accounts at once', async ({ store }) => {
+    const { accounts } = await make.owner(store, { accounts: 3 })
+    const [one, two, never] = accounts
+    assert.ok(one !== undefined && two !== undefined && never !== undefined)
+    await store.accounts.putPositions(one, [], make.at(3))
+    await store.accounts.putPositions(two, [], make.at(4))
+    await store.orders.confirmed(never.accountId, make.at(5))
+    const confirmed = await store.accounts.confirmed(
+      accounts.map(({ accountId }) => accountId),
+      'positions'
+    )
+    assert.deepEqual(
+      [...confirmed].toSorted(),
+      [
+        [one.accountId, make.at(3)],
+        [two.accountId, make.at(4)]
+      ].toSorted()
+    )
+  })
+}
+
+const PAGE = { limit: 100, edge: null, descending: true } as const
+
+function ofDays(from: string, to: string): TransactionFilter {
+  return { from: make.day(from), to: make.day(to), types: null }
 }
 
 function told(events: readonly LoggedEvent[]): readonly (readonly [number, LoggedEvent['data'] | Balance])[] {

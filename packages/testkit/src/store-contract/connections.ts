@@ -270,7 +270,7 @@ function removalCards(card: Card): void {
     assert.equal(await store.orders.find(doomed.order.orderId), null)
     assert.equal(await store.orders.findByBrokerIds(accountId, { brokerOrderId: 'broker-1', brokerClOrdId: null }), null)
     assert.deepEqual(await store.accounts.balances([accountId]), [])
-    assert.deepEqual(await store.accounts.transactions([accountId], null, null), [])
+    assert.deepEqual(await harness.sql('select 1 from transactions where account_id = $1', [accountId]), [])
     assert.equal(await store.tokens.find(doomed.token.tokenHash), null)
     assert.deepEqual(await harness.sql('select 1 from fills where order_id = $1', [doomed.order.orderId]), [])
 

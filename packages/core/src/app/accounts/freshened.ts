@@ -1,32 +1,40 @@
 import type { Account } from '../../domain/account.ts'
 import { ServiceError } from '../../domain/errors.ts'
+import type { Freshness } from '../../domain/freshness.ts'
 import type { UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 import type { RecordKind } from '../mirror/refreshes.ts'
 import { type AccountScope, accountsInScope } from './scope.ts'
 
+/** The accounts of a read, and how fresh the records of each are. */
+export interface Freshened {
+  readonly accounts: readonly Account[]
+  readonly freshness: readonly Freshness[]
+}
+
 /**
  * The accounts of the scope, their records made as fresh as their brokers allow. A broker that does not answer leaves the last known
- * records. @throws ServiceError broker_unavailable only when there is nothing at all to show.
+ * records.
  */
-export async function freshened(deps: AppDeps, caller: UserCaller, scope: AccountScope, kind: RecordKind): Promise<readonly Account[]> {
+export async function freshened(deps: AppDeps, caller: UserCaller, scope: AccountScope, kind: RecordKind): Promise<Freshened> {
   const accounts = await accountsInScope(deps, caller, scope)
-  if (accounts.length === 0) return accounts
+  if (accounts.length === 0) return { accounts, freshness: [] }
   const connections = await deps.directory.connections(caller.user.userKey)
   const unanswered = await deps.mirrors.freshen(connections, accounts, kind)
-  if (unanswered.length === accounts.length && !(await anyKnown(deps, accounts, kind))) throw nothingToShow()
-  return accounts
+  const isLive = ({ connectionId }: Account) => deps.mirrors.isLive(connectionId)
+  return { accounts, freshness: await deps.freshness.of({ accounts, kind, unanswered, isLive, isUnsupported: () => false }) }
 }
 
-async function anyKnown(deps: AppDeps, accounts: readonly Account[], kind: RecordKind): Promise<boolean> {
-  for (const { accountId } of accounts) {
-    if ((await deps.store.accounts.freshness(accountId))[kind] !== null) return true
-  }
-  return false
+/** @throws ServiceError broker_unavailable when nothing was ever read of any account, and every broker was asked and did not answer. */
+export function demandSomething({ freshness }: Pick<Freshened, 'freshness'>): void {
+  if (freshness.length > 0 && freshness.every(isSilent)) throw nothingToShow()
 }
 
-/** Nothing was ever read from the broker, and it does not answer now. */
-export function nothingToShow(): ServiceError {
+function isSilent({ state, reason }: Freshness): boolean {
+  return state === 'unavailable' && reason === 'broker_unavailable'
+}
+
+function nothingToShow(): ServiceError {
   return new ServiceError(
     'broker_unavailable',
     'The broker does not answer and nothing was read from it before; try again in a few seconds.',

@@ -1,9 +1,26 @@
-import type { Account } from '../../domain/account.ts'
+import type { Account, ConnectionHealth } from '../../domain/account.ts'
+import type { Freshness, Read } from '../../domain/freshness.ts'
 import type { UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 import { type AccountScope, accountsInScope } from './scope.ts'
 
-/** The user's accounts. @throws ServiceError account_not_found, connection_not_found. */
-export function listAccounts(deps: Pick<AppDeps, 'directory'>, caller: UserCaller, scope: AccountScope): Promise<readonly Account[]> {
-  return accountsInScope(deps, caller, scope)
+type ListingDeps = Pick<AppDeps, 'directory' | 'mirrors'>
+
+/** The user's accounts, as their brokers listed them at the login. @throws ServiceError account_not_found, connection_not_found. */
+export async function listAccounts(deps: ListingDeps, caller: UserCaller, scope: AccountScope): Promise<Read<Account>> {
+  const rows = await accountsInScope(deps, caller, scope)
+  const connections = await deps.directory.connections(caller.user.userKey)
+  const byId = new Map(connections.map(connection => [connection.connectionId, connection]))
+  const freshness = rows.flatMap(({ accountId, connectionId }): readonly Freshness[] => {
+    const connection = byId.get(connectionId)
+    return connection === undefined ? [] : [{ accountId, confirmed: connection.createdAt, ...WORTH[deps.mirrors.health(connection).state] }]
+  })
+  return { rows, freshness }
+}
+
+const WORTH: { readonly [state in ConnectionHealth['state']]: Pick<Freshness, 'state' | 'reason'> } = {
+  live: { state: 'live', reason: null },
+  polling: { state: 'fresh', reason: null },
+  stale: { state: 'stale', reason: 'broker_unavailable' },
+  broken: { state: 'stale', reason: 'connection_broken' }
 }

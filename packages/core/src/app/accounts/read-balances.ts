@@ -1,7 +1,8 @@
 import type { Account, Balance } from '../../domain/account.ts'
+import type { Read } from '../../domain/freshness.ts'
 import type { UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
-import { freshened } from './freshened.ts'
+import { demandSomething, freshened } from './freshened.ts'
 import { joined } from './joined.ts'
 import type { AccountScope } from './scope.ts'
 
@@ -10,8 +11,10 @@ export async function listBalances(
   deps: AppDeps,
   caller: UserCaller,
   scope: AccountScope
-): Promise<readonly { readonly account: Account; readonly balance: Balance }[]> {
-  const accounts = await freshened(deps, caller, scope, 'balances')
-  const balances = await deps.store.accounts.balances(accounts.map(({ accountId }) => accountId))
-  return joined(accounts, balances).map(({ account, record: balance }) => ({ account, balance }))
+): Promise<Read<{ readonly account: Account; readonly balance: Balance }>> {
+  const read = await freshened(deps, caller, scope, 'balances')
+  demandSomething(read)
+  const balances = await deps.store.accounts.balances(read.accounts.map(({ accountId }) => accountId))
+  const rows = joined(read.accounts, balances).map(({ account, record: balance }) => ({ account, balance }))
+  return { rows, freshness: read.freshness }
 }

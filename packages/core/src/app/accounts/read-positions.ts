@@ -1,7 +1,8 @@
 import type { Account, Position } from '../../domain/account.ts'
+import type { Read } from '../../domain/freshness.ts'
 import type { UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
-import { freshened } from './freshened.ts'
+import { demandSomething, freshened } from './freshened.ts'
 import { joined } from './joined.ts'
 import type { AccountScope } from './scope.ts'
 
@@ -11,10 +12,12 @@ export async function listPositions(
   caller: UserCaller,
   scope: AccountScope,
   symbols: readonly string[] | null
-): Promise<readonly { readonly account: Account; readonly position: Position }[]> {
-  const accounts = await freshened(deps, caller, scope, 'positions')
-  const positions = await deps.store.accounts.positions(accounts.map(({ accountId }) => accountId))
-  return joined(accounts, positions)
+): Promise<Read<{ readonly account: Account; readonly position: Position }>> {
+  const read = await freshened(deps, caller, scope, 'positions')
+  demandSomething(read)
+  const positions = await deps.store.accounts.positions(read.accounts.map(({ accountId }) => accountId))
+  const rows = joined(read.accounts, positions)
     .filter(({ record }) => symbols === null || symbols.includes(record.symbol))
     .map(({ account, record: position }) => ({ account, position }))
+  return { rows, freshness: read.freshness }
 }

@@ -1,15 +1,16 @@
 import type { Account, Connection, ConnectionHealth } from '../../domain/account.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
+import type { Day } from '../../domain/timestamp.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
 import type { OrderGateway } from '../orders/order-gateway.ts'
 import { isOwedAnAnswer, submissionUnknown } from '../orders/order-steps.ts'
 import type { Resolver } from '../orders/resolver.ts'
-import type { AccountRecords } from './account-records.ts'
 import { ConnectionMirror, type MirrorParts } from './connection-mirror.ts'
 import { HealthBook } from './health-book.ts'
 import { type RecordKind, Refreshes } from './refreshes.ts'
+import { TransactionRefreshes } from './transaction-refreshes.ts'
 import { Turns } from './turns.ts'
 
 type MirrorsDeps = Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'log' | 'meter' | 'timing'>
@@ -35,6 +36,7 @@ export class Mirrors {
   readonly #deps: MirrorsDeps
   readonly #parts: MirrorsParts & MirrorParts
   readonly #refreshes: Refreshes
+  readonly #transactions: TransactionRefreshes
   readonly #mirrors = new Map<ConnectionId, Entry>()
   readonly #holds = new Map<ConnectionId, number>()
   /** Mirrors on their way to the end: the connection's next one waits for it, since an account has one writer. */
@@ -52,6 +54,11 @@ export class Mirrors {
       ...this.#parts,
       isLive: ({ connectionId }) => this.isLive(connectionId),
       want: connection => this.want(connection)
+    })
+    this.#transactions = new TransactionRefreshes(deps, {
+      ...this.#parts,
+      once: (key, work) => this.#refreshes.once(key, work),
+      failed: (connection, cause) => this.#refreshes.failed(connection, cause)
     })
     this.#unsubscribe = deps.bus.subscribe(
       message => {
@@ -153,18 +160,18 @@ export class Mirrors {
     return this.#refreshes.freshen(connections, accounts, kind)
   }
 
-  /** One refresh at a time per key: those who ask meanwhile share it. */
-  once(key: string, work: () => Promise<void>): Promise<void> {
-    return this.#refreshes.once(key, work)
+  /** As {@link freshen}, for the transactions of some days. Of brokers that have transactions only. */
+  freshenTransactions(
+    connections: readonly Connection[],
+    accounts: readonly Account[],
+    days: { readonly from: Day; readonly to: Day }
+  ): Promise<readonly Account[]> {
+    return this.#transactions.freshen(connections, accounts, days)
   }
 
   /** To be called with what a read of a broker threw. @throws anything that is no broker's fault. */
   failed(connection: Connection, cause: unknown): Promise<void> {
     return this.#refreshes.failed(connection, cause)
-  }
-
-  get records(): AccountRecords {
-    return this.#parts.records
   }
 
   /** The connection's broker session. @throws BrokerFault */

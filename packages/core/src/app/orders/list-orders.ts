@@ -1,8 +1,8 @@
-import { ServiceError } from '../../domain/errors.ts'
+import type { Freshness } from '../../domain/freshness.ts'
 import type { Order } from '../../domain/order.ts'
 import type { OrderFilter, OrderSort, Page, PageRequest } from '../../ports/store.ts'
-import { freshened } from '../accounts/freshened.ts'
-import { type AccountScope, accountsInScope } from '../accounts/scope.ts'
+import { demandSomething, freshened } from '../accounts/freshened.ts'
+import type { AccountScope } from '../accounts/scope.ts'
 import type { UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 
@@ -14,22 +14,17 @@ export async function listOrders(
   filter: Omit<OrderFilter, 'accountIds'>,
   sort: OrderSort,
   page: PageRequest
-): Promise<Page<Order>> {
-  const accounts = await readable(deps, caller, scope)
-  if (accounts.length === 0) return { rows: [], next: null, prev: null }
-  return deps.orderPages.list(caller.user.userKey, { ...filter, accountIds: accounts.map(({ accountId }) => accountId) }, sort, page)
+): Promise<{ readonly page: Page<Order>; readonly freshness: readonly Freshness[] }> {
+  const { accounts, freshness } = await freshened(deps, caller, scope, 'orders')
+  if (accounts.length === 0) return { page: { rows: [], next: null, prev: null }, freshness }
+  const accountIds = accounts.map(({ accountId }) => accountId)
+  if (!(await hasOrders(deps, accountIds, freshness))) demandSomething({ freshness })
+  return { page: await deps.orderPages.list(caller.user.userKey, { ...filter, accountIds }, sort, page), freshness }
 }
 
 /** An order placed here is something to show, whether or not its broker has ever answered a read. */
-async function readable(deps: AppDeps, caller: UserCaller, scope: AccountScope): Promise<Awaited<ReturnType<typeof freshened>>> {
-  try {
-    return await freshened(deps, caller, scope, 'orders')
-  } catch (cause) {
-    if (!(cause instanceof ServiceError) || cause.code !== 'broker_unavailable') throw cause
-    const accounts = await accountsInScope(deps, caller, scope)
-    const accountIds = accounts.map(({ accountId }) => accountId)
-    const { rows } = await deps.store.orders.list({ accountIds }, 'entryTime', { limit: 1, edge: null, descending: true })
-    if (rows.length === 0) throw cause
-    return accounts
-  }
+async function hasOrders({ store }: AppDeps, accountIds: OrderFilter['accountIds'], freshness: readonly Freshness[]): Promise<boolean> {
+  if (!freshness.every(({ state }) => state === 'unavailable')) return true
+  const { rows } = await store.orders.list({ accountIds }, 'entryTime', { limit: 1, edge: null, descending: true })
+  return rows.length > 0
 }

@@ -98,12 +98,16 @@ function operation(endpoint: Endpoint, components: Components): Json {
     responses: {
       [success.status]: {
         description: success.description,
-        headers: { ...REQUEST_ID, ...RATE_LIMIT },
+        headers: { ...REQUEST_ID, ...RATE_LIMIT, ...own(success.headers) },
         content: { 'application/json': { schema: components.reference(success.schema) } }
       },
       ...failures(endpoint)
     }
   }
+}
+
+function own(headers: Endpoint['success']['headers'] = {}): Description {
+  return Object.fromEntries(Object.entries(headers).map(([name, { description, schema }]) => [name, { description, schema: json(schema) }]))
 }
 
 function parameters(params: Params, place: 'path' | 'query'): readonly Json[] {

@@ -1,7 +1,9 @@
 import { listAccounts } from '@trunkline/core/app/accounts/read-accounts'
 import { accountList, presentAccount } from '../../../wire/account.ts'
 import { userEndpoint } from '../../endpoint.ts'
+import { withFreshness } from '../../freshness.ts'
 import { brokerParam, connectionIdParam } from '../../params.ts'
+import { FRESHNESS } from './freshness.ts'
 import { scopeOf } from './scope.ts'
 
 export const getAccounts = userEndpoint({
@@ -12,9 +14,9 @@ export const getAccounts = userEndpoint({
   summary: 'List accounts',
   failures: ['connection_not_found'],
   query: { connection_id: connectionIdParam, broker: brokerParam },
-  success: { status: 200, description: 'The accounts of the user’s connections.', schema: accountList },
+  success: { status: 200, headers: FRESHNESS, description: 'The accounts of the user’s connections.', schema: accountList },
   async handle({ caller, query }, { deps }) {
-    const accounts = await listAccounts(deps, caller, scopeOf(query))
-    return accounts.map(presentAccount)
+    const { rows, freshness } = await listAccounts(deps, caller, scopeOf(query))
+    return withFreshness(rows.map(presentAccount), freshness)
   }
 })

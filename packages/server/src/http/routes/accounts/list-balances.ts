@@ -1,7 +1,9 @@
 import { listBalances } from '@trunkline/core/app/accounts/read-balances'
 import { balanceList, presentBalance } from '../../../wire/account.ts'
 import { userEndpoint } from '../../endpoint.ts'
+import { withFreshness } from '../../freshness.ts'
 import { accountIdParam, connectionIdParam } from '../../params.ts'
+import { FRESHNESS } from './freshness.ts'
 import { scopeOf } from './scope.ts'
 
 export const getBalances = userEndpoint({
@@ -13,9 +15,12 @@ export const getBalances = userEndpoint({
   description: 'One record per account and currency. Of a broker that does not answer, the last known ones; `system_time` says of when.',
   failures: ['account_not_found', 'connection_not_found'],
   query: { account_id: accountIdParam, connection_id: connectionIdParam },
-  success: { status: 200, description: 'The balances.', schema: balanceList },
+  success: { status: 200, headers: FRESHNESS, description: 'The balances.', schema: balanceList },
   async handle({ caller, query }, { deps }) {
-    const rows = await listBalances(deps, caller, scopeOf(query))
-    return rows.map(({ account, balance }) => presentBalance(caller.user.userId, account, balance))
+    const { rows, freshness } = await listBalances(deps, caller, scopeOf(query))
+    return withFreshness(
+      rows.map(({ account, balance }) => presentBalance(caller.user.userId, account, balance)),
+      freshness
+    )
   }
 })

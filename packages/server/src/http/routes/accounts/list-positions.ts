@@ -1,7 +1,9 @@
 import { listPositions } from '@trunkline/core/app/accounts/read-positions'
 import { positionList, presentPosition } from '../../../wire/account.ts'
 import { userEndpoint } from '../../endpoint.ts'
+import { withFreshness } from '../../freshness.ts'
 import { accountIdParam, connectionIdParam, symbolsParam } from '../../params.ts'
+import { FRESHNESS } from './freshness.ts'
 import { scopeOf } from './scope.ts'
 
 export const getPositions = userEndpoint({
@@ -13,9 +15,12 @@ export const getPositions = userEndpoint({
   description: 'Of a broker that does not answer, the last known ones; `system_time` says of when.',
   failures: ['account_not_found', 'connection_not_found'],
   query: { account_id: accountIdParam, connection_id: connectionIdParam, symbols: symbolsParam },
-  success: { status: 200, description: 'The positions.', schema: positionList },
+  success: { status: 200, headers: FRESHNESS, description: 'The positions.', schema: positionList },
   async handle({ caller, query }, { deps }) {
-    const rows = await listPositions(deps, caller, scopeOf(query), query.symbols ?? null)
-    return rows.map(({ account, position }) => presentPosition(caller.user.userId, account, position))
+    const { rows, freshness } = await listPositions(deps, caller, scopeOf(query), query.symbols ?? null)
+    return withFreshness(
+      rows.map(({ account, position }) => presentPosition(caller.user.userId, account, position)),
+      freshness
+    )
   }
 })

@@ -1,9 +1,21 @@
-import { listTransactions } from '@trunkline/core/app/accounts/read-transactions'
+import { DAYS_BACK, daysAsked, listTransactions } from '@trunkline/core/app/accounts/read-transactions'
+import { TRANSACTION_TYPES } from '@trunkline/core/domain/vocabulary'
+import Type from 'typebox'
 import { presentTransaction, transactionList } from '../../../wire/account.ts'
 import { userEndpoint } from '../../endpoint.ts'
-import { accountIdParam, connectionIdParam, date } from '../../params.ts'
+import { withFreshness } from '../../freshness.ts'
+import { accountIdParam, connectionIdParam, cursorParam, date, integer, oneOf } from '../../params.ts'
 import { orderedTimes } from '../ordered.ts'
+import { FRESHNESS } from './freshness.ts'
 import { scopeOf } from './scope.ts'
+
+const LIMIT = { maximum: 1_000, fallback: 1_000 }
+const LINK = {
+  description: 'Where the next page is, as `<address>; rel="next"` (RFC 8288), with the days that were meant; left out on the last one.',
+  schema: Type.String({
+    examples: ['<https://trunkline.example/v1/transactions?start_date=2026-08-22&limit=100&cursor=WyIy…>; rel="next"']
+  })
+}
 
 export const getTransactions = userEndpoint({
   method: 'GET',
@@ -11,17 +23,34 @@ export const getTransactions = userEndpoint({
   operationId: 'listTransactions',
   tag: 'Accounts',
   summary: 'List transactions',
+  description: `Newest first. A request without \`start_date\` begins ${DAYS_BACK} days before \`end_date\`, and without that before today, whatever was asked for before. A broker that has no transactions shows none, and \`trunkline-freshness\` says so.`,
   failures: ['account_not_found', 'connection_not_found'],
   query: {
     account_id: accountIdParam,
     connection_id: connectionIdParam,
     start_date: date('From this day on, itself included.'),
-    end_date: date('Up to this day, itself included.')
+    end_date: date('Up to this day, itself included.'),
+    type: oneOf(TRANSACTION_TYPES, 'Only transactions of this type.'),
+    limit: integer({ minimum: 1, ...LIMIT }, 'Rows on a page.'),
+    cursor: cursorParam('From the `link` of the page before: gives the page after it.')
   },
-  success: { status: 200, description: 'The transactions, newest first.', schema: transactionList },
-  async handle({ caller, query }, { deps }) {
+  success: { status: 200, description: 'One page of the transactions.', headers: { ...FRESHNESS, link: LINK }, schema: transactionList },
+  async handle({ caller, query }, { deps, cursors, publicUrl }) {
     orderedTimes(query.start_date, query.end_date, 'start_date', 'end_date')
-    const rows = await listTransactions(deps, caller, scopeOf(query), query.start_date ?? null, query.end_date ?? null)
-    return rows.map(({ account, transaction }) => presentTransaction(caller.user.userId, account, transaction))
+    const { from, to } = daysAsked(deps.clock, query.start_date ?? null, query.end_date ?? null)
+    const types = query.type === undefined ? null : [query.type]
+    const accounts = scopeOf(query)
+    const scope = ['transactions', caller.user.userKey, accounts, from, to, types]
+    const page = cursors.forward(query, scope, LIMIT.fallback)
+    const { rows, next, freshness } = await listTransactions(deps, caller, accounts, { from, to, types }, page)
+    const following = next === null ? null : { ...query, start_date: from, end_date: to, cursor: cursors.after(next, scope) }
+    const link = following === null ? {} : { link: `<${publicUrl()}/v1/transactions?${parameters(following)}>; rel="next"` }
+    const records = rows.map(({ account, transaction }) => presentTransaction(caller.user.userId, account, transaction))
+    return withFreshness(records, freshness, link)
   }
 })
+
+function parameters(query: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  return new URLSearchParams(given).toString()
+}

@@ -4,7 +4,9 @@ import { ORDER_STATUSES, type OrderStatus, SIDES } from '@trunkline/core/domain/
 import type { OrderSort } from '@trunkline/core/ports/store'
 import { orderBytes, orderPage } from '../../../wire/order.ts'
 import { userEndpoint } from '../../endpoint.ts'
+import { withFreshness } from '../../freshness.ts'
 import { accountIdParam, brokerParam, connectionIdParam, oneOf, type QueryValues, sort, symbolsParam, time } from '../../params.ts'
+import { FRESHNESS } from '../accounts/freshness.ts'
 import { scopeOf } from '../accounts/scope.ts'
 import { orderedTimes } from '../ordered.ts'
 import { paging } from '../paging.ts'
@@ -52,14 +54,15 @@ export const getOrders = userEndpoint({
   description: 'Orders placed at the broker outside this service appear too.',
   failures: ['account_not_found', 'connection_not_found'],
   query,
-  success: { status: 200, description: 'One page of orders.', schema: orderPage },
+  success: { status: 200, headers: FRESHNESS, description: 'One page of orders.', schema: orderPage },
   async handle({ caller, query: asked }, { deps, cursors }) {
     const { field, descending } = asked.sort ?? { field: 'entry_time', descending: true }
     const accounts = scopeOf(asked)
     const filter = filterOf(asked)
     const scope = ['orders', caller.user.userKey, accounts, filter, field, descending]
     const request = cursors.request(asked, scope, LIMIT.fallback, descending)
-    return cursors.rendered(await listOrders(deps, caller, accounts, filter, SORTS[field], request), scope, orderBytes)
+    const { page, freshness } = await listOrders(deps, caller, accounts, filter, SORTS[field], request)
+    return withFreshness(cursors.rendered(page, scope, orderBytes), freshness)
   }
 })
 

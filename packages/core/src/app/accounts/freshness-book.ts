@@ -1,0 +1,83 @@
+import type { Account, Connection } from '../../domain/account.ts'
+import type { Freshness } from '../../domain/freshness.ts'
+import type { AccountId } from '../../domain/ids.ts'
+import type { Timestamp } from '../../domain/timestamp.ts'
+import type { ConfirmedKind } from '../../ports/store.ts'
+import type { Directory } from '../connections/directory.ts'
+import type { Deps } from '../deps.ts'
+import { keepNewest } from '../keep-newest.ts'
+
+/** Of records that are followed without a gap it is enough to know the time of confirmation as it was so long ago: it only ever gets later. */
+const REMEMBER_MS = 1_000
+const REMEMBERED_MAX = 50_000
+
+/** What a read found out about its accounts. */
+export interface Asked {
+  readonly accounts: readonly Account[]
+  readonly kind: ConfirmedKind
+  /** Accounts whose broker gave no answer, or could not be asked. */
+  readonly unanswered: readonly Account[]
+  readonly isLive: (account: Account) => boolean
+  readonly isUnsupported: (account: Account) => boolean
+}
+
+/** Says of every account of a read how fresh its records are. */
+export class FreshnessBook {
+  readonly #deps: Pick<Deps, 'store' | 'clock'>
+  readonly #directory: Pick<Directory, 'connections'>
+  readonly #remembered = new Map<string, { readonly confirmed: Timestamp | null; readonly atMs: number }>()
+
+  constructor(deps: Pick<Deps, 'store' | 'clock'>, directory: Pick<Directory, 'connections'>) {
+    this.#deps = deps
+    this.#directory = directory
+  }
+
+  /** In the accounts' order. */
+  async of({ accounts, kind, unanswered, isLive, isUnsupported }: Asked): Promise<readonly Freshness[]> {
+    const silent = new Set(unanswered.map(({ accountId }) => accountId))
+    const live = new Set(accounts.filter(account => !silent.has(account.accountId) && isLive(account)).map(({ accountId }) => accountId))
+    const supported = accounts.filter(account => !isUnsupported(account))
+    const confirmed = await this.#confirmed(supported, kind, live)
+    const broken = silent.size === 0 ? new Set() : await this.#broken(accounts)
+    return accounts.map(account => {
+      const { accountId, connectionId } = account
+      if (isUnsupported(account)) return { accountId, confirmed: null, state: 'unsupported', reason: null }
+      const at = confirmed.get(accountId) ?? null
+      if (!silent.has(accountId)) return { accountId, confirmed: at, state: live.has(accountId) ? 'live' : 'fresh', reason: null }
+      const reason = broken.has(connectionId) ? 'connection_broken' : 'broker_unavailable'
+      return { accountId, confirmed: at, state: at === null ? 'unavailable' : 'stale', reason }
+    })
+  }
+
+  /** As they are now: a connection may have broken while it was asked. */
+  async #broken([first, ...others]: readonly Account[]): Promise<ReadonlySet<unknown>> {
+    if (first === undefined) return new Set()
+    const userKeys = new Set([first, ...others].map(({ userKey }) => userKey))
+    const connections: Connection[] = []
+    for (const userKey of userKeys) connections.push(...(await this.#directory.connections(userKey)))
+    return new Set(connections.filter(({ status }) => status === 'BROKEN').map(({ connectionId }) => connectionId))
+  }
+
+  async #confirmed(
+    accounts: readonly Account[],
+    kind: ConfirmedKind,
+    live: ReadonlySet<AccountId>
+  ): Promise<ReadonlyMap<AccountId, Timestamp | null>> {
+    const now = this.#deps.clock.monotonicMs()
+    const found = new Map<AccountId, Timestamp | null>()
+    const asked: AccountId[] = []
+    for (const { accountId } of accounts) {
+      const known = live.has(accountId) ? this.#remembered.get(`${kind} ${accountId}`) : undefined
+      if (known !== undefined && now - known.atMs < REMEMBER_MS) found.set(accountId, known.confirmed)
+      else asked.push(accountId)
+    }
+    if (asked.length === 0) return found
+    const stored = await this.#deps.store.accounts.confirmed(asked, kind)
+    for (const accountId of asked) {
+      const confirmed = stored.get(accountId) ?? null
+      found.set(accountId, confirmed)
+      if (live.has(accountId)) keepNewest(this.#remembered, `${kind} ${accountId}`, { confirmed, atMs: now }, REMEMBERED_MAX)
+    }
+    return found
+  }
+}

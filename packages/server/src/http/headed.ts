@@ -1,0 +1,10 @@
+/** An answer with headers of its own. */
+export class Headed<Body> {
+  readonly body: Body
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(body: Body, headers: Readonly<Record<string, string>>) {
+    this.body = body
+    this.headers = headers
+  }
+}
