@@ -12,7 +12,8 @@ import type {
 import type { AccountId, AttemptId, BrokerId, ConnectionId, EventId, OrderId, PlatformId, UserId, UserKey } from '../domain/ids.ts'
 import type { Order } from '../domain/order.ts'
 import type { Day, Timestamp } from '../domain/timestamp.ts'
-import type { ConnectionStatus, OrderStatus, Side, TransactionType } from '../domain/vocabulary.ts'
+import type { ConnectionStatus, OrderStatus, Side } from '../domain/vocabulary.ts'
+import type { TransactionFilter } from './transaction-filter.ts'
 
 /** The service's memory. A resolved write is durable; a read is never older than a write that resolved before it began. */
 export interface Store extends AsyncDisposable {
@@ -241,13 +242,6 @@ export interface AccountStore {
 
 /** Records that a broker confirms as a whole. */
 export type ConfirmedKind = keyof AccountFreshness
-
-export interface TransactionFilter {
-  readonly from: Day
-  readonly to: Day
-  /** Null: of all types. */
-  readonly types: readonly TransactionType[] | null
-}
 
 export interface AccountFreshness {
   readonly balances: Timestamp | null

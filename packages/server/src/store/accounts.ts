@@ -3,15 +3,8 @@ import type { Account, Balance, Position, Transaction } from '@trunkline/core/do
 import type { AccountId, ConnectionId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
-import type {
-  AccountFreshness,
-  AccountStore,
-  ConfirmedKind,
-  LoggedEvent,
-  Page,
-  PageRequest,
-  TransactionFilter
-} from '@trunkline/core/ports/store'
+import type { AccountFreshness, AccountStore, ConfirmedKind, LoggedEvent, Page, PageRequest } from '@trunkline/core/ports/store'
+import type { TransactionFilter } from '@trunkline/core/ports/transaction-filter'
 import { type Selectable, sql } from 'kysely'
 import type { RecordWriter } from './account-records.ts'
 import type { Database, RecordKind } from './database.ts'

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import type { Balance, Transaction } from '@trunkline/core/domain/account'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { LoggedEvent, TransactionFilter } from '@trunkline/core/ports/store'
+import type { LoggedEvent } from '@trunkline/core/ports/store'
+import type { TransactionFilter } from '@trunkline/core/ports/transaction-filter'
 import type { Card } from './index.ts'
 import * as make from './records.ts'
 

@@ -104,7 +104,8 @@ export async function readBack(store: Store, keys: Keys): Promise<unknown> {
     accounts,
     balances: await store.accounts.balances(ids),
     positions: await store.accounts.positions(ids),
-    transactions: await store.accounts.transactions(ids, null, null),
+    transactions: (await store.accounts.transactions(ids, { from: make.day('1990-01-01'), to: make.day('2100-01-01'), types: null }, ALL))
+      .rows,
     freshness: await Promise.all(ids.map(id => store.accounts.freshness(id))),
     orders: await ordersOf(store, ids),
     unfinished: await Promise.all(ids.map(accountId => store.orders.unfinished({ accountId }))),
