@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { listBalances } from '@trunkline/core/app/accounts/read-balances'
 import { listPositions } from '@trunkline/core/app/accounts/read-positions'
-import { listTransactions } from '@trunkline/core/app/accounts/read-transactions'
+import { daysAsked, listTransactions } from '@trunkline/core/app/accounts/read-transactions'
 import { listOrders } from '@trunkline/core/app/orders/list-orders'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import type { Order, OrderTicket } from '@trunkline/core/domain/order'
@@ -36,9 +36,13 @@ before(async () => {
 after(() => bench[Symbol.asyncDispose]())
 
 async function shown(world: World): Promise<readonly unknown[]> {
-  const [balance] = await world.given(listBalances(world.app, world.caller, {}))
-  const positions = await world.given(listPositions(world.app, world.caller, {}, null))
-  return [balance?.balance.cash, positions.map(({ position }) => position.quantity)]
+  const { rows: balances } = await world.given(listBalances(world.app, world.caller, {}))
+  const { rows: positions } = await world.given(listPositions(world.app, world.caller, {}, null))
+  return [balances[0]?.balance.cash, positions.map(({ position }) => position.quantity)]
+}
+
+function transactions(world: World) {
+  return listTransactions(world.app, world.caller, {}, { ...daysAsked(world.clock, null, null), types: null }, PAGE)
 }
 
 function fill(world: World, { brokerOrderId }: Order): void {
@@ -67,7 +71,7 @@ for (const moves of MOVES) {
   test(`an account that nobody follows is read anew after the clock was set by ${name} and the service started again`, async () => {
     await using world = await bench.world()
     await shown(world)
-    await world.given(listTransactions(world.app, world.caller, {}, null, null))
+    await world.given(transactions(world))
     for (const ms of moves) {
       world.clock.setWall(ms)
       await world.restart()
@@ -75,7 +79,7 @@ for (const moves of MOVES) {
       world.book.fill(world.book.addOutside(TICKET, world.account.brokerAccountId).brokerOrderId, '1', '10')
       const [cash] = await shown(world)
       assert.equal(cash, world.broker.cash(world.account.brokerAccountId))
-      await world.given(listTransactions(world.app, world.caller, {}, null, null))
+      await world.given(transactions(world))
       assert.ok(world.broker.reads.transactions > asked.transactions, 'transactions are read')
     }
   })
@@ -90,7 +94,7 @@ for (const moves of MOVES) {
       await world.clock.advance(MINUTE_MS)
       const outside = world.book.addOutside(TICKET, world.account.brokerAccountId)
       world.book.fill(outside.brokerOrderId, '10', '10')
-      assert.equal((await list()).rows.length, index + 1)
+      assert.equal((await list()).page.rows.length, index + 1)
     }
   })
 
