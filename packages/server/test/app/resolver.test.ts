@@ -354,3 +354,33 @@ for (const [filled, end] of [
     assert.equal((await world.stored(order)).pendingRequest, null)
     await world.clock.until(() => world.app.resolver.watched === 0, 'nobody looks for it any more', 60_000)
   })
+
+test('a cancel that the broker took stays pending while the broker is slow, however often older or newer looks show the order working', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const order = await world.given(world.place())
+  // It takes the request, says nothing more, and goes on showing the order as it was.
+  world.broker.plans.cancel.push({ effect: 'done', status: 'working', replyAfterMs: 10 })
+  await world.given(world.cancel(order))
+  for (let minute = 0; minute < 4; minute += 1) {
+    await world.clock.advance(60_000)
+    assert.equal((await world.stored(order)).status, 'pending_cancel')
+  }
+  assert.equal(world.broker.sent('cancel'), 1, 'what was taken is not sent again')
+  assert.ok(order.brokerOrderId)
+  world.book.move(order.brokerOrderId, 'cancelled')
+  await world.clock.advance(1_000)
+  assert.equal((await world.stored(order)).status, 'cancelled')
+})
+
+test('one that the broker took and does nothing about for five minutes is let go, with a look asked for after that', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const order = await world.given(world.place())
+  world.broker.plans.cancel.push({ effect: 'done', status: 'working', replyAfterMs: 10 })
+  await world.given(world.cancel(order))
+  await world.clock.advance(420_000)
+  const after = await world.stored(order)
+  assert.deepEqual([after.status, after.pendingRequest], ['working', null])
+  assert.match(after.brokerMessage ?? '', /did not cancel/)
+})

@@ -6,6 +6,7 @@ import type { Fault, Stage } from './stage.ts'
 
 const LOGINS_TURNED_AWAY = 3
 const EXIT_MS = 25_000
+const MINUTE_MS = 60_000
 
 /** Ends the service in the middle of a load, in the way it is told, and starts it again. The load goes on meanwhile. */
 export async function restartUnderLoad(stage: Stage, signal: 'SIGKILL' | 'SIGTERM', expected: number | string): Promise<void> {
@@ -45,6 +46,26 @@ export const PROCESSES: readonly Fault[] = [
       await delay(2_500)
       stage.world.service.kill('SIGCONT')
       await load
+    }
+  },
+  {
+    id: 'F39',
+    title: 'the clock of the running service is set back and forth',
+    async play(stage) {
+      const { service } = stage.world
+      const sessions = () => [...stage.world.followers.values()].map(({ connections }) => connections)
+      const before = sessions()
+      for (const minutes of [-1, 5, -120, 0, 120, -5, 0]) {
+        await stage.tradeDuring(() => service.setClock(minutes * MINUTE_MS))
+        await stage.trade(2)
+        // Positions and balances among it: before the clock has caught up, and while it is wrong.
+        await stage.accord.reached()
+      }
+      assert.deepEqual(sessions(), before, 'no session lost its place')
+      assert.ok(
+        (await stage.health()).every(health => health === 'live'),
+        'everybody is followed'
+      )
     }
   },
   {

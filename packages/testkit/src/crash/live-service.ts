@@ -9,7 +9,10 @@ import type { Demo } from './platform.ts'
 import type { Vitals } from './vitals.ts'
 
 const START_MS = 60_000
+/** An answer may be on its way for so long. */
+const ASIDE_MS_MAX = 30_000
 const VITALS = fileURLToPath(new URL('./vitals.ts', import.meta.url))
+const SET_CLOCK = fileURLToPath(new URL('./set-clock.ts', import.meta.url))
 const READY = 'Trunkline is ready'
 
 /** The service as it is run in earnest: its own program, in a process of its own. */
@@ -17,7 +20,7 @@ export class LiveService extends ChildProgram {
   #demo: Demo | null = null
 
   private constructor(main: string, env: Readonly<Record<string, string | undefined>>) {
-    super(main, env, ['--expose-gc', '--import', VITALS])
+    super(main, env, ['--expose-gc', '--import', VITALS, '--import', SET_CLOCK])
   }
 
   /** @param main the service's program. @param dataDir where it writes the demo platform. @param env all of its other environment. */
@@ -39,6 +42,12 @@ export class LiveService extends ChildProgram {
   get demo(): Demo {
     assert.ok(this.#demo !== null)
     return this.#demo
+  }
+
+  /** Sets its wall clock ahead of ours by this much, or back; 0 puts it right. */
+  async setClock(aheadMs: number): Promise<void> {
+    const shown = Date.parse(await this.ask({ ask: 'clock', aheadMs }))
+    assert.ok(Math.abs(shown - Date.now() - aheadMs) < ASIDE_MS_MAX, `the program's clock shows ${new Date(shown).toISOString()}`)
   }
 
   /** What it holds now, garbage collected. */

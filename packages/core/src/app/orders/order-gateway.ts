@@ -5,6 +5,7 @@ import { apply } from '../../domain/order-machine.ts'
 import { type Broker, type BrokerCapabilities, BrokerFault, type OrderReport, type Outcome } from '../../ports/broker.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
+import { keepNewest } from '../keep-newest.ts'
 import { limited } from '../limited.ts'
 import { within } from '../within.ts'
 import { applyReport, type ReportMethod } from './apply-report.ts'
@@ -19,6 +20,9 @@ export interface Placed {
   readonly order: Order
 }
 
+/** Beyond so many, the one taken longest ago counts as one whose answer was lost: it is sent again, which adds no risk. */
+const TAKEN_MAX = 50_000
+
 type GatewayDeps = Pick<Deps, 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>
 
 /**
@@ -30,6 +34,8 @@ export class OrderGateway {
   readonly #desk: OrderDesk
   readonly #sessions: BrokerSessions
   readonly #inFlight = new Map<string, Promise<Order | null>>()
+  /** Cancels that brokers took without saying yet what came of them: which request, and when on the monotonic clock. */
+  readonly #takenCancels = new Map<OrderId, { readonly requestedAt: string; readonly atMs: number }>()
   #unresolved: (placed: Placed) => void = () => undefined
 
   constructor(deps: GatewayDeps, desk: OrderDesk, sessions: BrokerSessions) {
@@ -202,6 +208,12 @@ export class OrderGateway {
     return this.#inFlight.has(keyOf('cancel', orderId))
   }
 
+  /** How long ago the broker took the order's pending cancel; null where it did not, or nobody here knows. */
+  cancelTakenMs({ orderId, pendingRequest }: Order): number | null {
+    const taken = this.#takenCancels.get(orderId)
+    return taken === undefined || taken.requestedAt !== pendingRequest?.requestedAt ? null : this.#deps.clock.monotonicMs() - taken.atMs
+  }
+
   /** Waits until no command is on the wire, at most `ms`. Gives how many still are. */
   async drain(ms: number): Promise<number> {
     await within(this.#deps.clock, Promise.allSettled(this.#inFlight.values()), ms)
@@ -280,11 +292,16 @@ export class OrderGateway {
       return order
     },
     cancel: async (placed, outcome) => {
-      const { orderId } = placed.order
+      const { orderId, pendingRequest } = placed.order
+      if (outcome.kind === 'accepted' && pendingRequest?.kind === 'cancel') {
+        const taken = { requestedAt: pendingRequest.requestedAt, atMs: this.#deps.clock.monotonicMs() }
+        keepNewest(this.#takenCancels, orderId, taken, TAKEN_MAX)
+      }
       if (outcome.kind === 'accepted' && outcome.value !== null) await this.learn(orderId, outcome.value, 'reply')
       if (outcome.kind === 'refused') await this.#afterRefusal(placed, outcome.message)
       const order = await this.#desk.find(orderId)
       if (order !== null && isOpen(order.status)) this.#unresolved({ ...placed, order })
+      else this.#takenCancels.delete(orderId)
       return order
     },
     replace: async (placed, outcome) => {

@@ -16,6 +16,8 @@ const UNSEEN_ROUNDS = 5
 const CANCELS_MAX = 3
 /** How long after the last cancel a live order counts as one that the broker does not cancel. */
 const UNCANCELLED_MS = 30_000
+/** The same where the broker took the cancel: it may be slow, and until then only its own refusal ends the request. */
+const UNCANCELLED_WHEN_TAKEN_MS = 300_000
 const WATCHED_MAX = 50_000
 /** After the quick look-ups: every half minute for ten minutes, then every five. */
 const PATIENT_MS = 30_000
@@ -214,7 +216,7 @@ export class Resolver {
     }
     const key =
       brokerOrderId === null ? ({ by: 'brokerClOrdId', brokerClOrdId } as const) : ({ by: 'brokerOrderId', brokerOrderId } as const)
-    const isUncancelled = cancels.count >= CANCELS_MAX && this.#deps.clock.monotonicMs() - cancels.lastAt > UNCANCELLED_MS
+    const isUncancelled = this.#isUncancelled(order, cancels)
     const { found, ...seen } = await this.#find(session, { brokerAccountId, ...key })
     const status = found?.status ?? null
     if (found !== null) await this.#gateway.learn(order.orderId, isUncancelled ? uncancelled(found) : found, 'lookup')
@@ -280,9 +282,17 @@ export class Resolver {
     return next
   }
 
+  /** Whether an order that a look-up asked for now shows live was not cancelled. What was asked for before says nothing of it. */
+  #isUncancelled(order: Order, cancels: Cancels): boolean {
+    const takenMs = this.#gateway.cancelTakenMs(order)
+    if (takenMs !== null) return takenMs > UNCANCELLED_WHEN_TAKEN_MS
+    return cancels.count >= CANCELS_MAX && this.#deps.clock.monotonicMs() - cancels.lastAt > UNCANCELLED_MS
+  }
+
   /** Sends a cancel that has not gone out, or whose answer never came. */
   async #cancelAgain(placed: Placed, cancels: Cancels): Promise<Cancels> {
     const order = await this.#desk.find(placed.order.orderId)
+    if (order !== null && this.#gateway.cancelTakenMs(order) !== null) return cancels
     if (order === null || order.brokerOrderId === null || order.pendingRequest?.kind !== 'cancel' || !isOpen(order.status)) return cancels
     const at = this.#deps.clock.now()
     const isDue = canTakeCancel(order)
