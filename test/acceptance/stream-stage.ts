@@ -116,7 +116,7 @@ export class Stage implements AsyncDisposable {
 
   /** Replaces a platform's client secret, as the operator does. */
   rotateSecret({ client_id }: Credentials): Promise<Credentials> {
-    return this.operate('platform', 'rotate-secret', client_id)
+    return this.operate('platform', 'rotate-secret', client_id, '--overlap', '0')
   }
 
   /** What a command of the operator's answers. Throws what it wrote when it fails. */

@@ -57,7 +57,7 @@ answering<ServerQuestions>({
     const deps = await openDeps()
     const { clients, users } = await people(deps, shape)
     const told = new ToldLog(users.map(({ userKey }) => userKey))
-    const { app } = application({ ...deps, store: { ...deps.store, events: told } }, new CredentialCache(deps.store, bus))
+    const { app } = application({ ...deps, store: { ...deps.store, events: told } }, new CredentialCache(deps.store, bus, clock))
     const eventOf = how === 'orders' ? orderEvents(ids) : smallEvents()
     // Small updates are written here instead of as the records they are not; framing them is the service's own way.
     const updates = new SmallUpdates(bytes)

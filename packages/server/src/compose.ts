@@ -234,7 +234,7 @@ async function start(
 
 /** The application, and what runs beside it. */
 function started(deps: Deps, parts: Parts, eventsDays: number): AppDeps {
-  const { app, revocations, parts: stoppable } = application(deps, new CredentialCache(deps.store, deps.bus))
+  const { app, revocations, parts: stoppable } = application(deps, new CredentialCache(deps.store, deps.bus, deps.clock))
   for (const { name, stop } of stoppable) parts.add(name, stop)
   revocations.start()
   const housekeeping = new Housekeeping(deps, eventsDays)

@@ -10,6 +10,7 @@ export function application(deps: Deps): Application {
     rememberedPlatform: () => undefined,
     rememberedUser: () => undefined,
     platform: clientId => platforms.findByClientId(clientId),
-    user: (platformId, userId) => users.find(platformId, userId)
+    user: (platformId, userId) => users.find(platformId, userId),
+    admits: ({ addresses }) => addresses.length === 0
   })
 }

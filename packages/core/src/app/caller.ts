@@ -1,10 +1,13 @@
 import type { Platform, User } from '../domain/account.ts'
+import type { PlatformKey } from '../domain/platform-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AuditEntry } from '../ports/store.ts'
 
 /** A platform that proved who it is, and where the request came from. */
 export interface PlatformCaller {
   readonly platform: Platform
+  /** The key it called with; left out where there was none. */
+  readonly key?: PlatformKey
   readonly ip: string | null
   readonly requestId: string | null
 }
@@ -26,5 +29,7 @@ export function audited(
   result: AuditEntry['result'] = 'ok'
 ): AuditEntry {
   const actor = 'user' in caller ? `user:${caller.user.userKey}` : `platform:${caller.platform.platformId}`
-  return { at: clock.now(), actor, action, target, result, ip: caller.ip, requestId: caller.requestId, detail }
+  // The platform's own client id goes without saying.
+  const key = caller.key === undefined || caller.key.clientId === caller.platform.clientId ? {} : { client_id: caller.key.clientId }
+  return { at: clock.now(), actor, action, target, result, ip: caller.ip, requestId: caller.requestId, detail: { ...detail, ...key } }
 }

@@ -2,6 +2,7 @@
 export const ERROR_CODES = [
   'credentials_invalid',
   'entitlement_missing',
+  'scope_missing',
   'path_invalid',
   'query_invalid',
   'header_invalid',

@@ -3,6 +3,8 @@ import { Malformed } from './malformed.ts'
 
 /** Identifiers of different kinds are not interchangeable. All but `UserId` are lower-case UUIDs made by the service. */
 export type PlatformId = Brand<string, 'PlatformId'>
+/** Of a platform's key. The first key of a platform has the platform's own id. */
+export type KeyId = Brand<string, 'KeyId'>
 /** The service's own key of a user; stays unique when a platform deletes a user and creates one of the same name. */
 export type UserKey = Brand<string, 'UserKey'>
 /** The platform's name for a user: 1 to 64 characters, no control characters, unique within the platform. */

@@ -1,5 +1,5 @@
 import type { ConnectionHealth } from '../domain/account.ts'
-import type { ConnectionId, PlatformId, UserKey } from '../domain/ids.ts'
+import type { ConnectionId, KeyId, PlatformId, UserKey } from '../domain/ids.ts'
 import type { LoggedEvent } from './store.ts'
 
 /** What travels between the parts of a node, and between nodes. Always a hint: the truth is in the store. */
@@ -15,7 +15,12 @@ export type BusMessage =
       readonly connectionId: ConnectionId
       readonly health: ConnectionHealth
     }
+  /** A secret of the platform was replaced: what is remembered of it is forgotten, and what was proved with it is proved again. */
   | { readonly type: 'platform_secret_changed'; readonly platformId: PlatformId }
+  /** The platform (no key named) or one of its keys was disabled or revoked: its tokens are gone, its sessions end. */
+  | { readonly type: 'platform_access_ended'; readonly platformId: PlatformId; readonly keyId: KeyId | null }
+  /** The user's tokens are gone, the sessions end. */
+  | { readonly type: 'user_disabled'; readonly userKey: UserKey }
   /** A market data session was opened: the user's sessions with other tokens, or from other addresses, end. */
   | { readonly type: 'market_token_used'; readonly userKey: UserKey; readonly tokenHash: string; readonly address: string }
 
@@ -27,6 +32,8 @@ export const BUS_MESSAGE_TYPES = [
   'connection_removed',
   'connection_health',
   'platform_secret_changed',
+  'platform_access_ended',
+  'user_disabled',
   'market_token_used'
 ] as const satisfies readonly BusMessage['type'][]
 export type BusMessageType = BusMessage['type']

@@ -1,23 +1,19 @@
-import type {
-  Account,
-  Balance,
-  BrokerEndpoint,
-  Connection,
-  ConnectionAttempt,
-  Platform,
-  Position,
-  Transaction,
-  User
-} from '../domain/account.ts'
-import type { AccountId, AttemptId, BrokerId, ConnectionId, EventId, OrderId, PlatformId, UserId, UserKey } from '../domain/ids.ts'
+import type { Account, Balance, BrokerEndpoint, Connection, ConnectionAttempt, Position, Transaction, User } from '../domain/account.ts'
+import type { AccountId, AttemptId, BrokerId, ConnectionId, EventId, KeyId, OrderId, PlatformId, UserId, UserKey } from '../domain/ids.ts'
 import type { Order } from '../domain/order.ts'
 import type { Day, Timestamp } from '../domain/timestamp.ts'
 import type { ConnectionStatus, OrderStatus, Side } from '../domain/vocabulary.ts'
+import type { AuditEntry, AuditStore } from './audit-store.ts'
+import type { PlatformKeyStore, PlatformStore } from './platform-store.ts'
 import type { TransactionFilter } from './transaction-filter.ts'
+
+export type { AuditEntry, AuditStore } from './audit-store.ts'
+export type { KnownKey, PlatformKeyStore, PlatformStore } from './platform-store.ts'
 
 /** The service's memory. A resolved write is durable; a read is never older than a write that resolved before it began. */
 export interface Store extends AsyncDisposable {
   readonly platforms: PlatformStore
+  readonly platformKeys: PlatformKeyStore
   readonly users: UserStore
   readonly attempts: AttemptStore
   readonly connections: ConnectionStore
@@ -57,15 +53,6 @@ export interface Page<T> {
   readonly prev: readonly string[] | null
 }
 
-export interface PlatformStore {
-  create(platform: Platform, secretHash: string, audit: AuditEntry): Promise<void>
-  /** The platform and the hash of its secret; null when unknown. */
-  findByClientId(clientId: string): Promise<{ readonly platform: Platform; readonly secretHash: string } | null>
-  find(platformId: PlatformId): Promise<Platform | null>
-  list(): Promise<readonly Platform[]>
-  replaceSecret(platformId: PlatformId, secretHash: string, audit: AuditEntry): Promise<boolean>
-}
-
 export interface UserFilter {
   readonly userId?: UserId
   readonly accountNumber?: string
@@ -76,15 +63,23 @@ export interface UserFilter {
   readonly createdTo?: Timestamp
 }
 
+export interface KnownUser {
+  readonly user: User
+  readonly secretHash: string
+  readonly disabledAt: Timestamp | null
+}
+
 export interface UserStore {
   /** False when the platform has a user of that name. */
   create(user: User, secretHash: string, audit: AuditEntry): Promise<boolean>
-  find(platformId: PlatformId, userId: UserId): Promise<{ readonly user: User; readonly secretHash: string } | null>
+  find(platformId: PlatformId, userId: UserId): Promise<KnownUser | null>
   findByKey(userKey: UserKey): Promise<User | null>
   /** Page keys: [the sort column's value, `userKey`]. */
   list(platformId: PlatformId, filter: UserFilter, sort: 'createdAt' | 'userId', page: PageRequest): Promise<Page<User>>
   /** Also erases the user's market data tokens: they were had with the old secret. False when there is no such user. */
   replaceSecret(userKey: UserKey, secretHash: string, audit: AuditEntry): Promise<boolean>
+  /** Disables the user as of `at`, or enables it (null). Disabling erases its market data tokens and ends its open links. False when unknown. */
+  setDisabled(userKey: UserKey, at: Timestamp | null, audit: AuditEntry): Promise<boolean>
   /** Removes the user with everything that hangs on it, keeping what revoking the brokers' tokens needs. Gives the connections that went. */
   remove(userKey: UserKey, at: Timestamp, audit: AuditEntry): Promise<readonly ConnectionId[]>
 }
@@ -356,6 +351,8 @@ export interface MarketDataToken {
   readonly tokenHash: string
   readonly userKey: UserKey
   readonly connectionId: ConnectionId
+  /** The platform's key it was had with; null: it is not known. */
+  readonly keyId: KeyId | null
   readonly createdAt: Timestamp
   readonly expiresAt: Timestamp
   /** Set when a newer token of the same user and connection was made. */
@@ -368,30 +365,7 @@ export interface TokenStore {
    * `provedBy` by now (null: not asked).
    */
   create(token: MarketDataToken, audit: AuditEntry, provedBy?: string | null): Promise<boolean>
+  /** Null also while its user, its platform or its key is disabled. */
   find(tokenHash: string): Promise<MarketDataToken | null>
   prune(expiredBefore: Timestamp): Promise<number>
-}
-
-/** Who did what to what. Written with what it describes and chained by hash soon after, so that altering or removing a row shows. */
-export interface AuditEntry {
-  readonly at: Timestamp
-  /** `platform:<id>`, `user:<key>`, `operator`, `service`. */
-  readonly actor: string
-  /** Dotted: `order.place`, `connection.create`, `user.rotate_secret`. */
-  readonly action: string
-  readonly target: string
-  readonly result: 'ok' | 'refused' | 'failed'
-  readonly ip: string | null
-  readonly requestId: string | null
-  /** Facts worth keeping; never a secret. */
-  readonly detail: Readonly<Record<string, string | number | boolean | null>>
-}
-
-export interface AuditStore {
-  append(entry: AuditEntry): Promise<void>
-  /** Chains what is not chained yet. Gives how many entries that were. */
-  seal(limit: number): Promise<number>
-  /** Walks the whole chain; names the first row that does not fit, if any. */
-  verify(): Promise<{ readonly entries: number; readonly broken: { readonly position: number; readonly why: string } | null }>
-  list(limit: number): Promise<readonly (AuditEntry & { readonly position: number | null })[]>
 }

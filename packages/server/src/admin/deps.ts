@@ -16,7 +16,7 @@ export interface AuditChain extends AuditStore {
   verify(kept?: ChainHead): Promise<AuditVerdict>
 }
 
-export interface AdminStore extends Pick<Store, 'platforms' | 'connections' | 'orders'> {
+export interface AdminStore extends Pick<Store, 'platforms' | 'platformKeys' | 'users' | 'connections' | 'orders'> {
   readonly audit: AuditChain
 }
 

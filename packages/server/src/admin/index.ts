@@ -3,14 +3,25 @@ import type { AdminDeps } from './deps.ts'
 import { keysStatus, rotateKeys } from './keys.ts'
 import { AdminRefused, type AuditVerdict, type ChainHead, type Input, type OperationName, type Output, type Run } from './operations.ts'
 import { listUnresolved, settleOrder } from './orders.ts'
-import { createPlatform, listPlatforms, rotatePlatformSecret } from './platforms.ts'
+import { createKey, listKeys, revokeKey, rotateSecret, setKeyDisabled } from './platform-keys.ts'
+import { createPlatform, listPlatforms, setPlatformDisabled } from './platforms.ts'
+import { setUserDisabled } from './users.ts'
 
 type Handler<Name extends OperationName> = (deps: AdminDeps, input: Input<Name>, run: Run) => Promise<Output<Name>>
 
 const HANDLERS: { readonly [Name in OperationName]: Handler<Name> } = {
   'platform.create': createPlatform,
   'platform.list': listPlatforms,
-  'platform.rotate_secret': rotatePlatformSecret,
+  'platform.rotate_secret': rotateSecret,
+  'platform.disable': (deps, { platform }, run) => setPlatformDisabled(deps, platform, true, run),
+  'platform.enable': (deps, { platform }, run) => setPlatformDisabled(deps, platform, false, run),
+  'key.create': createKey,
+  'key.list': listKeys,
+  'key.disable': (deps, { key }, run) => setKeyDisabled(deps, key, true, run),
+  'key.enable': (deps, { key }, run) => setKeyDisabled(deps, key, false, run),
+  'key.revoke': revokeKey,
+  'user.disable': (deps, user, run) => setUserDisabled(deps, user, true, run),
+  'user.enable': (deps, user, run) => setUserDisabled(deps, user, false, run),
   'keys.status': keysStatus,
   'keys.rotate': rotateKeys,
   'orders.unresolved': listUnresolved,

@@ -1,16 +1,22 @@
 /** What an operator can have done by a service, or by the command line itself: names, inputs and outputs. */
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import { SCOPES } from '@trunkline/core/domain/platform-key'
+import { parseTimestamp, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { AuditEntry } from '@trunkline/core/ports/store'
 
 export interface Operations {
   'platform.create': { readonly input: NewPlatform; readonly output: PlatformView & { readonly clientSecret: string } }
   'platform.list': { readonly input: Nothing; readonly output: readonly PlatformView[] }
-  /** `platform` is a client id or a platform id. */
-  'platform.rotate_secret': {
-    readonly input: { readonly platform: string }
-    readonly output: PlatformView & { readonly clientSecret: string }
-  }
+  'platform.rotate_secret': { readonly input: RotateSecret; readonly output: RotatedSecret }
+  'platform.disable': { readonly input: NamedPlatform; readonly output: PlatformView }
+  'platform.enable': { readonly input: NamedPlatform; readonly output: PlatformView }
+  'key.create': { readonly input: NewKey; readonly output: KeyView & { readonly clientSecret: string } }
+  'key.list': { readonly input: NamedPlatform; readonly output: readonly KeyView[] }
+  'key.disable': { readonly input: NamedKey; readonly output: KeyView }
+  'key.enable': { readonly input: NamedKey; readonly output: KeyView }
+  'key.revoke': { readonly input: NamedKey; readonly output: KeyView }
+  'user.disable': { readonly input: NamedUser; readonly output: UserView }
+  'user.enable': { readonly input: NamedUser; readonly output: UserView }
   'keys.status': { readonly input: Nothing; readonly output: KeysStatus }
   'keys.rotate': { readonly input: RotateKeys; readonly output: Rotation }
   'orders.unresolved': { readonly input: { readonly limit: number }; readonly output: readonly UnresolvedOrder[] }
@@ -36,6 +42,65 @@ export interface PlatformView {
   readonly name: string
   readonly redirects: readonly string[]
   readonly createdAt: Timestamp
+  /** Null: it is not disabled. */
+  readonly disabledAt: Timestamp | null
+}
+
+export interface NamedPlatform {
+  /** Its platform id, or the client id of its first key. */
+  readonly platform: string
+}
+
+export interface NamedKey {
+  /** Its client id. */
+  readonly key: string
+}
+
+export interface NamedUser extends NamedPlatform {
+  readonly userId: string
+}
+
+export interface UserView {
+  readonly platformId: string
+  readonly userId: string
+  readonly disabledAt: Timestamp | null
+}
+
+export interface NewKey extends NamedPlatform {
+  readonly name: string
+  readonly scopes: readonly string[]
+  /** Where it may be used from: addresses and networks; none: from anywhere. */
+  readonly addresses: readonly string[]
+  readonly expiresAt: Timestamp | null
+}
+
+export interface KeyView {
+  readonly keyId: string
+  readonly clientId: string
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly addresses: readonly string[]
+  readonly createdAt: Timestamp
+  /** To the minute. */
+  readonly lastUsedAt: Timestamp | null
+  readonly expiresAt: Timestamp | null
+  readonly disabledAt: Timestamp | null
+}
+
+export interface RotateSecret {
+  /** The client id of any key, or a platform id for its first. */
+  readonly platform: string
+  /** How long the replaced secret stays good; 0: it ends at once. */
+  readonly overlapSeconds: number
+}
+
+export interface RotatedSecret extends KeyView {
+  readonly platformId: string
+  readonly platformName: string
+  readonly redirects: readonly string[]
+  readonly clientSecret: string
+  /** Null: the replaced secret has ended. */
+  readonly previousUntil: Timestamp | null
 }
 
 export interface RotateKeys {
@@ -137,6 +202,8 @@ export class AdminRefused extends Error {
 }
 
 const REDIRECTS_MAX = 100
+const ADDRESSES_MAX = 50
+export const OVERLAP_SECONDS_MAX = 30 * 24 * 3_600
 const AUDIT_LIMIT_MAX = 10_000
 const ORDERS_LIMIT_MAX = 1_000
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -146,7 +213,25 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u
 export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown) => Input<Name> } = {
   'platform.create': input => ({ name: printable(field(input, 'name'), 'name', 100), redirects: redirects(field(input, 'redirects')) }),
   'platform.list': () => ({}),
-  'platform.rotate_secret': input => ({ platform: printable(field(input, 'platform'), 'platform', 64) }),
+  'platform.rotate_secret': input => ({
+    ...namedPlatform(input),
+    overlapSeconds: whole(field(input, 'overlapSeconds'), 'overlap', 0, OVERLAP_SECONDS_MAX)
+  }),
+  'platform.disable': namedPlatform,
+  'platform.enable': namedPlatform,
+  'key.create': input => ({
+    ...namedPlatform(input),
+    name: printable(field(input, 'name'), 'name', 100),
+    scopes: texts(field(input, 'scopes'), 'scope', SCOPES.length),
+    addresses: texts(field(input, 'addresses'), 'address', ADDRESSES_MAX),
+    expiresAt: timeOrNull(field(input, 'expiresAt'))
+  }),
+  'key.list': namedPlatform,
+  'key.disable': namedKey,
+  'key.enable': namedKey,
+  'key.revoke': namedKey,
+  'user.disable': namedUser,
+  'user.enable': namedUser,
   'keys.status': () => ({}),
   'keys.rotate': input => ({
     mode: word(field(input, 'mode'), 'mode', ['add', 'finish']),
@@ -181,6 +266,27 @@ export function parseChainHead(text: string): ChainHead {
 
 function field(input: unknown, name: string): unknown {
   return typeof input === 'object' && input !== null && Object.hasOwn(input, name) ? Reflect.get(input, name) : undefined
+}
+
+function namedPlatform(input: unknown): NamedPlatform {
+  return { platform: printable(field(input, 'platform'), 'platform', 64) }
+}
+
+function namedKey(input: unknown): NamedKey {
+  return { key: printable(field(input, 'key'), 'key', 64) }
+}
+
+function namedUser(input: unknown): NamedUser {
+  return { ...namedPlatform(input), userId: printable(field(input, 'userId'), 'user_id', 64) }
+}
+
+function texts(value: unknown, what: string, max: number): readonly string[] {
+  if (Array.isArray(value) && value.length <= max) return value.map(item => printable(item, what, 64))
+  throw new Malformed(what, `at most ${max} of them`, value)
+}
+
+function timeOrNull(value: unknown): Timestamp | null {
+  return value === null || value === undefined ? null : parseTimestamp(value, 'expires')
 }
 
 function redirects(value: unknown): readonly string[] {

@@ -3,12 +3,13 @@ import { checkRedirectUrl } from '@trunkline/core/app/connect/redirect-url'
 import type { Platform } from '@trunkline/core/domain/account'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { PlatformId } from '@trunkline/core/domain/ids'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import { writeDurably } from '@trunkline/files/durable'
 import { type AdminDeps, operatorEntry } from './deps.ts'
 import { AdminRefused, type NewPlatform, type PlatformView, type Run } from './operations.ts'
 
 /** 128 random bits behind the prefix: public, so shorter than a secret. */
-const CLIENT_ID_LENGTH = 25
+export const CLIENT_ID_LENGTH = 25
 
 /** The secret is in the answer and nowhere else: only its hash is kept. @throws AdminRefused naming a redirect that cannot be allowed. */
 export async function createPlatform(deps: AdminDeps, { name, redirects }: NewPlatform, run: Run) {
@@ -23,24 +24,37 @@ export async function createPlatform(deps: AdminDeps, { name, redirects }: NewPl
   }
   const entry = operatorEntry(platform.createdAt, run, 'platform.create', platform.platformId, { name, redirects: redirects.length })
   await deps.store.platforms.create(platform, deps.hasher.hash(clientSecret), entry)
-  return { ...view(platform), clientSecret }
+  return { ...view(platform, null), clientSecret }
 }
 
 export async function listPlatforms({ store }: AdminDeps): Promise<readonly PlatformView[]> {
-  return (await store.platforms.list()).map(view)
+  const disabled = await store.platforms.disabled()
+  return (await store.platforms.list()).map(platform => view(platform, disabled.get(platform.platformId) ?? null))
 }
 
-/** Ends the old secret: at once in the store, and within two seconds on every node that remembers it. @throws AdminRefused when unknown. */
-export async function rotatePlatformSecret(deps: AdminDeps, { platform: wanted }: { readonly platform: string }, run: Run) {
-  const platform = (await deps.store.platforms.list()).find(({ clientId, platformId }) => wanted === clientId || wanted === platformId)
-  const clientSecret = deps.ids.secret('sk_')
-  const entry = operatorEntry(deps.clock.now(), run, 'platform.rotate_secret', platform?.platformId ?? wanted)
-  if (platform === undefined || !(await deps.store.platforms.replaceSecret(platform.platformId, deps.hasher.hash(clientSecret), entry))) {
-    throw new AdminRefused(`There is no platform ${JSON.stringify(wanted)}. See them with: npm run cli -- platform list`)
-  }
-  deps.bus?.publish({ type: 'platform_secret_changed', platformId: platform.platformId })
-  if (deps.demoFile !== null) refreshDemoFile(deps.demoFile, platform.clientId, clientSecret)
-  return { ...view(platform), clientSecret }
+/** Keeps a platform out, with every token and open link of its users gone and all sessions ended; or lets it in again. @throws AdminRefused */
+export async function setPlatformDisabled(deps: AdminDeps, wanted: string, isDisabled: boolean, run: Run): Promise<PlatformView> {
+  const platform = await platformNamed(deps, wanted)
+  const now = deps.clock.now()
+  const disabledAt = isDisabled ? now : null
+  const { platformId } = platform
+  const entry = operatorEntry(now, run, isDisabled ? 'platform.disable' : 'platform.enable', platformId)
+  if (!(await deps.store.platforms.setDisabled(platformId, disabledAt, entry))) throw unknownPlatform(wanted)
+  deps.bus?.publish(
+    isDisabled ? { type: 'platform_access_ended', platformId, keyId: null } : { type: 'platform_secret_changed', platformId }
+  )
+  return view(platform, disabledAt)
+}
+
+/** By its id, or the client id of its first key. @throws AdminRefused when unknown. */
+export async function platformNamed({ store }: AdminDeps, wanted: string): Promise<Platform> {
+  const platform = (await store.platforms.list()).find(({ clientId, platformId }) => wanted === clientId || wanted === platformId)
+  if (platform === undefined) throw unknownPlatform(wanted)
+  return platform
+}
+
+function unknownPlatform(wanted: string): AdminRefused {
+  return new AdminRefused(`There is no platform ${JSON.stringify(wanted)}. See them with: npm run cli -- platform list`)
 }
 
 function checkAllowed(redirect: string, index: number): void {
@@ -52,13 +66,13 @@ function checkAllowed(redirect: string, index: number): void {
 }
 
 // The demo platform's secret is the one that is kept, for newcomers: a stale one would greet them with a 401.
-function refreshDemoFile(path: string, clientId: string, clientSecret: string): void {
+export function refreshDemoFile(path: string, clientId: string, clientSecret: string): void {
   if (!existsSync(path)) return
   const demo: unknown = JSON.parse(readFileSync(path, 'utf8'))
   if (typeof demo !== 'object' || demo === null || !('client_id' in demo) || demo.client_id !== clientId) return
   writeDurably(path, `${JSON.stringify({ ...demo, client_secret: clientSecret }, null, 2)}\n`)
 }
 
-function view({ platformId, clientId, name, redirectAllowList, createdAt }: Platform): PlatformView {
-  return { platformId, clientId, name, redirects: redirectAllowList, createdAt }
+function view({ platformId, clientId, name, redirectAllowList, createdAt }: Platform, disabledAt: Timestamp | null): PlatformView {
+  return { platformId, clientId, name, redirects: redirectAllowList, createdAt, disabledAt }
 }

@@ -1,59 +1,73 @@
-import type { CredentialLookup, KnownPlatform, KnownUser } from '@trunkline/core/app/authenticate'
-import type { PlatformId, UserId, UserKey } from '@trunkline/core/domain/ids'
+import type { CredentialLookup } from '@trunkline/core/app/authenticate'
+import type { KeyId, PlatformId, UserId, UserKey } from '@trunkline/core/domain/ids'
+import type { PlatformKey } from '@trunkline/core/domain/platform-key'
 import type { Bus } from '@trunkline/core/ports/bus'
-import type { PlatformStore, UserStore } from '@trunkline/core/ports/store'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { KnownKey, KnownUser, PlatformKeyStore, PlatformStore, UserStore } from '@trunkline/core/ports/store'
 import { LRUCache } from 'lru-cache'
+import { AddressList } from './address-list.ts'
 
-const PLATFORMS_MAX = 1_000
+const KEYS_MAX = 1_000
 const USERS_MAX = 50_000
 /** The bus says at once when a secret changes; this bounds how long a lost message could matter. */
 const REMEMBER_MS = 2_000
+/** How exactly it is known when a key was last used: a write this often for each. */
+const USE_NOTED_MS = 60_000
 
 interface Stored {
   readonly platforms: Pick<PlatformStore, 'findByClientId'>
+  readonly platformKeys: Pick<PlatformKeyStore, 'used'>
   readonly users: Pick<UserStore, 'find'>
 }
 
-/** Remembers who is who for two seconds, and forgets whose secret changes, or who is deleted, at that moment. */
+/** Remembers who is who for two seconds, and forgets whose secret changes, or who is disabled or deleted, at that moment. */
 export class CredentialCache implements CredentialLookup, Disposable {
   readonly #store: Stored
-  readonly #platforms = new LRUCache<string, KnownPlatform>({ max: PLATFORMS_MAX, ttl: REMEMBER_MS })
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #keys = new LRUCache<string, KnownKey>({ max: KEYS_MAX, ttl: REMEMBER_MS })
   readonly #users = new LRUCache<string, KnownUser>({
     max: USERS_MAX,
     ttl: REMEMBER_MS,
     dispose: ({ user }) => this.#nameOf.delete(user.userKey)
   })
   readonly #nameOf = new Map<UserKey, string>()
+  readonly #addresses = new WeakMap<PlatformKey, AddressList>()
+  readonly #usesNoted = new LRUCache<KeyId, true>({ max: KEYS_MAX, ttl: USE_NOTED_MS })
   readonly #unsubscribe: () => void
   /** Counts changes, so that an answer read before one is not remembered after it. */
   #changes = 0
 
-  constructor(store: Stored, bus: Bus) {
+  constructor(store: Stored, bus: Bus, clock: Pick<Clock, 'now'>) {
     this.#store = store
+    this.#clock = clock
     this.#unsubscribe = bus.subscribe(
       message => {
-        if (message.type === 'platform_secret_changed') return this.#forgetPlatform(message.platformId)
-        if (message.type !== 'user_removed' && message.type !== 'user_secret_changed') return
-        this.#changes += 1
-        const name = this.#nameOf.get(message.userKey)
-        if (name !== undefined) this.#users.delete(name)
+        switch (message.type) {
+          case 'platform_secret_changed':
+          case 'platform_access_ended':
+            return this.#forgetPlatform(message.platformId)
+          case 'user_removed':
+          case 'user_disabled':
+          case 'user_secret_changed':
+            return this.#forgetUser(message.userKey)
+        }
       },
-      ['platform_secret_changed', 'user_removed', 'user_secret_changed']
+      ['platform_secret_changed', 'platform_access_ended', 'user_removed', 'user_disabled', 'user_secret_changed']
     )
   }
 
-  rememberedPlatform(clientId: string): KnownPlatform | undefined {
-    return this.#platforms.get(clientId)
+  rememberedPlatform(clientId: string): KnownKey | undefined {
+    return this.#keys.get(clientId)
   }
 
   rememberedUser(platformId: PlatformId, userId: UserId): KnownUser | undefined {
     return this.#users.get(nameOf(platformId, userId))
   }
 
-  async platform(clientId: string): Promise<KnownPlatform | null> {
+  async platform(clientId: string): Promise<KnownKey | null> {
     const before = this.#changes
     const found = await this.#store.platforms.findByClientId(clientId)
-    if (found !== null && before === this.#changes) this.#platforms.set(clientId, found)
+    if (found !== null && before === this.#changes) this.#keys.set(clientId, found)
     return found
   }
 
@@ -68,13 +82,36 @@ export class CredentialCache implements CredentialLookup, Disposable {
     return found
   }
 
+  admits(key: PlatformKey, address: string | null): boolean {
+    if (key.addresses.length === 0) return true
+    let list = this.#addresses.get(key)
+    if (list === undefined) {
+      list = new AddressList(key.addresses)
+      this.#addresses.set(key, list)
+    }
+    return address !== null && list.includes(address)
+  }
+
+  /** Not waited for: what it notes is for the operator's eyes, and the next use notes it again. */
+  used({ keyId }: PlatformKey): void {
+    if (this.#usesNoted.has(keyId)) return
+    this.#usesNoted.set(keyId, true)
+    this.#store.platformKeys.used(keyId, this.#clock.now()).catch(() => this.#usesNoted.delete(keyId))
+  }
+
   [Symbol.dispose](): void {
     this.#unsubscribe()
   }
 
   #forgetPlatform(platformId: PlatformId): void {
     this.#changes += 1
-    for (const [clientId, { platform }] of this.#platforms) if (platform.platformId === platformId) this.#platforms.delete(clientId)
+    for (const [clientId, { platform }] of this.#keys) if (platform.platformId === platformId) this.#keys.delete(clientId)
+  }
+
+  #forgetUser(userKey: UserKey): void {
+    this.#changes += 1
+    const name = this.#nameOf.get(userKey)
+    if (name !== undefined) this.#users.delete(name)
   }
 }
 

@@ -43,6 +43,11 @@ export function aligned(rows: readonly (readonly string[])[]): string {
     .join('')
 }
 
+/** To the second. */
+export function shownTime(time: string): string {
+  return `${time.slice(0, 19)}Z`
+}
+
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }

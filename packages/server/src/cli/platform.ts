@@ -1,5 +1,5 @@
 import type { PlatformView } from '../admin/operations.ts'
-import { aligned, type Common, type Console, outJson } from './console.ts'
+import { aligned, type Common, type Console, outJson, shownTime } from './console.ts'
 import { perform } from './operator.ts'
 
 export async function createPlatform(
@@ -16,24 +16,53 @@ export async function listPlatforms(console: Console, { json }: Common): Promise
   if (json) return outJson(console, platforms.map(wire))
   if (platforms.length === 0)
     return console.out('There is no platform yet. Make one with: npm run cli -- platform create --name "My app"\n')
-  const head = ['client_id', 'platform_id', 'created', 'redirects', 'name']
-  const rows = platforms.map(({ clientId, platformId, createdAt, redirects, name }) => [
+  const head = ['client_id', 'platform_id', 'created', 'redirects', 'state', 'name']
+  const rows = platforms.map(({ clientId, platformId, createdAt, redirects, name, disabledAt }) => [
     clientId,
     platformId,
-    createdAt.slice(0, 19).concat('Z'),
+    shownTime(createdAt),
     redirects.length === 0 ? 'any' : String(redirects.length),
+    disabledAt === null ? 'enabled' : 'disabled',
     name
   ])
   console.out(aligned([head, ...rows]))
 }
 
-export async function rotateSecret(console: Console, platform: string, { json }: Common): Promise<void> {
-  const rotated = await perform(console, 'platform.rotate_secret', { platform })
-  if (json) return outJson(console, wire(rotated))
-  console.out(`Platform ${JSON.stringify(rotated.name)} has a new secret; the old one ends within two seconds.\n\n${credentials(rotated)}`)
+export async function rotateSecret(
+  console: Console,
+  platform: string,
+  { overlap, json }: Common & { readonly overlap: number }
+): Promise<void> {
+  const rotated = await perform(console, 'platform.rotate_secret', { platform, overlapSeconds: overlap })
+  const { platformId, platformName, clientId, redirects, clientSecret, previousUntil } = rotated
+  if (json) {
+    const names = { platform_id: platformId, client_id: clientId, client_secret: clientSecret, name: platformName, redirects }
+    return outJson(console, { ...names, created_at: rotated.createdAt, previous_until: previousUntil })
+  }
+  const old =
+    previousUntil === null ? 'the old one ends within two seconds' : `the old one is good until ${shownTime(previousUntil)} as well`
+  const facts = credentials({ platformId, clientId, clientSecret, redirects })
+  console.out(`Platform ${JSON.stringify(platformName)} has a new secret; ${old}.\n\n${facts}`)
 }
 
-function credentials({ platformId, clientId, clientSecret, redirects }: PlatformView & { readonly clientSecret: string }): string {
+export async function disablePlatform(console: Console, platform: string, { json }: Common): Promise<void> {
+  const disabled = await perform(console, 'platform.disable', { platform })
+  if (json) return outJson(console, wire(disabled))
+  console.out(`Platform ${JSON.stringify(disabled.name)} is disabled. Its tokens and open links are gone; its sessions end now.\n`)
+}
+
+export async function enablePlatform(console: Console, platform: string, { json }: Common): Promise<void> {
+  const enabled = await perform(console, 'platform.enable', { platform })
+  if (json) return outJson(console, wire(enabled))
+  console.out(`Platform ${JSON.stringify(enabled.name)} is enabled again. Tokens and links have to be made anew.\n`)
+}
+
+function credentials({
+  platformId,
+  clientId,
+  clientSecret,
+  redirects
+}: Pick<PlatformView, 'platformId' | 'clientId' | 'redirects'> & { readonly clientSecret: string }): string {
   const facts = aligned([
     ['  platform_id', platformId],
     ['  client_id', clientId],
@@ -44,7 +73,15 @@ function credentials({ platformId, clientId, clientSecret, redirects }: Platform
 }
 
 /** The names of the API, which scripts already know. */
-function wire({ platformId, clientId, name, redirects, createdAt, ...more }: PlatformView & { readonly clientSecret?: string }): object {
+function wire({
+  platformId,
+  clientId,
+  name,
+  redirects,
+  createdAt,
+  disabledAt,
+  ...more
+}: PlatformView & { readonly clientSecret?: string }): object {
   const secret = more.clientSecret === undefined ? {} : { client_secret: more.clientSecret }
-  return { platform_id: platformId, client_id: clientId, ...secret, name, redirects, created_at: createdAt }
+  return { platform_id: platformId, client_id: clientId, ...secret, name, redirects, created_at: createdAt, disabled_at: disabledAt }
 }

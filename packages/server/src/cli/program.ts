@@ -1,6 +1,6 @@
 /** The tree of commands. A command loads what it needs when it runs, so that help is there at once. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { type ChainHead, parseChainHead } from '../admin/operations.ts'
+import { type ChainHead, OVERLAP_SECONDS_MAX, parseChainHead } from '../admin/operations.ts'
 import { CommandFailed, type Console } from './console.ts'
 import { explain } from './explain.ts'
 
@@ -37,6 +37,7 @@ function programFor(console: Console): Command {
     .addHelpText('after', EXAMPLES)
   addCheckConfig(program, console)
   addPlatforms(program.command('platform').description('platforms: the applications that call the API'), console)
+  addUsers(program.command('user').description('users of platforms'), console)
   addKeys(program.command('keys').description('master keys, under which broker credentials are sealed'), console)
   addOrders(program.command('orders').description('orders whose fate nobody knows yet, and what a person has found out of one'), console)
   addAudit(program.command('audit').description('the tamper-evident log of connects, credentials, orders and operators'), console)
@@ -78,10 +79,78 @@ function addPlatforms(group: Command, console: Console): void {
     .action(async options => (await import('./platform.ts')).listPlatforms(console, options))
   group
     .command('rotate-secret')
-    .description('give a platform a new secret, shown once; the old one ends within two seconds')
-    .argument('<platform>', 'its client_id or platform_id')
+    .description('give a key a new secret, shown once; the old one stays good for a day, or as long as --overlap says')
+    .argument('<client_id>', 'of the key; a platform_id means its first key')
+    .option('--overlap <time>', 'how long the old secret stays good: 0, 30m, 24h, 7d', overlapSeconds, 24 * 3_600)
     .addOption(json())
     .action(async (platform, options) => (await import('./platform.ts')).rotateSecret(console, platform, options))
+  group
+    .command('disable')
+    .description('keep a platform out at once: every key, every token and open link of its users, every session')
+    .argument('<platform>', 'its client_id or platform_id')
+    .addOption(json())
+    .action(async (platform, options) => (await import('./platform.ts')).disablePlatform(console, platform, options))
+  group
+    .command('enable')
+    .description('let a disabled platform in again')
+    .argument('<platform>', 'its client_id or platform_id')
+    .addOption(json())
+    .action(async (platform, options) => (await import('./platform.ts')).enablePlatform(console, platform, options))
+  addPlatformKeys(group.command('key').description('further keys of a platform, each with what it may be used for'), console)
+}
+
+function addPlatformKeys(group: Command, console: Console): void {
+  group
+    .command('create')
+    .description('make a key; its secret is shown once')
+    .argument('<platform>', 'its client_id or platform_id')
+    .requiredOption('--name <name>', 'what it is for')
+    .requiredOption('--scope <scope...>', 'read, trade, users (repeatable); none of them implies another')
+    .option('--address <network...>', 'allow it from these addresses or networks only, such as 192.0.2.0/24 (repeatable; none: any)', [])
+    .option('--expires <time>', 'when it ends, such as 2027-01-01T00:00:00Z')
+    .addOption(json())
+    .action(async (platform, options) => (await import('./platform-keys.ts')).createKey(console, platform, options))
+  group
+    .command('list')
+    .description('list a platform’s keys, and when each was last used')
+    .argument('<platform>', 'its client_id or platform_id')
+    .addOption(json())
+    .action(async (platform, options) => (await import('./platform-keys.ts')).listKeys(console, platform, options))
+  group
+    .command('disable')
+    .description('keep a key out at once, with the tokens that were had with it')
+    .argument('<client_id>', 'of the key')
+    .addOption(json())
+    .action(async (key, options) => (await import('./platform-keys.ts')).disableKey(console, key, options))
+  group
+    .command('enable')
+    .description('let a disabled key in again')
+    .argument('<client_id>', 'of the key')
+    .addOption(json())
+    .action(async (key, options) => (await import('./platform-keys.ts')).enableKey(console, key, options))
+  group
+    .command('revoke')
+    .description('end a key for good')
+    .argument('<client_id>', 'of the key')
+    .addOption(json())
+    .action(async (key, options) => (await import('./platform-keys.ts')).revokeKey(console, key, options))
+}
+
+function addUsers(group: Command, console: Console): void {
+  group
+    .command('disable')
+    .description('keep a user out at once: tokens, open links, sessions. Connections and records stay')
+    .argument('<platform>', 'the platform’s client_id or platform_id')
+    .argument('<user_id>', 'as the platform calls the user')
+    .addOption(json())
+    .action(async (platform, userId, options) => (await import('./user.ts')).disableUser(console, platform, userId, options))
+  group
+    .command('enable')
+    .description('let a disabled user in again')
+    .argument('<platform>', 'the platform’s client_id or platform_id')
+    .argument('<user_id>', 'as the platform calls the user')
+    .addOption(json())
+    .action(async (platform, userId, options) => (await import('./user.ts')).enableUser(console, platform, userId, options))
 }
 
 function addKeys(group: Command, console: Console): void {
@@ -150,6 +219,13 @@ function keptHead(text: string): ChainHead {
   } catch (cause) {
     throw new InvalidArgumentError(cause instanceof Error ? cause.message : 'not understood')
   }
+}
+
+function overlapSeconds(text: string): number {
+  const [, number, unit = 's'] = /^(\d{1,7})([smhd]?)$/.exec(text) ?? []
+  const seconds = Number(number) * ({ s: 1, m: 60, h: 3_600, d: 86_400 }[unit] ?? 1)
+  if (number !== undefined && seconds <= OVERLAP_SECONDS_MAX) return seconds
+  throw new InvalidArgumentError('It must be a time such as 0, 30m, 24h or 7d, and at most 30d.')
 }
 
 function wholeNumber(text: string): number {

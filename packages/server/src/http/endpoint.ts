@@ -1,6 +1,7 @@
 import type { PlatformCaller, UserCaller } from '@trunkline/core/app/caller'
 import type { AppDeps } from '@trunkline/core/app/deps'
 import type { ErrorCode } from '@trunkline/core/domain/errors'
+import type { Scope } from '@trunkline/core/domain/platform-key'
 import type { Static, TSchema } from 'typebox'
 import { bodyReader } from './complaints.ts'
 import type { Cursors } from './cursor.ts'
@@ -31,6 +32,8 @@ interface Shape extends EndpointDoc {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** With `:name` for parameters. Served at the root and under `/v1`. */
   readonly path: string
+  /** What a key must be allowed for it. */
+  readonly scope: Scope
   readonly statusOverrides?: StatusOverrides
 }
 

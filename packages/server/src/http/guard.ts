@@ -1,7 +1,8 @@
-import { authenticatePlatform, authenticateUser } from '@trunkline/core/app/authenticate'
+import { authenticatePlatform, authenticateUser, demandScope } from '@trunkline/core/app/authenticate'
 import type { PlatformCaller, UserCaller } from '@trunkline/core/app/caller'
 import type { AppDeps } from '@trunkline/core/app/deps'
 import { type ErrorCode, ServiceError } from '@trunkline/core/domain/errors'
+import type { PlatformKey, Scope } from '@trunkline/core/domain/platform-key'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addressGroup } from '../auth/address.ts'
 import { type Allowance, RateLimiter } from '../auth/rate-limit.ts'
@@ -10,7 +11,13 @@ import type { HttpLimits } from './options.ts'
 
 const REMEMBERED_MAX = 10_000
 /** What somebody with good credentials may not have: not theirs, or not within their rights. */
-const DENIED: ReadonlySet<ErrorCode> = new Set(['entitlement_missing', 'account_not_found', 'connection_not_found', 'order_not_found'])
+const DENIED: ReadonlySet<ErrorCode> = new Set([
+  'scope_missing',
+  'entitlement_missing',
+  'account_not_found',
+  'connection_not_found',
+  'order_not_found'
+])
 
 type GuardDeps = Pick<AppDeps, 'hasher' | 'lookup' | 'clock' | 'accessAudit'>
 
@@ -30,34 +37,36 @@ export class Guard {
     this.#failures = new RateLimiter(limits.failedAuthentication)
   }
 
-  /** @throws ServiceError credentials_invalid, rate_limited. */
-  async platform(request: FastifyRequest, reply: FastifyReply): Promise<PlatformCaller> {
+  /** @throws ServiceError credentials_invalid, scope_missing, rate_limited. */
+  async platform(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<PlatformCaller> {
     const { clientId, clientSecret } = credentialsOf(request.headers)
     const { ip } = request
     this.#demandCalm(ip, clientId, reply)
     try {
       demandHeaders(request, 'platform')
-      const platform = await authenticatePlatform(this.#deps, this.#deps.lookup, clientId, clientSecret)
+      const { platform, key } = await authenticatePlatform(this.#deps, this.#deps.lookup, { clientId, clientSecret, address: ip })
+      this.#demandScope({ platform, key, ip, requestId: request.id }, key, scope)
       this.#remember(ip, clientId)
       tell(reply, this.#platforms.take(platform.platformId, this.#deps.clock.monotonicMs()))
-      return { platform, ip, requestId: request.id }
+      return { platform, key, ip, requestId: request.id }
     } catch (error) {
       throw this.#failed(error, request, reply)
     }
   }
 
-  /** @throws ServiceError credentials_invalid, rate_limited. */
-  async user(request: FastifyRequest, reply: FastifyReply): Promise<UserCaller> {
+  /** @throws ServiceError credentials_invalid, scope_missing, rate_limited. */
+  async user(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<UserCaller> {
     const { clientId, clientSecret, userId, userSecret } = credentialsOf(request.headers)
     const { ip } = request
     this.#demandCalm(ip, clientId, reply)
     try {
       demandHeaders(request, 'user')
-      const platform = await authenticatePlatform(this.#deps, this.#deps.lookup, clientId, clientSecret)
+      const { platform, key } = await authenticatePlatform(this.#deps, this.#deps.lookup, { clientId, clientSecret, address: ip })
+      this.#demandScope({ platform, key, ip, requestId: request.id }, key, scope)
       const { user, secretHash } = await authenticateUser(this.#deps, this.#deps.lookup, platform, userId, userSecret)
       this.#remember(ip, clientId)
       this.#takeBoth(platform.platformId, user.userKey, reply)
-      return { platform, user, secretHash, ip, requestId: request.id }
+      return { platform, key, user, secretHash, ip, requestId: request.id }
     } catch (error) {
       throw this.#failed(error, request, reply)
     }
@@ -94,6 +103,15 @@ export class Guard {
       group: addressGroup(ip ?? ''),
       requestId
     })
+  }
+
+  #demandScope(caller: PlatformCaller, key: PlatformKey, scope: Scope): void {
+    try {
+      demandScope(key, scope)
+    } catch (error) {
+      this.denied(error, caller)
+      throw error
+    }
   }
 
   #failed(error: unknown, { ip, id }: FastifyRequest, reply: FastifyReply): unknown {

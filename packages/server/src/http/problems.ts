@@ -7,6 +7,7 @@ import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
 export const HTTP_STATUS = {
   credentials_invalid: 401,
   entitlement_missing: 401,
+  scope_missing: 401,
   path_invalid: 400,
   query_invalid: 422,
   header_invalid: 400,

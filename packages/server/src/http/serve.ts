@@ -78,7 +78,7 @@ function guarded(
 ): (request: FastifyRequest<ApiRoute>, reply: FastifyReply) => Promise<void> {
   if (endpoint.auth === 'user') {
     return async (request, reply) => {
-      const caller = await guard.user(request, reply)
+      const caller = await guard.user(request, reply, endpoint.scope)
       const prepared = endpoint.prepare(request.params, request.query)
       const asker = { platformId: caller.platform.platformId, userKey: caller.user.userKey }
       queue.demandRoom(asker)
@@ -86,7 +86,7 @@ function guarded(
     }
   }
   return async (request, reply) => {
-    const caller = await guard.platform(request, reply)
+    const caller = await guard.platform(request, reply, endpoint.scope)
     const prepared = endpoint.prepare(request.params, request.query)
     const asker = { platformId: caller.platform.platformId, userKey: null }
     queue.demandRoom(asker)

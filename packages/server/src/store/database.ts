@@ -7,6 +7,7 @@ import type {
   ClOrdId,
   ConnectionId,
   EventId,
+  KeyId,
   OrderId,
   PlatformId,
   TransactionId,
@@ -27,6 +28,7 @@ export type RecordKind = 'balances' | 'positions' | 'orders' | 'transactions'
 
 export interface Database {
   readonly platforms: PlatformsTable
+  readonly platform_keys: PlatformKeysTable
   readonly users: UsersTable
   readonly user_counters: UserCountersTable
   readonly connection_attempts: ConnectionAttemptsTable
@@ -54,11 +56,27 @@ export interface Database {
 interface PlatformsTable {
   platform_id: PlatformId
   client_id: string
-  secret_hash: string
   name: string
   redirect_allow_list: Document
   claims: Generated<boolean>
   created_at: Timestamp
+  disabled_at: Timestamp | null
+}
+
+interface PlatformKeysTable {
+  key_id: KeyId
+  platform_id: PlatformId
+  client_id: string
+  name: string
+  scopes: Document
+  addresses: Document
+  secret_hash: string
+  previous_hash: string | null
+  previous_until: Timestamp | null
+  created_at: Timestamp
+  expires_at: Timestamp | null
+  last_used_at: Timestamp | null
+  disabled_at: Timestamp | null
 }
 
 interface UsersTable {
@@ -67,6 +85,7 @@ interface UsersTable {
   user_id: UserId
   secret_hash: string
   created_at: Timestamp
+  disabled_at: Timestamp | null
 }
 
 interface UserCountersTable {
@@ -171,6 +190,7 @@ interface MarketDataTokensTable {
   token_hash: string
   user_key: UserKey
   connection_id: ConnectionId
+  key_id: KeyId | null
   created_at: Timestamp
   expires_at: Timestamp
   superseded_at: Timestamp | null

@@ -17,6 +17,7 @@ import { migrate } from './migrate.ts'
 import { Recorder } from './orders/recorder.ts'
 import { SqlOrderStore } from './orders/store.ts'
 import { type EmbeddedStats, embeddedDialect, openEmbedded } from './pglite/index.ts'
+import { SqlPlatformKeyStore } from './platform-keys.ts'
 import { SqlPlatformStore } from './platforms.ts'
 import { createPostgresEngine, durabilityFaults, type PoolStats } from './postgres.ts'
 import { Session } from './session.ts'
@@ -111,6 +112,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
   eraser.start()
   return {
     platforms: new SqlPlatformStore(session),
+    platformKeys: new SqlPlatformKeyStore(session),
     users: new SqlUserStore(session, eraser),
     attempts: new SqlAttemptStore(session),
     connections: new SqlConnectionStore(session, eraser),

@@ -1,5 +1,5 @@
 // What removing a user and removing a connection have in common.
-import type { ConnectionId, UserKey } from '@trunkline/core/domain/ids'
+import type { ConnectionId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
@@ -27,4 +27,29 @@ export async function condemnOrders(trx: Kysely<Database>, connectionIds: readon
 /** Notes that the user's events are to be erased. */
 export async function condemnEvents(trx: Kysely<Database>, userKey: UserKey): Promise<void> {
   await trx.insertInto('erasures').values({ kind: 'user', id: userKey }).execute()
+}
+
+/** Whose: one user's, or those of all users of a platform. */
+type Owner = { readonly platformId: PlatformId } | { readonly userKey: UserKey }
+
+/** Erases market data tokens. */
+export async function eraseMarketTokens(trx: Kysely<Database>, owner: Owner): Promise<void> {
+  await trx
+    .deleteFrom('market_data_tokens')
+    .where('user_key', 'in', ({ selectFrom }) =>
+      'userKey' in owner
+        ? selectFrom('users').select('user_key').where('user_key', '=', owner.userKey)
+        : selectFrom('users').select('user_key').where('platform_id', '=', owner.platformId)
+    )
+    .execute()
+}
+
+/** Ends links of the portal that have not led to a connection. */
+export async function endAttempts(trx: Kysely<Database>, owner: Owner): Promise<void> {
+  await trx
+    .updateTable('connection_attempts')
+    .set({ status: 'failed', state_hash: null, verifier: null, verifier_revision: null })
+    .where(({ eb }) => ('userKey' in owner ? eb('user_key', '=', owner.userKey) : eb('platform_id', '=', owner.platformId)))
+    .where('status', 'in', ['open', 'authorizing'])
+    .execute()
 }

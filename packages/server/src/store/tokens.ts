@@ -33,6 +33,7 @@ export class SqlTokenStore implements TokenStore {
           token_hash: token.tokenHash,
           user_key: token.userKey,
           connection_id: token.connectionId,
+          key_id: token.keyId,
           created_at: token.createdAt,
           expires_at: token.expiresAt,
           superseded_at: token.supersededAt
@@ -45,13 +46,26 @@ export class SqlTokenStore implements TokenStore {
 
   async find(tokenHash: string): Promise<MarketDataToken | null> {
     const row = await this.#session.read(db =>
-      db.selectFrom('market_data_tokens').selectAll().where('token_hash', '=', tokenHash).executeTakeFirst()
+      db
+        .selectFrom('market_data_tokens')
+        .innerJoin('users', 'users.user_key', 'market_data_tokens.user_key')
+        .innerJoin('platforms', 'platforms.platform_id', 'users.platform_id')
+        .leftJoin('platform_keys', 'platform_keys.key_id', 'market_data_tokens.key_id')
+        .selectAll('market_data_tokens')
+        .where('token_hash', '=', tokenHash)
+        // Disabling erases tokens; one that was being made meanwhile must not live on.
+        .where('users.disabled_at', 'is', null)
+        .where('platforms.disabled_at', 'is', null)
+        .where('platform_keys.disabled_at', 'is', null)
+        .where(({ or, eb }) => or([eb('market_data_tokens.key_id', 'is', null), eb('platform_keys.key_id', 'is not', null)]))
+        .executeTakeFirst()
     )
     if (row === undefined) return null
     return {
       tokenHash: row.token_hash,
       userKey: row.user_key,
       connectionId: row.connection_id,
+      keyId: row.key_id,
       createdAt: row.created_at,
       expiresAt: row.expires_at,
       supersededAt: row.superseded_at

@@ -2,19 +2,19 @@
 import type { User } from '@trunkline/core/domain/account'
 import type { ConnectionId, PlatformId, UserId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { AuditEntry, Page, PageRequest, UserFilter, UserStore } from '@trunkline/core/ports/store'
+import type { AuditEntry, KnownUser, Page, PageRequest, UserFilter, UserStore } from '@trunkline/core/ports/store'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
 import type { Database } from './database.ts'
 import type { Eraser } from './eraser.ts'
 import { edgeKeys, pageOf, walkOf } from './page.ts'
-import { condemnEvents, condemnOrders, lockUser, moveToRevocations } from './removal.ts'
+import { condemnEvents, condemnOrders, endAttempts, eraseMarketTokens, lockUser, moveToRevocations } from './removal.ts'
 import type { Session } from './session.ts'
 import { searchable } from './types.ts'
 
 type Row = Selectable<Database['users']>
 
-const COLUMNS = ['user_key', 'platform_id', 'user_id', 'secret_hash', 'created_at'] as const
+const COLUMNS = ['user_key', 'platform_id', 'user_id', 'secret_hash', 'created_at', 'disabled_at'] as const
 
 export class SqlUserStore implements UserStore {
   readonly #session: Session
@@ -40,11 +40,11 @@ export class SqlUserStore implements UserStore {
     })
   }
 
-  async find(platformId: PlatformId, userId: UserId): Promise<{ readonly user: User; readonly secretHash: string } | null> {
+  async find(platformId: PlatformId, userId: UserId): Promise<KnownUser | null> {
     const row = await this.#session.read(db =>
       db.selectFrom('users').select(COLUMNS).where('platform_id', '=', platformId).where('user_id', '=', userId).executeTakeFirst()
     )
-    return row === undefined ? null : { user: userOf(row), secretHash: row.secret_hash }
+    return row === undefined ? null : { user: userOf(row), secretHash: row.secret_hash, disabledAt: row.disabled_at }
   }
 
   async findByKey(userKey: UserKey): Promise<User | null> {
@@ -79,6 +79,19 @@ export class SqlUserStore implements UserStore {
       if (!(await lockUser(trx, userKey))) return false
       await trx.updateTable('users').set({ secret_hash: secretHash }).where('user_key', '=', userKey).execute()
       await trx.deleteFrom('market_data_tokens').where('user_key', '=', userKey).execute()
+      await appendAudit(trx, audit)
+      return true
+    })
+  }
+
+  setDisabled(userKey: UserKey, at: Timestamp | null, audit: AuditEntry): Promise<boolean> {
+    return this.#session.write(async trx => {
+      const { numUpdatedRows } = await trx.updateTable('users').set({ disabled_at: at }).where('user_key', '=', userKey).executeTakeFirst()
+      if (numUpdatedRows === 0n) return false
+      if (at !== null) {
+        await eraseMarketTokens(trx, { userKey })
+        await endAttempts(trx, { userKey })
+      }
       await appendAudit(trx, audit)
       return true
     })

@@ -28,7 +28,10 @@ test('S64 broker tokens, platform secrets and master keys are nowhere in the dat
     await store.connections.remove(removed.connectionId, clock.now(), entry('connection.delete'))
     const admin = adminOver(store, keys)
     const { clientSecret, clientId } = await admin.perform('platform.create', { name: 'Visible platform name', redirects: [] }, run())
-    secrets.push(clientSecret, (await admin.perform('platform.rotate_secret', { platform: clientId }, run())).clientSecret)
+    secrets.push(
+      clientSecret,
+      (await admin.perform('platform.rotate_secret', { platform: clientId, overlapSeconds: 0 }, run())).clientSecret
+    )
     await admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run())
   }
   const keyTexts = readFileSync(join(dataDir, 'master-keys'), 'utf8')

@@ -15,7 +15,7 @@ import { adminOver, clock, directory, embedded, hasher, ids, keysIn, quiet, run 
 /** An administration whose store says nothing, or hangs. */
 function idle(more: object = {}): Admin {
   const missing = () => assert.fail('not asked for')
-  const store = { platforms: { list: async () => [], ...more }, connections: {}, audit: {} }
+  const store = { platforms: { list: async () => [], disabled: async () => new Map(), ...more }, connections: {}, audit: {} }
   return new Admin({ store: Object(store), clock, ids, hasher, log: quiet, bus: null, settle: null, keys: missing, demoFile: null })
 }
 
@@ -53,7 +53,7 @@ test('an operation is done by the service, and its answer comes back', async con
   const { entries, broken, head } = await client.perform('audit.verify', { kept: null }, run())
   assert.equal(broken, null)
   assert.equal(head.position, entries)
-  await assert.rejects(client.perform('platform.rotate_secret', { platform: 'pk_unknown' }, run()), AdminRefused)
+  await assert.rejects(client.perform('platform.rotate_secret', { platform: 'pk_unknown', overlapSeconds: 0 }, run()), AdminRefused)
 })
 
 test('the socket is its user’s alone, and goes with the service', async context => {

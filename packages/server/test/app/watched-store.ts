@@ -33,6 +33,7 @@ export class WatchedStore {
     const wrap = <Part extends object>(name: keyof Store, part: Part) => this.#watched(String(name), part)
     return {
       platforms: wrap('platforms', inner.platforms),
+      platformKeys: wrap('platformKeys', inner.platformKeys),
       users: wrap('users', inner.users),
       attempts: wrap('attempts', inner.attempts),
       connections: this.#ownOnly(wrap('connections', inner.connections)),

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { authenticatePlatform, authenticateUser } from '@trunkline/core/app/authenticate'
 import { ServiceError } from '@trunkline/core/domain/errors'
+import type { KeyId } from '@trunkline/core/domain/ids'
+import { type PlatformKey, SCOPES } from '@trunkline/core/domain/platform-key'
 import type { Hasher } from '@trunkline/core/ports/vault'
 import * as make from '@trunkline/testkit/store-contract/records'
 import { CredentialCache } from '../../src/auth/credential-cache.ts'
@@ -12,6 +14,11 @@ import { Sha256Hasher } from '../../src/vault/hasher.ts'
 const SECRET = 'sk_4zXW8sJq0hT2rVb6nYdL1mCpE7uKfG9wA3iQoRtBxN5'
 const platform = make.platform()
 const user = make.user(platform, 'ada')
+const key: PlatformKey = {
+  ...{ keyId: make.uuid<KeyId>(), platformId: platform.platformId, clientId: platform.clientId, name: 'First key' },
+  ...{ scopes: SCOPES, addresses: [], createdAt: make.at(0), expiresAt: null, lastUsedAt: null, disabledAt: null }
+}
+const clock = { now: () => make.at(0), monotonicMs: () => 0 }
 const sound = new Sha256Hasher(new Uint8Array(32))
 const secretHash = sound.hash(SECRET)
 
@@ -32,19 +39,20 @@ const stored = {
   platforms: {
     async findByClientId(clientId: string) {
       work.push('look platform up')
-      return clientId === platform.clientId ? { platform, secretHash } : null
+      return clientId === platform.clientId ? { platform, key, secretHash, previous: null, isPlatformDisabled: false } : null
     }
   },
+  platformKeys: { used: async () => undefined },
   users: {
     async find(platformId: string, userId: string) {
       work.push('look user up')
-      return platformId === platform.platformId && userId === 'ada' ? { user, secretHash } : null
+      return platformId === platform.platformId && userId === 'ada' ? { user, secretHash, disabledAt: null } : null
     }
   }
 }
 let cache: CredentialCache
 beforeEach(() => {
-  cache = new CredentialCache(stored, new LocalBus({ debug() {}, info() {}, warn() {}, error() {} }))
+  cache = new CredentialCache(stored, new LocalBus({ debug() {}, info() {}, warn() {}, error() {} }), clock)
 })
 
 /** The work that one attempt takes. */
@@ -55,7 +63,8 @@ async function workOf(isLetIn: boolean, attempt: () => Promise<unknown>): Promis
   return work
 }
 
-const asPlatform = (clientId: string, secret: string) => () => authenticatePlatform({ hasher }, cache, clientId, secret)
+const asPlatform = (clientId: string, secret: string) => () =>
+  authenticatePlatform({ hasher, clock }, cache, { clientId, clientSecret: secret, address: null })
 const asUser = (userId: string, secret: string) => () => authenticateUser({ hasher }, cache, platform, userId, secret)
 
 for (const { who, known, ask } of [

@@ -60,7 +60,7 @@ export function operatorCommands(isRunning: boolean): void {
 
     const unknown = await cli(env, 'platform', 'rotate-secret', 'pk_nobody')
     assert.equal(unknown.code, 1)
-    assert.match(unknown.err, /There is no platform "pk_nobody"/)
+    assert.match(unknown.err, /There is no key "pk_nobody"/)
     const log = answerOf(await cli(env, 'audit', 'list', '--json'))
     const acts = log.map((line: { action: string; target: string; actor: string }) => `${line.actor} ${line.action} ${line.target}`)
     assert.deepEqual(acts, [`operator platform.rotate_secret ${platform_id}`, `operator platform.create ${platform_id}`])

@@ -68,7 +68,8 @@ export class Service {
       rememberedPlatform: () => undefined,
       rememberedUser: () => undefined,
       platform: (clientId: string) => store.platforms.findByClientId(clientId),
-      user: (...who: Parameters<typeof store.users.find>) => store.users.find(...who)
+      user: (...who: Parameters<typeof store.users.find>) => store.users.find(...who),
+      admits: () => true
     }
     this.#application = application(deps, lookup)
     this.#stream = new AccountStream(this.#application.app)

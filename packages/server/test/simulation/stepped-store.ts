@@ -70,6 +70,7 @@ export class SteppedStore {
     const { inner } = this
     return {
       platforms: part('platforms', inner.platforms),
+      platformKeys: part('platformKeys', inner.platformKeys),
       users: part('users', inner.users),
       attempts: part('attempts', inner.attempts),
       connections: part('connections', this.#ownOnly(inner.connections)),

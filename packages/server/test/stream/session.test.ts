@@ -61,15 +61,20 @@ function stage() {
   const changes = { count: 0 }
   const secret = { now: 'secret' }
   const platform = { platformId: 'platform' } as Platform
+  const key = { scopes: ['read'], disabledAt: null, expiresAt: null }
   const line = new Kept()
   const session = new AccountSession(
     {
       store: {
-        users: Object({ find: async () => ({ user: ALEX as User, secretHash: '' }) }),
+        users: Object({ find: async () => ({ user: ALEX as User, secretHash: '', disabledAt: null }) }),
         events: log,
         connections: Object({ listByUser: async () => [] })
       },
-      lookup: Object({ rememberedPlatform: () => undefined, platform: async () => ({ platform, secretHash: secret.now }) }),
+      lookup: Object({
+        rememberedPlatform: () => undefined,
+        platform: async () => ({ platform, key, secretHash: secret.now, previous: null }),
+        admits: () => true
+      }),
       hasher: Object({ hash: (text: string) => text, equal: (a: string, b: string) => a === b }),
       mirrors: Object({}),
       ids: Object({ uuid: () => 'id' }),

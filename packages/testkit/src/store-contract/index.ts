@@ -9,6 +9,7 @@ import { eventCards } from './events.ts'
 import { lifecycleCards } from './lifecycle.ts'
 import { orderListCards } from './order-lists.ts'
 import { orderCards } from './orders.ts'
+import { platformKeyCards } from './platform-keys.ts'
 import { streamPlaceCards } from './stream-places.ts'
 import { tokenCards } from './tokens.ts'
 import { userCards } from './users.ts'
@@ -38,6 +39,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>): 
         await run(harness)
       })
     userCards(card)
+    platformKeyCards(card)
     attemptCards(card)
     connectionCards(card)
     accountCards(card)

@@ -262,5 +262,5 @@ export function token(
   { user: { userKey }, connection: { connectionId } }: Pick<Owner, 'user' | 'connection'>,
   createdAt = at(0)
 ): MarketDataToken {
-  return { tokenHash: hash(), userKey, connectionId, createdAt, expiresAt: at(3_600_000), supersededAt: null }
+  return { tokenHash: hash(), userKey, connectionId, keyId: null, createdAt, expiresAt: at(3_600_000), supersededAt: null }
 }

@@ -31,7 +31,12 @@ export async function issueToken(
   const accessToken = ids.secret('mdt_')
   const createdAt = clock.now()
   const expiresAt = timestampOfMs(epochMs(createdAt) + TOKEN_SECONDS * 1_000)
-  const token = { tokenHash: hasher.hash(accessToken), userKey: connection.userKey, connectionId, createdAt, expiresAt, supersededAt: null }
+  const token = {
+    tokenHash: hasher.hash(accessToken),
+    userKey: connection.userKey,
+    keyId: caller.key?.keyId ?? null,
+    ...{ connectionId, createdAt, expiresAt, supersededAt: null }
+  }
   // A secret that was replaced while this request was under way gives no token that outlives it.
   if (!(await store.tokens.create(token, audited(clock, caller, 'token.issue', connectionId), caller.secretHash ?? null)))
     throw credentialsInvalid()

@@ -18,7 +18,7 @@ const TAGS = {
 const INTRODUCTION = `One API over many brokers.
 
 Numbers that are money or quantities are strings in plain decimal notation. Times are UTC with microseconds. What a broker does not report is
-\`null\`. Every path is served under \`/v1\` too. Every error has the form of \`Problem\`; its \`code\` is stable. Every answer carries
+\`null\`. Every operation says which scope its key needs: \`read\`, \`trade\` or \`users\`. Every path is served under \`/v1\` too. Every error has the form of \`Problem\`; its \`code\` is stable. Every answer carries
 \`x-request-id\`: yours, if you sent one. Lists refuse parameters they do not know. Cursors are opaque, and good for the list, filters and
 sort they came from.`
 
@@ -79,12 +79,12 @@ function header(name: string, description: string): Json {
 }
 
 function operation(endpoint: Endpoint, components: Components): Json {
-  const { operationId, tag, summary, description, auth, params, query, body, bodyExample, success } = endpoint
+  const { operationId, tag, summary, description, scope, auth, params, query, body, bodyExample, success } = endpoint
   return {
     operationId,
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
+    description: [description, `Needs a key with the scope \`${scope}\`.`].filter(text => text !== undefined).join(' '),
     security: [auth === 'user' ? { clientId: [], clientSecret: [], userId: [], userSecret: [] } : { clientId: [], clientSecret: [] }],
     parameters: [...parameters(params, 'path'), ...parameters(query, 'query')],
     ...(body !== null && {
@@ -126,6 +126,7 @@ export function failureCodes({ method, params, body, failures = [] }: Endpoint):
   return [
     'credentials_invalid',
     'header_invalid',
+    'scope_missing',
     ...failures,
     ...(Object.keys(params).length > 0 ? (['path_invalid'] as const) : []),
     'query_invalid',

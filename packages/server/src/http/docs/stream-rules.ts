@@ -19,8 +19,13 @@ export const CLOSE_CODES: readonly CloseCode[] = [
   { code: MESSAGE_TOO_BIG, meaning: `A message you sent was larger than ${kibibytes(messageBytesMax)}.`, remedy: 'Send smaller messages.' },
   {
     code: CLOSE.unauthenticated,
-    meaning: `No successful \`authenticate\` within ${seconds(authenticateMs)}, or the client secret was replaced.`,
+    meaning: `No successful \`authenticate\` within ${seconds(authenticateMs)}, or the client secret was replaced or has ended.`,
     remedy: 'Connect again with the present secret.'
+  },
+  {
+    code: CLOSE.ended,
+    meaning: 'The platform, or the key this session authenticated with, was disabled.',
+    remedy: 'Do not come back before the operator says so.'
   },
   { code: CLOSE.slowConsumer, meaning: 'Slow consumer: too much waited to be read.', remedy: `${AGAIN} Read first and work afterwards.` },
   {

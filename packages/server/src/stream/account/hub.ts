@@ -46,7 +46,7 @@ export class Hub {
   constructor(deps: HubDeps) {
     this.#deps = deps
     this.#encode = deps.encode ?? ((event, userId) => textFrame(updateBytes(event, userId)))
-    this.#unsubscribe = deps.bus.subscribe(message => this.#hear(message), ['events', 'connection_health', 'user_removed'])
+    this.#unsubscribe = deps.bus.subscribe(message => this.#hear(message), ['events', 'connection_health', 'user_removed', 'user_disabled'])
     this.#checking = this.#check()
   }
 
@@ -126,12 +126,12 @@ export class Hub {
   }
 
   #hear(message: BusMessage): void {
-    if (message.type === 'platform_secret_changed') return
+    if (message.type === 'platform_secret_changed' || message.type === 'platform_access_ended') return
     const feed = this.#feeds.get(message.userKey)
     if (feed === undefined) return
     if (message.type === 'events') for (const event of message.events) this.#take(feed, event)
     else if (message.type === 'connection_health') this.#tell(feed, message.connectionId, message.health)
-    else if (message.type === 'user_removed') this.#remove(feed)
+    else if (message.type === 'user_removed' || message.type === 'user_disabled') this.#remove(feed)
   }
 
   #take(feed: Feed, event: LoggedEvent): void {

@@ -16,6 +16,7 @@ export interface AccountStreamOptions {
   readonly encode?: EncodeUpdate
 }
 
+const ACCESS_ENDED = 'the platform or its key was disabled'
 /** Reads of the store for subscriptions: what a node's database takes beside everything else, and how long one may keep its turn. */
 const READS = { atOnce: 64, ms: 5_000 }
 /** Failed authentications of one address, over all its sessions. */
@@ -58,13 +59,15 @@ export class AccountStream implements Room {
     }
     this.#unsubscribe = bus.subscribe(
       message => {
-        if (message.type !== 'platform_secret_changed') return
+        if (message.type !== 'platform_secret_changed' && message.type !== 'platform_access_ended') return
         secretChanges += 1
         for (const session of this.#sessions) {
-          if (session.platformId === message.platformId) session.finish(CLOSE.unauthenticated, 'the client secret was replaced')
+          if (session.platformId !== message.platformId) continue
+          if (message.type === 'platform_secret_changed') void session.proof.recheck()
+          else if (message.keyId === null || message.keyId === session.proof.keyId) session.finish(CLOSE.ended, ACCESS_ENDED)
         }
       },
-      ['platform_secret_changed']
+      ['platform_secret_changed', 'platform_access_ended']
     )
   }
 

@@ -1,4 +1,4 @@
-import { authenticatePlatform, type CredentialLookup } from '@trunkline/core/app/authenticate'
+import type { CredentialLookup } from '@trunkline/core/app/authenticate'
 import type { Mirrors } from '@trunkline/core/app/mirror/mirrors'
 import type { Platform } from '@trunkline/core/domain/account'
 import { ServiceError } from '@trunkline/core/domain/errors'
@@ -17,6 +17,7 @@ import { type Message, readMessage } from '../message.ts'
 import type { Feed, Subscriber } from './feed.ts'
 import { type Hub, statusMessage } from './hub.ts'
 import type { Places } from './places.ts'
+import { Proof } from './proof.ts'
 import { Replay, ReplayRefused, type ReplayTarget } from './replay.ts'
 import * as requests from './requests.ts'
 
@@ -56,6 +57,7 @@ export const SESSION_LIMITS: SessionLimits = { authenticateMs: 30_000, failuresM
 /** One client on the broker stream: who it is, what it wants, and the giving of it. It knows lines, and no sockets. */
 export class AccountSession implements Listener, Subscriber, InboxOwner {
   readonly sessionId: string
+  readonly proof: Proof
   readonly #deps: SessionDeps
   readonly #line: Line
   readonly #address: string
@@ -77,6 +79,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     this.#address = address
     this.sessionId = deps.ids.uuid()
     this.#inbox = new Inbox(this, deps.clock, deps.limits.inbox)
+    this.proof = new Proof(deps, address, reason => this.finish(CLOSE.unauthenticated, reason))
   }
 
   /** Greets, and begins to wait for the authentication. */
@@ -180,11 +183,12 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
       this.#say({ type: 'auth_error', message: 'This session is authenticated already; go on with it, or open another one.' })
       return
     }
-    const { hasher, lookup, places, secretChanges } = this.#deps
+    const { places, secretChanges } = this.#deps
     try {
       const { clientId, clientSecret, extensions } = requests.readAuthenticate(message)
       let changes = secretChanges()
-      const platform = await authenticatePlatform({ hasher }, lookup, clientId, clientSecret)
+      let proven = await this.proof.of(clientId, clientSecret)
+      const { platform } = proven
       if (this.#isOver) return
       if (!(await places.take(platform.platformId, this.sessionId))) {
         throw new requests.Unfit(
@@ -194,12 +198,16 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
       if (this.#isOver) return places.release(this.sessionId)
       while (changes !== secretChanges()) {
         changes = secretChanges()
-        await this.#proveAgain(clientId, clientSecret)
+        proven = await this.proof.of(clientId, clientSecret).catch(cause => {
+          places.release(this.sessionId)
+          throw cause
+        })
         if (this.#isOver) return places.release(this.sessionId)
       }
       this.#known?.abort()
       this.#known = null
       this.#platform = platform
+      this.proof.hold(proven)
       this.#wantsStatus = extensions.has('stream_status')
       this.#say({ type: 'auth_success', message: 'Authenticated.', version: STREAM_VERSION })
     } catch (cause) {
@@ -207,20 +215,9 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     }
   }
 
-  /** @throws ServiceError credentials_invalid, having given the place back. */
-  async #proveAgain(clientId: string, clientSecret: string): Promise<void> {
-    const { hasher, lookup, places } = this.#deps
-    try {
-      await authenticatePlatform({ hasher }, lookup, clientId, clientSecret)
-    } catch (cause) {
-      places.release(this.sessionId)
-      throw cause
-    }
-  }
-
   #notAuthenticated(cause: unknown): void {
     if (this.#isOver) return
-    const isWrong = cause instanceof ServiceError && cause.code === 'credentials_invalid'
+    const isWrong = cause instanceof ServiceError && (cause.code === 'credentials_invalid' || cause.code === 'scope_missing')
     if (!isWrong && !(cause instanceof requests.Unfit)) {
       this.#deps.log.warn('an authentication could not be checked', { sessionId: this.sessionId, cause })
       this.#say({ type: 'auth_error', message: 'The credentials cannot be checked just now; try again in a second.' })
@@ -229,7 +226,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     this.#failures += 1
     this.#deps.meter.count('stream_authentications_failed_total')
     const mayGoOn = this.#deps.mayFail(this.#address) || !isWrong
-    this.#say({ type: 'auth_error', message: isWrong ? WRONG_CREDENTIALS : cause.message })
+    this.#say({ type: 'auth_error', message: isWrong && cause.code === 'credentials_invalid' ? WRONG_CREDENTIALS : cause.message })
     if (this.#failures >= this.#deps.limits.failuresMax || !mayGoOn) this.finish(CLOSE.tooManyFailures, 'too many failed authentications')
   }
 
@@ -245,7 +242,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     try {
       const known = await inTurn(() => store.users.find(platformId, userId))
       if (this.#isOver) return
-      if (known === null) {
+      if (known === null || known.disabledAt !== null) {
         this.#deps.denied(this.#address, platformId)
         throw new requests.Unfit(UNKNOWN_USER)
       }
@@ -378,6 +375,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     this.#isOver = true
     this.#known?.abort()
     this.#known = null
+    this.proof.stop()
     this.#inbox.close()
     for (const feed of [...this.#feeds.values()]) this.#drop(feed)
     if (this.#platform !== null) this.#deps.places.release(this.sessionId)

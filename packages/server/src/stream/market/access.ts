@@ -1,5 +1,5 @@
 import type { Connection } from '@trunkline/core/domain/account'
-import type { UserKey } from '@trunkline/core/domain/ids'
+import type { KeyId, UserKey } from '@trunkline/core/domain/ids'
 import { isAlive } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Store } from '@trunkline/core/ports/store'
@@ -10,6 +10,8 @@ export interface Pass {
   readonly tokenHash: string
   readonly userKey: UserKey
   readonly connection: Connection
+  /** The platform's key the token was had with. */
+  readonly keyId: KeyId | null
 }
 
 /** A token that admits nobody; the message is fit to show. */
@@ -43,5 +45,5 @@ export async function admitted(
       'The broker rejects this connection; have the user connect it again, and get a token of the new one.'
     )
   }
-  return { tokenHash, userKey: token.userKey, connection }
+  return { tokenHash, userKey: token.userKey, connection, keyId: token.keyId }
 }

@@ -1,7 +1,7 @@
 // The market data stream: bars, trades, quotes, depth and options chains of the broker behind a user's connection.
 import type { AppDeps } from '@trunkline/core/app/deps'
 import { Turns } from '@trunkline/core/app/mirror/turns'
-import type { UserKey } from '@trunkline/core/domain/ids'
+import type { KeyId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import { addressGroup } from '../../auth/address.ts'
 import { RateLimiter } from '../../auth/rate-limit.ts'
 import type { LineLimits, Room } from '../door.ts'
@@ -58,23 +58,24 @@ export class MarketStream implements Room {
       gone: session => this.#forget(session),
       limits: { ...MARKET_SESSION_LIMITS, ...limits }
     }
-    this.#unsubscribe = bus.subscribe(
-      message => {
-        switch (message.type) {
-          case 'market_token_used':
-            return this.#keepOnly(message)
-          case 'connection_removed':
-            return this.#evict(message.userKey, 'The connection was deleted.', message.connectionId)
-          case 'user_removed':
-            return this.#evict(message.userKey, 'The user was deleted.')
-          case 'user_secret_changed':
-            return this.#evict(message.userKey, SECRET_CHANGED, null, 'auth_error')
-          case 'connection_health':
-            if (message.health.state === 'broken') this.#evict(message.userKey, BROKEN, message.connectionId)
-        }
-      },
-      ['market_token_used', 'connection_removed', 'user_removed', 'user_secret_changed', 'connection_health']
-    )
+    this.#unsubscribe = bus.subscribe(message => {
+      switch (message.type) {
+        case 'market_token_used':
+          return this.#keepOnly(message)
+        case 'connection_removed':
+          return this.#evict(message.userKey, 'The connection was deleted.', message.connectionId)
+        case 'user_removed':
+          return this.#evict(message.userKey, 'The user was deleted.')
+        case 'user_secret_changed':
+          return this.#evict(message.userKey, SECRET_CHANGED, null, 'auth_error')
+        case 'user_disabled':
+          return this.#evict(message.userKey, 'The user was disabled.', null, 'auth_error')
+        case 'platform_access_ended':
+          return this.#evictAll(message)
+        case 'connection_health':
+          if (message.health.state === 'broken') this.#evict(message.userKey, BROKEN, message.connectionId)
+      }
+    }, HEARD)
   }
 
   /** Sessions whose token was good. */
@@ -144,6 +145,15 @@ export class MarketStream implements Room {
     }
   }
 
+  /** Sessions of the platform, or of tokens that one of its keys was given. */
+  #evictAll({ platformId, keyId }: { readonly platformId: PlatformId; readonly keyId: KeyId | null }): void {
+    this.#evictions += 1
+    for (const session of [...this.#sessions]) {
+      if (session.pass?.connection.platformId !== platformId || (keyId !== null && session.pass.keyId !== keyId)) continue
+      session.evict('auth_error', 'The platform, or the key this token was had with, was disabled.')
+    }
+  }
+
   #evict(
     userKey: UserKey,
     message: string,
@@ -167,4 +177,13 @@ export class MarketStream implements Room {
 
 const LOOKS_MAX = 10
 const SECRET_CHANGED = 'The user’s secret was replaced; get a new access token with the new one.'
+const HEARD = [
+  'market_token_used',
+  'connection_removed',
+  'user_removed',
+  'user_secret_changed',
+  'user_disabled',
+  'platform_access_ended',
+  'connection_health'
+] as const
 const BROKEN = 'The broker rejects this connection; have the user connect it again.'

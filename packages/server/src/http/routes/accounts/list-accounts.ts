@@ -9,6 +9,7 @@ import { scopeOf } from './scope.ts'
 export const getAccounts = userEndpoint({
   method: 'GET',
   path: '/accounts',
+  scope: 'read',
   operationId: 'listAccounts',
   tag: 'Accounts',
   summary: 'List accounts',

@@ -9,6 +9,7 @@ import { scopeOf } from './scope.ts'
 export const getBalances = userEndpoint({
   method: 'GET',
   path: '/balances',
+  scope: 'read',
   operationId: 'listBalances',
   tag: 'Accounts',
   summary: 'List balances',

@@ -9,6 +9,7 @@ import { scopeOf } from './scope.ts'
 export const getPositions = userEndpoint({
   method: 'GET',
   path: '/positions',
+  scope: 'read',
   operationId: 'listPositions',
   tag: 'Accounts',
   summary: 'List positions',

@@ -20,6 +20,7 @@ const LINK = {
 export const getTransactions = userEndpoint({
   method: 'GET',
   path: '/transactions',
+  scope: 'read',
   operationId: 'listTransactions',
   tag: 'Accounts',
   summary: 'List transactions',

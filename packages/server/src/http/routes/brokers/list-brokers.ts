@@ -4,6 +4,7 @@ import { platformEndpoint } from '../../endpoint.ts'
 export const getBrokers = platformEndpoint({
   method: 'GET',
   path: '/brokers',
+  scope: 'read',
   operationId: 'listBrokers',
   tag: 'Brokers',
   summary: 'List brokers and what they can do',

@@ -9,6 +9,7 @@ import { userEndpoint } from '../../endpoint.ts'
 export const postConnection = userEndpoint({
   method: 'POST',
   path: '/connections',
+  scope: 'users',
   operationId: 'createConnection',
   tag: 'Connections',
   summary: 'Begin connecting a broker',

@@ -6,6 +6,7 @@ import { connectionIdInPath } from '../../params.ts'
 export const deleteConnectionById = userEndpoint({
   method: 'DELETE',
   path: '/connections/:connection_id',
+  scope: 'users',
   operationId: 'deleteConnection',
   tag: 'Connections',
   summary: 'Delete a connection',

@@ -6,6 +6,7 @@ import { connectionIdInPath } from '../../params.ts'
 export const getToken = userEndpoint({
   method: 'GET',
   path: '/connections/:connection_id/token',
+  scope: 'read',
   operationId: 'issueMarketDataToken',
   tag: 'Connections',
   summary: 'Get a token for the market data stream',

@@ -7,6 +7,7 @@ import { oneOf } from '../../params.ts'
 export const getConnections = userEndpoint({
   method: 'GET',
   path: '/connections',
+  scope: 'read',
   operationId: 'listConnections',
   tag: 'Connections',
   summary: 'List the user’s connections',

@@ -10,6 +10,7 @@ const LIMIT = { maximum: 1_000, fallback: 100 }
 export const getPlatformConnections = platformEndpoint({
   method: 'GET',
   path: '/platform/connections',
+  scope: 'read',
   operationId: 'listPlatformConnections',
   tag: 'Connections',
   summary: 'List the connections of all users',

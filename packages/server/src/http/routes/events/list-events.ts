@@ -22,6 +22,7 @@ const query = {
 export const getEvents = platformEndpoint({
   method: 'GET',
   path: '/events',
+  scope: 'read',
   operationId: 'listEvents',
   tag: 'Events',
   summary: 'Read a user’s updates again',

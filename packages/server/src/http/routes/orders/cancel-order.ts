@@ -6,6 +6,7 @@ import { accountIdInPath, orderIdInPath } from '../../params.ts'
 export const deleteOrder = userEndpoint({
   method: 'DELETE',
   path: '/accounts/:account_id/orders/:order_id',
+  scope: 'trade',
   operationId: 'cancelOrder',
   tag: 'Orders',
   summary: 'Cancel an open order',

@@ -48,6 +48,7 @@ const SORTS = {
 export const getOrders = userEndpoint({
   method: 'GET',
   path: '/orders',
+  scope: 'read',
   operationId: 'listOrders',
   tag: 'Orders',
   summary: 'List orders',

@@ -8,6 +8,7 @@ import { decimalOrNull } from './fields.ts'
 export const patchOrder = userEndpoint({
   method: 'PATCH',
   path: '/accounts/:account_id/orders/:order_id',
+  scope: 'trade',
   operationId: 'modifyOrder',
   tag: 'Orders',
   summary: 'Modify an open order',

@@ -8,6 +8,7 @@ import { decimalField, decimalOrNull } from './fields.ts'
 export const postOrder = userEndpoint({
   method: 'POST',
   path: '/orders',
+  scope: 'trade',
   operationId: 'placeOrder',
   tag: 'Orders',
   summary: 'Place an order',

@@ -6,6 +6,7 @@ import { platformEndpoint } from '../../endpoint.ts'
 export const postUser = platformEndpoint({
   method: 'POST',
   path: '/users',
+  scope: 'users',
   operationId: 'createUser',
   tag: 'Users',
   summary: 'Create a user',

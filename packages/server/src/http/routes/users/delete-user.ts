@@ -6,6 +6,7 @@ import { userIdParam } from '../../params.ts'
 export const deleteUserById = platformEndpoint({
   method: 'DELETE',
   path: '/users/:user_id',
+  scope: 'users',
   operationId: 'deleteUser',
   tag: 'Users',
   summary: 'Delete a user',

@@ -21,6 +21,7 @@ const query = {
 export const getUsers = platformEndpoint({
   method: 'GET',
   path: '/users',
+  scope: 'read',
   operationId: 'listUsers',
   tag: 'Users',
   summary: 'List the platform’s users',

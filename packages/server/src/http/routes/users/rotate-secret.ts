@@ -6,6 +6,7 @@ import { userIdParam } from '../../params.ts'
 export const rotateSecret = platformEndpoint({
   method: 'POST',
   path: '/users/:user_id/rotate-secret',
+  scope: 'users',
   operationId: 'rotateUserSecret',
   tag: 'Users',
   summary: 'Give a user a new secret',

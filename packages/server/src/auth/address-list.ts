@@ -1,0 +1,26 @@
+import { BlockList, isIP } from 'node:net'
+import { Malformed } from '@trunkline/core/domain/malformed'
+
+/** Networks, such as `192.0.2.0/24`, `2001:db8::/32` or a single address. */
+export class AddressList {
+  readonly #list = new BlockList()
+
+  /** @throws Malformed naming the one that is neither an address nor a network. */
+  constructor(networks: readonly string[]) {
+    for (const network of networks) this.#add(network)
+  }
+
+  includes(address: string): boolean {
+    const version = isIP(address)
+    return version !== 0 && this.#list.check(address, version === 6 ? 'ipv6' : 'ipv4')
+  }
+
+  #add(network: string): void {
+    const [, address = '', prefix] = /^([0-9A-Fa-f:.]+)(?:\/(\d{1,3}))?$/.exec(network) ?? []
+    const version = isIP(address)
+    const bits = version === 6 ? 128 : 32
+    const length = prefix === undefined ? bits : Number(prefix)
+    if (version === 0 || length > bits) throw new Malformed('address', 'an IP address or a network such as 192.0.2.0/24', network)
+    this.#list.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4')
+  }
+}

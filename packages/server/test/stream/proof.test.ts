@@ -1,0 +1,68 @@
+// What a session of the broker stream stands on: a key, for as long as it is good.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { VirtualClock } from '@trunkline/testkit/virtual-clock'
+import { Proof } from '../../src/stream/account/proof.ts'
+
+const HOUR_MS = 3_600_000
+
+function stage(scopes: readonly string[] = ['read']) {
+  const clock = new VirtualClock()
+  const inMs = (ms: number) => timestampOfMs(epochMs(clock.now()) + ms)
+  const known = {
+    now: {
+      ...{ platform: { platformId: 'p' }, key: { clientId: 'c', keyId: 'k', scopes, addresses: [], expiresAt: null, disabledAt: null } },
+      ...{ secretHash: 'one', previous: null, isPlatformDisabled: false }
+    } as object | null
+  }
+  const ended: string[] = []
+  const lookup = {
+    rememberedPlatform: () => undefined,
+    platform: async () => (known.now === undefined ? assert.fail('gone') : known.now),
+    admits: () => true
+  }
+  const hasher = { hash: (text: string) => text, equal: (a: string, b: string) => a === b }
+  const log = { debug() {}, info() {}, warn() {}, error() {} }
+  const proof = new Proof(Object({ lookup, hasher, clock, log }), '192.0.2.1', reason => void ended.push(reason))
+  const change = (more: object) => {
+    known.now = { ...known.now, ...more }
+    return proof.recheck()
+  }
+  return { clock, inMs, known, ended, proof, change }
+}
+
+test('a key without the scope read follows nobody', async () => {
+  await assert.rejects(stage(['trade', 'users']).proof.of('c', 'one'), { code: 'scope_missing' })
+  await assert.rejects(stage().proof.of('c', 'two'), { code: 'credentials_invalid' })
+})
+
+test('a session on a replaced secret goes on while that one is good, and ends with it', async () => {
+  const { clock, inMs, ended, proof, change } = stage()
+  proof.hold(await proof.of('c', 'one'))
+  await change({ secretHash: 'two', previous: { secretHash: 'one', until: inMs(24 * HOUR_MS) } })
+  await clock.advance(24 * HOUR_MS - 1)
+  assert.deepEqual(ended, [])
+  await clock.advance(60_000)
+  assert.deepEqual(ended, ['the client secret has ended'])
+})
+
+test('it ends at once when the secret was replaced without an overlap, the key is gone, or nobody can say', async () => {
+  for (const after of [{ secretHash: 'two' }, { isPlatformDisabled: true }, null, undefined]) {
+    const { known, ended, proof } = stage()
+    proof.hold(await proof.of('c', 'one'))
+    known.now = after === undefined ? Object(undefined) : after === null ? null : { ...known.now, ...after }
+    await proof.recheck()
+    assert.equal(ended.length, 1)
+  }
+})
+
+test('a session that is over ends no second time', async () => {
+  const { clock, inMs, ended, proof, change } = stage()
+  proof.hold(await proof.of('c', 'one'))
+  await change({ secretHash: 'two', previous: { secretHash: 'one', until: inMs(HOUR_MS) } })
+  proof.stop()
+  await clock.advance(2 * HOUR_MS)
+  await change({ previous: null })
+  assert.deepEqual(ended, [])
+})

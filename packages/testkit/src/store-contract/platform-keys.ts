@@ -1,0 +1,122 @@
+// Keys of platforms, and what disabling a key, a platform or a user ends.
+import assert from 'node:assert/strict'
+import type { Platform } from '@trunkline/core/domain/account'
+import type { KeyId } from '@trunkline/core/domain/ids'
+import { type PlatformKey, SCOPES } from '@trunkline/core/domain/platform-key'
+import type { MarketDataToken, Store } from '@trunkline/core/ports/store'
+import type { Card } from './index.ts'
+import * as make from './records.ts'
+
+export function platformKeyCards(card: Card): void {
+  card('K10', 'the first key of a platform has its client id and every scope; further keys are found by theirs', async ({ store }) => {
+    const platform = make.platform()
+    const [first, second] = [make.hash(), make.hash()]
+    await store.platforms.create(platform, first, make.audit())
+    const found = await store.platforms.findByClientId(platform.clientId)
+    assert.deepEqual([found?.platform, found?.secretHash, found?.previous, found?.isPlatformDisabled], [platform, first, null, false])
+    assert.deepEqual([found?.key.keyId, found?.key.scopes, found?.key.addresses], [platform.platformId, SCOPES, []])
+    const key = keyOf(platform)
+    await store.platformKeys.create(key, second, make.audit())
+    const known = await store.platforms.findByClientId(key.clientId)
+    assert.deepEqual(known, { platform, key, secretHash: second, previous: null, isPlatformDisabled: false })
+    assert.deepEqual(
+      (await store.platformKeys.list(platform.platformId)).map(({ clientId }) => clientId),
+      [platform.clientId, key.clientId]
+    )
+    await store.platformKeys.used(key.keyId, make.at(7))
+    assert.equal((await store.platforms.findByClientId(key.clientId))?.key.lastUsedAt, make.at(7))
+  })
+
+  card('K20', 'a replaced secret stays as long as is said, and the one before it goes', async ({ store }) => {
+    const platform = make.platform()
+    const [one, two, three] = [make.hash(), make.hash(), make.hash()]
+    await store.platforms.create(platform, one, make.audit())
+    const keyId = (await store.platforms.findByClientId(platform.clientId))?.key.keyId
+    assert.ok(keyId !== undefined)
+    const secrets = async () => {
+      const known = await store.platforms.findByClientId(platform.clientId)
+      return [known?.secretHash, known?.previous]
+    }
+    assert.equal(await store.platformKeys.replaceSecret(keyId, two, make.at(9), make.audit()), true)
+    assert.deepEqual(await secrets(), [two, { secretHash: one, until: make.at(9) }])
+    assert.equal(await store.platformKeys.replaceSecret(keyId, three, null, make.audit()), true)
+    assert.deepEqual(await secrets(), [three, null])
+    assert.equal(await store.platformKeys.replaceSecret(make.uuid(), three, null, make.audit()), false)
+  })
+
+  card('K30', 'disabling a key, or revoking it, erases the tokens that were had with it and no others', async ({ store }) => {
+    const who = await make.owner(store)
+    const key = keyOf(who.platform)
+    await store.platformKeys.create(key, make.hash(), make.audit())
+    const elsewhere = { ...who, ...(await make.connected(store, who.user)) }
+    const [own, other] = [{ ...make.token(who), keyId: key.keyId }, make.token(elsewhere)]
+    for (const token of [own, other]) await store.tokens.create(token, make.audit())
+    assert.deepEqual(await alive(store, own, other), [true, true])
+    assert.equal(await store.platformKeys.setDisabled(key.keyId, make.at(1), make.audit()), true)
+    assert.deepEqual(await alive(store, own, other), [false, true])
+    const late = { ...make.token(who, make.at(2)), keyId: key.keyId }
+    await store.tokens.create(late, make.audit())
+    assert.deepEqual(await alive(store, late), [false], 'one that was being made meanwhile')
+    assert.equal(await store.platformKeys.setDisabled(key.keyId, null, make.audit()), true)
+    assert.deepEqual(await alive(store, own, other), [false, true], 'enabling brings none back')
+    const again = { ...make.token(who, make.at(3)), keyId: key.keyId }
+    await store.tokens.create(again, make.audit())
+    assert.equal(await store.platformKeys.revoke(key.keyId, make.audit()), true)
+    assert.deepEqual(await alive(store, again, other), [false, true])
+    assert.equal(await store.platforms.findByClientId(key.clientId), null)
+    assert.equal(await store.platformKeys.revoke(key.keyId, make.audit()), false)
+  })
+
+  card('K40', 'disabling a user, or a platform, erases its tokens and ends its open links', async ({ store }) => {
+    const [who, other] = [await make.owner(store), await make.owner(store)]
+    const disable = {
+      user: (at: PlatformKey['disabledAt']) => store.users.setDisabled(who.user.userKey, at, make.audit()),
+      platform: (at: PlatformKey['disabledAt']) => store.platforms.setDisabled(who.platform.platformId, at, make.audit())
+    }
+    for (const setDisabled of Object.values(disable)) {
+      const [own, foreign] = [make.token(who), make.token(other)]
+      for (const token of [own, foreign]) await store.tokens.create(token, make.audit())
+      const [link, foreignLink] = [await linkOf(store, who), await linkOf(store, other)]
+      assert.equal(await setDisabled(make.at(1)), true)
+      assert.deepEqual(await alive(store, own, foreign), [false, true])
+      assert.deepEqual(await Promise.all([link, foreignLink].map(find => find())), ['failed', 'open'])
+      const late = make.token(who)
+      await store.tokens.create(late, make.audit())
+      assert.deepEqual(await alive(store, late), [false])
+      assert.equal(await setDisabled(null), true)
+    }
+    assert.equal((await store.users.find(who.platform.platformId, who.user.userId))?.disabledAt, null)
+    await disable.user(make.at(4))
+    assert.equal((await store.users.find(who.platform.platformId, who.user.userId))?.disabledAt, make.at(4))
+    await disable.platform(make.at(5))
+    assert.equal((await store.platforms.disabled()).get(who.platform.platformId), make.at(5))
+    assert.equal((await store.platforms.findByClientId(who.platform.clientId))?.isPlatformDisabled, true)
+    assert.equal(await store.platforms.setDisabled(make.uuid(), null, make.audit()), false)
+    assert.equal(await store.users.setDisabled(make.uuid(), null, make.audit()), false)
+  })
+}
+
+function keyOf({ platformId }: Platform): PlatformKey {
+  return {
+    keyId: make.uuid<KeyId>(),
+    platformId,
+    clientId: `pk_${make.uuid<KeyId>()}`,
+    name: 'Reports',
+    scopes: ['read'],
+    addresses: ['192.0.2.0/24', '2001:db8::/32'],
+    createdAt: make.at(5),
+    expiresAt: make.at(50),
+    ...{ lastUsedAt: null, disabledAt: null }
+  }
+}
+
+function alive(store: Store, ...tokens: readonly MarketDataToken[]): Promise<readonly boolean[]> {
+  return Promise.all(tokens.map(async ({ tokenHash }) => (await store.tokens.find(tokenHash)) !== null))
+}
+
+/** An open link of the user; gives how to look at its status. */
+async function linkOf(store: Store, { user }: Pick<make.Owner, 'user'>): Promise<() => Promise<string | undefined>> {
+  const hash = make.hash()
+  await store.attempts.create(make.attempt(user), hash, make.audit())
+  return async () => (await store.attempts.findByTokenHash(hash))?.status
+}
