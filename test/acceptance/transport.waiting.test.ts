@@ -140,6 +140,15 @@ describe('transport', () => {
     outgoing.destroy()
   })
 
+  test('another protocol that is offered is not taken up, and the request is served as it is', async () => {
+    for (const offered of ['h2c', 'TLS/1.0', 'unknown']) {
+      const answer = await raw(
+        `GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: Upgrade, HTTP2-Settings, close\r\nupgrade: ${offered}\r\nhttp2-settings: AAMAAABkAAQAAP__\r\n\r\n`
+      )
+      assert.match(answer, /^HTTP\/1\.1 200 /, offered)
+    }
+  })
+
   test('heads and bodies that trickle are cut off in time', async () => {
     const started = performance.now()
     const { client_id, client_secret } = service.demo

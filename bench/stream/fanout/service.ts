@@ -146,7 +146,7 @@ async function serve(deps: Deps, app: Parameters<typeof buildHttp>[0], stream: A
   const door = new Door(deps, {
     rooms: { [PATH]: stream },
     trustedProxies: [],
-    limits: { strangersOfAddressMax: 1_000 },
+    limits: { unauthenticated: { total: 1_000, perAddress: 1_000, perNetwork: 1_000, graceMs: 5_000 } },
     closed: () => undefined
   })
   door.guard(http.server)

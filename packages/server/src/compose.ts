@@ -36,6 +36,7 @@ import { RandomIds } from './ops/ids.ts'
 import { PromMeter } from './ops/metrics.ts'
 import { MetricsPage } from './ops/metrics-page.ts'
 import { metricsToken } from './ops/metrics-token.ts'
+import { connectionsWithin, openFilesMax } from './ops/open-files.ts'
 import { Parts } from './ops/parts.ts'
 import { Readiness } from './ops/readiness.ts'
 import { type OperationsOptions, operations } from './ops/routes.ts'
@@ -45,9 +46,10 @@ import { portal } from './portal/portal.ts'
 import { openStore } from './store/index.ts'
 import { SoleProcess } from './store/sole-process.ts'
 import { AccountStream } from './stream/account/index.ts'
-import { Door } from './stream/door.ts'
+import { DOOR_LIMITS, Door, type DoorLimits, type Room } from './stream/door.ts'
 import { CLOSE } from './stream/line.ts'
 import { MarketStream } from './stream/market/index.ts'
+import type { SlotLimits } from './stream/market/session-slots.ts'
 import { answerPlainRequests } from './stream/plain.ts'
 import { EnvelopeVault } from './vault/envelope.ts'
 import { Sha256Hasher } from './vault/hasher.ts'
@@ -155,11 +157,13 @@ async function start(
   await settleEndpoints(deps)
   const app = started(deps, parts, settings.eventsDays)
   const readiness = new Readiness({ probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir)])) }, clock)
+  const connectionsMax = connectionsOf(settings, log)
   const http = buildHttp(app, {
     publicUrl: () => publicUrl,
     trustedProxies: settings.trustedProxies,
     limits: {
       ...DEFAULT_LIMITS,
+      connections: { ...DEFAULT_LIMITS.connections, total: connectionsMax },
       platform: { perSecond: settings.rateLimitPlatform, burst: 2 * settings.rateLimitPlatform },
       user: { perSecond: settings.rateLimitUser, burst: 2 * settings.rateLimitUser }
     },
@@ -185,11 +189,14 @@ async function start(
   })
   const stream = new AccountStream(app)
   parts.add('stream', () => stream.stop())
-  const market = new MarketStream(app)
+  const market = new MarketStream(app, {}, slotsOf(settings, connectionsMax))
   parts.add('market stream', async () => market.stop())
   const rooms = Object.fromEntries([...STREAM_PATHS.map(path => [path, stream]), ...MARKET_PATHS.map(path => [path, market])])
   const closed = (code: number) => meter.count('stream_closed_total', { code: CLOSE_CODES.has(code) ? String(code) : 'other' })
-  const door = new Door({ clock, log }, { rooms, trustedProxies: settings.trustedProxies, closed })
+  const mayOpen = (room: Room, origin: string) =>
+    isAllowed(origin, publicUrl, room === stream ? settings.streamOrigins : settings.marketOrigins)
+  const limits = doorLimits(connectionsMax)
+  const door = new Door({ clock, log }, { rooms, trustedProxies: settings.trustedProxies, mayOpen, limits, closed })
   answerPlainRequests(http, [...STREAM_PATHS, ...MARKET_PATHS])
   door.guard(http.server)
   watch(meter, app, readiness)
@@ -356,6 +363,34 @@ function watchMarket(meter: PromMeter, app: AppDeps, market: MarketStream): void
   meter.gauge('market_subscriptions', 'Subscriptions of all market data sessions', () => market.subscriptions)
   meter.gauge('market_connections', 'Connections whose market data is followed', () => app.markets.count)
   meter.gauge('market_topics', 'What brokers stream for them, each shared by all that want it', () => app.markets.topics)
+}
+
+function connectionsOf({ connectionsMax: wanted }: Settings, log: Log): number {
+  const filesMax = openFilesMax()
+  const connectionsMax = connectionsWithin(wanted, filesMax)
+  if (connectionsMax < wanted) log.warn('fewer connections than set: the limit of open files is low', { wanted, connectionsMax, filesMax })
+  return connectionsMax
+}
+
+/** WebSockets take at most four fifths of the connections, those that have not authenticated an eighth of that. */
+function doorLimits(connectionsMax: number): Pick<DoorLimits, 'socketsMax' | 'unauthenticated'> {
+  const socketsMax = Math.floor(0.8 * connectionsMax)
+  const { unauthenticated } = DOOR_LIMITS
+  return { socketsMax, unauthenticated: { ...unauthenticated, total: Math.min(unauthenticated.total, Math.ceil(socketsMax / 8)) } }
+}
+
+function slotsOf(settings: Settings, connectionsMax: number): SlotLimits {
+  return {
+    // What is left of the sockets is for the broker stream and those that have not authenticated.
+    total: Math.min(settings.marketSessionsMax, Math.floor(0.85 * doorLimits(connectionsMax).socketsMax)),
+    perUser: settings.marketSessionsPerUser,
+    perAddress: settings.marketSessionsPerAddress,
+    platformPercent: settings.marketPlatformPercent
+  }
+}
+
+function isAllowed(origin: string, publicUrl: string, allowed: readonly string[]): boolean {
+  return origin === publicUrl || allowed.includes('*') || allowed.includes(origin)
 }
 
 function localUrl(host: string, address: ReturnType<import('node:net').Server['address']>): string {

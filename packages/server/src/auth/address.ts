@@ -18,6 +18,13 @@ export function addressGroup(ip: string): string {
   return parts.slice(0, 4).join(':')
 }
 
+/** The network an address is in: of IPv4 the /24, of IPv6 the /48. */
+export function networkGroup(ip: string): string {
+  const group = addressGroup(ip)
+  const separator = group.includes(':') ? ':' : '.'
+  return group.split(separator).slice(0, 3).join(separator)
+}
+
 /** The eight groups in the one shortest spelling. */
 function partsOf(ip: string): readonly string[] {
   const [head = '', tail] = hex(ip).split('::')

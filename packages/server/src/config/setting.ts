@@ -137,6 +137,13 @@ export function optionalOrigin(value: string): string | null {
   return url.origin
 }
 
+/** Origins of web pages, or `*` for all. */
+export const origins = (value: string): readonly string[] => {
+  const items = list(value)
+  if (items.every(item => item === '*' || URL.parse(item)?.origin === item)) return items
+  throw new Error('origins such as https://app.example.com, separated by commas, or *')
+}
+
 export function optionalDatabaseUrl(value: string): string | null {
   if (value === '') return null
   const url = URL.parse(value)

@@ -12,6 +12,7 @@ import {
   optionalOrigin,
   optionalText,
   optionalToken,
+  origins,
   type Read,
   type SettingFault,
   SettingsInvalid,
@@ -156,6 +157,57 @@ export const SETTINGS = {
     parse: integer(1, 1_000_000),
     fallback: '200',
     about: 'Requests a second for one user; twice that in a burst.'
+  },
+  connectionsMax: {
+    group: 'Serving',
+    env: 'TRUNKLINE_CONNECTIONS_MAX',
+    parse: integer(16, 1_000_000),
+    fallback: '15000',
+    about:
+      'TCP connections at once, WebSockets included; at most half of the process’s limit of open files. Beyond it the oldest connection without a request makes room.'
+  },
+  marketSessionsMax: {
+    group: 'Serving',
+    env: 'TRUNKLINE_MARKET_SESSIONS_MAX',
+    parse: integer(1, 1_000_000),
+    fallback: '10000',
+    about: 'Authenticated sessions of the market data stream. Its last fifth is for platforms that hold less than an equal share.'
+  },
+  marketSessionsPerUser: {
+    group: 'Serving',
+    env: 'TRUNKLINE_MARKET_SESSIONS_PER_USER',
+    parse: integer(1, 1_000_000),
+    fallback: '50',
+    about: 'Sessions of the market data stream that one user may have, and so one token.'
+  },
+  marketSessionsPerAddress: {
+    group: 'Serving',
+    env: 'TRUNKLINE_MARKET_SESSIONS_PER_ADDRESS',
+    parse: integer(1, 1_000_000),
+    fallback: '1000',
+    about: 'The same from one IPv4 address or IPv6 /64. Raise it where platforms relay the stream for their users.'
+  },
+  marketPlatformPercent: {
+    group: 'Serving',
+    env: 'TRUNKLINE_MARKET_PLATFORM_PERCENT',
+    parse: integer(1, 100),
+    fallback: '50',
+    about: 'Part of these sessions that one platform may hold, in percent. `100` suits a service with a single platform.'
+  },
+  streamOrigins: {
+    group: 'Serving',
+    env: 'TRUNKLINE_STREAM_ORIGINS',
+    parse: origins,
+    fallback: '',
+    about:
+      'Origins whose web pages may open the broker stream, comma-separated; `*` allows all. Servers send no origin and are not asked for one. Empty: only the public URL’s own.'
+  },
+  marketOrigins: {
+    group: 'Serving',
+    env: 'TRUNKLINE_MARKET_ORIGINS',
+    parse: origins,
+    fallback: '*',
+    about: 'The same for the market data stream, which browsers use with a token of their user.'
   },
   answerWithinMs: {
     group: 'Orders and reads',

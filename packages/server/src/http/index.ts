@@ -1,9 +1,12 @@
 // The REST API over HTTP: everything a platform calls, and the reference that describes it.
+
+import proxyAddress from '@fastify/proxy-addr'
 import type { AppDeps } from '@trunkline/core/app/deps'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { accessRecorder } from './access.ts'
 import { AddressLimits } from './address-limits.ts'
+import { ConnectionGate } from './connection-gate.ts'
 import { Cursors } from './cursor.ts'
 import { serveDocs } from './docs/index.ts'
 import { FairQueue } from './fair-queue.ts'
@@ -13,7 +16,7 @@ import type { HttpOptions } from './options.ts'
 import { ENDPOINTS } from './routes/index.ts'
 import { KnownRoutes } from './routing.ts'
 import { answerFailures, serveEndpoints, takeJson } from './serve.ts'
-import { limitConnections, serverOptions } from './server.ts'
+import { serverOptions } from './server.ts'
 
 export { DEFAULT_LIMITS, DEFAULT_OPTIONS, type HttpLimits, type HttpOptions, type ObservedRequest } from './options.ts'
 
@@ -41,8 +44,15 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
   const service = { deps, cursors: new Cursors(deps.hasher), publicUrl: options.publicUrl }
   for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, { guard, queue, service }, prefix)
   if (options.docs) serveDocs(app, options.publicUrl)
-  limitConnections(app, options.limits)
+  new ConnectionGate(deps.clock, options.limits.connections, sharedAddresses(options.trustedProxies)).guard(app.server)
   return app
+}
+
+/** Whether connections from an address are those of a trusted proxy, and so of many clients. */
+function sharedAddresses(trustedProxies: readonly string[]): (ip: string) => boolean {
+  if (trustedProxies.length === 0) return () => false
+  const trusts = proxyAddress.compile([...trustedProxies])
+  return ip => trusts(ip, 0)
 }
 
 /** What happens to every request first: its headers are set, and those that lead nowhere are turned away before their body is read. */

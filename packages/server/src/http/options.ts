@@ -1,4 +1,5 @@
 import type { Rate } from '../auth/rate-limit.ts'
+import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-gate.ts'
 import type { FairLimits } from './fair-queue.ts'
 
 /** One answered request, as measured. `route` is the pattern, never the address. */
@@ -20,7 +21,7 @@ export interface HttpLimits {
   readonly underWay: FairLimits
   /** Health checks of one address. */
   readonly probe: Rate
-  readonly connectionsMax: number
+  readonly connections: ConnectionLimits
   readonly headersTimeoutMs: number
   readonly requestTimeoutMs: number
   /** A socket on which nothing moves for so long is closed. */
@@ -43,7 +44,7 @@ export const DEFAULT_LIMITS: HttpLimits = {
     own: { working: 250, waiting: 500 },
     waitMs: 5_000
   },
-  connectionsMax: 15_000,
+  connections: CONNECTION_LIMITS,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,
   idleTimeoutMs: 60_000,

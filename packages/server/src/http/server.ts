@@ -1,7 +1,7 @@
 import { type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '@trunkline/core/ports/log'
-import type { FastifyHttpOptions, FastifyInstance } from 'fastify'
+import type { FastifyHttpOptions } from 'fastify'
 import { BODY_BYTES_MAX } from './body.ts'
 import { requestIdOf, setBaseHeaders } from './headers.ts'
 import type { HttpOptions } from './options.ts'
@@ -9,6 +9,7 @@ import { type Problem, problemBody } from './problems.ts'
 import { parseQuery } from './query-text.ts'
 import { answer } from './serve.ts'
 
+const WEBSOCKET = /(?:^|,)\s*websocket\s*(?:,|$)/i
 const HEADER_BYTES_MAX = 16 * 1024
 /** How often overdue sockets are looked for: the most by which a time limit is exceeded. */
 const CHECK_MS = 1_000
@@ -38,15 +39,12 @@ export function serverOptions(
     http: {
       maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: limits.headersTimeoutMs,
-      connectionsCheckingInterval: CHECK_MS
+      connectionsCheckingInterval: CHECK_MS,
+      // Another protocol that is offered (h2c, TLS) is not taken up, and the request is served as it is.
+      shouldUpgradeCallback: ({ headers }) => WEBSOCKET.test(headers.upgrade ?? '')
     },
     clientErrorHandler: (error, socket) => refuse(error, socket, makeId())
   }
-}
-
-/** What can be set on the running server only. */
-export function limitConnections(app: FastifyInstance, { connectionsMax }: HttpOptions['limits']): void {
-  app.server.maxConnections = connectionsMax
 }
 
 /** Answers what is not even HTTP, and closes. */

@@ -4,9 +4,9 @@ import { within } from '@trunkline/core/app/within'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import { WebSocketServer } from 'ws'
-import { addressGroup } from '../auth/address.ts'
+import { Crowd, type CrowdLimits } from '../auth/crowd.ts'
 import { clientAddresses } from './addresses.ts'
-import type { Line, Listener } from './line.ts'
+import { CLOSE, type Line, type Listener } from './line.ts'
 import { OUTBOX_LIMITS, type OutboxLimits } from './outbox.ts'
 import { type Refusal, refuseUpgrade } from './refusal.ts'
 import { SocketLine } from './socket-line.ts'
@@ -31,15 +31,13 @@ export interface LineLimits {
 export interface DoorLimits extends LineLimits {
   /** Sockets of the process. */
   readonly socketsMax: number
-  /** Sockets whose client is not known yet, of the process and of one address. */
-  readonly strangersMax: number
-  readonly strangersOfAddressMax: number
+  /** Sockets that have not authenticated. */
+  readonly unauthenticated: CrowdLimits
 }
 
 export const DOOR_LIMITS: DoorLimits = {
-  socketsMax: 10_000,
-  strangersMax: 1_000,
-  strangersOfAddressMax: 64,
+  socketsMax: 12_000,
+  unauthenticated: { total: 1_000, perAddress: 64, perNetwork: 256, graceMs: 5_000 },
   messageBytesMax: 64 * 1024,
   outbox: OUTBOX_LIMITS
 }
@@ -48,6 +46,8 @@ export interface DoorOptions {
   /** By path, as in `/stream`. */
   readonly rooms: Readonly<Record<string, Room>>
   readonly trustedProxies: readonly string[]
+  /** Whether a web page of that origin may open a socket of the room. Clients that are no browsers tell no origin and are not asked about. */
+  readonly mayOpen?: (room: Room, origin: string) => boolean
   readonly limits?: Partial<DoorLimits>
   /** Told the code of every close. */
   readonly closed: (code: number) => void
@@ -69,7 +69,7 @@ export class Door {
   readonly #sockets = new Map<Room, WebSocketServer>()
   readonly #addressOf: (request: IncomingMessage) => string
   readonly #lines = new Set<SocketLine>()
-  readonly #strangers = new Map<Listener, { readonly room: Room; readonly group: string }>()
+  readonly #unauthenticated: Crowd<Guest>
   readonly #stopping = new AbortController()
   readonly #sweeping: Promise<void>
   #empty: (() => void) | null = null
@@ -79,13 +79,14 @@ export class Door {
     this.#limits = { ...DOOR_LIMITS, ...options.limits }
     this.#clock = deps.clock
     this.#log = deps.log
+    this.#unauthenticated = new Crowd(this.#limits.unauthenticated, () => deps.clock.monotonicMs())
     this.#turns = new Turns(this.#limits.outbox, () => deps.clock.monotonicMs())
     this.#addressOf = clientAddresses(options.trustedProxies)
     for (const room of new Set(Object.values(options.rooms))) {
       const maxPayload = room.limits?.messageBytesMax ?? this.#limits.messageBytesMax
       this.#sockets.set(
         room,
-        new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload, ...BOUNDS })
+        new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, autoPong: false, maxPayload, ...BOUNDS })
       )
     }
     this.#sweeping = this.#sweep()
@@ -102,7 +103,15 @@ export class Door {
 
   /** Takes the server's WebSocket connections from here on. */
   guard(server: Server): void {
-    server.on('upgrade', (request, socket, head) => this.#receive(request, socket, head))
+    server.on('upgrade', (request, socket, head) => {
+      try {
+        this.#receive(request, socket, head)
+      } catch (cause) {
+        // Whatever is wrong with one socket ends that socket.
+        this.#log.error('a WebSocket connection could not be taken', { cause })
+        socket.destroy()
+      }
+    })
   }
 
   /** Nobody else comes in; those inside get everything they are owed, and are told to go. */
@@ -123,41 +132,50 @@ export class Door {
     socket.on('error', ignore)
     const [path = ''] = (request.url ?? '').split('?')
     const room = Object.hasOwn(this.#options.rooms, path) ? this.#options.rooms[path] : undefined
-    const address = this.#addressOf(request)
-    const group = addressGroup(address)
-    const refusal = room === undefined ? NO_STREAM : this.#refusal(group)
+    const refusal = room === undefined ? NO_STREAM : this.#refusal(request, room)
     if (room === undefined || refusal !== null) {
       refuseUpgrade(socket, refusal ?? NO_STREAM)
       return
     }
+    const address = this.#addressOf(request)
     this.#sockets.get(room)?.handleUpgrade(request, socket, head, ws => {
       socket.off('error', ignore)
       if ('setKeepAlive' in socket && typeof socket.setKeepAlive === 'function') socket.setKeepAlive(true, KEEP_ALIVE_MS)
-      const line = new SocketLine(ws, socket, this.#turns, room.limits?.outbox ?? this.#limits.outbox, code => {
-        this.#lines.delete(line)
-        this.#strangers.delete(listener)
-        this.#options.closed(code)
-        if (this.#lines.size === 0) this.#empty?.()
-      })
-      this.#lines.add(line)
-      const listener = room.open(line, address)
-      this.#strangers.set(listener, { room, group })
-      line.listen(listener, cause => this.#log.error('a session failed and its socket is closed', { cause }))
+      this.#open(room, address, gone => new SocketLine(ws, socket, this.#turns, room.limits?.outbox ?? this.#limits.outbox, gone))
     })
   }
 
-  /** Why nobody else may come in from there now; null when somebody may. */
-  #refusal(group: string): Refusal | null {
+  #open(room: Room, address: string, lineOf: (gone: (code: number) => void) => SocketLine): void {
+    const line = lineOf(code => {
+      this.#lines.delete(line)
+      this.#unauthenticated.delete(guest)
+      this.#options.closed(code)
+      if (this.#lines.size === 0) this.#empty?.()
+    })
+    this.#lines.add(line)
+    const listener = room.open(line, address)
+    const guest: Guest = { room, line, listener }
+    const surplus = this.#unauthenticated.add(guest, address === '' ? null : address, isKnown)
+    if (surplus !== null) leave(surplus)
+    line.listen(listener, cause => this.#log.error('a session failed and its socket is closed', { cause }))
+  }
+
+  /** Why this connection is not taken; null when it is. */
+  #refusal({ method, headers, rawHeaders }: IncomingMessage, room: Room): Refusal | null {
     if (this.#stopping.signal.aborted) return STOPPING
-    if (this.#lines.size >= this.#limits.socketsMax) return FULL
-    const { strangersMax, strangersOfAddressMax } = this.#limits
-    if (this.#strangers.size < strangersOfAddressMax) return null
-    let sameAddress = 0
-    for (const [listener, stranger] of this.#strangers) {
-      if (stranger.room.isKnown(listener)) this.#strangers.delete(listener)
-      else if (stranger.group === group) sameAddress += 1
-    }
-    return sameAddress >= strangersOfAddressMax || this.#strangers.size >= strangersMax ? STRANGERS : null
+    if (method !== 'GET' || hasBody(headers) || isTwice(rawHeaders, 'upgrade') || isTwice(rawHeaders, 'origin')) return MALFORMED
+    const { origin } = headers
+    // A page without an origin of its own (a file, a sandboxed frame) tells "null", and so does every other such page.
+    if (origin !== undefined && (origin === 'null' || this.#options.mayOpen?.(room, origin) === false)) return FOREIGN
+    return this.#lines.size >= this.#limits.socketsMax && !this.#madeRoom() ? FULL : null
+  }
+
+  #madeRoom(): boolean {
+    this.#unauthenticated.prune(isKnown)
+    const guest = this.#unauthenticated.evict()
+    if (guest === null) return false
+    leave(guest)
+    return true
   }
 
   async #sweep(): Promise<void> {
@@ -165,9 +183,33 @@ export class Door {
     while (!signal.aborted) {
       await this.#clock.sleep(SWEEP_MS, signal).catch(() => undefined)
       this.#turns.sweep()
-      for (const [listener, { room }] of this.#strangers) if (room.isKnown(listener)) this.#strangers.delete(listener)
+      this.#unauthenticated.prune(isKnown)
     }
   }
+}
+
+/** A socket and the session on it, before it is known whose it is. */
+interface Guest {
+  readonly room: Room
+  readonly line: SocketLine
+  readonly listener: Listener
+}
+
+function isKnown({ room, listener }: Guest): boolean {
+  return room.isKnown(listener)
+}
+
+function leave({ line }: Guest): void {
+  line.drop(CLOSE.unauthenticated, 'not authenticated, and others wait for a place')
+}
+
+function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: IncomingMessage['headers']): boolean {
+  return encoding !== undefined || (length !== undefined && length !== '0')
+}
+
+/** Node joins some repeated headers and drops others; what was sent twice is only seen in the raw list. */
+function isTwice(rawHeaders: readonly string[], name: string): boolean {
+  return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length > 1
 }
 
 const NO_STREAM: Refusal = {
@@ -176,9 +218,13 @@ const NO_STREAM: Refusal = {
 }
 const STOPPING: Refusal = { code: 'shutting_down', message: 'The service is shutting down; try again.' }
 const FULL: Refusal = { code: 'rate_limited', message: 'This service has as many sockets as it may; try again later.' }
-const STRANGERS: Refusal = {
-  code: 'rate_limited',
-  message: 'Too many sockets that have not authenticated; authenticate those first, or try again in a few seconds.'
+const MALFORMED: Refusal = {
+  code: 'upgrade_malformed',
+  message: 'A WebSocket handshake is one GET request without a body, with one Upgrade header and at most one Origin.'
+}
+const FOREIGN: Refusal = {
+  code: 'origin_not_allowed',
+  message: 'Web pages of this origin may not open this stream; connect from your server, or have the operator allow the origin.'
 }
 
 function ignore(): void {}

@@ -1,5 +1,6 @@
 const TEXT = 0x81
 const FIN = 0x80
+const PONG = 0x8a
 const TEXT_BEGINS = 0x01
 const GOES_ON = 0x00
 const LENGTH_16 = 126
@@ -16,6 +17,15 @@ export function textFrame(payload: Uint8Array): Uint8Array {
 /** A message as a text frame. */
 export function messageFrame(message: unknown): Uint8Array {
   return textFrame(Buffer.from(JSON.stringify(message)))
+}
+
+/** The answer to a ping, with its payload of at most 125 bytes. */
+export function pongFrame(payload: Uint8Array): Uint8Array {
+  const frame = Buffer.allocUnsafe(payload.byteLength + 2)
+  frame[0] = PONG
+  frame[1] = payload.byteLength
+  frame.set(payload, 2)
+  return frame
 }
 
 /** Bytes of a text frame whose payload has so many. */

@@ -58,7 +58,7 @@ export class Inbox {
       }
       return
     }
-    const handled = this.#handle(message)
+    const handled = this.#begin(message)
     if (handled === undefined) return
     this.#waiting = []
     void this.#goOn(handled)
@@ -71,15 +71,23 @@ export class Inbox {
   }
 
   async #goOn(first: Promise<void>): Promise<void> {
-    await first
-    for (let message = this.#next(); message !== undefined; message = this.#next()) await this.#handle(message)
+    let handled: Promise<void> | undefined = first
+    for (;;) {
+      try {
+        await handled
+      } catch (cause) {
+        this.#owner.failed(cause)
+      }
+      const message = this.#next()
+      if (message === undefined) break
+      handled = this.#begin(message)
+    }
     this.#waiting = null
   }
 
-  /** Never throws, and what it returns never rejects. */
-  #handle(message: string): Promise<void> | undefined {
+  #begin(message: string): Promise<void> | undefined {
     try {
-      return this.#owner.handle(message)?.catch(cause => this.#owner.failed(cause))
+      return this.#owner.handle(message)
     } catch (cause) {
       this.#owner.failed(cause)
       return undefined

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 
 /** What HTTP makes of the reasons for which a WebSocket connection is not taken. */
-const STATUS = { route_not_found: 404, rate_limited: 429, shutting_down: 503 } as const
+const STATUS = { upgrade_malformed: 400, origin_not_allowed: 403, route_not_found: 404, rate_limited: 429, shutting_down: 503 } as const
 const RETRY_SECONDS = 5
 
 /** Why a connection is not taken; the message is fit to show. */
@@ -22,7 +22,7 @@ export function refuseUpgrade(socket: Duplex, { code, message }: Refusal): void 
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
       `x-request-id: ${requestId}`,
-      ...(code === 'route_not_found' ? [] : [`retry-after: ${RETRY_SECONDS}`]),
+      ...(code === 'rate_limited' || code === 'shutting_down' ? [`retry-after: ${RETRY_SECONDS}`] : []),
       'connection: close',
       '',
       body

@@ -1,11 +1,16 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
+import { RateLimiter } from '../auth/rate-limit.ts'
+import { pongFrame } from './frame.ts'
 import { CLOSE, type Line, type Listener } from './line.ts'
 import { Outbox, type OutboxLimits, type Sink } from './outbox.ts'
 import type { Turns } from './turns.ts'
 
 /** For the close frame of a reader that reads nothing; then the socket is cut. */
 const CUT_MS = 2_000
+/** Pings of one client: far more than any keeps a connection alive with. */
+const PINGS = { perSecond: 10, burst: 1_000 }
+const PINGER = 'the client'
 
 /** A line over a WebSocket. It reads and closes through `ws`; its frames, encoded once for all readers, go to the socket as they are. */
 export class SocketLine implements Line, Sink {
@@ -13,6 +18,8 @@ export class SocketLine implements Line, Sink {
   readonly #socket: Duplex
   readonly #outbox: Outbox
   readonly #closed: (code: number) => void
+  readonly #turns: Turns
+  readonly #pings = new RateLimiter(PINGS)
   #listener: Listener | null = null
   #failed: (cause: unknown) => void = () => undefined
   #code: number | null = null
@@ -22,6 +29,7 @@ export class SocketLine implements Line, Sink {
     this.#ws = ws
     this.#socket = socket
     this.#closed = closed
+    this.#turns = turns
     this.#outbox = new Outbox(this, turns, limits)
   }
 
@@ -35,6 +43,7 @@ export class SocketLine implements Line, Sink {
         else this.#listener?.text(data.toString())
       })
     })
+    this.#ws.on('ping', data => this.#guarded(() => this.#pong(data)))
     this.#ws.on('close', code => this.#gone(code))
     // Whatever is wrong with the socket closes it.
     this.#ws.on('error', () => undefined)
@@ -72,6 +81,16 @@ export class SocketLine implements Line, Sink {
     this.#ws.resume()
   }
 
+  /** Ends the line now, with a code for a reader that takes it at once. What waits is given up. */
+  drop(code: number, reason: string): void {
+    if (this.#code !== null) return
+    this.#code = code
+    this.#outbox.close()
+    this.#ws.close(code, reason)
+    this.#socket.end(() => this.#ws.terminate())
+    setTimeout(() => this.#ws.terminate(), CUT_MS).unref()
+  }
+
   /** Ends the line without waiting for anything. */
   cut(): void {
     this.#ws.terminate()
@@ -90,6 +109,13 @@ export class SocketLine implements Line, Sink {
 
   relieved(): void {
     this.#listener?.relieved()
+  }
+
+  /** Through the outbox, so that a reader that only pings and takes nothing is seen to stall. */
+  #pong(data: Buffer): void {
+    if (this.#code !== null) return
+    if (this.#pings.take(PINGER, this.#turns.nowMs()).retryAfterSeconds === null) this.#outbox.push(pongFrame(data))
+    else this.finish(CLOSE.tooManyFailures, 'too many pings')
   }
 
   /** An exception in an event handler would end the process. */

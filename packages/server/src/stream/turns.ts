@@ -26,6 +26,11 @@ export class Turns {
     return this.#waitingBytes
   }
 
+  /** On the monotonic clock. */
+  nowMs(): number {
+    return this.#monotonicMs()
+  }
+
   get stalled(): number {
     return this.#stalled.size
   }

@@ -12,7 +12,7 @@ test('a ping in the midst of a long message is answered, and the message comes w
   const message = 'x'.repeat(16 * 1024 * 1024 - 100_000)
   const limits = { ...OUTBOX_LIMITS, bytesMax: 2 * message.length }
   const server = createServer()
-  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, autoPong: false })
   const heard = Promise.withResolvers<void>()
   server.on('upgrade', (request, socket, head) =>
     sockets.handleUpgrade(request, socket, head, ws => {
@@ -50,7 +50,7 @@ test('a ping in the midst of a long message is answered, and the message comes w
 
 test('a listener that throws ends its own line and nothing else [S74]', async () => {
   const server = createServer()
-  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, autoPong: false })
   const failures: string[] = []
   server.on('upgrade', (request, socket, head) =>
     sockets.handleUpgrade(request, socket, head, ws => {

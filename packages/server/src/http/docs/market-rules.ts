@@ -4,6 +4,7 @@ import { DOOR_LIMITS } from '../../stream/door.ts'
 import { CLOSE } from '../../stream/line.ts'
 import { MARKET_LINE_LIMITS } from '../../stream/market/index.ts'
 import { MARKET_SESSION_LIMITS } from '../../stream/market/session.ts'
+import { SLOT_LIMITS } from '../../stream/market/session-slots.ts'
 import { DEPTH_LEVELS, type MarketErrorCode, REQUEST_ID_MAX } from '../../wire/market.ts'
 import { type CloseCode, count, type ErrorCode, kibibytes, type Limit, seconds } from './described.ts'
 
@@ -16,7 +17,8 @@ const NEW_TOKEN = 'Get a token with `GET /connections/{connection_id}/token` and
 
 const ERRORS: Readonly<Record<MarketErrorCode, Omit<ErrorCode, 'code'>>> = {
   auth_error: {
-    meaning: 'The token is unknown, older than 24 hours, or followed by a newer one; or the session is authenticated already.',
+    meaning:
+      'The token is unknown, older than 24 hours, or followed by a newer one; or there are too many sessions; or the session is authenticated already.',
     remedy: NEW_TOKEN
   },
   not_authenticated: { meaning: 'Something was asked before `authenticate` had succeeded.', remedy: 'Send `authenticate` first.' },
@@ -83,8 +85,15 @@ export const MARKET_LIMITS: readonly Limit[] = [
   { what: 'Life of a token', value: '24 hours', beyond: '`auth_error`; a session that is up stays up' },
   {
     what: 'Sockets of one address that have not authenticated',
-    value: count(DOOR_LIMITS.strangersOfAddressMax),
-    beyond: 'refused with HTTP status 429'
+    value: count(DOOR_LIMITS.unauthenticated.perAddress),
+    beyond: `the oldest of them is closed with ${CLOSE.unauthenticated}`
+  },
+  { what: 'Sessions of a user', value: count(SLOT_LIMITS.perUser), beyond: '`auth_error`' },
+  { what: 'Sessions of an address', value: count(SLOT_LIMITS.perAddress), beyond: '`auth_error`' },
+  {
+    what: 'Sessions of a platform',
+    value: `${count((SLOT_LIMITS.total * SLOT_LIMITS.platformPercent) / 100)}, fewer while many platforms share them`,
+    beyond: '`auth_error`'
   },
   { what: 'Failed authentications of a session', value: count(failuresMax), beyond: `closed with ${CLOSE.tooManyFailures}` },
   { what: 'Subscriptions of a session', value: count(subscriptionsMax), beyond: '`subscription_limit`' },

@@ -9,6 +9,7 @@ import type { Line, Listener } from '../line.ts'
 import { OUTBOX_LIMITS } from '../outbox.ts'
 import { AccessRefused, admitted, NOT_GOOD, type Pass } from './access.ts'
 import { MARKET_SESSION_LIMITS, MarketSession, type MarketSessionDeps, type MarketSessionLimits } from './session.ts'
+import { NoSlot, SessionSlots, SLOT_LIMITS, type SlotLimits } from './session-slots.ts'
 
 /** Failed authentications of one address, over all its sessions. */
 const FAILURES = { perSecond: 1, burst: 100 }
@@ -27,12 +28,14 @@ export class MarketStream implements Room {
   readonly #shared: MarketSessionDeps
   readonly #sessions = new Set<MarketSession>()
   readonly #seated = new Map<UserKey, Set<MarketSession>>()
+  readonly #slots: SessionSlots<MarketSession>
   readonly #unsubscribe: () => void
   readonly #stopping = new AbortController()
   /** Counts what ended somebody's sessions: a token that was looked up meanwhile may have ended too, and nobody has a seat yet to be evicted from. */
   #evictions = 0
 
-  constructor(deps: AppDeps, limits: Partial<MarketSessionLimits> = {}) {
+  constructor(deps: AppDeps, limits: Partial<MarketSessionLimits> = {}, slots: SlotLimits = SLOT_LIMITS) {
+    this.#slots = new SessionSlots(slots)
     const { clock, ids, log, meter, bus, markets } = deps
     this.#bus = bus
     const failures = new RateLimiter(FAILURES)
@@ -132,16 +135,30 @@ export class MarketStream implements Room {
   }
 
   /** The user's sessions that use another token, or come from another address, end on every node. */
-  #seat(session: MarketSession, { userKey, tokenHash }: Pass): void {
+  #seat(session: MarketSession, pass: Pass): void {
+    const { userKey, tokenHash } = pass
     const others = this.#seated.get(userKey) ?? new Set<MarketSession>()
+    this.#takeSlot(session, pass)
     this.#bus.publish({ type: 'market_token_used', userKey, tokenHash, address: session.address })
     this.#seated.set(userKey, others.add(session))
+  }
+
+  /** Counts those of the user that stay: with the same token, from the same address. @throws AccessRefused */
+  #takeSlot(session: MarketSession, { userKey, tokenHash, connection }: Pass): void {
+    const others = [...(this.#seated.get(userKey) ?? [])]
+    const stays = (other: MarketSession) => !other.isOver && other.pass?.tokenHash === tokenHash && other.address === session.address
+    try {
+      this.#slots.take(session, { platformId: connection.platformId, address: session.address }, others.filter(stays).length)
+    } catch (cause) {
+      throw cause instanceof NoSlot ? new AccessRefused('auth_error', cause.message) : cause
+    }
   }
 
   #keepOnly({ userKey, tokenHash, address }: { readonly userKey: UserKey; readonly tokenHash: string; readonly address: string }): void {
     for (const session of [...(this.#seated.get(userKey) ?? [])]) {
       if (session.pass?.tokenHash !== tokenHash) session.evict('auth_error', 'Another access token of this user is in use now.')
       else if (session.address !== address) session.evict('auth_error', 'The access token is used from another address now.')
+      if (session.isOver) this.#slots.release(session)
     }
   }
 
@@ -163,11 +180,13 @@ export class MarketStream implements Room {
     this.#evictions += 1
     for (const session of [...(this.#seated.get(userKey) ?? [])]) {
       if (connectionId === null || session.pass?.connection.connectionId === connectionId) session.evict(code, message)
+      if (session.isOver) this.#slots.release(session)
     }
   }
 
   #forget(session: MarketSession): void {
     this.#sessions.delete(session)
+    this.#slots.release(session)
     const { pass } = session
     if (pass === null) return
     const others = this.#seated.get(pass.userKey)

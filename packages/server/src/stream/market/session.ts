@@ -90,6 +90,11 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     return this.#pass
   }
 
+  /** It has ended, or is about to once what was sent is out. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
   get subscriptions(): number {
     return this.#subscriptions.size
   }

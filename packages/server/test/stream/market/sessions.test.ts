@@ -8,6 +8,7 @@ import type { MarketDataToken } from '@trunkline/core/ports/store'
 import { LocalBus } from '../../../src/bus/local-bus.ts'
 import type { Line } from '../../../src/stream/line.ts'
 import { MarketStream } from '../../../src/stream/market/index.ts'
+import type { SlotLimits } from '../../../src/stream/market/session-slots.ts'
 import { bar, NOON, quote, Stage, trade } from '../../app/market/stage.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
@@ -54,7 +55,7 @@ class Node {
   /** Set: no market can be joined. */
   refusal: MarketRefusal | null = null
 
-  constructor() {
+  constructor(slots?: SlotLimits) {
     const connection = { connectionId: 'connection', broker: 'SANDBOX', status: 'ACTIVE', userKey: 'user' }
     const find = async (hash: string) => {
       const found = this.tokens.get(hash) ?? null
@@ -78,7 +79,7 @@ class Node {
         leave: () => (this.left += 1)
       }
     }
-    this.stream = new MarketStream(Object(deps) as AppDeps)
+    this.stream = new MarketStream(Object(deps) as AppDeps, {}, slots)
   }
 
   /** A token of the user's; a later one of the same connection supersedes it. */
@@ -114,6 +115,28 @@ class Node {
     return session
   }
 }
+
+test('a user has so many sessions; one that ends, or a newer token, makes room', async () => {
+  const node = new Node({ total: 100, perUser: 2, perAddress: 100, platformPercent: 100 })
+  const opened = async (token: string) => {
+    const session = node.open()
+    session.use(token)
+    await node.stage.clock.settled()
+    return { ...session, reply: session.line.messages.at(-1) }
+  }
+  node.issue('token', 1)
+  const [first, second, third] = [await opened('token'), await opened('token'), await opened('token')]
+  assert.deepEqual([first.reply?.type, second.reply?.type, third.reply?.error_code], ['auth_success', 'auth_success', 'auth_error'])
+  assert.match(String(third.reply?.message), /2 sessions/)
+  assert.equal(first.line.closed, null)
+  first.listener.gone()
+  assert.equal((await opened('token')).reply?.type, 'auth_success')
+  node.issue('newer', 2)
+  assert.equal((await opened('newer')).reply?.type, 'auth_success')
+  assert.equal(second.line.closed, 4003)
+  assert.equal((await opened('newer')).reply?.type, 'auth_success')
+  assert.equal((await opened('newer')).reply?.error_code, 'auth_error')
+})
 
 test('a reader that is behind gets the newest quote and book when it has caught up, and every trade and closed bar', async () => {
   const node = new Node()
