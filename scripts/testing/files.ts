@@ -16,6 +16,8 @@ export interface TestFile {
   readonly needs: ReadonlySet<Service>
   /** It waits for real time to pass and computes little: it runs beside the others, in a lane of its own. */
   readonly waits: boolean
+  /** Part of it is a long search, of which a run has a share; see testkit/search. */
+  readonly searches: boolean
 }
 
 const IGNORED = new Set(['node_modules', '.git', '.data', '.cache', '.build', 'coverage', 'test-results'])
@@ -62,7 +64,11 @@ export function groupOf(path: string): Group {
 export function testFiles(root: string): readonly TestFile[] {
   return filesBelow(root)
     .filter(path => path.endsWith('.test.ts'))
-    .map(path => ({ path, group: groupOf(path), needs: needsOf(root, path), waits: WAITING.test(path) }))
+    .map(path => ({ path, group: groupOf(path), needs: needsOf(root, path), waits: WAITING.test(path), searches: searches(root, path) }))
+}
+
+function searches(root: string, path: string): boolean {
+  return [...reachable(root, path).keys()].some(file => file.endsWith('testkit/src/search.ts'))
 }
 
 // A test names its needs by what it imports, however deep: nothing to keep in step by hand.

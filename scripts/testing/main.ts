@@ -15,7 +15,8 @@ const say = (text: string) => void process.stdout.write(`${text}\n`)
 async function main(options: Options, signal: AbortSignal): Promise<boolean> {
   const began = performance.now()
   const tally = new Tally()
-  const isNarrowed = options.groups.length > 0 || options.filters.length > 0
+  const isNarrowed = options.groups.length > 0 || options.filters.length > 0 || options.isSearch
+  if (options.isSearch) process.env.TRUNKLINE_SEARCH = 'whole'
   if (!isNarrowed) {
     say('\nchecks')
     await runSteps(ROOT, say, tally)

@@ -13,6 +13,8 @@ interface Selection {
 export interface Options extends Selection {
   /** `npm run check`: no test that needs a service, and nothing slow. */
   readonly isQuick: boolean
+  /** `npm run search`: only files with long searches, and all of these. */
+  readonly isSearch: boolean
 }
 
 export interface SteadyOptions extends Selection {
@@ -28,6 +30,7 @@ export interface SteadyOptions extends Selection {
 export const USAGE = `npm test                              every check and every test
 npm test -- --group ${GROUPS.join('|')}   one group; may be repeated
 npm test -- decimal core/test/app     only files whose path contains one of these
+npm run search                        the long searches whole, of which the tests have a share
 npm run check                         what needs no database, browser or network`
 
 export const STEADY_USAGE = `npm run steady                             every test file three times under load, and what did not pass every time
@@ -61,9 +64,9 @@ export function optionsOrUsage<T>(parse: (args: readonly string[]) => T, usage: 
 
 /** Throws with a sentence for the user when the arguments make no sense. */
 export function parseOptions(args: readonly string[]): Options {
-  const options = { ...SELECTION, quick: { type: 'boolean', default: false } } as const
+  const options = { ...SELECTION, quick: { type: 'boolean', default: false }, search: { type: 'boolean', default: false } } as const
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
-  return { ...selection(values, positionals), isQuick: values.quick }
+  return { ...selection(values, positionals), isQuick: values.quick, isSearch: values.search }
 }
 
 /** Throws with a sentence for the user when the arguments make no sense. */
@@ -103,12 +106,13 @@ function count(name: string, text: string | undefined, otherwise: number, least:
 /** The files that these options ask for. */
 export function select(
   files: readonly TestFile[],
-  { isQuick = false, groups, filters }: Selection & Partial<Options>
+  { isQuick = false, isSearch = false, groups, filters }: Selection & Partial<Options>
 ): readonly TestFile[] {
   return files.filter(
-    ({ path, group, needs }) =>
+    ({ path, group, needs, searches }) =>
       (groups.length === 0 || groups.includes(group)) &&
       (filters.length === 0 || filters.some(filter => path.includes(filter))) &&
-      !(isQuick && (needs.size > 0 || group === 'slow'))
+      !(isQuick && (needs.size > 0 || group === 'slow')) &&
+      (!isSearch || searches)
   )
 }

@@ -1,6 +1,8 @@
 // One user with four connections: whatever is done through one broker is seen through the others, by REST and on the stream alike.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import type { Answer, Body, Person } from './api.ts'
 import { ENGINES, type Engine } from './harness.ts'
@@ -12,7 +14,6 @@ import { Stage } from './stream-stage.ts'
 const BROKERS = ['SANDBOX', 'ALPACA', 'TRADIER', 'TRADESTATION'] as const
 type Broker = (typeof BROKERS)[number]
 /** An unnumbered stream's loss shows in the next picture. */
-const PATIENCE_MS = 60_000
 /** How the client order ids of our own begin. */
 const OURS = 'four-'
 

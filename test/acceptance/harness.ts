@@ -1,4 +1,5 @@
 // Starts the real service as a program, with a data directory and a database of its own, for tests that see it only from outside.
+
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,6 +7,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { METRICS_TOKEN } from '@trunkline/testkit/metrics'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { SHORT_LIVED } from '@trunkline/testkit/short-lived'
 import { until } from '@trunkline/testkit/until'
@@ -13,8 +15,6 @@ import { until } from '@trunkline/testkit/until'
 /** All that programs under test have of this one’s environment: nothing that is set here by chance changes them. */
 export const INHERITED = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 const ROOT = resolve(import.meta.dirname, '..', '..')
-const START_MS = 60_000
-const STOP_MS = 30_000
 
 /** The databases that everything must work on alike. */
 export const ENGINES = ['embedded', 'postgres'] as const
@@ -116,7 +116,7 @@ async function ready(child: ChildProcess, path: string, output: () => string): P
       ))
     )
   }
-  await until(isReady, 'the service is ready', START_MS).catch(cause => {
+  await until(isReady, 'the service is ready', PATIENCE_MS).catch(cause => {
     throw new Error(`the service did not become ready; it wrote:\n${output()}`, { cause })
   })
   assert.ok(demo !== undefined)
@@ -125,7 +125,7 @@ async function ready(child: ChildProcess, path: string, output: () => string): P
 
 async function stop(child: ChildProcess, output: () => string): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
-    const gone = once(child, 'exit', { signal: AbortSignal.timeout(STOP_MS) })
+    const gone = once(child, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) })
     if (!child.killed) child.kill('SIGTERM')
     await gone.catch(cause => {
       child.kill('SIGKILL')

@@ -147,7 +147,7 @@ describe('bars', () => {
       await client.updated(ids[0] ?? '', client.updates(ids[0] ?? '').length + 1)
     }
     const last = ids.at(-1) ?? ''
-    await client.until(() => closedOf(client, last).length >= 4 + 3, 'the last one goes on', 60_000)
+    await client.until(() => closedOf(client, last).length >= 4 + 3, 'the last one goes on')
     running.abort()
     await market
     await client.quiet()

@@ -1,6 +1,8 @@
 // The same market through each broker: what its connection offers comes, and the past is the same past.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import type { Body } from './api.ts'
 import { type Candle, closedOf, iso, past } from './market-bars.ts'
 import type { MarketClient } from './market-client.ts'
@@ -11,7 +13,6 @@ type Broker = (typeof BROKERS)[number]
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 /** Some brokers have to be asked again and again. */
-const PATIENCE_MS = 60_000
 const ACCOUNTS = [
   { kind: 'margin', cash: '100000' },
   { kind: 'coin', cash: '100000' },

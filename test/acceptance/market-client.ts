@@ -1,10 +1,10 @@
 // A client of the market data stream that keeps everything it hears and takes nothing that the specification does not promise.
+
 import assert from 'node:assert/strict'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { WebSocket } from 'ws'
 import type { Body } from './api.ts'
 import { type Channel, isUpdate, replyComplaint, updateComplaint } from './market-forms.ts'
-
-const PATIENCE_MS = 20_000
 
 export interface Ending {
   readonly code: number

@@ -1,8 +1,10 @@
 // The commands of a Markdown document, run in one shell as a reader pastes them, and its outputs held against what they print.
+
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { delimiter, join } from 'node:path'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 
 export interface Block {
   /** The words behind the fence: the language, then what the block is for. */
@@ -45,7 +47,6 @@ function masked(text: string): string {
   return CHANGING.reduce((left, [pattern, name]) => left.replace(pattern, name), text)
 }
 
-const PATIENCE_MS = 60_000
 /** A reader's: without what npm puts in front for its own programs, the pinned Node among it. */
 const OWN_PATH = (process.env.PATH ?? '')
   .split(delimiter)

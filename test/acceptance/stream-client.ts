@@ -1,12 +1,13 @@
 // A client of the broker stream that keeps everything it hears, and takes nothing that the service's own description does not promise.
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { WebSocket } from 'ws'
 import type { Body } from './api.ts'
 import type { StreamContract } from './stream-contract.ts'
 
-const PATIENCE_MS = 20_000
 const UPDATES: ReadonlySet<unknown> = new Set(['orders', 'positions', 'balances'])
 
 /** One message as it came. */

@@ -45,7 +45,7 @@ describe('the health of connections', () => {
   /** Returns when the session has been told the state after the first `from` statuses. */
   const told = async (client: StreamClient, trader: Trader, from: number, ...states: readonly string[]): Promise<Body> => {
     const fits = (message: Body) => states.includes(message.health) && message.connection_id === trader.connectionId
-    await client.until(() => client.statuses.slice(from).some(fits), `the session is told ${states.join(' or ')}`, 30_000)
+    await client.until(() => client.statuses.slice(from).some(fits), `the session is told ${states.join(' or ')}`)
     const message = client.statuses.slice(from).find(fits)
     assert.equal(message.user_id, trader.userId)
     return message

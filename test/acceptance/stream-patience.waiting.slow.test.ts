@@ -34,9 +34,9 @@ describe('the patience of the broker stream', { concurrency: true }, () => {
     await wrong.ask({ action: 'authenticate', client_id: 'pk_nobody', client_secret: 'sk_nothing' })
     for (let count = 0; count < 5; count++) busy.send({ action: 'ping', seq: count })
     for (const client of [silent, wrong, busy]) {
-      assert.equal((await client.ended(WINDOW_MS + 15_000)).code, 4001)
+      assert.equal((await client.ended()).code, 4001)
       const tookMs = performance.now() - from
-      assert.ok(tookMs > WINDOW_MS - 1_000 && tookMs < WINDOW_MS + 10_000, `after ${tookMs} ms`)
+      assert.ok(tookMs > WINDOW_MS - 1_000, `after ${tookMs} ms`)
     }
     assert.equal(silent.heard.length, 1, 'nothing but the welcome')
     await known.quiet()
@@ -53,7 +53,7 @@ describe('the patience of the broker stream', { concurrency: true }, () => {
     assert.match(refused.message, /snapshot.*REST|REST.*snapshot/i)
     client.send({ action: 'subscribe_user', user_id: veteran.userId, after: last - REPLAY_MAX })
     assert.equal((await client.reply()).type, 'user_subscribed')
-    await client.until(() => client.updates.length >= REPLAY_MAX, 'all is replayed', 60_000)
+    await client.until(() => client.updates.length >= REPLAY_MAX, 'all is replayed')
     assert.equal(await client.caughtUp(veteran.userId), last)
     assertLawful(client.updates, last - REPLAY_MAX)
   })
@@ -72,10 +72,10 @@ describe('the patience of the broker stream', { concurrency: true }, () => {
     for (let count = 0; count < 10; count++) sleeper.send({ action: 'subscribe_user', user_id: veteran.userId, after })
     sleeper.pause()
     const counted = await stage.metric(CLOSED_AS_SLOW)
-    await until(async () => (await stage.metric(WAITING)) > 0, 'updates wait for the reader', 30_000)
+    await until(async () => (await stage.metric(WAITING)) > 0, 'updates wait for the reader')
     const { cl_order_id } = await ada.buy()
     await other.until(() => isHeard(other.updates, cl_order_id, 'filled'), 'the order is told to the others')
-    await until(async () => (await stage.metric(WAITING)) === 0, 'what waits is given up', 30_000)
+    await until(async () => (await stage.metric(WAITING)) === 0, 'what waits is given up')
     sleeper.resume()
     assert.equal((await sleeper.ended()).code, SLOW_CONSUMER)
     await until(async () => (await stage.metric(CLOSED_AS_SLOW)) === counted + 1, 'it is counted')

@@ -1,6 +1,8 @@
 // Orders that never reached a broker which knows no id of ours: nothing but a person's word ends them, and that only where it can be true.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import type { Body, Person } from './api.ts'
 import { ENGINES, type Engine } from './harness.ts'
@@ -10,7 +12,6 @@ import { Stage } from './stream-stage.ts'
 
 /** What may still be on its way here, in seconds: five times the setting. */
 const SETTINGS = { TRUNKLINE_ABSENCE_SECONDS: '3' }
-const PATIENCE_MS = 60_000
 /** Each try is a process. */
 const COMMAND_EVERY_MS = 2_000
 

@@ -1,13 +1,13 @@
 // The page that shows a market live: its figures move, it says what is wrong and what to do, and it lets nothing in and nothing out.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import type { Page } from 'playwright-core'
 import type { Person } from '../acceptance/api.ts'
 import { enterDemo, openStage, type Stage, walkToConsent } from './stage.ts'
 import { visit } from './visit.ts'
-
-const PATIENCE_MS = 30_000
 
 describe('the live page', () => {
   let stage: Stage

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseDay, parseTimestamp } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type NewOrder } from '@trunkline/core/ports/broker'
+import { soon } from '@trunkline/testkit/patience'
 import { ACCOUNT, dec, fixture, TICKET } from './fixtures.ts'
 import { as, json, KEYS, openAt, Venue } from './venue.ts'
 
-const soon = () => AbortSignal.timeout(10_000)
 const SINCE = parseTimestamp('2026-11-03T15:00:00Z', 'since')
 const ORDER: NewOrder = { ...TICKET, brokerAccountId: ACCOUNT, brokerClOrdId: 'tl0001' }
 const OLD = 'd3b0c4a1-0000-4000-8000-000000000001'

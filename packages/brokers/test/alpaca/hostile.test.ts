@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { BrokerFault } from '@trunkline/core/ports/broker'
+import { soon } from '@trunkline/testkit/patience'
 import fc from 'fast-check'
 import { JSON_CODEC } from '../../src/alpaca/market/codec.ts'
 import { dispatch, SinkTables } from '../../src/alpaca/market/items.ts'
@@ -58,7 +59,7 @@ test('no messages make the account stream throw anything but Malformed, and noth
     .map(name => fixture(name).body)
   await fc.assert(
     fc.asyncProperty(fc.array(damaged(messages), { maxLength: 12 }), async frames => {
-      const talk = await new AlpacaStream(options).begin(AbortSignal.timeout(5_000))
+      const talk = await new AlpacaStream(options).begin(soon())
       for (const frame of frames)
         onlyKnown(() => {
           for (const heard of talk.hear(frame))

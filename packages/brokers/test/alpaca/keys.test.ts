@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BrokerFault } from '@trunkline/core/ports/broker'
+import { soon } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import { alpaca } from '../../src/alpaca/index.ts'
 import { HouseProcess, type Json } from '../sandbox/house.ts'
@@ -12,8 +13,6 @@ import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
 import { PING_MS, settingsAt } from './harness.ts'
 import { Told } from './market/told.ts'
-
-const soon = () => AbortSignal.timeout(10_000)
 
 test('keys open the account, its stream and the market streams, until they are taken away; unknown keys are rejected at once', async () => {
   await using house = await HouseProcess.start()

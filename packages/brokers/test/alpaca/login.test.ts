@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BrokerFault, LoginDeclined, LoginRefused } from '@trunkline/core/ports/broker'
+import { soon } from '@trunkline/testkit/patience'
 import { json, openAt, Venue } from './venue.ts'
 
-const soon = () => AbortSignal.timeout(5_000)
 const REDIRECT = 'http://127.0.0.1:8080/connect/callback/alpaca'
 
 async function begun(venue: Venue, environment: 'paper' | 'live', trading: boolean) {

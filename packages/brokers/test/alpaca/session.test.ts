@@ -56,7 +56,7 @@ class Ears implements AsyncDisposable {
   }
 
   async hears(isHeard: () => boolean, what: string): Promise<void> {
-    await until(isHeard, what, 5_000).catch((cause: unknown) => {
+    await until(isHeard, what).catch((cause: unknown) => {
       throw new Error(`${what}; heard ${this.words}`, { cause })
     })
   }

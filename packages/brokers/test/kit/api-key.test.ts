@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BrokerFault, LoginRefused } from '@trunkline/core/ports/broker'
+import { never as signal } from '@trunkline/testkit/patience'
 import fc from 'fast-check'
 import { apiKeys } from '../../src/kit/api-key.ts'
 
-const signal = AbortSignal.timeout(30_000)
 const keys = apiKeys({
   helpUrl: 'https://broker.example/keys',
   parts: [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BrokerFault, type Credentials, type Outcome } from '@trunkline/core/ports/broker'
+import { never as signal } from '@trunkline/testkit/patience'
 import { BudgetSpent, RateBudget } from '../../src/kit/budget.ts'
 import { type CallOptions, Calls } from '../../src/kit/calls.ts'
 import { HttpClient, type HttpReply, type HttpRequest, header } from '../../src/kit/http.ts'
@@ -11,7 +12,6 @@ import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
 import { json, type Script, ScriptedHost } from '../support/scripted-host.ts'
 
-const signal = AbortSignal.timeout(30_000)
 const READ: HttpRequest = { method: 'GET', path: '/x', headers: ['accept', 'application/json'] }
 const ORDER: HttpRequest = { method: 'POST', path: '/orders', headers: ['content-type', 'application/json'], body: '{}' }
 

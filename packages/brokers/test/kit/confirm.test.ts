@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BrokerFault } from '@trunkline/core/ports/broker'
+import { never as signal } from '@trunkline/testkit/patience'
 import { BudgetSpent, RateBudget } from '../../src/kit/budget.ts'
 import { type CallOptions, Calls } from '../../src/kit/calls.ts'
 import { confirming } from '../../src/kit/confirm.ts'
@@ -12,7 +13,6 @@ import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
 import { json, type Script, ScriptedHost, type Seen } from '../support/scripted-host.ts'
 
-const signal = AbortSignal.timeout(30_000)
 const ME = { method: 'GET', path: '/me', headers: [] } as const
 const DEPTH = { method: 'GET', path: '/depth', headers: [] } as const
 const authorize = (token: string) => ['authorization', `Bearer ${token}`]

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Malformed } from '@trunkline/core/domain/malformed'
+import { ofSearch } from '@trunkline/testkit/search'
 import fc from 'fast-check'
 import { FlatReader } from '../../src/kit/flat-json.ts'
 import { readJson } from '../../src/kit/json.ts'
@@ -48,7 +49,7 @@ test('whatever was read before, a message is read as it always is', () => {
       for (const text of messages) same(reader, text)
       for (const index of order) same(reader, messages[index % messages.length] ?? '')
     }),
-    { numRuns: 3_000 }
+    { numRuns: ofSearch(3_000, 1_000) }
   )
 })
 
@@ -66,7 +67,7 @@ test('of the same form, with anything else broken, it is refused or read as ever
       same(reader, text)
       same(reader, form)
     }),
-    { numRuns: 20_000 }
+    { numRuns: ofSearch(20_000, 3_000) }
   )
 })
 

@@ -43,7 +43,7 @@ function follow(of: SocketProtocol<string>, more: Partial<SocketOptions> = {}) {
     connects: { first: budget(), again: budget() },
     backoff: { firstMs: 5, longestMs: 20 },
     steadyMs: 10_000,
-    handshakeMs: 5_000,
+    handshakeMs: 60_000,
     eventsMax: 1_000,
     frameMax: 1_000,
     ...more

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compare } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
+import { ofSearch } from '@trunkline/testkit/search'
 import Big from 'big.js'
 import fc from 'fast-check'
 import { readJson } from '../../src/kit/json.ts'
@@ -65,7 +66,7 @@ test('any JSON is read as the parser itself reads it, numbers as they were writt
       assert.notEqual(slowly(json), 'refused')
       same(json)
     }),
-    { numRuns: 3_000 }
+    { numRuns: ofSearch(3_000, 1_000) }
   )
 })
 
@@ -94,7 +95,7 @@ test('what is not JSON is refused exactly where the parser refuses it', () => {
       fc.pre(!json.includes('__proto__') && !json.includes('\\\\'))
       same(json)
     }),
-    { numRuns: 20_000 }
+    { numRuns: ofSearch(20_000, 3_000) }
   )
 })
 
@@ -118,7 +119,7 @@ test('the value of a number is the one that was written, in plain notation', () 
       assert.ok(new Big(plain).eq(exact), `${written} became ${plain}`)
       assert.equal(compare(plain, plain), 0)
     }),
-    { numRuns: 3_000 }
+    { numRuns: ofSearch(3_000, 1_000) }
   )
   const cases: readonly (readonly [string, string])[] = [
     ['1e-7', '0.0000001'],

@@ -6,14 +6,14 @@ import { type OAuthOptions, oauthLogin } from '../../src/kit/oauth.ts'
 import { VirtualClock } from '../support/clocks.ts'
 import { json, type Script, ScriptedHost } from '../support/scripted-host.ts'
 
-export const signal = AbortSignal.timeout(30_000)
+export { never as signal } from '@trunkline/testkit/patience'
 export const REDIRECT = 'https://platform.example/connect/callback'
 export const GRANT = { access_token: 'at', token_type: 'bearer', expires_in: 600, refresh_token: 'rt', scope: 'read trade' }
 
 /** A house whose token endpoint answers as the script says; `more` of what it wants otherwise is given the host's origin. */
 export async function start(script: Script, more: Partial<OAuthOptions> | ((origin: string) => Partial<OAuthOptions>) = {}) {
   const host = await ScriptedHost.start(script)
-  const http = new HttpClient({ origin: host.origin, plain: true, limits: { headersMs: 300 } })
+  const http = new HttpClient({ origin: host.origin, plain: true })
   const login = oauthLogin({
     http,
     clock: new VirtualClock(),

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { canonical, DIGITS_MAX, dividedBy, isDecimal, isZero, minus, parseDecimal, plus, times } from '@trunkline/core/domain/decimal'
 import { parseNanos } from '@trunkline/core/domain/market/records'
+import { ofSearch } from '@trunkline/testkit/search'
 import fc from 'fast-check'
 import { isNanos, isNil, isPlainDecimal, isPlainText, wholeNumber } from '../../src/kit/scan.ts'
 import { difference, middle, percentage } from '../../src/kit/small-sums.ts'
@@ -33,7 +34,7 @@ const texts = fc.oneof(
 test('a plain decimal is what the core takes for one', () => {
   fc.assert(
     fc.property(texts, text => assert.equal(isPlainDecimal(text), isDecimal(text), text)),
-    { numRuns: 5_000 }
+    { numRuns: ofSearch(5_000, 1_000) }
   )
   for (const value of [1, null, undefined, {}, ['1'], true]) assert.equal(isPlainDecimal(value), false)
 })
@@ -49,7 +50,7 @@ test('nanoseconds are what the core takes for them', () => {
   }
   fc.assert(
     fc.property(fc.oneof(texts, fc.stringMatching(/^\d{0,22}$/)), text => assert.equal(isNanos(text), taken(text), text)),
-    { numRuns: 5_000 }
+    { numRuns: ofSearch(5_000, 1_000) }
   )
   for (const value of [1, null, undefined, {}]) assert.equal(isNanos(value), false)
 })
@@ -60,7 +61,7 @@ test('a plain text stands in JSON as it is', () => {
       if (isPlainText(text, 16)) assert.ok(JSON.stringify(text) === `"${text}"` && /^[ -~]{0,16}$/.test(text))
       else assert.ok(text.length > 16 || /[^ -~]|["\\]/.test(text), text)
     }),
-    { numRuns: 5_000 }
+    { numRuns: ofSearch(5_000, 1_000) }
   )
 })
 
@@ -76,7 +77,7 @@ test('sums of small and of long numbers are those of the core', () => {
       assert.equal(difference(a, b), minus(a, b))
       assert.equal(percentage(a, b), isZero(b) ? null : dividedBy(times(a, hundred), b, 4))
     }),
-    { numRuns: 5_000 }
+    { numRuns: ofSearch(5_000, 1_000) }
   )
 })
 
@@ -85,7 +86,7 @@ test('nothing is what the core takes for it', () => {
     fc.property(texts, text => {
       if (isDecimal(text)) assert.equal(isNil(text), isZero(text), text)
     }),
-    { numRuns: 5_000 }
+    { numRuns: ofSearch(5_000, 1_000) }
   )
   for (const zero of ['0', '0.0', '0.000']) assert.equal(isNil(parseDecimal(zero, 'zero')), true)
 })
@@ -96,6 +97,6 @@ test('a whole number is what the language takes for it', () => {
     fc.property(fc.oneof(digits, texts), text => {
       assert.equal(wholeNumber(text), /^-?\d{1,16}$/.test(text) ? Number(text) : null, text)
     }),
-    { numRuns: 5_000 }
+    { numRuns: ofSearch(5_000, 1_000) }
   )
 })

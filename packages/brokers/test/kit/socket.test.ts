@@ -45,7 +45,7 @@ test('a lost socket is a gap at once, and live again after', async () => {
 
 test('silence of two heartbeats is a gap; a frame of any kind is not silence', async () => {
   await using venue = await Venue.start()
-  venue.greeting = 'live 60'
+  venue.greeting = 'live 1000'
   await using reader = follow(protocol(venue), { handshakeMs: 60_000 })
   await reader.heard(1)
   const from = performance.now()
@@ -54,7 +54,7 @@ test('silence of two heartbeats is a gap; a frame of any kind is not silence', a
   clearInterval(beating)
   assert.ok(!reader.words().includes('gap'))
   await until(() => reader.words().includes('gap'), 'a gap is told')
-  assert.ok(performance.now() - from >= 120 && performance.now() - from < 5_000)
+  assert.ok(performance.now() - from >= 2_000)
   const gap = reader.told.find(item => typeof item === 'object' && item.type === 'gap')
   assert.match(typeof gap === 'object' && gap.type === 'gap' ? gap.reason : '', /nothing heard/)
   assert.deepEqual(reader.causes(), ['silence'])
@@ -159,7 +159,7 @@ test('more than the reader takes is given up for a gap, never silently', async (
       connects: { first: rate(10), again: rate(10) },
       backoff: { firstMs: 5, longestMs: 20 },
       steadyMs: 1,
-      handshakeMs: 2_000,
+      handshakeMs: 60_000,
       eventsMax: 10,
       frameMax: 1_000
     }
@@ -229,7 +229,7 @@ test('one who stops reading closes the socket', async () => {
     connects: { first: rate(10), again: rate(10) },
     backoff: { firstMs: 5, longestMs: 20 },
     steadyMs: 1,
-    handshakeMs: 2_000,
+    handshakeMs: 60_000,
     eventsMax: 10,
     frameMax: 1_000
   }

@@ -81,7 +81,7 @@ export function follow(of: SocketProtocol<string>, more: Partial<SocketOptions> 
     connects: { first: rate(1_000), again: rate(1_000) },
     backoff: { firstMs: 5, longestMs: 20 },
     steadyMs: 10_000,
-    handshakeMs: 2_000,
+    handshakeMs: 60_000,
     eventsMax: 100,
     frameMax: 1_000,
     ...more

@@ -1,4 +1,5 @@
 // The run for practice accounts, held against the sandbox speaking as each broker: it does what it says, and leaves nothing behind.
+
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,6 +8,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Broker, BrokerDefinition, Credentials } from '@trunkline/core/ports/broker'
 import { startSandbox } from '@trunkline/sandbox/compose'
+import { soon } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import { ADAPTERS, openBrokers } from '../../src/registry.ts'
 import { walk } from '../sandbox/browser.ts'
@@ -59,7 +61,7 @@ describe('the run for practice accounts', () => {
           env: {},
           callbackUrl: callbackOf(capabilities.id),
           say: text => said.push(text),
-          signal: AbortSignal.timeout(30_000)
+          signal: soon()
         })
         await until(() => said.length > 0, 'the address is printed')
         const [, address = ''] = /(http:\S+)/.exec(said.join('\n')) ?? []
@@ -78,11 +80,9 @@ describe('the run for practice accounts', () => {
 
       async function openOrders(): Promise<number> {
         await using broker = definition.open(new MemoryHolder(credentials))
-        const accounts = await broker.accounts(AbortSignal.timeout(10_000))
+        const accounts = await broker.accounts(soon())
         const since = systemClock.now()
-        const lists = await Promise.all(
-          accounts.map(({ brokerAccountId }) => broker.orders(brokerAccountId, since, AbortSignal.timeout(10_000)))
-        )
+        const lists = await Promise.all(accounts.map(({ brokerAccountId }) => broker.orders(brokerAccountId, since, soon())))
         return lists
           .flatMap(({ items }) => items)
           .filter(({ status }) => !['filled', 'cancelled', 'rejected', 'expired', 'replaced'].includes(status)).length

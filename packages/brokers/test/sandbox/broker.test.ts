@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { epochMs, parseTimestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { type AccountEvent, type Broker, BrokerFault, type Credentials } from '@trunkline/core/ports/broker'
+import { soon } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { sandbox } from '../../src/sandbox/index.ts'
@@ -13,7 +14,6 @@ import { MemoryMeter } from '../support/meter.ts'
 import { json, type Script, ScriptedHost } from '../support/scripted-host.ts'
 import { fixture, MARGIN } from './fixtures.ts'
 
-const soon = () => AbortSignal.timeout(20_000)
 const SINCE = parseTimestamp('2026-11-21T02:00:00Z', 'since')
 
 async function start(script: Script, credentials: Credentials = {}) {

@@ -14,7 +14,7 @@ import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
 import { walk } from './browser.ts'
-import { HEARTBEAT_MS, type HouseProcess, type Json } from './house.ts'
+import type { HouseProcess, Json } from './house.ts'
 import { samplesOf } from './samples.ts'
 
 const OPERATIONS: { readonly [on in VenueOperation]: readonly string[] } = {
@@ -64,7 +64,6 @@ export async function openSandbox(house: HouseProcess): Promise<BrokerHarness> {
     credentials,
     venue: new HouseVenue(house, login, token.access_token),
     throttledSubmit: 'refused',
-    heartbeatMs: HEARTBEAT_MS,
     patienceMs: 20_000,
     expired: given => ({ ...given, expires_at: timestampOfMs(epochMs(systemClock.now()) - 1_000) }),
     open: holder => opened(definition, holder),
@@ -158,6 +157,11 @@ class HouseVenue implements Venue {
 
   async fill(brokerOrderId: string, quantity: Decimal): Promise<void> {
     await this.#house.control('POST', `/orders/${brokerOrderId}/fill`, { quantity })
+  }
+
+  async reveal(brokerClOrdId: string): Promise<void> {
+    const { orders } = await this.#house.control('GET', `/orders?client_order_id=${encodeURIComponent(brokerClOrdId)}`)
+    for (const { id } of orders) await this.#house.control('POST', `/orders/${id}/reveal`, {})
   }
 
   async end(brokerOrderId: string): Promise<void> {

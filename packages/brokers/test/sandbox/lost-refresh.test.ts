@@ -1,8 +1,10 @@
 // The house rotates refresh tokens and takes a spent one again for a while; its answers are lost on purpose.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type Credentials } from '@trunkline/core/ports/broker'
+import { soon } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
@@ -12,7 +14,6 @@ import { HouseProcess } from './house.ts'
 const house = HouseProcess.start()
 after(async () => await (await house)[Symbol.asyncDispose]())
 
-const soon = () => AbortSignal.timeout(20_000)
 const isRejected = (error: unknown) => error instanceof BrokerFault && error.kind === 'credentials_rejected'
 
 /** The same access token, said to be due for a renewal and to end in `ms`. */

@@ -15,7 +15,7 @@ import type { BrokerHarness, Misbehaviour, Sample, StreamMischief, Venue, VenueO
 import type { BrokerDeps } from '../../src/kit/deps.ts'
 import type { House } from '../../src/kit/settings.ts'
 import { walk } from '../sandbox/browser.ts'
-import { HEARTBEAT_MS, type HouseProcess, type Json } from '../sandbox/house.ts'
+import type { HouseProcess, Json } from '../sandbox/house.ts'
 import { samplesOf } from '../sandbox/samples.ts'
 import { faultOf } from './faults.ts'
 import { MemoryHolder } from './holder.ts'
@@ -97,7 +97,6 @@ export async function openDialect(house: HouseProcess, broker: DialectBroker): P
     credentials,
     venue: new DialectVenue(house, broker, login, credentials),
     throttledSubmit: broker.throttledSubmit,
-    heartbeatMs: HEARTBEAT_MS,
     patienceMs: broker.patienceMs,
     expired: given => ({ ...given, expires_at: timestampOfMs(epochMs(broker.clock.now()) - 1_000) }),
     open: holder => opened(definition, holder),
@@ -215,6 +214,11 @@ class DialectVenue implements Venue {
 
   async fill(brokerOrderId: string, quantity: Decimal): Promise<void> {
     await this.#house.control('POST', `/orders/${brokerOrderId}/fill`, { quantity })
+  }
+
+  async reveal(brokerClOrdId: string): Promise<void> {
+    const { orders } = await this.#house.control('GET', `/orders?client_order_id=${encodeURIComponent(brokerClOrdId)}`)
+    for (const { id } of orders) await this.#house.control('POST', `/orders/${id}/reveal`, {})
   }
 
   async end(brokerOrderId: string): Promise<void> {

@@ -33,7 +33,6 @@ export async function openDialectMarket(house: HouseProcess, { broker, symbols, 
     capabilities: definition.capabilities.marketData,
     market,
     symbols,
-    heartbeatMs: MARKET_HEARTBEAT_MS,
     patienceMs,
     close: async () => await session[Symbol.asyncDispose](),
     venue: {

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { parseTimestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
+import { soon } from '@trunkline/testkit/patience'
 import { json } from '../support/scripted-host.ts'
 import { ACCOUNT, fixture, type Json, TICKET } from './fixtures.ts'
 import { Venue } from './venue.ts'
 
-const soon = () => AbortSignal.timeout(10_000)
 const ORDER = { ...TICKET, brokerAccountId: ACCOUNT, brokerClOrdId: 'a1b2c3d4e5f6g7h8i9j0k1' }
 const KEY = { brokerAccountId: ACCOUNT, brokerOrderId: '900000001' }
 const SENT = fixture('submit.taken').body

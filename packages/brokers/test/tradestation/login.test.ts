@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BrokerFault, LoginDeclined } from '@trunkline/core/ports/broker'
+import { soon } from '@trunkline/testkit/patience'
 import { HttpClient } from '../../src/kit/http.ts'
 import { tradestationLogin } from '../../src/tradestation/login.ts'
 import { systemClock } from '../support/clocks.ts'
@@ -8,7 +9,6 @@ import { json, ScriptedHost } from '../support/scripted-host.ts'
 import type { Json } from './fixtures.ts'
 
 const REDIRECT = 'https://us.example/connect/callback/tradestation'
-const soon = () => AbortSignal.timeout(5_000)
 const GRANT = {
   access_token: 'a1',
   refresh_token: 'r1',

@@ -15,7 +15,7 @@ import { json, ScriptedHost, type Seen } from '../support/scripted-host.ts'
 import { reply } from './fixtures.ts'
 
 export const ACCOUNT = '6YA00001'
-export const soon = () => AbortSignal.timeout(10_000)
+export { soon } from '@trunkline/testkit/patience'
 
 /** What a path is answered with: a fixture, or whatever else. The first whose beginning fits counts. */
 export type Answers = { readonly [beginning: string]: string | ((seen: Seen, response: ServerResponse, request: IncomingMessage) => void) }

@@ -93,6 +93,11 @@ export class Desk {
     return { order, superseded: null }
   }
 
+  /** Ends the hiding of an order before its time; nothing where it is not hidden. */
+  reveal(order: OrderView): void {
+    this.#deps.news.reveal(order.orderId)
+  }
+
   #submit(command: Submit): OrderView {
     const first = this.#deps.books.run(command)[0]
     if (first?.type === 'refused') throw this.#refusal(first)

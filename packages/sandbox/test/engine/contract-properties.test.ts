@@ -1,8 +1,10 @@
 // Options, packages and futures at random: what must hold whatever happens.
+
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { ofSearch } from '@trunkline/testkit/search'
 import fc from 'fast-check'
 import { Engine } from '../../src/engine/engine.ts'
 import type { Command } from '../../src/engine/types.ts'
@@ -25,7 +27,7 @@ test('no sequence with contracts loses money or units, closes more than is held,
         assertRules(world)
       }
     }),
-    { numRuns: 60 }
+    { numRuns: ofSearch(60, 20) }
   )
 })
 

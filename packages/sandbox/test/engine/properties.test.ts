@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import { ofSearch } from '@trunkline/testkit/search'
 import fc from 'fast-check'
 import { Engine } from '../../src/engine/engine.ts'
 import type { Command, OrderView } from '../../src/engine/types.ts'
@@ -24,7 +25,7 @@ test('no sequence of commands overfills, trades outside the quotes, leaves a fin
       }
       fills += auditor.fills
     }),
-    { numRuns: 300 }
+    { numRuns: ofSearch(300, 100) }
   )
   assert.ok(fills > 1_000, `${fills} fills prove little`)
 })
@@ -98,7 +99,7 @@ test('customers are matched as in the schoolbook: best price first, then who cam
       }
       world.assertConserved()
     }),
-    { numRuns: 200 }
+    { numRuns: ofSearch(200, 60) }
   )
 })
 
@@ -155,7 +156,7 @@ test('an accepted order that opens a position never takes the free funds below z
         if (account !== 'm1') assert.ok(!after.settledCash.startsWith('-'), `a ${account} in debt: ${after.settledCash}`)
       }
     }),
-    { numRuns: 300 }
+    { numRuns: ofSearch(300, 100) }
   )
   assert.ok(accepted > 500, `${accepted} accepted orders prove little`)
 })

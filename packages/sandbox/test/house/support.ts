@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { WebSocket } from 'ws'
 import type { HouseConfig } from '../../src/config.ts'
 import { type House, startHouse } from '../../src/house/start.ts'
@@ -184,7 +185,7 @@ export class Listener {
   }
 
   /** Waits for a condition on what has come, or on the stream having closed. */
-  async until(condition: (messages: readonly Wire[], listener: Listener) => boolean, withinMs = 5_000): Promise<void> {
+  async until(condition: (messages: readonly Wire[], listener: Listener) => boolean, withinMs = PATIENCE_MS): Promise<void> {
     const deadline = AbortSignal.timeout(withinMs)
     while (!condition(this.messages, this)) {
       if (deadline.aborted) assert.fail(`waited in vain; so far: ${JSON.stringify(this.messages).slice(0, 2_000)}, closed: ${this.closed}`)
@@ -209,7 +210,7 @@ export class Listener {
 }
 
 /** Asks again until the answer is as wanted. */
-export async function eventually<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean, withinMs = 5_000): Promise<T> {
+export async function eventually<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean, withinMs = PATIENCE_MS): Promise<T> {
   const deadline = AbortSignal.timeout(withinMs)
   for (;;) {
     const answer = await ask()

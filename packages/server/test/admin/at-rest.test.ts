@@ -1,9 +1,11 @@
 // S64: what lies on the disk holds no secret in the clear.
+
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { StoredCredentials } from '@trunkline/core/app/connections/credentials'
+import { soon } from '@trunkline/testkit/patience'
 import { openStore } from '../../src/store/index.ts'
 import { EnvelopeVault } from '../../src/vault/envelope.ts'
 import { copyTemplate } from '../store/pglite/template.ts'
@@ -21,7 +23,7 @@ test('S64 broker tokens, platform secrets and master keys are nowhere in the dat
     const [user] = await people(store, 1)
     assert.ok(user !== undefined)
     const place = await connect(store, vault, user, 'canary-first-token')
-    const signal = AbortSignal.timeout(5_000)
+    const signal = soon()
     const holder = new StoredCredentials({ store, vault, clock, ids }, place, ENDPOINT)
     await holder.renew(await holder.read(signal), async () => ({ refreshToken: 'canary-renewed-token' }), signal)
     const removed = await connect(store, vault, user, 'canary-removed-token')

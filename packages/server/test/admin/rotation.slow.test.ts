@@ -1,10 +1,12 @@
 // S61 and C22 on both databases: keys are rotated while the service works, and a rotation that was killed is finished by the next.
+
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { openCredentials, StoredCredentials } from '@trunkline/core/app/connections/credentials'
 import type { User } from '@trunkline/core/domain/account'
+import { soon } from '@trunkline/testkit/patience'
 import { createDatabase, type PostgresServer, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { until } from '@trunkline/testkit/until'
 import { openStore, type SqlStore, type StoreSettings } from '../../src/store/index.ts'
@@ -170,7 +172,7 @@ class Load {
     const place = places[n % places.length]
     if (place === undefined) return
     const { refreshToken } = await new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock, ids }, place, ENDPOINT).read(
-      AbortSignal.timeout(5_000)
+      soon()
     )
     assert.match(refreshToken ?? '', /^rt-\d+$/)
   }
@@ -179,7 +181,7 @@ class Load {
   async #renew({ store, ring }: Node, ours: readonly Place[], n: number): Promise<void> {
     const place = ours[n % ours.length]
     if (place === undefined) return
-    const signal = AbortSignal.timeout(5_000)
+    const signal = soon()
     const holder = new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock, ids }, place, ENDPOINT)
     const next = `rt-${n + 1}`
     const got = await holder.renew(await holder.read(signal), async () => ({ refreshToken: next }), signal)

@@ -1,10 +1,13 @@
 // Four brokers over one house, days of orders and trouble: once it is healed, every record says what the house's books say.
+
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { SeededChance } from '@trunkline/testkit/chance'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
+import { ofSearch } from '@trunkline/testkit/search'
 import { until } from '@trunkline/testkit/until'
 import { openStore, type SqlStore } from '../../src/store/index.ts'
 import { testDeps } from '../store/deps.ts'
@@ -14,10 +17,9 @@ import { FourDay, type Level } from './four-day.ts'
 import { FourWorld } from './four-world.ts'
 
 /** `FOUR_DAYS=7-30` lives the days of those seeds, `FOUR_DAYS=7` that one; `FOUR_DAYS_LEVEL` says how much goes wrong. */
-const SEEDS = seedsOf(process.env.FOUR_DAYS ?? '1-3')
+const SEEDS = seedsOf(process.env.FOUR_DAYS ?? `1-${ofSearch(12, 1)}`)
 const LEVEL = process.env.FOUR_DAYS_LEVEL ?? ''
 const LEVELS: readonly Level[] = [1, 2, 3, 4]
-const PATIENCE_MS = 45_000
 
 let store: SqlStore
 let directory: string

@@ -1,4 +1,5 @@
 // One login at one sandbox brokerage, connected through every broker of the registry, and the application over a real store.
+
 import { randomBytes } from 'node:crypto'
 import { ADAPTERS, type Brokers, openBrokers } from '@trunkline/brokers/registry'
 import type { UserCaller } from '@trunkline/core/app/caller'
@@ -15,6 +16,7 @@ import type { Store } from '@trunkline/core/ports/store'
 import { startSandbox } from '@trunkline/sandbox/compose'
 import type { House } from '@trunkline/sandbox/house/start'
 import { type Application, application } from '@trunkline/testkit/application'
+import { soon } from '@trunkline/testkit/patience'
 import * as make from '@trunkline/testkit/store-contract/records'
 import { LocalBus } from '../../src/bus/local-bus.ts'
 import { SystemClock } from '../../src/ops/clock.ts'
@@ -215,7 +217,7 @@ async function connectAll(store: Store, house: House, login: Json, user: make.Ow
   for (const [broker, definition] of brokers) {
     const credentials = await minted(house, login.username, broker)
     const session: Broker = definition.open({ read: async () => credentials, renew: async () => credentials })
-    const [found] = await session.accounts(AbortSignal.timeout(10_000))
+    const [found] = await session.accounts(soon())
     await session[Symbol.asyncDispose]()
     if (found === undefined) throw new Error(`${broker} shows no account`)
     const connection: Connection = { ...make.connection(user, clock.now()), broker }

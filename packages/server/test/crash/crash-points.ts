@@ -1,11 +1,13 @@
 // The crash points of an order's way: the process dies at each, comes back, and the order is found once, or provably not at all.
+
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CrashPoint, CrashUser, OrderRecord } from '@trunkline/testkit/crash/index'
+import { shareOf } from '@trunkline/testkit/search'
 import { until } from '@trunkline/testkit/until'
-import { type Engine, Scene } from './scene.ts'
+import { ENGINES, type Engine, Scene } from './scene.ts'
 
 /** How the death is brought about: from inside at a named point, by a cut between service and house, or from outside. */
 type Death =
@@ -128,10 +130,12 @@ export function crashPoints(engine: Engine): void {
     run: (each: Case, death: Death, name: string, shape: Readonly<Record<string, string>>) => Promise<void>
   ) {
     for (const each of list) {
-      each.deaths.forEach((death, seed) => {
+      // A crash point is one on either engine: each takes its part of the repetitions.
+      const deaths = each.deaths.map((death, seed) => ({ death, seed }))
+      for (const { death, seed } of shareOf(deaths, ENGINES.indexOf(engine), ENGINES.length)) {
         const name = `${each.id}-${seed}`
         test(`${engine} ${name} ${each.title}: ${JSON.stringify(death)}`, () => run(each, death, name, seed === 1 ? resting : {}))
-      })
+      }
     }
   }
 

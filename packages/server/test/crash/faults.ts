@@ -1,19 +1,23 @@
 // What brokers and networks do to orders, without anybody dying: each fault on a login of its own, all at the same time.
+
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe } from 'node:test'
 import type { CrashUser, OrderRecord } from '@trunkline/testkit/crash/index'
 import { metricsPage } from '@trunkline/testkit/metrics'
+import { everyNthTest } from '@trunkline/testkit/search'
 import { until } from '@trunkline/testkit/until'
 import { type Engine, Scene } from './scene.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-
 const CONCURRENCY = 6
-/** The 409s of one id, and how many ask for it at once. */
 const TWINS = 50
+/** When a command is given up, and answers before and after it. What is to happen meanwhile has until LATE_MS. */
+const [LATE_MS, COMMAND_MS, TOO_LATE_MS, NEVER_MS] = [5_000, 6_000, 8_000, 3_600_000]
 
 export function orderFaults(engine: Engine): void {
   let scene: Scene
+  // What brokers do to orders is the same over either database.
+  const test = everyNthTest(engine === 'embedded' ? 1 : 3)
 
   /** A user with a login of its own that misbehaves as told. */
   async function userWith(...faults: readonly Fields[]): Promise<CrashUser> {
@@ -32,6 +36,13 @@ export function orderFaults(engine: Engine): void {
     const order = await scene.settled(user, name)
     assert.equal(order.normalized_status, 'working')
     return order
+  }
+
+  /** Ends the hiding of an order at the house. */
+  async function reveal(user: CrashUser, clOrdId: string): Promise<void> {
+    const stored = await scene.service.order((await user.named(clOrdId))?.order_id)
+    const { orders } = await scene.house.control('GET', `/orders?client_order_id=${stored?.brokerClOrdId}`)
+    await scene.house.control('POST', `/orders/${orders[0].id}/reveal`)
   }
 
   async function stream(user: CrashUser, how: Fields): Promise<void> {
@@ -55,7 +66,7 @@ export function orderFaults(engine: Engine): void {
 
   describe(`${engine}: orders under faults`, { concurrency: CONCURRENCY }, () => {
     before(async () => {
-      scene = await Scene.open(engine)
+      scene = await Scene.open(engine, { TRUNKLINE_COMMAND_MS: String(COMMAND_MS) })
     })
     after(async () => await scene?.[Symbol.asyncDispose]())
 
@@ -72,14 +83,14 @@ export function orderFaults(engine: Engine): void {
     })
 
     test('F3 the answer comes after ours: pending, then filled', async () => {
-      const user = await userWith({ on: 'orders.submit', times: 1, do: 'delay', ms: 1_500 })
+      const user = await userWith({ on: 'orders.submit', times: 1, do: 'delay', ms: LATE_MS })
       const { body } = await user.place('o')
       assert.equal(body.normalized_status, 'pending')
       assert.equal((await scene.settled(user, 'o')).normalized_status, 'filled')
     })
 
     test('F3 the answer comes after the command was given up', async () => {
-      assert.equal((await fate({ do: 'delay', ms: 2_500, after: true }, 1)).normalized_status, 'filled')
+      assert.equal((await fate({ do: 'delay', ms: TOO_LATE_MS, after: true }, 1)).normalized_status, 'filled')
     })
 
     test('F4 an order that shows late is still looked for', async () => {
@@ -88,10 +99,11 @@ export function orderFaults(engine: Engine): void {
     })
 
     test('F5 an order that shows after it was given up is told, with an alarm', async () => {
-      const user = await userWith({ on: 'orders.submit', skip: 1, times: 1, do: 'hide', ms: 5_000 })
+      const user = await userWith({ on: 'orders.submit', skip: 1, times: 1, do: 'hide', ms: NEVER_MS })
       await working(user, 'before')
       await user.place('o')
       await until(async () => (await user.named('o'))?.submission.state === 'not_received', 'the order is given up')
+      await reveal(user, 'o')
       await until(async () => (await user.named('o'))?.submission.state === 'acknowledged', 'the order is seen')
       const order = await user.named('o')
       assert.equal(order.filled_qty, '2', 'its fills count')
@@ -101,10 +113,11 @@ export function orderFaults(engine: Engine): void {
     })
 
     test('F5 an order that works after it was given up sets off an alarm', async () => {
-      const user = await userWith({ on: 'orders.submit', skip: 1, times: 1, do: 'hide', ms: 5_000 })
+      const user = await userWith({ on: 'orders.submit', skip: 1, times: 1, do: 'hide', ms: NEVER_MS })
       await working(user, 'before')
       await user.place('o', await resting(user))
       await until(async () => (await user.named('o'))?.submission.state === 'not_received', 'the order is given up')
+      await reveal(user, 'o')
       await until(async () => (await user.named('o'))?.submission.state === 'acknowledged', 'the order is seen')
       assert.match(await metricsPage(user.url), /order_alarms_total\{[^}]*late_sighting[^}]*\} [1-9]/)
     })
@@ -195,7 +208,7 @@ export function orderFaults(engine: Engine): void {
 
   function cancels(): void {
     test('F13 a cancel crosses the fill: filled, and not cancelled too', async () => {
-      const user = await userWith({ on: 'orders.cancel', do: 'slow', ms: 3_000 })
+      const user = await userWith({ on: 'orders.cancel', do: 'slow', ms: NEVER_MS })
       const order = await working(user, 'o', 'KO')
       const [answer] = await Promise.all([user.cancel(order.order_id), fill('KO', order)])
       assert.equal(answer.status, 200)
@@ -215,7 +228,7 @@ export function orderFaults(engine: Engine): void {
       'its answer lost': { do: 'lose_answer' },
       'reset before it was read': { do: 'reset' },
       'an unreadable answer': { do: 'html', after: true },
-      'answered late': { do: 'delay', ms: 2_500, after: true },
+      'answered late': { do: 'delay', ms: TOO_LATE_MS, after: true },
       'answered 503 before acting': { do: 'status', status: 503 }
     })) {
       test(`a cancel, ${name}: cancelled in the end`, async () => {
@@ -238,7 +251,7 @@ export function orderFaults(engine: Engine): void {
     })
 
     test('two cancels at once: one request to the broker', async () => {
-      const user = await userWith({ on: 'orders.cancel', do: 'delay', ms: 1_500 })
+      const user = await userWith({ on: 'orders.cancel', do: 'delay', ms: LATE_MS })
       const order = await working(user, 'o')
       const answers = await Promise.all([user.cancel(order.order_id), user.cancel(order.order_id)])
       assert.deepEqual(
@@ -257,7 +270,7 @@ export function orderFaults(engine: Engine): void {
     })
 
     test('a cancel while the order is pending waits for it', async () => {
-      const user = await userWith({ on: 'orders.submit', times: 1, do: 'delay', ms: 1_600 })
+      const user = await userWith({ on: 'orders.submit', times: 1, do: 'delay', ms: LATE_MS })
       const { body } = await user.place('o', await resting(user))
       assert.equal(body.normalized_status, 'pending')
       const asked = await user.cancel(body.order_id)
@@ -321,7 +334,7 @@ export function orderFaults(engine: Engine): void {
     })
 
     test('a modify while another is pending: 400', async () => {
-      const user = await userWith({ on: 'orders.amend', times: 1, do: 'delay', ms: 1_500 })
+      const user = await userWith({ on: 'orders.amend', times: 1, do: 'delay', ms: LATE_MS })
       const order = await working(user, 'old')
       const first = user.modify(order.order_id, 'next', { order_qty: '3' })
       await until(async () => (await user.named('old'))?.normalized_status === 'pending_replace', 'the replace is pending')

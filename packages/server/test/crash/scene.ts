@@ -1,4 +1,5 @@
 // A house, a proxy, a database and a service that comes back after every death: what the crash and fault tests play on.
+
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,6 +18,7 @@ import {
 } from '@trunkline/testkit/crash/index'
 import { FaultProxy } from '@trunkline/testkit/fault-proxy/index'
 import { METRICS_TOKEN } from '@trunkline/testkit/metrics'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { until } from '@trunkline/testkit/until'
 
@@ -24,7 +26,6 @@ export const ENGINES = ['embedded', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]
 
 const PROGRAM = fileURLToPath(new URL('./program.ts', import.meta.url))
-const SETTLE_MS = 30_000
 const OUTPUT_SHOWN = 4_000
 
 /** Short enough that a proof of absence takes seconds. */
@@ -141,7 +142,7 @@ export class Scene implements AsyncDisposable {
         return waitsFor === null && differences.length === 0
       },
       `order ${clOrdId} is settled`,
-      SETTLE_MS
+      PATIENCE_MS
     ).catch(cause => assert.fail(`${cause.message}: ${last}\n${JSON.stringify(settled)}\n${this.#service.output.slice(-OUTPUT_SHOWN)}`))
     await this.#checkLog(user, settled.order_id)
     return settled

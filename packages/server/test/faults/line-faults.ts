@@ -14,7 +14,7 @@ function tally(): Tampered {
 
 /** Ends when everybody's stream is up again. */
 async function allLive(stage: Stage): Promise<void> {
-  await until(async () => (await stage.health()).every(health => health === 'live'), 'everybody is live', 30_000)
+  await until(async () => (await stage.health()).every(health => health === 'live'), 'everybody is live')
 }
 
 async function noneLive(stage: Stage): Promise<void> {
@@ -34,7 +34,7 @@ export const STREAMS: readonly Fault[] = [
         const lists = await house.requests('positions.list')
         await stage.streams({ do: 'drop' })
         // Two accounts of each login are read anew, after which it is live again.
-        await until(async () => (await house.requests('positions.list')) >= lists + 2 * users.length, 'every account was read', 30_000)
+        await until(async () => (await house.requests('positions.list')) >= lists + 2 * users.length, 'every account was read')
         await allLive(stage)
       }
       // Prices that moved before they stood still are news the first time.

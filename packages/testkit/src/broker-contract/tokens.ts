@@ -3,7 +3,19 @@
 import assert from 'node:assert/strict'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { until } from '../until.ts'
-import { accepted, type Card, CountingHolder, fault, firstSample, isKind, newOrder, restingLimit, short, soon } from './card.ts'
+import {
+  accepted,
+  type Card,
+  CountingHolder,
+  fault,
+  firstSample,
+  givenUpWhen,
+  isKind,
+  MUCH_LATER_MS,
+  newOrder,
+  restingLimit,
+  soon
+} from './card.ts'
 
 const refreshes: Card['notOffered'] = ({ tokens }) => (tokens === 'refreshed' ? null : 'its access tokens last until the user ends them')
 const lasts: Card['notOffered'] = ({ tokens }) => (tokens === 'lasting' ? null : 'its access tokens are refreshed')
@@ -149,8 +161,10 @@ export const TOKENS: readonly Card[] = [
       const tried = (await venue.requests('accounts')) - before
       assert.ok(tried >= 1 && tried <= 5, `tried ${tried} times`)
       await venue.behave()
-      await venue.misbehave('accounts', { kind: 'answer_late', ms: 3_000 }, 1)
-      await assert.rejects(broker.accounts(short()), fault('unreachable'))
+      const served = await venue.requests('accounts')
+      await venue.misbehave('accounts', { kind: 'answer_late', ms: MUCH_LATER_MS }, 1)
+      const signal = givenUpWhen(async () => (await venue.requests('accounts')) > served)
+      await assert.rejects(broker.accounts(signal), fault('unreachable'))
     }
   },
   {

@@ -1,5 +1,7 @@
 // Whether everybody says the same: what reads answer, what the log tells from its beginning, what each follower was told, and the house.
+
 import assert from 'node:assert/strict'
+import { PATIENCE_MS } from '../patience.ts'
 import { until } from '../until.ts'
 import { readOn } from './event-log.ts'
 import type { Follower } from './follower.ts'
@@ -9,7 +11,6 @@ import type { CrashUser, OrderRecord } from './platform.ts'
 import { Replay } from './replay.ts'
 import type { World } from './world.ts'
 
-const SETTLE_MS = 30_000
 const SHOWN_MAX = 12
 const OUTPUT_SHOWN = 2_000
 const UNSETTLED = ['submitting', 'unknown']
@@ -31,14 +32,14 @@ export class Accord {
    * Waits until everybody agrees. First what the stream told is compared with the house, before anybody has read anything: that much the
    * service must come to by itself. @throws AssertionError with what is different, after `limitMs`.
    */
-  async reached(limitMs = SETTLE_MS): Promise<void> {
+  async reached(limitMs = PATIENCE_MS): Promise<void> {
     await this.toldAndTrue(limitMs)
     await this.#within(limitMs, 'everybody says the same', () => this.#everybody())
     await this.#onceEach()
   }
 
   /** Waits until every follower was told what the house has, without reading anything of the service. @throws AssertionError */
-  async toldAndTrue(limitMs = SETTLE_MS): Promise<void> {
+  async toldAndTrue(limitMs = PATIENCE_MS): Promise<void> {
     await this.#within(limitMs, 'what the stream told is what the house has', () => this.#toldAndHouse())
   }
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { PATIENCE_MS } from '../patience.ts'
 import { within } from '../within.ts'
 import type { Json } from './house.ts'
 
-const END_MS = 60_000
 /** For an answer over the channel; a collection of much garbage is the slowest. */
-const ASK_MS = 60_000
 const OUTPUT_MAX = 200_000
 const OUTPUT_SHOWN = 4_000
 
@@ -55,7 +54,7 @@ export class ChildProgram {
   }
 
   /** Waits for its end. Gives the exit code, or the signal that ended it. */
-  async ended(limitMs = END_MS): Promise<number | string> {
+  async ended(limitMs = PATIENCE_MS): Promise<number | string> {
     if (this.isRunning) {
       await within(limitMs, once(this.child, 'exit'), () => `the program had ended:\n${this.#end()}`)
     }
@@ -84,8 +83,8 @@ export class ChildProgram {
     const { promise, resolve } = Promise.withResolvers<Json>()
     this.#asked.set(id, resolve)
     this.child.send({ id, ...request })
-    const answer = await within(ASK_MS, promise, () => `the program had answered ${JSON.stringify(request)}:\n${this.#end()}`).finally(() =>
-      this.#asked.delete(id)
+    const answer = await within(PATIENCE_MS, promise, () => `the program had answered ${JSON.stringify(request)}:\n${this.#end()}`).finally(
+      () => this.#asked.delete(id)
     )
     assert.ok(!('failed' in answer), String(answer.failed))
     return answer.answer

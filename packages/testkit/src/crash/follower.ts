@@ -1,5 +1,7 @@
 // A platform's client of the broker stream that never gives up: it keeps what the updates say, and after every loss goes on where it was.
+
 import { setTimeout as delay } from 'node:timers/promises'
+import { PATIENCE_MS } from '../patience.ts'
 import { within } from '../within.ts'
 import type { Json } from './house.ts'
 import type { Demo } from './platform.ts'
@@ -19,7 +21,6 @@ export interface FollowerOptions {
 }
 
 const RECONNECT_MS_MAX = 100
-const CLOSE_MS = 20_000
 /** A socket's `readyState` in words. */
 const STATES = ['connecting', 'open', 'closing', 'closed']
 
@@ -85,7 +86,7 @@ export class Follower implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort()
     this.#socket?.close()
-    await within(CLOSE_MS, this.#running, () => `${this.#options.name} had left (its socket is ${this.#state()})`)
+    await within(PATIENCE_MS, this.#running, () => `${this.#options.name} had left (its socket is ${this.#state()})`)
   }
 
   #state(): string {

@@ -1,10 +1,12 @@
 // The sandbox brokerage as a process of its own, which outlives the service that is killed, and its control API.
+
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { PATIENCE_MS, soon } from '../patience.ts'
 import { within } from '../within.ts'
 
 /** An answer as loosely typed as a test needs it: what is used of it is asserted. */
@@ -24,10 +26,6 @@ export interface HouseBooks {
   readonly accepted: number
   readonly orders: readonly Json[]
 }
-
-const START_MS = 60_000
-const END_MS = 30_000
-const ASK_MS = 20_000
 
 export const CLIENT_SECRET = 'a-client-secret-for-tests'
 
@@ -63,7 +61,7 @@ export class HouseProcess implements AsyncDisposable {
     died.catch(() => undefined)
     try {
       const told = Promise.race([once(createInterface({ input: child.stdout }), 'line'), died])
-      const [line] = await within(START_MS, told, () => 'the house was ready')
+      const [line] = await within(PATIENCE_MS, told, () => 'the house was ready')
       return new HouseProcess(child, port, JSON.parse(String(line)).control_url)
     } catch (cause) {
       child.kill('SIGKILL')
@@ -75,7 +73,7 @@ export class HouseProcess implements AsyncDisposable {
   async control(method: string, path: string, body?: object): Promise<Json> {
     const answer = await fetch(`${this.#controlUrl}${path}`, {
       method,
-      signal: AbortSignal.timeout(ASK_MS),
+      signal: soon(),
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
     })
     const text = await answer.text()
@@ -111,7 +109,7 @@ export class HouseProcess implements AsyncDisposable {
     const { access_token: token } = await this.control('POST', `/logins/${login.username}/token`, {})
     const answer = await fetch(`http://127.0.0.1:${this.port}/api/v1/quotes?symbols=${symbol}`, {
       headers: { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(ASK_MS)
+      signal: soon()
     })
     const { items }: Json = await answer.json()
     assert.ok(typeof items[0]?.bid === 'string', JSON.stringify(items))
@@ -125,7 +123,7 @@ export class HouseProcess implements AsyncDisposable {
     for (let cursor: string | null = ''; cursor !== null; ) {
       const next: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
       const url: string = `http://127.0.0.1:${this.port}/api/v1/${list}${limit}${next}`
-      const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(ASK_MS) })
+      const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal: soon() })
       const page: Json = await answer.json()
       assert.ok(answer.ok, `${url}: ${answer.status} ${JSON.stringify(page)}`)
       items.push(...page.items)
@@ -145,7 +143,7 @@ export class HouseProcess implements AsyncDisposable {
     const ended = once(child, 'exit')
     child.stdin?.end()
     try {
-      await within(END_MS, ended, () => 'the house had ended after its input did')
+      await within(PATIENCE_MS, ended, () => 'the house had ended after its input did')
     } catch (cause) {
       child.kill('SIGKILL')
       throw cause

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { METRICS_TOKEN } from '../metrics.ts'
+import { PATIENCE_MS } from '../patience.ts'
 import { within } from '../within.ts'
 import { ChildProgram } from './child-program.ts'
 import type { Demo } from './platform.ts'
 import type { Vitals } from './vitals.ts'
 
-const START_MS = 60_000
 /** An answer may be on its way for so long. */
 const ASIDE_MS_MAX = 30_000
 const VITALS = fileURLToPath(new URL('./vitals.ts', import.meta.url))
@@ -29,7 +29,7 @@ export class LiveService extends ChildProgram {
     const ready = Promise.withResolvers<void>()
     service.child.stdout?.on('data', () => service.output.includes(READY) && ready.resolve())
     try {
-      await within(START_MS, Promise.race([ready.promise, service.died()]), () => `the service was ready:\n${service.output}`)
+      await within(PATIENCE_MS, Promise.race([ready.promise, service.died()]), () => `the service was ready:\n${service.output}`)
     } catch (cause) {
       service.kill()
       await service.ended()

@@ -1,5 +1,7 @@
 // What a platform does over REST, and the portal walk that connects a user: only HTTP, and nothing of the service's inside.
+
 import assert from 'node:assert/strict'
+import { soon } from '../patience.ts'
 import type { Json, Login } from './house.ts'
 
 /** An order as the service's REST API shows it. */
@@ -18,7 +20,6 @@ export interface Demo {
 }
 
 const HOPS_MAX = 20
-const ASK_MS = 20_000
 
 /** A platform of a service that moves to another address at every start. */
 export class CrashPlatform {
@@ -57,7 +58,7 @@ export class CrashPlatform {
       method,
       headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(ASK_MS)
+      signal: soon()
     })
     const text = await response.text()
     return { status: response.status, body: text === '' ? null : JSON.parse(text) }
@@ -203,7 +204,7 @@ async function go(
     const jar = cookies.get(host) ?? new Map<string, string>()
     cookies.set(host, jar)
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie }, signal: AbortSignal.timeout(ASK_MS) })
+    const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie }, signal: soon() })
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       jar.set(name, value)

@@ -1,6 +1,8 @@
 // The service as a program that can be told where to die, started again and again over the same data.
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { PATIENCE_MS } from '../patience.ts'
 import { SHORT_LIVED } from '../short-lived.ts'
 import { within } from '../within.ts'
 import { ChildProgram } from './child-program.ts'
@@ -51,8 +53,6 @@ type Request =
   | { readonly ask: 'order'; readonly orderId: string }
   | { readonly ask: 'log'; readonly orderId: string }
 
-const START_MS = 60_000
-
 export class ServiceProcess extends ChildProgram {
   #demo: Demo | null = null
 
@@ -65,7 +65,7 @@ export class ServiceProcess extends ChildProgram {
     const service = new ServiceProcess(program, env)
     try {
       const told = Promise.race([once(service.child, 'message'), service.died()])
-      const [message]: Json[] = await within(START_MS, told, () => `the service was ready:\n${service.output}`)
+      const [message]: Json[] = await within(PATIENCE_MS, told, () => `the service was ready:\n${service.output}`)
       assert.ok(message.ready, JSON.stringify(message))
       service.#demo = message.ready
       return service

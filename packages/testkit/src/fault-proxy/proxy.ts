@@ -1,6 +1,8 @@
 /** A TCP proxy that makes a network misbehave: for tests of what stands behind and before it. Real time, seeded chance. */
+
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
+import { PATIENCE_MS } from '../patience.ts'
 import { within } from '../within.ts'
 import { type Conditions, DIRECTIONS, type Direction, FAIR, type LinkKind, type Weather } from './conditions.ts'
 import { Link } from './link.ts'
@@ -9,7 +11,6 @@ import { sever } from './sever.ts'
 import type { Tampering } from './tampering.ts'
 
 const HOST = '127.0.0.1'
-const END_MS = 10_000
 
 /** How often the proxy did what. */
 export interface ProxyCounts {
@@ -131,7 +132,7 @@ export class FaultProxy implements AsyncDisposable {
     for (const link of this.#links) link.reset()
     this.#server.close()
     const ended = Promise.all([...gone, once(this.#server, 'close')])
-    await within(END_MS, ended, () => `the proxy's ${this.#links.size} last connections were gone`)
+    await within(PATIENCE_MS, ended, () => `the proxy's ${this.#links.size} last connections were gone`)
   }
 
   #of(kind: LinkKind): readonly Link[] {

@@ -5,6 +5,7 @@ import { compare, type Decimal, plus } from '@trunkline/core/domain/decimal'
 import { type Bar, type ChainEntry, type Depth, msOfNanos, type Quote, type Trade } from '@trunkline/core/domain/market/records'
 import type { GapCause, MarketDataCapabilities } from '@trunkline/core/ports/broker'
 import type { BarsRequest, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import { soon } from '../patience.ts'
 import { until } from '../until.ts'
 import type { MarketHarness } from './harness.ts'
 
@@ -17,10 +18,9 @@ export interface Card {
   readonly run: (harness: MarketHarness) => Promise<void>
 }
 
-const READ_MS = 20_000
 export const MINUTE_MS = 60_000
 
-export const soon = () => AbortSignal.timeout(READ_MS)
+export { soon }
 
 export function offers(channel: MarketDataCapabilities['channels'][number]): NonNullable<Card['notOffered']> {
   return ({ channels }) => (channels.includes(channel) ? null : `the broker streams no ${channel}`)

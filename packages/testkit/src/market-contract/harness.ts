@@ -10,8 +10,6 @@ export interface MarketHarness extends AsyncDisposable {
   readonly market: MarketSource
   readonly venue: MarketVenue
   readonly symbols: MarketSymbols
-  /** Upper bound on the time between two signs of life of the stream. */
-  readonly heartbeatMs: number
   /** How long a card waits for what must come before it calls it missing. */
   readonly patienceMs: number
   /** Ends the login's session. */

@@ -1,12 +1,13 @@
 // A connection that is cut is gone, whatever state it was in: the state in which Node forgets about it among them.
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { sever } from '../../src/fault-proxy/sever.ts'
 import { within } from '../../src/within.ts'
 
-const GONE_MS = 5_000
 const MORE_THAN_A_KERNEL_TAKES = Buffer.alloc(32 * 1024 * 1024)
 
 const STATES: readonly { readonly name: string; readonly bring: (socket: Socket) => unknown; readonly isReset: boolean }[] = [
@@ -23,7 +24,7 @@ for (const { name, bring, isReset } of STATES) {
     bring(near)
     sever(near)
     far.resume().end()
-    const [, hadError] = await within(GONE_MS, gone, () => 'both ends were closed')
+    const [, hadError] = await within(PATIENCE_MS, gone, () => 'both ends were closed')
     assert.equal(hadError, isReset)
   })
 }
@@ -32,7 +33,7 @@ test('a connection that is not there yet is gone once it is severed', async () =
   const socket = connect({ host: '127.0.0.1', port: 9 })
   const gone = closed(socket)
   sever(socket)
-  await within(GONE_MS, gone, () => 'it was closed')
+  await within(PATIENCE_MS, gone, () => 'it was closed')
 })
 
 /** Gives whether it was by an error. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Topic } from '@trunkline/core/ports/market'
+import { soon } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import { bodyText } from '../fixtures.ts'
 import { as, json, openAt, TOKEN, Venue } from '../venue.ts'
@@ -142,7 +143,7 @@ test('of many symbols only the one that is not taken is refused', async () => {
   await using opened = openAt(venue)
   const [good, bad] = [new Told(), new Told()]
   // Both are known before either is asked for, so that they go together.
-  await Promise.all(['AAPL', 'MSFT'].map(symbol => opened.market.instrument(symbol, AbortSignal.timeout(5_000))))
+  await Promise.all(['AAPL', 'MSFT'].map(symbol => opened.market.instrument(symbol, soon())))
   opened.market.stream(trades('AAPL'), good)
   opened.market.stream(trades('MSFT'), bad)
   await good.hears('live')
@@ -226,7 +227,7 @@ test('credentials that the stream refuses are asked of the account; its word end
   const stocks = new ScriptedStream(venue, '/v2/iex')
   await using opened = openAt(venue)
   const told = new Told()
-  await opened.market.instrument('AAPL', AbortSignal.timeout(5_000))
+  await opened.market.instrument('AAPL', soon())
   stocks.admits = () => ({ T: 'error', code: 402, msg: 'auth failed' })
   venue.on('GET /api/v2/account', as('error.unauthorized'))
   opened.market.stream(trades('AAPL'), told)

@@ -5,6 +5,7 @@ import type { Bar } from '@trunkline/core/domain/market/records'
 import { parseDay } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { BarsRequest, MarketSource } from '@trunkline/core/ports/market'
+import { soon } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import fc from 'fast-check'
 import { parseBarsPage } from '../../../src/alpaca/market/bars.ts'
@@ -23,7 +24,6 @@ after(() =>
   )
 )
 
-const soon = () => AbortSignal.timeout(5_000)
 const MINUTE = Date.UTC(2026, 10, 3, 15, 8)
 const CALL = 'AAPL261218C00250000'
 const EXPIRATION = parseDay('2026-12-18', 'day')

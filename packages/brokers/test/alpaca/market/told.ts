@@ -43,7 +43,7 @@ export class Told implements TopicSink {
   }
 
   async hears(...words: readonly string[]): Promise<void> {
-    await until(() => this.words.length >= words.length, `${words.join(', ')} is told`, 5_000).catch((cause: unknown) => {
+    await until(() => this.words.length >= words.length, `${words.join(', ')} is told`).catch((cause: unknown) => {
       throw new Error(`${words.join(', ')} is told, so far ${this.words.join(', ')}`, { cause })
     })
     assert.deepEqual(this.words, words)

@@ -41,7 +41,6 @@ export async function openMarket(house: HouseProcess): Promise<MarketHarness> {
     capabilities: SANDBOX_CAPABILITIES.marketData,
     market: broker.market,
     symbols: { busy: 'BTC/USD', other: 'ETH/USD', underlying: 'SPY', unknown: 'NOSUCH' },
-    heartbeatMs: HEARTBEAT_MS,
     patienceMs: 20_000,
     close: async () => await broker[Symbol.asyncDispose](),
     venue: {

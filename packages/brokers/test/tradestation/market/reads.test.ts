@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import type { Bar } from '@trunkline/core/domain/market/records'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { BarsRequest, MarketSource } from '@trunkline/core/ports/market'
+import { soon } from '@trunkline/testkit/patience'
 import { json } from '../../support/scripted-host.ts'
 import { fixture, type Json } from '../fixtures.ts'
 import { Venue } from '../venue.ts'
 
-const soon = () => AbortSignal.timeout(5_000)
 const fault = (kind: BrokerFault['kind']) => (error: unknown) => error instanceof BrokerFault && error.kind === kind
 
 function marketOf(venue: Venue): MarketSource {

@@ -32,7 +32,6 @@ export async function openMarket(house: HouseProcess): Promise<MarketHarness> {
     market,
     // Shares only, of which the first two here have no options.
     symbols: { busy: 'AMZN', other: 'GOOG', underlying: 'SPY', unknown: 'NOSUCH' },
-    heartbeatMs: HEARTBEAT_MS,
     patienceMs: 60_000,
     close: async () => await broker[Symbol.asyncDispose](),
     venue: {

@@ -6,13 +6,13 @@ import { parseDay } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Topic } from '@trunkline/core/ports/market'
 import { Watcher } from '@trunkline/testkit/market-contract/card'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import { WebSocketServer } from 'ws'
 import { settled, VirtualClock } from '../../support/clocks.ts'
 import { reply } from '../fixtures.ts'
 import { type Answers, raw, ScriptedTradier, soon } from '../support.ts'
 
-const PATIENCE_MS = 10_000
 const QUOTES = JSON.parse(reply('quotes.several').body).quotes.quote
 
 /** Quotes of whatever is asked for, as far as the fixture has it. */

@@ -40,6 +40,7 @@ export function bookRoutes(deps: BookControl): readonly ControlRoute[] {
     },
     { method: 'POST', path: '/orders', status: 201, act: call => placeAtDesk(deps, call) },
     { method: 'POST', path: '/orders/:id/cancel', act: ({ param }) => ({ order: desk.wire(desk.cancel(named(deps, param), undefined)) }) },
+    { method: 'POST', path: '/orders/:id/reveal', act: ({ param }) => desk.reveal(named(deps, param)) },
     { method: 'POST', path: '/orders/:id/fill', act: call => fill(deps, call) },
     { method: 'GET', path: '/counters', act: () => ({ operations: counters.report() }) },
     { method: 'DELETE', path: '/counters', act: () => counters.reset() }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Answer, control, eventually, type Wire } from '../../house/support.ts'
+import { control, type Wire } from '../../house/support.ts'
 import { Client, Line, openHouse, refuses } from './support.ts'
 
 async function withFault(fault: Wire, act: (client: Client) => Promise<void>): Promise<void> {
@@ -61,7 +61,7 @@ test('an order that is hidden shows nowhere until it is revealed, and is told of
   await using house = await openHouse()
   const client = await Client.of(house)
   const line = await Line.ofOrders(client)
-  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 400, times: 1 })
+  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 3_600_000, times: 1 })
   await assert.rejects(client.place({ type: 'market', limit_price: null, qty: '5', client_order_id: 'hidden' }))
   const find = () => client.call('GET', '/v2/orders:by_client_order_id?client_order_id=hidden')
   refuses(await find(), 404, 40410000, /not found/)
@@ -69,7 +69,9 @@ test('an order that is hidden shows nowhere until it is revealed, and is told of
   assert.deepEqual(await client.ok('GET', '/v2/account/activities/FILL'), [])
   assert.equal(line.updates.length, 0)
   refuses(await client.place({ client_order_id: 'hidden' }), 422, 40010001, /must be unique/)
-  const found: Answer = await eventually(find, ({ status }) => status === 200)
+  const { orders } = await control(house, 'GET', '/orders?client_order_id=hidden')
+  await control(house, 'POST', `/orders/${orders[0].id}/reveal`)
+  const found = await find()
   const heard = await line.hears(found.body.id, 'fill')
   assert.equal(heard.at(-1)?.position_qty, '5')
   line.close()

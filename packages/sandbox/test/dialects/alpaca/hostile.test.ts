@@ -1,6 +1,8 @@
 // Nothing that a client sends makes the house fail: it is refused in Alpaca's words, or done.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ofSearch } from '@trunkline/testkit/search'
 import fc from 'fast-check'
 import { pack } from '../../../src/dialects/alpaca/msgpack.ts'
 import type { House } from '../../../src/house/start.ts'
@@ -71,7 +73,7 @@ test('no body of an order is too strange', async () => {
       fc.asyncProperty(fc.oneof(ticket, fc.jsonValue()), async body => {
         isAnswered(await client.call('POST', '/v2/orders', body === null ? 'null' : body), body)
       }),
-      { numRuns: 400 }
+      { numRuns: ofSearch(400, 100) }
     )
   )
 })
@@ -83,7 +85,7 @@ test('no change of an order is too strange', async () => {
       fc.asyncProperty(fc.oneof(ticket, fc.jsonValue()), fc.oneof(fc.constant(id), word), async (body, path) => {
         isAnswered(await client.call('PATCH', `/v2/orders/${encodeURIComponent(path)}`, JSON.stringify(body)), { body, path })
       }),
-      { numRuns: 200 }
+      { numRuns: ofSearch(200, 50) }
     )
   })
 })
@@ -143,7 +145,7 @@ test('no query is too strange', async () => {
           isAnswered({ status: response.status, text: await response.text() }, { path, query })
         }
       ),
-      { numRuns: 300 }
+      { numRuns: ofSearch(300, 75) }
     )
   )
 })
@@ -167,13 +169,13 @@ test('no message to a stream is too strange', async () => {
         for (const line of [orders, shares, options]) line.say(text)
         options.sayBytes(pack(JSON.parse(text)))
       }),
-      { numRuns: 300 }
+      { numRuns: ofSearch(300, 75) }
     )
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), bytes => {
         for (const line of [orders, shares, options]) line.sayBytes(Buffer.from(bytes))
       }),
-      { numRuns: 300 }
+      { numRuns: ofSearch(300, 75) }
     )
     for (const line of [orders, shares, options]) {
       line.ping()

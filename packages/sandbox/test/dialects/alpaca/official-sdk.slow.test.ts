@@ -1,7 +1,9 @@
 // The official JavaScript SDK lives its normal life against the dialect: a program that knows Alpaca, and nothing of us.
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
+import { soon } from '@trunkline/testkit/patience'
 import { control, type Wire } from '../../house/support.ts'
 import { officialSdk } from '../judges/alpaca.ts'
 import { openHouse } from './support.ts'
@@ -25,7 +27,7 @@ class Heard {
   }
 
   async until(condition: (items: readonly Wire[]) => boolean): Promise<void> {
-    const deadline = AbortSignal.timeout(10_000)
+    const deadline = soon()
     while (!condition(this.items)) {
       if (deadline.aborted) assert.fail(`waited in vain; so far: ${JSON.stringify(this.items).slice(0, 2_000)}`)
       const { promise, resolve } = Promise.withResolvers<void>()

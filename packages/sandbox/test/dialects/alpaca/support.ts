@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { type ClientOptions, WebSocket } from 'ws'
 import type { HouseConfig } from '../../../src/config.ts'
 import { alpaca } from '../../../src/dialects/alpaca/index.ts'
@@ -159,7 +160,7 @@ export class Line {
     return this.messages.filter(({ stream }) => stream === 'trade_updates').map(({ data }) => data)
   }
 
-  async until(condition: (messages: readonly Wire[], line: Line) => boolean, withinMs = 5_000): Promise<void> {
+  async until(condition: (messages: readonly Wire[], line: Line) => boolean, withinMs = PATIENCE_MS): Promise<void> {
     const deadline = AbortSignal.timeout(withinMs)
     while (!condition(this.messages, this)) {
       if (deadline.aborted) assert.fail(`waited in vain; so far: ${JSON.stringify(this.messages).slice(-3_000)}, closed: ${this.closed}`)

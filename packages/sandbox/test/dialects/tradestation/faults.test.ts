@@ -17,13 +17,14 @@ test('a hidden order is neither listed nor told of until it is revealed', async 
   await using house = await openHouse()
   const client = await Client.of(house)
   await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()}/orders`)
-  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 300, times: 1, answer: true })
+  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 3_600_000, times: 1, answer: true })
   const id = taken(await client.place())
   const path = `/brokerage/accounts/${client.account()}/orders`
   assert.deepEqual((await client.get(path)).body.Orders, [])
   assert.equal((await client.get(`${path}/${id}`)).body.Errors[0].Error, 'NotFound')
   assert.equal((await client.cancel(id)).body.Message, 'Invalid order ID.')
   assert.equal(stream.news.length, 0)
+  await control(house, 'POST', `/orders/${id}/reveal`)
   await stream.until(() => stream.news.some(({ OrderID, Status }) => OrderID === id && Status === 'ACK'))
   assert.equal((await client.get(path)).body.Orders.length, 1)
 })
@@ -32,7 +33,7 @@ test('the stream can tell of an order before its answer comes', async () => {
   await using house = await openHouse()
   const client = await Client.of(house)
   await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()}/orders`)
-  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'delay', ms: 500, after: true, times: 1 })
+  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'delay', ms: 2_000, after: true, times: 1 })
   let isAnswered = false
   const placing = client.place().finally(() => {
     isAnswered = true

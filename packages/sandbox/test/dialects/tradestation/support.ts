@@ -1,6 +1,7 @@
 /** What the tests of this dialect share: a house that speaks it, a client, and a stream that remembers. */
 
 import assert from 'node:assert/strict'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import type { HouseConfig } from '../../../src/config.ts'
 import { type TradestationOptions, tradestation } from '../../../src/dialects/tradestation/index.ts'
 import { type House, type HouseDeps, startHouse } from '../../../src/house/start.ts'
@@ -159,7 +160,7 @@ export class Stream implements AsyncDisposable {
     return this.told.slice(this.told.findIndex(({ StreamStatus }) => StreamStatus === 'EndSnapshot') + 1)
   }
 
-  async until(condition: (frames: readonly Wire[], stream: Stream) => boolean, withinMs = 10_000): Promise<void> {
+  async until(condition: (frames: readonly Wire[], stream: Stream) => boolean, withinMs = PATIENCE_MS): Promise<void> {
     const deadline = AbortSignal.timeout(withinMs)
     while (!condition(this.frames, this)) {
       if (deadline.aborted) assert.fail(`waited in vain; so far: ${JSON.stringify(this.frames).slice(0, 3_000)}, closed: ${this.closed}`)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ofSearch } from '@trunkline/testkit/search'
 import fc from 'fast-check'
 import { control } from '../../house/support.ts'
 import { Client, openHouse } from './support.ts'
@@ -74,7 +75,7 @@ test('whatever a form says, it is taken, refused or malformed, and never the hou
       if (kind === 'refused') assert.ok([body.errors.error].flat().every(error => typeof error === 'string'))
       if (kind === 'malformed') assert.equal(body, undefined, text)
     }),
-    { numRuns: 300 }
+    { numRuns: ofSearch(300, 75) }
   )
   assert.deepEqual(troubles, [])
   assert.deepEqual(kinds, new Set(['malformed', 'refused', 'taken']))
@@ -100,7 +101,7 @@ test('whatever a change says, the order stands or has its new prices', async () 
       if (status === 400 || body.order === undefined) assert.deepEqual(after, before)
       else if (fields.price !== undefined) assert.equal(after.price, Number(fields.price))
     }),
-    { numRuns: 200 }
+    { numRuns: ofSearch(200, 50) }
   )
   assert.deepEqual(troubles, [])
 })

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { WebSocket } from 'ws'
 import type { HouseConfig } from '../../../src/config.ts'
 import { openTradier } from '../../../src/dialects/tradier/index.ts'
@@ -187,7 +188,7 @@ export class Stream {
     this.#socket.ping()
   }
 
-  async until(condition: (stream: Stream) => boolean, withinMs = 5_000): Promise<void> {
+  async until(condition: (stream: Stream) => boolean, withinMs = PATIENCE_MS): Promise<void> {
     const deadline = AbortSignal.timeout(withinMs)
     while (!condition(this)) {
       if (deadline.aborted) assert.fail(`waited in vain; so far: ${JSON.stringify(this.messages).slice(0, 2_000)}, closed: ${this.closed}`)

@@ -5,10 +5,11 @@ import { MarketRefusal } from '@trunkline/core/app/market/refusal'
 import { usEquityCalendar } from '@trunkline/core/domain/calendar/index'
 import type { Bar } from '@trunkline/core/domain/market/records'
 import { SeededChance } from '@trunkline/testkit/chance'
+import { ofSearch } from '@trunkline/testkit/search'
 import { LateMarket } from './late-market.ts'
 import { MINUTE, Stage, Told, trade } from './stage.ts'
 
-const SEEDS = Number(process.env.TRUNKLINE_BARS_SEEDS ?? 12)
+const SEEDS = Number(process.env.TRUNKLINE_BARS_SEEDS ?? ofSearch(60, 4))
 const FIRST = Number(process.env.TRUNKLINE_BARS_FIRST_SEED ?? 1)
 /** A Monday, fifteen minutes before the exchanges open. */
 const START = Date.UTC(2026, 0, 5, 14, 15)

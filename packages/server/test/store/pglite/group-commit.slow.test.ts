@@ -1,7 +1,9 @@
 /** Group commit: many transactions, one fsync, and none of them notices the others. */
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { CommitUnknown } from '@trunkline/core/ports/store'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import {
   type EmbeddedDatabase,
   type EmbeddedOptions,
@@ -13,13 +15,16 @@ import {
 import { Gate } from './children/gate-hook.ts'
 import { freshDataDir } from './template.ts'
 
+/** A group goes on while somebody waits, and nobody is refused for waiting, however slow the machine. */
+const PATIENT = { groupMs: PATIENCE_MS, queueMs: PATIENCE_MS, idleMs: PATIENCE_MS }
+
 async function opened(
   t: TestContext,
   options: Partial<EmbeddedOptions> = {}
 ): Promise<{ readonly database: EmbeddedDatabase; readonly gate: Gate }> {
   const gate = new Gate()
   const hook = { module: new URL('./children/gate-hook.ts', import.meta.url).href, data: gate.state }
-  const database = await openEmbedded({ dataDir: await freshDataDir(t), maintenanceMs: 0, hook, ...options })
+  const database = await openEmbedded({ dataDir: await freshDataDir(t), maintenanceMs: 0, hook, ...PATIENT, ...options })
   t.after(() => {
     gate.open()
     return database.close()
@@ -50,7 +55,7 @@ async function turns(): Promise<void> {
 }
 
 test('nothing is told before the fsync: not a commit, not an error, not a read', async t => {
-  const { database, gate } = await opened(t, { groupMs: 10_000 })
+  const { database, gate } = await opened(t)
   gate.shut()
   const told: string[] = []
   const tell = (name: string, promise: Promise<unknown>) =>
@@ -159,7 +164,7 @@ test('a deferred constraint fails its own transaction and not the group', async 
 })
 
 test('a transaction that waits for something else is rolled back, and the others go on', async t => {
-  const { database } = await opened(t, { idleMs: 50 })
+  const { database } = await opened(t, { idleMs: 1_000 })
   const idle = database.transaction()
   await idle.query('INSERT INTO item VALUES (1)')
   await insert(database, 2) // waits until the idle one has lost its turn
@@ -186,7 +191,7 @@ test('statements sent at once, and one nobody waits for, stay inside their trans
 })
 
 test('the queue is bounded and a request waits only so long', async t => {
-  const { database, gate } = await opened(t, { queueMax: 2, queueMs: 100 })
+  const { database, gate } = await opened(t, { queueMax: 2, queueMs: 1_000 })
   gate.shut()
   const served = insert(database, 1)
   await gate.held()

@@ -8,13 +8,14 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { ofSearch } from '@trunkline/testkit/search'
 import type { Inspection } from './children/inspect.ts'
 import { randomFrom } from './children/random.ts'
 import { startChild } from './children/run.ts'
 import type { WorkloadInput } from './children/workload.ts'
 import { copyDataDir, emptyDirectory, freshDataDir } from './template.ts'
 
-const CONTROL_ROUNDS = 5
+const CONTROL_ROUNDS = ofSearch(5, 3)
 const LANES = Math.max(1, Math.min(4, availableParallelism()))
 
 interface Round {
@@ -51,7 +52,7 @@ test('control: a disk that lies about fsync loses data, and the harness sees it'
 })
 
 function seedsWanted(): readonly number[] {
-  const wanted = process.env.TRUNKLINE_POWERCUT_SEEDS ?? '30'
+  const wanted = process.env.TRUNKLINE_POWERCUT_SEEDS ?? String(ofSearch(100, 9))
   const [, first, last] = /^(\d+)(?:-(\d+))?$/.exec(wanted) ?? []
   if (first === undefined)
     throw new Error(`TRUNKLINE_POWERCUT_SEEDS must be a number of seeds or a range like 17-20, was ${JSON.stringify(wanted)}`)

@@ -1,0 +1,9 @@
+// How long tests wait for what must come. No limit of a test is near what a slow and busy machine needs: only a failure takes so long.
+
+export const PATIENCE_MS = 300_000
+
+/** For one call that must end by itself. */
+export const soon = () => AbortSignal.timeout(PATIENCE_MS)
+
+/** For calls whose end is nobody's business but their own: the runner's limit is the only one. */
+export const never: AbortSignal = new AbortController().signal
