@@ -15,6 +15,8 @@ const MINUTE = 60_000
 const HEARTBEAT_MS = 2_000
 const SUBSCRIPTIONS_MAX = 500
 const SLOW_CONSUMER = 4008
+/** What a reader finds that comes back after the service has waited for it to read its end. */
+const RESET = 1006
 const CLOSED_AS_SLOW = `trunkline_stream_closed_total{code="${SLOW_CONSUMER}"}`
 const WAITING = 'trunkline_stream_waiting_bytes'
 
@@ -227,11 +229,12 @@ describe('the market data stream under trouble', () => {
       for (let round = 0; round < 2_000 && (await waiting()) > 0; round++) await stage.advance(MINUTE)
       assert.equal(await waiting(), 0, 'what waits is given up')
       client.resume()
-      assert.equal((await client.ended(PATIENCE_MS)).code, SLOW_CONSUMER)
+      const { code } = await client.ended(PATIENCE_MS)
+      assert.ok(code === SLOW_CONSUMER || code === RESET, `${code}`)
       await until(async () => (await metric(stage, CLOSED_AS_SLOW)) === closedBefore + 1, 'it is counted')
       const got = client.messages('1')
       const known = new Map(other.messages(trades).map(message => [message.ts, message]))
-      assert.ok(got.length > 0)
+      assert.ok(got.length > 0 || code === RESET)
       // What it did get is gap-free from the first that both saw.
       const shared = got.filter(({ ts }) => known.has(ts))
       const from = msOf(shared[0]?.ts ?? '0000000')

@@ -10,6 +10,8 @@ const WINDOW_MS = 30_000
 const REPLAY_MAX = 10_000
 const AT_ONCE = 40
 const SLOW_CONSUMER = 4008
+/** What a reader finds that comes back after the service has waited for it to read its end. */
+const RESET = 1006
 const CLOSED_AS_SLOW = `trunkline_stream_closed_total{code="${SLOW_CONSUMER}"}`
 const WAITING = 'trunkline_stream_waiting_bytes'
 
@@ -77,7 +79,8 @@ describe('the patience of the broker stream', { concurrency: true }, () => {
     await other.until(() => isHeard(other.updates, cl_order_id, 'filled'), 'the order is told to the others')
     await until(async () => (await stage.metric(WAITING)) === 0, 'what waits is given up')
     sleeper.resume()
-    assert.equal((await sleeper.ended()).code, SLOW_CONSUMER)
+    const { code } = await sleeper.ended()
+    assert.ok(code === SLOW_CONSUMER || code === RESET, `${code}`)
     await until(async () => (await stage.metric(CLOSED_AS_SLOW)) === counted + 1, 'it is counted')
     const heard = sleeper.of(veteran.userId).slice(0, REPLAY_MAX)
     const reached = heard.at(-1)?.message.seq
