@@ -37,10 +37,10 @@ for (const engine of ENGINES) {
     after(() => service[Symbol.asyncDispose]())
 
     const groups: readonly (readonly [string, (world: World) => readonly Case[], atLeast: number])[] = [
-      ['orders, field by field', orderCases, 80],
-      ['bodies', textCases, 26],
+      ['orders, field by field [S32, S38, S42]', orderCases, 80],
+      ['bodies [S34]', textCases, 26],
       ['queries', queryCases, 60],
-      ['paths', pathCases, 24],
+      ['paths [S35]', pathCases, 24],
       ['changes of orders', changeCases, 5],
       ['connections', connectionCases, 50],
       ['users', userCases, 14],
@@ -75,7 +75,7 @@ for (const engine of ENGINES) {
       )
     })
 
-    test('nothing secret or sent was logged, each line is one record, and the service is up', () => {
+    test('nothing secret or sent was logged, each line is one record, and the service is up [S70]', () => {
       const lines = service
         .output()
         .split('\n')

@@ -146,7 +146,7 @@ for (const engine of ENGINES) {
       assert.equal((await api.call('GET', `/balances?account_id=${accounts[0].account_id}`, { headers })).status, 404)
     })
 
-    test('a deleted user’s connections are gone too', async () => {
+    test('a deleted user’s connections are gone too [S31]', async () => {
       const rex = await api.person('rex')
       const connectionId = await link(api, rex)
       await api.call('DELETE', '/users/rex', { headers: api.platform })

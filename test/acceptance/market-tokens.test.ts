@@ -199,7 +199,7 @@ function tokenTests(engine: Engine): void {
     assert.equal((await viewer.call('GET', `/connections/${viewer.connectionId}/token`)).status, 404)
   })
 
-  test('deleting a user ends the user’s sessions', async () => {
+  test('deleting a user ends the user’s sessions [S31]', async () => {
     const viewer = await stage.viewer()
     const token = await viewer.token()
     await using client = await viewer.session()

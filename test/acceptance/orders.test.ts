@@ -91,13 +91,15 @@ for (const engine of ENGINES) {
       assert.match(balances[0].system_time, MICROSECONDS)
     })
 
-    test('a cl_order_id is taken once, whatever the timing and the body, and the answer names the order that has it', async () => {
+    test('a cl_order_id is taken once, whatever the timing and the body, and the answer names the order that has it and nothing else of it [S39, S40, S41]', async () => {
       const body = resting()
-      const answers = await Promise.all(Array.from({ length: 20 }, () => place(body)))
+      const answers = await Promise.all(Array.from({ length: 100 }, () => place(body)))
       const [first, ...more] = answers.filter(({ status }) => status === 201)
       assert.ok(first !== undefined && more.length === 0)
       const refused = [...answers.filter(({ status }) => status !== 201), await place({ ...resting(), cl_order_id: body.cl_order_id })]
-      assert.equal(refused.length, 20)
+      assert.equal(refused.length, 100)
+      const said = new Set(refused.map(({ body }) => JSON.stringify({ ...body, request_id: null })))
+      assert.equal(said.size, 1, 'an order that differs learns no more than one that does not')
       for (const { status, body } of refused) {
         assert.deepEqual([status, body.code], [409, 'cl_order_id_duplicate'])
         assert.ok(body.message.includes(first.body.order_id))

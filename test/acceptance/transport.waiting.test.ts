@@ -73,7 +73,7 @@ describe('transport', () => {
     await until(async () => (await api.call('GET', '/accounts', { headers: api.as(noisy) })).status === 200, 'the limit has passed')
   })
 
-  test('an address with hundreds of failed authentications is slowed down, and its known client is not locked out', async () => {
+  test('an address with hundreds of failed authentications is slowed down, and its known client is not locked out [S29]', async () => {
     const wrong = { 'client-id': 'pk_nobody', 'client-secret': 'sk_nothing' }
     const statuses: number[] = []
     for (let at = 0; at < 50; at++) {
@@ -90,7 +90,7 @@ describe('transport', () => {
     assert.ok(strangers.filter(({ status }) => status === 429).length >= 5, 'a forwarded address counts only from a trusted proxy')
   })
 
-  test('oversized and ill-formed heads are refused and closed', async () => {
+  test('oversized and ill-formed heads are refused and closed [S35, S72]', async () => {
     const head = `GET /users HTTP/1.1\r\nhost: x\r\n`
     const refused: readonly (readonly [what: string, text: string, status: number])[] = [
       ['17 KiB of headers', `${head}x: ${'a'.repeat(17 * 1024)}\r\n\r\n`, 431],
@@ -117,14 +117,20 @@ describe('transport', () => {
     assert.match(trace, /^HTTP\/1\.1 405 /)
   })
 
-  test('of two client ids none counts', async () => {
+  test('a header that says who is asked, or who asks, may be there once [S34]', async () => {
     const { client_id, client_secret } = service.demo
-    const text = `GET /users HTTP/1.1\r\nhost: x\r\nconnection: close\r\nclient-id: ${client_id}\r\nclient-id: ${client_id}\r\nclient-secret: ${client_secret}\r\n\r\n`
-    assert.match(await raw(text), /^HTTP\/1\.1 4(01|29) /)
-    assert.match(await raw(text.replace(`client-id: ${client_id}\r\n`, '')), /^HTTP\/1\.1 200 /)
+    const lines = ['host: x', `client-id: ${client_id}`, `client-secret: ${client_secret}`]
+    const asked = (...more: readonly string[]) => raw(['GET /users HTTP/1.1', 'connection: close', ...lines, ...more, '', ''].join('\r\n'))
+    for (const line of [...lines, 'HOST: y', 'Client-Id: pk_other', `client-secret: ${client_secret}x`]) {
+      const answer = await asked(line)
+      assert.match(answer, /^HTTP\/1\.1 400 /, line)
+      assert.match(answer, /"code":"header_invalid"/, line)
+    }
+    assert.match(await asked(), /^HTTP\/1\.1 200 /)
+    assert.match(await asked('x-forwarded-for: 192.0.2.1', 'x-forwarded-for: 192.0.2.2'), /^HTTP\/1\.1 200 /)
   })
 
-  test('a body too large is refused before it has been sent', async () => {
+  test('a body too large is refused before it has been sent [S73]', async () => {
     const { client_id, client_secret } = service.demo
     const outgoing = request(`${service.url}/users`, {
       method: 'POST',
@@ -151,7 +157,7 @@ describe('transport', () => {
     }
   })
 
-  test('heads and bodies that trickle are cut off in time', async () => {
+  test('heads and bodies that trickle are cut off in time [S71]', async () => {
     const { client_id, client_secret } = service.demo
     const body = `POST /users HTTP/1.1\r\nhost: x\r\nclient-id: ${client_id}\r\nclient-secret: ${client_secret}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`
     const [head, slow] = await Promise.all([trickle('GET /users HTTP/1.1\r\n', 'x'), trickle(body, ' ')])

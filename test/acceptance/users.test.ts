@@ -101,7 +101,7 @@ for (const engine of ENGINES) {
       }
     })
 
-    test('a rotated secret ends the old one at once', async () => {
+    test('a rotated secret ends the old one at once [S30]', async () => {
       const old = await api.person('rotating')
       const { status, body } = await api.call('POST', '/users/rotating/rotate-secret', { headers: api.platform })
       assert.equal(status, 200)
@@ -114,7 +114,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([unknown.status, unknown.body.code], [404, 'user_not_found'])
     })
 
-    test('a deleted user is gone, and its name is free again', async () => {
+    test('a deleted user is gone, and its name is free again [S31]', async () => {
       const old = await api.person('leaving')
       const { status, body } = await api.call('DELETE', '/users/leaving', { headers: api.platform })
       assert.deepEqual([status, body], [200, { user_id: 'leaving' }])

@@ -44,7 +44,7 @@ test('lines below the level are not written', () => {
   )
 })
 
-test('S80 a value under a secret name is cut out, however the name is spelled and however deep it lies', () => {
+test('a value under a secret name is cut out, however the name is spelled and however deep it lies [S80]', () => {
   const names = [
     ...['password', 'secret', 'clientSecret', 'client_secret', 'client-secret', 'CLIENT_SECRET', 'user-secret', 'authorization'],
     ...['Authorization', 'cookie', 'set-cookie', 'token', 'accessToken', 'access_token', 'refreshToken', 'id_token', 'code', 'state'],
@@ -59,7 +59,7 @@ test('S80 a value under a secret name is cut out, however the name is spelled an
   }
 })
 
-test('S80 texts that look like secrets are cut out of messages, fields, names, arrays and addresses', () => {
+test('texts that look like secrets are cut out of messages, fields, names, arrays and addresses [S80]', () => {
   const token = 'Qm9va2tlZXBlclRva2VuMTIzNDU2Nzg5MGFiY2RlZmdoaWprbG1u'
   const hidden = [
     `the secret is sk_${token}`,
@@ -115,7 +115,7 @@ test('what is no secret stays readable', () => {
   assert.equal(line.keyId, 'k0a1b2c3d4e5f')
 })
 
-test('S80 errors are described with their causes, and secrets in any of them are cut out', () => {
+test('errors are described with their causes, and secrets in any of them are cut out [S80]', () => {
   const secret = `sk_${'x1'.repeat(20)}`
   const root = Object.assign(new Error(`refused: {"refresh_token":"canary"}\nAuthorization: Bearer canary\n  canary`), {
     code: 'E_ROOT',
@@ -139,7 +139,7 @@ test('an error that is its own cause ends', () => {
   assert.ok(written({ cause: error }).length < 20_000)
 })
 
-test('S80 the values of secret settings are cut out wherever they appear, whole or in part', () => {
+test('the values of secret settings are cut out wherever they appear, whole or in part [S80]', () => {
   const key = Buffer.alloc(32, 7).fill(1, 0, 9).toString('base64')
   const settings = settingsOf({
     TRUNKLINE_DATABASE_URL: 'postgres://app:p%40ss-word@db.example/main',
@@ -155,7 +155,7 @@ test('S80 the values of secret settings are cut out wherever they appear, whole 
   assert.ok(!text.includes(key))
 })
 
-test('S70 line breaks, escape sequences, invisible characters and JSON cannot leave their place', () => {
+test('line breaks, escape sequences, invisible characters and JSON cannot leave their place [S70]', () => {
   const attacks = [
     'first\r\n{"level":30,"msg":"forged"}',
     'a\nb\u2028c\u2029d\u0085e',
@@ -229,7 +229,7 @@ test('half of a secret is not left where a long text is cut', () => {
   }
 })
 
-test('no text takes long, however it is built', () => {
+test('no text takes long, however it is built [S68]', () => {
   const evil = [
     'a'.repeat(200_000),
     '='.repeat(8_000),
@@ -245,7 +245,7 @@ test('no text takes long, however it is built', () => {
   }
 })
 
-test('S80 no structure brings a secretly named value into the log', () => {
+test('no structure brings a secretly named value into the log [S80]', () => {
   const name = fc.constantFrom('password', 'client_secret', 'accessToken', 'Cookie', 'authorization', 'TRUNKLINE_DATABASE_URL')
   const { tree } = fc.letrec(tie => ({
     leaf: fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null)),

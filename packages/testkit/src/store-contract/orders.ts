@@ -106,7 +106,7 @@ function raceCards(card: Card): void {
     ])
   })
 
-  card('O50', 'of fifty orders with one client order id at once, one exists, and the others are told which', async harness => {
+  card('O50', 'of fifty orders with one client order id at once, one exists, and the others are told which [S41]', async harness => {
     const { store } = harness
     const who = await make.owner(store)
     const clOrdId = parseClOrdId('same-id')
@@ -122,7 +122,7 @@ function raceCards(card: Card): void {
     assert.deepEqual(await one(store, make.created(make.order(who, { clOrdId }))), { kind: 'duplicate', orderId: winner.orderId })
   })
 
-  card('O60', 'a client order id is free on another day and for another user', async ({ store }) => {
+  card('O60', 'a client order id is free on another day and for another user [S40]', async ({ store }) => {
     const who = await make.owner(store)
     const other = await make.owner(store, { platform: who.platform })
     const clOrdId = parseClOrdId('daily')
