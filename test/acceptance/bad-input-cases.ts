@@ -249,7 +249,7 @@ export function pathCases(world: World): readonly Case[] {
       names: 'secret'
     },
     { what: 'no such address', request: ['GET', '/nowhere'], as: 'nobody', status: 404, names: '/docs' },
-    { what: 'no such method', request: ['PUT', '/orders'], as: 'nobody', status: 405, names: 'GET, POST' },
+    { what: 'no such method', request: ['PUT', '/orders'], as: 'nobody', status: 405, names: 'GET, HEAD, POST' },
     {
       what: 'a method override',
       request: ['GET', '/orders/x'],
@@ -263,7 +263,7 @@ export function pathCases(world: World): readonly Case[] {
       as: 'nobody',
       headers: { origin: 'https://evil.example' },
       status: 405,
-      names: 'GET, POST'
+      names: 'GET, HEAD, POST'
     }
   ]
 }

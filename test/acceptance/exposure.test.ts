@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { METRICS_TOKEN, metricsPage } from '@trunkline/testkit/metrics'
+import type { Body } from './api.ts'
 import { type RunningService, startService } from './harness.ts'
 
 /** A request, with what is asked for and what differs between two answers left out. */
@@ -40,6 +41,35 @@ describe('what is seen from outside', () => {
     for (const path of [...paths, ...files, ...maps]) assert.equal(await seen(service.url, path), nothing, path)
     for (const script of ['/docs/live/main.js', '/docs/live/lightweight-charts.js'])
       assert.ok(!(await (await fetch(service.url + script)).text()).includes('sourceMappingURL'), script)
+  })
+
+  test('an address that nothing serves is a page to a browser, and JSON to a program', async () => {
+    const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
+    for (const path of ['/nowhere', '/metrics', '/docs/x?<script>']) {
+      const page = await fetch(service.url + path, { headers: browser })
+      const html = await page.text()
+      assert.deepEqual([page.status, page.headers.get('content-type')], [404, 'text/html; charset=utf-8'])
+      assert.ok(html.startsWith('<!doctype html>') && !html.includes('nowhere') && !html.includes('script'))
+    }
+    for (const init of [{}, { headers: { accept: 'application/json' } }, { method: 'POST', headers: browser }]) {
+      const answer = await fetch(`${service.url}/nowhere`, init)
+      const body: Body = await answer.json()
+      assert.deepEqual([answer.status, body.code], [404, 'route_not_found'])
+    }
+  })
+
+  test('where there is GET there is HEAD, with the same headers and no body; never where a GET makes something', async () => {
+    const platform = { 'client-id': service.demo.client_id, 'client-secret': service.demo.client_secret }
+    for (const path of ['/users', '/brokers', '/docs', '/openapi.json', '/healthz']) {
+      const headers = { ...platform, 'accept-encoding': 'identity' }
+      const [get, head] = [await fetch(service.url + path, { headers }), await fetch(service.url + path, { headers, method: 'HEAD' })]
+      assert.deepEqual([head.status, await head.text()], [200, ''], path)
+      assert.equal(head.headers.get('content-length'), String(Buffer.byteLength(await get.text())), path)
+      assert.equal(head.headers.get('content-type'), get.headers.get('content-type'), path)
+    }
+    assert.equal((await fetch(`${service.url}/users`, { method: 'HEAD' })).status, 401)
+    const token = await fetch(`${service.url}/connections/x/token`, { method: 'HEAD', headers: platform })
+    assert.deepEqual([token.status, token.headers.get('allow')], [405, 'GET'])
   })
 
   test('health says one word, and nothing of versions, names and numbers [S84]', async () => {

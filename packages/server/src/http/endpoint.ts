@@ -35,6 +35,8 @@ interface Shape extends EndpointDoc {
   /** What a key must be allowed for it. */
   readonly scope: Scope
   readonly statusOverrides?: StatusOverrides
+  /** A GET that makes something: there is no HEAD of it. */
+  readonly makes?: true
 }
 
 interface Success {

@@ -139,7 +139,7 @@ const FAILED = { action: 'access.failed', actor: 'anonymous', reason: 'credentia
 function demandHeaders({ headers }: FastifyRequest, kind: 'platform' | 'user'): void {
   const missing = missingCredentials(headers, kind)
   if (missing.length === 0) return
-  const message = `This needs ${missing.length === 1 ? 'the header' : 'the headers'} ${missing.join(', ')}, which the request has not.`
+  const message = `The credentials are incomplete: the request has no header ${missing.join(', ')}.`
   throw new ServiceError('credentials_invalid', message, { details: missing.map(path => ({ path, message: 'is missing' })) })
 }
 

@@ -9,6 +9,7 @@ import type { Endpoint, Service } from './endpoint.ts'
 import type { FairQueue } from './fair-queue.ts'
 import type { Guard } from './guard.ts'
 import { Headed } from './headed.ts'
+import { NOT_FOUND_PAGE, wantsPage } from './not-found-page.ts'
 import { fieldInvalid, problemBody, problemOf, type StatusOverrides } from './problems.ts'
 import type { QueryTexts } from './query-text.ts'
 import { Rendered } from './rendered.ts'
@@ -34,8 +35,8 @@ export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoin
     app.route<ApiRoute>({
       method,
       url: `${prefix}${path}`,
-      // A HEAD that makes a token, or refreshes records, would do what GET does and hide it.
-      exposeHeadRoute: false,
+      // A HEAD that makes a token would do what GET does and hide it.
+      exposeHeadRoute: method === 'GET' && endpoint.makes !== true,
       config: { limit: 'credentials', ...(statusOverrides !== undefined && { statusOverrides }) },
       // Before the body is read, so that credentials, path and query are judged first, in this order.
       onRequest: guarded(endpoint, desk),
@@ -137,5 +138,10 @@ export function answer(error: unknown, request: FastifyRequest, reply: FastifyRe
     log.error('request failed unexpectedly', { requestId: request.id, route: request.routeOptions.url ?? 'none', error })
   }
   if (problem.retryAfterSeconds !== undefined) reply.header('retry-after', problem.retryAfterSeconds)
-  reply.code(problem.status).header('content-type', 'application/json; charset=utf-8').send(problemBody(problem, request.id))
+  reply.code(problem.status)
+  if (problem.code === 'route_not_found' && wantsPage(request)) {
+    reply.headers({ 'content-type': 'text/html; charset=utf-8', vary: 'accept' }).send(NOT_FOUND_PAGE)
+    return
+  }
+  reply.header('content-type', 'application/json; charset=utf-8').send(problemBody(problem, request.id))
 }

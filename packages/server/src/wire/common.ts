@@ -1,5 +1,6 @@
 // The small pieces that the records on the wire are made of.
 import { DIGITS_MAX } from '@trunkline/core/domain/decimal'
+import { ERROR_CODES } from '@trunkline/core/domain/errors'
 import Type, { type Static, type TSchema } from 'typebox'
 
 export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
@@ -55,7 +56,7 @@ export function page<T extends TSchema>(title: string, row: T) {
 export const problem = Type.Object(
   {
     message: Type.String({ description: 'What was expected, what was found, and what to do.' }),
-    code: Type.String({ description: 'Stable, for programs.' }),
+    code: word(ERROR_CODES, { description: 'Stable, for programs. A later version may have more.' }),
     request_id: Type.String(),
     details: Type.Optional(
       Type.Array(Type.Object({ path: Type.String(), message: Type.String() }, { additionalProperties: false }), {

@@ -18,7 +18,7 @@ const TAGS = {
 const INTRODUCTION = `One API over many brokers.
 
 Numbers that are money or quantities are strings in plain decimal notation. Times are UTC with microseconds. What a broker does not report is
-\`null\`. Every operation says which scope its key needs: \`read\`, \`trade\` or \`users\`. Every path is served under \`/v1\` too. Every error has the form of \`Problem\`; its \`code\` is stable. Every answer carries
+\`null\`. Every operation says which scope its key needs: \`read\`, \`trade\` or \`users\`. Every path is served under \`/v1\` too. Where there is GET there is HEAD, but for the token, which each GET makes anew. Every error has the form of \`Problem\`; its \`code\` is stable. Every answer carries
 \`x-request-id\`: yours, if you sent one. Lists refuse parameters they do not know. Cursors are opaque, and good for the list, filters and
 sort they came from.`
 
@@ -63,6 +63,7 @@ const HEADERS = {
   RateLimitLimit: { description: 'Requests that may be made at once.', schema: { type: 'integer' } },
   RateLimitRemaining: { description: 'Requests left now.', schema: { type: 'integer' } },
   RateLimitReset: { description: 'Seconds until all may be made again.', schema: { type: 'integer' } },
+  Allow: { description: 'Methods that the address takes.', schema: { type: 'string' } },
   RetryAfter: { description: 'Seconds to wait before trying again.', schema: { type: 'integer' } }
 }
 
@@ -72,6 +73,7 @@ const RATE_LIMIT = {
   'ratelimit-remaining': { $ref: '#/components/headers/RateLimitRemaining' },
   'ratelimit-reset': { $ref: '#/components/headers/RateLimitReset' }
 }
+const ALLOW = { allow: { $ref: '#/components/headers/Allow' } }
 const RETRY = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }
 
 function header(name: string, description: string): Json {
@@ -127,6 +129,7 @@ export function failureCodes({ method, params, body, failures = [] }: Endpoint):
     'credentials_invalid',
     'header_invalid',
     'scope_missing',
+    'method_not_allowed',
     ...failures,
     ...(Object.keys(params).length > 0 ? (['path_invalid'] as const) : []),
     'query_invalid',
@@ -148,6 +151,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The path or body is malformed, or a value is not valid.',
   401: 'The credentials are missing or invalid, or do not allow this.',
   404: 'It does not exist.',
+  405: 'The address does not take this method; `Allow` says which it takes.',
   409: 'It exists already, or the connection is BROKEN.',
   413: 'The body is larger than 256 KiB.',
   422: 'A query parameter is unknown or not valid.',
@@ -162,7 +166,12 @@ function errorResponses(schema: Json): Json {
       `Problem${status}`,
       {
         description,
-        headers: { ...REQUEST_ID, ...(status === '429' && { ...RATE_LIMIT, ...RETRY }), ...(status === '503' && RETRY) },
+        headers: {
+          ...REQUEST_ID,
+          ...(status === '429' && { ...RATE_LIMIT, ...RETRY }),
+          ...(status === '503' && RETRY),
+          ...(status === '405' && ALLOW)
+        },
         content: { 'application/json': { schema } }
       }
     ])

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { serveText } from '../static-text.ts'
 import { livePage, type ReferenceEntry } from './page.ts'
 
 /** Folders whose files are served as they are, by their kind. */
@@ -10,7 +11,6 @@ const ASSETS = [
   { folder: new URL('./style/', import.meta.url), ending: '.css', type: 'text/css' },
   { folder: new URL('./client/', import.meta.url), ending: '.js', type: 'text/javascript' }
 ] as const
-const CACHE = 'public, max-age=300'
 /** The build that needs no other package, as a module. */
 const LIBRARY = join(
   dirname(createRequire(import.meta.url).resolve('lightweight-charts/package.json')),
@@ -20,22 +20,24 @@ const LIBRARY = join(
 /** Mounts the page, which connects to the service it came from. What it says of codes is `reference`. */
 export function serveLive(app: FastifyInstance, publicUrl: () => string, reference: readonly ReferenceEntry[]): void {
   const page = livePage(reference)
-  app.get('/docs/live', (_request, reply) => {
-    reply
-      .header('content-type', 'text/html; charset=utf-8')
-      .header('content-security-policy', policy(publicUrl()))
-      .header('cache-control', CACHE)
-      .send(page)
-  })
+  serveText(
+    app,
+    '/docs/live',
+    () => page,
+    () => ({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy(publicUrl()) })
+  )
   for (const { folder, ending, type } of ASSETS) {
     for (const name of readdirSync(folder).filter(file => file.endsWith(ending))) asset(name, type, readFileSync(new URL(name, folder)))
   }
   asset('lightweight-charts.js', 'text/javascript', readFileSync(LIBRARY))
 
   function asset(name: string, type: string, bytes: Buffer): void {
-    app.get(`/docs/live/${name}`, (_request, reply) => {
-      reply.header('content-type', `${type}; charset=utf-8`).header('cache-control', CACHE).send(bytes)
-    })
+    serveText(
+      app,
+      `/docs/live/${name}`,
+      () => bytes,
+      () => ({ 'content-type': `${type}; charset=utf-8` })
+    )
   }
 }
 

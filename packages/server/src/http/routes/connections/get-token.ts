@@ -5,6 +5,7 @@ import { connectionIdInPath } from '../../params.ts'
 
 export const getToken = userEndpoint({
   method: 'GET',
+  makes: true,
   path: '/connections/:connection_id/token',
   scope: 'read',
   operationId: 'issueMarketDataToken',
