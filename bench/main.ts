@@ -1,17 +1,46 @@
 /** `npm run bench -- <scenario>`: measures a part of the service beside a floor, in one run on one machine, and prints both. */
 
 import { adapters } from './adapters/adapters.ts'
+import { NotAsked, NotInstalled } from './harness/refusals.ts'
 import { market } from './market/market.ts'
 import { rest } from './rest/rest.ts'
 import { stream } from './stream/stream.ts'
 
 const SCENARIOS: Readonly<Record<string, (options: readonly string[]) => Promise<void>>> = { rest, stream, market, adapters }
 
+const USAGE = `npm run bench -- <scenario> [options]
+
+  rest       reads, orders, memory, growth    --engine embedded|postgres  --seconds 10  --stored 1000000  --only reads,latency,…
+  stream     the broker stream                --engine embedded|postgres  --seconds 10  --only fanout,pipeline,idle,mirrored  --profile FOLDER
+  market     the market data stream           --engine embedded|postgres  --seconds 10  --only throughput,latency,snapshot,memory,parsers
+                                              --recorded FOLDER  --profile FOLDER
+  adapters   reading brokers' messages        --seconds 20
+
+market's parsers and adapters measure other programs too, which are installed once:
+  npm ci --prefix bench/market/parsers
+  npm ci --prefix bench/adapters/others
+`
+
 const [name = '', ...options] = process.argv.slice(2)
 const scenario = SCENARIOS[name]
-if (scenario === undefined) {
-  process.stderr.write(`usage: npm run bench -- <${Object.keys(SCENARIOS).join(' | ')}> [options]\n`)
+if (process.argv.includes('--help') || process.argv.includes('-h')) process.stdout.write(USAGE)
+else if (scenario === undefined) {
+  process.stderr.write(USAGE)
   process.exitCode = 2
-} else {
-  await scenario(options)
+} else await measured(() => scenario(options))
+
+/** What was asked wrongly, or is not installed, is told in a sentence; a stack is for faults of the bench. */
+async function measured(scene: () => Promise<void>): Promise<void> {
+  try {
+    await scene()
+  } catch (cause) {
+    if (!isForPeople(cause)) throw cause
+    process.stderr.write(`${cause.message}\n\n${cause instanceof NotInstalled ? '' : USAGE}`)
+    process.exitCode = cause instanceof NotInstalled ? 1 : 2
+  }
+}
+
+function isForPeople(cause: unknown): cause is Error {
+  if (!(cause instanceof Error)) return false
+  return cause instanceof NotInstalled || cause instanceof NotAsked || ('code' in cause && String(cause.code).startsWith('ERR_PARSE_ARGS'))
 }

@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util'
 import { type Figure, Figures } from '../harness/figures.ts'
 import { pin } from '../harness/pinning.ts'
+import { NotAsked } from '../harness/refusals.ts'
 import { ENGINES } from '../harness/service.ts'
 import { latency } from './latency.ts'
 import { memory } from './memory.ts'
@@ -34,8 +35,8 @@ export async function market(options: readonly string[]): Promise<void> {
   const only = values.only?.split(',') ?? PARTS
   const engine = ENGINES.find(name => name === values.engine)
   const strange = only.filter(part => !PARTS.includes(part))
-  if (strange.length > 0) throw new Error(`--only takes ${PARTS.join(', ')}, not ${strange.join(', ')}`)
-  if (engine === undefined) throw new Error(`--engine takes ${ENGINES.join(' or ')}, not ${values.engine}`)
+  if (strange.length > 0) throw new NotAsked(`--only takes ${PARTS.join(', ')}, not ${strange.join(', ')}`)
+  if (engine === undefined) throw new NotAsked(`--engine takes ${ENGINES.join(' or ')}, not ${values.engine}`)
   const flags = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`]
   if (!pin(process.pid, 'others')) process.stdout.write('nothing is pinned to a core: that takes a second one, and taskset\n')
   const found = new Figures(['Found'])

@@ -4,14 +4,31 @@ import { soak } from './soak.ts'
 
 const MINUTES = { least: 0.2, most: 7 * 24 * 60, fallback: '10' }
 
-const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: MINUTES.fallback }, seed: { type: 'string', default: '1' } }
-})
-const [minutes, seed] = [Number(values.minutes), Number(values.seed)]
-if (!(minutes >= MINUTES.least && minutes <= MINUTES.most) || !Number.isInteger(seed)) {
-  process.stderr.write(`usage: npm run soak -- [--minutes ${MINUTES.least} to ${MINUTES.most}] [--seed <whole number>]\n`)
+const USAGE = `npm run soak -- [--minutes ${MINUTES.fallback}] [--seed 1]
+
+The service under a steady load for so many minutes, from ${MINUTES.least} to ${MINUTES.most}, watched for what it does not give back: memory, descriptors, lag.
+The same seed makes the same load. It ends with 1 when one of them grows, or when a client's copy is not what the service has.
+`
+
+const asked = read()
+if (asked === 'help') process.stdout.write(USAGE)
+else if (asked === null) {
+  process.stderr.write(USAGE)
   process.exitCode = 2
 } else {
-  const isWell = await soak({ minutes, seed, say: line => process.stdout.write(`${line}\n`) })
+  const isWell = await soak({ ...asked, say: line => process.stdout.write(`${line}\n`) })
   process.exitCode = isWell ? 0 : 1
+}
+
+/** Null when it cannot be understood. */
+function read(): { readonly minutes: number; readonly seed: number } | 'help' | null {
+  const text = { type: 'string' } as const
+  try {
+    const { values } = parseArgs({ options: { minutes: text, seed: text, help: { type: 'boolean', short: 'h' } } })
+    if (values.help === true) return 'help'
+    const [minutes, seed] = [Number(values.minutes ?? MINUTES.fallback), Number(values.seed ?? '1')]
+    return minutes >= MINUTES.least && minutes <= MINUTES.most && Number.isInteger(seed) ? { minutes, seed } : null
+  } catch {
+    return null
+  }
 }

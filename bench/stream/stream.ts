@@ -2,6 +2,7 @@
 
 import { parseArgs } from 'node:util'
 import { type Figure, Figures } from '../harness/figures.ts'
+import { NotAsked } from '../harness/refusals.ts'
 import { ENGINES } from '../harness/service.ts'
 import { fanout } from './fanout/fanout.ts'
 import { idle } from './idle.ts'
@@ -29,8 +30,8 @@ export async function stream(options: readonly string[]): Promise<void> {
   const only = values.only?.split(',') ?? PARTS
   const engines = ENGINES.filter(name => values.engine === undefined || values.engine === name)
   const strange = only.filter(part => !PARTS.includes(part))
-  if (strange.length > 0) throw new Error(`--only takes ${PARTS.join(', ')}, not ${strange.join(', ')}`)
-  if (engines.length === 0) throw new Error(`--engine takes ${ENGINES.join(' or ')}, not ${values.engine}`)
+  if (strange.length > 0) throw new NotAsked(`--only takes ${PARTS.join(', ')}, not ${strange.join(', ')}`)
+  if (engines.length === 0) throw new NotAsked(`--engine takes ${ENGINES.join(' or ')}, not ${values.engine}`)
   const wanted = (part: string) => only.includes(part)
   const flags = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`]
   const shared = new Figures(['Found'])

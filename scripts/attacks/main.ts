@@ -8,6 +8,12 @@ import { testsByAttack } from './titles.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
 
-const tests = testsByAttack(filesBelow(ROOT), file => readFileSync(join(ROOT, file), 'utf8'))
-writeFileSync(join(ROOT, 'docs/attacks.md'), attacksPage(AREAS, tests))
-process.stdout.write('Wrote docs/attacks.md.\n')
+if (process.argv.includes('--help') || process.argv.includes('-h')) {
+  process.stdout.write(
+    'npm run attacks    writes docs/attacks.md: which test covers which attack, from the ids at the end of their titles. It takes no options.\n'
+  )
+} else {
+  const tests = testsByAttack(filesBelow(ROOT), file => readFileSync(join(ROOT, file), 'utf8'))
+  writeFileSync(join(ROOT, 'docs/attacks.md'), attacksPage(AREAS, tests))
+  process.stdout.write('Wrote docs/attacks.md.\n')
+}

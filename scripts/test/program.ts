@@ -18,7 +18,7 @@ export function cleanEnvironment(extra: Readonly<Record<string, string>> = {}): 
 export function outputOf(
   command: string,
   args: readonly string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; timeout?: number } = {}
 ): Promise<ProgramOutput> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: cleanEnvironment(), ...options })

@@ -1,6 +1,8 @@
 // `npm run demo`: the whole story is told to its end at every broker, whatever each can do.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -51,8 +53,9 @@ describe('the demo', () => {
   test('into a pipe the service prints no secret, and where they lie instead', async () => {
     await until(() => service.output().includes('npm run demo'), 'the first page is printed')
     const { client_id: clientId, client_secret: clientSecret, sandbox_logins: logins, sandbox_control_url: control } = service.demo
-    for (const secret of [clientId, clientSecret, control, '?code=', '/connect/', ...logins.map(({ password }) => password)])
+    for (const secret of [clientId, clientSecret, control, '?code=', ...logins.map(({ password }) => password)])
       assert.ok(!service.output().includes(secret), secret)
+    assert.doesNotMatch(service.output(), /\/connect\/[\w-]{43}/)
     assert.ok(service.output().includes(`credentials     in ${join(service.dataDir, 'demo-platform.json')}`))
   })
 
@@ -68,6 +71,30 @@ test('what cannot be understood is answered with what can be asked', async () =>
   assert.equal(failed.code, 2)
   assert.match(failed.stdout, /^Unknown option '--brokr'.*\nusage: npm run demo -- \[--broker ALPACA\]/)
   assert.equal(failed.stderr, '')
+})
+
+test('without a running service it says so, and what to start', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-no-service-'))
+  const args = [join(ROOT, 'packages/server/src/demo/main.ts'), '--data-dir', dataDir]
+  const told = async () => {
+    const failed = await run(process.execPath, args, { env: INHERITED }).catch(cause => cause)
+    assert.deepEqual([failed.code, failed.stderr], [1, ''])
+    return failed.stdout
+  }
+  try {
+    assert.match(await told(), /demo-platform\.json cannot be read; is the service running\? Start it in another terminal: npm start/)
+    // Left by a service that has stopped.
+    const left = {
+      base_url: 'http://127.0.0.1:9',
+      client_id: 'pk_x',
+      client_secret: 'sk_x',
+      sandbox_logins: [{ username: 'a', password: 'b' }]
+    }
+    await writeFile(join(dataDir, 'demo-platform.json'), JSON.stringify(left))
+    assert.match(await told(), /The demo stopped: No service answers at http:\/\/127\.0\.0\.1:9\. Start it in another terminal: npm start/)
+  } finally {
+    await rm(dataDir, { recursive: true })
+  }
 })
 
 test('where real orders would be placed nothing is', async () => {

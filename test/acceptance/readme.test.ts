@@ -1,6 +1,6 @@
 // The commands that the documents show work when pasted in order, and print what the documents say they print.
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -87,6 +87,7 @@ describe('the documents', () => {
       await using shell = new Shell(folder)
       await paste(shell, 'README.md')
       assert.ok((await paste(shell, guide)) >= 2)
+      assert.deepEqual((await readdir(folder)).sort(), ['.data', 'node_modules'], 'everything is written where it is ignored')
     })
   }
 

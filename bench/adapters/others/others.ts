@@ -1,3 +1,4 @@
+import { NotInstalled } from '../../harness/refusals.ts'
 import type { Readings } from '../contender.ts'
 
 export interface Other {
@@ -36,7 +37,7 @@ async function installed() {
     ccxt.setMarkets(ASSETS.map(each => ccxt.parseMarket({ ...asset, ...each })))
     return { ccxt, alpaca }
   } catch (cause) {
-    throw new Error('ccxt and @alpacahq/alpaca-trade-api are not installed; run: npm ci --prefix bench/adapters/others', { cause })
+    throw new NotInstalled('ccxt and @alpacahq/alpaca-trade-api', 'bench/adapters/others', cause)
   }
 }
 

@@ -1,6 +1,7 @@
 import { dispatch } from '../../../packages/brokers/src/sandbox/market/items.ts'
 import { SinkTables } from '../../../packages/brokers/src/sandbox/market/tables.ts'
 import type { TopicSink } from '../../../packages/core/src/ports/market.ts'
+import { NotInstalled } from '../../harness/refusals.ts'
 import type { Messages } from './messages.ts'
 
 /** Reads one message from its text to what a program goes on with. Gives how many events it held. */
@@ -44,7 +45,7 @@ async function others() {
     const [tardis, { coinbaseexchange }] = await Promise.all([import('tardis-dev'), import('ccxt')])
     return { tardis, ccxt: new coinbaseexchange() }
   } catch (cause) {
-    throw new Error('tardis-dev and ccxt are not installed; run: npm ci --prefix bench/market/parsers', { cause })
+    throw new NotInstalled('tardis-dev and ccxt', 'bench/market/parsers', cause)
   }
 }
 

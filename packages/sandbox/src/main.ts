@@ -7,8 +7,10 @@ import type { House } from './house/start.ts'
 const PARENT_EVERY_MS = 1_000
 
 async function main(): Promise<void> {
-  if (process.argv.includes('--help')) {
-    process.stdout.write(`The sandbox brokerage. Settings, all from the environment:\n${settingsHelp()}\n`)
+  if (process.argv.includes('--help') || process.argv.includes('-h')) {
+    process.stdout.write(
+      `npm run sandbox    the sandbox brokerage by itself, until Ctrl-C. Settings, all from the environment:\n${settingsHelp()}\n`
+    )
     return
   }
   const config = readConfig(process.env)

@@ -38,9 +38,14 @@ async function main(): Promise<number> {
       symbol: { type: 'string', default: 'F' },
       account: { type: 'string' },
       callback: { type: 'string' },
-      'force-live': { type: 'boolean', default: false }
+      'force-live': { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false }
     }
   })
+  if (values.help) {
+    say(`${USAGE}\nBROKER is one of ${practised().join(', ')}. What to set before is in docs/guides/brokers.md.`)
+    return 0
+  }
   const name = (positionals[0] ?? '').toUpperCase()
   const adapter = ADAPTERS.find(({ capabilities, settings }) => capabilities.id === name && settings.length > 0)
   if (adapter === undefined) return refused(`${USAGE}\nBROKER is one of ${practised().join(', ')}`)

@@ -37,7 +37,9 @@ export class Client {
       body === undefined
         ? { method, headers }
         : { method, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
-    const response = await fetch(baseUrl + path, init)
+    const response = await fetch(baseUrl + path, init).catch((cause: unknown) => {
+      throw new Error(`No service answers at ${baseUrl}. Start it in another terminal: npm start`, { cause })
+    })
     const answer: unknown = await response.json()
     if (!response.ok) throw new Refused(response.status, `${method} ${path.split('?')[0]}: ${textOf(recordOf(answer), 'message')}`)
     return answer

@@ -15,12 +15,20 @@ import { type Stage, tell } from './story.ts'
 const RECORDED = { symbol: 'SPY', day: '2013-10-07', at: '10:30' }
 
 const USAGE = 'usage: npm run demo -- [--broker ALPACA] [--login 1] [--data-dir FOLDER], or npm run demo -- --replay FOLDER'
+const ABOUT = `${USAGE}
+
+Tells one whole life at a broker, by the public REST API: a user, a connection, orders, balances, positions, transactions, market data.
+  --broker    which of those that the service offers in the sandbox; SANDBOX unless said
+  --login     which of the sandbox's practice logins, from 0
+  --data-dir  of the running service; TRUNKLINE_DATA_DIR or .data unless said. Start it in another terminal: npm start
+  --replay    a folder of recorded data: the same on a recorded day, by a service of its own`
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 const values = choices()
 
 try {
   if (values === null) process.exitCode = 2
+  else if (values.help) say(ABOUT)
   else if (values.replay === undefined) await live(values)
   else await recorded(values, resolve(values.replay))
 } catch (cause) {
@@ -32,6 +40,7 @@ interface Choices {
   readonly broker: string
   readonly 'data-dir': string
   readonly login: string
+  readonly help: boolean
   readonly replay?: string
 }
 
@@ -43,7 +52,8 @@ function choices(): Choices | null {
         replay: { type: 'string' },
         broker: { type: 'string', default: 'SANDBOX' },
         'data-dir': { type: 'string', default: process.env.TRUNKLINE_DATA_DIR ?? '.data' },
-        login: { type: 'string', default: '0' }
+        login: { type: 'string', default: '0' },
+        help: { type: 'boolean', short: 'h', default: false }
       }
     }).values
   } catch (cause) {

@@ -60,7 +60,8 @@ async function main({ engine, isTraced, from, count }: ReturnType<typeof parse>)
 }
 
 try {
-  process.exitCode = (await main(parse(process.argv.slice(2)))) ? 0 : 1
+  if (process.argv.includes('--help') || process.argv.includes('-h')) say(USAGE)
+  else process.exitCode = (await main(parse(process.argv.slice(2)))) ? 0 : 1
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}\n`)
   process.exitCode = 2

@@ -13,7 +13,12 @@ const migrations = readMigrations()
 const lines = migrations.map(lineOf)
 const before = landed()
 const altered = before.filter((line, index) => line !== lines[index])
-if (altered.length > 0) {
+if (process.argv.includes('--help') || process.argv.includes('-h')) {
+  process.stdout.write(
+    'npm run migrations            enters migrations that are new into the list of those that landed and may not change any more\n' +
+      'npm run migrations -- --data  also writes the data set of the newest schema, once for each release\n'
+  )
+} else if (altered.length > 0) {
   process.stderr.write(
     `These migrations landed and may not change any more:\n${altered.join('\n')}\nPut them back as they were, and write what is to change into a new one.\n`
   )
