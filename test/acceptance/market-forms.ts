@@ -91,7 +91,7 @@ const REPLIES: Readonly<Record<string, Form>> = {
   },
   unsubscription_success: {
     ...{ type: text, message: sentence, ...subscription, request_id: sentence, sub_id: like(SUB_ID) },
-    ...{ interval: optional(text), session: optional(text) }
+    ...{ interval: text, session: text }
   },
   subscriptions_list: {
     type: text,

@@ -1,6 +1,6 @@
 /** Alpaca's accounts, holdings and activities in the core's words. Pure; throws Malformed and nothing else. Alpaca's words stop here. */
 
-import { absolute, type Decimal, isZero, negated, times } from '@trunkline/core/domain/decimal'
+import { absolute, type Decimal, isZero, negated, parseDecimal, times } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type Day, type Timestamp, tradingDay } from '@trunkline/core/domain/timestamp'
 import type { Instrument, TransactionType } from '@trunkline/core/domain/vocabulary'
@@ -26,6 +26,9 @@ import { instrumentOf, symbolOf } from './symbols.ts'
 import { ACTIVITIES, CLASSES, EXECUTED } from './words.ts'
 
 const LIST_MAX = 10_000
+const ONE = parseDecimal('1', 'one')
+const HUNDRED = parseDecimal('100', 'hundred')
+const ADJUSTED = /^[A-Z]+\d\d{6}[CP]\d{8}$/
 
 /** An answer that is one record. */
 export function readRecord(body: string): Wire {
@@ -101,8 +104,8 @@ function trade(wire: Wire): TransactionReport {
   const quantity = decimal(wire, 'qty')
   const price = decimal(wire, 'price')
   const instrument = instrumentOf(written)
-  // An option's price is per unit of what a contract delivers, and Alpaca does not say here how many that are.
-  const value = instrument === 'OPT' ? null : times(quantity, price)
+  const units = instrument === 'OPT' ? unitsOf(written) : ONE
+  const value = units === null ? null : times(times(quantity, price), units)
   return {
     brokerTransactionId: text(wire, 'id'),
     type: side,
@@ -119,6 +122,11 @@ function trade(wire: Wire): TransactionReport {
     brokerOrderId: textOrNull(wire, 'order_id'),
     description: wordsOrNull(wire, 'description')
   }
+}
+
+/** What a contract delivers, for which its price is by the unit. Adjusted contracts have a digit behind their root, and deliver what nobody says here. */
+function unitsOf(contract: string): Decimal | null {
+  return ADJUSTED.test(contract) ? null : HUNDRED
 }
 
 function other(wire: Wire, words: Words): TransactionReport {

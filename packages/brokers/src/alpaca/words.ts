@@ -27,10 +27,11 @@ export const EXTENDED = { DAY: 'DAY+', GTC: 'GTC+' } as const satisfies { readon
 
 export const STATUSES = {
   pending_new: 'pending',
-  accepted: 'pending',
   pending_review: 'pending',
+  // Received and not routed yet, until its auction or the next session: it can be cancelled and modified.
+  accepted: 'working',
   // Waits for the order that it hangs on.
-  held: 'pending',
+  held: 'working',
   accepted_for_bidding: 'working',
   new: 'working',
   stopped: 'working',

@@ -172,9 +172,20 @@ test('the legs of a bracket are orders of their own', () => {
     [
       ['BUY', 'LMT', 'filled', null],
       ['SELL', 'LMT', 'working', null],
-      ['SELL', 'STP', 'pending', null]
+      ['SELL', 'STP', 'working', null]
     ]
   )
+})
+
+test('an order that waits for its auction is at work: it can be cancelled and modified', () => {
+  const [first] = parseOrders({ ...wire('order.bracket'), status: 'accepted', time_in_force: 'opg' }, ACCOUNT)
+  assert.deepEqual([first?.status, first?.tif], ['working', 'OPEN'])
+})
+
+test('what an adjusted contract delivers nobody says, so that its trade has no amount', () => {
+  const activity = fixture('activities').body[2]
+  const amountOf = (symbol: string) => parseTransaction({ ...activity, symbol }, words().words).amount
+  assert.deepEqual([amountOf('AAPL261218C00200000'), amountOf('AAPL1261218C00200000')], ['-310', null])
 })
 
 test('activities: trades with what they came to, and everything else by its kind', () => {
@@ -201,7 +212,7 @@ test('activities: trades with what they came to, and everything else by its kind
     [
       ['BUY', 'STK', '-81.05', '2026-11-03'],
       ['SELL', 'STK', '300.4', '2026-11-03'],
-      ['BUY', 'OPT', null, '2026-11-03'],
+      ['BUY', 'OPT', '-310', '2026-11-03'],
       ['DIVIDEND', 'STK', '-1.2', '2026-11-03'],
       ['DEPOSIT', null, '1000', '2026-11-02'],
       ['EXPIRATION', 'OPT', '0', '2026-11-02']

@@ -31,10 +31,11 @@ export function parseUuid<Id extends Brand<string, string>>(text: unknown, what:
 // Control, format, surrogate, private and unassigned code points: invisible or able to reorder what a person reads.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u
 
-/** @throws Malformed unless 1 to 64 characters without control characters. */
+/** @throws Malformed unless 1 to 64 characters without control characters, and no space at either end: a header could not carry it. */
 export function parseUserId(text: unknown, what = 'user_id'): UserId {
-  if (typeof text === 'string' && text.length >= 1 && [...text].length <= 64 && !UNPRINTABLE.test(text)) return text as UserId
-  throw new Malformed(what, '1 to 64 characters without control characters', text)
+  if (typeof text === 'string' && text.length >= 1 && [...text].length <= 64 && !UNPRINTABLE.test(text) && text.trim() === text)
+    return text as UserId
+  throw new Malformed(what, '1 to 64 characters without control characters and without spaces at its ends', text)
 }
 
 /** @throws Malformed unless 1 to 64 printable ASCII characters. */

@@ -6,7 +6,7 @@ import { enterCash } from './ledger.ts'
 import { unknownAccount } from './lifecycle.ts'
 import { worthOf } from './margin.ts'
 import { bookOf, marketOf } from './market.ts'
-import { utcDate } from './sessions.ts'
+import { accountDate } from './sessions.ts'
 import { specOf } from './specs.ts'
 import { type Account, type Book, newBook, type Spec } from './state.ts'
 import type {
@@ -201,7 +201,7 @@ function splitHolding(desk: Desk, account: Account, book: Book, { up, down, word
   const before = holding.quantity
   holding.quantity = (before * up) / down
   holding.updatedAt = desk.state.now
-  const date = utcDate(desk.state.now)
+  const date = accountDate(desk.state.now)
   desk.transaction(account, {
     type: 'SPLIT',
     symbol: book.symbol,

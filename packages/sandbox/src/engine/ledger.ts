@@ -1,7 +1,7 @@
 /** Double entry: every amount that reaches a customer leaves a counter-account, and the other way round. */
 import type { TransactionType } from '@trunkline/core/domain/vocabulary'
 import type { Desk } from './desk.ts'
-import { settlementDate, tradeDate, utcDate } from './sessions.ts'
+import { accountDate, settlementDate, tradeDate } from './sessions.ts'
 import { type Account, type Book, type Counterparts, type EngineState, type Holding, holdingOf } from './state.ts'
 import { abs, formatMoney, formatScaled, type Money, min, type Price, type Quantity, roundToCents } from './units.ts'
 
@@ -184,7 +184,7 @@ export interface CashEntry {
 export function enterCash(desk: Desk, account: Account, entry: CashEntry): void {
   account.cash += entry.amount
   counterpartsOf(desk.state, account.currency)[entry.from] -= entry.amount
-  const date = utcDate(desk.state.now)
+  const date = accountDate(desk.state.now)
   desk.transaction(account, {
     type: entry.type,
     symbol: entry.symbol,

@@ -1,4 +1,5 @@
 /** When an order may trade, and the dates trades carry. */
+import { timestampOfMs, tradingDay } from '@trunkline/core/domain/timestamp'
 import type { TimeInForce } from '@trunkline/core/domain/vocabulary'
 import { isMarket, type Market, type Order } from './state.ts'
 import type { Micros } from './types.ts'
@@ -36,6 +37,11 @@ export function openingFor(market: Market, opened: boolean): number {
 /** The day a trade of this market at this moment belongs to. */
 export function tradeDate(market: Market, at: Micros): string {
   return market.tradingDate ?? utcDate(at)
+}
+
+/** The day of what happens in an account otherwise than by a trade: New York's, like that of trades of shares. */
+export function accountDate(at: Micros): string {
+  return tradingDay(timestampOfMs(Math.floor(at / 1_000)))
 }
 
 export function utcDate(at: Micros): string {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { accountDate } from '../../src/engine/sessions.ts'
 import type { OrderView } from '../../src/engine/types.ts'
 import { fillsIn, refusalIn, STANDARD, START, trades, World } from './world.ts'
 
@@ -168,4 +169,9 @@ test('an instrument row may change but not its nature, and unknown kinds are ref
   assert.equal(refusalIn(world.do({ type: 'list_instrument', spec: { ...spec, multiplier: '10' } })).code, 'bad_instrument')
   assert.equal(refusalIn(world.do({ type: 'list_instrument', spec: { ...spec, symbol: 'ESZ26', kind: 'FUT' } })).code, 'bad_instrument')
   assert.equal(refusalIn(world.quote([], [], 'NOPE')).code, 'unknown_symbol')
+})
+
+test('what happens in an account is of New York’s day, like trades, also in its evening', () => {
+  assert.equal(accountDate(Date.UTC(2026, 2, 3, 2) * 1_000), '2026-03-02')
+  assert.equal(accountDate(Date.UTC(2026, 2, 3, 12) * 1_000), '2026-03-03')
 })

@@ -111,7 +111,7 @@ export const connectionIdInPath = uuid<ConnectionId>('The connection.')
 export const orderIdInPath = uuid<OrderId>('The order, by the `order_id` the service gave it.')
 
 export const userIdParam = {
-  description: 'The platform’s own name of the user: 1 to 64 characters, no control characters.',
+  description: 'The platform’s own name of the user: 1 to 64 characters, no control characters, no space at its ends.',
   schema: Type.String({ minLength: 1, maxLength: 64 }),
   example: 'ada',
   read: parseUserId

@@ -108,14 +108,18 @@ export const marketSubscribed = record(
     sub_id: subId
   }
 )
+/** Both, whatever the channel is. */
+const everyParameter = {
+  interval: Type.String({ description: 'Empty unless the channel is bars.' }),
+  session: Type.String({ description: 'Empty unless the channel is bars or trades.' })
+}
 export const marketSubscriptions = record('MarketSubscriptions', 'Everything this session is subscribed to.', {
   type: Type.Literal('subscriptions_list'),
   subscriptions: Type.Array(
     Type.Object(
       {
         ...subscription,
-        interval: Type.String({ description: 'Empty unless the channel is bars.' }),
-        session: Type.String({ description: 'Empty unless the channel is bars or trades.' }),
+        ...everyParameter,
         sub_id: subId
       },
       { additionalProperties: false }
@@ -128,7 +132,7 @@ export const marketUnsubscribed = record('MarketUnsubscribed', 'Nothing more com
   type: Type.Literal('unsubscription_success'),
   message,
   ...subscription,
-  ...parameters,
+  ...everyParameter,
   request_id: requestId,
   sub_id: subId
 })

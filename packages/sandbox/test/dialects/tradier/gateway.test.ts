@@ -178,7 +178,7 @@ test('as the clearing firm has it, trades are in the history from the next day o
     return history === 'null' ? [] : [history.event].flat().map(({ type }) => type)
   }
   assert.deepEqual(await typesShown(), [])
-  // The house dates deposits by UTC and trades by New York: by midday both are of the same day.
+  // In New York's evening, when it is tomorrow by UTC: deposits and trades are of the same day all the same.
   await control(house, 'PUT', '/clock', { advance_ms: untilTuesday(Date.now()) })
   await client.placed(client.buy(3))
   assert.deepEqual(await typesShown(), ['ach'])
@@ -188,9 +188,9 @@ test('as the clearing firm has it, trades are in the history from the next day o
 
 const HOUR_MS = 3_600_000
 
-/** Milliseconds until a Tuesday, 15:00 in UTC, on one of the next days. */
+/** Milliseconds until a Tuesday evening in New York, 02:00 of Wednesday in UTC. */
 function untilTuesday(now: number): number {
   const day = new Date(now).getUTCDay()
-  const days = ((2 - day + 7) % 7 || 7) * 24 * HOUR_MS
-  return now - (now % (24 * HOUR_MS)) + days + 15 * HOUR_MS - now
+  const days = ((3 - day + 7) % 7 || 7) * 24 * HOUR_MS
+  return now - (now % (24 * HOUR_MS)) + days + 2 * HOUR_MS - now
 }

@@ -269,11 +269,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   }
 
   #list(requestId: string): void {
-    const subscriptions = [...this.#subscriptions.values()].map(subscription => ({
-      interval: '',
-      session: '',
-      ...this.#described(subscription)
-    }))
+    const subscriptions = [...this.#subscriptions.values()].map(subscription => this.#describedInFull(subscription))
     this.#say({ type: 'subscriptions_list', subscriptions, request_id: requestId, version: STREAM_VERSION })
   }
 
@@ -285,7 +281,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     this.#subscriptions.delete(subId)
     subscription.end()
     this.#behind = this.#behind.filter(other => other !== subscription)
-    this.#say({ type: 'unsubscription_success', message: 'Unsubscribed.', ...this.#described(subscription), request_id: requestId })
+    this.#say({ type: 'unsubscription_success', message: 'Unsubscribed.', ...this.#describedInFull(subscription), request_id: requestId })
   }
 
   async #snapshot(requestId: string, snapshot: requests.Snapshot, { userKey }: Pass): Promise<void> {
@@ -301,6 +297,11 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     } catch (cause) {
       this.#failed(requestId, cause)
     }
+  }
+
+  /** With an empty text where the channel has no such parameter. */
+  #describedInFull(subscription: Subscription) {
+    return { interval: '', session: '', ...this.#described(subscription) }
   }
 
   #described({ subId, asked }: Subscription): Described {
