@@ -13,7 +13,11 @@ export async function makePlatforms({ dataDir, platform: { baseUrl } }: RunningS
   const run = { by: 'benchmark', signal: AbortSignal.timeout(60_000), progress: () => undefined }
   const platforms: Platform[] = []
   for (let number = 0; number < count; number += 1) {
-    const { clientId, clientSecret } = await admin.perform('platform.create', { name: `platform ${number}`, redirects: [] }, run)
+    const { clientId, clientSecret } = await admin.perform(
+      'platform.create',
+      { name: `platform ${number}`, redirects: [], claims: false },
+      run
+    )
     platforms.push({ baseUrl, clientId, clientSecret })
   }
   return platforms

@@ -190,7 +190,11 @@ for (const engine of ENGINES) {
 async function otherPlatform({ dataDir }: RunningService): Promise<Readonly<Record<string, string>>> {
   const cli = join(ROOT, 'packages/server/src/cli.ts')
   const env = { ...INHERITED, TRUNKLINE_DATA_DIR: dataDir }
-  const { stdout } = await promisify(execFile)(process.execPath, [cli, 'platform', 'create', '--name', 'Other', '--json'], { env })
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [cli, 'platform', 'create', '--claim', 'off', '--name', 'Other', '--json'],
+    { env }
+  )
   const { client_id, client_secret } = JSON.parse(stdout)
   return { 'client-id': client_id, 'client-secret': client_secret }
 }

@@ -111,7 +111,7 @@ export class Stage implements AsyncDisposable {
 
   /** Another platform, made as the operator makes one. */
   otherPlatform(name: string): Promise<Credentials> {
-    return this.operate('platform', 'create', '--name', name)
+    return this.operate('platform', 'create', '--claim', 'off', '--name', name)
   }
 
   /** Replaces a platform's client secret, as the operator does. */

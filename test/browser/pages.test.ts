@@ -211,7 +211,7 @@ describe('every page', () => {
   async function linkOf(platform: string, userId: string): Promise<string> {
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      [join(ROOT, 'packages/server/src/cli.ts'), 'platform', 'create', '--name', platform, '--json'],
+      [join(ROOT, 'packages/server/src/cli.ts'), 'platform', 'create', '--claim', 'off', '--name', platform, '--json'],
       { env: { ...INHERITED, TRUNKLINE_DATA_DIR: stage.service.dataDir } }
     )
     const { client_id: clientId, client_secret: clientSecret } = JSON.parse(stdout)

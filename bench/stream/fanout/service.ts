@@ -113,6 +113,7 @@ async function people(deps: Deps, shape: Shape): Promise<{ readonly clients: rea
       clientId: ids.secret('pk_').slice(0, 25),
       name: `platform ${number}`,
       redirectAllowList: [],
+      claims: false,
       createdAt: clock.now()
     }
     const audit = {

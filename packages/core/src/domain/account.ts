@@ -10,6 +10,8 @@ export interface Platform {
   readonly name: string
   /** Redirect targets allowed for its connections, compared as raw text; empty allows any valid one. */
   readonly redirectAllowList: readonly string[]
+  /** Whether it confirms each new connection with its user's own credentials before the connection is one. */
+  readonly claims: boolean
   readonly createdAt: Timestamp
 }
 

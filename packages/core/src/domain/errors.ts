@@ -19,6 +19,8 @@ export const ERROR_CODES = [
   'user_exists',
   'cl_order_id_duplicate',
   'connection_broken',
+  'connection_claimed',
+  'claim_refused',
   'order_not_open',
   'order_not_supported',
   'body_too_large',

@@ -139,14 +139,26 @@ export interface AttemptStore {
 }
 
 export interface ConnectionStore {
-  /** One transaction: the connection, its accounts, its sealed credentials, and the attempt's end. False when the attempt had already ended or its user is gone. */
+  /**
+   * One transaction: the connection, its accounts, its sealed credentials, and the attempt's end. False when the attempt had already ended or its
+   * user is gone. With `pending` it is put aside until it is claimed: nothing else of the store knows it.
+   */
   create(
     connection: Connection,
     accounts: readonly Account[],
     credentials: SealedValue,
     attemptId: AttemptId,
-    audit: AuditEntry
+    audit: AuditEntry,
+    pending?: PendingClaim
   ): Promise<boolean>
+  /** Makes a connection of one that was put aside, once. `claimed`: it is one now; `refused`: the code is not its own, or came too late. */
+  claim(
+    connectionId: ConnectionId,
+    userKey: UserKey,
+    claim: { readonly codeHash: string; readonly at: Timestamp; readonly audit: AuditEntry }
+  ): Promise<'claimed' | 'refused' | 'unknown'>
+  /** Moves those that nobody claimed in time to the revocation list, at most `limit`. Gives how many went. */
+  expireClaims(at: Timestamp, limit: number): Promise<number>
   find(connectionId: ConnectionId): Promise<Connection | null>
   listByUser(userKey: UserKey, status: ConnectionStatus | null): Promise<readonly Connection[]>
   /** Newest first; page keys: [`createdAt`, `connectionId`]. */
@@ -172,7 +184,12 @@ export interface ConnectionStore {
   /** The other way: all that are BROKEN for their environment alone, and were made there → ACTIVE. */
   resume(broker: BrokerId, endpoint: BrokerEndpoint, at: Timestamp, audit: AuditEntry): Promise<number>
   /** Logins of the broker that were made before endpoints were recorded: by their ids, behind `after`. */
-  withoutEndpoint(place: RewrapItem['place'], broker: BrokerId, after: ConnectionId | null, limit: number): Promise<readonly RewrapItem[]>
+  withoutEndpoint(
+    place: EndpointItem['item']['place'],
+    broker: BrokerId,
+    after: ConnectionId | null,
+    limit: number
+  ): Promise<readonly EndpointItem['item'][]>
   /** Records where they were made, and swaps their bytes if they are still the ones read. One transaction. */
   recordEndpoint(items: readonly EndpointItem[], endpoint: BrokerEndpoint, audit: AuditEntry): Promise<void>
   /** Removes the connection and everything under it; its sealed credentials move to the revocation list. False when unknown. */
@@ -199,15 +216,21 @@ export interface Revocation {
 }
 
 export interface RewrapItem {
-  readonly place: 'connection' | 'revocation'
+  readonly place: 'connection' | 'revocation' | 'claim'
   readonly connectionId: ConnectionId
   readonly userKey: UserKey
   readonly credentials: SealedValue
 }
 
+/** What it takes to claim a connection. */
+export interface PendingClaim {
+  readonly codeHash: string
+  readonly expiresAt: Timestamp
+}
+
 /** A login and its credentials sealed anew, at the revision they have; null: they stay as they are. */
 export interface EndpointItem {
-  readonly item: RewrapItem
+  readonly item: RewrapItem & { readonly place: 'connection' | 'revocation' }
   readonly sealed: Uint8Array | null
 }
 

@@ -34,6 +34,8 @@ export interface NewPlatform {
   readonly name: string
   /** Redirect targets its connections may use, as raw texts; none: any valid one. */
   readonly redirects: readonly string[]
+  /** Whether it confirms each new connection with its user's own credentials. */
+  readonly claims: boolean
 }
 
 export interface PlatformView {
@@ -41,6 +43,7 @@ export interface PlatformView {
   readonly clientId: string
   readonly name: string
   readonly redirects: readonly string[]
+  readonly claims: boolean
   readonly createdAt: Timestamp
   /** Null: it is not disabled. */
   readonly disabledAt: Timestamp | null
@@ -126,7 +129,7 @@ export interface Rotation {
 
 /** A stored secret that no key here opens. */
 export interface Unreadable {
-  readonly place: 'connection' | 'revocation'
+  readonly place: 'connection' | 'revocation' | 'claim'
   readonly connectionId: string
   readonly why: string
 }
@@ -211,7 +214,11 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u
 
 /** Reads inputs that came over the socket. Each throws Malformed naming what is wrong. */
 export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown) => Input<Name> } = {
-  'platform.create': input => ({ name: printable(field(input, 'name'), 'name', 100), redirects: redirects(field(input, 'redirects')) }),
+  'platform.create': input => ({
+    name: printable(field(input, 'name'), 'name', 100),
+    redirects: redirects(field(input, 'redirects')),
+    claims: yesOrNo(field(input, 'claims'), 'claims')
+  }),
   'platform.list': () => ({}),
   'platform.rotate_secret': input => ({
     ...namedPlatform(input),

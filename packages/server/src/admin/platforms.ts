@@ -12,7 +12,7 @@ import { AdminRefused, type NewPlatform, type PlatformView, type Run } from './o
 export const CLIENT_ID_LENGTH = 25
 
 /** The secret is in the answer and nowhere else: only its hash is kept. @throws AdminRefused naming a redirect that cannot be allowed. */
-export async function createPlatform(deps: AdminDeps, { name, redirects }: NewPlatform, run: Run) {
+export async function createPlatform(deps: AdminDeps, { name, redirects, claims }: NewPlatform, run: Run) {
   for (const [index, redirect] of redirects.entries()) checkAllowed(redirect, index)
   const clientSecret = deps.ids.secret('sk_')
   const platform: Platform = {
@@ -20,9 +20,14 @@ export async function createPlatform(deps: AdminDeps, { name, redirects }: NewPl
     clientId: deps.ids.secret('pk_').slice(0, CLIENT_ID_LENGTH),
     name,
     redirectAllowList: [...new Set(redirects)],
+    claims,
     createdAt: deps.clock.now()
   }
-  const entry = operatorEntry(platform.createdAt, run, 'platform.create', platform.platformId, { name, redirects: redirects.length })
+  const entry = operatorEntry(platform.createdAt, run, 'platform.create', platform.platformId, {
+    name,
+    redirects: redirects.length,
+    claims
+  })
   await deps.store.platforms.create(platform, deps.hasher.hash(clientSecret), entry)
   return { ...view(platform, null), clientSecret }
 }
@@ -73,6 +78,6 @@ export function refreshDemoFile(path: string, clientId: string, clientSecret: st
   writeDurably(path, `${JSON.stringify({ ...demo, client_secret: clientSecret }, null, 2)}\n`)
 }
 
-function view({ platformId, clientId, name, redirectAllowList, createdAt }: Platform, disabledAt: Timestamp | null): PlatformView {
-  return { platformId, clientId, name, redirects: redirectAllowList, createdAt, disabledAt }
+function view({ platformId, clientId, name, redirectAllowList, claims, createdAt }: Platform, disabledAt: Timestamp | null): PlatformView {
+  return { platformId, clientId, name, redirects: redirectAllowList, claims, createdAt, disabledAt }
 }

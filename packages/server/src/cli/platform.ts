@@ -4,9 +4,9 @@ import { perform } from './operator.ts'
 
 export async function createPlatform(
   console: Console,
-  { name, redirect, json }: Common & { readonly name: string; readonly redirect: readonly string[] }
+  { name, redirect, claim, json }: Common & { readonly name: string; readonly redirect: readonly string[]; readonly claim: 'on' | 'off' }
 ): Promise<void> {
-  const made = await perform(console, 'platform.create', { name, redirects: redirect })
+  const made = await perform(console, 'platform.create', { name, redirects: redirect, claims: claim === 'on' })
   if (json) return outJson(console, wire(made))
   console.out(`Platform ${JSON.stringify(name)} was created.\n\n${credentials(made)}`)
 }
@@ -15,13 +15,14 @@ export async function listPlatforms(console: Console, { json }: Common): Promise
   const platforms = await perform(console, 'platform.list', {})
   if (json) return outJson(console, platforms.map(wire))
   if (platforms.length === 0)
-    return console.out('There is no platform yet. Make one with: npm run cli -- platform create --name "My app"\n')
-  const head = ['client_id', 'platform_id', 'created', 'redirects', 'state', 'name']
-  const rows = platforms.map(({ clientId, platformId, createdAt, redirects, name, disabledAt }) => [
+    return console.out('There is no platform yet. Make one with: npm run cli -- platform create --name "My app" --claim on\n')
+  const head = ['client_id', 'platform_id', 'created', 'redirects', 'claim', 'state', 'name']
+  const rows = platforms.map(({ clientId, platformId, createdAt, redirects, claims, name, disabledAt }) => [
     clientId,
     platformId,
     shownTime(createdAt),
     redirects.length === 0 ? 'any' : String(redirects.length),
+    claims ? 'on' : 'off',
     disabledAt === null ? 'enabled' : 'disabled',
     name
   ])
@@ -78,10 +79,20 @@ function wire({
   clientId,
   name,
   redirects,
+  claims,
   createdAt,
   disabledAt,
   ...more
 }: PlatformView & { readonly clientSecret?: string }): object {
   const secret = more.clientSecret === undefined ? {} : { client_secret: more.clientSecret }
-  return { platform_id: platformId, client_id: clientId, ...secret, name, redirects, created_at: createdAt, disabled_at: disabledAt }
+  return {
+    platform_id: platformId,
+    client_id: clientId,
+    ...secret,
+    name,
+    redirects,
+    claims,
+    created_at: createdAt,
+    disabled_at: disabledAt
+  }
 }

@@ -48,7 +48,7 @@ function programFor(console: Console): Command {
 const EXAMPLES = `
 Examples:
   npm run cli -- check-config
-  npm run cli -- platform create --name "My app" --redirect https://app.example.com/linked
+  npm run cli -- platform create --name "My app" --claim on --redirect https://app.example.com/linked
   npm run cli -- platform rotate-secret pk_…
   npm run cli -- keys rotate
   npm run cli -- orders unresolved
@@ -64,13 +64,29 @@ function addCheckConfig(program: Command, console: Console): void {
     .action(async options => (await import('./check-config.ts')).checkConfig(console, options))
 }
 
+const CLAIM = `
+--claim has no default, because it decides who can be tricked:
+  on   A new connection does nothing until the platform confirms it: POST /connections/{connection_id}/claim with the claim_code
+       of the redirect, as the user whose session received it. A link that was sent to somebody else then connects nobody:
+       unclaimed logins are revoked after ten minutes. The platform has to make that one call.
+  off  A connection works as soon as the login is done, as the specification has it. If one user sends their link to somebody
+       who finishes it, that person’s account is connected to the sender, who can read it and trade in it. All that warns
+       the person is the page, which names the platform and the user.
+`
+
 function addPlatforms(group: Command, console: Console): void {
   group
     .command('create')
     .description('create a platform; its secret is shown once')
     .requiredOption('--name <name>', 'what people call it; users see it when they connect')
     .option('--redirect <url...>', 'allow only these redirect addresses, compared character for character (repeatable; none: any)', [])
+    .addOption(
+      new Option('--claim <on|off>', 'whether it confirms each new connection with its user’s own credentials; see below')
+        .choices(['on', 'off'])
+        .makeOptionMandatory()
+    )
     .addOption(json())
+    .addHelpText('after', CLAIM)
     .action(async options => (await import('./platform.ts')).createPlatform(console, options))
   group
     .command('list')

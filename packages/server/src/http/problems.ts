@@ -24,6 +24,8 @@ export const HTTP_STATUS = {
   user_exists: 409,
   cl_order_id_duplicate: 409,
   connection_broken: 409,
+  connection_claimed: 409,
+  claim_refused: 409,
   order_not_open: 400,
   order_not_supported: 400,
   body_too_large: 413,

@@ -63,6 +63,8 @@ export async function demoPlatform(
     clientId: ids.secret('pk_').slice(0, 27),
     name: 'Demo platform',
     redirectAllowList: [],
+    // As the specification's flow is, for newcomers.
+    claims: false,
     createdAt: clock.now()
   }
   const demo = file.write({ client_id: platform.clientId, client_secret: clientSecret, ...addresses })

@@ -9,6 +9,7 @@ import type {
   EndpointItem,
   Page,
   PageRequest,
+  PendingClaim,
   RefreshClaim,
   RefreshClaimed,
   Revocation,
@@ -18,6 +19,7 @@ import type {
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { LIVE_ATTEMPTS } from './attempts.ts'
 import { appendAudit } from './audit-entries.ts'
+import * as claims from './claims.ts'
 import * as refreshes from './credential-refreshes.ts'
 import * as credentials from './credentials.ts'
 import type { Database } from './database.ts'
@@ -42,9 +44,10 @@ export class SqlConnectionStore implements ConnectionStore {
   create(
     connection: Connection,
     accounts: readonly Account[],
-    { sealed, revision }: SealedValue,
+    credentials: SealedValue,
     attemptId: AttemptId,
-    audit: AuditEntry
+    audit: AuditEntry,
+    pending?: PendingClaim
   ): Promise<boolean> {
     return this.#session.write(async trx => {
       if (!(await lockUser(trx, connection.userKey))) return false
@@ -55,15 +58,30 @@ export class SqlConnectionStore implements ConnectionStore {
         .where('status', 'in', LIVE_ATTEMPTS)
         .executeTakeFirst()
       if (numUpdatedRows === 0n) return false
-      await trx.insertInto('connections').values(rowOf(connection)).execute()
-      await trx
-        .insertInto('connection_credentials')
-        .values({ connection_id: connection.connectionId, user_key: connection.userKey, sealed, revision })
-        .execute()
-      if (accounts.length > 0) await trx.insertInto('accounts').values(accounts.map(accountRowOf)).execute()
+      if (pending === undefined) await insert(trx, connection, accounts, credentials)
+      else await claims.put(trx, { connection, accounts, credentials }, pending)
       await appendAudit(trx, audit)
       return true
     })
+  }
+
+  claim(
+    connectionId: ConnectionId,
+    userKey: UserKey,
+    { codeHash, at, audit }: { readonly codeHash: string; readonly at: Timestamp; readonly audit: AuditEntry }
+  ): Promise<'claimed' | 'refused' | 'unknown'> {
+    return this.#session.write(async trx => {
+      if (!(await lockUser(trx, userKey))) return 'unknown'
+      const taken = await claims.take(trx, connectionId, userKey, { codeHash, at })
+      if (typeof taken === 'string') return taken
+      await insert(trx, taken.connection, taken.accounts, taken.credentials)
+      await appendAudit(trx, audit)
+      return 'claimed'
+    })
+  }
+
+  expireClaims(at: Timestamp, limit: number): Promise<number> {
+    return this.#session.write(trx => claims.expire(trx, at, limit))
   }
 
   async find(connectionId: ConnectionId): Promise<Connection | null> {
@@ -157,7 +175,12 @@ export class SqlConnectionStore implements ConnectionStore {
     return this.#session.write(trx => endpoints.resume(trx, broker, endpoint, { at, audit }))
   }
 
-  withoutEndpoint(place: RewrapItem['place'], broker: BrokerId, after: ConnectionId | null, limit: number): Promise<readonly RewrapItem[]> {
+  withoutEndpoint(
+    place: EndpointItem['item']['place'],
+    broker: BrokerId,
+    after: ConnectionId | null,
+    limit: number
+  ): Promise<readonly EndpointItem['item'][]> {
     return this.#session.read(db => endpoints.missing(db, { place, broker, after, limit }))
   }
 
@@ -199,6 +222,20 @@ export class SqlConnectionStore implements ConnectionStore {
   rewrapped(item: RewrapItem, sealed: Uint8Array, keyId: string): Promise<boolean> {
     return this.#session.write(trx => credentials.rewrap(trx, item, sealed, keyId))
   }
+}
+
+async function insert(
+  trx: Kysely<Database>,
+  connection: Connection,
+  accounts: readonly Account[],
+  { sealed, revision }: SealedValue
+): Promise<void> {
+  await trx.insertInto('connections').values(rowOf(connection)).execute()
+  await trx
+    .insertInto('connection_credentials')
+    .values({ connection_id: connection.connectionId, user_key: connection.userKey, sealed, revision })
+    .execute()
+  if (accounts.length > 0) await trx.insertInto('accounts').values(accounts.map(accountRowOf)).execute()
 }
 
 function matching(db: Kysely<Database>, platformId: PlatformId, status: ConnectionStatus | null) {

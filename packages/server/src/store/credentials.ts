@@ -7,6 +7,9 @@ import type { Database } from './database.ts'
 
 type Db = Kysely<Database>
 
+const PLACES = ['connection', 'revocation', 'claim'] as const
+const TABLES = { connection: 'connection_credentials', revocation: 'revocations', claim: 'pending_claims' } as const
+
 export async function find(db: Db, connectionId: ConnectionId): Promise<SealedValue | null> {
   const row = await db
     .selectFrom('connection_credentials')
@@ -66,9 +69,9 @@ export async function erase(db: Db, connectionId: ConnectionId): Promise<void> {
 /** Values not known to be sealed under `keyId`: those under another key, and those nobody has looked at since they were written. */
 export async function underOtherKeys(db: Db, keyId: string, limit: number): Promise<readonly RewrapItem[]> {
   const items: RewrapItem[] = []
-  for (const [table, place] of [['connection_credentials', 'connection'] as const, ['revocations', 'revocation'] as const]) {
+  for (const place of PLACES) {
     const rows = await db
-      .selectFrom(table)
+      .selectFrom(TABLES[place])
       .select(['connection_id', 'user_key', 'sealed', 'revision'])
       .where('key_id', 'is distinct from', keyId)
       .limit(limit - items.length)
@@ -81,7 +84,7 @@ export async function underOtherKeys(db: Db, keyId: string, limit: number): Prom
 /** Swaps the bytes in place if they are still the ones read. The same bytes again only note the key. */
 export async function rewrap(db: Db, item: RewrapItem, sealed: Uint8Array, keyId: string): Promise<boolean> {
   const { numUpdatedRows } = await db
-    .updateTable(item.place === 'connection' ? 'connection_credentials' : 'revocations')
+    .updateTable(TABLES[item.place])
     .set({ sealed, key_id: keyId })
     .where('connection_id', '=', item.connectionId)
     .where('revision', '=', item.credentials.revision)

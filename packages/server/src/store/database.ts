@@ -36,6 +36,7 @@ export interface Database {
   readonly connection_credentials: ConnectionCredentialsTable
   readonly credential_refreshes: CredentialRefreshesTable
   readonly revocations: RevocationsTable
+  readonly pending_claims: PendingClaimsTable
   readonly accounts: AccountsTable
   readonly account_records: AccountRecordsTable
   readonly transactions: TransactionsTable
@@ -154,6 +155,20 @@ interface RevocationsTable extends ConnectionCredentialsTable {
   attempts: Generated<number>
   removed_at: Timestamp
   due_at: Timestamp
+}
+
+interface PendingClaimsTable {
+  connection_id: ConnectionId
+  user_key: UserKey
+  code_hash: string
+  document: Document
+  broker: BrokerId
+  environment: Environment | null
+  host: string | null
+  sealed: Bytes
+  revision: number
+  key_id: string | null
+  expires_at: Timestamp
 }
 
 interface AccountsTable {

@@ -1,5 +1,5 @@
 // Documents: the domain's records as JSON texts. What is read here was written here, so reading trusts it.
-import type { Balance, Position, Transaction } from '@trunkline/core/domain/account'
+import type { Account, Balance, Connection, Position, Transaction } from '@trunkline/core/domain/account'
 import type { TransactionId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import type { Day } from '@trunkline/core/domain/timestamp'
@@ -229,4 +229,18 @@ export function writeAuditEntry({ at, actor, action, target, result, ip, request
 
 export function readAuditEntry(document: string): AuditEntry {
   return JSON.parse(document) as AuditEntry
+}
+
+/** A connection that waits to be claimed, with its accounts. */
+export interface PendingDocument {
+  readonly connection: Connection
+  readonly accounts: readonly Account[]
+}
+
+export function writePending({ connection, accounts }: PendingDocument): string {
+  return JSON.stringify({ connection, accounts })
+}
+
+export function readPending(document: string): PendingDocument {
+  return JSON.parse(document) as PendingDocument
 }

@@ -2,7 +2,7 @@
 import type { BrokerEndpoint } from '@trunkline/core/domain/account'
 import type { BrokerId, ConnectionId } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { AuditEntry, EndpointItem, RewrapItem } from '@trunkline/core/ports/store'
+import type { AuditEntry, EndpointItem } from '@trunkline/core/ports/store'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
 import type { Database } from './database.ts'
@@ -52,8 +52,8 @@ export async function resume(
 /** Behind `after`, by connection id. */
 export async function missing(
   db: Db,
-  { place, broker, after, limit }: { place: RewrapItem['place']; broker: BrokerId; after: ConnectionId | null; limit: number }
-): Promise<readonly RewrapItem[]> {
+  { place, broker, after, limit }: { place: EndpointItem['item']['place']; broker: BrokerId; after: ConnectionId | null; limit: number }
+): Promise<readonly EndpointItem['item'][]> {
   const from = place === 'connection' ? sql`connections join connection_credentials using (connection_id)` : sql`revocations`
   const userKey = place === 'connection' ? sql`connections.user_key` : sql`user_key`
   const { rows } = await sql<Selectable<Database['connection_credentials']>>`

@@ -32,6 +32,7 @@ export class SqlPlatformStore implements PlatformStore {
           client_id: platform.clientId,
           name: platform.name,
           redirect_allow_list: writeDocument(platform.redirectAllowList),
+          claims: platform.claims,
           created_at: platform.createdAt
         })
         .execute()
@@ -127,6 +128,7 @@ function platformOf(row: Row): Platform {
     clientId: row.client_id,
     name: row.name,
     redirectAllowList: readTexts(row.redirect_allow_list),
+    claims: row.claims,
     createdAt: row.created_at
   }
 }

@@ -5,6 +5,7 @@ import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { AuditEntry, KnownUser, Page, PageRequest, UserFilter, UserStore } from '@trunkline/core/ports/store'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
+import { revokeOf } from './claims.ts'
 import type { Database } from './database.ts'
 import type { Eraser } from './eraser.ts'
 import { edgeKeys, pageOf, walkOf } from './page.ts'
@@ -103,6 +104,7 @@ export class SqlUserStore implements UserStore {
       const connections = await trx.selectFrom('connections').select('connection_id').where('user_key', '=', userKey).execute()
       const ids = connections.map(({ connection_id }) => connection_id)
       await moveToRevocations(trx, ids, at)
+      await revokeOf(trx, userKey, at)
       await condemnOrders(trx, ids)
       await condemnEvents(trx, userKey)
       await trx.deleteFrom('users').where('user_key', '=', userKey).execute()

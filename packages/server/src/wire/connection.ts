@@ -29,6 +29,15 @@ export const connectionTicket = ticket('NewConnection', {
   )
 })
 
+export const claimTicket = ticket('Claim', {
+  claim_code: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'Came with the redirect; good once, for ten minutes.',
+    'x-expected': 'the claim_code of the redirect'
+  })
+})
+
 export const startedConnection = record('StartedConnection', 'A link to show the user.', {
   authorization_url: Type.String({ format: 'uri', description: 'Single-use, and unguessable.' }),
   expires_at: timestamp

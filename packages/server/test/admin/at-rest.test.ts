@@ -29,7 +29,11 @@ test('S64 broker tokens, platform secrets and master keys are nowhere in the dat
     const removed = await connect(store, vault, user, 'canary-removed-token')
     await store.connections.remove(removed.connectionId, clock.now(), entry('connection.delete'))
     const admin = adminOver(store, keys)
-    const { clientSecret, clientId } = await admin.perform('platform.create', { name: 'Visible platform name', redirects: [] }, run())
+    const { clientSecret, clientId } = await admin.perform(
+      'platform.create',
+      { name: 'Visible platform name', redirects: [], claims: false },
+      run()
+    )
     secrets.push(
       clientSecret,
       (await admin.perform('platform.rotate_secret', { platform: clientId, overlapSeconds: 0 }, run())).clientSecret

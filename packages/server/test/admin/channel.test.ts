@@ -42,7 +42,7 @@ test('an operation is done by the service, and its answer comes back', async con
   const store = await embedded(context, dataDir)
   await channelIn(context, dataDir, adminOver(store, keysIn(dataDir)))
   const client = await clientOf(dataDir)
-  const made = await client.perform('platform.create', { name: 'App', redirects: ['https://app.example.com/x'] }, run())
+  const made = await client.perform('platform.create', { name: 'App', redirects: ['https://app.example.com/x'], claims: false }, run())
   assert.match(made.clientSecret, /^sk_[\w-]{43}$/)
   const [listed] = await client.perform('platform.list', {}, run())
   assert.deepEqual({ ...listed, clientSecret: made.clientSecret }, made)
@@ -137,8 +137,13 @@ test('what is not understood is refused by name, and nothing is done', async con
     ['POST', '/platform.create', '{"by":"me","input":{"name":"","redirects":[]}}', /name must be/],
     ['POST', '/platform.create', '{"by":"me","input":{"name":"a\\u202eb","redirects":[]}}', /name must be/],
     ['POST', '/platform.create', '{"by":"me","input":{"name":"x","redirects":"https://a.example"}}', /redirects must be/],
-    ['POST', '/platform.create', '{"by":"me","input":{"name":"x","redirects":["http://a.example"]}}', /redirect 1 must use https/],
-    ['POST', '/platform.create', '{"by":"me","input":{"name":"x","redirects":["javascript:alert(1)"]}}', /redirect 1 must/],
+    [
+      'POST',
+      '/platform.create',
+      '{"by":"me","input":{"name":"x","redirects":["http://a.example"],"claims":false}}',
+      /redirect 1 must use https/
+    ],
+    ['POST', '/platform.create', '{"by":"me","input":{"name":"x","redirects":["javascript:alert(1)"],"claims":false}}', /redirect 1 must/],
     ['POST', '/keys.rotate', '{"by":"me","input":{"mode":"all","retire":"no"}}', /mode must be/],
     ['POST', '/audit.list', '{"by":"me","input":{"limit":1e9}}', /limit must be/],
     ['POST', '/orders.unresolved', '{"by":"me","input":{"limit":0}}', /limit must be/],

@@ -265,8 +265,8 @@ test('a new secret of the demo platform reaches the file that newcomers read', a
   const demoFile = join(dataDir, 'demo-platform.json')
   const admin = adminOver(store, keysIn(dataDir), { demoFile })
   const [demo, other] = [
-    await admin.perform('platform.create', { name: 'Demo', redirects: [] }, run()),
-    await admin.perform('platform.create', { name: 'Other', redirects: [] }, run())
+    await admin.perform('platform.create', { name: 'Demo', redirects: [], claims: false }, run()),
+    await admin.perform('platform.create', { name: 'Other', redirects: [], claims: false }, run())
   ]
   writeFileSync(demoFile, JSON.stringify({ client_id: demo.clientId, client_secret: demo.clientSecret, base_url: 'http://x' }))
   await admin.perform('platform.rotate_secret', { platform: other.platformId, overlapSeconds: 0 }, run())

@@ -78,6 +78,7 @@ export async function people(store: SqlStore, count: number): Promise<readonly U
     clientId: ids.secret('pk_'),
     name: 'Test',
     redirectAllowList: [],
+    claims: false,
     createdAt: clock.now()
   }
   await store.platforms.create(platform, hasher.hash('x'), entry('platform.create'))

@@ -40,7 +40,7 @@ async function stage() {
   const clock = { ...hurried, now: (): Timestamp => timestampOfMs(time.ms) }
   const admin = adminOver(store, Object({}), { bus, clock })
   const lookup = new CredentialCache(store, bus, clock)
-  const made = await admin.perform('platform.create', { name: 'App', redirects: [] }, run())
+  const made = await admin.perform('platform.create', { name: 'App', redirects: [], claims: false }, run())
   const prove = async (key: { readonly clientId: string; readonly clientSecret: string }, address: string | null = HERE) => {
     try {
       return await authenticatePlatform({ hasher, clock }, lookup, { ...key, address })

@@ -32,7 +32,7 @@ test('a redirect address that could be abused is refused before anything is stor
     'https://A.example',
     'https://u:p@a.example'
   ]) {
-    const { code, err } = await cli(env, 'platform', 'create', '--name', 'X', '--redirect', url)
+    const { code, err } = await cli(env, 'platform', 'create', '--claim', 'off', '--name', 'X', '--redirect', url)
     assert.equal(code, 1, url)
     assert.match(err, /redirect 1 must/)
   }

@@ -35,6 +35,8 @@ export function operatorCommands(isRunning: boolean): void {
       env,
       'platform',
       'create',
+      '--claim',
+      'on',
       '--name',
       'My app',
       '--redirect',
@@ -44,7 +46,8 @@ export function operatorCommands(isRunning: boolean): void {
       '--json'
     )
     assert.equal(created.code, 0, created.err)
-    const { client_id, client_secret, platform_id, redirects } = answerOf(created)
+    const { client_id, client_secret, platform_id, redirects, claims } = answerOf(created)
+    assert.equal(claims, true)
     assert.deepEqual(redirects, ['https://a.example/x', 'http://localhost:1/y'])
     const list = await cli(env, 'platform', 'list')
     assert.ok(list.out.includes(client_id) && list.out.includes('My app'))
@@ -68,13 +71,13 @@ export function operatorCommands(isRunning: boolean): void {
 
   test(`the audit log is verified, and against a kept end, ${by}`, async context => {
     const { env } = await installed(context, isRunning)
-    for (const name of ['One', 'Two']) await cli(env, 'platform', 'create', '--name', name)
+    for (const name of ['One', 'Two']) await cli(env, 'platform', 'create', '--claim', 'off', '--name', name)
     const first = await cli(env, 'audit', 'verify')
     assert.equal(first.code, 0)
     assert.match(first.out, /^2 entries, all as they were written/)
     const [kept] = /\d+:[0-9a-f]{64}/.exec(first.out) ?? []
     assert.ok(kept !== undefined)
-    await cli(env, 'platform', 'create', '--name', 'Three')
+    await cli(env, 'platform', 'create', '--claim', 'off', '--name', 'Three')
     assert.equal((await cli(env, 'audit', 'verify', '--kept', kept)).code, 0)
     const forged = await cli(
       env,

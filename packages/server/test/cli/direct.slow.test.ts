@@ -14,7 +14,7 @@ test('the first platform can be made before the service ever ran', async context
   const env = { TRUNKLINE_DATA_DIR: dataDir }
   assert.equal((await cli(env, 'platform', 'list')).code, 1)
   assert.throws(() => readdirSync(dataDir))
-  const created = await cli(env, 'platform', 'create', '--name', 'First')
+  const created = await cli(env, 'platform', 'create', '--claim', 'off', '--name', 'First')
   assert.equal(created.code, 0, created.err)
   assert.equal(statSync(dataDir).mode & 0o777, 0o700)
   // Keys are the service's to make.

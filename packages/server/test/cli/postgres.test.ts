@@ -27,7 +27,8 @@ test('S81 an audit entry that was altered, or removed, is named; the table refus
   const database = await createDatabase(server.url)
   context.after(() => database.drop())
   const env = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: database.url }
-  for (const name of ['One', 'Two', 'Three', 'Four']) assert.equal((await cli(env, 'platform', 'create', '--name', name)).code, 0)
+  for (const name of ['One', 'Two', 'Three', 'Four'])
+    assert.equal((await cli(env, 'platform', 'create', '--claim', 'off', '--name', name)).code, 0)
   assert.match((await cli(env, 'audit', 'verify')).out, /^4 entries/)
   for (const statement of ['update audit_log set entry = entry', 'delete from audit_log', 'truncate audit_log'])
     await assert.rejects(sql(database.url, statement), /append-only/)

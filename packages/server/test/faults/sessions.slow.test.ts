@@ -18,7 +18,11 @@ async function populate(world: World): Promise<void> {
   assert.ok(admin !== null, 'the service answers its operator')
   const run = { by: 'a test', signal: soon(), progress: () => undefined }
   for (let number = 1; number <= PLATFORMS; number += 1) {
-    const { clientId, clientSecret } = await admin.perform('platform.create', { name: `platform ${number}`, redirects: [] }, run)
+    const { clientId, clientSecret } = await admin.perform(
+      'platform.create',
+      { name: `platform ${number}`, redirects: [], claims: false },
+      run
+    )
     const demo = () => ({ base_url: world.demo.base_url, client_id: clientId, client_secret: clientSecret })
     const { userId } = await world.join(new CrashPlatform(demo), `user-of-${number}`, ACCOUNTS)
     for (let session = 1; session <= SESSIONS_OF_EACH; session += 1)

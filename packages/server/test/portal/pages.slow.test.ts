@@ -62,7 +62,7 @@ describe('the pages of the portal', () => {
       detail: {}
     } as const
     const hash = new Sha256Hasher(new Uint8Array()).hash(clientSecret)
-    await scene.store.platforms.create({ platformId, clientId, name, redirectAllowList, createdAt }, hash, audit)
+    await scene.store.platforms.create({ platformId, clientId, name, redirectAllowList, claims: false, createdAt }, hash, audit)
     return { clientId, clientSecret }
   }
 

@@ -80,7 +80,7 @@ async function close(service: Service, dataDir: string): Promise<void> {
 async function ownPlatform(store: Store, url: string): Promise<DemoPlatform> {
   const [ids, at] = [new RandomIds(), new SystemClock().now()]
   const [clientId, clientSecret] = [ids.secret('pk_').slice(0, 27), ids.secret('sk_')]
-  const platform = { platformId: ids.uuid<PlatformId>(), clientId, name: 'Scene', redirectAllowList: [], createdAt: at }
+  const platform = { platformId: ids.uuid<PlatformId>(), clientId, name: 'Scene', redirectAllowList: [], claims: false, createdAt: at }
   const audit = { actor: 'operator', action: 'platform.create', result: 'ok', ip: null, requestId: null, detail: {} } as const
   const hash = new Sha256Hasher(new Uint8Array()).hash(clientSecret)
   await store.platforms.create(platform, hash, { at, target: platform.platformId, ...audit })

@@ -1,10 +1,10 @@
 // Connections, credentials, revocations, and what goes with them when they are removed.
 import assert from 'node:assert/strict'
-import type { BrokerEndpoint, Connection } from '@trunkline/core/domain/account'
-import { parseBrokerId } from '@trunkline/core/domain/ids'
+import type { Connection } from '@trunkline/core/domain/account'
 import type { PageRequest, RewrapItem, Store } from '@trunkline/core/ports/store'
 import { refreshCards } from './credential-refreshes.ts'
 import type { Card, StoreHarness } from './index.ts'
+import { loginCards } from './logins.ts'
 import * as make from './records.ts'
 import { assertPages, walk } from './walking.ts'
 
@@ -13,7 +13,7 @@ export function connectionCards(card: Card): void {
   listCards(card)
   credentialCards(card)
   refreshCards(card)
-  endpointCards(card)
+  loginCards(card)
   removalCards(card)
 }
 
@@ -164,92 +164,6 @@ function credentialCards(card: Card): void {
     await store.connections.finishRevocation(connectionId)
     assert.equal(await due(1_000_000), undefined)
   })
-}
-
-function endpointCards(card: Card): void {
-  card(
-    'C84',
-    'connections of an endpoint are suspended and resumed together, and none that is BROKEN for another reason',
-    async ({ store }) => {
-      const { user } = await make.owner(store)
-      const broker = parseBrokerId(`B${make.hash().slice(0, 8).toUpperCase()}`)
-      const elsewhere: BrokerEndpoint = { environment: 'paper', host: 'paper.example' }
-      const [first, second, refused, other] = await Promise.all([
-        connectedAt(store, user, { broker }),
-        connectedAt(store, user, { broker }),
-        connectedAt(store, user, { broker }),
-        connectedAt(store, user, { broker, endpoint: elsewhere })
-      ])
-      await store.connections.markBroken(refused.connectionId, 'refused', make.at(1), make.audit())
-      const states = async () =>
-        await Promise.all(
-          [first, second, refused, other].map(async ({ connectionId }) => {
-            const found = await store.connections.find(connectionId)
-            return `${found?.status} ${found?.brokenCode}`
-          })
-        )
-      assert.deepEqual(
-        (await store.connections.endpoints(broker)).map(({ host }) => host).sort(),
-        [make.ENDPOINT.host, elsewhere.host].sort()
-      )
-      const [suspended, resumed] = [make.audit('connection.suspend'), make.audit('connection.resume')]
-      assert.equal(await store.connections.suspend(broker, make.ENDPOINT, 'moved', make.at(2), suspended), 2)
-      assert.deepEqual(await states(), [
-        ...Array.from({ length: 2 }, () => 'BROKEN environment_changed'),
-        'BROKEN credentials_rejected',
-        'ACTIVE null'
-      ])
-      assert.equal(await store.connections.suspend(broker, make.ENDPOINT, 'moved', make.at(2), make.audit()), 0)
-      assert.equal(await store.connections.resume(broker, elsewhere, make.at(3), make.audit()), 0)
-      assert.equal(await store.connections.resume(broker, make.ENDPOINT, make.at(3), resumed), 2)
-      assert.deepEqual(await states(), ['ACTIVE null', 'ACTIVE null', 'BROKEN credentials_rejected', 'ACTIVE null'])
-      const told = (await store.audit.list(20)).find(({ target }) => target === suspended.target)
-      assert.equal(told?.detail.connections, 2)
-    }
-  )
-
-  card('C88', 'logins without an endpoint are found, and get one with the bytes that were read', async ({ store }) => {
-    const { user } = await make.owner(store)
-    const broker = parseBrokerId(`B${make.hash().slice(0, 8).toUpperCase()}`)
-    const logins = await Promise.all(Array.from({ length: 3 }, () => connectedAt(store, user, { broker, endpoint: null })))
-    const gone = await connectedAt(store, user, { broker, endpoint: null })
-    await store.connections.remove(gone.connectionId, make.at(1), make.audit())
-    await connectedAt(store, user, { broker })
-    const ids = logins.map(({ connectionId }) => connectionId).sort()
-    const [first, ...rest] = await store.connections.withoutEndpoint('connection', broker, null, 2)
-    assert.ok(first !== undefined)
-    const next = await store.connections.withoutEndpoint('connection', broker, rest.at(-1)?.connectionId ?? null, 2)
-    const found = [first, ...rest, ...next]
-    assert.deepEqual(
-      found.map(({ connectionId }) => connectionId),
-      ids
-    )
-    const [revocation] = await store.connections.withoutEndpoint('revocation', broker, null, 2)
-    assert.equal(revocation?.connectionId, gone.connectionId)
-
-    const { sealed } = make.sealed(1)
-    const [moved, kept, ...others] = found
-    assert.ok(moved !== undefined && kept !== undefined && revocation !== undefined)
-    await store.connections.replaceCredentials(moved.connectionId, 1, make.sealed(2))
-    const items = [moved, kept, revocation].map(item => ({ item, sealed }))
-    await store.connections.recordEndpoint([...items, ...others.map(item => ({ item, sealed: null }))], make.ENDPOINT, make.audit())
-    assert.deepEqual(await store.connections.credentials(kept.connectionId), { sealed, revision: 1 })
-    assert.deepEqual((await store.connections.find(kept.connectionId))?.endpoint, make.ENDPOINT)
-    const left = await store.connections.withoutEndpoint('connection', broker, null, 10)
-    assert.deepEqual(
-      left.map(({ connectionId }) => connectionId),
-      [moved.connectionId]
-    )
-    assert.deepEqual(await store.connections.withoutEndpoint('revocation', broker, null, 10), [])
-  })
-}
-
-/** A stored connection that is as usual but for what is said. */
-async function connectedAt(store: Store, user: make.Owner['user'], more: Partial<Connection>): Promise<Connection> {
-  const [attempt, connection] = [make.attempt(user), { ...make.connection(user), ...more }]
-  await store.attempts.create(attempt, make.hash(), make.audit())
-  await store.connections.create(connection, [], make.sealed(), attempt.attemptId, make.audit())
-  return connection
 }
 
 function removalCards(card: Card): void {

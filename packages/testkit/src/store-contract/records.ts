@@ -58,7 +58,14 @@ export function audit(action = 'test.act', detail: AuditEntry['detail'] = {}): A
 
 export function platform(): Platform {
   const platformId = uuid<Platform['platformId']>()
-  return { platformId, clientId: `pk_${platformId}`, name: 'Test platform', redirectAllowList: ['https://a.example/'], createdAt: at(0) }
+  return {
+    platformId,
+    clientId: `pk_${platformId}`,
+    name: 'Test platform',
+    redirectAllowList: ['https://a.example/'],
+    claims: false,
+    createdAt: at(0)
+  }
 }
 
 export function user({ platformId }: Platform, userId: string = randomUUID(), createdAt = at(0)): User {

@@ -41,9 +41,10 @@ export function ended(attempt: ConnectionAttempt | null, reason: Exclude<EndingR
   return { kind: 'ending', reason, redirect: target === null ? null : withQuery(target, { error, error_details: details }) }
 }
 
-/** The end of an attempt in a connection. */
-export function connected(attempt: ConnectionAttempt, connectionId: ConnectionId): Ending {
-  const redirect = attempt.redirectUrl === null ? null : withQuery(attempt.redirectUrl, { connection_id: connectionId })
+/** The end of an attempt in a connection, or in one that has to be claimed with `code`. */
+export function connected(attempt: ConnectionAttempt, connectionId: ConnectionId, code: string | null = null): Ending {
+  const ours = { connection_id: connectionId, ...(code === null ? {} : { claim_code: code }) }
+  const redirect = attempt.redirectUrl === null ? null : withQuery(attempt.redirectUrl, ours)
   return { kind: 'ending', reason: 'connected', redirect }
 }
 

@@ -1,11 +1,15 @@
 import type { Account, Connection, ConnectionAttempt, User } from '../../domain/account.ts'
 import type { AccountId, ConnectionId } from '../../domain/ids.ts'
+import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
 import type { BrokerAccount, BrokerDefinition, Credentials, CredentialsHolder } from '../../ports/broker.ts'
-import { CommitUnknown, type SealedValue } from '../../ports/store.ts'
+import { CommitUnknown, type PendingClaim, type SealedValue } from '../../ports/store.ts'
 import { sealCredentials } from '../connections/credentials.ts'
 import { endpointOf } from '../connections/endpoints.ts'
 import { connected, type Ending, ended } from './ending.ts'
 import { type PortalDeps, portalAudit, type Visitor } from './visit.ts'
+
+/** How long a connection waits to be claimed. */
+export const CLAIM_MINUTES = 10
 
 const READ_MS = 20_000
 const REVOKE_MS = 5_000
@@ -31,6 +35,7 @@ export async function establish(
     return ended(attempt, 'used')
   }
   const { userKey, connectionId } = made.connection
+  if (made.claim !== null) return connected(attempt, connectionId, made.claim.code)
   deps.bus.publish({ type: 'connection_changed', userKey, connectionId })
   return connected(attempt, connectionId)
 }
@@ -39,6 +44,8 @@ interface Prepared {
   readonly connection: Connection
   readonly accounts: readonly Account[]
   readonly sealed: SealedValue
+  /** Null: the platform does not claim. */
+  readonly claim: (PendingClaim & { readonly code: string }) | null
 }
 
 /** Everything there is to store; null when the user has been deleted meanwhile. */
@@ -48,25 +55,45 @@ async function prepared(
   definition: BrokerDefinition,
   holder: FreshCredentials
 ): Promise<Prepared | null> {
-  const user = await deps.store.users.findByKey(attempt.userKey)
-  if (user === null) return null
+  const [user, platform] = await Promise.all([deps.store.users.findByKey(attempt.userKey), deps.store.platforms.find(attempt.platformId)])
+  if (user === null || platform === null) return null
   const accounts = await readAccounts(definition, holder)
   const connection = newConnection(deps, attempt, definition, user)
   const sealed = sealCredentials(deps.vault, connection, { credentials: holder.newest, endpoint: endpointOf(definition) }, 1)
-  return { connection, accounts: accounts.map(account => newAccount(deps, connection, account)), sealed }
+  return {
+    connection,
+    accounts: accounts.map(account => newAccount(deps, connection, account)),
+    sealed,
+    claim: platform.claims ? newClaim(deps) : null
+  }
+}
+
+function newClaim({ ids, hasher, clock }: PortalDeps): Prepared['claim'] {
+  const code = ids.secret('')
+  return { code, codeHash: hasher.hash(code), expiresAt: timestampOfMs(epochMs(clock.now()) + CLAIM_MINUTES * 60_000) }
 }
 
 /** False when the attempt has ended meanwhile. */
 async function isStored(
   deps: PortalDeps,
   attempt: ConnectionAttempt,
-  { connection, accounts, sealed }: Prepared,
+  { connection, accounts, sealed, claim }: Prepared,
   visitor: Visitor
 ): Promise<boolean> {
   const { broker, connectionId } = connection
-  const entry = portalAudit(deps, attempt, visitor, 'connection.create', 'ok', { broker, accounts: accounts.length })
+  const entry = portalAudit(deps, attempt, visitor, 'connection.create', 'ok', {
+    ...{ broker, accounts: accounts.length },
+    ...(claim === null ? {} : { pending_claim: true })
+  })
   try {
-    return await deps.store.connections.create(connection, accounts, sealed, attempt.attemptId, { ...entry, target: connectionId })
+    return await deps.store.connections.create(
+      connection,
+      accounts,
+      sealed,
+      attempt.attemptId,
+      { ...entry, target: connectionId },
+      claim ?? undefined
+    )
   } catch (cause) {
     // The user must not be told that it failed when it did not.
     if (cause instanceof CommitUnknown && (await deps.store.connections.find(connectionId)) !== null) return true

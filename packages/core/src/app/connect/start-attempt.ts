@@ -30,6 +30,10 @@ export async function startAttempt(
   const { redirectAllowList } = caller.platform
   if (redirectUrl !== null) checkRedirectUrl(redirectUrl, redirectAllowList, 'redirect_url')
   if (redirectOnErrorUrl !== null) checkRedirectUrl(redirectOnErrorUrl, redirectAllowList, 'redirect_on_error_url')
+  if (caller.platform.claims && redirectUrl === null) {
+    const message = 'must be given: this platform claims its connections, with the code that comes with the redirect'
+    throw new ServiceError('field_invalid', `redirect_url ${message}.`, { details: [{ path: 'redirect_url', message }] })
+  }
   const token = ids.secret('')
   const createdAt = clock.now()
   const expiresAt = timestampOfMs(epochMs(createdAt) + ATTEMPT_MINUTES * 60_000)

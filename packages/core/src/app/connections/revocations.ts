@@ -17,7 +17,7 @@ const TRIES_LEAST = 100
 
 type RevocationDeps = Pick<Deps, 'store' | 'brokers' | 'vault' | 'clock' | 'ids' | 'log' | 'meter'>
 
-/** Revokes at their brokers the logins of removed connections, again and again until it worked or a week has passed; then erases them. */
+/** Revokes at their brokers the logins of removed connections, again and again until it worked or a week has passed; then erases them. Those that nobody claimed in time are among them. */
 export class Revocations {
   readonly #deps: RevocationDeps
   readonly #stopping = new AbortController()
@@ -42,6 +42,7 @@ export class Revocations {
       await this.#deps.clock.sleep(EVERY_MS, signal).catch(() => undefined)
       if (signal.aborted) return
       try {
+        await this.#deps.store.connections.expireClaims(this.#deps.clock.now(), BATCH)
         const before = timestampOfMs(epochMs(this.#deps.clock.now()) - GRACE_MS)
         for (const due of await this.#deps.store.connections.dueRevocations(before, BATCH)) await this.#revoke(due)
       } catch (cause) {

@@ -1,6 +1,6 @@
 import type { BrokerEndpoint } from '../../domain/account.ts'
 import type { BrokerId, ConnectionId } from '../../domain/ids.ts'
-import type { AuditEntry, EndpointItem, RewrapItem } from '../../ports/store.ts'
+import type { AuditEntry, EndpointItem } from '../../ports/store.ts'
 import { SealBroken } from '../../ports/vault.ts'
 import type { Deps } from '../deps.ts'
 import { withEndpoint } from './credentials.ts'
@@ -43,7 +43,7 @@ async function recordMissing(deps: SettleDeps, broker: BrokerId, present: Broker
   for (const place of ['connection', 'revocation'] as const) {
     let after: ConnectionId | null = null
     for (;;) {
-      const found: readonly RewrapItem[] = await deps.store.connections.withoutEndpoint(place, broker, after, BATCH)
+      const found: readonly EndpointItem['item'][] = await deps.store.connections.withoutEndpoint(place, broker, after, BATCH)
       after = found.at(-1)?.connectionId ?? null
       if (after === null) break
       const items = found.flatMap(item => sealedAnew(deps, item, present) ?? [])
@@ -59,7 +59,7 @@ async function recordMissing(deps: SettleDeps, broker: BrokerId, present: Broker
 }
 
 /** Null when its seal does not open: then it can be sent nowhere, and its endpoint stays unknown. */
-function sealedAnew({ vault, log }: SettleDeps, item: RewrapItem, endpoint: BrokerEndpoint): EndpointItem | null {
+function sealedAnew({ vault, log }: SettleDeps, item: EndpointItem['item'], endpoint: BrokerEndpoint): EndpointItem | null {
   try {
     return { item, sealed: withEndpoint(vault, item, item.credentials, endpoint)?.sealed ?? null }
   } catch (cause) {

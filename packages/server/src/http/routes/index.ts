@@ -5,6 +5,7 @@ import { getBalances } from './accounts/list-balances.ts'
 import { getPositions } from './accounts/list-positions.ts'
 import { getTransactions } from './accounts/list-transactions.ts'
 import { getBrokers } from './brokers/list-brokers.ts'
+import { postClaim } from './connections/claim-connection.ts'
 import { postConnection } from './connections/create-connection.ts'
 import { deleteConnectionById } from './connections/delete-connection.ts'
 import { getToken } from './connections/get-token.ts'
@@ -26,6 +27,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteUserById,
   rotateSecret,
   postConnection,
+  postClaim,
   getConnections,
   getPlatformConnections,
   deleteConnectionById,

@@ -81,6 +81,11 @@ async function fillLogins(store: Store, { platform, user, connection }: make.Own
   await store.connections.markBroken(broken.connection.connectionId, 'the login was refused', make.at(11), make.audit('connection.broken'))
   const gone = await make.connected(store, user, 1, make.at(20))
   await store.connections.remove(gone.connection.connectionId, make.at(21), make.audit('connection.delete'))
+  const [attempt, unclaimed] = [make.attempt(user), make.connection(user, make.at(30))]
+  await store.attempts.create(attempt, make.hash(), make.audit('connection.start'))
+  const pending = { codeHash: make.hash(), expiresAt: make.at(600_000) }
+  const waiting = [make.account(unclaimed)]
+  await store.connections.create(unclaimed, waiting, make.sealed(), attempt.attemptId, make.audit('connection.create'), pending)
   await store.streamPlaces.take({ platformId: platform.platformId, sessionId: 'a session', nodeId: 'a node' }, 10, 3_600_000)
 }
 

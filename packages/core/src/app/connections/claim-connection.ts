@@ -1,0 +1,41 @@
+import { ServiceError } from '../../domain/errors.ts'
+import type { ConnectionId } from '../../domain/ids.ts'
+import { audited, type UserCaller } from '../caller.ts'
+import type { AppDeps } from '../deps.ts'
+import { type ConnectionWithAccounts, listConnections } from './list-connections.ts'
+
+type ClaimDeps = Pick<AppDeps, 'store' | 'clock' | 'bus' | 'hasher' | 'directory' | 'mirrors'>
+
+/**
+ * The platform confirms that the login was made by this very user: whoever finished a link that was made for another has not the other's
+ * session there, so their account never becomes the other's.
+ * @throws ServiceError connection_not_found, connection_claimed, claim_refused
+ */
+export async function claimConnection(
+  deps: ClaimDeps,
+  caller: UserCaller,
+  connectionId: ConnectionId,
+  code: string
+): Promise<ConnectionWithAccounts> {
+  const { store, clock, bus, hasher } = deps
+  const { userKey } = caller.user
+  const audit = audited(clock, caller, 'connection.claim', connectionId)
+  const outcome = await store.connections.claim(connectionId, userKey, { codeHash: hasher.hash(code), at: clock.now(), audit })
+  if (outcome === 'claimed') {
+    bus.publish({ type: 'connection_changed', userKey, connectionId })
+    const made = (await listConnections(deps, caller, null)).find(({ connection }) => connection.connectionId === connectionId)
+    if (made !== undefined) return made
+  }
+  await store.audit.append({ ...audit, result: 'refused' })
+  if (outcome === 'refused')
+    throw new ServiceError(
+      'claim_refused',
+      'The claim_code is not that of this connection, or more than ten minutes have passed. Send the claim_code that came with the redirect, once; else have the user connect again.'
+    )
+  if ((await store.connections.find(connectionId))?.userKey === userKey)
+    throw new ServiceError('connection_claimed', 'The connection was claimed already; read it with GET /connections.')
+  throw new ServiceError(
+    'connection_not_found',
+    'This user has no connection with this connection_id that waits to be claimed. If the redirect came to another user’s session, somebody else finished that user’s link: do nothing, and it is revoked.'
+  )
+}

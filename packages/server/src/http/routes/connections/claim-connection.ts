@@ -1,0 +1,23 @@
+import { claimConnection } from '@trunkline/core/app/connections/claim-connection'
+import { claimTicket, connectionRecord, presentConnection } from '../../../wire/connection.ts'
+import { userEndpoint } from '../../endpoint.ts'
+import { connectionIdInPath } from '../../params.ts'
+
+export const postClaim = userEndpoint({
+  method: 'POST',
+  path: '/connections/:connection_id/claim',
+  operationId: 'claimConnection',
+  scope: 'users',
+  tag: 'Connections',
+  summary: 'Claim a new connection',
+  description:
+    'For platforms that claim: send the `claim_code` of the redirect with the credentials of the user whose session received it. Until then the connection is nowhere listed, and cannot be read or traded through; after ten minutes its login is revoked.',
+  failures: ['connection_not_found', 'connection_claimed', 'claim_refused'],
+  params: { connection_id: connectionIdInPath },
+  body: claimTicket,
+  bodyExample: { claim_code: 'b1QAr-y54PP9OiUGOBUjwVPPoxnDlHwNumgIKLzoqzY' },
+  success: { status: 200, description: 'The connection, ready for use.', schema: connectionRecord },
+  async handle({ caller, path, body }, { deps }) {
+    return presentConnection(await claimConnection(deps, caller, path.connection_id, body.claim_code))
+  }
+})

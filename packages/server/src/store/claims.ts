@@ -1,0 +1,99 @@
+// Connections that are put aside until their platform claims them. They are in no other table, so nothing can read or trade through one.
+import type { Account, Connection } from '@trunkline/core/domain/account'
+import type { ConnectionId, UserKey } from '@trunkline/core/domain/ids'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import type { PendingClaim, SealedValue } from '@trunkline/core/ports/store'
+import { type Kysely, sql } from 'kysely'
+import { appendAudit } from './audit-entries.ts'
+import type { Database } from './database.ts'
+import { type PendingDocument, readPending, writePending } from './documents.ts'
+
+type Db = Kysely<Database>
+
+export interface PutAside extends PendingDocument {
+  readonly credentials: SealedValue
+}
+
+export async function put(trx: Db, { connection, accounts, credentials }: PutAside, { codeHash, expiresAt }: PendingClaim): Promise<void> {
+  const { connectionId, userKey, broker, endpoint } = connection
+  await trx
+    .insertInto('pending_claims')
+    .values({
+      connection_id: connectionId,
+      user_key: userKey,
+      code_hash: codeHash,
+      document: writePending({ connection, accounts }),
+      broker,
+      environment: endpoint?.environment ?? null,
+      host: endpoint?.host ?? null,
+      sealed: credentials.sealed,
+      revision: credentials.revision,
+      expires_at: expiresAt
+    })
+    .execute()
+}
+
+/** Takes it out for good when the code is its own and in time. */
+export async function take(
+  trx: Db,
+  connectionId: ConnectionId,
+  userKey: UserKey,
+  { codeHash, at }: { readonly codeHash: string; readonly at: Timestamp }
+): Promise<
+  { readonly connection: Connection; readonly accounts: readonly Account[]; readonly credentials: SealedValue } | 'refused' | 'unknown'
+> {
+  const row = await trx
+    .selectFrom('pending_claims')
+    .selectAll()
+    .where('connection_id', '=', connectionId)
+    .where('user_key', '=', userKey)
+    .executeTakeFirst()
+  if (row === undefined) return 'unknown'
+  if (row.code_hash !== codeHash || row.expires_at <= at) return 'refused'
+  await trx.deleteFrom('pending_claims').where('connection_id', '=', connectionId).execute()
+  return { ...readPending(row.document), credentials: { sealed: new Uint8Array(row.sealed), revision: row.revision } }
+}
+
+export async function expire(trx: Db, at: Timestamp, limit: number): Promise<number> {
+  const rows = await trx
+    .selectFrom('pending_claims')
+    .select(['connection_id', 'user_key', 'broker'])
+    .where('expires_at', '<=', at)
+    .orderBy('expires_at')
+    .limit(limit)
+    .forUpdate()
+    .execute()
+  await revoke(
+    trx,
+    rows.map(({ connection_id }) => connection_id),
+    at
+  )
+  for (const { connection_id: target, broker } of rows)
+    await appendAudit(trx, {
+      ...{ at, actor: 'service', action: 'connection.unclaimed', target, result: 'refused', ip: null, requestId: null },
+      detail: { broker }
+    })
+  return rows.length
+}
+
+/** Those of a user that goes. */
+export async function revokeOf(trx: Db, userKey: UserKey, at: Timestamp): Promise<void> {
+  const rows = await trx.selectFrom('pending_claims').select('connection_id').where('user_key', '=', userKey).execute()
+  await revoke(
+    trx,
+    rows.map(({ connection_id }) => connection_id),
+    at
+  )
+}
+
+/** The tokens are revoked like those of a removed connection. */
+async function revoke(trx: Db, ids: readonly ConnectionId[], at: Timestamp): Promise<void> {
+  if (ids.length === 0) return
+  await sql`insert into revocations (connection_id, user_key, broker, environment, host, sealed, revision, key_id, removed_at, due_at)
+    select connection_id, user_key, broker, environment, host, sealed, revision, key_id, ${at}::timestamptz, ${at}::timestamptz
+    from pending_claims where connection_id = any (${[...ids]}::uuid[])`.execute(trx)
+  await trx
+    .deleteFrom('pending_claims')
+    .where('connection_id', 'in', [...ids])
+    .execute()
+}
