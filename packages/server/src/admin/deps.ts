@@ -1,4 +1,4 @@
-import type { Verdict } from '@trunkline/core/app/orders/settle-order'
+import type { SettledSet, SetVerdict, Verdict } from '@trunkline/core/app/orders/settle-order'
 import type { OrderId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
@@ -31,6 +31,8 @@ export interface AdminDeps {
   readonly bus: Pick<Bus, 'publish'> | null
   /** Ends an order as never received; null where no service runs, because only a service can ask the broker. @throws NotSettled */
   readonly settle: ((orderId: OrderId, verdict: Verdict, signal: AbortSignal) => Promise<Order>) | null
+  /** The same for a set, by one word. */
+  readonly settleAll: ((orderIds: readonly OrderId[], verdict: SetVerdict, signal: AbortSignal) => Promise<SettledSet>) | null
   /** Asked for when first needed, because most operations need no key. @throws KeyFileRefused */
   readonly keys: () => Keys
   /** Where the demo platform's credentials lie, which follow a new secret; null: nowhere. */

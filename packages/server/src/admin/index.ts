@@ -2,7 +2,7 @@
 import type { AdminDeps } from './deps.ts'
 import { keysStatus, rotateKeys } from './keys.ts'
 import { AdminRefused, type AuditVerdict, type ChainHead, type Input, type OperationName, type Output, type Run } from './operations.ts'
-import { listUnresolved, settleOrder } from './orders.ts'
+import { listUnresolved, settleOrder, settleOrders } from './orders.ts'
 import { createKey, listKeys, revokeKey, rotateSecret, setKeyDisabled } from './platform-keys.ts'
 import { createPlatform, listPlatforms, setPlatformDisabled } from './platforms.ts'
 import { setUserDisabled } from './users.ts'
@@ -26,6 +26,7 @@ const HANDLERS: { readonly [Name in OperationName]: Handler<Name> } = {
   'keys.rotate': rotateKeys,
   'orders.unresolved': listUnresolved,
   'orders.settle': settleOrder,
+  'orders.settle_all': settleOrders,
   'audit.verify': verifyAudit,
   'audit.list': ({ store }, { limit }) => store.audit.list(limit)
 }

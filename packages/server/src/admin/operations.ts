@@ -21,6 +21,7 @@ export interface Operations {
   'keys.rotate': { readonly input: RotateKeys; readonly output: Rotation }
   'orders.unresolved': { readonly input: { readonly limit: number }; readonly output: readonly UnresolvedOrder[] }
   'orders.settle': { readonly input: SettleOrder; readonly output: UnresolvedOrder }
+  'orders.settle_all': { readonly input: SettleOrders; readonly output: SettledOrders }
   'audit.verify': { readonly input: { readonly kept: ChainHead | null }; readonly output: AuditVerdict }
   'audit.list': { readonly input: { readonly limit: number }; readonly output: readonly AuditLine[] }
 }
@@ -171,6 +172,23 @@ export interface SettleOrder {
   readonly unseen: boolean
 }
 
+/** The broker received none of the orders of unknown fate that fit. At least one of the three is given. */
+export interface SettleOrders extends Omit<SettleOrder, 'orderId'> {
+  readonly broker: string | null
+  readonly connectionId: string | null
+  readonly olderThanHours: number | null
+  /** How many fit, as a trial has told; null: on trial, which ends nothing. */
+  readonly expected: number | null
+}
+
+export interface SettledOrders {
+  /** Orders of unknown fate that fit. */
+  readonly fitting: number
+  /** Those that were ended; on trial, those that would be. */
+  readonly orders: readonly UnresolvedOrder[]
+  readonly kept: readonly { readonly orderId: string; readonly why: string }[]
+}
+
 /** The end of the audit chain. Kept elsewhere, it later proves that nothing up to it was cut off or rewritten. */
 export interface ChainHead {
   readonly position: number
@@ -208,7 +226,9 @@ const REDIRECTS_MAX = 100
 const ADDRESSES_MAX = 50
 export const OVERLAP_SECONDS_MAX = 30 * 24 * 3_600
 const AUDIT_LIMIT_MAX = 10_000
-const ORDERS_LIMIT_MAX = 1_000
+/** Also the most that are ended by one word. */
+export const ORDERS_LIMIT_MAX = 1_000
+const HOURS_MAX = 9_999
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u
 
@@ -247,6 +267,14 @@ export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown)
   'orders.unresolved': input => ({ limit: whole(field(input, 'limit'), 'limit', 1, ORDERS_LIMIT_MAX) }),
   'orders.settle': input => ({
     orderId: uuid(field(input, 'orderId'), 'order_id'),
+    because: printable(field(input, 'because'), 'because', 200),
+    unseen: yesOrNo(field(input, 'unseen'), 'unseen')
+  }),
+  'orders.settle_all': input => ({
+    broker: orNull(field(input, 'broker'), broker => printable(broker, 'broker', 64)),
+    connectionId: orNull(field(input, 'connectionId'), id => uuid(id, 'connection_id')),
+    olderThanHours: orNull(field(input, 'olderThanHours'), hours => whole(hours, 'older than', 1, HOURS_MAX)),
+    expected: orNull(field(input, 'expected'), count => whole(count, 'the number of orders', 1, ORDERS_LIMIT_MAX)),
     because: printable(field(input, 'because'), 'because', 200),
     unseen: yesOrNo(field(input, 'unseen'), 'unseen')
   }),
@@ -312,9 +340,13 @@ function whole(value: unknown, what: string, min: number, max: number): number {
   throw new Malformed(what, `a whole number from ${min} to ${max}`, value)
 }
 
+function orNull<T>(value: unknown, read: (value: unknown) => T): T | null {
+  return value === null || value === undefined ? null : read(value)
+}
+
 function uuid(value: unknown, what: string): string {
   if (typeof value === 'string' && UUID.test(value)) return value
-  throw new Malformed(what, 'an order_id as the API gives it', value)
+  throw new Malformed(what, 'an id as the API gives it', value)
 }
 
 function yesOrNo(value: unknown, what: string): boolean {

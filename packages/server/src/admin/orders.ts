@@ -1,8 +1,20 @@
 import { NotSettled } from '@trunkline/core/app/orders/settle-order'
 import type { OrderId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
+import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { type AdminDeps, operatorEntry } from './deps.ts'
-import { AdminRefused, type Run, type SettleOrder, type UnresolvedOrder } from './operations.ts'
+import {
+  AdminRefused,
+  ORDERS_LIMIT_MAX,
+  type Run,
+  type SettledOrders,
+  type SettleOrder,
+  type SettleOrders,
+  type UnresolvedOrder
+} from './operations.ts'
+
+const HOUR_MS = 3_600_000
+const NO_SERVICE = 'No service runs on this data directory, and only a service can ask the broker. Start it, and run this again.'
 
 /** Open orders that the broker is not known to have, the oldest first. */
 export async function listUnresolved({ store }: AdminDeps, { limit }: { readonly limit: number }): Promise<readonly UnresolvedOrder[]> {
@@ -11,14 +23,41 @@ export async function listUnresolved({ store }: AdminDeps, { limit }: { readonly
 
 /** Ends an order that the broker never received. @throws AdminRefused */
 export async function settleOrder(deps: AdminDeps, { orderId, because, unseen }: SettleOrder, run: Run): Promise<UnresolvedOrder> {
-  if (deps.settle === null)
-    throw new AdminRefused('No service runs on this data directory, and only a service can ask the broker. Start it, and run this again.')
+  if (deps.settle === null) throw new AdminRefused(NO_SERVICE)
   const audit = operatorEntry(deps.clock.now(), run, 'order.never_received', orderId, { because, unseen })
   try {
     return view(await deps.settle(orderId as OrderId, { isUnseen: unseen, audit }, run.signal))
   } catch (cause) {
     throw cause instanceof NotSettled ? new AdminRefused(cause.message, { cause }) : cause
   }
+}
+
+/**
+ * Ends every order of unknown fate that fits, by one word and with one audit entry; without a number of orders nothing is ended, and what would be
+ * is told. @throws AdminRefused
+ */
+export async function settleOrders(deps: AdminDeps, wanted: SettleOrders, run: Run): Promise<SettledOrders> {
+  const { broker, connectionId, olderThanHours, expected, because, unseen } = wanted
+  if (deps.settleAll === null) throw new AdminRefused(NO_SERVICE)
+  if (broker === null && connectionId === null && olderThanHours === null)
+    throw new AdminRefused('Say which orders: of one broker, of one connection, or older than so many hours.')
+  const before = olderThanHours === null ? null : timestampOfMs(epochMs(deps.clock.now()) - olderThanHours * HOUR_MS)
+  const fitting = (await deps.store.orders.doubtful(ORDERS_LIMIT_MAX)).filter(
+    order =>
+      (broker === null || order.broker === broker) &&
+      (connectionId === null || order.connectionId === connectionId) &&
+      (before === null || order.entryTime < before)
+  )
+  if (expected !== null && fitting.length !== expected)
+    throw new AdminRefused(`${fitting.length} orders fit now, and not ${expected}. Nothing was ended; look at them again.`)
+  const detail = { because, unseen, broker, connection_id: connectionId, older_than_hours: olderThanHours }
+  const entry = (orders: readonly Order[]) => {
+    const named = { ...detail, count: orders.length, orders: orders.map(({ orderId }) => orderId).join(' ') }
+    return operatorEntry(deps.clock.now(), run, 'orders.never_received', connectionId ?? broker ?? 'orders', named)
+  }
+  const ids = fitting.map(({ orderId }) => orderId)
+  const { orders, kept } = await deps.settleAll(ids, { isUnseen: unseen, entry: expected === null ? null : entry }, run.signal)
+  return { fitting: fitting.length, orders: orders.map(view), kept }
 }
 
 function view(order: Order): UnresolvedOrder {

@@ -36,6 +36,7 @@ export async function perform<Name extends OperationName>(console: Console, name
     // Only hashes are asked of it here; nothing is derived.
     hasher: new Sha256Hasher(new Uint8Array()),
     settle: null,
+    settleAll: null,
     keys: () => (keys ??= openKeys({ masterKeys: settings.masterKeys, dataDir, create: false }, deps)),
     bus: null,
     demoFile: join(dataDir, 'demo-platform.json')

@@ -7,11 +7,7 @@ export async function listUnresolved(console: Console, { limit, json }: Common &
   const orders = await perform(console, 'orders.unresolved', { limit })
   if (json) return outJson(console, orders.map(wire))
   if (orders.length === 0) return console.out('The brokers are known to have, or not to have, every order.\n')
-  const head = ['order_id', 'since', 'submission', 'broker', 'account', 'user_id', 'asks for']
-  const rows = orders.map(({ orderId, entryTime, submission, broker, accountNumber, userId, asks }) => [
-    ...[orderId, entryTime.slice(0, 19).concat('Z'), submission, broker, accountNumber, userId, asks]
-  ])
-  console.out(aligned([head, ...rows.map(row => row.map(shown))]))
+  console.out(table(orders))
 }
 
 export async function neverReceived(
@@ -22,6 +18,47 @@ export async function neverReceived(
   const order = await perform(console, 'orders.settle', { orderId, because, unseen: unseen === true })
   if (json) return outJson(console, wire(order))
   console.out(`${shown(order.orderId)} (${shown(order.asks)}) is ${order.status}: ${order.submission}. Its owner has been told.\n`)
+}
+
+interface SetOptions extends Common {
+  readonly because: string
+  readonly broker?: string
+  readonly connection?: string
+  readonly olderThan?: number
+  readonly unseen?: boolean
+  readonly end?: number
+}
+
+/** Without `--end` a trial, which says what would be ended and how to do it. */
+export async function neverReceivedAll(console: Console, options: SetOptions): Promise<void> {
+  const {
+    because,
+    broker = null,
+    connection: connectionId = null,
+    olderThan: olderThanHours = null,
+    unseen,
+    end: expected = null
+  } = options
+  const input = { because, broker, connectionId, olderThanHours, unseen: unseen === true, expected }
+  const { fitting, orders, kept } = await perform(console, 'orders.settle_all', input)
+  if (options.json) return outJson(console, { fitting, is_trial: expected === null, orders: orders.map(wire), kept: kept.map(wireKept) })
+  if (fitting === 0) return console.out('No order of unknown fate fits.\n')
+  if (orders.length > 0) console.out(table(orders))
+  for (const { orderId, why } of kept) console.out(`Kept: ${shown(orderId)}: ${shown(why)}\n`)
+  if (expected !== null) return console.out(`${orders.length} of ${fitting} were ended; their owners have been told.\n`)
+  console.out(`${orders.length} of ${fitting} would be ended. Nothing was. To end them, run this again with --end ${fitting}\n`)
+}
+
+function wireKept({ orderId, why }: { readonly orderId: string; readonly why: string }): object {
+  return { order_id: orderId, why }
+}
+
+function table(orders: readonly UnresolvedOrder[]): string {
+  const head = ['order_id', 'since', 'submission', 'broker', 'account', 'user_id', 'asks for']
+  const rows = orders.map(({ orderId, entryTime, submission, broker, accountNumber, userId, asks }) => [
+    ...[orderId, entryTime.slice(0, 19).concat('Z'), submission, broker, accountNumber, userId, asks]
+  ])
+  return aligned([head, ...rows.map(row => row.map(shown))])
 }
 
 /** The names of the API, which scripts already know. */

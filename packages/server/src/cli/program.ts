@@ -204,6 +204,17 @@ function addOrders(group: Command, console: Console): void {
     .option('--unseen', 'do not ask the broker: it does not answer, and you have seen its books by other means')
     .addOption(json())
     .action(async (orderId, options) => (await import('./orders.ts')).neverReceived(console, orderId, options))
+  group
+    .command('never-received-all')
+    .description('the same for every such order that fits, by one word and with one audit entry. Without --end it says what it would end')
+    .option('--broker <id>', 'of this broker')
+    .option('--connection <connection_id>', 'of this connection')
+    .option('--older-than <hours>', 'placed longer ago than this', wholeNumber)
+    .requiredOption('--because <text>', 'how you know; written to the audit log')
+    .option('--unseen', 'do not ask the brokers: they do not answer, and you have seen their books by other means')
+    .option('--end <number>', 'end them, if as many fit as were shown', wholeNumber)
+    .addOption(json())
+    .action(async options => (await import('./orders.ts')).neverReceivedAll(console, options))
 }
 
 function addAudit(group: Command, console: Console): void {

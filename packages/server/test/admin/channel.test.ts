@@ -16,7 +16,18 @@ import { adminOver, clock, directory, embedded, hasher, ids, keysIn, quiet, run 
 function idle(more: object = {}): Admin {
   const missing = () => assert.fail('not asked for')
   const store = { platforms: { list: async () => [], disabled: async () => new Map(), ...more }, connections: {}, audit: {} }
-  return new Admin({ store: Object(store), clock, ids, hasher, log: quiet, bus: null, settle: null, keys: missing, demoFile: null })
+  return new Admin({
+    store: Object(store),
+    clock,
+    ids,
+    hasher,
+    log: quiet,
+    bus: null,
+    settle: null,
+    settleAll: null,
+    keys: missing,
+    demoFile: null
+  })
 }
 
 async function channelIn(context: TestContext, dataDir: string, admin = idle()) {

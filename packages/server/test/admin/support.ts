@@ -59,7 +59,19 @@ export const hurried: Clock = {
 }
 
 export function adminOver(store: SqlStore, keys: Keys, more: Partial<AdminDeps> = {}): Admin {
-  return new Admin({ store, clock: hurried, ids, hasher, log: quiet, bus: null, settle: null, keys: () => keys, demoFile: null, ...more })
+  return new Admin({
+    store,
+    clock: hurried,
+    ids,
+    hasher,
+    log: quiet,
+    bus: null,
+    settle: null,
+    settleAll: null,
+    keys: () => keys,
+    demoFile: null,
+    ...more
+  })
 }
 
 export function run(more: Partial<Run> = {}): Run {

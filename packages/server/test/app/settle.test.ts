@@ -1,7 +1,7 @@
 // What a person says of an order nobody knows the fate of: taken where it can be true, and told to the order's owner.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { NotSettled, settleAsNotReceived } from '@trunkline/core/app/orders/settle-order'
+import { NotSettled, settleAllAsNotReceived, settleAsNotReceived } from '@trunkline/core/app/orders/settle-order'
 import type { OrderId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import type { AuditEntry } from '@trunkline/core/ports/store'
@@ -131,4 +131,48 @@ test('where the broker finds our ids, an order that turns up in spite of a perso
   world.broker.readPlan = () => ({})
   await world.clock.advance(600_000)
   assert.ok((world.counted.get('order_alarms_total SANDBOX late_sighting') ?? 0) > 0)
+})
+
+test('one word ends a set, each order where it may: a trial ends nothing, one audit entry names those that were ended', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push(LOST, LOST, LOST)
+  const [first, second] = [await world.given(world.place()), await world.given(world.place({ quantity: '7' }))]
+  await world.clock.advance(YOUNG_MS)
+  const young = await world.given(world.place({ quantity: '8' }))
+  const ids = [first, second, young].map(({ orderId }) => orderId)
+  const entry = (orders: readonly Order[]): AuditEntry => ({
+    ...{
+      at: world.clock.now(),
+      actor: 'operator',
+      action: 'orders.never_received',
+      target: 'SET',
+      result: 'ok',
+      ip: null,
+      requestId: null
+    },
+    detail: { orders: orders.map(({ orderId }) => orderId).join(' ') }
+  })
+  const settleAll = (isTrial: boolean) =>
+    world.given(settleAllAsNotReceived(world.app, ids, { isUnseen: false, entry: isTrial ? null : entry }, new AbortController().signal))
+  const trial = await settleAll(true)
+  assert.deepEqual(
+    [trial.orders.map(({ orderId }) => orderId), trial.kept.map(({ orderId }) => orderId)],
+    [[first.orderId, second.orderId], [young.orderId]]
+  )
+  assert.equal((await world.stored(first)).status, 'pending')
+  const asked = world.broker.reads.orders
+  const done = await settleAll(false)
+  assert.ok(world.broker.reads.orders - asked <= 2, 'an account is read once')
+  assert.deepEqual(
+    done.orders.map(({ submission }) => submission.method),
+    ['operator', 'operator']
+  )
+  assert.match(done.kept[0]?.why ?? '', /still be on its way/)
+  assert.equal((await world.stored(young)).status, 'pending')
+  const entries = (await world.deps.store.audit.list(10_000)).filter(({ action }) => action === 'orders.never_received')
+  assert.deepEqual(
+    entries.map(({ detail }) => detail.orders),
+    [`${first.orderId} ${second.orderId}`]
+  )
 })

@@ -19,7 +19,8 @@ test('help names every command, and each command explains itself', async () => {
     ['keys', 'rotate'],
     ['keys', 'status'],
     ['orders', 'unresolved'],
-    ['orders', 'never-received']
+    ['orders', 'never-received'],
+    ['orders', 'never-received-all']
   ]
   for (const command of [...commands, ['keys', 'generate'], ['audit', 'verify'], ['audit', 'list'], ['docs']]) {
     const help = await cli({}, ...command, '--help')
@@ -37,6 +38,7 @@ test('what cannot be understood is explained, with exit code 2', async () => {
     [['keys', 'rotate', '--fast'], /unknown option '--fast'/],
     [['keys', 'rotate', '--now'], /--now goes with --retire/],
     [['orders', 'never-received', 'x'], /required option '--because/],
+    [['orders', 'never-received-all', '--broker', 'x'], /required option '--because/],
     [['orders', 'unresolved', '--limit', '0'], /whole number/],
     [['audit', 'list', '--limit', '0'], /whole number/],
     [['audit', 'verify', '--kept', 'x'], /position:hash/]

@@ -33,13 +33,71 @@ export class NotSettled extends Error {
  * @throws NotSettled
  */
 export async function settleAsNotReceived(deps: SettlingDeps, orderId: OrderId, verdict: Verdict, signal: AbortSignal): Promise<Order> {
+  await settleable(deps, orderId, verdict.isUnseen ? null : placed => picture(deps, placed, signal))
+  return end(deps, orderId, verdict.audit)
+}
+
+/** What became of a set: the orders that were ended, or, on trial, would be; and those that are kept, with the reason of each. */
+export interface SettledSet {
+  readonly orders: readonly Order[]
+  readonly kept: readonly { readonly orderId: OrderId; readonly why: string }[]
+}
+
+export interface SetVerdict {
+  readonly isUnseen: boolean
+  /** The one audit entry of the orders that are ended, written before the first is; null: on trial, nothing is ended. */
+  readonly entry: ((orders: readonly Order[]) => AuditEntry) | null
+}
+
+/** Ends orders of unknown fate by one word, each under the rule of {@link settleAsNotReceived}. Each account's list is read once. */
+export async function settleAllAsNotReceived(
+  deps: SettlingDeps,
+  orderIds: readonly OrderId[],
+  { isUnseen, entry }: SetVerdict,
+  signal: AbortSignal
+): Promise<SettledSet> {
+  const kept: { orderId: OrderId; why: string }[] = []
+  const unlessKept = async (orderId: OrderId, work: () => Promise<Order>): Promise<readonly Order[]> => {
+    try {
+      return [await work()]
+    } catch (cause) {
+      if (!(cause instanceof NotSettled)) throw cause
+      kept.push({ orderId, why: cause.message })
+      return []
+    }
+  }
+  const pictures = new Map<string, Promise<Snapshot<OrderReport>>>()
+  // The oldest come first, so that an account's first list reaches far enough back for its others.
+  const shared = (placed: Placed) => {
+    const { accountId } = placed.account
+    const taken = pictures.get(accountId) ?? picture(deps, placed, signal)
+    pictures.set(accountId, taken)
+    return taken
+  }
+  const due: Order[] = []
+  for (const orderId of orderIds) due.push(...(await unlessKept(orderId, () => settleable(deps, orderId, isUnseen ? null : shared))))
+  if (entry === null || due.length === 0) return { orders: due, kept }
+  await deps.store.audit.append(entry(due))
+  const ended: Order[] = []
+  for (const { orderId } of due) ended.push(...(await unlessKept(orderId, () => end(deps, orderId, null))))
+  return { orders: ended, kept }
+}
+
+/** The order, where a person's word may end it. @throws NotSettled */
+async function settleable(deps: SettlingDeps, orderId: OrderId, read: Read | null): Promise<Order> {
   const placed = await find(deps, orderId)
   demandDoubtful(deps, placed.order)
-  if (!verdict.isUnseen) await demandUnlikeAll(deps, placed, signal)
+  if (read !== null) await demandUnlikeAll(deps, placed, await read(placed))
+  return placed.order
+}
+
+type Read = (placed: Placed) => Promise<Snapshot<OrderReport>>
+
+async function end(deps: SettlingDeps, orderId: OrderId, audit: AuditEntry | null): Promise<Order> {
   const at = deps.clock.now()
   const settled = await deps.desk.change(orderId, present => {
     const next = deps.orderGateway.isSending(present) ? null : refused(present, NEVER_RECEIVED, at)
-    return next === null ? null : { ...next, audit: verdict.audit }
+    return next === null ? null : { ...next, ...(audit === null ? {} : { audit }) }
   })
   if (settled?.submission.method !== 'operator') throw new NotSettled(`${orderId} was found out about meanwhile; look at it again.`)
   // The order it should have replaced waits for that no longer.
@@ -78,8 +136,7 @@ function demandDoubtful({ clock, timing, orderGateway }: SettlingDeps, order: Or
 }
 
 /** The broker must answer, and show no order that may be this one and is not known to be another of ours. */
-async function demandUnlikeAll(deps: SettlingDeps, placed: Placed, signal: AbortSignal): Promise<void> {
-  const { items, brokersClock } = await picture(deps, placed, signal)
+async function demandUnlikeAll(deps: SettlingDeps, placed: Placed, { items, brokersClock }: Snapshot<OrderReport>): Promise<void> {
   const { order, account } = placed
   const aheadMs = brokersClock === undefined ? 0 : epochMs(brokersClock) - epochMs(deps.clock.now())
   const alike = items.filter(report => report.brokerClOrdId === order.brokerClOrdId || mayBe(order, report, aheadMs))

@@ -36,6 +36,7 @@ const admin = new Admin({
   log: quiet,
   bus: null,
   settle: null,
+  settleAll: null,
   keys: () => keys,
   demoFile: null
 })

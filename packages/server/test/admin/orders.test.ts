@@ -1,0 +1,72 @@
+// Which orders an operator's word is about: those that fit, as many as were shown, and none without a service.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { OrderId } from '@trunkline/core/domain/ids'
+import type { Order } from '@trunkline/core/domain/order'
+import type { AuditEntry } from '@trunkline/core/ports/store'
+import * as make from '@trunkline/testkit/store-contract/records'
+import type { AdminDeps } from '../../src/admin/deps.ts'
+import { AdminRefused, type SettleOrders } from '../../src/admin/operations.ts'
+import { settleOrders } from '../../src/admin/orders.ts'
+
+const RUN = { by: 'tester@here', signal: new AbortController().signal, progress: () => undefined }
+const HOUR_MS = 3_600_000
+
+function stage() {
+  const platform = make.platform()
+  const user = make.user(platform)
+  const connections = [make.connection(user), make.connection(user)] as const
+  const orders = connections.flatMap(connection =>
+    [0, 30, 60].map(hours => {
+      const owner = { platform, user, connection, account: make.account(connection), accounts: [] }
+      return make.order(owner, { entryTime: make.at(-hours * HOUR_MS) })
+    })
+  )
+  const entries: AuditEntry[] = []
+  const known = new Map<OrderId, Order>(orders.map(order => [order.orderId, order]))
+  const deps = {
+    clock: { now: () => make.at(0) },
+    store: { orders: { doubtful: async () => orders } },
+    settleAll: async (ids: readonly OrderId[], { entry }: { readonly entry: ((orders: readonly Order[]) => AuditEntry) | null }) => {
+      const ended = ids.flatMap(id => known.get(id) ?? [])
+      if (entry !== null) entries.push(entry(ended))
+      return { orders: ended, kept: [] }
+    }
+  }
+  const settle = (more: Partial<SettleOrders>) => {
+    const input = { broker: null, connectionId: null, olderThanHours: null, expected: null, because: 'seen', unseen: false, ...more }
+    return settleOrders(Object(deps) satisfies AdminDeps, input, RUN)
+  }
+  return { settle, entries, connections, deps }
+}
+
+test('orders fit by broker, connection and age, all that are given', async () => {
+  const { settle, connections } = stage()
+  const counts = [
+    { broker: 'SANDBOX' },
+    { broker: 'OTHER' },
+    { olderThanHours: 24 },
+    { connectionId: connections[0].connectionId, olderThanHours: 48 }
+  ]
+  assert.deepEqual(await Promise.all(counts.map(async filter => (await settle(filter)).fitting)), [6, 0, 4, 1])
+  await assert.rejects(settle({}), AdminRefused)
+})
+
+test('nothing is ended on trial, nor when another number fits than was shown; then all with one entry that names them', async () => {
+  const { settle, entries } = stage()
+  assert.equal((await settle({ olderThanHours: 24 })).orders.length, 4)
+  await assert.rejects(settle({ olderThanHours: 24, expected: 5 }), /4 orders fit now, and not 5/)
+  assert.equal(entries.length, 0)
+  const { orders } = await settle({ olderThanHours: 24, expected: 4 })
+  assert.equal(entries.length, 1)
+  assert.deepEqual(entries[0]?.detail, {
+    ...{ by: RUN.by, because: 'seen', unseen: false, broker: null, connection_id: null, older_than_hours: 24, count: 4 },
+    orders: orders.map(({ orderId }) => orderId).join(' ')
+  })
+})
+
+test('without a service that could ask the broker it is refused', async () => {
+  const { deps } = stage()
+  const input = { broker: 'SANDBOX', connectionId: null, olderThanHours: null, expected: null, because: 'seen', unseen: false }
+  await assert.rejects(settleOrders(Object({ ...deps, settleAll: null }), input, RUN), /No service runs/)
+})
