@@ -7,7 +7,7 @@ import { type House, openBrokers } from '@trunkline/brokers/registry'
 import { application } from '@trunkline/core/app/application'
 import { settleEndpoints } from '@trunkline/core/app/connections/settle-endpoints'
 import type { AppDeps, Deps } from '@trunkline/core/app/deps'
-import { settleAllAsNotReceived, settleAsNotReceived } from '@trunkline/core/app/orders/settle-order'
+import { settlingOver } from '@trunkline/core/app/orders/settle-order'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
 import { within } from '@trunkline/core/app/within'
 import { HEALTH_STATES } from '@trunkline/core/domain/account'
@@ -222,8 +222,7 @@ async function start(
   const admin = new Admin({
     ...deps,
     store: opened,
-    settle: (orderId, verdict, signal) => settleAsNotReceived(app, orderId, verdict, signal),
-    settleAll: (orderIds, verdict, signal) => settleAllAsNotReceived(app, orderIds, verdict, signal),
+    ...settlingOver(app),
     keys: () => keys,
     demoFile: demoFile.path
   })

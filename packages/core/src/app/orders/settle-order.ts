@@ -105,6 +105,15 @@ async function end(deps: SettlingDeps, orderId: OrderId, audit: AuditEntry | nul
   return settled
 }
 
+/** Both, for whoever may ask for them. */
+export function settlingOver(deps: SettlingDeps) {
+  return {
+    settle: (orderId: OrderId, verdict: Verdict, signal: AbortSignal) => settleAsNotReceived(deps, orderId, verdict, signal),
+    settleAll: (orderIds: readonly OrderId[], verdict: SetVerdict, signal: AbortSignal) =>
+      settleAllAsNotReceived(deps, orderIds, verdict, signal)
+  }
+}
+
 const NEVER_RECEIVED: Fate = {
   state: 'not_received',
   method: 'operator',
