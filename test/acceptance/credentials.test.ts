@@ -1,6 +1,7 @@
 // Who may do what: every operation of the reference against every kind of credentials. A new operation without a row fails.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { metricsPage } from '@trunkline/testkit/metrics'
 import { type Answer, Api, type Body, type Operation, type Person } from './api.ts'
 import { ENGINES, type RunningService, startService } from './harness.ts'
 import { link } from './linking.ts'
@@ -62,7 +63,7 @@ for (const engine of ENGINES) {
     let other: Person
     let ids: { readonly connection_id: string; readonly account_id: string; readonly order_id: string; readonly user_id: string }
     before(async () => {
-      service = await startService(engine)
+      service = await startService(engine, { TRUNKLINE_LOG_LEVEL: 'debug', TRUNKLINE_TRUSTED_PROXIES: 'loopback' })
       api = await Api.of(service)
       owner = await api.person('owner')
       other = await api.person('other')
@@ -76,6 +77,8 @@ for (const engine of ENGINES) {
     })
     after(() => service[Symbol.asyncDispose]())
 
+    // Each from an address of its own: one that fails hundreds of times would be told to wait.
+    let asked = 0
     const ask = (
       operation: Operation,
       headers: Readonly<Record<string, string>>,
@@ -83,7 +86,9 @@ for (const engine of ENGINES) {
     ): Promise<Answer> => {
       const body = bodyOf(operation.operationId, values)
       const address = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? name)
-      return api.call(operation.method, address, { headers, ...(body !== undefined && { body }) })
+      asked += 1
+      const from = { 'x-forwarded-for': `10.0.${asked >> 8}.${asked & 255}` }
+      return api.call(operation.method, address, { headers: { ...from, ...headers }, ...(body !== undefined && { body }) })
     }
 
     test('every operation has a row, and every row an operation [S25]', () => {
@@ -107,6 +112,53 @@ for (const engine of ENGINES) {
         }
       }
       assert.equal(bodies.size, 1, [...bodies].join('\n'))
+    })
+
+    test('what was good once opens nothing: a user who was deleted, a secret that was replaced [S25, S30, S31]', async () => {
+      const [gone, changed] = [await api.person('gone'), await api.person('changed')]
+      for (const person of [gone, changed]) assert.equal((await api.call('GET', '/accounts', { headers: api.as(person) })).status, 200)
+      assert.equal((await api.call('DELETE', '/users/gone', { headers: api.platform })).status, 200)
+      assert.equal((await api.call('POST', '/users/changed/rotate-secret', { headers: api.platform })).status, 200)
+      for (const operation of api.operations.filter(({ isForUser }) => isForUser)) {
+        for (const person of [gone, changed])
+          assert.equal((await ask(operation, api.as(person))).status, 401, `${operation.operationId} as ${person.userId}`)
+      }
+    })
+
+    test('a HEAD asks for the credentials that its GET asks for [S25]', async () => {
+      for (const { path, method, operationId } of api.operations.filter(({ method }) => method === 'GET')) {
+        const address = service.url + path.replace(/\{\w+\}/g, RANDOM)
+        const { status } = await fetch(address, { method: 'HEAD' })
+        assert.equal(status, operationId === 'issueMarketDataToken' ? 405 : 401, `${method} ${path}`)
+      }
+    })
+
+    test('secrets sent through every operation are in no answer, log line or metric [S80]', async () => {
+      const canary = (name: string) => `us_${name}-canary-q7Zx2VnB4mKd9LpT6wRs`
+      const sent = ['client-id', 'client-secret', 'user-id', 'user-secret'].map(name => [name, canary(name)] as const)
+      const answers: string[] = []
+      for (const operation of api.operations) {
+        const address = operation.path.replace(/\{\w+\}/g, RANDOM)
+        const good = operation.isForUser ? api.as(owner) : api.platform
+        const query = new URLSearchParams([
+          ['access_token', canary('token')],
+          ['client_secret', canary('query')]
+        ])
+        const more = {
+          authorization: `Bearer ${canary('bearer')}`,
+          cookie: `session=${canary('cookie')}`,
+          referer: `http://x/?code=${canary('code')}`
+        }
+        answers.push((await api.call(operation.method, address, { headers: { ...Object.fromEntries(sent), ...more } })).text)
+        answers.push((await api.call(operation.method, `${address}?${query}`, { headers: { ...good, ...more } })).text)
+      }
+      const metrics = await metricsPage(service.url)
+      for (const [where, text] of [
+        ['answers', answers.join('\n')],
+        ['log', service.output()],
+        ['metrics', metrics]
+      ] as const)
+        assert.ok(!text.includes('canary-q7Zx2VnB4mKd9LpT6wRs'), where)
     })
 
     test('a user is asked for where a user is needed, and ignored elsewhere [S33]', async () => {
