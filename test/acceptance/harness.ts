@@ -45,16 +45,17 @@ export interface RunningService extends AsyncDisposable {
 
 /**
  * Starts the service and waits until it is ready. Disposing stops it, and fails if it did not stop well. `program`, relative to the
- * checkout, may be another one that composes the service.
+ * checkout, may be another one that composes the service. `openFilesMax` limits its descriptors.
  */
 export async function startService(
   engine: Engine,
   env: Readonly<Record<string, string>> = {},
-  program = 'packages/server/src/main.ts'
+  program = 'packages/server/src/main.ts',
+  openFilesMax: number | null = null
 ): Promise<RunningService> {
   const resources = new AsyncDisposableStack()
   try {
-    return await start(engine, env, program, resources)
+    return await start(engine, env, commandOf(program, openFilesMax), resources)
   } catch (cause) {
     await resources.disposeAsync()
     throw cause
@@ -64,7 +65,7 @@ export async function startService(
 async function start(
   engine: Engine,
   env: Readonly<Record<string, string>>,
-  program: string,
+  [command, args]: Command,
   resources: AsyncDisposableStack
 ): Promise<RunningService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-acceptance-'))
@@ -76,7 +77,7 @@ async function start(
     ...(await databaseOf(engine, resources)),
     ...env
   }
-  const child = spawn(process.execPath, [...SHORT_LIVED, join(ROOT, program)], {
+  const child = spawn(command, args, {
     cwd: dataDir,
     env: { ...INHERITED, ...settings },
     stdio: ['ignore', 'pipe', 'pipe']
@@ -94,6 +95,15 @@ async function start(
     interrupt: () => void child.kill('SIGTERM'),
     [Symbol.asyncDispose]: () => resources.disposeAsync()
   }
+}
+
+type Command = readonly [command: string, args: readonly string[]]
+
+/** `openFilesMax`: files and sockets that the program may have open, as a shell limits them. */
+function commandOf(program: string, openFilesMax: number | null): Command {
+  const args = [...SHORT_LIVED, join(ROOT, program)]
+  if (openFilesMax === null) return [process.execPath, args]
+  return ['/bin/sh', ['-c', `ulimit -n ${openFilesMax} && exec "$0" "$@"`, process.execPath, ...args]]
 }
 
 async function databaseOf(engine: Engine, resources: AsyncDisposableStack): Promise<Readonly<Record<string, string>>> {

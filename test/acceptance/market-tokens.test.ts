@@ -174,7 +174,7 @@ function tokenTests(engine: Engine): void {
     await bystander.quiet()
   })
 
-  test('deleting a connection ends its sessions and tokens, and no others', async () => {
+  test('deleting a connection ends its sessions and tokens, and no others [S37]', async () => {
     const viewer = await stage.viewer()
     const other = await stage.viewer()
     const second = await viewer.connect()

@@ -33,7 +33,7 @@ describe('the limits of the broker stream', () => {
     return bare.replace('""', `"${'x'.repeat(bytes - bare.length)}"`)
   }
 
-  test('a message of 64 KiB is taken, one byte more closes the session with 1009', () =>
+  test('a message of 64 KiB is taken, one byte more closes the session with 1009 [S49]', () =>
     unnoticed(async () => {
       await using client = await stage.session()
       const largest = padded(MESSAGE_BYTES_MAX)

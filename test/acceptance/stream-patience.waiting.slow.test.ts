@@ -27,7 +27,7 @@ describe('the patience of the broker stream', { concurrency: true }, () => {
   })
   after(() => stage[Symbol.asyncDispose]())
 
-  test('who has not authenticated within 30 seconds is closed with 4001, and nobody is ever pinged', async () => {
+  test('who has not authenticated within 30 seconds is closed with 4001, and nobody is ever pinged [S47]', async () => {
     const from = performance.now()
     await using silent = await stage.stranger()
     await using wrong = await stage.stranger()
@@ -60,7 +60,7 @@ describe('the patience of the broker stream', { concurrency: true }, () => {
     assertLawful(client.updates, last - REPLAY_MAX)
   })
 
-  test('a reader that reads nothing is closed with 4008 and counted; others do not feel it, and it can go on where it was', async () => {
+  test('a reader that reads nothing is closed with 4008 and counted; others do not feel it, and it can go on where it was [S53]', async () => {
     const ada = await stage.trader('ada')
     await using other = await stage.session(['all'])
     await other.follow(ada.userId)

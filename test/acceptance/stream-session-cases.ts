@@ -40,7 +40,7 @@ export function sessionCases(open: () => Stage): void {
     return replies
   }
 
-  test('a plain request is told to upgrade, and an upgrade elsewhere leads nowhere', async () => {
+  test('a plain request is told to upgrade, and an upgrade elsewhere leads nowhere [S56]', async () => {
     const { service, api } = open()
     const plain = await fetch(`${service.url}/stream`)
     assert.equal(plain.status, 426)
@@ -56,7 +56,7 @@ export function sessionCases(open: () => Stage): void {
     assert.equal((await api.call('GET', '/users', { headers: api.platform })).status, 200)
   })
 
-  test('the first message is the welcome, with an id of the session’s own; nothing is compressed', async () => {
+  test('the first message is the welcome, with an id of the session’s own; nothing is compressed [S51]', async () => {
     await using one = await open().stranger()
     await using other = await open().stranger()
     const [first, second] = [one.heard[0]?.message, other.heard[0]?.message]
@@ -120,7 +120,7 @@ export function sessionCases(open: () => Stage): void {
     assert.equal((await client.ended()).code, 4029)
   })
 
-  test('a second authentication is answered with auth_error and changes nothing, however often', async () => {
+  test('a second authentication is answered with auth_error and changes nothing, however often [S48]', async () => {
     const stage = open()
     const ada = await stage.trader('ada')
     await using client = await stage.session(['orders'])
@@ -136,7 +136,7 @@ export function sessionCases(open: () => Stage): void {
     await client.until(() => isHeard(client.updates, cl_order_id, 'filled'), 'the order is filled')
   })
 
-  test('before authentication subscriptions fail without effect, and everything else is ignored', async () => {
+  test('before authentication subscriptions fail without effect, and everything else is ignored [S48]', async () => {
     const stage = open()
     const ada = await stage.trader('ada')
     await using watcher = await stage.session(['all'])

@@ -112,7 +112,7 @@ export function subscriptionCases(open: () => Stage): void {
     assert.deepEqual(await kinds(), ['balances', 'orders', 'positions'])
   })
 
-  test('a user that is not the platform’s cannot be subscribed to', async () => {
+  test('a user that is not the platform’s cannot be subscribed to [S54]', async () => {
     const stage = open()
     const other = await stage.otherPlatform('Stranger')
     const foreign = await fetch(`${stage.service.url}/users`, {
@@ -189,7 +189,7 @@ export function subscriptionCases(open: () => Stage): void {
     assert.deepEqual(next.updates, [])
   })
 
-  test('when a user is deleted its sessions are told, and a new one of the same name is somebody else', async () => {
+  test('when a user is deleted its sessions are told, and a new one of the same name is somebody else [S37]', async () => {
     const stage = open()
     const ada = await stage.trader('ada')
     await using told = await stage.session(['all'])

@@ -36,7 +36,7 @@ import { RandomIds } from './ops/ids.ts'
 import { PromMeter } from './ops/metrics.ts'
 import { MetricsPage } from './ops/metrics-page.ts'
 import { metricsToken } from './ops/metrics-token.ts'
-import { connectionsWithin, openFilesMax } from './ops/open-files.ts'
+import { connectionsWithin, databaseFilesWithin, openFilesMax } from './ops/open-files.ts'
 import { Parts } from './ops/parts.ts'
 import { Readiness } from './ops/readiness.ts'
 import { type OperationsOptions, operations } from './ops/routes.ts'
@@ -273,7 +273,7 @@ async function holdDatabase(
 
 function storeOptions(settings: Settings, dataDir: string): Parameters<typeof openStore>[0] {
   return settings.databaseUrl === null
-    ? { kind: 'embedded', dataDir: join(dataDir, 'database') }
+    ? { kind: 'embedded', dataDir: join(dataDir, 'database'), filesMax: databaseFilesWithin(openFilesMax()) }
     : { kind: 'postgres', url: settings.databaseUrl, poolMax: settings.databasePoolMax }
 }
 

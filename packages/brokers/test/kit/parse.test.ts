@@ -7,7 +7,7 @@ import * as parse from '../../src/kit/parse.ts'
 
 const TABLE = { OPEN: 'working', DONE: 'filled' } as const
 
-test('JSON is bounded in length and depth, and holds no prototype', () => {
+test('JSON is bounded in length and depth, and holds no prototype [S66, S67]', () => {
   assert.deepEqual(readJson('{"a":[1,{"b":null}]}'), { a: [1, { b: null }] })
   const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
   assert.doesNotThrow(() => readJson(deep(32)))

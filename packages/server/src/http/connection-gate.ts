@@ -15,7 +15,7 @@ export interface ConnectionLimits {
 }
 
 /** A client may open hundreds at once before its first request is read, so these are far above what one needs, and far below the total. */
-export const CONNECTION_LIMITS: ConnectionLimits = { total: 15_000, silentPerAddress: 2_048, silentPerNetwork: 4_096, stalledMs: 10_000 }
+export const CONNECTION_LIMITS: ConnectionLimits = { total: 15_000, silentPerAddress: 2_048, silentPerNetwork: 4_096, stalledMs: 8_000 }
 
 /** Silent connections this old are the first to make room. */
 const GRACE_MS = 5_000

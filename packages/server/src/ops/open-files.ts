@@ -18,6 +18,11 @@ function reported(): number | null {
   return typeof soft === 'number' ? soft : null
 }
 
+/** Files the embedded database may keep open: a quarter of the descriptors. It closes and opens them as it needs, and never needs more than 64. */
+export function databaseFilesWithin(filesMax: number | null): number {
+  return Math.min(1_000, Math.max(64, Math.floor((filesMax ?? Number.POSITIVE_INFINITY) / 4)))
+}
+
 /** Connections that may come in, so that files, the database and the brokers' sockets always have as many descriptors left. */
 export function connectionsWithin(wanted: number, filesMax: number | null): number {
   return filesMax === null ? wanted : Math.min(wanted, Math.max(16, Math.floor(filesMax / 2)))

@@ -29,7 +29,7 @@ import type { BatchStats } from './writes/batches.ts'
 
 export type StoreSettings =
   | { readonly kind: 'postgres'; readonly url: string; readonly poolMax: number }
-  | { readonly kind: 'embedded'; readonly dataDir: string }
+  | { readonly kind: 'embedded'; readonly dataDir: string; readonly filesMax?: number }
 
 export interface StoreDeps {
   readonly clock: Clock
@@ -92,6 +92,7 @@ export async function openEngine(settings: StoreSettings, { log }: Pick<StoreDep
   }
   const embedded = await openEmbedded({
     dataDir: settings.dataDir,
+    ...(settings.filesMax !== undefined && { filesMax: settings.filesMax }),
     types: TYPES,
     onWarning: warning => log.warn(warning),
     onMaintenanceFailed: cause => log.warn('the embedded database could not be tidied', { cause: String(cause) })

@@ -14,7 +14,7 @@ export interface OutboxLimits {
 export const OUTBOX_LIMITS: OutboxLimits = {
   messagesMax: 16_384,
   bytesMax: 4 * 1024 * 1024,
-  stalledMs: 10_000,
+  stalledMs: 8_000,
   allBytesMax: 256 * 1024 * 1024
 }
 

@@ -7,7 +7,7 @@ import { Outbox, type OutboxLimits, type Sink } from './outbox.ts'
 import type { Turns } from './turns.ts'
 
 /** For the close frame of a reader that reads nothing; then the socket is cut. */
-const CUT_MS = 2_000
+const CUT_MS = 1_000
 /** Pings of one client: far more than any keeps a connection alive with. */
 const PINGS = { perSecond: 10, burst: 1_000 }
 const PINGER = 'the client'

@@ -76,13 +76,13 @@ test('texts that cannot be stored or compared safely are refused', () => {
   assert.deepEqual(read('{"a":"\\ud83d\\ude00"}'), { a: '😀' })
 })
 
-test('__proto__ is refused and changes nothing', () => {
+test('__proto__ is refused and changes nothing [S66]', () => {
   refused('{"__proto__":{"x":1}}', 'field_invalid', '__proto__')
   refused('{"a":{"\\u005f_proto__":{"x":1}}}', 'field_invalid', '__proto__')
   assert.equal(Object.getOwnPropertyDescriptor(Object.prototype, 'x'), undefined)
 })
 
-test('depth is bounded, and judging depth costs little', () => {
+test('depth is bounded, and judging depth costs little [S67]', () => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
   assert.ok(Array.isArray(read(nested(DEPTH_MAX))))
   const taken = cpuTimeOf(() => {

@@ -31,6 +31,8 @@ export interface EmbeddedOptions {
   readonly groupMs?: number
   /** The engine's page cache in MiB (default 32). */
   readonly sharedBuffersMb?: number
+  /** Files the engine keeps open (default 1,000, at least 64); beyond it the one not used for longest is closed. */
+  readonly filesMax?: number
   /** Bytes of free disk below which nothing is written any more (default 64 MiB). */
   readonly freeBytesMin?: number
   /** Log written before a checkpoint is due (default 64 MiB). */
@@ -87,6 +89,7 @@ const NOT_SHARED =
 const READ = /^\s*(?:select|values|table|show|with\b(?![\s\S]*\b(?:insert|update|delete|merge)\b))\b/i
 
 const PREPARED_MAX = 256
+const FILES_MAX = 1_000
 const DISK_LOOK_MS = 250
 const HAS_DEFERRED = 'SELECT count(*)::int AS n FROM pg_constraint WHERE condeferrable'
 
@@ -100,7 +103,10 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
     await makeDatabase(layout, hook, options.onWarning ?? (() => undefined))
     const fsyncs = new BigInt64Array(new SharedArrayBuffer(8))
     const onLost = options.onLost ?? throwLater
-    const thread = await startThread({ directory: layout.database, sharedBuffersMb: options.sharedBuffersMb ?? 32, fsyncs, hook }, onLost)
+    const thread = await startThread(
+      { directory: layout.database, sharedBuffersMb: options.sharedBuffersMb ?? 32, filesMax: options.filesMax ?? FILES_MAX, fsyncs, hook },
+      onLost
+    )
     const database = new EmbeddedDatabase({ options, lock, thread, fsyncs })
     await database.learnSchema()
     return database

@@ -8,6 +8,7 @@ import { DEFAULT_TYPES, decodeReplies, encodeScript, type Reply } from './wire.t
 
 export interface EngineOptions extends Omit<DurableFsOptions, 'onAbort'> {
   readonly sharedBuffersMb: number
+  readonly filesMax: number
 }
 
 /** PGlite as bytes in, bytes out. */
@@ -54,10 +55,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-function startParameters({ sharedBuffersMb }: EngineOptions): string[] {
+function startParameters({ sharedBuffersMb, filesMax }: EngineOptions): string[] {
   const settings = {
     wal_sync_method: 'fsync', // the default, fdatasync, never leaves the engine
     shared_buffers: `${sharedBuffersMb}MB`,
+    max_files_per_process: String(filesMax),
     maintenance_work_mem: '16MB', // the engine's memory grows and never shrinks
     log_min_messages: 'fatal', // failed statements are the caller's to log; their text may hold data
     default_statistics_target: '25', // ANALYZE keeps everybody waiting, for a time in proportion to this

@@ -9,6 +9,7 @@ export interface CreateInput {
 
 export interface ThreadInput extends CreateInput {
   readonly sharedBuffersMb: number
+  readonly filesMax: number
   readonly fsyncs: BigInt64Array<SharedArrayBuffer>
 }
 
