@@ -80,7 +80,7 @@ const SETTLE_MS = 1_000
 const STREAM_PATHS = ['/stream', '/v1/stream']
 const MARKET_PATHS = ['/market-data/stream', '/v1/market-data/stream']
 /** Those that have a meaning here; clients may send any. */
-const CLOSE_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005, 1006, 1009, 4001, 4003, 4008, 4029])
+const CLOSE_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005, 1006, 1009, 1011, 4001, 4003, 4008, 4029])
 const PART_STOP_MS = 8_000
 
 /** Starts everything. What was started is stopped again when a later part fails. */

@@ -42,12 +42,12 @@ describe('each stream is described', () => {
   for (const { stream, codes, values } of [
     {
       stream: BROKER_STREAM,
-      codes: [1001, 1009, 4001, 4008, 4029],
+      codes: [1001, 1009, 1011, 4001, 4003, 4008, 4029],
       values: ['30 seconds', '64 KiB', '10', '500', '10,000', '1,000 at once, 100 a second']
     },
     {
       stream: MARKET_STREAM,
-      codes: [1001, 1009, 4001, 4003, 4008, 4029],
+      codes: [1001, 1009, 1011, 4001, 4003, 4008, 4029],
       values: ['30 seconds', '24 hours', '16 KiB', '5', '500', '50,000', '1,000 at once, 100 a second', '4 a second', '1 to 10']
     }
   ]) {

@@ -61,6 +61,7 @@ export const MARKET_ERRORS: readonly ErrorCode[] = Object.entries(ERRORS).map(([
 export const MARKET_CLOSE_CODES: readonly CloseCode[] = [
   { code: CLOSE.goingAway, meaning: 'The service is shutting down. What was due was sent before.', remedy: AGAIN },
   { code: MESSAGE_TOO_BIG, meaning: `A message you sent was larger than ${kibibytes(messageBytesMax)}.`, remedy: 'Send smaller messages.' },
+  { code: CLOSE.internal, meaning: 'Something went wrong here, in this session only.', remedy: AGAIN },
   { code: CLOSE.unauthenticated, meaning: `No successful \`authenticate\` within ${seconds(authenticateMs)}.`, remedy: NEW_TOKEN },
   {
     code: CLOSE.ended,

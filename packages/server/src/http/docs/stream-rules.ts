@@ -17,6 +17,7 @@ const AGAIN = 'Connect again, and resume with `after`.'
 export const CLOSE_CODES: readonly CloseCode[] = [
   { code: CLOSE.goingAway, meaning: 'The service is shutting down. What was due was sent before.', remedy: AGAIN },
   { code: MESSAGE_TOO_BIG, meaning: `A message you sent was larger than ${kibibytes(messageBytesMax)}.`, remedy: 'Send smaller messages.' },
+  { code: CLOSE.internal, meaning: 'Something went wrong here, in this session only.', remedy: AGAIN },
   {
     code: CLOSE.unauthenticated,
     meaning: `No successful \`authenticate\` within ${seconds(authenticateMs)}, or the client secret was replaced or has ended.`,
