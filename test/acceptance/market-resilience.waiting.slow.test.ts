@@ -158,7 +158,7 @@ describe('the market data stream under trouble', () => {
           await stage.quote('AAPL', [[last, '5']], [[(300 + rounds / 100).toFixed(2), '7']])
           rounds += 1
         }
-        // A reader may take nothing for ten seconds, so it does until something waits for it, and for a few quotes more.
+        // A reader may take nothing for eight seconds, so it does until something waits for it, and for a few quotes more.
         while (rounds < 2_000 && (await waiting()) === 0) await move()
         for (let more = 0; more < 5; more += 1) await move()
         const isLast = (message: Body): boolean => message !== undefined && exact(message.bp) === exact(last)
@@ -191,7 +191,7 @@ describe('the market data stream under trouble', () => {
       for (const subId of [trades, bars]) await client.updated(subId)
       for (const subId of Object.values(theirs)) await other.updated(subId)
       client.pause()
-      // A reader may take nothing for ten seconds, so it does until something waits for it, and for a few minutes of the market more.
+      // A reader may take nothing for eight seconds, so it does until something waits for it, and for a few minutes of the market more.
       let minutes = 0
       for (; minutes < 240 && (await waiting()) === 0; minutes++) await stage.advance(MINUTE)
       assert.ok((await waiting()) > 0, 'the reader has fallen behind')
