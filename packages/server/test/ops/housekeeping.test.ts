@@ -97,3 +97,15 @@ test('a stop ends pruning after the present step', async () => {
   await clock.advance(600_000)
   assert.equal(events.steps.length, pruned)
 })
+
+test('a clock that is set far forward makes nothing old; set right again nothing is missing', async () => {
+  const { clock, events, housekeeping } = stage([1.5 * DAY_MS, 0], 2)
+  housekeeping.start()
+  clock.setWall(30 * DAY_MS)
+  await clock.advance(120_000)
+  assert.equal(events.times.length, 2)
+  clock.setWall(-30 * DAY_MS)
+  await clock.advance(0.6 * DAY_MS)
+  assert.equal(events.times.length, 1)
+  await housekeeping.stop()
+})
