@@ -135,7 +135,7 @@ describe('the live page', () => {
     const { token } = await connected(page, stage, await stage.person())
     await page.goto(address())
     await says(page, '#state', 'Not connected')
-    assert.match(await textOf(page, '#notice-text'), /open the link that npm start printed \(home_url in demo-platform\.json\)/)
+    assert.match(await textOf(page, '#token-form .hint'), /open the link that npm start printed \(home_url in demo-platform\.json\)/)
     await page.getByLabel('Access token').fill('mdt_wrong')
     await page.getByRole('button', { name: 'Connect' }).click()
     await says(page, '#notice-title', 'The token was not taken')

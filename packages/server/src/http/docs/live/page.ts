@@ -93,6 +93,7 @@ function chart(): Html {
 <label for="token">Access token</label>
 <input id="token" type="password" required autocomplete="off" spellcheck="false" placeholder="mdt_…">
 <button class="main-button">Connect</button>
+<p class="quiet hint">Or, with the demo platform: open the link that npm start printed (home_url in demo-platform.json), then this page again.</p>
 </form>
 <button id="notice-button" class="main-button" type="button" hidden></button>
 </div>

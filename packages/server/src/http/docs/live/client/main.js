@@ -135,9 +135,7 @@ async function connectAgain(what) {
 /** @param {string} title */
 function askForToken(title) {
   notices.state('idle', 'Not connected')
-  const text =
-    'From GET /connections/{connection_id}/token. It stays in the memory of this page, and is good for 24 hours. ' +
-    'Without one, on the machine of the demo platform: open the link that npm start printed (home_url in demo-platform.json), then this page again.'
+  const text = 'From GET /connections/{connection_id}/token. It stays in the memory of this page, and is good for 24 hours.'
   notices.show({ title, text, token: true })
 }
 
