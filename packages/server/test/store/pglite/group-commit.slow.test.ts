@@ -16,7 +16,7 @@ import { Gate } from './children/gate-hook.ts'
 import { freshDataDir } from './template.ts'
 
 /** A group goes on while somebody waits, and nobody is refused for waiting, however slow the machine. */
-const PATIENT = { groupMs: PATIENCE_MS, queueMs: PATIENCE_MS, idleMs: PATIENCE_MS }
+const PATIENT = { groupMs: PATIENCE_MS, queueMs: PATIENCE_MS }
 
 async function opened(
   t: TestContext,
