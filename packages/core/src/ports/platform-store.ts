@@ -11,6 +11,8 @@ export interface PlatformStore {
   findByClientId(clientId: string): Promise<KnownKey | null>
   find(platformId: PlatformId): Promise<Platform | null>
   list(): Promise<readonly Platform[]>
+  /** Replaces the allowed redirect targets if they still are `before`; false otherwise, and when unknown. */
+  replaceRedirects(platformId: PlatformId, before: readonly string[], next: readonly string[], audit: AuditEntry): Promise<boolean>
   /** Which of them are disabled, and since when. */
   disabled(): Promise<ReadonlyMap<PlatformId, Timestamp>>
   /**

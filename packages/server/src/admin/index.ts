@@ -4,13 +4,14 @@ import { keysStatus, rotateKeys } from './keys.ts'
 import { AdminRefused, type AuditVerdict, type ChainHead, type Input, type OperationName, type Output, type Run } from './operations.ts'
 import { listUnresolved, settleOrder, settleOrders } from './orders.ts'
 import { createKey, listKeys, revokeKey, rotateSecret, setKeyDisabled } from './platform-keys.ts'
-import { createPlatform, listPlatforms, setPlatformDisabled } from './platforms.ts'
+import { createPlatform, editRedirects, listPlatforms, setPlatformDisabled } from './platforms.ts'
 import { setUserDisabled } from './users.ts'
 
 type Handler<Name extends OperationName> = (deps: AdminDeps, input: Input<Name>, run: Run) => Promise<Output<Name>>
 
 const HANDLERS: { readonly [Name in OperationName]: Handler<Name> } = {
   'platform.create': createPlatform,
+  'platform.redirects': editRedirects,
   'platform.list': listPlatforms,
   'platform.rotate_secret': rotateSecret,
   'platform.disable': (deps, { platform }, run) => setPlatformDisabled(deps, platform, true, run),

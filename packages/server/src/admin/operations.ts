@@ -6,6 +6,7 @@ import type { AuditEntry } from '@trunkline/core/ports/store'
 
 export interface Operations {
   'platform.create': { readonly input: NewPlatform; readonly output: PlatformView & { readonly clientSecret: string } }
+  'platform.redirects': { readonly input: EditRedirects; readonly output: PlatformView }
   'platform.list': { readonly input: Nothing; readonly output: readonly PlatformView[] }
   'platform.rotate_secret': { readonly input: RotateSecret; readonly output: RotatedSecret }
   'platform.disable': { readonly input: NamedPlatform; readonly output: PlatformView }
@@ -37,6 +38,13 @@ export interface NewPlatform {
   readonly redirects: readonly string[]
   /** Whether it confirms each new connection with its user's own credentials. */
   readonly claims: boolean
+}
+
+/** Changes the redirect targets that a platform's connections may use; neither: only shows them. */
+export interface EditRedirects {
+  readonly platform: string
+  readonly add: readonly string[]
+  readonly remove: readonly string[]
 }
 
 export interface PlatformView {
@@ -222,7 +230,7 @@ export class AdminRefused extends Error {
   override readonly name = 'AdminRefused'
 }
 
-const REDIRECTS_MAX = 100
+export const REDIRECTS_MAX = 100
 const ADDRESSES_MAX = 50
 export const OVERLAP_SECONDS_MAX = 30 * 24 * 3_600
 const AUDIT_LIMIT_MAX = 10_000
@@ -238,6 +246,11 @@ export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown)
     name: printable(field(input, 'name'), 'name', 100),
     redirects: redirects(field(input, 'redirects')),
     claims: yesOrNo(field(input, 'claims'), 'claims')
+  }),
+  'platform.redirects': input => ({
+    ...namedPlatform(input),
+    add: redirects(field(input, 'add')),
+    remove: redirects(field(input, 'remove'))
   }),
   'platform.list': () => ({}),
   'platform.rotate_secret': input => ({

@@ -6,7 +6,7 @@ import type { PlatformId } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import { writeDurably } from '@trunkline/files/durable'
 import { type AdminDeps, operatorEntry } from './deps.ts'
-import { AdminRefused, type NewPlatform, type PlatformView, type Run } from './operations.ts'
+import { AdminRefused, type EditRedirects, type NewPlatform, type PlatformView, REDIRECTS_MAX, type Run } from './operations.ts'
 
 /** 128 random bits behind the prefix: public, so shorter than a secret. */
 export const CLIENT_ID_LENGTH = 25
@@ -60,6 +60,29 @@ export async function platformNamed({ store }: AdminDeps, wanted: string): Promi
 
 function unknownPlatform(wanted: string): AdminRefused {
   return new AdminRefused(`There is no platform ${JSON.stringify(wanted)}. See them with: npm run cli -- platform list`)
+}
+
+/** In force for links that are asked for from now on. @throws AdminRefused, with nothing changed. */
+export async function editRedirects(deps: AdminDeps, { platform: wanted, add, remove }: EditRedirects, run: Run): Promise<PlatformView> {
+  const platform = await platformNamed(deps, wanted)
+  const { platformId, redirectAllowList: before } = platform
+  const disabledAt = (await deps.store.platforms.disabled()).get(platformId) ?? null
+  if (add.length === 0 && remove.length === 0) return view(platform, disabledAt)
+  for (const [index, redirect] of add.entries()) checkAllowed(redirect, index)
+  const stray = remove.find(redirect => !before.includes(redirect))
+  if (stray !== undefined)
+    throw new AdminRefused(
+      `${JSON.stringify(stray)} is not on the list. It is compared character for character; see: platform redirects list`
+    )
+  const next = [...new Set([...before.filter(redirect => !remove.includes(redirect)), ...add])]
+  if (next.length === 0)
+    throw new AdminRefused('That is the last address on the list, and with none any address is taken. Add the one to come first.')
+  if (next.length > REDIRECTS_MAX) throw new AdminRefused(`A platform has at most ${REDIRECTS_MAX} redirect addresses; remove some first.`)
+  const entry = operatorEntry(deps.clock.now(), run, 'platform.redirects', platformId, { added: add.join(' '), removed: remove.join(' ') })
+  if (!(await deps.store.platforms.replaceRedirects(platformId, before, next, entry)))
+    throw new AdminRefused('The list was changed by somebody else just now. Look at it, and try again.')
+  deps.bus?.publish({ type: 'platform_secret_changed', platformId })
+  return view({ ...platform, redirectAllowList: next }, disabledAt)
 }
 
 function checkAllowed(redirect: string, index: number): void {

@@ -29,6 +29,18 @@ export async function listPlatforms(console: Console, { json }: Common): Promise
   console.out(aligned([head, ...rows]))
 }
 
+/** Adds or removes one address, or only lists them. */
+export async function editRedirects(
+  console: Console,
+  platform: string,
+  { add = [], remove = [], json }: Common & { readonly add?: readonly string[]; readonly remove?: readonly string[] }
+): Promise<void> {
+  const { name, redirects } = await perform(console, 'platform.redirects', { platform, add, remove })
+  if (json) return outJson(console, redirects)
+  const lines = redirects.length === 0 ? '  any address is taken\n' : redirects.map(redirect => `  ${redirect}\n`).join('')
+  console.out(`Redirect addresses of ${JSON.stringify(name)}:\n${lines}`)
+}
+
 export async function rotateSecret(
   console: Console,
   platform: string,

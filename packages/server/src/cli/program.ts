@@ -112,7 +112,27 @@ function addPlatforms(group: Command, console: Console): void {
     .argument('<platform>', 'its client_id or platform_id')
     .addOption(json())
     .action(async (platform, options) => (await import('./platform.ts')).enablePlatform(console, platform, options))
+  addRedirects(group.command('redirects').description('the addresses that users may be sent back to'), console)
   addPlatformKeys(group.command('key').description('further keys of a platform, each with what it may be used for'), console)
+}
+
+function addRedirects(group: Command, console: Console): void {
+  const about = {
+    list: 'list them',
+    add: 'allow one more',
+    remove: 'allow one no longer; the last one stays, because with none any is taken'
+  }
+  for (const verb of ['list', 'add', 'remove'] as const) {
+    const command = group.command(verb).description(about[verb]).argument('<platform>', 'its client_id or platform_id').addOption(json())
+    if (verb === 'list')
+      command.action(async (platform, options) => (await import('./platform.ts')).editRedirects(console, platform, options))
+    else
+      command
+        .argument('<address...>', 'compared character for character')
+        .action(async (platform, addresses, options) =>
+          (await import('./platform.ts')).editRedirects(console, platform, { ...options, [verb]: addresses })
+        )
+  }
 }
 
 function addPlatformKeys(group: Command, console: Console): void {

@@ -15,6 +15,7 @@ import { onward, page } from './answer.ts'
 import { BrowserCookie } from './browser-cookie.ts'
 import { callbackUrl, environmentOf } from './callback-url.ts'
 import { answerFailures } from './failures.ts'
+import { isOwnForm } from './own-form.ts'
 import { Refusals } from './refusals.ts'
 import { endingPage, invitationPage, keysPage, onwardPage, STYLESHEET } from './render.ts'
 import { SecondClicks } from './second-clicks.ts'
@@ -37,7 +38,7 @@ interface KeysAddress {
 
 const TOKEN = /^[\w-]{20,64}$/
 /** Endings that are told on the spot, because they lead nowhere. */
-const ON_THE_SPOT = ['unknown_link', 'other_browser', 'bad_callback'] as const
+const ON_THE_SPOT = ['unknown_link', 'other_browser', 'bad_callback', 'foreign_form'] as const
 
 /** Mounts the portal at `/connect`. */
 export async function portal(app: FastifyInstance, deps: PortalDeps, options: PortalOptions): Promise<void> {
@@ -54,10 +55,14 @@ export async function portal(app: FastifyInstance, deps: PortalDeps, options: Po
     for (const address of ['/connect/callback/:broker', '/connect/callback/:broker/:environment'])
       scope.get<{ Params: CallbackAddress }>(address, (request, reply) => pages.callback(request, request.params, reply))
     scope.get<{ Params: { token: string } }>('/connect/:token', (request, reply) => pages.visit(request, request.params.token, reply))
-    scope.post<{ Params: { token: string } }>('/connect/:token', (request, reply) => pages.decide(request, request.params.token, reply))
+    scope.post<{ Params: { token: string } }>('/connect/:token', (request, reply) =>
+      pages.ownForm(request, reply, () => pages.decide(request, request.params.token, reply))
+    )
     const keys = '/connect/:token/keys/:broker'
     scope.get<{ Params: KeysAddress }>(keys, (request, reply) => pages.keys(request, request.params, reply))
-    scope.post<{ Params: KeysAddress }>(keys, (request, reply) => pages.enter(request, request.params, reply))
+    scope.post<{ Params: KeysAddress }>(keys, (request, reply) =>
+      pages.ownForm(request, reply, () => pages.enter(request, request.params, reply))
+    )
     for (const elsewhere of ['/connect', '/connect/*'])
       scope.get(elsewhere, (_request, reply) => page(reply, 404, endingPage('unknown_link')))
   })
@@ -74,10 +79,17 @@ class Pages {
   constructor(deps: PortalDeps, options: PortalOptions) {
     this.#deps = deps
     this.#options = options
-    this.#cookie = new BrowserCookie(() => options.publicUrl().startsWith('https:'))
+    this.#cookie = new BrowserCookie(deps.hasher, () => options.publicUrl().startsWith('https:'))
     this.#refusals = new Refusals(deps)
     this.#declined = new SecondClicks(deps.clock)
     this.#entered = new SecondClicks(deps.clock)
+  }
+
+  /** Carries out a form, unless it was sent from a page of somebody else's. */
+  async ownForm(request: FastifyRequest, reply: FastifyReply, work: () => Promise<FastifyReply>): Promise<FastifyReply> {
+    if (isOwnForm(request, this.#options.publicUrl())) return work()
+    await this.#refusals.note(null, 'foreign_form', this.#visitor(request))
+    return this.#end(ended(null, 'foreign_form'), reply)
   }
 
   async visit(request: FastifyRequest, token: string, reply: FastifyReply): Promise<FastifyReply> {

@@ -70,6 +70,13 @@ export const ENDINGS: { readonly [reason in EndingReason]: EndingWords } = {
     text: 'What came back from the broker does not belong to a login begun here. For your safety nothing was connected.',
     next: 'Start again from the application you came from.'
   },
+  foreign_form: {
+    status: 403,
+    tone: 'bad',
+    heading: 'That did not come from this page',
+    text: 'Another site tried to answer the request for you. For your safety nothing was done with it.',
+    next: 'Open the link again from the application you came from, and decide there.'
+  },
   broker_down: {
     status: 502,
     tone: 'bad',

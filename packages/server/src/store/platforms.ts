@@ -83,6 +83,20 @@ export class SqlPlatformStore implements PlatformStore {
     return rows.map(platformOf)
   }
 
+  replaceRedirects(platformId: PlatformId, before: readonly string[], next: readonly string[], audit: AuditEntry): Promise<boolean> {
+    return this.#session.write(async trx => {
+      const { numUpdatedRows } = await trx
+        .updateTable('platforms')
+        .set({ redirect_allow_list: writeDocument(next) })
+        .where('platform_id', '=', platformId)
+        .where('redirect_allow_list', '=', writeDocument(before))
+        .executeTakeFirst()
+      if (numUpdatedRows === 0n) return false
+      await appendAudit(trx, audit)
+      return true
+    })
+  }
+
   async disabled(): Promise<ReadonlyMap<PlatformId, Timestamp>> {
     const rows = await this.#session.read(db =>
       db.selectFrom('platforms').select(['platform_id', 'disabled_at']).where('disabled_at', 'is not', null).execute()

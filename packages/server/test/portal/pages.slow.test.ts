@@ -175,7 +175,7 @@ describe('the pages of the portal', () => {
     const link = await scene.link('cookie')
     const first = await browser.get(link)
     const [given] = first.headers.getSetCookie()
-    assert.match(given ?? '', /^trunkline-portal=[\w-]{43}; Max-Age=3600; Path=\/; HttpOnly; SameSite=Lax$/)
+    assert.match(given ?? '', /^trunkline-portal=[\w-]{43}\.[\w-]{43}; Max-Age=3600; Path=\/; HttpOnly; SameSite=Lax$/)
     assert.deepEqual((await browser.get(link)).headers.getSetCookie(), [given], 'the same one, its hour begun anew')
   })
 
@@ -280,7 +280,7 @@ test('S18 where browsers come over TLS, they are told to stay there, and the coo
   const shown = await browser.get(scene.url + link.pathname)
   assert.match(
     shown.headers.getSetCookie()[0] ?? '',
-    /^__Host-trunkline-portal=[\w-]{43}; Max-Age=3600; Path=\/; HttpOnly; Secure; SameSite=Lax$/
+    /^__Host-trunkline-portal=[\w-]{43}\.[\w-]{43}; Max-Age=3600; Path=\/; HttpOnly; Secure; SameSite=Lax$/
   )
   assert.match(shown.headers.get('strict-transport-security') ?? '', /^max-age=31536000/)
   const { location } = await browser.post(scene.url + link.pathname, { decision: 'approve', broker: 'SANDBOX' })

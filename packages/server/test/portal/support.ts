@@ -152,8 +152,13 @@ export class Browser {
     return this.#send(url, { method: 'GET' })
   }
 
-  post(url: string, fields: Readonly<Record<string, string>>): Promise<Answer> {
-    return this.#send(url, { method: 'POST', body: new URLSearchParams(fields) })
+  post(url: string, fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.#send(url, { method: 'POST', body: new URLSearchParams(fields), headers })
+  }
+
+  /** Has a cookie as if another page of the host had set it. */
+  plant(url: string, name: string, value: string): void {
+    this.#jars.set(new URL(url).host, new Map([[name, value]]))
   }
 
   /** The cookies of an origin, as they are sent. */
@@ -189,8 +194,8 @@ export class Browser {
     }
   }
 
-  async #send(url: string, init: RequestInit): Promise<Answer> {
-    const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie: this.cookies(url) } })
+  async #send(url: string, init: RequestInit & { readonly headers?: Readonly<Record<string, string>> }): Promise<Answer> {
+    const response = await fetch(url, { ...init, redirect: 'manual', headers: { ...init.headers, cookie: this.cookies(url) } })
     const { host } = new URL(url)
     const jar = this.#jars.get(host) ?? new Map<string, string>()
     this.#jars.set(host, jar)

@@ -11,6 +11,7 @@ export type EndingReason =
   | 'other_browser'
   | 'unknown_link'
   | 'bad_callback'
+  | 'foreign_form'
   | 'broker_down'
 
 /** The end of a visit: what happened, and where the user goes; null: they stay on our own page. */
@@ -31,6 +32,7 @@ const ERRORS: {
   other_browser: { error: '400', details: 'The link was opened in another browser. Create a new connection.' },
   unknown_link: { error: '400', details: 'The link is not valid. Create a new connection.' },
   bad_callback: { error: '400', details: 'The broker’s answer did not belong to this link. Create a new connection.' },
+  foreign_form: { error: '400', details: 'The form was sent from another site. Create a new connection.' },
   broker_down: { error: '500', details: 'The broker could not complete the login. Try again later.' }
 }
 
