@@ -1,7 +1,9 @@
 import type { Account, Balance, Position, Transaction } from '@trunkline/core/domain/account'
+import { ACCOUNT_TYPES, accountTypeOf } from '@trunkline/core/domain/account-type'
 import type { UserId } from '@trunkline/core/domain/ids'
 import { INSTRUMENTS, TRANSACTION_TYPES } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
+import { maybe, money, price, quantity } from './amounts.ts'
 import { day, decimal, nullable, record, timestamp, uuid, word } from './common.ts'
 
 const maybeDecimal = nullable(decimal)
@@ -20,7 +22,8 @@ export const accountRecord = record('Account', 'A broker account.', {
   broker: Type.String(),
   connection_id: uuid,
   name: maybeText,
-  account_type: maybeText,
+  account_type: nullable(word(ACCOUNT_TYPES), 'Null where the broker does not tell it.'),
+  broker_account_type: nullable(Type.String(), 'The broker’s own word.'),
   currency_code: maybeText
 })
 export const accountList = Type.Array(accountRecord)
@@ -83,7 +86,8 @@ export function presentAccount(account: Account): Static<typeof accountRecord> {
     broker: account.broker,
     connection_id: account.connectionId,
     name: account.name,
-    account_type: account.accountType,
+    account_type: accountTypeOf(account.accountType),
+    broker_account_type: account.accountType,
     currency_code: account.currency
   }
 }
@@ -99,13 +103,13 @@ export function presentBalance(
     account_number: account.accountNumber,
     user_id: userId,
     currency_code: balance.currency,
-    cash: balance.cash,
-    buying_power: balance.buyingPower,
-    initial_margin: balance.initialMargin,
-    maintenance_margin: balance.maintenanceMargin,
-    reg_t_buying_power: balance.regTBuyingPower,
-    equity: balance.equity,
-    market_value: balance.marketValue,
+    cash: maybe(money, balance.cash),
+    buying_power: maybe(money, balance.buyingPower),
+    initial_margin: maybe(money, balance.initialMargin),
+    maintenance_margin: maybe(money, balance.maintenanceMargin),
+    reg_t_buying_power: maybe(money, balance.regTBuyingPower),
+    equity: maybe(money, balance.equity),
+    market_value: maybe(money, balance.marketValue),
     system_time: balance.systemTime
   }
 }
@@ -122,13 +126,13 @@ export function presentPosition(
     user_id: userId,
     symbol: position.symbol,
     instrument: position.instrument,
-    quantity: position.quantity,
-    last_price: position.lastPrice,
-    position_average_price: position.averagePrice,
-    unrealized_pl: position.unrealizedPl,
-    realized_pl: position.realizedPl,
-    daily_pl: position.dailyPl,
-    total_pl: position.totalPl,
+    quantity: quantity(position.quantity),
+    last_price: maybe(price, position.lastPrice),
+    position_average_price: maybe(price, position.averagePrice),
+    unrealized_pl: maybe(money, position.unrealizedPl),
+    realized_pl: maybe(money, position.realizedPl),
+    daily_pl: maybe(money, position.dailyPl),
+    total_pl: maybe(money, position.totalPl),
     broker_position_id: position.brokerPositionId,
     system_time: position.systemTime
   }
@@ -145,10 +149,10 @@ export function presentTransaction(userId: UserId, account: Account, transaction
     broker_type: transaction.brokerType,
     symbol: transaction.symbol,
     instrument: transaction.instrument,
-    quantity: transaction.quantity,
-    price: transaction.price,
-    amount: transaction.amount,
-    fees: transaction.fees,
+    quantity: maybe(quantity, transaction.quantity),
+    price: maybe(price, transaction.price),
+    amount: maybe(money, transaction.amount),
+    fees: maybe(money, transaction.fees),
     currency_code: transaction.currency,
     date: transaction.day,
     settlement_date: transaction.settlementDay,

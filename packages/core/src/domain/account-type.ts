@@ -1,0 +1,18 @@
+/** What an account is for, whatever its broker calls it. */
+export const ACCOUNT_TYPES = ['cash', 'margin', 'retirement', 'futures', 'crypto', 'other'] as const
+export type AccountType = (typeof ACCOUNT_TYPES)[number]
+
+const WORDS: readonly (readonly [RegExp, AccountType])[] = [
+  [/\b(?:ira|roth|sep|401k|retirement|pension)\b/, 'retirement'],
+  [/\bfutures?\b/, 'futures'],
+  [/\b(?:crypto|coin)\b/, 'crypto'],
+  [/\b(?:margin|pdt)\b/, 'margin'],
+  [/\bcash\b/, 'cash']
+]
+
+/** By the broker's own word; null when it has none. */
+export function accountTypeOf(brokersWord: string | null): AccountType | null {
+  if (brokersWord === null) return null
+  const plain = brokersWord.toLowerCase().replaceAll(/[_-]/g, ' ')
+  return WORDS.find(([pattern]) => pattern.test(plain))?.[1] ?? 'other'
+}
