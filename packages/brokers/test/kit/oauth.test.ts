@@ -5,7 +5,7 @@ import { oauthToken } from '../../src/kit/oauth.ts'
 import { json, type Script, ScriptedHost } from '../support/scripted-host.ts'
 import { answer, GOOD, GRANT, grants, isFault, REDIRECT, signal, start } from './oauth-house.ts'
 
-test('the authorization address carries PKCE S256, state and scope, and the verifier is new every time', async () => {
+test('the authorization address carries PKCE S256, state and scope, and the verifier is new every time [S10]', async () => {
   await using house = await start(grants)
   const verifiers = new Set<string>()
   for (const trading of [true, false]) {

@@ -41,7 +41,7 @@ function rotating(): { readonly refresh: (current: Credentials) => Promise<Crede
   }
 }
 
-test('twenty who need a new token at once have one refresh among them', async () => {
+test('twenty who need a new token at once have one refresh among them [S21]', async () => {
   await using world = await bench.world()
   const holder = holderOf(world)
   const { refresh, used } = rotating()

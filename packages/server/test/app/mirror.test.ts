@@ -166,7 +166,7 @@ test('executions told twice, late and out of order are counted once', async () =
   assert.deepEqual([stored.status, stored.fills.map(({ quantity }) => quantity).toSorted()], ['filled', ['1', '2', '3', '4']])
 })
 
-test('rejected credentials break the connection once and end its mirror; other faults do not', async () => {
+test('rejected credentials break the connection once and end its mirror; other faults do not [S22]', async () => {
   await using world = await bench.world()
   await world.live()
   world.broker.streams.fail(new BrokerFault('unreachable', 'gone for a moment'))

@@ -86,7 +86,7 @@ for (const [what, remove] of REMOVALS) {
   })
 }
 
-test('the login of a removed connection is revoked, again and again until that worked, whatever the others do', async () => {
+test('the login of a removed connection is revoked, again and again until that worked, whatever the others do [S23]', async () => {
   await using stuck = await bench.world()
   await using world = await bench.world()
   const asked: string[] = []

@@ -89,7 +89,7 @@ describe('the pages of the portal', () => {
       assert.ok(target.startsWith('/connect/') || target === 'data:,', `${what} names ${target}`)
   }
 
-  test('S18 every page and every way onward is guarded alike', async () => {
+  test('every page and every way onward is guarded alike [S16, S18]', async () => {
     const browser = new Browser()
     const link = await scene.link('s18')
     const shown = await browser.get(link)
@@ -133,14 +133,14 @@ describe('the pages of the portal', () => {
     }
   })
 
-  test('the stylesheet is the only thing a page asks for', async () => {
+  test('the stylesheet is the only thing a page asks for [S18]', async () => {
     const answer = await new Browser().get(`${scene.url}/connect/assets/portal.css`)
     assert.equal(answer.status, 200)
     assert.equal(answer.headers.get('content-type'), 'text/css; charset=utf-8')
     assert.ok(!/url\(|@import/.test(answer.html))
   })
 
-  test('S14 looking uses nothing up, deciding does', async () => {
+  test('looking uses nothing up, deciding does [S14]', async () => {
     const browser = new Browser()
     const link = await scene.link('s14')
     await new Browser().get(link)
@@ -213,14 +213,14 @@ describe('the pages of the portal', () => {
     assert.ok(html.includes('Quiet &lt;Brokers&gt;'))
   })
 
-  test('S19 names are text, whatever they hold', async () => {
+  test('names are text, whatever they hold [S19]', async () => {
     const { html } = await new Browser().get(await scene.link(USER, {}, listed))
     assert.ok(html.includes('&quot;&gt;&lt;script&gt;alert(&#39;platform&#39;)&lt;/script&gt;&amp;amp;'), html)
     assert.ok(html.includes('&lt;img src=x onerror=&quot;alert(&#39;user&#39;)&quot;&gt;'), html)
     assert.ok(!/<script|<img/.test(html))
   })
 
-  test('S12, S13 a redirect that is not on the list to the letter is refused, and nothing leads there', async () => {
+  test('a redirect that is not on the list to the letter is refused, and nothing leads there [S12, S13]', async () => {
     for (const target of ALLOWED) assert.ok((await scene.link('s13', { redirect_url: target }, listed)).startsWith(`${scene.url}/connect/`))
     for (const target of [
       ...ALLOWED.flatMap(known => [
@@ -267,7 +267,7 @@ describe('the pages of the portal', () => {
   })
 })
 
-test('S18 where browsers come over TLS, they are told to stay there, and the cookie is tied to this very host', async () => {
+test('where browsers come over TLS, they are told to stay there, and the cookie is tied to this very host [S18]', async () => {
   const port = await freePort()
   await using scene = await openScene(
     {},
@@ -287,7 +287,7 @@ test('S18 where browsers come over TLS, they are told to stay there, and the coo
   assert.equal(new URL(location).searchParams.get('redirect_uri'), 'https://connect.example.com/connect/callback/sandbox')
 })
 
-test('S20 no secret of a whole walk is in the log, in the audit log, or on a page it does not belong to', async () => {
+test('no secret of a whole walk is in the log, in the audit log, or on a page it does not belong to [S20]', async () => {
   await using scene = await openScene()
   const browser = new Browser()
   const secrets: string[] = [scene.demo.client_secret]
