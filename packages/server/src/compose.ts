@@ -36,7 +36,7 @@ import { RandomIds } from './ops/ids.ts'
 import { PromMeter } from './ops/metrics.ts'
 import { MetricsPage } from './ops/metrics-page.ts'
 import { metricsToken } from './ops/metrics-token.ts'
-import { connectionsWithin, databaseFilesWithin, openFilesMax } from './ops/open-files.ts'
+import { databaseFilesWithin, openFilesMax } from './ops/open-files.ts'
 import { Parts } from './ops/parts.ts'
 import { Readiness } from './ops/readiness.ts'
 import { type OperationsOptions, operations } from './ops/routes.ts'
@@ -46,10 +46,10 @@ import { portal } from './portal/portal.ts'
 import { openStore } from './store/index.ts'
 import { SoleProcess } from './store/sole-process.ts'
 import { AccountStream } from './stream/account/index.ts'
-import { DOOR_LIMITS, Door, type DoorLimits, type Room } from './stream/door.ts'
+import { connectionsOf, doorLimits, slotsOf } from './stream/capacity.ts'
+import { Door, type Room } from './stream/door.ts'
 import { CLOSE } from './stream/line.ts'
 import { MarketStream } from './stream/market/index.ts'
-import type { SlotLimits } from './stream/market/session-slots.ts'
 import { answerPlainRequests } from './stream/plain.ts'
 import { EnvelopeVault } from './vault/envelope.ts'
 import { Sha256Hasher } from './vault/hasher.ts'
@@ -363,30 +363,6 @@ function watchMarket(meter: PromMeter, app: AppDeps, market: MarketStream): void
   meter.gauge('market_subscriptions', 'Subscriptions of all market data sessions', () => market.subscriptions)
   meter.gauge('market_connections', 'Connections whose market data is followed', () => app.markets.count)
   meter.gauge('market_topics', 'What brokers stream for them, each shared by all that want it', () => app.markets.topics)
-}
-
-function connectionsOf({ connectionsMax: wanted }: Settings, log: Log): number {
-  const filesMax = openFilesMax()
-  const connectionsMax = connectionsWithin(wanted, filesMax)
-  if (connectionsMax < wanted) log.warn('fewer connections than set: the limit of open files is low', { wanted, connectionsMax, filesMax })
-  return connectionsMax
-}
-
-/** WebSockets take at most four fifths of the connections, those that have not authenticated an eighth of that. */
-function doorLimits(connectionsMax: number): Pick<DoorLimits, 'socketsMax' | 'unauthenticated'> {
-  const socketsMax = Math.floor(0.8 * connectionsMax)
-  const { unauthenticated } = DOOR_LIMITS
-  return { socketsMax, unauthenticated: { ...unauthenticated, total: Math.min(unauthenticated.total, Math.ceil(socketsMax / 8)) } }
-}
-
-function slotsOf(settings: Settings, connectionsMax: number): SlotLimits {
-  return {
-    // What is left of the sockets is for the broker stream and those that have not authenticated.
-    total: Math.min(settings.marketSessionsMax, Math.floor(0.85 * doorLimits(connectionsMax).socketsMax)),
-    perUser: settings.marketSessionsPerUser,
-    perAddress: settings.marketSessionsPerAddress,
-    platformPercent: settings.marketPlatformPercent
-  }
 }
 
 function isAllowed(origin: string, publicUrl: string, allowed: readonly string[]): boolean {
