@@ -151,7 +151,12 @@ export const AREAS: readonly Area[] = [
         attack: 'Thousands of sockets that never authenticate',
         outcome: 'closed in time; a client with credentials gets in at once'
       },
-      { id: 'S48', attack: 'Messages before the authentication, or a second one as somebody else', outcome: 'no effect, then closed' },
+      {
+        id: 'S48',
+        attack: 'Messages before the authentication, or a second one as somebody else',
+        outcome: 'no effect',
+        note: 'A session that is authenticated stays as it is, as the contract says; one that is not is closed when its time is over.'
+      },
       { id: 'S49', attack: 'Large, fragmented and crumbled messages', outcome: '1009, memory stays' },
       { id: 'S50', attack: 'Frames that break the protocol', outcome: 'closed with its code, no crash' },
       { id: 'S51', attack: 'Compression offered', outcome: 'not negotiated' },

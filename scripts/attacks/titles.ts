@@ -9,7 +9,7 @@ export interface NamingTest {
 const TITLE = /(?<quote>['"`])(?<title>(?:\\.|(?!\k<quote>)[^\\\n])*?) \[(?<ids>S\d+(?:, S\d+)*)\]\k<quote>/g
 
 /** Where tests are, and the suites that they run. */
-export const HOLDS_TESTS = /^(packages\/[^/]+\/test|packages\/testkit\/src|test|bench|scripts\/test)\/.*\.ts$/
+export const HOLDS_TESTS = /^(packages\/[^/]+\/test|packages\/testkit\/src|test|bench|scripts\/test)\/(?!repo\/attacks\.).*\.ts$/
 
 /** The tests by the attacks they name, in the order of the files. */
 export function testsByAttack(files: readonly string[], textOf: (file: string) => string): ReadonlyMap<string, readonly NamingTest[]> {

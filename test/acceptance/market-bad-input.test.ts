@@ -65,7 +65,7 @@ describe('bad input to the market data stream', () => {
     await client.updated('2')
   })
 
-  test('the same frames before authentication do nothing and tell nothing', async () => {
+  test('the same frames before authentication do nothing and tell nothing [S48]', async () => {
     const perSession = 40
     const table = frames()
     for (let from = 0; from < table.length; from += perSession) {

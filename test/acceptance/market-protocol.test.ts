@@ -118,7 +118,7 @@ describe('the market data stream', () => {
       assert.equal(await client.subscribe('quotes', 'AAPL'), '1')
     })
 
-    test('a second authentication is answered with auth_error and changes nothing, however often', async () => {
+    test('a second authentication is answered with auth_error and changes nothing, however often [S48]', async () => {
       const token = await viewer.token()
       await using client = await stage.knock({ address: stage.address() })
       await client.authenticate(token)

@@ -65,7 +65,7 @@ function tokenTests(engine: Engine): void {
     }
   }
 
-  test('two tokens, two sockets and a third, two addresses, in every order; and long courses by chance', async t => {
+  test('two tokens, two sockets and a third, two addresses, in every order; and long courses by chance [S55]', async t => {
     const table = rows()
     assert.equal(table.length, 112)
     const all = [...table, ...Array.from({ length: WALKS }, (_, index) => walk(WALK_EVENTS, new SeededChance(SEED + index)))]
@@ -101,7 +101,7 @@ function tokenTests(engine: Engine): void {
     }
   })
 
-  test('many sockets of one user, from one address with one token, live beside each other; then one from elsewhere ends them all', async () => {
+  test('many sockets of one user, from one address with one token, live beside each other; then one from elsewhere ends them all [S55]', async () => {
     const viewer = await stage.viewer()
     const token = await viewer.token()
     await using resources = new AsyncDisposableStack()

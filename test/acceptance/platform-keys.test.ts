@@ -48,7 +48,7 @@ describe('keys of a platform, on a running service', () => {
     await refused[Symbol.asyncDispose]()
   })
 
-  test('a disabled key is refused at once, and its sessions end; those of other keys stay', async () => {
+  test('a disabled key is refused at once, and its sessions end; those of other keys stay [S37]', async () => {
     const [key, other] = [await makeKey('read'), await makeKey('read')]
     const [mine, theirs] = [await session(key), await session(other)]
     assert.equal(await call(key, '/orders'), 200)
@@ -60,7 +60,7 @@ describe('keys of a platform, on a running service', () => {
     await theirs[Symbol.asyncDispose]()
   })
 
-  test('of a disabled user nothing is read, and nobody follows it', async () => {
+  test('of a disabled user nothing is read, and nobody follows it [S37]', async () => {
     const { client_id } = stage.credentials
     const client = await stage.session(['all'])
     await client.follow(trader.userId)

@@ -1,7 +1,7 @@
 // The table of attacks says what the titles of tests say, and every id in a title is one of the list.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ATTACKS } from '../../scripts/attacks/list.ts'
+import { AREAS, ATTACKS } from '../../scripts/attacks/list.ts'
 import { attacksPage, stateOf } from '../../scripts/attacks/table.ts'
 import { testsByAttack } from '../../scripts/attacks/titles.ts'
 import { FILES, textOf } from './repository.ts'
@@ -22,6 +22,16 @@ test('every attack that a title names is in the list', () => {
   const known = new Set(ATTACKS.map(({ id }) => id))
   const unknown = [...TESTS].filter(([id]) => !known.has(id)).map(([id, tests]) => `${id}: ${tests.map(({ file }) => file).join(', ')}`)
   assert.deepEqual(unknown, [])
+})
+
+test('the page of attacks is fresh, and every attack has a test, a part of the project that brings it, or a stated reason', () => {
+  assert.equal(textOf('docs/attacks.md'), attacksPage(AREAS, TESTS), 'run: npm run attacks')
+  const unexplained = ATTACKS.filter(attack => stateOf(attack, TESTS.get(attack.id) ?? []) === 'open' && attack.open === undefined)
+  assert.deepEqual(
+    unexplained.map(({ id }) => id),
+    [],
+    'end the title of the test that covers it with its id, or say in scripts/attacks/list.ts why there is none'
+  )
 })
 
 test('ids are read from the ends of titles, of strings and of templates', () => {

@@ -19,6 +19,7 @@ import { makeFolder } from '@trunkline/files/durable'
 import { AdminChannel } from './admin/channel.ts'
 import { Admin } from './admin/index.ts'
 import { assertKeysFit } from './admin/keys-fit.ts'
+import { openServiceKeys } from './admin/service-keys.ts'
 import { CredentialCache } from './auth/credential-cache.ts'
 import { LocalBus } from './bus/local-bus.ts'
 import { whyNotPractice } from './config/practice.ts'
@@ -53,7 +54,6 @@ import { MarketStream } from './stream/market/index.ts'
 import { answerPlainRequests } from './stream/plain.ts'
 import { EnvelopeVault } from './vault/envelope.ts'
 import { Sha256Hasher } from './vault/hasher.ts'
-import { openKeys } from './vault/index.ts'
 
 /** Seams for tests that stand between the service and what it relies on. */
 export interface Wraps {
@@ -110,7 +110,7 @@ async function start(
 ): Promise<Service> {
   const dataDir = resolve(settings.dataDir)
   makeFolder(dataDir)
-  const keys = openKeys({ masterKeys: settings.masterKeys, dataDir, create: true }, { clock, log })
+  const keys = openServiceKeys(settings, dataDir, { clock, log })
   const ids = new RandomIds()
   const meter = new PromMeter()
   let publicUrl = settings.publicUrl ?? ''

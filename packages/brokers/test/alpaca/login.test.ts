@@ -13,7 +13,7 @@ async function begun(venue: Venue, environment: 'paper' | 'live', trading: boole
   return { login, ...(await login.begin({ redirectUri: REDIRECT, state: 'state-1', trading })) }
 }
 
-test('the user is sent to the environment’s page with the least that is needed, and no code challenge', async () => {
+test('the user is sent to the environment’s page with the least that is needed, and no code challenge [S11]', async () => {
   await using venue = await Venue.start()
   const asked = async (environment: 'paper' | 'live', trading: boolean) => {
     const { authorizationUrl } = await begun(venue, environment, trading)

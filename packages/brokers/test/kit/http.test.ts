@@ -117,7 +117,7 @@ test('no answer in time may have been sent', async () => {
   await assert.rejects(http.send(POST, never), fault({ sent: 'maybe', reason: 'timeout' }))
 })
 
-test('an answer that is too long, compressed or not UTF-8 is refused', async () => {
+test('an answer that is too long, compressed or not UTF-8 is refused [S77]', async () => {
   const bodies: readonly (readonly [Buffer, Record<string, string>])[] = [
     [Buffer.alloc(2_000, 'x'), {}],
     [gzipSync('{}'), { 'content-encoding': 'gzip' }],
@@ -145,7 +145,7 @@ test('more requests than the bound are refused before sending, and room comes ba
   assert.equal((await http.send(GET, never)).status, 200)
 })
 
-test('a broker must be encrypted, and its certificate must hold, whatever the environment says', async context => {
+test('a broker must be encrypted, and its certificate must hold, whatever the environment says [S78]', async context => {
   assert.throws(() => new HttpClient({ origin: 'http://broker.example' }), TypeError)
   const good = selfSigned(30)
   const expired = selfSigned(30, Date.now() - 90 * 86_400_000)
@@ -154,10 +154,12 @@ test('a broker must be encrypted, and its certificate must hold, whatever the en
     if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
     else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before
   })
-  for (const [certificate, ca, works] of [
-    [good, good.cert, true],
-    [good, undefined, false],
-    [expired, expired.cert, false]
+  for (const [certificate, ca, works, host] of [
+    [good, good.cert, true, '127.0.0.1'],
+    [good, undefined, false, '127.0.0.1'],
+    [expired, expired.cert, false, '127.0.0.1'],
+    // The certificate is for 127.0.0.1 and for no other name of the same machine.
+    [good, good.cert, false, 'localhost']
   ] as const) {
     let requests = 0
     const server = createTlsServer(certificate, (_, response) => {
@@ -166,7 +168,7 @@ test('a broker must be encrypted, and its certificate must hold, whatever the en
     }).listen(0, '127.0.0.1')
     server.on('tlsClientError', () => undefined)
     await once(server, 'listening')
-    const origin = originOf(server.address()).replace('http', 'https')
+    const origin = originOf(server.address()).replace('http', 'https').replace('127.0.0.1', host)
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = works ? '1' : '0'
     await using http = new HttpClient({ origin, ...(ca === undefined ? {} : { ca }) })
     if (works) assert.equal((await http.send(POST, never)).body, 'ok')

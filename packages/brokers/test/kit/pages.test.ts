@@ -27,7 +27,7 @@ test('each page is asked for with what the one before it named', async () => {
   assert.deepEqual(asked, [null, 'b', 'c'])
 })
 
-test('a page that points to itself is a fault, and so are more pages than a list may have', async () => {
+test('a page that points to itself is a fault, and so are more pages than a list may have [S77]', async () => {
   await assert.rejects(everyPage(9, venue({ first: 'b', b: 'b' }).read), isFault('malformed'))
   const endless = venue({ first: 'b', b: 'c', c: 'b' })
   await assert.rejects(everyPage(5, endless.read), isFault('refused'))

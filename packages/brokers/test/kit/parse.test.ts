@@ -7,7 +7,7 @@ import * as parse from '../../src/kit/parse.ts'
 
 const TABLE = { OPEN: 'working', DONE: 'filled' } as const
 
-test('JSON is bounded in length and depth, and holds no prototype [S66, S67]', () => {
+test('JSON is bounded in length and depth, and holds no prototype [S66, S67, S77]', () => {
   assert.deepEqual(readJson('{"a":[1,{"b":null}]}'), { a: [1, { b: null }] })
   const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
   assert.doesNotThrow(() => readJson(deep(32)))
@@ -83,7 +83,7 @@ test('a list is whole or unreadable', () => {
     assert.throws(() => parse.list({ items }, 'items', item), Malformed)
 })
 
-test('no input makes a helper throw anything but Malformed', () => {
+test('no input makes a helper throw anything but Malformed [S77]', () => {
   const helpers: readonly ((wire: parse.Wire) => unknown)[] = [
     wire => parse.text(wire, 'k'),
     wire => parse.textOrNull(wire, 'k'),

@@ -46,7 +46,7 @@ test('a broker that makes up words is counted on and on, but no longer logged', 
   assert.ok(log.lines.every(({ fields }) => String(fields.word).length <= 40))
 })
 
-test('a record with an unknown word of consequence is left out, one that cannot be read spoils all', () => {
+test('a record with an unknown word of consequence is left out, one that cannot be read spoils all [S77]', () => {
   const { words, log, counted } = start()
   const read = (wire: Wire) => `${text(wire, 'id')} ${member(wire, 'state', STATES)}`
   const records = items(

@@ -33,8 +33,11 @@ export type ConnectionType = (typeof CONNECTION_TYPES)[number]
 export const CONNECTION_STATUSES = ['ACTIVE', 'BROKEN'] as const
 export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number]
 
-/** Why a connection is BROKEN: the broker refused its credentials, or the service goes to another environment than they were made in. */
-export const BROKEN_CODES = ['credentials_rejected', 'environment_changed'] as const
+/**
+ * Why a connection is BROKEN: the broker refused its credentials, the service goes to another environment than they were made in, or what is
+ * stored of them was altered.
+ */
+export const BROKEN_CODES = ['credentials_rejected', 'environment_changed', 'credentials_altered'] as const
 export type BrokenCode = (typeof BROKEN_CODES)[number]
 
 /** What a broker's orders do: practise in our own sandbox brokerage or in the broker's paper accounts, or trade. */

@@ -18,6 +18,8 @@ export type CounterName =
   | 'broker_faults_total'
   | 'broker_unknown_words_total'
   | 'connections_broken_total'
+  | 'seals_broken_total'
+  | 'stream_foreign_events_total'
   | 'revocations_total'
   | 'stream_closed_total'
   | 'stream_authentications_failed_total'

@@ -2,7 +2,7 @@ import type { Account, Balance, BrokerEndpoint, Connection, ConnectionAttempt, P
 import type { AccountId, AttemptId, BrokerId, ConnectionId, EventId, KeyId, OrderId, PlatformId, UserId, UserKey } from '../domain/ids.ts'
 import type { Order } from '../domain/order.ts'
 import type { Day, Timestamp } from '../domain/timestamp.ts'
-import type { ConnectionStatus, OrderStatus, Side } from '../domain/vocabulary.ts'
+import type { BrokenCode, ConnectionStatus, OrderStatus, Side } from '../domain/vocabulary.ts'
 import type { AuditEntry, AuditStore } from './audit-store.ts'
 import type { PlatformKeyStore, PlatformStore } from './platform-store.ts'
 import type { TransactionFilter } from './transaction-filter.ts'
@@ -176,7 +176,7 @@ export interface ConnectionStore {
   /** Writes over `revision` only; false when someone was faster or the connection is gone. A claim of the old revision means nothing then. */
   replaceCredentials(connectionId: ConnectionId, revision: number, next: SealedValue): Promise<boolean>
   /** ACTIVE → BROKEN because the broker refused its credentials; false when it already was. */
-  markBroken(connectionId: ConnectionId, reason: string, at: Timestamp, audit: AuditEntry): Promise<boolean>
+  markBroken(connectionId: ConnectionId, reason: string, at: Timestamp, audit: AuditEntry, code?: BrokenCode): Promise<boolean>
   /** Where the broker's connections were made, each endpoint once; those made before that was recorded are left out. */
   endpoints(broker: BrokerId): Promise<readonly BrokerEndpoint[]>
   /** All ACTIVE connections of the broker that were made there → BROKEN, for their environment. Gives how many; the entry is written when there are any. */

@@ -25,6 +25,9 @@ export class SealBroken extends Error {
   override readonly name = 'SealBroken'
 }
 
+/** Sealed with a master key that is not here: a fault of the installation, which ends when the key is put back. */
+export class SealKeyMissing extends SealBroken {}
+
 /** One-way: SHA-256 of a high-entropy secret, as lower-case hex. */
 export interface Hasher {
   hash(secret: string): string

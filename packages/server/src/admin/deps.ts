@@ -9,11 +9,12 @@ import type { Log } from '@trunkline/core/ports/log'
 import type { AuditEntry, AuditStore, Store } from '@trunkline/core/ports/store'
 import type { Hasher } from '@trunkline/core/ports/vault'
 import type { Keys } from '../vault/index.ts'
-import type { AuditVerdict, ChainHead, Run } from './operations.ts'
+import type { AuditVerdict, ChainHead, Run, SealedLine } from './operations.ts'
 
 /** An audit log whose end can be kept elsewhere and be compared later. */
 export interface AuditChain extends AuditStore {
   verify(kept?: ChainHead): Promise<AuditVerdict>
+  sealed(after: number, limit: number): Promise<readonly SealedLine[]>
 }
 
 export interface AdminStore extends Pick<Store, 'platforms' | 'platformKeys' | 'users' | 'connections' | 'orders'> {

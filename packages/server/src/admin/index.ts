@@ -1,7 +1,17 @@
 /** Administration: what an operator may do to a service. Reached through a private socket, or from the command line when no service runs. */
 import type { AdminDeps } from './deps.ts'
 import { keysStatus, rotateKeys } from './keys.ts'
-import { AdminRefused, type AuditVerdict, type ChainHead, type Input, type OperationName, type Output, type Run } from './operations.ts'
+import {
+  AdminRefused,
+  type AuditVerdict,
+  type ChainHead,
+  type ExportPage,
+  type Input,
+  type OperationName,
+  type Output,
+  type Run,
+  type SealedLine
+} from './operations.ts'
 import { listUnresolved, settleOrder, settleOrders } from './orders.ts'
 import { createKey, listKeys, revokeKey, rotateSecret, setKeyDisabled } from './platform-keys.ts'
 import { createPlatform, editRedirects, listPlatforms, setPlatformDisabled } from './platforms.ts'
@@ -29,6 +39,7 @@ const HANDLERS: { readonly [Name in OperationName]: Handler<Name> } = {
   'orders.settle': settleOrder,
   'orders.settle_all': settleOrders,
   'audit.verify': verifyAudit,
+  'audit.export': exportAudit,
   'audit.list': ({ store }, { limit }) => store.audit.list(limit)
 }
 const CHAIN_BATCH = 1_000
@@ -54,6 +65,12 @@ export class Admin {
       this.#rotating = false
     }
   }
+}
+
+/** Chains what waits before the first part, so that an export has everything written until it began. */
+async function exportAudit({ store }: AdminDeps, { after, limit }: ExportPage): Promise<readonly SealedLine[]> {
+  if (after === 0) while ((await store.audit.seal(CHAIN_BATCH)) === CHAIN_BATCH);
+  return store.audit.sealed(after, limit)
 }
 
 /** Chains what waits first, so that the verdict is about everything. */

@@ -24,6 +24,7 @@ export interface Operations {
   'orders.settle': { readonly input: SettleOrder; readonly output: UnresolvedOrder }
   'orders.settle_all': { readonly input: SettleOrders; readonly output: SettledOrders }
   'audit.verify': { readonly input: { readonly kept: ChainHead | null }; readonly output: AuditVerdict }
+  'audit.export': { readonly input: ExportPage; readonly output: readonly SealedLine[] }
   'audit.list': { readonly input: { readonly limit: number }; readonly output: readonly AuditLine[] }
 }
 export type OperationName = keyof Operations
@@ -210,6 +211,19 @@ export interface AuditVerdict {
   readonly head: ChainHead
 }
 
+/** A part of the chain: entries after a position. */
+export interface ExportPage {
+  readonly after: number
+  readonly limit: number
+}
+
+/** A chained entry as it is stored. */
+export interface SealedLine {
+  readonly position: number
+  readonly entry: string
+  readonly hash: string
+}
+
 export type AuditLine = AuditEntry & { readonly position: number | null }
 
 /** How far a long operation is. */
@@ -292,6 +306,10 @@ export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown)
     unseen: yesOrNo(field(input, 'unseen'), 'unseen')
   }),
   'audit.verify': input => ({ kept: keptHead(field(input, 'kept')) }),
+  'audit.export': input => ({
+    after: whole(field(input, 'after'), 'after', 0, Number.MAX_SAFE_INTEGER),
+    limit: whole(field(input, 'limit'), 'limit', 1, AUDIT_LIMIT_MAX)
+  }),
   'audit.list': input => ({ limit: whole(field(input, 'limit'), 'limit', 1, AUDIT_LIMIT_MAX) })
 }
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { KeysStatus, Rotation } from '../admin/operations.ts'
 import { keyFileIn } from '../vault/index.ts'
+import { keysFromCommand } from '../vault/key-command.ts'
 import { freshKey, readKeyFile } from '../vault/key-file.ts'
 import { INSTANCE_ID, instanceKeyOf, parseKeySet } from '../vault/master-keys.ts'
 import { aligned, CommandFailed, type Common, type Console, counted, outJson } from './console.ts'
@@ -39,8 +40,13 @@ export function generateKey(console: Console, { instance = false }: { readonly i
     console.out(itemOf(id, key))
     return
   }
-  const { masterKeys, dataDir } = settingsFor(console)
-  const set = masterKeys === null ? readKeyFile(keyFileIn(resolve(dataDir))) : parseKeySet(masterKeys)
+  const { masterKeys, masterKeysCommand, dataDir } = settingsFor(console)
+  const set =
+    masterKeysCommand !== null
+      ? keysFromCommand(masterKeysCommand)
+      : masterKeys === null
+        ? readKeyFile(keyFileIn(resolve(dataDir)))
+        : parseKeySet(masterKeys)
   console.out(itemOf(INSTANCE_ID, instanceKeyOf(set)))
 }
 

@@ -37,7 +37,7 @@ export async function perform<Name extends OperationName>(console: Console, name
     hasher: new Sha256Hasher(new Uint8Array()),
     settle: null,
     settleAll: null,
-    keys: () => (keys ??= openKeys({ masterKeys: settings.masterKeys, dataDir, create: false }, deps)),
+    keys: () => (keys ??= openKeys({ masterKeys: settings.masterKeys, command: settings.masterKeysCommand, dataDir, create: false }, deps)),
     bus: null,
     demoFile: join(dataDir, 'demo-platform.json')
   })

@@ -245,6 +245,19 @@ function addAudit(group: Command, console: Console): void {
     .addOption(json())
     .action(async options => (await import('./audit.ts')).verifyAudit(console, options))
   group
+    .command('export')
+    .description('write the chain to standard output as JSON lines, which verify-export checks without the service')
+    .option('--from <time>', 'begin with the first entry at or after this time')
+    .option('--to <time>', 'end before the first entry that is later')
+    .addOption(new Option('--format <format>', 'how').choices(['jsonl']).default('jsonl'))
+    .action(async options => (await import('./audit-export.ts')).exportAudit(console, options))
+  group
+    .command('verify-export')
+    .description('check an exported file by itself; name the first entry that was altered or removed')
+    .argument('<file>', 'as audit export wrote it')
+    .addOption(json())
+    .action(async (file, options) => (await import('./audit-export.ts')).verifyExport(console, file, options))
+  group
     .command('list')
     .description('show the newest entries')
     .option('--limit <number>', 'how many', wholeNumber, 50)

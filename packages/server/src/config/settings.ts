@@ -115,6 +115,22 @@ export const SETTINGS = {
       'Master keys as `id:base64` (32 bytes each), comma-separated, the current one first. Empty: kept in `master-keys` in the data directory, made at the first start.',
     secret: true
   },
+  masterKeysCommand: {
+    group: 'Storage',
+    env: 'TRUNKLINE_MASTER_KEYS_COMMAND',
+    parse: optionalText,
+    fallback: '',
+    about:
+      'A command that prints master keys as `TRUNKLINE_MASTER_KEYS` has them, run once at the start: the way to a key management service. Run without a shell, words separated by spaces; 15 seconds, 64 KiB. What it prints is never logged.'
+  },
+  keysBesideData: {
+    group: 'Storage',
+    env: 'TRUNKLINE_ALLOW_KEYS_BESIDE_DATA',
+    parse: flag,
+    fallback: '0',
+    about:
+      '`1` serves others, or live accounts, with master keys in the data directory. It gives up that a stolen copy of that directory is worthless: whoever has it has every broker login in it.'
+  },
   brokers: {
     group: 'Brokers',
     env: 'TRUNKLINE_BROKERS',

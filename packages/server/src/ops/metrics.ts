@@ -14,6 +14,8 @@ const COUNTERS: { readonly [name in CounterName]: { readonly help: string; reado
   broker_faults_total: { help: 'Reads a broker did not answer', labels: ['broker', 'kind'] },
   broker_unknown_words_total: { help: 'Words of brokers that no table knows, by field', labels: ['broker', 'field'] },
   connections_broken_total: { help: 'Connections whose credentials a broker rejected for good', labels: ['broker'] },
+  seals_broken_total: { help: 'Stored credentials that were altered, moved or put back', labels: ['broker'] },
+  stream_foreign_events_total: { help: 'Events of brokers’ account streams about accounts of nobody here', labels: ['broker'] },
   revocations_total: { help: 'Revocations of broker logins', labels: ['broker', 'result'] },
   stream_closed_total: { help: 'Sockets of the streams that closed, by close code', labels: ['code'] },
   stream_authentications_failed_total: { help: 'Failed authentications on the streams', labels: [] }

@@ -15,6 +15,13 @@ export interface ChainHead {
   readonly hash: string
 }
 
+/** An entry of the chain. `hash` is SHA-256 over the hash before it (bytes) and the text `entry` (UTF-8); lower-case hex. */
+export interface SealedEntry {
+  readonly position: number
+  readonly entry: string
+  readonly hash: string
+}
+
 export interface Verification {
   readonly entries: number
   readonly broken: { readonly position: number; readonly why: string } | null
@@ -85,6 +92,11 @@ export class SqlAuditStore implements AuditStore {
       const rows = [...pending.map(({ entry }) => ({ entry, position: null })), ...sealed]
       return rows.slice(0, limit).map(({ entry, position }) => ({ ...readAuditEntry(entry), position }))
     })
+  }
+
+  /** Sealed entries in the order of the chain, as they are stored: at most `limit` of those after position `after`. */
+  async sealed(after: number, limit: number): Promise<readonly SealedEntry[]> {
+    return (await this.#page(after, limit)).map(({ position, entry, hash }) => ({ position, entry, hash: hash.toString('hex') }))
   }
 
   #page(after: number, limit: number): Promise<readonly ChainRow[]> {

@@ -2,7 +2,7 @@
 import type { Account, BrokerEndpoint, Connection } from '@trunkline/core/domain/account'
 import type { AttemptId, BrokerId, ConnectionId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { ConnectionStatus } from '@trunkline/core/domain/vocabulary'
+import type { BrokenCode, ConnectionStatus } from '@trunkline/core/domain/vocabulary'
 import type {
   AuditEntry,
   ConnectionStore,
@@ -149,11 +149,17 @@ export class SqlConnectionStore implements ConnectionStore {
     })
   }
 
-  markBroken(connectionId: ConnectionId, reason: string, at: Timestamp, audit: AuditEntry): Promise<boolean> {
+  markBroken(
+    connectionId: ConnectionId,
+    reason: string,
+    at: Timestamp,
+    audit: AuditEntry,
+    code: BrokenCode = 'credentials_rejected'
+  ): Promise<boolean> {
     return this.#session.write(async trx => {
       const { numUpdatedRows } = await trx
         .updateTable('connections')
-        .set({ status: 'BROKEN', broken_code: 'credentials_rejected', broken_reason: storable(reason), updated_at: at })
+        .set({ status: 'BROKEN', broken_code: code, broken_reason: storable(reason), updated_at: at })
         .where('connection_id', '=', connectionId)
         .where('status', '=', 'ACTIVE')
         .executeTakeFirst()

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { SealBroken, type SealContext, type Vault } from '@trunkline/core/ports/vault'
+import { SealBroken, type SealContext, SealKeyMissing, type Vault } from '@trunkline/core/ports/vault'
 import { KEY_BYTES, type KeyRing } from './master-keys.ts'
 
 const FORMAT = 1
@@ -65,7 +65,7 @@ export class EnvelopeVault implements Vault {
     const keyId = sealedKeyId(sealed)
     const master = this.#ring.find(keyId)
     if (master === undefined)
-      throw new SealBroken(`sealed with master key ${JSON.stringify(keyId)}, which is not among the master keys here`)
+      throw new SealKeyMissing(`sealed with master key ${JSON.stringify(keyId)}, which is not among the master keys here`)
     const start = 2 + Buffer.byteLength(keyId)
     const end = start + BOX_OVERHEAD + KEY_BYTES
     const dataKey = decrypt(master.key, sealed.subarray(start, end), `${placeOf(context)}|${keyId}`)

@@ -1,6 +1,7 @@
 /** Secrets at rest: envelope encryption under master keys that come from a file or from the environment. */
 import { join } from 'node:path'
 import { FileKeyRing, type FileKeyRingDeps } from './file-key-ring.ts'
+import { keysFromCommand } from './key-command.ts'
 import { FixedKeyRing, type KeyRing, parseKeySet } from './master-keys.ts'
 
 /** The master keys in force, and the file they can be rotated in; null when the environment gives them. */
@@ -13,11 +14,18 @@ export function keyFileIn(dataDir: string): string {
   return join(dataDir, 'master-keys')
 }
 
+export interface KeySource {
+  readonly masterKeys: string | null
+  /** Prints them; comes before `masterKeys`. */
+  readonly command?: string | null
+  readonly dataDir: string
+  /** Whether to make the file at the first start. */
+  readonly create: boolean
+}
+
 /** @throws KeyFileRefused, or Error when the given text is not one of master keys. */
-export function openKeys(
-  { masterKeys, dataDir, create }: { readonly masterKeys: string | null; readonly dataDir: string; readonly create: boolean },
-  deps: FileKeyRingDeps
-): Keys {
+export function openKeys({ masterKeys, command = null, dataDir, create }: KeySource, deps: FileKeyRingDeps): Keys {
+  if (command !== null) return { ring: new FixedKeyRing(keysFromCommand(command)), file: null }
   if (masterKeys !== null) return { ring: new FixedKeyRing(parseKeySet(masterKeys)), file: null }
   const path = keyFileIn(dataDir)
   const file = create ? FileKeyRing.openOrCreate(path, deps) : new FileKeyRing(path, deps)

@@ -11,7 +11,7 @@ import { EnvelopeVault } from '../../src/vault/envelope.ts'
 import { copyTemplate } from '../store/pglite/template.ts'
 import { adminOver, clock, connect, directory, ENDPOINT, entry, ids, keysIn, people, quiet, run } from './support.ts'
 
-test('S64 broker tokens, platform secrets and master keys are nowhere in the database’s files', async context => {
+test('broker tokens, platform secrets and master keys are nowhere in the database’s files [S64]', async context => {
   const dataDir = directory(context)
   const database = join(dataDir, 'database')
   await copyTemplate(database)

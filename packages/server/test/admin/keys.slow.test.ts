@@ -219,7 +219,7 @@ test('an operator who goes away ends the work at the next step', async () => {
   assert.ok(rewrapped >= 500 && rewrapped < 1_200, String(rewrapped))
 })
 
-test('S62 a service with the wrong master keys does not start, and the message names what is missing', async context => {
+test('a service with the wrong master keys does not start, and the message names what is missing [S62]', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   const [right, wrong] = [key('k1'), key('k1')]

@@ -45,7 +45,7 @@ const ENGINES: readonly (readonly [string, Make])[] = [
 ]
 
 for (const [engine, make] of ENGINES) {
-  test(`S61 ${engine}: keys are rotated and retired under load, and no read, refresh, connect or removal fails`, async context => {
+  test(`${engine}: keys are rotated and retired under load, and no read, refresh, connect or removal fails [S61]`, async context => {
     const dataDir = directory(context)
     const settings = await make(context, dataDir)
     const store = await opened(context, settings)

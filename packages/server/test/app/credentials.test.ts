@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openCredentials, StoredCredentials, sealCredentials } from '@trunkline/core/app/connections/credentials'
-import type { UserKey } from '@trunkline/core/domain/ids'
+import type { ConnectionId, UserKey } from '@trunkline/core/domain/ids'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type Credentials } from '@trunkline/core/ports/broker'
 import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
+import { SealKeyMissing, type Vault } from '@trunkline/core/ports/vault'
 import { ENDPOINT, uuid } from '@trunkline/testkit/store-contract/records'
 import { Bench, type World } from './bench.ts'
 
@@ -118,16 +119,46 @@ for (const [title, times, write] of [
   })
 }
 
-test('a seal that does not open breaks no connection', async () => {
+for (const [title, swap] of [
+  ['of another user', (world: World) => sealed(world, { ...world.connection, userKey: uuid<UserKey>() }, 3)],
+  ['of another connection', (world: World) => sealed(world, { ...world.connection, connectionId: uuid<ConnectionId>() }, 3)],
+  ['of an older revision', (world: World) => sealed(world, world.connection, 1)],
+  ['of nobody', () => Buffer.from('not a seal')]
+] as const)
+  test(`stored credentials ${title} are not used: the connection is BROKEN and says so, with an alarm [S58]`, async () => {
+    await using world = await bench.world()
+    const { connectionId } = world.connection
+    await bench.store.connections.replaceCredentials(connectionId, 2, { sealed: swap(world), revision: 3 })
+    const isAltered = (cause: unknown) => cause instanceof BrokerFault && cause.kind === 'credentials_rejected'
+    await assert.rejects(holderOf(world).read(NEVER), isAltered)
+    const order = await world.given(world.place())
+    assert.equal(order.submission.state, 'not_sent')
+    const fault = await holderOf(world)
+      .read(NEVER)
+      .catch((cause: unknown) => cause)
+    await world.parts.sessions.learn(world.connection, fault)
+    const { status, brokenCode, brokenReason } = (await bench.store.connections.find(connectionId)) ?? {}
+    assert.deepEqual([status, brokenCode], ['BROKEN', 'credentials_altered'])
+    assert.match(String(brokenReason), /connect again/)
+    assert.equal(world.counted.get('seals_broken_total SANDBOX') ?? world.counted.get(`seals_broken_total ${world.connection.broker}`), 1)
+    assert.equal(world.logged.filter(({ level, message }) => level === 'error' && message.startsWith('ALARM')).length, 1)
+  })
+
+function sealed(world: World, place: Parameters<typeof sealCredentials>[1], revision: number): Uint8Array {
+  return sealCredentials(world.deps.vault, place, { credentials: { token: 'stolen' }, endpoint: ENDPOINT }, revision).sealed
+}
+
+test('a master key that is missing breaks no connection: it is put back, and everything works', async () => {
   await using world = await bench.world()
-  const { connectionId } = world.connection
-  const place = { ...world.connection, userKey: uuid<UserKey>() }
-  const moved = sealCredentials(world.deps.vault, place, { credentials: { token: 'stolen' }, endpoint: ENDPOINT }, 3)
-  await bench.store.connections.replaceCredentials(connectionId, 2, moved)
-  await assert.rejects(holderOf(world).read(NEVER), (cause: unknown) => cause instanceof BrokerFault && cause.kind === 'refused')
-  const order = await world.given(world.place())
-  assert.equal(order.submission.state, 'not_sent')
-  assert.equal((await bench.store.connections.find(connectionId))?.status, 'ACTIVE')
+  const vault: Vault = {
+    ...{ currentKeyId: 'k', seal: () => assert.fail('not asked'), rewrap: () => null },
+    open() {
+      throw new SealKeyMissing('sealed with master key "k0", which is not among the master keys here')
+    }
+  }
+  const holder = new StoredCredentials({ ...world.deps, vault }, world.connection, ENDPOINT)
+  await assert.rejects(holder.read(NEVER), (cause: unknown) => cause instanceof BrokerFault && cause.kind === 'refused')
+  assert.equal((await bench.store.connections.find(world.connection.connectionId))?.status, 'ACTIVE')
 })
 
 test('a refresh without an answer is remembered beyond the process, until there is a new token', async () => {

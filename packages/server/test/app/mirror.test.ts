@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { listOrders } from '@trunkline/core/app/orders/list-orders'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import type { Order, OrderTicket } from '@trunkline/core/domain/order'
-import { BrokerFault } from '@trunkline/core/ports/broker'
+import { BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 import * as make from '@trunkline/testkit/store-contract/records'
 import { Bench, type World } from './bench.ts'
@@ -164,6 +164,28 @@ test('executions told twice, late and out of order are counted once', async () =
   await world.clock.advance(2_000)
   const stored = await world.stored(order)
   assert.deepEqual([stored.status, stored.fills.map(({ quantity }) => quantity).toSorted()], ['filled', ['1', '2', '3', '4']])
+})
+
+test('what a stream tells of an account that is not of the login is dropped, with one alarm, and the rest goes on [S79]', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const order = await world.given(world.place())
+  await world.clock.settled()
+  const before = (await world.events()).length
+  const [own] = world.book.list()
+  assert.ok(own !== undefined)
+  for (const quantity of ['1', '2', '3'])
+    world.broker.streams.tell({ ...own, brokerAccountId: 'somebody-else', brokerOrderId: `foreign-${quantity}`, quantity } as OrderReport)
+  await world.clock.settled()
+  assert.equal((await world.events()).length, before)
+  assert.deepEqual(
+    (await world.orders()).map(({ orderId }) => orderId),
+    [order.orderId]
+  )
+  assert.equal(world.counted.get(`stream_foreign_events_total ${world.connection.broker}`), 3)
+  const alarms = world.logged.filter(({ level, message }) => level === 'error' && message.startsWith('ALARM'))
+  assert.equal(alarms.length, 1)
+  assert.ok(!JSON.stringify(alarms).includes('somebody-else'), 'whose it is stays out of the log')
 })
 
 test('rejected credentials break the connection once and end its mirror; other faults do not [S22]', async () => {

@@ -23,7 +23,7 @@ async function sql(url: string, ...statements: readonly string[]): Promise<void>
   }
 }
 
-test('S81 an audit entry that was altered, or removed, is named; the table refuses both to begin with', async context => {
+test('an audit entry that was altered, or removed, is named; the table refuses both to begin with [S81]', async context => {
   const database = await createDatabase(server.url)
   context.after(() => database.drop())
   const env = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: database.url }

@@ -161,7 +161,12 @@ test('a demo platform of an earlier time is shown to nobody once the public addr
   const left = JSON.parse(readFileSync(file, 'utf8'))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const env = { TRUNKLINE_DATA_DIR: dataDir, TRUNKLINE_PUBLIC_URL: 'https://connect.example.com', TRUNKLINE_PORT: String(port) }
+  const env = {
+    TRUNKLINE_DATA_DIR: dataDir,
+    TRUNKLINE_PUBLIC_URL: 'https://connect.example.com',
+    TRUNKLINE_ALLOW_KEYS_BESIDE_DATA: '1',
+    TRUNKLINE_PORT: String(port)
+  }
   await using scene = await openScene({}, env, url)
   assert.match(scene.log(), /a demo platform exists on a service that is not for practice/)
   assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), left, 'the file is left as it was')

@@ -271,7 +271,7 @@ test('where browsers come over TLS, they are told to stay there, and the cookie 
   const port = await freePort()
   await using scene = await openScene(
     {},
-    { TRUNKLINE_PUBLIC_URL: 'https://connect.example.com', TRUNKLINE_PORT: String(port) },
+    { TRUNKLINE_PUBLIC_URL: 'https://connect.example.com', TRUNKLINE_ALLOW_KEYS_BESIDE_DATA: '1', TRUNKLINE_PORT: String(port) },
     `http://127.0.0.1:${port}`
   )
   const link = new URL(await scene.link('tls'))

@@ -6,7 +6,7 @@ import { key, PLACE, randomParts, ring } from './rings.ts'
 
 const SEALS = 1_000_000
 
-test('S63 a million seals have a million data keys and two million initialisation vectors', () => {
+test('a million seals have a million data keys and two million initialisation vectors [S63]', () => {
   const master = key('k1')
   const vault = new EnvelopeVault(ring(master))
   // Eight bytes of each: by chance two of three million are equal once in some million runs.

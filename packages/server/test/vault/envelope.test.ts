@@ -27,7 +27,7 @@ test('what was sealed opens again, whatever it is', () => {
   )
 })
 
-test('S58 a seal moved to another row, user, column, table or revision does not open', () => {
+test('a seal moved to another row, user, column, table or revision does not open [S58]', () => {
   const vault = new EnvelopeVault(ring(key('k1')))
   const sealed = vault.seal(SECRET, PLACE)
   const elsewhere: readonly Partial<SealContext>[] = [
@@ -45,14 +45,14 @@ test('S58 a seal moved to another row, user, column, table or revision does not 
   for (const change of elsewhere) broken(vault, sealed, { ...PLACE, ...change }, JSON.stringify(change))
 })
 
-test('S58 the contents of two seals of one place cannot be exchanged', () => {
+test('the contents of two seals of one place cannot be exchanged [S58]', () => {
   const vault = new EnvelopeVault(ring(key('k1')))
   const [a, b] = [vault.seal('first', PLACE), vault.seal('second', PLACE)]
   const head = 2 + 'k1'.length + 12 + 16 + 32
   broken(vault, Buffer.concat([a.subarray(0, head), b.subarray(head)]))
 })
 
-test('S59 any flipped bit closes the seal', () => {
+test('any flipped bit closes the seal [S59]', () => {
   const vault = new EnvelopeVault(ring(key('k1'), key('k0')))
   const sealed = vault.seal(SECRET, PLACE)
   for (let bit = 0; bit < sealed.length * 8; bit++) {
@@ -64,14 +64,14 @@ test('S59 any flipped bit closes the seal', () => {
   }
 })
 
-test('S60 a seal that was cut anywhere, or has something added, does not open', () => {
+test('a seal that was cut anywhere, or has something added, does not open [S60]', () => {
   const vault = new EnvelopeVault(ring(key('k1')))
   const sealed = vault.seal(SECRET, PLACE)
   for (let length = 0; length < sealed.length; length++) broken(vault, sealed.subarray(0, length), PLACE, `${length} bytes`)
   broken(vault, Buffer.concat([sealed, Buffer.alloc(1)]))
 })
 
-test('S60 tags of four bytes, of none, and of zeros are refused', () => {
+test('tags of four bytes, of none, and of zeros are refused [S60]', () => {
   const vault = new EnvelopeVault(ring(key('k1')))
   const sealed = vault.seal('', PLACE)
   // An empty text: the content box is iv and tag alone, so a shorter one is a shorter tag.
@@ -106,7 +106,7 @@ test('a re-wrapped seal opens with the new key alone, and its content is the sam
   assert.equal(both.rewrap(rewrapped, PLACE), null)
 })
 
-test('S63 no initialisation vector and no data key comes twice', () => {
+test('no initialisation vector and no data key comes twice [S63]', () => {
   const master = key('k1')
   const vault = new EnvelopeVault(ring(master))
   const seen = new Set<string>()
@@ -116,7 +116,7 @@ test('S63 no initialisation vector and no data key comes twice', () => {
   assert.equal(seen.size, 3 * count)
 })
 
-test('S63 without randomness nothing is sealed', () => {
+test('without randomness nothing is sealed [S63]', () => {
   const vault = new EnvelopeVault(ring(key('k1')))
   const failing = mock.method(crypto, 'randomBytes', () => {
     throw new Error('no entropy')

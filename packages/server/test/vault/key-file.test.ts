@@ -23,7 +23,7 @@ test('the first start makes a private file with one random key', context => {
   assert.deepEqual(readdirSync(join(path, '..')).sort(), ['master-keys', 'master-keys.lock'])
 })
 
-test('S65 a key file that others may read or write is refused, and the message says what to do', context => {
+test('a key file that others may read or write is refused, and the message says what to do [S65]', context => {
   const path = join(folder(context), 'master-keys')
   FileKeyRing.openOrCreate(path, new Bench())
   for (const mode of [0o604, 0o640, 0o644, 0o660, 0o602, 0o620, 0o610, 0o777]) {

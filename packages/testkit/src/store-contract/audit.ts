@@ -39,7 +39,7 @@ export function auditCards(card: Card): void {
     assert.ok(!(await store.audit.list(50)).some(({ target }) => target === entry.target))
   })
 
-  card('X40', 'an altered, removed, swapped, cut off or added entry is named', async harness => {
+  card('X40', 'an altered, removed, swapped, cut off or added entry is named [S81]', async harness => {
     const { store } = harness
     for (let index = 0; index < 5; index += 1) await store.audit.append(make.audit('test.chain', { index }))
     await sealAll(store)
@@ -70,7 +70,7 @@ export function auditCards(card: Card): void {
     )
   })
 
-  card('X50', 'the database itself refuses to change a sealed entry', async harness => {
+  card('X50', 'the database itself refuses to change a sealed entry [S81]', async harness => {
     await harness.store.audit.append(make.audit())
     await sealAll(harness.store)
     for (const change of [`update audit_log set entry = '{}'`, 'delete from audit_log', 'truncate audit_log'])

@@ -1,7 +1,9 @@
 import type { Connection } from '../../domain/account.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
+import type { BrokenCode } from '../../domain/vocabulary.ts'
 import { type Broker, BrokerFault } from '../../ports/broker.ts'
 import type { AuditEntry } from '../../ports/store.ts'
+import { SealBroken } from '../../ports/vault.ts'
 import type { Deps } from '../deps.ts'
 import { keepNewest } from '../keep-newest.ts'
 import { StoredCredentials } from './credentials.ts'
@@ -63,6 +65,7 @@ export class BrokerSessions implements AsyncDisposable {
   async learn(connection: Connection, fault: unknown): Promise<boolean> {
     if (this.#removed.has(connection.connectionId)) return true
     if (!(fault instanceof BrokerFault) || fault.kind !== 'credentials_rejected') return false
+    const code: BrokenCode = fault.cause instanceof SealBroken ? 'credentials_altered' : 'credentials_rejected'
     const at = this.#deps.clock.now()
     const { connectionId, broker } = connection
     const entry: AuditEntry = {
@@ -73,19 +76,20 @@ export class BrokerSessions implements AsyncDisposable {
       result: 'ok',
       ip: null,
       requestId: null,
-      detail: { broker }
+      detail: { broker, reason: code }
     }
     const { connections } = this.#deps.store
-    const isNew = await connections.markBroken(connectionId, fault.message, at, entry)
+    const isNew = await connections.markBroken(connectionId, fault.message, at, entry, code)
     if (isNew) {
-      this.#deps.log.warn('connection broken: the broker rejected its credentials', { connectionId, broker })
+      if (code === 'credentials_altered') {
+        this.#deps.log.error('ALARM: stored credentials were altered, moved or put back; they were not used', { connectionId, broker })
+        this.#deps.meter.count('seals_broken_total', { broker })
+      } else this.#deps.log.warn('connection broken: the broker rejected its credentials', { connectionId, broker })
       this.#deps.meter.count('connections_broken_total', { broker })
     }
     if (!this.#toldBroken.has(connectionId))
       this.#tellBroken(
-        isNew
-          ? { ...connection, brokenCode: 'credentials_rejected', brokenReason: fault.message, updatedAt: at }
-          : await connections.find(connectionId)
+        isNew ? { ...connection, brokenCode: code, brokenReason: fault.message, updatedAt: at } : await connections.find(connectionId)
       )
     return true
   }

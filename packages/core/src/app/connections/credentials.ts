@@ -3,7 +3,7 @@ import type { ConnectionId, UserKey } from '../../domain/ids.ts'
 import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
 import { BrokerFault, type Credentials, type CredentialsHolder, type CredentialsRefresh } from '../../ports/broker.ts'
 import type { SealedValue } from '../../ports/store.ts'
-import { SealBroken, type SealContext, type Vault } from '../../ports/vault.ts'
+import { SealBroken, type SealContext, SealKeyMissing, type Vault } from '../../ports/vault.ts'
 import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import { EndpointChanged, isSameEndpoint } from './endpoints.ts'
@@ -185,12 +185,16 @@ export class StoredCredentials implements CredentialsHolder {
       this.#current = { credentials, revision: value.revision }
       return credentials
     } catch (cause) {
-      if (cause instanceof SealBroken) throw new BrokerFault('refused', 'the stored credentials cannot be opened', { cause })
+      if (cause instanceof SealKeyMissing) throw new BrokerFault('refused', 'the stored credentials cannot be opened', { cause })
+      if (cause instanceof SealBroken) throw new BrokerFault('credentials_rejected', UNREADABLE, { cause })
       if (cause instanceof EndpointChanged) throw new BrokerFault('refused', cause.message, { cause })
       throw cause
     }
   }
 }
+
+/** Nobody could make them good again: somebody changed, exchanged or put back what is stored. */
+const UNREADABLE = 'The stored login does not fit its place any more, and was not used. Have the user connect again.'
 
 /** Whether a refresh that failed was answered, or never reached the broker at all, so that it spent nothing. */
 function isAnswer(fault: unknown): boolean {

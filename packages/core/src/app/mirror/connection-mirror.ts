@@ -1,4 +1,4 @@
-import type { Connection } from '../../domain/account.ts'
+import type { Account, Connection } from '../../domain/account.ts'
 import { type AccountEvent, type Broker, BrokerFault, type GapCause } from '../../ports/broker.ts'
 import { backoffMs } from '../backoff.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
@@ -50,6 +50,8 @@ export class ConnectionMirror {
   #live = false
   #outage: GapCause | null = null
   /** Whether the broker answered when it was asked last, there being no stream. */
+  /** The alarm about accounts of others is raised once; the rest are counted. */
+  #isForeignTold = false
   #isPolled = false
   #taking: Taking | null = null
   /** When a whole picture is due although the stream is well; on the monotonic clock. */
@@ -142,21 +144,33 @@ export class ConnectionMirror {
       case 'gap':
         return this.#lost(event.cause, event.reason)
       case 'order': {
-        const account = this.#accounts.find(event.report.brokerAccountId)
+        const account = this.#accountOf(event.report.brokerAccountId)
         if (account !== undefined) await this.#beside(this.#parts.intake.take(this.connection, account, event.report, 'stream'))
         return
       }
       case 'positions': {
-        const account = this.#accounts.find(event.brokerAccountId)
+        const account = this.#accountOf(event.brokerAccountId)
         if (account !== undefined) await this.#beside(this.#accounts.putPositions(session, account, event.positions, this.#stopping.signal))
         return
       }
       case 'balances': {
-        const account = this.#accounts.find(event.brokerAccountId)
+        const account = this.#accountOf(event.brokerAccountId)
         if (account !== undefined) await this.#beside(this.#accounts.putBalances(session, account, event.balances, this.#stopping.signal))
         return
       }
     }
+  }
+
+  /** The login's own account; events of any other are dropped. Which it was is not logged: it is somebody else's. */
+  #accountOf(brokerAccountId: string): Account | undefined {
+    const account = this.#accounts.find(brokerAccountId)
+    if (account !== undefined) return account
+    const { connectionId, broker } = this.connection
+    this.#deps.meter.count('stream_foreign_events_total', { broker })
+    if (!this.#isForeignTold)
+      this.#deps.log.error('ALARM: a broker’s stream tells of an account that this login does not have', { connectionId, broker })
+    this.#isForeignTold = true
+    return undefined
   }
 
   #lost(cause: GapCause, reason: string): void {

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { isAnswered, socketPathIn, statOf } from '../../admin/socket.ts'
+import { whyKeysApart } from '../../config/keys-apart.ts'
 import { keyFileIn } from '../../vault/index.ts'
 import { readKeyFile } from '../../vault/key-file.ts'
 import { parseKeySet } from '../../vault/master-keys.ts'
@@ -37,8 +38,13 @@ export async function checkDataDir({ dataDir }: Known): Promise<readonly Finding
 }
 
 /** Master keys: well-formed, and private where they lie in a file. */
-export function checkKeys({ masterKeys, dataDir, databaseUrl }: Known): readonly Finding[] {
+export function checkKeys(known: Known): readonly Finding[] {
+  const { masterKeys, masterKeysCommand, dataDir, databaseUrl } = known
   if (masterKeys === undefined || dataDir === undefined) return []
+  const apart = whyKeysApart(known)
+  if (apart !== null) return [{ level: 'fault', about: 'TRUNKLINE_MASTER_KEYS', message: apart }]
+  if (masterKeysCommand != null)
+    return [{ level: 'ok', about: 'TRUNKLINE_MASTER_KEYS_COMMAND', message: 'gives the keys at the start; not run by this check' }]
   const path = keyFileIn(resolve(dataDir))
   try {
     if (masterKeys !== null) {
