@@ -19,7 +19,7 @@ export interface SandboxOptions {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-const READY_MS = 15_000
+const READY_MS = 60_000
 const STOP_MS = 5_000
 const LINES_KEPT = 20
 

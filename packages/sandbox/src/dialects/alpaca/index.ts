@@ -103,7 +103,7 @@ function open(app: FastifyInstance, router: DialectRouter, { prefix, routes }: H
   app.register(
     async scope => {
       // A DELETE may say that its body is JSON and have none.
-      takeJsonBodies(scope, { empty: 'absent' })
+      takeJsonBodies(scope, { empty: 'absent', message: 'request body format is invalid' })
       router.addRefusals(scope)
       for (const route of routes) router.add(scope, { ...route, path: route.path.slice(prefix.length) })
     },

@@ -61,6 +61,8 @@ const form = fc
   .tuple(fc.oneof(equity, equity, option, multileg), fc.dictionary(fc.constantFrom(...NAMES), strange, { maxKeys: 1 }))
   .map(([one, wrong]) => ({ ...one, ...wrong }))
 
+const FORMS = ofSearch(300, 150)
+
 test('whatever a form says, it is taken, refused or malformed, and never the house’s trouble', async () => {
   const troubles: unknown[] = []
   await using house = await openHouse({ deps: { onTrouble: trouble => troubles.push(trouble) } })
@@ -75,12 +77,12 @@ test('whatever a form says, it is taken, refused or malformed, and never the hou
       if (kind === 'refused') assert.ok([body.errors.error].flat().every(error => typeof error === 'string'))
       if (kind === 'malformed') assert.equal(body, undefined, text)
     }),
-    { numRuns: ofSearch(300, 75) }
+    { numRuns: FORMS }
   )
   assert.deepEqual(troubles, [])
   assert.deepEqual(kinds, new Set(['malformed', 'refused', 'taken']))
   const { operations } = await control(house, 'GET', '/counters')
-  assert.equal(operations['orders.submit'].requests, 300)
+  assert.equal(operations['orders.submit'].requests, FORMS)
 })
 
 test('whatever a change says, the order stands or has its new prices', async () => {
