@@ -28,7 +28,15 @@ export function orderEvents(ids: Ids): (user: User, seq: number) => LoggedEvent 
     ...{ brokerClOrdId: 'tl0192f0c87a4e7cc19b1f3f6a8d2e5b70', brokerOrderId: 'ord_000123456' },
     ...{ brokerStatus: 'partial', brokerMessage: null, brokerOrderType: 'limit', execDest: 'STREET' },
     fills: [{ fillId: 'exe_000123456', at, quantity: parseDecimal('40', 'quantity'), price, execDest: 'STREET' }],
-    ...{ entryTime: at, lastExecTime: at, lastModifiedTime: at, systemTime: at, replacesOrderId: null, replacedByOrderId: null }
+    ...{
+      entryTime: at,
+      lastExecTime: at,
+      lastModifiedTime: at,
+      systemTime: at,
+      replacesOrderId: null,
+      replacedByOrderId: null,
+      previouslyFilledQuantity: null
+    }
   }
   return ({ userKey, userId, platformId }, seq) => {
     const data: Order = { ...common, userKey, userId, platformId, revision: seq }

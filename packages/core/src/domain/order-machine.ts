@@ -76,6 +76,11 @@ export function filledQuantity(order: Pick<Order, 'fills'>): Decimal {
   return sum(order.fills.map(fill => fill.quantity))
 }
 
+/** What was filled along a chain of replacements, up to and with this order. What was not recorded of it counts as nothing. */
+export function filledAlong(order: Pick<Order, 'fills' | 'previouslyFilledQuantity'>): Decimal {
+  return plus(filledQuantity(order), order.previouslyFilledQuantity ?? ZERO)
+}
+
 /** Volume-weighted price of the fills, at most nine places; null before the first. */
 export function averageFillPrice(order: Pick<Order, 'fills'>): Decimal | null {
   const quantity = filledQuantity(order)
@@ -146,7 +151,7 @@ function missingPrice(order: Order, event: Extract<OrderEvent, { type: 'filled_t
 function withFills(order: Order, fills: readonly Fill[], at: Timestamp): Step {
   const total = filledQuantity({ fills })
   const late = !isOpen(order.status)
-  const over = order.quantity !== null && compare(total, order.quantity) > 0
+  const over = order.quantity !== null && compare(filledAlong({ ...order, fills }), order.quantity) > 0
   const next = { ...order, fills, lastExecTime: later(order.lastExecTime, at), status: statusAfterFill(order, total) }
   const lastModifiedTime = later(order.lastModifiedTime, at)
   return {
@@ -198,6 +203,6 @@ function changed(order: Order): Step {
 /** What is left to fill; null for an order by notional, and never below zero. */
 export function remainingQuantity(order: Order): Decimal | null {
   if (order.quantity === null) return null
-  const rest = minus(order.quantity, filledQuantity(order))
+  const rest = minus(order.quantity, filledAlong(order))
   return isPositive(rest) ? rest : ZERO
 }

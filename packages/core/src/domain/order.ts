@@ -103,6 +103,11 @@ export interface Order extends OrderTicket {
   readonly systemTime: Timestamp
   readonly replacesOrderId: OrderId | null
   readonly replacedByOrderId: OrderId | null
+  /**
+   * What the orders whose place this one took had filled: `quantity` is the total, so this counts against it. Null for an order that takes no
+   * other's place, and where it was not recorded.
+   */
+  readonly previouslyFilledQuantity: Decimal | null
   /** Counts up with every stored change; a change is written only over the revision it was made from. */
   readonly revision: number
 }

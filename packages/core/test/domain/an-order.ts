@@ -55,6 +55,7 @@ export function anOrder(changes: Partial<Order> = {}): Order {
     systemTime: at,
     replacesOrderId: null,
     replacedByOrderId: null,
+    previouslyFilledQuantity: null,
     revision: 1,
     ...changes
   }

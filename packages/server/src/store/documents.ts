@@ -53,7 +53,8 @@ type OrderValues = readonly [
   systemTime: Order['systemTime'],
   replacesOrderId: Order['replacesOrderId'],
   replacedByOrderId: Order['replacedByOrderId'],
-  revision: Order['revision']
+  revision: Order['revision'],
+  previouslyFilledQuantity?: Order['previouslyFilledQuantity']
 ]
 
 /** Only ever append: documents that were written before have fewer values. What they lack is to be read as null. */
@@ -95,7 +96,8 @@ export function writeOrder(order: Order): string {
     order.systemTime,
     order.replacesOrderId,
     order.replacedByOrderId,
-    order.revision
+    order.revision,
+    order.previouslyFilledQuantity
   ]
   return JSON.stringify(values)
 }
@@ -138,7 +140,8 @@ export function readOrder(document: string): Order {
     systemTime,
     replacesOrderId,
     replacedByOrderId,
-    revision
+    revision,
+    previouslyFilledQuantity = null
   ] = JSON.parse(document) as OrderValues
   // Plain names rather than a loop: an object literal of fixed shape is several times cheaper to make and to write.
   return {
@@ -178,6 +181,7 @@ export function readOrder(document: string): Order {
     systemTime,
     replacesOrderId,
     replacedByOrderId,
+    previouslyFilledQuantity,
     revision
   }
 }

@@ -129,6 +129,10 @@ export const orderRecord = record('Order', 'An order and everything known of it.
   ),
   replaces_order_id: nullable(uuid),
   replaced_by_order_id: nullable(uuid),
+  previously_filled_qty: nullable(
+    decimal,
+    'What the orders whose place this one took had filled. `order_qty` is the total, so `order_qty` − `previously_filled_qty` − `filled_qty` is left. Null for an order that takes no other’s place.'
+  ),
   revision: Type.Integer({
     minimum: 1,
     description:
@@ -175,6 +179,7 @@ export function presentOrder(order: Order): Static<typeof orderRecord> {
     legs: order.legs?.map(leg => ({ symbol: leg.symbol, action: leg.side, ratio: leg.ratio, fills: leg.fills.map(presentFill) })) ?? null,
     replaces_order_id: order.replacesOrderId,
     replaced_by_order_id: order.replacedByOrderId,
+    previously_filled_qty: order.previouslyFilledQuantity,
     revision: order.revision
   }
 }

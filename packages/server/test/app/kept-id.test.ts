@@ -27,6 +27,11 @@ for (const deduplication of ['none', 'label'] as const)
       return (await world.orders()).map(order => `${order.status} ${filledQuantity(order)} of ${order.quantity} at ${order.limitPrice}`)
     }
 
+    /** `previouslyFilledQuantity` of each, in the order in which they were placed. */
+    async function previous(world: World): Promise<readonly (string | null)[]> {
+      return (await world.orders()).map(order => order.previouslyFilledQuantity)
+    }
+
     test(`accepted after a partial fill: each order has its own part (${named})`, async () => {
       await using world = await live()
       const old = await world.given(world.place())
@@ -39,6 +44,7 @@ for (const deduplication of ['none', 'label'] as const)
       assert.deepEqual(await picture(world), ['replaced 3 of 10 at 10.00', 'filled 9 of 12 at 11.00'])
       const { fills, brokerOrderId } = await world.stored(successor)
       assert.deepEqual([fills.map(({ price }) => Number(price)), brokerOrderId], [[11], 'o-1'])
+      assert.deepEqual(await previous(world), [null, '3'])
     })
 
     test(`a chain of replacements keeps every execution once (${named})`, async () => {
@@ -57,9 +63,11 @@ for (const deduplication of ['none', 'label'] as const)
         'replaced 2 of 10 at 11.00',
         'partially_filled 3 of 10 at 12.00'
       ])
+      assert.deepEqual(await previous(world), [null, '1', '3'])
       await world.restart()
       await world.live()
       await world.clock.advance(400_000)
+      assert.deepEqual(await previous(world), [null, '1', '3'])
       assert.deepEqual(await picture(world), [
         'replaced 1 of 10 at 10.00',
         'replaced 2 of 10 at 11.00',
@@ -87,6 +95,7 @@ for (const deduplication of ['none', 'label'] as const)
       world.book.fill('o-1', '10', '11.00')
       await world.given(modifying)
       await world.clock.until(() => world.app.resolver.watched === 0, 'the fate is known', 120_000)
+      assert.deepEqual(await previous(world), [null, '0'])
       assert.deepEqual(await picture(world), ['replaced 0 of 10 at 10.00', 'filled 10 of 10 at 11.00'])
     })
 

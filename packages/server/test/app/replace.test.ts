@@ -112,6 +112,26 @@ test('what the old order filled stays with it; the new one ends when its broker 
   await world.clock.settled()
   const [before, after] = [await world.stored(old), await world.stored(successor)]
   assert.deepEqual([before.status, before.fills.length, after.status, after.fills.length], ['replaced', 1, 'filled', 1])
+  assert.deepEqual([before.previouslyFilledQuantity, after.previouslyFilledQuantity], [null, '4'])
+})
+
+test('what the old order fills while it is being replaced, and what is reported late, counts against the new one’s total', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const old = await world.given(world.place())
+  world.broker.plans.replace.push({ effectAfterMs: 500 })
+  const modifying = world.modify(old, { clOrdId: 'm-1', quantity: '12' })
+  await world.clock.until(() => world.broker.sent('replace') === 1, 'the change is sent')
+  world.book.fill(old.brokerOrderId ?? '', '3')
+  const second = await world.given(modifying)
+  assert.equal((await world.stored(second)).previouslyFilledQuantity, '3')
+  const third = await world.given(world.modify(second, { clOrdId: 'm-2', quantity: '14' }))
+  world.book.fill(old.brokerOrderId ?? '', '2')
+  await world.clock.until(
+    async () => (await world.stored(third)).previouslyFilledQuantity === '5',
+    'the late fill has reached the last order'
+  )
+  assert.equal((await world.stored(second)).previouslyFilledQuantity, '5')
 })
 
 test('a total that is filled already cannot be asked for', async () => {

@@ -4,7 +4,7 @@ import type { Balance, Connection, Position } from '@trunkline/core/domain/accou
 import { compare, sum } from '@trunkline/core/domain/decimal'
 import { asksTheSame } from '@trunkline/core/domain/likeness'
 import { isOpen, type Order } from '@trunkline/core/domain/order'
-import { ARROWS } from '@trunkline/core/domain/order-machine'
+import { ARROWS, filledAlong } from '@trunkline/core/domain/order-machine'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 import type { Update } from '../../src/wire/update.ts'
 import { updateBytes } from '../../src/wire/update.ts'
@@ -105,6 +105,7 @@ async function checkLogin(day: Day, login: Login, present: Connection, stored: r
   if (isRevoked) return
   const orders = stored.filter(({ connectionId }) => connectionId === connection.connectionId)
   const lost = hopeless(login, orders)
+  for (const order of orders) checkCarriedOn(order, orders)
   for (const order of orders) if (!lost.has(order)) checkOrder(login, order, chainOf(order, orders))
   for (const report of broker.book.list()) {
     const ours = orders.filter(order => order.brokerOrderId === report.brokerOrderId && !hasPassedOn(order, orders))
@@ -195,6 +196,13 @@ function checkOrder({ broker }: Login, order: Order, chain: readonly Order[]): v
   const fills = chain.flatMap(part => part.fills)
   if (broker.tells === 'fills') assert.deepEqual(new Set(fills), new Set(report.fills), `${what} has other fills at the broker`)
   assert.equal(sum(fills.map(({ quantity }) => quantity)), sum((report.fills ?? []).map(({ quantity }) => quantity)), what)
+}
+
+/** What was filled before an order took another's place counts against its total. */
+function checkCarriedOn(order: Order, orders: readonly Order[]): void {
+  const before = orders.find(({ replacedByOrderId }) => replacedByOrderId === order.orderId)
+  if (before !== undefined)
+    assert.equal(order.previouslyFilledQuantity, filledAlong(before), `${order.clOrdId} continues ${before.clOrdId}`)
 }
 
 /** What anybody has who reads the log from its beginning. */

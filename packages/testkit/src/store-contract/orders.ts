@@ -345,6 +345,7 @@ function rich(who: make.Owner): Order {
     systemTime: make.time('2026-11-20T15:00:00Z'),
     replacesOrderId: make.uuid(),
     replacedByOrderId: make.uuid(),
+    previouslyFilledQuantity: make.decimal('0.50'),
     revision: 4
   })
 }

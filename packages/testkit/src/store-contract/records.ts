@@ -250,6 +250,7 @@ export function order(
     systemTime: entryTime,
     replacesOrderId: null,
     replacedByOrderId: null,
+    previouslyFilledQuantity: null,
     revision: 1,
     ...more
   }

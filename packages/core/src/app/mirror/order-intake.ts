@@ -176,6 +176,7 @@ function external(
     systemTime: now,
     replacesOrderId: null,
     replacedByOrderId: null,
+    previouslyFilledQuantity: null,
     revision: 1
   }
 }

@@ -49,7 +49,7 @@ export async function modifyOrder(
     const message = `must be more than the ${filledQuantity(known)} filled already: it is the order’s total, was "${ticket.quantity}"`
     throw new ServiceError('field_invalid', `order_qty ${message}`, { details: [{ path: 'order_qty', message }] })
   }
-  const successor = newOrder(deps, caller, tradable, ticket, request.newClOrdId, orderId)
+  const successor = newOrder(deps, caller, tradable, ticket, request.newClOrdId, known)
   const audit = audited(deps.clock, caller, 'order.modify', orderId, { successor: successor.orderId })
   deps.mirrors.expect(connection, account, successor)
   const both = [known, successor].map(order => ({ connection, account, order }))

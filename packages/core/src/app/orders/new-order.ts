@@ -1,5 +1,6 @@
 import type { ClOrdId, OrderId } from '../../domain/ids.ts'
 import type { Order, OrderTicket } from '../../domain/order.ts'
+import { filledAlong } from '../../domain/order-machine.ts'
 import { tradingDay } from '../../domain/timestamp.ts'
 import type { UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
@@ -16,7 +17,7 @@ export function newOrder(
   { account, connection, capabilities }: Tradable,
   ticket: OrderTicket,
   clOrdId: ClOrdId,
-  replacesOrderId: OrderId | null
+  replaces: Order | null
 ): Order {
   const at = clock.now()
   const orderId = ids.uuid<OrderId>()
@@ -46,8 +47,9 @@ export function newOrder(
     lastExecTime: null,
     lastModifiedTime: at,
     systemTime: at,
-    replacesOrderId,
+    replacesOrderId: replaces?.orderId ?? null,
     replacedByOrderId: null,
+    previouslyFilledQuantity: replaces === null ? null : filledAlong(replaces),
     revision: 1
   }
 }

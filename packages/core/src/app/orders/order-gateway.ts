@@ -11,7 +11,17 @@ import { within } from '../within.ts'
 import { applyReport, type ReportMethod } from './apply-report.ts'
 import { ofTheRest, ofTheTotal, ownPart, showsTerms } from './kept-id.ts'
 import type { OrderDesk } from './order-desk.ts'
-import { acknowledged, type Fate, isOwedAnAnswer, notReceivedOrSent, refused, released, submissionUnknown } from './order-steps.ts'
+import {
+  acknowledged,
+  continuing,
+  type Fate,
+  isOwedAnAnswer,
+  isThoughtAbsent,
+  notReceivedOrSent,
+  refused,
+  released,
+  submissionUnknown
+} from './order-steps.ts'
 
 /** An order and where it lives. */
 export interface Placed {
@@ -152,16 +162,40 @@ export class OrderGateway {
   }
 
   async #learn(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
+    const before = await this.#before(orderId)
     let isPartial = false
-    const learnt = await this.#desk.change(orderId, order => {
+    const learnt = await this.#desk.change(orderId, present => {
+      const order = before === null ? present : continuing(present, before, this.#deps.clock.now())
       const reported = applyReport(order, report, method, this.#deps.clock.now())
       for (const alarm of reported.alarms) if (alarm !== 'late_fill' || !isOutrun(order, report)) this.#alarm(order, alarm)
       if (reported.changed && isThoughtAbsent(order) && isOpen(report.status)) this.#alarm(order, 'late_sighting')
       for (const reason of reported.ignored) this.#deps.meter.count('order_reports_ignored_total', { broker: order.broker, reason })
       isPartial = reported.isPartial && reported.changed
-      return reported.changed ? { order: reported.order } : null
+      return reported.order === present ? null : { order: reported.order }
     })
+    if (learnt !== null) await this.#carryOn(learnt)
     return isPartial ? this.#learn(orderId, report, method) : learnt
+  }
+
+  async #before(orderId: OrderId): Promise<Order | null> {
+    const id = (await this.#desk.find(orderId))?.replacesOrderId ?? null
+    return id === null ? null : this.#desk.find(id)
+  }
+
+  /** Executions of an order count against the total of those that take its place, however late they are reported. */
+  async #carryOn(order: Order): Promise<void> {
+    for (let before: Order | null = order; before !== null; ) {
+      const predecessor: Order = before
+      const id = predecessor.replacedByOrderId ?? predecessor.pendingRequest?.successorId ?? null
+      before = null
+      if (id === null) return
+      await this.#desk.change(id, present => {
+        const next = continuing(present, predecessor, this.#deps.clock.now())
+        if (next === present) return null
+        before = next
+        return { order: next }
+      })
+    }
   }
 
   /** Ends a replacement the broker carried out: the successor lives, the old order is `replaced`. */
@@ -360,9 +394,4 @@ function keyOf(kind: CommandKind, orderId: OrderId): string {
 function isOutrun({ status, fills, lastModifiedTime }: Order, report: OrderReport): boolean {
   const known = new Set(fills.map(({ fillId }) => fillId))
   return status === 'replaced' && (report.fills ?? []).every(({ fillId, at }) => known.has(fillId) || at <= lastModifiedTime)
-}
-
-/** Whether it was told that the broker does not have the order. */
-function isThoughtAbsent({ submission }: Order): boolean {
-  return submission.state === 'not_received' || submission.state === 'not_sent' || submission.state === 'refused'
 }

@@ -1,6 +1,7 @@
+import { compare } from '../../domain/decimal.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import { isOpen, type Order, type Submission } from '../../domain/order.ts'
-import { apply } from '../../domain/order-machine.ts'
+import { apply, filledAlong } from '../../domain/order-machine.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import type { Next } from './order-desk.ts'
 
@@ -28,6 +29,11 @@ export function isOwedAnAnswer(order: Order): boolean {
 /** Whether the broker is at a cancel or replace of the order. */
 export function isChanging({ status }: Order): boolean {
   return status === 'pending_cancel' || status === 'pending_replace'
+}
+
+/** Whether it was told that the broker does not have the order. */
+export function isThoughtAbsent({ submission }: Order): boolean {
+  return submission.state === 'not_received' || submission.state === 'not_sent' || submission.state === 'refused'
 }
 
 /** Why an order never lived, as it was told; null while it lives, has lived, or nobody knows. */
@@ -81,6 +87,13 @@ export function refused(order: Order, fate: Fate, at: Timestamp): Next | null {
 export function submissionUnknown(order: Order, method: 'reply' | 'recovery', at: Timestamp): Next | null {
   if (order.submission.state !== 'submitting') return null
   return { order: { ...order, submission: { ...order.submission, state: 'unknown', since: at, method } } }
+}
+
+/** An order with what was filled before it took the place of `before`, which may become more and never less. */
+export function continuing(order: Order, before: Order, at: Timestamp): Order {
+  const previouslyFilledQuantity = filledAlong(before)
+  if (order.previouslyFilledQuantity !== null && compare(order.previouslyFilledQuantity, previouslyFilledQuantity) >= 0) return order
+  return { ...order, previouslyFilledQuantity, systemTime: at }
 }
 
 /** A pending cancel or replace came to nothing: the order is live again, as far as its fills say. */

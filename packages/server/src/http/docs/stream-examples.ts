@@ -73,6 +73,7 @@ export const orderUpdate: Static<typeof updates.orderUpdate> = {
     legs: null,
     replaces_order_id: null,
     replaced_by_order_id: null,
+    previously_filled_qty: null,
     revision: 3
   }
 }
