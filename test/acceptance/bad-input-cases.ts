@@ -192,6 +192,8 @@ export function queryCases(): readonly Case[] {
     get('/positions?symbols=aapl', 'symbols'),
     get(`/positions?symbols=${'A,'.repeat(101)}A`, 'symbols'),
     get('/orders?side=buy', 'side'),
+    get('/orders?order_id=x', 'order_id'),
+    ...['', '%20a', 'x'.repeat(65), '%00'].map(id => get(`/orders?cl_order_id=${id}`, 'cl_order_id')),
     get('/orders?side=BUY&side=SELL', 'side'),
     get('/orders?limit=5&limit=6', 'limit'),
     get('/orders?__proto__=1', '__proto__'),
@@ -238,6 +240,10 @@ export function pathCases(world: World): readonly Case[] {
       names: 'force'
     },
     { what: 'token of an unknown connection', request: ['GET', `/connections/${RANDOM}/token`], status: 404, names: 'connection_id' },
+    { what: 'an unknown order', request: ['GET', `/orders/${RANDOM}`], status: 404, names: 'order_id' },
+    { what: 'an order of an unknown account', request: ['GET', `/accounts/${RANDOM}/orders/${RANDOM}`], status: 404, names: 'account_id' },
+    { what: 'an order not in it', request: ['GET', `/accounts/${world.accountId}/orders/${RANDOM}`], status: 404, names: 'order_id' },
+    { what: 'an order with a query', request: ['GET', `/orders/${RANDOM}?status=open`], status: 422, names: 'status' },
     { what: 'token of no id', request: ['GET', '/connections/x/token'], status: 400, names: 'connection_id' },
     { what: 'rotate an unknown user', request: ['POST', '/users/nobody/rotate-secret'], as: 'platform', status: 404, names: 'user_id' },
     {
@@ -254,8 +260,8 @@ export function pathCases(world: World): readonly Case[] {
       what: 'a method override',
       request: ['GET', '/orders/x'],
       headers: { 'x-http-method-override': 'DELETE' },
-      status: 404,
-      names: '/docs'
+      status: 400,
+      names: 'order_id'
     },
     {
       what: 'a preflight',

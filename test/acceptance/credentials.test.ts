@@ -25,6 +25,8 @@ const ROWS: Readonly<Record<string, { readonly scope: 'platform' | 'user'; reado
   listTransactions: { scope: 'user', foreign: 'own' },
   placeOrder: { scope: 'user', foreign: 404 },
   listOrders: { scope: 'user', foreign: 'own' },
+  readOrder: { scope: 'user', foreign: 404 },
+  readOrderOfAccount: { scope: 'user', foreign: 404 },
   modifyOrder: { scope: 'user', foreign: 404 },
   cancelOrder: { scope: 'user', foreign: 404 },
   listEvents: { scope: 'platform' },

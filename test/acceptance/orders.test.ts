@@ -103,6 +103,7 @@ for (const engine of ENGINES) {
       for (const { status, body } of refused) {
         assert.deepEqual([status, body.code], [409, 'cl_order_id_duplicate'])
         assert.ok(body.message.includes(first.body.order_id))
+        assert.equal(body.order_id, first.body.order_id)
       }
       assert.equal((await orders('?limit=500')).data.filter((row: Body) => row.cl_order_id === body.cl_order_id).length, 1)
       const bob = await api.person('bob')
@@ -111,6 +112,38 @@ for (const engine of ENGINES) {
       const own = { ...body, account_id: accounts[0].account_id }
       const independent = await api.call('POST', '/orders', { headers: api.as(bob), body: own })
       assert.equal(independent.status, 201, 'another user’s ids are its own')
+    })
+
+    test('one order can be read by its id, and found by either of its ids; another user finds nothing', async () => {
+      const { body: placed } = await place(resting())
+      const order = await settled(placed.cl_order_id, 'working')
+      const headers = api.as(ada)
+      const own = `/accounts/${accountId}/orders/${order.order_id}`
+      for (const address of [`/orders/${order.order_id}`, own]) {
+        const read = await api.call('GET', address, { headers })
+        assert.deepEqual([read.status, read.body.order_id, read.body.normalized_status], [200, order.order_id, 'working'])
+        assert.ok(read.headers.get('trunkline-freshness')?.startsWith(`"${accountId}"`))
+        const head = await fetch(`${service.url}${address}`, { method: 'HEAD', headers })
+        assert.deepEqual([head.status, await head.text()], [200, ''])
+      }
+      for (const query of [`order_id=${order.order_id}`, `cl_order_id=${order.cl_order_id}`]) {
+        const { data } = await orders(`?${query}`)
+        assert.deepEqual(
+          data.map((row: Body) => row.order_id),
+          [order.order_id]
+        )
+      }
+      const eve = api.as(await api.person(`eve-${engine}`))
+      const unknown = '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71'
+      const foreign = await api.call('GET', `/orders/${order.order_id}`, { headers: eve })
+      const missing = await api.call('GET', `/orders/${unknown}`, { headers: eve })
+      assert.deepEqual([foreign.status, foreign.body.code], [404, 'order_not_found'])
+      assert.deepEqual({ ...foreign.body, request_id: null }, { ...missing.body, request_id: null })
+      assert.equal((await api.call('GET', own, { headers: eve })).status, 404)
+      const [other] = (await api.call('GET', '/accounts', { headers })).body.filter((row: Body) => row.account_id !== accountId)
+      const elsewhere = await api.call('GET', `/accounts/${other.account_id}/orders/${order.order_id}`, { headers })
+      assert.deepEqual([elsewhere.status, elsewhere.body.code], [404, 'order_not_found'])
+      assert.equal((await api.call('DELETE', own, { headers })).status, 200)
     })
 
     test('a refusal of the broker is a rejected order with its reason', async () => {

@@ -31,6 +31,8 @@ const OPERATIONS = [
   'GET /transactions',
   'POST /orders',
   'GET /orders',
+  'GET /orders/{order_id}',
+  'GET /accounts/{account_id}/orders/{order_id}',
   'PATCH /accounts/{account_id}/orders/{order_id}',
   'DELETE /accounts/{account_id}/orders/{order_id}',
   'GET /events',

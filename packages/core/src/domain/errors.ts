@@ -1,3 +1,5 @@
+import type { OrderId } from './ids.ts'
+
 /** Every way a request can fail, by its stable code. What a protocol makes of a code is that protocol's table. */
 export const ERROR_CODES = [
   'credentials_invalid',
@@ -47,15 +49,23 @@ export class ServiceError extends Error {
   readonly details: readonly ErrorDetail[]
   /** Seconds after which trying again makes sense, where that is known. */
   readonly retryAfterSeconds: number | undefined
+  /** The caller's own order that stands in the way. */
+  readonly orderId: OrderId | undefined
 
   constructor(
     code: ErrorCode,
     message: string,
-    more: { readonly details?: readonly ErrorDetail[]; readonly retryAfterSeconds?: number; readonly cause?: unknown } = {}
+    more: {
+      readonly details?: readonly ErrorDetail[]
+      readonly retryAfterSeconds?: number
+      readonly orderId?: OrderId
+      readonly cause?: unknown
+    } = {}
   ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause })
     this.code = code
     this.details = more.details ?? []
     this.retryAfterSeconds = more.retryAfterSeconds
+    this.orderId = more.orderId
   }
 }

@@ -290,6 +290,8 @@ export interface OrderFilter {
   readonly accountIds: readonly AccountId[]
   readonly statuses?: readonly OrderStatus[]
   readonly symbols?: readonly string[]
+  readonly orderId?: OrderId
+  readonly clOrdId?: string
   readonly side?: Side
   /** By entry time, both inclusive. */
   readonly from?: Timestamp

@@ -4,9 +4,11 @@ import { type ErrorCode, type ErrorDetail, ServiceError } from '@trunkline/core/
 import {
   type AccountId,
   type BrokerId,
+  type ClOrdId,
   type ConnectionId,
   type OrderId,
   parseBrokerId,
+  parseClOrdId,
   parseUserId,
   parseUuid
 } from '@trunkline/core/domain/ids'
@@ -109,6 +111,15 @@ export const connectionIdParam = uuid<ConnectionId>('Only this connection.')
 export const accountIdInPath = uuid<AccountId>('The account the order is in.')
 export const connectionIdInPath = uuid<ConnectionId>('The connection.')
 export const orderIdInPath = uuid<OrderId>('The order, by the `order_id` the service gave it.')
+
+export const orderIdParam = uuid<OrderId>('Only this order.')
+
+export const clOrderIdParam: Param<ClOrdId> = {
+  description: 'Only orders with this `cl_order_id`: one a trading day.',
+  schema: Type.String({ minLength: 1, maxLength: 64 }),
+  example: 'rebalance-2026-11-21-1',
+  read: parseClOrdId
+}
 
 export const userIdParam = {
   description: 'The platform’s own name of the user: 1 to 64 characters, no control characters, no space at its ends.',

@@ -1,4 +1,5 @@
 import { type ErrorCode, type ErrorDetail, ServiceError } from '@trunkline/core/domain/errors'
+import type { OrderId } from '@trunkline/core/domain/ids'
 import type { Malformed } from '@trunkline/core/domain/malformed'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
@@ -48,6 +49,8 @@ export interface Problem {
   readonly message: string
   readonly details: readonly ErrorDetail[]
   readonly retryAfterSeconds: number | undefined
+  /** The caller's own order that stands in the way. */
+  readonly orderId?: OrderId | undefined
   /** Set when nobody expected this: it is logged with its cause, and the client learns only the request id. */
   readonly unexpected: boolean
 }
@@ -59,20 +62,27 @@ const RETRY_SECONDS = 1
 
 /** Turns whatever was thrown into what the client is told. Never throws, never tells an unexpected error's own words. */
 export function problemOf(error: unknown, overrides: StatusOverrides = {}): Problem {
-  const { code, message, details, retryAfterSeconds } = known(error) ?? { code: 'internal' as const, message: NOBODY_EXPECTED }
+  const { code, message, details, retryAfterSeconds, orderId } = known(error) ?? { code: 'internal' as const, message: NOBODY_EXPECTED }
   return {
     status: overrides[code] ?? HTTP_STATUS[code],
     code,
     message,
     details: details ?? [],
     retryAfterSeconds,
+    orderId,
     unexpected: code === 'internal'
   }
 }
 
 /** The body of every error answer. */
-export function problemBody({ message, code, details }: Problem, requestId: string): string {
-  return JSON.stringify({ message, code, request_id: requestId, ...(details.length > 0 && { details }) })
+export function problemBody({ message, code, details, orderId }: Problem, requestId: string): string {
+  return JSON.stringify({
+    message,
+    code,
+    request_id: requestId,
+    ...(orderId !== undefined && { order_id: orderId }),
+    ...(details.length > 0 && { details })
+  })
 }
 
 interface Known {
@@ -80,6 +90,7 @@ interface Known {
   readonly message: string
   readonly details?: readonly ErrorDetail[]
   readonly retryAfterSeconds?: number | undefined
+  readonly orderId?: OrderId | undefined
 }
 
 function known(error: unknown): Known | null {

@@ -58,6 +58,10 @@ export const problem = Type.Object(
     message: Type.String({ description: 'What was expected, what was found, and what to do.' }),
     code: word(ERROR_CODES, { description: 'Stable, for programs. A later version may have more.' }),
     request_id: Type.String(),
+    order_id: Type.Optional({
+      ...uuid,
+      description: 'With `cl_order_id_duplicate`: the order of this user that has the `cl_order_id`; read it with `GET /orders/{order_id}`.'
+    }),
     details: Type.Optional(
       Type.Array(Type.Object({ path: Type.String(), message: Type.String() }, { additionalProperties: false }), {
         description: 'Which fields or parameters it is about.'

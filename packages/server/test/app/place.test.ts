@@ -199,5 +199,6 @@ function failRecords(world: World, times: number, treat: (go: () => Promise<unkn
 }
 
 function isDuplicateOf({ orderId }: Order): (cause: unknown) => boolean {
-  return cause => cause instanceof ServiceError && cause.code === 'cl_order_id_duplicate' && cause.message.includes(orderId)
+  return cause =>
+    cause instanceof ServiceError && cause.code === 'cl_order_id_duplicate' && cause.message.includes(orderId) && cause.orderId === orderId
 }

@@ -17,7 +17,7 @@ export function orderListCards(card: Card): void {
     const who = await make.owner(store, { accounts: 3 })
     const orders = await scattered(store, who, 160)
     await fc.assert(
-      fc.asyncProperty(queries(who), async ({ filter, sort, descending, limit }) => {
+      fc.asyncProperty(queries(who, orders), async ({ filter, sort, descending, limit }) => {
         const page = (request: PageRequest) => store.orders.list(filter, sort, request)
         assertPages(await walk(page, { limit, descending }), expected(orders, filter, sort, descending))
       }),
@@ -101,7 +101,7 @@ interface Query {
   readonly limit: number
 }
 
-function queries(who: make.Owner): fc.Arbitrary<Query> {
+function queries(who: make.Owner, orders: readonly Order[]): fc.Arbitrary<Query> {
   const time = fc.integer({ min: -1, max: 12 }).map(ms => make.at(ms))
   const filter = fc.record(
     {
@@ -111,6 +111,8 @@ function queries(who: make.Owner): fc.Arbitrary<Query> {
       ),
       statuses: fc.subarray([...ORDER_STATUSES], { minLength: 1 }),
       symbols: fc.subarray([...SYMBOLS], { minLength: 1 }),
+      orderId: fc.constantFrom(...orders.map(({ orderId }) => orderId)),
+      clOrdId: fc.constantFrom(...orders.map(({ clOrdId }) => clOrdId)),
       side: fc.constantFrom(...SIDES.slice(0, 2)),
       from: time,
       to: time
@@ -153,11 +155,12 @@ function pick(below: number): number {
 }
 
 function expected(orders: readonly Order[], filter: OrderFilter, sort: OrderSort, descending: boolean): readonly Order[] {
-  const { accountIds, statuses, symbols, side, from, to } = filter
+  const { accountIds, statuses, symbols, orderId, clOrdId, side, from, to } = filter
   const sorted = orders
     .filter(order => accountIds.includes(order.accountId))
     .filter(order => statuses === undefined || statuses.includes(order.status))
     .filter(order => symbols === undefined || (order.symbol !== null && symbols.includes(order.symbol)))
+    .filter(order => (orderId === undefined || order.orderId === orderId) && (clOrdId === undefined || order.clOrdId === clOrdId))
     .filter(order => side === undefined || order.side === side)
     .filter(order => (from === undefined || order.entryTime >= from) && (to === undefined || order.entryTime <= to))
     .toSorted((a, b) => (sortKey(a, sort) < sortKey(b, sort) ? -1 : 1))

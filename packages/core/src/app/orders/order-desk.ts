@@ -104,7 +104,8 @@ export class OrderDesk {
         'cl_order_id_duplicate',
         `This cl_order_id was used today by order ${result.orderId}; read that order, or send a new cl_order_id.`,
         {
-          details: [{ path: 'cl_order_id', message: `used by order_id ${result.orderId}` }]
+          details: [{ path: 'cl_order_id', message: `used by order_id ${result.orderId}` }],
+          orderId: result.orderId
         }
       )
     }

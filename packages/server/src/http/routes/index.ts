@@ -16,6 +16,7 @@ import { deleteOrder } from './orders/cancel-order.ts'
 import { getOrders } from './orders/list-orders.ts'
 import { patchOrder } from './orders/modify-order.ts'
 import { postOrder } from './orders/place-order.ts'
+import { getOrder, getOrderOfAccount } from './orders/read-order.ts'
 import { postUser } from './users/create-user.ts'
 import { deleteUserById } from './users/delete-user.ts'
 import { getUsers } from './users/list-users.ts'
@@ -38,6 +39,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getTransactions,
   postOrder,
   getOrders,
+  getOrder,
+  getOrderOfAccount,
   patchOrder,
   deleteOrder,
   getEvents,

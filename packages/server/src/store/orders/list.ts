@@ -5,7 +5,7 @@ import { ORDER_STATUSES } from '@trunkline/core/domain/vocabulary'
 import type { OrderFilter, OrderSort, Page, PageRequest } from '@trunkline/core/ports/store'
 import { edgeKeys, pageOf, type Walk, walkOf } from '../page.ts'
 import type { Session } from '../session.ts'
-import { searchable } from '../types.ts'
+import { searchable, storable } from '../types.ts'
 import type { KnownOrders } from './known.ts'
 
 /** Sort columns: of every order, and of final ones, which are indexed apart so that open orders can change without touching an index. */
@@ -130,10 +130,12 @@ function anyOf({ keys, condition, time }: Way, scope: Scope, bound: string): str
   ) found)`
 }
 
-function conditions({ from, to, side }: OrderFilter, parameter: Parameter): string {
+function conditions({ from, to, side, orderId, clOrdId }: OrderFilter, parameter: Parameter): string {
   const all: string[] = []
   if (from !== undefined) all.push(`entry_time >= ${parameter(searchable(from), 'timestamptz')}`)
   if (to !== undefined) all.push(`entry_time <= ${parameter(searchable(to), 'timestamptz')}`)
   if (side !== undefined) all.push(`side = ${parameter(side, 'text')}`)
+  if (orderId !== undefined) all.push(`order_id = ${parameter(orderId, 'uuid')}`)
+  if (clOrdId !== undefined) all.push(`cl_ord_id = ${parameter(storable(clOrdId), 'text')}`)
   return all.map(condition => ` and ${condition}`).join('')
 }

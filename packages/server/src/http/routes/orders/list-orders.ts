@@ -5,7 +5,18 @@ import type { OrderSort } from '@trunkline/core/ports/store'
 import { orderBytes, orderPage } from '../../../wire/order.ts'
 import { userEndpoint } from '../../endpoint.ts'
 import { withFreshness } from '../../freshness.ts'
-import { accountIdParam, brokerParam, connectionIdParam, oneOf, type QueryValues, sort, symbolsParam, time } from '../../params.ts'
+import {
+  accountIdParam,
+  brokerParam,
+  clOrderIdParam,
+  connectionIdParam,
+  oneOf,
+  orderIdParam,
+  type QueryValues,
+  sort,
+  symbolsParam,
+  time
+} from '../../params.ts'
 import { FRESHNESS } from '../accounts/freshness.ts'
 import { scopeOf } from '../accounts/scope.ts'
 import { orderedTimes } from '../ordered.ts'
@@ -32,6 +43,8 @@ const query = {
   broker: brokerParam,
   status: oneOf(STATUS_WORDS, 'Only orders of this status; `open` and `closed` are groups.', 'all'),
   symbols: symbolsParam,
+  order_id: orderIdParam,
+  cl_order_id: clOrderIdParam,
   side: oneOf(SIDES, 'Only this side.'),
   start_time: time('Orders entered at or after this time.'),
   end_time: time('Orders entered at or before this time.'),
@@ -73,6 +86,8 @@ function filterOf(asked: QueryValues<typeof query>): Parameters<typeof listOrder
   return {
     ...(statuses !== null && { statuses }),
     ...(asked.symbols !== undefined && { symbols: asked.symbols }),
+    ...(asked.order_id !== undefined && { orderId: asked.order_id }),
+    ...(asked.cl_order_id !== undefined && { clOrdId: asked.cl_order_id }),
     ...(asked.side !== undefined && { side: asked.side }),
     ...(asked.start_time !== undefined && { from: asked.start_time }),
     ...(asked.end_time !== undefined && { to: asked.end_time })

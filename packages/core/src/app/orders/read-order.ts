@@ -1,0 +1,46 @@
+import { ServiceError } from '../../domain/errors.ts'
+import type { Freshness } from '../../domain/freshness.ts'
+import type { AccountId, OrderId } from '../../domain/ids.ts'
+import type { Order } from '../../domain/order.ts'
+import { freshened } from '../accounts/freshened.ts'
+import type { UserCaller } from '../caller.ts'
+import { ownedAccount } from '../connections/owned.ts'
+import type { AppDeps } from '../deps.ts'
+import { orderNotFound } from './cancel-order.ts'
+
+/**
+ * One order of the user, made as fresh as its broker allows; a broker that does not answer leaves the last known record. Another user's order
+ * is as unknown as one that never was. `accountId` null: whichever of the user's accounts it is in.
+ * @throws ServiceError account_not_found, order_not_found.
+ */
+export async function readOrder(
+  deps: AppDeps,
+  caller: UserCaller,
+  accountId: AccountId | null,
+  orderId: OrderId
+): Promise<{ readonly order: Order; readonly freshness: readonly Freshness[] }> {
+  if (accountId !== null) await ownedAccount(deps, caller, accountId)
+  const known = await ownOrder(deps, caller, accountId, orderId)
+  const { accounts, freshness } = await freshened(deps, caller, { accountId: known.accountId }, 'orders').catch(unknownOrder(accountId))
+  if (accounts.length === 0) throw notFound(accountId)
+  return { order: await ownOrder(deps, caller, accountId, orderId), freshness }
+}
+
+async function ownOrder({ desk }: AppDeps, { user }: UserCaller, accountId: AccountId | null, orderId: OrderId): Promise<Order> {
+  const order = await desk.find(orderId)
+  if (order === null || order.userKey !== user.userKey) throw notFound(accountId)
+  if (accountId !== null && order.accountId !== accountId) throw notFound(accountId)
+  return order
+}
+
+/** The order outlives its removed account until it is erased. */
+function unknownOrder(accountId: AccountId | null): (cause: unknown) => never {
+  return cause => {
+    throw accountId === null && cause instanceof ServiceError && cause.code === 'account_not_found' ? notFound(null) : cause
+  }
+}
+
+function notFound(accountId: AccountId | null): ServiceError {
+  if (accountId !== null) return orderNotFound()
+  return new ServiceError('order_not_found', 'This user has no order with this order_id; list them with GET /orders.')
+}
