@@ -22,7 +22,7 @@ const WIDTHS = [320, 375, 1200] as const
 const SCHEMES = ['light', 'dark'] as const
 const ENDINGS = [
   ...['connected', 'declined', 'keys_refused', 'expired', 'used', 'other_browser'],
-  ...['unknown_link', 'bad_callback', 'broker_down']
+  ...['unknown_link', 'bad_callback', 'broker_down', 'other_login', 'not_renewable']
 ] as const
 
 const LONG_NAME = 'Σύμβουλος & Söhne <i>Wertpapierhandelsgesellschaft</i> "Ostfriesland" 🦜 mbH & Co. KG'

@@ -33,6 +33,8 @@ export interface ConnectionAttempt {
   readonly connectionType: ConnectionType
   /** The broker the platform named; null leaves the choice to the user. */
   readonly broker: BrokerId | null
+  /** The connection whose login is renewed; null: a new one is made. */
+  readonly renewConnectionId: ConnectionId | null
   /** Whose login page the user was last sent to; null before that. */
   readonly chosenBroker: BrokerId | null
   readonly redirectUrl: string | null

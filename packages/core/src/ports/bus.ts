@@ -8,6 +8,13 @@ export type BusMessage =
   | { readonly type: 'user_removed'; readonly userKey: UserKey }
   | { readonly type: 'user_secret_changed'; readonly userKey: UserKey }
   | { readonly type: 'connection_changed'; readonly userKey: UserKey; readonly connectionId: ConnectionId }
+  /** Other credentials took the place of the connection's own. A `connection_changed` follows. */
+  | {
+      readonly type: 'connection_renewed'
+      readonly userKey: UserKey
+      readonly connectionId: ConnectionId
+      readonly wasBroken: boolean
+    }
   | { readonly type: 'connection_removed'; readonly userKey: UserKey; readonly connectionId: ConnectionId }
   | {
       readonly type: 'connection_health'
@@ -29,6 +36,7 @@ export const BUS_MESSAGE_TYPES = [
   'user_removed',
   'user_secret_changed',
   'connection_changed',
+  'connection_renewed',
   'connection_removed',
   'connection_health',
   'platform_secret_changed',

@@ -4,10 +4,12 @@ import type { Order } from '../domain/order.ts'
 import type { Day, Timestamp } from '../domain/timestamp.ts'
 import type { BrokenCode, ConnectionStatus, OrderStatus, Side } from '../domain/vocabulary.ts'
 import type { AuditEntry, AuditStore } from './audit-store.ts'
+import type { RefreshClaim, RefreshClaimed, Renewal, Renewed, SealedValue } from './login-store.ts'
 import type { PlatformKeyStore, PlatformStore } from './platform-store.ts'
 import type { TransactionFilter } from './transaction-filter.ts'
 
 export type { AuditEntry, AuditStore } from './audit-store.ts'
+export type { RefreshClaim, RefreshClaimed, Renewal, Renewed, SealedValue } from './login-store.ts'
 export type { KnownKey, PlatformKeyStore, PlatformStore } from './platform-store.ts'
 
 /** The service's memory. A resolved write is durable; a read is never older than a write that resolved before it began. */
@@ -84,31 +86,6 @@ export interface UserStore {
   remove(userKey: UserKey, at: Timestamp, audit: AuditEntry): Promise<readonly ConnectionId[]>
 }
 
-/** Sealed bytes and the revision that is part of their seal. */
-export interface SealedValue {
-  readonly sealed: Uint8Array
-  readonly revision: number
-}
-
-export interface RefreshClaim {
-  readonly revision: number
-  /** Whoever asks, unlike anybody else on this or another node. */
-  readonly holder: string
-  readonly at: Timestamp
-  /**
-   * When it ends by itself, by the nodes' clocks: they must agree to within the time that a claim is longer than the work. One that ends later
-   * than now and twice its length was made before a clock was set back, and counts for nothing.
-   */
-  readonly until: Timestamp
-}
-
-export type RefreshClaimed =
-  /** `mayBeSpent`: an earlier refresh of these credentials was begun, and never ended with an answer. */
-  | { readonly kind: 'taken'; readonly mayBeSpent: boolean }
-  | { readonly kind: 'held'; readonly until: Timestamp }
-  /** The credentials are of another revision, or gone. */
-  | { readonly kind: 'moved' }
-
 /** An attempt whose user is at the broker's login page. */
 export interface PendingLogin {
   readonly attempt: ConnectionAttempt
@@ -175,6 +152,12 @@ export interface ConnectionStore {
   releaseRefresh(connectionId: ConnectionId, claim: Pick<RefreshClaim, 'revision' | 'holder'>, mayBeSpent: boolean): Promise<void>
   /** Writes over `revision` only; false when someone was faster or the connection is gone. A claim of the old revision means nothing then. */
   replaceCredentials(connectionId: ConnectionId, revision: number, next: SealedValue): Promise<boolean>
+  /**
+   * One transaction: the login's credentials replaced over `revision` only, the connection ACTIVE, the new accounts added, the attempt ended.
+   * `moved`: the credentials are of another revision; `ended`: the attempt is over; `gone`: no such connection of the user at that
+   * endpoint. Then nothing is written.
+   */
+  renew(renewal: Renewal): Promise<Renewed>
   /** ACTIVE → BROKEN because the broker refused its credentials; false when it already was. */
   markBroken(connectionId: ConnectionId, reason: string, at: Timestamp, audit: AuditEntry, code?: BrokenCode): Promise<boolean>
   /** Where the broker's connections were made, each endpoint once; those made before that was recorded are left out. */

@@ -15,8 +15,10 @@ export const STYLESHEET = readFileSync(new URL('./portal.css', import.meta.url),
 
 /** The page that says who asks for what. `action` is where its one form goes. */
 export function invitationPage({ attempt, platform, user, brokers }: Invitation, now: Timestamp, action: string): string {
+  const isRenewal = attempt.renewConnectionId !== null
   return eta.render('./invitation', {
-    title: `Connect to ${platform.name}`,
+    title: isRenewal ? 'Renew your connection' : `Connect to ${platform.name}`,
+    isRenewal,
     platform: platform.name,
     user: user.userId,
     brokers: brokers.map(shownBroker),

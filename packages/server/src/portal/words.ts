@@ -83,6 +83,20 @@ export const ENDINGS: { readonly [reason in EndingReason]: EndingWords } = {
     heading: 'Your broker did not answer',
     text: 'The broker could not complete the login just now. Nothing was connected.',
     next: 'Please try again in a few minutes, with a new link from the application you came from.'
+  },
+  other_login: {
+    status: 400,
+    tone: 'bad',
+    heading: 'That was another login',
+    text: 'You logged in at your broker with a login that does not reach all accounts of this connection. Nothing was changed.',
+    next: 'Ask for a new link in the application you came from, and use the login with which you connected.'
+  },
+  not_renewable: {
+    status: 400,
+    tone: 'bad',
+    heading: 'This connection cannot be renewed',
+    text: 'It was removed meanwhile, or your broker is used in another way now. Nothing was changed.',
+    next: 'Connect again from the application you came from.'
   }
 }
 

@@ -39,7 +39,8 @@ export class SqlAttemptStore implements AttemptStore {
           status: attempt.status,
           browser_hash: attempt.browserHash,
           state_hash: attempt.stateHash,
-          login_tries: 0
+          login_tries: 0,
+          renew_connection_id: attempt.renewConnectionId
         })
         .execute()
       await appendAudit(trx, audit)
@@ -151,6 +152,7 @@ function attemptOf(row: Row): ConnectionAttempt {
     userKey: row.user_key,
     connectionType: row.connection_type,
     broker: row.broker,
+    renewConnectionId: row.renew_connection_id,
     chosenBroker: row.chosen_broker,
     redirectUrl: row.redirect_url,
     redirectOnErrorUrl: row.redirect_on_error_url,

@@ -12,11 +12,14 @@ import type {
   PendingClaim,
   RefreshClaim,
   RefreshClaimed,
+  Renewal,
+  Renewed,
   Revocation,
   RewrapItem,
   SealedValue
 } from '@trunkline/core/ports/store'
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { accountRowOf } from './account-rows.ts'
 import { LIVE_ATTEMPTS } from './attempts.ts'
 import { appendAudit } from './audit-entries.ts'
 import * as claims from './claims.ts'
@@ -27,6 +30,7 @@ import * as endpoints from './endpoints.ts'
 import type { Eraser } from './eraser.ts'
 import { edgeKeys, pageOf, walkOf } from './page.ts'
 import { condemnOrders, lockUser, moveToRevocations } from './removal.ts'
+import * as renewals from './renewals.ts'
 import type { Session } from './session.ts'
 import { storable } from './types.ts'
 
@@ -147,6 +151,10 @@ export class SqlConnectionStore implements ConnectionStore {
       if (isReplaced) await refreshes.forget(trx, connectionId)
       return isReplaced
     })
+  }
+
+  renew(renewal: Renewal): Promise<Renewed> {
+    return this.#session.write(trx => renewals.renew(trx, renewal))
   }
 
   markBroken(
@@ -281,21 +289,5 @@ function rowOf(connection: Connection): Row {
     broken_reason: connection.brokenReason,
     created_at: connection.createdAt,
     updated_at: connection.updatedAt
-  }
-}
-
-function accountRowOf(account: Account, place: number): Selectable<Database['accounts']> {
-  return {
-    account_id: account.accountId,
-    connection_id: account.connectionId,
-    user_key: account.userKey,
-    place,
-    account_number: storable(account.accountNumber),
-    broker_account_id: storable(account.brokerAccountId),
-    institution_name: storable(account.institutionName),
-    broker: account.broker,
-    name: account.name === null ? null : storable(account.name),
-    account_type: account.accountType === null ? null : storable(account.accountType),
-    currency: account.currency === null ? null : storable(account.currency)
   }
 }

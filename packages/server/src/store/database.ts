@@ -115,6 +115,7 @@ interface ConnectionAttemptsTable {
   verifier_revision: number | null
   state_made_at: Timestamp | null
   login_tries: number
+  renew_connection_id: ConnectionId | null
 }
 
 interface ConnectionsTable {

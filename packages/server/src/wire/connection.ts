@@ -21,6 +21,12 @@ export const connectionTicket = ticket('NewConnection', {
   connection_type: Type.Optional(nullable(connectionType)),
   type: Type.Optional(nullable(connectionType, 'Another name of `connection_type`; give one of the two.')),
   broker: Type.Optional(nullable(broker, 'Left out: the user picks one on our page.')),
+  renew_connection_id: Type.Optional(
+    nullable(
+      uuid,
+      'Renews the login of this connection of the user instead of making a new one; its ids stay. `connection_type` and `broker` are left out, or those of the connection. The same login must come back, which is one that reaches every account of the connection.'
+    )
+  ),
   redirect_url: Type.Optional(
     nullable(redirect, 'Where the user goes afterwards, with `connection_id` added. Left out: the user stays on our page.')
   ),

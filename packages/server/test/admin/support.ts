@@ -116,6 +116,7 @@ export async function connect(store: SqlStore, vault: Vault, user: User, refresh
     userKey: user.userKey,
     connectionType: 'trade',
     broker: parseBrokerId('SANDBOX'),
+    renewConnectionId: null,
     chosenBroker: null,
     redirectUrl: null,
     redirectOnErrorUrl: null,

@@ -6,6 +6,7 @@ import { refreshCards } from './credential-refreshes.ts'
 import type { Card, StoreHarness } from './index.ts'
 import { loginCards } from './logins.ts'
 import * as make from './records.ts'
+import { renewalCards } from './renewals.ts'
 import { assertPages, walk } from './walking.ts'
 
 export function connectionCards(card: Card): void {
@@ -14,6 +15,7 @@ export function connectionCards(card: Card): void {
   credentialCards(card)
   refreshCards(card)
   loginCards(card)
+  renewalCards(card)
   removalCards(card)
 }
 

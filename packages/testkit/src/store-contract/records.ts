@@ -79,6 +79,7 @@ export function attempt({ platformId, userKey }: User): ConnectionAttempt {
     userKey,
     connectionType: 'trade',
     broker: null,
+    renewConnectionId: null,
     chosenBroker: null,
     redirectUrl: 'https://a.example/done?x=1',
     redirectOnErrorUrl: null,

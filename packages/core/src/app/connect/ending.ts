@@ -13,6 +13,8 @@ export type EndingReason =
   | 'bad_callback'
   | 'foreign_form'
   | 'broker_down'
+  | 'other_login'
+  | 'not_renewable'
 
 /** The end of a visit: what happened, and where the user goes; null: they stay on our own page. */
 export interface Ending {
@@ -33,7 +35,15 @@ const ERRORS: {
   unknown_link: { error: '400', details: 'The link is not valid. Create a new connection.' },
   bad_callback: { error: '400', details: 'The broker’s answer did not belong to this link. Create a new connection.' },
   foreign_form: { error: '400', details: 'The form was sent from another site. Create a new connection.' },
-  broker_down: { error: '500', details: 'The broker could not complete the login. Try again later.' }
+  broker_down: { error: '500', details: 'The broker could not complete the login. Try again later.' },
+  other_login: {
+    error: '400',
+    details: 'Another login came back than that of the connection: it does not reach all of its accounts. Nothing was changed.'
+  },
+  not_renewable: {
+    error: '400',
+    details: 'The connection was removed, or its broker is used in another environment now. Create a new connection.'
+  }
 }
 
 /** The end of an attempt without a connection. `attempt` is null where nobody may learn where it leads. */

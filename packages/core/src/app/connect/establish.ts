@@ -1,22 +1,21 @@
 import type { Account, Connection, ConnectionAttempt, User } from '../../domain/account.ts'
 import type { AccountId, ConnectionId } from '../../domain/ids.ts'
 import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
-import type { BrokerAccount, BrokerDefinition, Credentials, CredentialsHolder } from '../../ports/broker.ts'
+import type { BrokerAccount, BrokerDefinition, Credentials } from '../../ports/broker.ts'
 import { CommitUnknown, type PendingClaim, type SealedValue } from '../../ports/store.ts'
 import { sealCredentials } from '../connections/credentials.ts'
 import { endpointOf } from '../connections/endpoints.ts'
 import { connected, type Ending, ended } from './ending.ts'
+import { FreshCredentials, giveBack, readAccounts } from './fresh-login.ts'
+import { renew } from './renew.ts'
 import { type PortalDeps, portalAudit, type Visitor } from './visit.ts'
 
 /** How long a connection waits to be claimed. */
 export const CLAIM_MINUTES = 10
 
-const READ_MS = 20_000
-const REVOKE_MS = 5_000
-
 /**
- * Reads the accounts of a login that has just been made, and stores it as the attempt's connection, its credentials sealed. Credentials that
- * lead to none are given back. @throws BrokerFault when the broker does not tell the accounts.
+ * Reads the accounts of a login that has just been made, and stores it as the attempt's connection, its credentials sealed, or in the place
+ * of those of the connection that the attempt renews. Credentials that lead to none are given back. @throws BrokerFault when the broker does not tell the accounts.
  */
 export async function establish(
   deps: PortalDeps,
@@ -25,6 +24,8 @@ export async function establish(
   credentials: Credentials,
   visitor: Visitor
 ): Promise<Ending> {
+  const { renewConnectionId } = attempt
+  if (renewConnectionId !== null) return renew(deps, attempt, renewConnectionId, { definition, credentials }, visitor)
   const holder = new FreshCredentials(credentials)
   const made = await prepared(deps, attempt, definition, holder).catch(async cause => {
     await giveBack(deps, attempt, definition, holder.newest)
@@ -101,24 +102,6 @@ async function isStored(
   }
 }
 
-/** Revokes what the broker granted and nobody will use, once: a grant that is left over does no more than wait for its end. */
-async function giveBack(
-  deps: PortalDeps,
-  attempt: ConnectionAttempt,
-  { login }: BrokerDefinition,
-  credentials: Credentials
-): Promise<void> {
-  const { attemptId, broker } = attempt
-  await login.revoke(credentials, AbortSignal.timeout(REVOKE_MS)).catch(cause => {
-    deps.log.warn('a broker’s grant that led to no connection could not be revoked', { attemptId, broker, cause })
-  })
-}
-
-async function readAccounts(definition: BrokerDefinition, holder: CredentialsHolder): Promise<readonly BrokerAccount[]> {
-  await using session = definition.open(holder)
-  return await session.accounts(AbortSignal.timeout(READ_MS))
-}
-
 function newConnection({ ids, clock }: PortalDeps, attempt: ConnectionAttempt, definition: BrokerDefinition, user: User): Connection {
   const at = clock.now()
   return {
@@ -139,26 +122,4 @@ function newConnection({ ids, clock }: PortalDeps, attempt: ConnectionAttempt, d
 
 function newAccount({ ids }: PortalDeps, { connectionId, userKey, broker }: Connection, account: BrokerAccount): Account {
   return { ...account, accountId: ids.uuid<AccountId>(), connectionId, userKey, broker }
-}
-
-/** Credentials of a login that is not stored yet. A broker may rotate them on first use, so the newest are what gets sealed. */
-class FreshCredentials implements CredentialsHolder {
-  newest: Credentials
-
-  constructor(credentials: Credentials) {
-    this.newest = credentials
-  }
-
-  async read(): Promise<Credentials> {
-    return this.newest
-  }
-
-  async renew(
-    used: Credentials,
-    refresh: (current: Credentials, signal: AbortSignal) => Promise<Credentials>,
-    signal: AbortSignal
-  ): Promise<Credentials> {
-    if (used === this.newest) this.newest = await refresh(this.newest, signal)
-    return this.newest
-  }
 }

@@ -1,9 +1,11 @@
 import type { ConnectionAttempt } from '../../domain/account.ts'
 import { ServiceError } from '../../domain/errors.ts'
-import type { AttemptId, BrokerId } from '../../domain/ids.ts'
+import type { AttemptId, BrokerId, ConnectionId } from '../../domain/ids.ts'
 import { epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
 import type { ConnectionType } from '../../domain/vocabulary.ts'
 import { audited, type UserCaller } from '../caller.ts'
+import { changedMessage, endpointOf, isSameEndpoint } from '../connections/endpoints.ts'
+import { connectionNotFound } from '../connections/owned.ts'
 import type { Deps } from '../deps.ts'
 import { offeredBroker } from './offered-broker.ts'
 import { checkRedirectUrl } from './redirect-url.ts'
@@ -12,28 +14,32 @@ import { checkRedirectUrl } from './redirect-url.ts'
 export const ATTEMPT_MINUTES = 30
 
 export interface AttemptRequest {
-  readonly connectionType: ConnectionType
+  /** Null, for a renewal only: that of the connection. */
+  readonly connectionType: ConnectionType | null
   /** Null: the user picks one. */
   readonly broker: BrokerId | null
+  /** The connection whose login is to be renewed; null or left out: a new one is made. */
+  readonly renewConnectionId?: ConnectionId | null
   readonly redirectUrl: string | null
   readonly redirectOnErrorUrl: string | null
 }
 
-/** Stores an attempt and gives the secret of its portal link, single-use and unguessable. @throws ServiceError field_invalid. */
+/** Stores an attempt and gives the secret of its portal link, single-use and unguessable. @throws ServiceError field_invalid, connection_not_found, connection_broken. */
 export async function startAttempt(
   { store, ids, hasher, clock, brokers }: Pick<Deps, 'store' | 'ids' | 'hasher' | 'clock' | 'brokers'>,
   caller: UserCaller,
   request: AttemptRequest
 ): Promise<{ readonly token: string; readonly expiresAt: Timestamp }> {
-  const { connectionType, broker, redirectUrl, redirectOnErrorUrl } = request
-  if (broker !== null) demandChannels(connectionType, offeredBroker({ brokers }, broker).capabilities)
+  const { redirectUrl, redirectOnErrorUrl, renewConnectionId = null } = request
   const { redirectAllowList } = caller.platform
   if (redirectUrl !== null) checkRedirectUrl(redirectUrl, redirectAllowList, 'redirect_url')
   if (redirectOnErrorUrl !== null) checkRedirectUrl(redirectOnErrorUrl, redirectAllowList, 'redirect_on_error_url')
-  if (caller.platform.claims && redirectUrl === null) {
+  if (caller.platform.claims && redirectUrl === null && renewConnectionId === null) {
     const message = 'must be given: this platform claims its connections, with the code that comes with the redirect'
     throw new ServiceError('field_invalid', `redirect_url ${message}.`, { details: [{ path: 'redirect_url', message }] })
   }
+  const aim =
+    renewConnectionId === null ? newAim(brokers, request) : await renewalAim({ store, brokers }, caller, renewConnectionId, request)
   const token = ids.secret('')
   const createdAt = clock.now()
   const expiresAt = timestampOfMs(epochMs(createdAt) + ATTEMPT_MINUTES * 60_000)
@@ -41,7 +47,7 @@ export async function startAttempt(
     attemptId: ids.uuid<AttemptId>(),
     platformId: caller.platform.platformId,
     userKey: caller.user.userKey,
-    ...{ connectionType, broker, redirectUrl, redirectOnErrorUrl, createdAt, expiresAt },
+    ...{ ...aim, renewConnectionId, redirectUrl, redirectOnErrorUrl, createdAt, expiresAt },
     chosenBroker: null,
     status: 'open',
     browserHash: null,
@@ -50,9 +56,48 @@ export async function startAttempt(
   await store.attempts.create(
     attempt,
     hasher.hash(token),
-    audited(clock, caller, 'connection.attempt', attempt.attemptId, { broker, connectionType })
+    audited(clock, caller, 'connection.attempt', attempt.attemptId, {
+      ...aim,
+      ...(renewConnectionId === null ? {} : { renew: renewConnectionId })
+    })
   )
   return { token, expiresAt }
+}
+
+type Aim = Pick<ConnectionAttempt, 'connectionType' | 'broker'>
+
+function newAim(brokers: Deps['brokers'], { connectionType, broker }: AttemptRequest): Aim {
+  if (connectionType === null) throw fieldInvalid('connection_type', 'is required: readonly, trade or market_data')
+  if (broker !== null) demandChannels(connectionType, offeredBroker({ brokers }, broker).capabilities)
+  return { connectionType, broker }
+}
+
+/** A renewal changes nothing of the connection but its login: what is asked for is what it has, or left out. */
+async function renewalAim(
+  { store, brokers }: Pick<Deps, 'store' | 'brokers'>,
+  caller: UserCaller,
+  connectionId: ConnectionId,
+  request: AttemptRequest
+): Promise<Aim> {
+  if (request.broker !== null) offeredBroker({ brokers }, request.broker)
+  const connection = await store.connections.find(connectionId)
+  if (connection?.userKey !== caller.user.userKey) throw connectionNotFound()
+  const { connectionType, broker, endpoint } = connection
+  if (request.broker !== null && request.broker !== broker) throw unlike('broker', broker, request.broker)
+  if (request.connectionType !== null && request.connectionType !== connectionType)
+    throw unlike('connection_type', connectionType, request.connectionType)
+  const present = endpointOf(offeredBroker({ brokers }, broker))
+  if (endpoint === null || !isSameEndpoint(endpoint, present))
+    throw new ServiceError('connection_broken', `It cannot be renewed elsewhere. ${changedMessage(endpoint, present)}`)
+  return { connectionType, broker }
+}
+
+function unlike(field: string, has: string, asked: string): ServiceError {
+  return fieldInvalid(field, `must be left out or ${has}, as that of the connection to renew, was ${asked}`)
+}
+
+function fieldInvalid(path: string, message: string): ServiceError {
+  return new ServiceError('field_invalid', `${path} ${message}.`, { details: [{ path, message }] })
 }
 
 function demandChannels(

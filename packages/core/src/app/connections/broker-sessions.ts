@@ -11,6 +11,11 @@ import { changedMessage, endpointOf, isSameEndpoint } from './endpoints.ts'
 
 /** Removed and broken connections that are remembered: what is still under way for one of them must not open its session again, nor tell it twice. */
 const ENDED_MAX = 20_000
+/**
+ * After a renewal the old session closes only when what is under way in it has ended, and until then the broker's refusals are taken to be
+ * about the old credentials: they say nothing of the new ones. Should those be refused too, they will be again.
+ */
+const RETIRED_MS = 60_000
 /** A login that nobody follows and nobody used for so long is closed; far longer than anything asked of a broker may take. */
 const IDLE_MS = 600_000
 
@@ -25,17 +30,22 @@ export class BrokerSessions implements AsyncDisposable {
   readonly #open = new Map<ConnectionId, Open>()
   readonly #removed = new Map<ConnectionId, true>()
   readonly #toldBroken = new Map<ConnectionId, true>()
+  /** Sessions with credentials that were replaced, and what will close them. */
+  readonly #retired = new Map<Broker, Disposable>()
+  /** When connections were renewed, on the monotonic clock. */
+  readonly #renewed = new Map<ConnectionId, number>()
   readonly #unsubscribe: () => void
 
   constructor(deps: Deps) {
     this.#deps = deps
     this.#unsubscribe = deps.bus.subscribe(
       message => {
+        if (message.type === 'connection_renewed') this.#retire(message.connectionId)
         if (message.type !== 'connection_removed') return
         keepNewest(this.#removed, message.connectionId, true, ENDED_MAX)
         void this.close(message.connectionId)
       },
-      ['connection_removed']
+      ['connection_removed', 'connection_renewed']
     )
   }
 
@@ -64,7 +74,7 @@ export class BrokerSessions implements AsyncDisposable {
    */
   async learn(connection: Connection, fault: unknown): Promise<boolean> {
     if (this.#removed.has(connection.connectionId)) return true
-    if (!(fault instanceof BrokerFault) || fault.kind !== 'credentials_rejected') return false
+    if (!(fault instanceof BrokerFault) || fault.kind !== 'credentials_rejected' || this.#isJustRenewed(connection)) return false
     const code: BrokenCode = fault.cause instanceof SealBroken ? 'credentials_altered' : 'credentials_rejected'
     const at = this.#deps.clock.now()
     const { connectionId, broker } = connection
@@ -80,6 +90,8 @@ export class BrokerSessions implements AsyncDisposable {
     }
     const { connections } = this.#deps.store
     const isNew = await connections.markBroken(connectionId, fault.message, at, entry, code)
+    // It was renewed meanwhile, and that is what was stored last.
+    if (this.#isJustRenewed(connection) && (await connections.find(connectionId))?.status === 'ACTIVE') return false
     if (isNew) {
       if (code === 'credentials_altered') {
         this.#deps.log.error('ALARM: stored credentials were altered, moved or put back; they were not used', { connectionId, broker })
@@ -92,6 +104,28 @@ export class BrokerSessions implements AsyncDisposable {
         isNew ? { ...connection, brokenCode: code, brokenReason: fault.message, updatedAt: at } : await connections.find(connectionId)
       )
     return true
+  }
+
+  #isJustRenewed({ connectionId }: Connection): boolean {
+    const renewedAt = this.#renewed.get(connectionId)
+    if (renewedAt === undefined) return false
+    if (this.#deps.clock.monotonicMs() - renewedAt < RETIRED_MS) return true
+    this.#renewed.delete(connectionId)
+    return false
+  }
+
+  /** The next who asks gets a session with the new credentials. */
+  #retire(connectionId: ConnectionId): void {
+    keepNewest(this.#renewed, connectionId, this.#deps.clock.monotonicMs(), ENDED_MAX)
+    this.#toldBroken.delete(connectionId)
+    const session = this.#open.get(connectionId)?.session
+    this.#open.delete(connectionId)
+    if (session === undefined) return
+    const alarm = this.#deps.clock.alarm(RETIRED_MS, () => {
+      this.#retired.delete(session)
+      void this.#dispose(connectionId, session)
+    })
+    this.#retired.set(session, alarm)
   }
 
   /** That it is broken may be stored and nobody told: the answer to the write was lost, or another node was faster. */
@@ -123,8 +157,12 @@ export class BrokerSessions implements AsyncDisposable {
   async close(connectionId: ConnectionId): Promise<void> {
     const known = this.#open.get(connectionId)
     this.#open.delete(connectionId)
+    if (known !== undefined) await this.#dispose(connectionId, known.session)
+  }
+
+  async #dispose(connectionId: ConnectionId, session: Broker): Promise<void> {
     try {
-      await known?.session[Symbol.asyncDispose]()
+      await session[Symbol.asyncDispose]()
     } catch (cause) {
       this.#deps.log.warn('a broker session did not close cleanly', { connectionId, cause })
     }
@@ -132,6 +170,8 @@ export class BrokerSessions implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#unsubscribe()
+    for (const alarm of this.#retired.values()) alarm[Symbol.dispose]()
+    await Promise.allSettled([...this.#retired.keys()].map(session => session[Symbol.asyncDispose]()))
     await Promise.all([...this.#open.keys()].map(connectionId => this.close(connectionId)))
   }
 }

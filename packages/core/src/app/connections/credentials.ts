@@ -121,7 +121,14 @@ export class StoredCredentials implements CredentialsHolder {
     // Another node may have refreshed since we read; its token is the one the broker honours now.
     if (this.#unsaved?.over !== revision) {
       const mayBeSpent = await this.#claimed(revision, signal)
-      if (mayBeSpent !== null) await this.#refresh(current, revision, { refresh, mayBeSpent })
+      if (mayBeSpent !== null) {
+        try {
+          await this.#refresh(current, revision, { refresh, mayBeSpent })
+        } catch (fault) {
+          // A renewal of the login may have come in between: then it was the old credentials that were refused.
+          if (!(await this.#isOvertaken(revision))) throw fault
+        }
+      }
     }
     if (this.#unsaved?.over !== revision) return await this.#newest()
     const next = this.#unsaved.credentials
@@ -131,6 +138,11 @@ export class StoredCredentials implements CredentialsHolder {
     this.#unsaved = null
     this.#current = { credentials: next, revision: revision + 1 }
     return next
+  }
+
+  async #isOvertaken(revision: number): Promise<boolean> {
+    const value = await this.#deps.store.connections.credentials(this.#place.connectionId).catch(() => null)
+    return value !== null && value.revision !== revision
   }
 
   /** Waits for the right to refresh; null when there are other credentials. Gives whether these may be spent. @throws BrokerFault */

@@ -12,7 +12,11 @@ export async function ownedConnection(
 ): Promise<Connection> {
   const connection = (await directory.connections(caller.user.userKey)).find(known => known.connectionId === connectionId)
   if (connection !== undefined) return connection
-  throw new ServiceError('connection_not_found', 'This user has no connection with this connection_id; list them with GET /connections.')
+  throw connectionNotFound()
+}
+
+export function connectionNotFound(): ServiceError {
+  return new ServiceError('connection_not_found', 'This user has no connection with this connection_id; list them with GET /connections.')
 }
 
 /** The caller's own account. @throws ServiceError account_not_found. */

@@ -34,10 +34,10 @@ export class Markets {
     this.#sessions = sessions
     this.#unsubscribe = deps.bus.subscribe(
       message => {
-        if (message.type === 'connection_removed') this.#end(message.connectionId)
+        if (message.type === 'connection_removed' || message.type === 'connection_renewed') this.#end(message.connectionId)
         if (message.type === 'connection_health' && message.health.state === 'broken') this.#end(message.connectionId)
       },
-      ['connection_removed', 'connection_health']
+      ['connection_removed', 'connection_renewed', 'connection_health']
     )
   }
 

@@ -24,9 +24,10 @@ export class HealthBook {
     this.#unsubscribe = deps.bus.subscribe(
       message => {
         if (message.type === 'connection_removed') this.#forget(message.connectionId)
+        if (message.type === 'connection_renewed' && message.wasBroken) this.#recover(message)
         if (message.type === 'connection_health' && message.health.state === 'broken') this.#break(message.connectionId, message.health)
       },
-      ['connection_removed', 'connection_health']
+      ['connection_removed', 'connection_renewed', 'connection_health']
     )
   }
 
@@ -92,12 +93,21 @@ export class HealthBook {
     keepNewest(this.#others, connectionId, health, OTHERS_MAX)
   }
 
+  /** Its login was renewed: reads ask the broker again, until a mirror says more. */
+  #recover(connection: Pick<Connection, 'connectionId' | 'userKey'>): void {
+    const { connectionId } = connection
+    if (this.#followed.has(connectionId)) return
+    const health: ConnectionHealth = { state: 'polling', since: this.#deps.clock.now(), reason: UNFOLLOWED }
+    keepNewest(this.#others, connectionId, health, OTHERS_MAX)
+    this.#tell(connection, health)
+  }
+
   #forget(connectionId: ConnectionId): void {
     this.#followed.delete(connectionId)
     this.#others.delete(connectionId)
   }
 
-  #tell({ connectionId, userKey }: Connection, health: ConnectionHealth): void {
+  #tell({ connectionId, userKey }: Pick<Connection, 'connectionId' | 'userKey'>, health: ConnectionHealth): void {
     this.#deps.bus.publish({ type: 'connection_health', userKey, connectionId, health })
   }
 }

@@ -65,8 +65,9 @@ export class Mirrors {
         if (message.type === 'connection_removed') this.#holds.delete(message.connectionId)
         if (message.type === 'connection_removed' || message.type === 'connection_changed') void this.#drop(message.connectionId)
         if (message.type === 'connection_changed' && this.#holds.has(message.connectionId)) void this.#follow(message.connectionId)
+        if (message.type === 'connection_renewed') void this.#resume(message.connectionId)
       },
-      ['connection_removed', 'connection_changed']
+      ['connection_removed', 'connection_changed', 'connection_renewed']
     )
   }
 
@@ -191,6 +192,17 @@ export class Mirrors {
       if (order !== null && isOwedAnAnswer(order)) this.#parts.resolver.watch({ connection, account, order })
     }
     this.want(connection)
+  }
+
+  /** Takes up again, with its new login, what a connection left open: as after a start. */
+  async #resume(connectionId: ConnectionId): Promise<void> {
+    try {
+      const { connections, orders } = this.#deps.store
+      const [connection, unfinished] = await Promise.all([connections.find(connectionId), orders.unfinished({ connectionId })])
+      if (connection?.status === 'ACTIVE' && unfinished.length > 0) await this.#recover(connection)
+    } catch (cause) {
+      this.#deps.log.warn('open orders of a renewed connection are followed at the next read', { connectionId, cause })
+    }
   }
 
   async #sweep(): Promise<void> {

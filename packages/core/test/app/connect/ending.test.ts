@@ -12,7 +12,14 @@ function attempt(redirectUrl: string | null, redirectOnErrorUrl: string | null =
     attemptId: parseUuid<AttemptId>('0190a000-0000-7000-8000-00000000000a', 'attempt'),
     platformId: parseUuid<PlatformId>('0190a000-0000-7000-8000-000000000001', 'platform'),
     userKey: parseUuid<UserKey>('0190a000-0000-7000-8000-000000000002', 'user'),
-    ...{ connectionType: 'trade', broker: 'SANDBOX' as BrokerId, chosenBroker: null, redirectUrl, redirectOnErrorUrl },
+    ...{
+      connectionType: 'trade',
+      broker: 'SANDBOX' as BrokerId,
+      renewConnectionId: null,
+      chosenBroker: null,
+      redirectUrl,
+      redirectOnErrorUrl
+    },
     ...{ createdAt: timestampOfMs(0), expiresAt: timestampOfMs(1_800_000), status: 'open', browserHash: null, stateHash: null }
   }
 }

@@ -67,6 +67,8 @@ export class MarketStream implements Room {
           return this.#keepOnly(message)
         case 'connection_removed':
           return this.#evict(message.userKey, 'The connection was deleted.', message.connectionId)
+        case 'connection_renewed':
+          return this.#evict(message.userKey, RENEWED, message.connectionId, 'auth_error')
         case 'user_removed':
           return this.#evict(message.userKey, 'The user was deleted.')
         case 'user_secret_changed':
@@ -199,10 +201,12 @@ const SECRET_CHANGED = 'The user’s secret was replaced; get a new access token
 const HEARD = [
   'market_token_used',
   'connection_removed',
+  'connection_renewed',
   'user_removed',
   'user_secret_changed',
   'user_disabled',
   'platform_access_ended',
   'connection_health'
 ] as const
+const RENEWED = 'The login of the connection was renewed. Connect again; the access token is as good as before.'
 const BROKEN = 'The broker rejects this connection; have the user connect it again.'

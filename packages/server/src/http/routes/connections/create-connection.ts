@@ -1,6 +1,6 @@
 import { startAttempt } from '@trunkline/core/app/connect/start-attempt'
 import { ServiceError } from '@trunkline/core/domain/errors'
-import { parseBrokerId } from '@trunkline/core/domain/ids'
+import { type ConnectionId, parseBrokerId, parseUuid } from '@trunkline/core/domain/ids'
 import type { ConnectionType } from '@trunkline/core/domain/vocabulary'
 import type { Static } from 'typebox'
 import { connectionTicket, startedConnection } from '../../../wire/connection.ts'
@@ -13,13 +13,17 @@ export const postConnection = userEndpoint({
   operationId: 'createConnection',
   tag: 'Connections',
   summary: 'Begin connecting a broker',
-  description: 'Show `authorization_url` to the user. The connection exists once the user has logged in at the broker.',
+  description:
+    'Show `authorization_url` to the user. The connection exists once the user has logged in at the broker. With `renew_connection_id` the login of a connection is renewed in its place.',
+  failures: ['connection_not_found', 'connection_broken'],
   body: connectionTicket,
   bodyExample: { connection_type: 'trade', broker: 'SANDBOX', redirect_url: 'https://app.example.com/linked' },
   success: { status: 201, description: 'A link to show the user.', schema: startedConnection },
   async handle({ caller, body }, { deps, publicUrl }) {
     const { token, expiresAt } = await startAttempt(deps, caller, {
       connectionType: typeOf(body),
+      renewConnectionId:
+        typeof body.renew_connection_id === 'string' ? parseUuid<ConnectionId>(body.renew_connection_id, 'renew_connection_id') : null,
       broker: typeof body.broker === 'string' ? parseBrokerId(body.broker) : null,
       redirectUrl: body.redirect_url ?? null,
       redirectOnErrorUrl: body.redirect_on_error_url ?? null
@@ -28,9 +32,8 @@ export const postConnection = userEndpoint({
   }
 })
 
-function typeOf({ connection_type: given, type: alias }: Static<typeof connectionTicket>): ConnectionType {
-  const type = given ?? alias
-  if (type === undefined || type === null) throw invalid('connection_type', 'is required: readonly, trade or market_data')
+function typeOf({ connection_type: given, type: alias }: Static<typeof connectionTicket>): ConnectionType | null {
+  const type = given ?? alias ?? null
   if (alias !== undefined && alias !== null && alias !== type) throw invalid('type', 'differs from connection_type; give one of the two')
   return type
 }

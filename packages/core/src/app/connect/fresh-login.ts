@@ -1,0 +1,47 @@
+import type { ConnectionAttempt } from '../../domain/account.ts'
+import type { BrokerAccount, BrokerDefinition, Credentials, CredentialsHolder } from '../../ports/broker.ts'
+import type { PortalDeps } from './visit.ts'
+
+const READ_MS = 20_000
+const REVOKE_MS = 5_000
+
+/** Credentials of a login that is not stored yet. A broker may rotate them on first use, so the newest are what gets sealed. */
+export class FreshCredentials implements CredentialsHolder {
+  newest: Credentials
+
+  constructor(credentials: Credentials) {
+    this.newest = credentials
+  }
+
+  async read(): Promise<Credentials> {
+    return this.newest
+  }
+
+  async renew(
+    used: Credentials,
+    refresh: (current: Credentials, signal: AbortSignal) => Promise<Credentials>,
+    signal: AbortSignal
+  ): Promise<Credentials> {
+    if (used === this.newest) this.newest = await refresh(this.newest, signal)
+    return this.newest
+  }
+}
+
+/** @throws BrokerFault when the broker does not tell the accounts. */
+export async function readAccounts(definition: BrokerDefinition, holder: CredentialsHolder): Promise<readonly BrokerAccount[]> {
+  await using session = definition.open(holder)
+  return await session.accounts(AbortSignal.timeout(READ_MS))
+}
+
+/** Revokes what the broker granted and nobody will use, once: a grant that is left over does no more than wait for its end. */
+export async function giveBack(
+  deps: PortalDeps,
+  attempt: ConnectionAttempt,
+  { login }: BrokerDefinition,
+  credentials: Credentials
+): Promise<void> {
+  const { attemptId, broker } = attempt
+  await login.revoke(credentials, AbortSignal.timeout(REVOKE_MS)).catch(cause => {
+    deps.log.warn('a broker’s grant that led to no connection could not be revoked', { attemptId, broker, cause })
+  })
+}

@@ -1,0 +1,119 @@
+import type { Account, Connection, ConnectionAttempt } from '../../domain/account.ts'
+import type { AccountId, ConnectionId } from '../../domain/ids.ts'
+import { type BrokerAccount, type BrokerDefinition, BrokerFault, type Credentials } from '../../ports/broker.ts'
+import { CommitUnknown, type Renewal, type Renewed } from '../../ports/store.ts'
+import { sealCredentials } from '../connections/credentials.ts'
+import { endpointOf } from '../connections/endpoints.ts'
+import { connected, type Ending, ended } from './ending.ts'
+import { FreshCredentials, giveBack, readAccounts } from './fresh-login.ts'
+import { type PortalDeps, portalAudit, type Visitor } from './visit.ts'
+
+/** A refresh of the old credentials may come in between each time; more than once is unlikely already. */
+const TRIES_MAX = 5
+
+interface FreshLogin {
+  readonly definition: BrokerDefinition
+  readonly credentials: Credentials
+}
+
+/**
+ * Puts a login that has just been made in the place of the connection's own, if it reaches every account that the connection has. New
+ * credentials are revoked only when they are known to be another login's: at some brokers a revocation ends everything that was granted
+ * to the same user, and with it what the connection may still live on. The old ones are never revoked, for the same reason.
+ * @throws BrokerFault when the broker does not tell the accounts.
+ */
+export async function renew(
+  deps: PortalDeps,
+  attempt: ConnectionAttempt,
+  connectionId: ConnectionId,
+  { definition, credentials }: FreshLogin,
+  visitor: Visitor
+): Promise<Ending> {
+  const holder = new FreshCredentials(credentials)
+  const found = await readAccounts(definition, holder)
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const known = await stored(deps, attempt, connectionId)
+    if (known === null) return refuse(deps, attempt, visitor, 'not_renewable')
+    const isKnown = ({ brokerAccountId }: BrokerAccount) => known.accounts.some(account => account.brokerAccountId === brokerAccountId)
+    if (!isSameLogin(known.accounts, found)) {
+      if (!found.some(isKnown)) await giveBack(deps, attempt, definition, holder.newest)
+      return refuse(deps, attempt, visitor, 'other_login')
+    }
+    const added = known.claims ? [] : found.filter(account => !isKnown(account))
+    const renewal = renewalOf(deps, attempt, known, { added, visitor, login: { definition, credentials: holder.newest } })
+    const outcome = await write(deps, renewal)
+    if (outcome === 'moved') continue
+    if (outcome === 'ended') return ended(attempt, 'used')
+    if (outcome === 'gone') return refuse(deps, attempt, visitor, 'not_renewable')
+    const { userKey, status } = known.connection
+    deps.bus.publish({ type: 'connection_renewed', userKey, connectionId, wasBroken: status === 'BROKEN' })
+    deps.bus.publish({ type: 'connection_changed', userKey, connectionId })
+    return connected(attempt, connectionId)
+  }
+  throw new BrokerFault('unreachable', 'the old credentials were refreshed again and again while new ones were to replace them')
+}
+
+interface Known {
+  readonly connection: Connection
+  readonly accounts: readonly Account[]
+  readonly revision: number
+  /** Whether the platform claims its connections. */
+  readonly claims: boolean
+}
+
+async function stored({ store }: PortalDeps, attempt: ConnectionAttempt, connectionId: ConnectionId): Promise<Known | null> {
+  const [connection, accounts, sealed, platform] = await Promise.all([
+    store.connections.find(connectionId),
+    store.accounts.listByConnections([connectionId]),
+    store.connections.credentials(connectionId),
+    store.platforms.find(attempt.platformId)
+  ])
+  if (connection === null || connection.userKey !== attempt.userKey || sealed === null || platform === null) return null
+  return { connection, accounts, revision: sealed.revision, claims: platform.claims }
+}
+
+/** Of a connection without accounts nobody can tell whose login it is. */
+function isSameLogin(accounts: readonly Account[], found: readonly BrokerAccount[]): boolean {
+  const ids = new Set(found.map(({ brokerAccountId }) => brokerAccountId))
+  return accounts.length > 0 && accounts.every(({ brokerAccountId }) => ids.has(brokerAccountId))
+}
+
+function renewalOf(
+  deps: PortalDeps,
+  attempt: ConnectionAttempt,
+  { connection, revision }: Known,
+  { added, visitor, login }: { readonly added: readonly BrokerAccount[]; readonly visitor: Visitor; readonly login: FreshLogin }
+): Renewal {
+  const { connectionId, userKey, broker, status } = connection
+  const endpoint = endpointOf(login.definition)
+  const entry = portalAudit(deps, attempt, visitor, 'connection.renew', 'ok', { broker, was: status, added: added.length })
+  return {
+    ...{ connectionId, userKey, endpoint, revision, at: entry.at, attemptId: attempt.attemptId },
+    credentials: sealCredentials(deps.vault, connection, { credentials: login.credentials, endpoint }, revision + 1),
+    added: added.map(account => ({ ...account, accountId: deps.ids.uuid<AccountId>(), connectionId, userKey, broker })),
+    audit: { ...entry, target: connectionId }
+  }
+}
+
+async function write({ store }: PortalDeps, renewal: Renewal): Promise<Renewed> {
+  try {
+    return await store.connections.renew(renewal)
+  } catch (cause) {
+    // The user must not be told that it failed when it did not.
+    if (!(cause instanceof CommitUnknown)) throw cause
+    const sealed = await store.connections.credentials(renewal.connectionId)
+    if (sealed !== null && Buffer.compare(sealed.sealed, renewal.credentials.sealed) === 0) return 'renewed'
+    throw cause
+  }
+}
+
+async function refuse(
+  deps: PortalDeps,
+  attempt: ConnectionAttempt,
+  visitor: Visitor,
+  reason: 'other_login' | 'not_renewable'
+): Promise<Ending> {
+  const target = attempt.renewConnectionId ?? attempt.attemptId
+  const entry = { ...portalAudit(deps, attempt, visitor, 'connection.renew', 'refused', { reason }), target }
+  return ended(attempt, (await deps.store.attempts.end(attempt.attemptId, 'failed', entry)) ? reason : 'used')
+}
