@@ -18,6 +18,7 @@ const ROWS: Readonly<Record<string, { readonly scope: 'platform' | 'user'; reado
   listConnections: { scope: 'user', foreign: 'own' },
   listPlatformConnections: { scope: 'platform' },
   deleteConnection: { scope: 'user', foreign: 404 },
+  claimConnection: { scope: 'user', body: { claim_code: 'x'.repeat(43) }, foreign: 404 },
   issueMarketDataToken: { scope: 'user', foreign: 404 },
   listAccounts: { scope: 'user', foreign: 'own' },
   listBalances: { scope: 'user', foreign: 'own' },

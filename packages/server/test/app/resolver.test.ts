@@ -232,6 +232,22 @@ test('a cancel that came too early for the broker is sent again once the order w
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 4])
 })
 
+test('a cancel that the broker accepted before the order was live, and forgot, is sent again once the order works', async () => {
+  await using world = await bench.world()
+  await world.live()
+  world.broker.plans.submit.push({ status: 'pending' })
+  world.broker.plans.cancel.push({ effect: 'done', status: 'pending', replyAfterMs: 10 })
+  const order = await world.given(world.place())
+  await world.given(world.cancel(order))
+  await world.clock.advance(120_000)
+  assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['pending', 1])
+  const [accepted] = world.book.list()
+  assert.ok(accepted)
+  world.book.move(accepted.brokerOrderId, 'working')
+  await world.clock.advance(1_000)
+  assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 2])
+})
+
 test('a cancel whose answer is lost is sent again three times at most, and then the order is live again', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())

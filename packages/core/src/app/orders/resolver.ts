@@ -292,10 +292,11 @@ export class Resolver {
   /** Sends a cancel that has not gone out, or whose answer never came. */
   async #cancelAgain(placed: Placed, cancels: Cancels): Promise<Cancels> {
     const order = await this.#desk.find(placed.order.orderId)
-    if (order !== null && this.#gateway.cancelTakenMs(order) !== null) return cancels
     if (order === null || order.brokerOrderId === null || order.pendingRequest?.kind !== 'cancel' || !isOpen(order.status)) return cancels
     const at = this.#deps.clock.now()
     const isDue = canTakeCancel(order)
+    // One that the broker accepted before the order was live has come to nothing when the order is live: only then is it sent again.
+    if (!isDue && this.#gateway.cancelTakenMs(order) !== null) return cancels
     const due = isDue
       ? await this.#desk.change(order.orderId, present =>
           canTakeCancel(present) ? cancelRequested({ ...present, pendingRequest: null }, at) : null
