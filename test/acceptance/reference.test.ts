@@ -24,6 +24,7 @@ const OPERATIONS = [
   'GET /connections',
   'GET /platform/connections',
   'DELETE /connections/{connection_id}',
+  'POST /connections/{connection_id}/claim',
   'GET /connections/{connection_id}/token',
   'GET /accounts',
   'GET /balances',
