@@ -95,7 +95,8 @@ export interface PendingLogin {
 }
 
 export interface AttemptStore {
-  create(attempt: ConnectionAttempt, tokenHash: string, audit: AuditEntry): Promise<void>
+  /** False when its user is gone, or disabled, or its platform is. */
+  create(attempt: ConnectionAttempt, tokenHash: string, audit: AuditEntry): Promise<boolean>
   findByTokenHash(tokenHash: string): Promise<ConnectionAttempt | null>
   findByStateHash(stateHash: string): Promise<PendingLogin | null>
   /** Binds the first browser; false when another one holds it. The same browser again is true. */
@@ -117,8 +118,8 @@ export interface AttemptStore {
 
 export interface ConnectionStore {
   /**
-   * One transaction: the connection, its accounts, its sealed credentials, and the attempt's end. False when the attempt had already ended or its
-   * user is gone. With `pending` it is put aside until it is claimed: nothing else of the store knows it.
+   * One transaction: the connection, its accounts, its sealed credentials, and the attempt's end. False when the attempt had already ended, its
+   * user is gone or disabled, or its platform is disabled. With `pending` it is put aside until it is claimed: nothing else of the store knows it.
    */
   create(
     connection: Connection,
@@ -137,6 +138,8 @@ export interface ConnectionStore {
   /** Moves those that nobody claimed in time to the revocation list, at most `limit`. Gives how many went. */
   expireClaims(at: Timestamp, limit: number): Promise<number>
   find(connectionId: ConnectionId): Promise<Connection | null>
+  /** One that is put aside until it is claimed. */
+  findUnclaimed(connectionId: ConnectionId): Promise<Connection | null>
   listByUser(userKey: UserKey, status: ConnectionStatus | null): Promise<readonly Connection[]>
   /** Newest first; page keys: [`createdAt`, `connectionId`]. */
   listByPlatform(platformId: PlatformId, status: ConnectionStatus | null, page: PageRequest): Promise<Page<Connection>>

@@ -16,6 +16,7 @@ const DENIED: ReadonlySet<ErrorCode> = new Set([
   'entitlement_missing',
   'account_not_found',
   'connection_not_found',
+  'claim_refused',
   'order_not_found'
 ])
 

@@ -6,6 +6,7 @@ import type { AttemptStore, AuditEntry, PendingLogin, SealedValue } from '@trunk
 import type { Selectable } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
 import type { Database } from './database.ts'
+import { isEnabled } from './removal.ts'
 import type { Session } from './session.ts'
 
 type Row = Selectable<Database['connection_attempts']>
@@ -20,8 +21,9 @@ export class SqlAttemptStore implements AttemptStore {
     this.#session = session
   }
 
-  async create(attempt: ConnectionAttempt, tokenHash: string, audit: AuditEntry): Promise<void> {
-    await this.#session.write(async trx => {
+  create(attempt: ConnectionAttempt, tokenHash: string, audit: AuditEntry): Promise<boolean> {
+    return this.#session.write(async trx => {
+      if (!(await isEnabled(trx, attempt.userKey))) return false
       await trx
         .insertInto('connection_attempts')
         .values({
@@ -44,6 +46,7 @@ export class SqlAttemptStore implements AttemptStore {
         })
         .execute()
       await appendAudit(trx, audit)
+      return true
     })
   }
 

@@ -47,11 +47,20 @@ export async function take(
     .selectAll()
     .where('connection_id', '=', connectionId)
     .where('user_key', '=', userKey)
+    // Whoever expires it at this moment either waits and finds it gone, or was first, and it is gone here.
+    .forUpdate()
     .executeTakeFirst()
   if (row === undefined) return 'unknown'
   if (row.code_hash !== codeHash || row.expires_at <= at) return 'refused'
-  await trx.deleteFrom('pending_claims').where('connection_id', '=', connectionId).execute()
+  const { numDeletedRows } = await trx.deleteFrom('pending_claims').where('connection_id', '=', connectionId).executeTakeFirst()
+  if (numDeletedRows === 0n) return 'unknown'
   return { ...readPending(row.document), credentials: { sealed: new Uint8Array(row.sealed), revision: row.revision } }
+}
+
+/** One that is put aside, whoever its user is. */
+export async function find(db: Db, connectionId: ConnectionId): Promise<Connection | null> {
+  const row = await db.selectFrom('pending_claims').select('document').where('connection_id', '=', connectionId).executeTakeFirst()
+  return row === undefined ? null : readPending(row.document).connection
 }
 
 export async function expire(trx: Db, at: Timestamp, limit: number): Promise<number> {
@@ -78,7 +87,13 @@ export async function expire(trx: Db, at: Timestamp, limit: number): Promise<num
 
 /** Those of a user that goes. */
 export async function revokeOf(trx: Db, userKey: UserKey, at: Timestamp): Promise<void> {
-  const rows = await trx.selectFrom('pending_claims').select('connection_id').where('user_key', '=', userKey).execute()
+  const rows = await trx
+    .selectFrom('pending_claims')
+    .select('connection_id')
+    .where('user_key', '=', userKey)
+    .orderBy('expires_at')
+    .forUpdate()
+    .execute()
   await revoke(
     trx,
     rows.map(({ connection_id }) => connection_id),

@@ -29,7 +29,7 @@ import type { Database } from './database.ts'
 import * as endpoints from './endpoints.ts'
 import type { Eraser } from './eraser.ts'
 import { edgeKeys, pageOf, walkOf } from './page.ts'
-import { condemnOrders, lockUser, moveToRevocations } from './removal.ts'
+import { condemnOrders, isEnabled, lockUser, moveToRevocations } from './removal.ts'
 import * as renewals from './renewals.ts'
 import type { Session } from './session.ts'
 import { storable } from './types.ts'
@@ -54,7 +54,7 @@ export class SqlConnectionStore implements ConnectionStore {
     pending?: PendingClaim
   ): Promise<boolean> {
     return this.#session.write(async trx => {
-      if (!(await lockUser(trx, connection.userKey))) return false
+      if (!(await lockUser(trx, connection.userKey)) || !(await isEnabled(trx, connection.userKey))) return false
       const { numUpdatedRows } = await trx
         .updateTable('connection_attempts')
         .set({ status: 'completed', state_hash: null, verifier: null, verifier_revision: null })
@@ -93,6 +93,10 @@ export class SqlConnectionStore implements ConnectionStore {
       db.selectFrom('connections').selectAll().where('connection_id', '=', connectionId).executeTakeFirst()
     )
     return row === undefined ? null : connectionOf(row)
+  }
+
+  findUnclaimed(connectionId: ConnectionId): Promise<Connection | null> {
+    return this.#session.read(db => claims.find(db, connectionId))
   }
 
   async listByUser(userKey: UserKey, status: ConnectionStatus | null): Promise<readonly Connection[]> {

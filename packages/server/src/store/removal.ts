@@ -10,6 +10,21 @@ export async function lockUser(trx: Kysely<Database>, userKey: UserKey): Promise
   return row !== undefined
 }
 
+/**
+ * Whether the user and its platform may begin something now. Neither can be disabled before the transaction ends: a disabling that comes at
+ * the same time waits, and ends what was begun.
+ */
+export async function isEnabled(trx: Kysely<Database>, userKey: UserKey): Promise<boolean> {
+  const row = await trx
+    .selectFrom('users')
+    .innerJoin('platforms', 'platforms.platform_id', 'users.platform_id')
+    .select(['users.disabled_at as user_disabled_at', 'platforms.disabled_at as platform_disabled_at'])
+    .where('users.user_key', '=', userKey)
+    .forShare()
+    .executeTakeFirst()
+  return row !== undefined && row.user_disabled_at === null && row.platform_disabled_at === null
+}
+
 /** Keeps the sealed logins of connections that go, so that the brokers can be told. */
 export async function moveToRevocations(trx: Kysely<Database>, connectionIds: readonly ConnectionId[], at: Timestamp): Promise<void> {
   await sql`insert into revocations (connection_id, user_key, broker, environment, host, sealed, revision, key_id, removed_at, due_at)

@@ -7,6 +7,7 @@ import { startAttempt } from '@trunkline/core/app/connect/start-attempt'
 import type { PortalDeps } from '@trunkline/core/app/connect/visit'
 import { openCredentials } from '@trunkline/core/app/connections/credentials'
 import type { ConnectionId } from '@trunkline/core/domain/ids'
+import { CommitUnknown } from '@trunkline/core/ports/store'
 import { GOOD_KEYS, KeyedBroker } from '../portal/keyed-broker.ts'
 import { withMethods } from '../portal/support.ts'
 import { Bench, type World } from './bench.ts'
@@ -235,3 +236,18 @@ test('nothing of what was entered is in the log, the audit log or an answer', as
 function again(error: string, details: string): string {
   return `${REDIRECT}?error=${error}&error_details=${encodeURIComponent(details)}`
 }
+
+test('a login that was put aside and whose commit was not confirmed is no failure: the redirect has its claim code', async () => {
+  await using scene = await stage()
+  await scene.approve()
+  scene.world.watched.intercept = async call => {
+    if (call.name === 'platforms.find') return { ...scene.world.caller.platform, claims: true }
+    const result = await call.go()
+    if (call.name === 'connections.create') throw new CommitUnknown('no word')
+    return result
+  }
+  const ending = await scene.enter(GOOD_KEYS)
+  assert.ok(ending.kind === 'ending' && ending.redirect !== null)
+  const { searchParams } = new URL(ending.redirect)
+  assert.deepEqual([ending.reason, [...searchParams.keys()]], ['connected', ['connection_id', 'claim_code']])
+})

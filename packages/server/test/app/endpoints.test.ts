@@ -1,11 +1,14 @@
 // Where credentials may go: only where they were made, whatever the columns beside them say.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { claimConnection } from '@trunkline/core/app/connections/claim-connection'
 import { openCredentials, StoredCredentials, sealContext, sealCredentials } from '@trunkline/core/app/connections/credentials'
 import { EndpointChanged } from '@trunkline/core/app/connections/endpoints'
 import { settleEndpoints } from '@trunkline/core/app/connections/settle-endpoints'
 import type { BrokerEndpoint } from '@trunkline/core/domain/account'
+import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
+import * as make from '@trunkline/testkit/store-contract/records'
 import { ENDPOINT } from '@trunkline/testkit/store-contract/records'
 import { Bench, type World } from './bench.ts'
 
@@ -103,4 +106,22 @@ test('a login of before endpoints were recorded belongs to the settings of the f
   assert.deepEqual(await statusOf(world), ['ACTIVE', null, LIVE.host])
   await settleEndpoints(world.deps)
   assert.deepEqual(await statusOf(world), ['BROKEN', 'environment_changed', LIVE.host])
+})
+
+test('a login that waits to be claimed is not claimed in another environment, and refusals are not audited one by one [S24]', async () => {
+  await using world = await bench.world()
+  const { user } = world.caller
+  const [attempt, connection, code] = [make.attempt(user), { ...make.connection(user), broker: world.connection.broker }, 'its-own-code']
+  await bench.store.attempts.create(attempt, make.hash(), make.audit())
+  const expiresAt = timestampOfMs(epochMs(world.clock.now()) + 60_000)
+  const pending = { codeHash: world.deps.hasher.hash(code), expiresAt }
+  await bench.store.connections.create(connection, [], make.sealed(), attempt.attemptId, make.audit(), pending)
+  const claim = (app: World['app'], what: string) => claimConnection(app, world.caller, connection.connectionId, what)
+  const refused = (message: RegExp) => ({ name: 'ServiceError', code: 'claim_refused', message })
+  const [newest] = await bench.store.audit.list(1)
+  await assert.rejects(claim({ ...world.app, brokers: at(world, LIVE).brokers }, code), refused(/api\.live\.example/))
+  await assert.rejects(claim(world.app, 'another'), refused(/claim_code/))
+  assert.deepEqual(await bench.store.audit.list(1), [newest])
+  assert.equal(await bench.store.connections.find(connection.connectionId), null)
+  assert.equal((await claim(world.app, code)).connection.status, 'ACTIVE')
 })

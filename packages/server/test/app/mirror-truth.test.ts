@@ -1,6 +1,7 @@
 // What a mirror believes: nothing ends by being left out, nothing pending stays so, and no execution is counted twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { AccountRecords } from '@trunkline/core/app/mirror/account-records'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import type { Order, OrderTicket } from '@trunkline/core/domain/order'
 import { Bench, type World } from './bench.ts'
@@ -214,5 +215,27 @@ test('what happened between two pictures is told once, and in order', async () =
   assert.deepEqual(
     lives.get(outside.brokerOrderId)?.map(({ status }) => status),
     ['working', 'filled']
+  )
+})
+
+test('a list that confirmed another stands where it was asked for: one that was asked for between the two is older', async () => {
+  await using world = await bench.world()
+  const { brokerAccountId } = world.account
+  const { brokerOrderId } = world.book.addOutside(TICKET, brokerAccountId)
+  world.book.fill(brokerOrderId, '10')
+  const records = new AccountRecords(world.deps)
+  const asOf = world.clock.now()
+  const list = (quantity: string, askedMs: number) => ({
+    ...{ asOf, askedMs },
+    items: world.broker.holdings(brokerAccountId).map(item => ({ ...item, quantity: parseDecimal(quantity, 'quantity') }))
+  })
+  const unasked = () => assert.fail('nothing is missing')
+  await records.putPositions(world.account, list('10', 1), unasked)
+  await records.putPositions(world.account, { items: [], asOf, askedMs: 2 }, async () => list('7', 4))
+  await records.putPositions(world.account, list('8', 3), unasked)
+  const stored = await bench.store.accounts.positions([world.account.accountId])
+  assert.deepEqual(
+    stored.map(({ quantity }) => quantity),
+    ['7']
   )
 })

@@ -44,6 +44,32 @@ function claimCards(card: Card): void {
     }
   )
 
+  card('C16', 'a claim and an expiry at the same moment: it becomes a connection or is revoked, never both', async ({ store, beside }) => {
+    const waiting = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const { user } = await make.owner(store)
+        const [attempt, connection, codeHash] = [make.attempt(user), make.connection(user), make.hash()]
+        await store.attempts.create(attempt, make.hash(), make.audit())
+        const pending = { codeHash, expiresAt: make.at(10) }
+        await store.connections.create(connection, [], make.sealed(), attempt.attemptId, make.audit(), pending)
+        assert.deepEqual(await store.connections.findUnclaimed(connection.connectionId), connection)
+        return { ...connection, codeHash }
+      })
+    )
+    const [, ...claims] = await Promise.all([
+      beside.connections.expireClaims(make.at(10), 100),
+      ...waiting.map(({ connectionId, userKey, codeHash }) =>
+        store.connections.claim(connectionId, userKey, { codeHash, at: make.at(9), audit: make.audit() })
+      )
+    ])
+    const revoked = new Set((await store.connections.dueRevocations(make.at(10), 10_000)).map(({ connectionId }) => connectionId))
+    for (const [index, { connectionId }] of waiting.entries()) {
+      const isConnected = (await store.connections.find(connectionId)) !== null
+      assert.deepEqual([isConnected, claims[index] === 'claimed'], Array(2).fill(!revoked.has(connectionId)))
+      assert.equal(await store.connections.findUnclaimed(connectionId), null)
+    }
+  })
+
   card('C17', 'what nobody claimed in time is revoked, and what waits for a user that goes', async ({ store }) => {
     const { user } = await make.owner(store)
     const [late, left] = [make.connection(user), make.connection(user)]

@@ -94,6 +94,47 @@ export function platformKeyCards(card: Card): void {
     assert.equal(await store.platforms.setDisabled(make.uuid(), null, make.audit()), false)
     assert.equal(await store.users.setDisabled(make.uuid(), null, make.audit()), false)
   })
+  beginningCards(card)
+}
+
+function beginningCards(card: Card): void {
+  card(
+    'K50',
+    'nothing begins for a user that is disabled, or whose platform is, even if it was asked for before',
+    async ({ store, sql }) => {
+      const who = await make.owner(store)
+      const disable = {
+        user: (at: PlatformKey['disabledAt']) => store.users.setDisabled(who.user.userKey, at, make.audit()),
+        platform: (at: PlatformKey['disabledAt']) => store.platforms.setDisabled(who.platform.platformId, at, make.audit())
+      }
+      for (const setDisabled of Object.values(disable)) {
+        const [attempt, connection, hash] = [make.attempt(who.user), make.connection(who.user), make.hash()]
+        await store.attempts.create(attempt, make.hash(), make.audit())
+        await setDisabled(make.at(1))
+        assert.equal(await store.attempts.create(make.attempt(who.user), hash, make.audit()), false)
+        assert.equal(await store.attempts.findByTokenHash(hash), null)
+        await sql(`update connection_attempts set status = 'open' where attempt_id = $1`, [attempt.attemptId])
+        assert.equal(await store.connections.create(connection, [], make.sealed(), attempt.attemptId, make.audit()), false)
+        assert.equal(await store.connections.find(connection.connectionId), null)
+        await setDisabled(null)
+        assert.equal(await store.connections.create(connection, [], make.sealed(), attempt.attemptId, make.audit()), true)
+      }
+    }
+  )
+
+  card('K55', 'of links that are made while a user is disabled, none stays open', async ({ store, beside }) => {
+    const { user } = await make.owner(store)
+    const hashes = Array.from({ length: 12 }, () => make.hash())
+    await Promise.all([
+      ...hashes.map(hash => store.attempts.create(make.attempt(user), hash, make.audit())),
+      beside.users.setDisabled(user.userKey, make.at(1), make.audit())
+    ])
+    const left = await Promise.all(hashes.map(hash => store.attempts.findByTokenHash(hash)))
+    assert.deepEqual(
+      left.filter(attempt => attempt?.status === 'open'),
+      []
+    )
+  })
 }
 
 function keyOf({ platformId }: Platform): PlatformKey {

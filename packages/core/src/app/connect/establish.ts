@@ -97,9 +97,14 @@ async function isStored(
     )
   } catch (cause) {
     // The user must not be told that it failed when it did not.
-    if (cause instanceof CommitUnknown && (await deps.store.connections.find(connectionId)) !== null) return true
+    if (cause instanceof CommitUnknown && (await isKnown(deps, connectionId))) return true
     throw cause
   }
+}
+
+async function isKnown({ store: { connections } }: PortalDeps, connectionId: ConnectionId): Promise<boolean> {
+  // In this order: one that is claimed between the two is found by the second.
+  return (await connections.findUnclaimed(connectionId)) !== null || (await connections.find(connectionId)) !== null
 }
 
 function newConnection({ ids, clock }: PortalDeps, attempt: ConnectionAttempt, definition: BrokerDefinition, user: User): Connection {

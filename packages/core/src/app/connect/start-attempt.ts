@@ -3,6 +3,7 @@ import { ServiceError } from '../../domain/errors.ts'
 import type { AttemptId, BrokerId, ConnectionId } from '../../domain/ids.ts'
 import { epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
 import type { ConnectionType } from '../../domain/vocabulary.ts'
+import { credentialsInvalid } from '../authenticate.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import { changedMessage, endpointOf, isSameEndpoint } from '../connections/endpoints.ts'
 import { connectionNotFound } from '../connections/owned.ts'
@@ -24,7 +25,7 @@ export interface AttemptRequest {
   readonly redirectOnErrorUrl: string | null
 }
 
-/** Stores an attempt and gives the secret of its portal link, single-use and unguessable. @throws ServiceError field_invalid, connection_not_found, connection_broken. */
+/** Stores an attempt and gives the secret of its portal link, single-use and unguessable. @throws ServiceError field_invalid, credentials_invalid, connection_not_found, connection_broken. */
 export async function startAttempt(
   { store, ids, hasher, clock, brokers }: Pick<Deps, 'store' | 'ids' | 'hasher' | 'clock' | 'brokers'>,
   caller: UserCaller,
@@ -53,14 +54,12 @@ export async function startAttempt(
     browserHash: null,
     stateHash: null
   }
-  await store.attempts.create(
-    attempt,
-    hasher.hash(token),
-    audited(clock, caller, 'connection.attempt', attempt.attemptId, {
-      ...aim,
-      ...(renewConnectionId === null ? {} : { renew: renewConnectionId })
-    })
-  )
+  const audit = audited(clock, caller, 'connection.attempt', attempt.attemptId, {
+    ...aim,
+    ...(renewConnectionId === null ? {} : { renew: renewConnectionId })
+  })
+  // Disabled since this request was authenticated.
+  if (!(await store.attempts.create(attempt, hasher.hash(token), audit))) throw credentialsInvalid()
   return { token, expiresAt }
 }
 

@@ -2,9 +2,10 @@ import { ServiceError } from '../../domain/errors.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
+import { changedMessage, endpointOf, isSameEndpoint } from './endpoints.ts'
 import { type ConnectionWithAccounts, listConnections } from './list-connections.ts'
 
-type ClaimDeps = Pick<AppDeps, 'store' | 'clock' | 'bus' | 'hasher' | 'directory' | 'mirrors'>
+type ClaimDeps = Pick<AppDeps, 'store' | 'clock' | 'bus' | 'hasher' | 'brokers' | 'directory' | 'mirrors'>
 
 /**
  * The platform confirms that the login was made by this very user: whoever finished a link that was made for another has not the other's
@@ -19,6 +20,7 @@ export async function claimConnection(
 ): Promise<ConnectionWithAccounts> {
   const { store, clock, bus, hasher } = deps
   const { userKey } = caller.user
+  await demandEndpoint(deps, caller, connectionId)
   const audit = audited(clock, caller, 'connection.claim', connectionId)
   const outcome = await store.connections.claim(connectionId, userKey, { codeHash: hasher.hash(code), at: clock.now(), audit })
   if (outcome === 'claimed') {
@@ -26,7 +28,6 @@ export async function claimConnection(
     const made = (await listConnections(deps, caller, null)).find(({ connection }) => connection.connectionId === connectionId)
     if (made !== undefined) return made
   }
-  await store.audit.append({ ...audit, result: 'refused' })
   if (outcome === 'refused')
     throw new ServiceError(
       'claim_refused',
@@ -38,4 +39,14 @@ export async function claimConnection(
     'connection_not_found',
     'This user has no connection with this connection_id that waits to be claimed. If the redirect came to another user’s session, somebody else finished that user’s link: do nothing, and it is revoked.'
   )
+}
+
+/** A login that was made elsewhere than the service goes now becomes no connection: nothing but a start would suspend it. */
+async function demandEndpoint({ store, brokers }: ClaimDeps, { user }: UserCaller, connectionId: ConnectionId): Promise<void> {
+  const waiting = await store.connections.findUnclaimed(connectionId)
+  const definition = waiting?.userKey === user.userKey ? brokers.get(waiting.broker) : undefined
+  if (waiting === null || definition === undefined) return
+  const present = endpointOf(definition)
+  if (waiting.endpoint !== null && isSameEndpoint(waiting.endpoint, present)) return
+  throw new ServiceError('claim_refused', changedMessage(waiting.endpoint, present))
 }

@@ -53,13 +53,13 @@ export class AccountRecords {
   }
 
   async #putBalances(account: Account, { items, asOf, askedMs }: Asked<BalanceReport>): Promise<void> {
-    await this.#inOrder(`b ${account.accountId}`, { askedMs, asOf }, () => {
+    await this.#inOrder(`b ${account.accountId}`, { askedMs, asOf }, async () => {
       const balances: readonly Balance[] = items.map(({ brokerAccountId: _, asOf: at, ...balance }) => ({
         ...balance,
         accountId: account.accountId,
         systemTime: at
       }))
-      return this.#deps.store.accounts.putBalances(account, balances)
+      return { askedMs, asOf, events: await this.#deps.store.accounts.putBalances(account, balances) }
     })
   }
 
@@ -71,13 +71,13 @@ export class AccountRecords {
   /** A whole list that leaves out a holding is believed once `again` says the same: an empty or cut answer must not close positions. */
   async #putPositions(account: Account, told: Asked<PositionReport>, again: () => Promise<Snapshot<PositionReport>>): Promise<void> {
     await this.#inOrder(`p ${account.accountId}`, told, async () => {
-      const { items, asOf } = (await this.#lacksHoldings(account, told)) ? await again() : told
+      const { items, asOf, askedMs } = (await this.#lacksHoldings(account, told)) ? await this.#asked(again) : told
       const positions: readonly Position[] = items.map(({ brokerAccountId: _, ...position }) => ({
         ...position,
         accountId: account.accountId,
         systemTime: asOf
       }))
-      return this.#deps.store.accounts.putPositions(account, positions, asOf)
+      return { askedMs, asOf, events: await this.#deps.store.accounts.putPositions(account, positions, asOf) }
     })
   }
 
@@ -120,8 +120,14 @@ export class AccountRecords {
     return { askedMs, ...(await again()) }
   }
 
+  /** What is asked now. @throws BrokerFault */
+  async #asked<T>(read: () => Promise<Snapshot<T>>): Promise<Asked<T>> {
+    const askedMs = this.#deps.clock.monotonicMs()
+    return { askedMs, ...(await read()) }
+  }
+
   /** Of several pictures that wait behind a write only the newest is written: each is the whole truth of its moment. */
-  #inOrder(key: string, { askedMs, asOf }: Newest, write: () => Promise<readonly LoggedEvent[]>): Promise<void> {
+  #inOrder(key: string, { askedMs, asOf }: Newest, write: () => Promise<Written>): Promise<void> {
     const waiting = this.#waiting.get(key)
     if (waiting !== undefined) {
       if (askedMs >= waiting.askedMs) Object.assign(waiting, { askedMs, asOf, write })
@@ -132,8 +138,8 @@ export class AccountRecords {
     picture.written = this.#lanes.run(key, async () => {
       this.#waiting.delete(key)
       if (picture.askedMs < (this.#newest.get(key)?.askedMs ?? 0)) return
-      const events = await picture.write()
-      keepNewest(this.#newest, key, { askedMs: picture.askedMs, asOf: picture.asOf }, PICTURES_MAX)
+      const { events, ...written } = await picture.write()
+      keepNewest(this.#newest, key, written, PICTURES_MAX)
       const [first] = events
       if (first !== undefined) this.#deps.bus.publish({ type: 'events', userKey: first.userKey, events })
     })
@@ -149,9 +155,14 @@ interface Newest {
   readonly asOf: Timestamp
 }
 
+/** The picture that was written: a newer one than was told where that one had to be confirmed. */
+interface Written extends Newest {
+  readonly events: readonly LoggedEvent[]
+}
+
 interface Picture {
   askedMs: number
   asOf: Timestamp
-  write: () => Promise<readonly LoggedEvent[]>
+  write: () => Promise<Written>
   written: Promise<void>
 }
