@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { APIResponse, Page } from 'playwright-core'
-import { goOn, headingOf, logIn, openStage, type Stage, walkToConsent } from './stage.ts'
+import { enterDemo, goOn, headingOf, logIn, openStage, type Stage, walkToConsent } from './stage.ts'
 import { visit } from './visit.ts'
 
 describe('the portal in a browser', () => {
@@ -259,7 +259,7 @@ describe('the portal in a browser', () => {
   test('the first page of the service opens the portal at a press of its button', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    await page.goto(stage.service.url)
+    await enterDemo(page, stage.service)
     await page.getByRole('button', { name: 'Open the portal' }).click()
     await page.getByRole('radio', { name: 'Trunkline Sandbox' }).check()
     await goOn(page)
