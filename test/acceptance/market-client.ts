@@ -25,6 +25,8 @@ export interface Options {
 }
 
 /** One session. Answers are found by their request ids; what has none gathers. */
+const SUBSCRIBE_TRIES_MAX = 10
+
 export class MarketClient implements AsyncDisposable {
   /** Messages that answer no request, or none that can be named. */
   readonly notices: Body[] = []
@@ -114,9 +116,11 @@ export class MarketClient implements AsyncDisposable {
     return reply
   }
 
-  /** Subscribes and gives the id. */
+  /** Subscribes and gives the id. A broker that is too slow on a busy machine is asked again, as its refusal advises. */
   async subscribe(channel: Channel, symbol: string, more: Body = {}): Promise<string> {
-    const reply = await this.ask({ action: 'subscribe', channel, symbol, ...more })
+    const ask = () => this.ask({ action: 'subscribe', channel, symbol, ...more })
+    let reply = await ask()
+    for (let tries = 1; reply.error_code === 'broker_unavailable' && tries < SUBSCRIBE_TRIES_MAX; tries += 1) reply = await ask()
     assert.equal(reply.type, 'subscription_success', JSON.stringify(reply))
     return reply.sub_id
   }
