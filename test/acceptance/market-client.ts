@@ -24,9 +24,9 @@ export interface Options {
   readonly judges?: boolean
 }
 
-/** One session. Answers are found by their request ids; what has none gathers. */
 const SUBSCRIBE_TRIES_MAX = 10
 
+/** One session. Answers are found by their request ids; what has none gathers. */
 export class MarketClient implements AsyncDisposable {
   /** Messages that answer no request, or none that can be named. */
   readonly notices: Body[] = []
