@@ -8,7 +8,7 @@ import { Stage } from './stream-stage.ts'
 
 const MESSAGE_BYTES_MAX = 64 * 1024
 const USERS_MAX = 500
-const UNAUTHENTICATED_MAX = 64
+const UNAUTHENTICATED_MAX = 256
 const BURST = 1_000
 
 describe('the limits of the broker stream', () => {

@@ -37,7 +37,7 @@ export interface DoorLimits extends LineLimits {
 
 export const DOOR_LIMITS: DoorLimits = {
   socketsMax: 12_000,
-  unauthenticated: { total: 1_000, perAddress: 64, perNetwork: 256, graceMs: 5_000 },
+  unauthenticated: { total: 1_000, perAddress: 256, perNetwork: 512, graceMs: 5_000 },
   messageBytesMax: 64 * 1024,
   outbox: OUTBOX_LIMITS
 }
