@@ -27,7 +27,7 @@ test('no sequence of commands overfills, trades outside the quotes, leaves a fin
     }),
     { numRuns: ofSearch(300, 100) }
   )
-  assert.ok(fills > 1_000, `${fills} fills prove little`)
+  assert.ok(fills > ofSearch(1_000, 300), `${fills} fills prove little`)
 })
 
 interface Standing {
@@ -158,7 +158,7 @@ test('an accepted order that opens a position never takes the free funds below z
     }),
     { numRuns: ofSearch(300, 100) }
   )
-  assert.ok(accepted > 500, `${accepted} accepted orders prove little`)
+  assert.ok(accepted > ofSearch(500, 150), `${accepted} accepted orders prove little`)
 })
 
 function journalOf(seed: number, commands: number): Command[] {
