@@ -151,6 +151,7 @@ for (const engine of ENGINES) {
       assert.equal(status, 201)
       const rejected = await settled(body.cl_order_id, 'rejected')
       assert.equal(typeof rejected.broker_message, 'string')
+      assert.equal(rejected.reject_code, 'insufficient_funds')
       assert.deepEqual([rejected.fills, rejected.filled_qty], [[], '0'])
     })
 

@@ -121,6 +121,7 @@ export function updateCases(open: () => Stage): void {
     await heardOf(client, order, 'rejected')
     const told = accumulated(client.updates).orders.get(order.order_id)
     assert.equal(typeof told.broker_message, 'string')
+    assert.equal(told.reject_code, 'insufficient_funds')
     assert.deepEqual([told.fills, told.filled_qty], [[], '0'])
     assertLawful(client.updates, 0)
   })

@@ -26,7 +26,7 @@ export function orderEvents(ids: Ids): (user: User, seq: number) => LoggedEvent 
     submission: { state: 'acknowledged', since: at, attempts: 1, method: 'reply' },
     pendingRequest: null,
     ...{ brokerClOrdId: 'tl0192f0c87a4e7cc19b1f3f6a8d2e5b70', brokerOrderId: 'ord_000123456' },
-    ...{ brokerStatus: 'partial', brokerMessage: null, brokerOrderType: 'limit', execDest: 'STREET' },
+    ...{ brokerStatus: 'partial', brokerMessage: null, rejectCode: null, brokerOrderType: 'limit', execDest: 'STREET' },
     fills: [{ fillId: 'exe_000123456', at, quantity: parseDecimal('40', 'quantity'), price, execDest: 'STREET' }],
     ...{
       entryTime: at,

@@ -118,8 +118,8 @@ export class AlpacaBroker implements Broker {
   }
 
   async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
-    const message = refusalOf(order)
-    if (message !== null) return refused(message)
+    const refusal = refusalOf(order)
+    if (refusal !== null) return refused(refusal.message, refusal.rejectCode)
     return await this.#command(
       order.brokerAccountId,
       () => requests.submitRequest(order),

@@ -19,6 +19,7 @@ import {
   type Wire,
   wordsOrNull
 } from '../kit/parse.ts'
+import { rejectCodeOf } from './reject-codes.ts'
 import { netPrice } from './requests.ts'
 import { instrumentOf, symbolOf } from './symbols.ts'
 import { CLASSES, DIRECTIONS, EXTENDED, INTENTS, LIFETIMES, STATUSES, TYPES_READ } from './words.ts'
@@ -57,6 +58,7 @@ export function parseOrder(wire: Wire, account: string, execution: Execution | n
   const { side, legs } = subject
   const priced = (price: Decimal | null) => (price === null || legs === null ? price : netPrice(price, side))
   const filled = decimal(wire, 'filled_qty')
+  const reason = wordsOrNull(wire, 'reject_reason')
   return {
     brokerAccountId: account,
     brokerOrderId: text(wire, 'id'),
@@ -71,7 +73,8 @@ export function parseOrder(wire: Wire, account: string, execution: Execution | n
     stopPrice: decimalOrNull(wire, 'stop_price'),
     status,
     brokerStatus: text(wire, 'status'),
-    brokerMessage: status === 'rejected' ? (wordsOrNull(wire, 'reject_reason') ?? REJECTED) : null,
+    brokerMessage: status === 'rejected' ? (reason ?? REJECTED) : null,
+    rejectCode: status === 'rejected' && reason !== null ? rejectCodeOf(reason, subject) : null,
     brokerOrderType: wordsOrNull(wire, 'type'),
     execDest: null,
     fills: execution === null ? null : [fillOf(execution, priced)],

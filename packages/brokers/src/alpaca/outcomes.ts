@@ -8,6 +8,7 @@ import type { HttpReply } from '../kit/http.ts'
 import { field, type Wire, wordsOrNull } from '../kit/parse.ts'
 import { parseOrder } from './orders.ts'
 import { readRecord } from './parse.ts'
+import { rejectCodeOf } from './reject-codes.ts'
 
 /** Statuses that mean "not done" when Alpaca's own error comes with them. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 404, 422, 429])
@@ -18,7 +19,7 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 404, 422, 429])
 const DUPLICATE = /client.?order.?id must be unique/i
 
 export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<OrderReport> {
-  if (!isSuccess(reply.status)) return refusal(reply)
+  if (!isSuccess(reply.status)) return refusal(reply, sent)
   const order = parseOrder(readRecord(reply.body), sent.brokerAccountId)
   ours(order.brokerClOrdId, sent.brokerClOrdId, 'client_order_id')
   ours(order.symbol, sent.symbol, 'symbol')
@@ -28,7 +29,7 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<Order
 
 /** A success says that the new order was made, not that it has taken the old one's place. */
 export function interpretReplace(reply: HttpReply, sent: ReplaceOrder): Outcome<OrderReport> {
-  if (!isSuccess(reply.status)) return refusal(reply)
+  if (!isSuccess(reply.status)) return refusal(reply, sent.ticket)
   const order = parseOrder(readRecord(reply.body), sent.brokerAccountId)
   ours(order.brokerClOrdId, sent.brokerClOrdId, 'client_order_id')
   ours(order.replacesBrokerOrderId, sent.brokerOrderId, 'replaces')
@@ -38,14 +39,16 @@ export function interpretReplace(reply: HttpReply, sent: ReplaceOrder): Outcome<
 /** Only "no content" is Alpaca's word that it took the request; how it ends is told by the stream. */
 export function interpretCancel(reply: HttpReply): Outcome<null> {
   if (reply.status === 204 && reply.body === '') return { kind: 'accepted', value: null }
-  return isSuccess(reply.status) ? { kind: 'unknown', cause: new Error(`Alpaca answered ${reply.status} to a cancel`) } : refusal(reply)
+  return isSuccess(reply.status)
+    ? { kind: 'unknown', cause: new Error(`Alpaca answered ${reply.status} to a cancel`) }
+    : refusal(reply, null)
 }
 
-function refusal<T>(reply: HttpReply): Outcome<T> {
+function refusal<T>(reply: HttpReply, sent: OrderTicket | null): Outcome<T> {
   const error = parseError(reply.body)
   if (!REFUSALS.has(reply.status) || DUPLICATE.test(error.message))
     return { kind: 'unknown', cause: new Error(`Alpaca answered ${reply.status}: ${error.message}`) }
-  return { kind: 'refused', message: error.message, brokerStatus: error.code }
+  return { kind: 'refused', message: error.message, rejectCode: rejectCodeOf(error.message, sent), brokerStatus: error.code }
 }
 
 /** What is done with which contract, in whatever order the legs come. */

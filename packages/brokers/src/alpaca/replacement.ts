@@ -32,7 +32,7 @@ export class Replacement {
 
   async carryOut(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
     const refusal = replaceRefusalOf(request.ticket)
-    if (refusal !== null) return refused(refusal)
+    if (refusal !== null) return refused(refusal.message, refusal.rejectCode)
     let old: OrderReport | null
     try {
       old = await this.#find(request.brokerOrderId, signal)
@@ -40,7 +40,7 @@ export class Replacement {
       return { kind: 'not_sent', cause }
     }
     const wanted = old === null ? { quantity: request.ticket.quantity } : quantityFor(request, old)
-    if ('refusal' in wanted) return refused(wanted.refusal)
+    if ('refusal' in wanted) return refused(wanted.refusal, 'quantity_invalid')
     const asked = replaceRequest(request.brokerOrderId, { ...request, quantity: wanted.quantity })
     const outcome = await this.#parts.calls.command(asked, reply => interpretReplace(reply, request), signal)
     return outcome.kind === 'accepted' ? await this.#settled(request.brokerOrderId, outcome.value, signal) : outcome
@@ -61,7 +61,7 @@ export class Replacement {
       if (old?.status === 'pending_replace') return null
       const now = await this.#find(made.brokerOrderId, signal)
       if (now?.status !== 'rejected') return null
-      return refused(`Alpaca did not replace the order: it is ${old?.brokerStatus ?? 'gone'}.`, now.brokerStatus)
+      return refused(`Alpaca did not replace the order: it is ${old?.brokerStatus ?? 'gone'}.`, 'other', now.brokerStatus)
     }
     const stillOpen = 'Alpaca has made the new order and not replaced the old one yet'
     return settled({ clock: this.#parts.clock, pausesMs: PAUSES_MS, stillOpen }, look, signal)

@@ -2,54 +2,64 @@
 
 import { canonical, compare, type Decimal, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
+import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 
 const AMOUNT_PLACES = 9
 const ONE = parseDecimal('1', 'one')
 
+/** Words for the one who asked, and what they come to. */
+export interface Refusal {
+  readonly message: string
+  readonly rejectCode: RejectCode
+}
+
 /** Why Alpaca would refuse the order, and what it takes; null when nothing is known against it. */
-export function refusalOf(ticket: OrderTicket): string | null {
+export function refusalOf(ticket: OrderTicket): Refusal | null {
   const { instrument, type, tif, quantity, notional } = ticket
   const isExtended = tif === 'DAY+' || tif === 'GTC+'
-  if (isExtended && type !== 'LMT') return `Alpaca takes ${tif} for limit orders only (LMT), not for ${type}.`
+  if (isExtended && type !== 'LMT') return refused('not_permitted', `Alpaca takes ${tif} for limit orders only (LMT), not for ${type}.`)
   if (instrument === 'STK') {
     if ((tif === 'OPEN' || tif === 'CLOSE') && type !== 'MKT' && type !== 'LMT')
-      return `Alpaca takes market and limit orders into the auctions (${tif}), not ${type}.`
-    if (notional !== null && tif !== 'DAY') return 'Alpaca takes orders by amount for the day only (DAY).'
+      return refused('not_permitted', `Alpaca takes market and limit orders into the auctions (${tif}), not ${type}.`)
+    if (notional !== null && tif !== 'DAY') return refused('not_permitted', 'Alpaca takes orders by amount for the day only (DAY).')
     if (quantity !== null && isFraction(quantity) && tif !== 'DAY' && tif !== 'DAY+')
-      return `Alpaca takes fractions of a share for the day only (DAY), not with ${tif}; send whole shares.`
+      return refused('not_permitted', `Alpaca takes fractions of a share for the day only (DAY), not with ${tif}; send whole shares.`)
   }
   if (instrument === 'OPT' || instrument === 'MLEG_OPT') {
-    if (notional !== null) return 'Alpaca takes no orders of options by amount; send order_qty.'
-    if (quantity !== null && isFraction(quantity)) return `Alpaca takes whole contracts only, not ${quantity}.`
+    if (notional !== null) return refused('quantity_invalid', 'Alpaca takes no orders of options by amount; send order_qty.')
+    if (quantity !== null && isFraction(quantity)) return refused('quantity_invalid', `Alpaca takes whole contracts only, not ${quantity}.`)
   }
   return sideRefusal(ticket) ?? amountRefusal(ticket) ?? priceRefusal(ticket)
 }
 
 /** Why Alpaca would not replace the order; null when nothing is known against it. */
-export function replaceRefusalOf(ticket: OrderTicket): string | null {
-  if (ticket.notional !== null) return 'Alpaca cannot replace orders by amount; cancel it and place a new one.'
+export function replaceRefusalOf(ticket: OrderTicket): Refusal | null {
+  if (ticket.notional !== null) return refused('quantity_invalid', 'Alpaca cannot replace orders by amount; cancel it and place a new one.')
   return amountRefusal(ticket) ?? priceRefusal(ticket)
 }
 
 /** Alpaca has no side of a package, so it must show in a leg. */
-function sideRefusal({ legs, side }: OrderTicket): string | null {
+function sideRefusal({ legs, side }: OrderTicket): Refusal | null {
   if (legs === null || legs.some(leg => leg.side.startsWith(side))) return null
   const other = side === 'BUY' ? 'SELL' : 'BUY'
-  return `An order whose legs all ${other.toLowerCase()} is a ${other} at Alpaca: send side ${other}, with the price as what is ${other === 'SELL' ? 'received' : 'paid'}.`
+  return refused(
+    'not_permitted',
+    `An order whose legs all ${other.toLowerCase()} is a ${other} at Alpaca: send side ${other}, with the price as what is ${other === 'SELL' ? 'received' : 'paid'}.`
+  )
 }
 
-function amountRefusal({ quantity, notional }: OrderTicket): string | null {
+function amountRefusal({ quantity, notional }: OrderTicket): Refusal | null {
   const amount = quantity ?? notional
   return amount !== null && placesOf(amount) > AMOUNT_PLACES
-    ? `Alpaca takes amounts with at most ${AMOUNT_PLACES} decimal places, not ${amount}.`
+    ? refused('quantity_invalid', `Alpaca takes amounts with at most ${AMOUNT_PLACES} decimal places, not ${amount}.`)
     : null
 }
 
-function priceRefusal({ instrument, limitPrice, stopPrice }: OrderTicket): string | null {
+function priceRefusal({ instrument, limitPrice, stopPrice }: OrderTicket): Refusal | null {
   for (const price of [limitPrice, stopPrice]) {
     const most = price === null ? null : placesMax(instrument, price)
     if (price !== null && most !== null && placesOf(price) > most)
-      return `Alpaca takes prices such as ${price} with at most ${most} decimal places.`
+      return refused('tick_size', `Alpaca takes prices such as ${price} with at most ${most} decimal places.`)
   }
   return null
 }
@@ -68,4 +78,8 @@ function placesOf(number: Decimal): number {
   const shortest = canonical(number)
   const point = shortest.indexOf('.')
   return point === -1 ? 0 : shortest.length - point - 1
+}
+
+function refused(rejectCode: RejectCode, message: string): Refusal {
+  return { message, rejectCode }
 }

@@ -1,5 +1,6 @@
 /** Commands whose success says only that the broker took the request. */
 
+import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 import type { Outcome } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 
@@ -25,6 +26,6 @@ export async function settled<T>(
 }
 
 /** Nothing was sent, or the broker proved that nothing was done; `message` says what is possible. */
-export function refused(message: string, brokerStatus: string | null = null): Outcome<never> {
-  return { kind: 'refused', message, brokerStatus }
+export function refused(message: string, rejectCode: RejectCode | null, brokerStatus: string | null = null): Outcome<never> {
+  return { kind: 'refused', message, rejectCode, brokerStatus }
 }

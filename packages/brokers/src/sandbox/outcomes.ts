@@ -6,6 +6,7 @@ import type { NewOrder, OrderReport, Outcome, ReplaceOrder } from '@trunkline/co
 import type { HttpReply } from '../kit/http.ts'
 import { nestedOrNull, type Wire } from '../kit/parse.ts'
 import { type HouseError, parseError, parseOrder, parseOrderAnswer, readAnswer } from './parse.ts'
+import { rejectCodeOf } from './reject-codes.ts'
 
 /** Statuses that mean "not done", each with the codes it may carry; null: any code. The body must be the house's own error. */
 const REFUSALS: { readonly [status: number]: readonly string[] | null } = {
@@ -66,7 +67,7 @@ function underWay(answer: Wire, brokerOrderId: string): OrderReport | null {
 function refusal<T>(status: number, answer: Wire): Outcome<T> {
   const error = parseError(answer)
   if (!isRefusal(status, error)) return { kind: 'unknown', cause: new Error(`the house answered ${status} ${error.code}`) }
-  return { kind: 'refused', message: error.message, brokerStatus: error.code }
+  return { kind: 'refused', message: error.message, rejectCode: rejectCodeOf(error.code), brokerStatus: error.code }
 }
 
 function isRefusal(status: number, error: HouseError): boolean {

@@ -25,6 +25,7 @@ import {
   wordsOrNull
 } from '../kit/parse.ts'
 import { SANDBOX_CAPABILITIES } from './capabilities.ts'
+import { rejectCodeOf } from './reject-codes.ts'
 import { CLASSES, DIRECTIONS, EFFECTS, KINDS, LIFETIMES, ORDER_CLASSES, STATES, TRANSACTIONS } from './words.ts'
 
 const LEGS_LEAST = 2
@@ -132,6 +133,7 @@ export function parseOrder(wire: Wire): OrderReport {
     status,
     brokerStatus: text(wire, 'state'),
     brokerMessage: reason === null ? null : wordsOrNull(reason, 'message'),
+    rejectCode: reason === null || status !== 'rejected' ? null : rejectCodeOf(text(reason, 'code', 64)),
     brokerOrderType: text(wire, 'kind'),
     execDest: fills.at(-1)?.execDest ?? null,
     fills,

@@ -116,7 +116,10 @@ export class TradestationBroker implements Broker {
 
   async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
     if (order.legs !== null && !requests.isLowest(order.legs.map(({ ratio }) => ratio)))
-      return refused('TradeStation counts contracts of legs: state the ratios in lowest terms, and the rest as the order’s quantity.')
+      return refused(
+        'TradeStation counts contracts of legs: state the ratios in lowest terms, and the rest as the order’s quantity.',
+        'quantity_invalid'
+      )
     let action: string | null = order.instrument === 'FUT' ? order.side : null
     if (order.instrument === 'STK') {
       const found = await this.#action(order, signal)
@@ -199,12 +202,12 @@ export class TradestationBroker implements Broker {
   /** The broker wants to be told whether a sale is one of what is held, so what is held is read before. */
   async #action({ brokerAccountId, symbol, side, quantity }: NewOrder, signal: AbortSignal): Promise<string | Outcome<never>> {
     if (symbol === null || quantity === null || (side !== 'BUY' && side !== 'SELL'))
-      return refused('An order of shares needs a symbol, a quantity, and BUY or SELL.')
+      return refused('An order of shares needs a symbol, a quantity, and BUY or SELL.', 'not_permitted')
     try {
       const { items } = await this.#holdings.now(brokerAccountId, signal)
       const held = items.find(position => position.symbol === symbol && position.instrument === 'STK')?.quantity ?? ZERO
       const found = actionOf(side, quantity, symbol, held)
-      return 'action' in found ? found.action : refused(found.refusal)
+      return 'action' in found ? found.action : refused(found.refusal, 'insufficient_position')
     } catch (cause) {
       return { kind: 'not_sent', cause }
     }
@@ -216,7 +219,7 @@ export class TradestationBroker implements Broker {
       const found = await this.#orders.one(brokerAccountId, brokerOrderId, signal, 'order')
       const size = found?.report.quantity ?? null
       if (size === null || ticket.quantity === null || compare(size, ticket.quantity) === 0) return null
-      return refused('TradeStation does not change the size of a multi-leg order: cancel it and send a new one.')
+      return refused('TradeStation does not change the size of a multi-leg order: cancel it and send a new one.', 'not_permitted')
     } catch (cause) {
       return { kind: 'not_sent', cause }
     }
@@ -238,7 +241,7 @@ export class TradestationBroker implements Broker {
     try {
       request = build()
     } catch (cause) {
-      return refused(cause instanceof Error ? cause.message : 'the order cannot be written in the broker’s words')
+      return refused(cause instanceof Error ? cause.message : 'the order cannot be written in the broker’s words', 'not_permitted')
     }
     return await this.#parts.callsOf('commands').command(request, interpret, signal)
   }

@@ -7,6 +7,7 @@ import type { HttpReply } from '../kit/http.ts'
 import { field, text, type Wire } from '../kit/parse.ts'
 import { wordFor } from '../kit/requests.ts'
 import { type BrokerError, errorOf, errorsOf, readAnswer, records } from './answers.ts'
+import { rejectCodeOf } from './reject-codes.ts'
 import { TYPES } from './words.ts'
 
 /** Statuses that mean "not done", each with the words it may carry. */
@@ -61,7 +62,8 @@ function refusal<T>(status: number, errors: readonly BrokerError[]): Outcome<T> 
     return { kind: 'unknown', cause: new Error(`the broker answered ${status} ${first?.word ?? 'without an error of its own'}`) }
   if (errors.some(({ message }) => SPEAKS_OF_TROUBLE.test(message)))
     return { kind: 'unknown', cause: new Error(`the broker speaks of trouble of its own: ${first.message}`) }
-  return { kind: 'refused', message: first.message.replace(BOILERPLATE, '') || first.message, brokerStatus: first.word }
+  const message = first.message.replace(BOILERPLATE, '') || first.message
+  return { kind: 'refused', message, rejectCode: rejectCodeOf(message), brokerStatus: first.word }
 }
 
 /** Errors beside the records, or an answer that is an error itself. */
@@ -84,6 +86,7 @@ function sentReport(sent: NewOrder, brokerOrderId: string, at: Timestamp): Order
     brokerStatus: 'OPN',
     // What it says for people repeats the order.
     brokerMessage: null,
+    rejectCode: null,
     brokerOrderType: wordFor(TYPES, sent.type) ?? null,
     execDest: null,
     fills: null,

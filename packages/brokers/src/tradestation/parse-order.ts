@@ -8,6 +8,7 @@ import type { Instrument, Side } from '@trunkline/core/domain/vocabulary'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import { decimal, field, member, text, timestamp, timestampOrNull, type Wire, wordsOrNull } from '../kit/parse.ts'
 import { amount, isNil, records } from './answers.ts'
+import { rejectCodeOf } from './reject-codes.ts'
 import { CODES, type Progress, type Reading, readingOf } from './status.ts'
 import { ourSymbol } from './symbols.ts'
 import { ACTIONS, CLASSES, LIFETIMES, TYPES } from './words.ts'
@@ -42,6 +43,7 @@ export function parseOrder(wire: Wire, now: Timestamp): ParsedOrder {
   const closedAt = timestampOrNull(closedOf(wire), 'ClosedDateTime')
   const reading = readingOf(member(wire, 'Status', CODES), progressOf(legs), closedAt !== null)
   const subject = legs.length === 1 ? single(first, wire) : several(wire, legs, brokerOrderId, closedAt ?? now)
+  const reason = wordsOrNull(wire, 'RejectReason')
   const report: OrderReport = {
     brokerAccountId: text(wire, 'AccountID', 64),
     brokerOrderId,
@@ -54,7 +56,8 @@ export function parseOrder(wire: Wire, now: Timestamp): ParsedOrder {
     status: reading.status,
     ...(reading.releases === true ? { releases: true } : {}),
     brokerStatus: text(wire, 'Status', 32),
-    brokerMessage: wordsOrNull(wire, 'RejectReason') ?? refusedWords(wire, reading),
+    brokerMessage: reason ?? refusedWords(wire, reading),
+    rejectCode: reading.status === 'rejected' && reason !== null ? rejectCodeOf(reason) : null,
     brokerOrderType: text(wire, 'OrderType', 64),
     execDest: wordsOrNull(wire, 'Routing', 64),
     fills: null,

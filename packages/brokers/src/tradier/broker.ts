@@ -98,7 +98,7 @@ export class TradierBroker implements Broker {
     let entryTime: Timestamp
     try {
       const placing = await this.#placing(order, signal)
-      if (isRefusal(placing)) return refused(placing.refused)
+      if (isRefusal(placing)) return refused(placing.refused, placing.rejectCode)
       request = placeRequest(order, placing)
       entryTime = this.#parts.clock.now()
     } catch (cause) {
@@ -116,15 +116,15 @@ export class TradierBroker implements Broker {
     let request: HttpRequest
     try {
       const before = await reads.order(brokerAccountId, brokerOrderId, signal, 'order')
-      if (!isOpen(before.status)) return refused(`The order cannot be changed any more: it is ${before.brokerStatus}.`)
+      if (!isOpen(before.status)) return refused(`The order cannot be changed any more: it is ${before.brokerStatus}.`, 'other')
       const refusal = refusalOf(ticket) ?? changeRefusal(before, ticket)
-      if (refusal !== null) return refused(refusal.refused)
+      if (refusal !== null) return refused(refusal.refused, refusal.rejectCode)
       const duration = durationOf(ticket, epochMs(clock.now()), CALENDAR)
-      if (isRefusal(duration)) return refused(duration.refused)
+      if (isRefusal(duration)) return refused(duration.refused, duration.rejectCode)
       request = changeRequest(brokerAccountId, brokerOrderId, ticket, duration)
     } catch (cause) {
       // Tradier's own word that there is no such order.
-      if (cause instanceof BrokerFault && cause.kind === 'refused') return refused(cause.message)
+      if (cause instanceof BrokerFault && cause.kind === 'refused') return refused(cause.message, 'other')
       return { kind: 'not_sent', cause }
     }
     const outcome = await calls.command(request, reply => interpretCommand(reply, brokerOrderId), signal)
@@ -184,6 +184,7 @@ function placed(order: NewOrder, brokerOrderId: string, entryTime: Timestamp): O
     status: 'pending',
     brokerStatus: 'ok',
     brokerMessage: null,
+    rejectCode: null,
     brokerOrderType: null,
     execDest: null,
     fills: null,

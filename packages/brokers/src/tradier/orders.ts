@@ -8,6 +8,7 @@ import type { Instrument, OrderStatus, Side } from '@trunkline/core/domain/vocab
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import { field, member, object, text, timestampOrNull, type Wire } from '../kit/parse.ts'
 import { isNil } from '../kit/scan.ts'
+import { rejectCodeOf } from './reject-codes.ts'
 import { fromTradier } from './symbols.ts'
 import { amount, amountOrNull, collapsed, items, textOf, wordsOf } from './wire.ts'
 import { BRACKETS, CLASSES, DURATIONS, KINDS, OPTION_SIDES, PACKAGE_KINDS, SHARE_SIDES, STATES } from './words.ts'
@@ -38,6 +39,8 @@ export function parseOrder(wire: Wire, account: string): OrderReport {
   const told = figuresOf(wire)
   const filled = subject.legs === null ? told.filled : (packageFilled(wire, subject.legs) ?? told.filled)
   const entryTime = timestampOrNull(wire, 'create_date') ?? timeOf(wire, 'transaction_date')
+  const status = statusOf(wire, { quantity, filled })
+  const reason = wordsOf(wire, 'reason_description')
   const limitPrice = subject.type === 'LMT' || subject.type === 'STPLMT' ? (amountOrNull(wire, 'price') ?? freeOf(wire)) : null
   return {
     ...subject,
@@ -48,9 +51,10 @@ export function parseOrder(wire: Wire, account: string): OrderReport {
     notional: null,
     limitPrice,
     stopPrice: subject.type === 'STP' || subject.type === 'STPLMT' ? amountOrNull(wire, 'stop_price') : null,
-    status: statusOf(wire, { quantity, filled }),
+    status,
     brokerStatus: text(wire, 'status', 64),
-    brokerMessage: wordsOf(wire, 'reason_description'),
+    brokerMessage: reason,
+    rejectCode: status === 'rejected' && reason !== null ? rejectCodeOf(reason) : null,
     brokerOrderType: text(wire, 'type', 64),
     execDest: null,
     fills: null,

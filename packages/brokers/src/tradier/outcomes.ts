@@ -5,6 +5,7 @@ import type { Outcome } from '@trunkline/core/ports/broker'
 import type { HttpReply } from '../kit/http.ts'
 import { member, nested, text } from '../kit/parse.ts'
 import { type Complaint, complaintOf, errorsOf, joined, saysNoOrder, saysTokenRefused, saysTooMany, wordsFor } from './errors.ts'
+import { rejectCodeOf } from './reject-codes.ts'
 import { readAnswer } from './wire.ts'
 
 /** Words of trouble behind the API, `OmsInternalError` and `OmsUnavailable` among them: nobody knows whether the order got through before it began. */
@@ -19,7 +20,7 @@ export function interpretPlace(reply: HttpReply): Outcome<string> {
 
 /** Of a change or a cancel; the id must be the order's own. */
 export function interpretCommand(reply: HttpReply, order: string): Outcome<string> {
-  return saysNoOrder(reply) ? { kind: 'refused', message: wordsFor(reply), brokerStatus: null } : interpreted(reply, order)
+  return saysNoOrder(reply) ? refusedWith(wordsFor(reply), null) : interpreted(reply, order)
 }
 
 function interpreted(reply: HttpReply, order: string | null): Outcome<string> {
@@ -50,7 +51,7 @@ function refusalOf(reply: HttpReply): Outcome<never> {
 
 function rejected(errors: readonly string[]): Outcome<never> {
   if (errors.some(error => TROUBLE.test(error))) return troubled(errors)
-  return { kind: 'refused', message: joined(errors), brokerStatus: errors.find(error => /^[A-Z][A-Za-z]+$/.test(error)) ?? null }
+  return refusedWith(joined(errors), errors.find(error => /^[A-Z][A-Za-z]+$/.test(error)) ?? null)
 }
 
 function troubled(errors: readonly string[]): Outcome<never> {
@@ -58,5 +59,10 @@ function troubled(errors: readonly string[]): Outcome<never> {
 }
 
 function refused(message: string, complaint: Complaint): Outcome<never> {
-  return { kind: 'refused', message, brokerStatus: complaint.form === 'fault' && complaint.code !== '' ? complaint.code : null }
+  return refusedWith(message, complaint.form === 'fault' && complaint.code !== '' ? complaint.code : null)
+}
+
+/** The code of a refusal is among its words. */
+function refusedWith(message: string, brokerStatus: string | null): Outcome<never> {
+  return { kind: 'refused', message, rejectCode: rejectCodeOf(message), brokerStatus }
 }

@@ -6,12 +6,14 @@
 import { dateAtInstant, type TradingCalendar } from '@trunkline/core/domain/calendar/index'
 import { absolute, canonical, compare, type Decimal, isPositive, isZero, negated, parseDecimal, ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
+import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import type { Placing } from './requests.ts'
 
-/** Words for the one who asked. */
+/** Words for the one who asked, and what they come to. */
 export interface Refusal {
   readonly refused: string
+  readonly rejectCode: RejectCode
 }
 
 const QUANTITY_MAX = parseDecimal('10000000', 'the largest quantity')
@@ -26,24 +28,25 @@ const PLACES = { usual: 2, small: 4 } as const
 export function refusalOf(ticket: OrderTicket): Refusal | null {
   const { instrument, type, tif, side, quantity, limitPrice, stopPrice, legs } = ticket
   if (quantity === null || !/^\d+(?:\.0+)?$/.test(quantity) || !isPositive(quantity))
-    return refused('order_qty must be a whole number; fractions and orders by amount are not taken')
-  if (compare(quantity, QUANTITY_MAX) > 0) return refused(`order_qty must be at most ${QUANTITY_MAX}`)
-  if (type === 'MKT' && tif === 'GTC') return refused('a market order cannot be GTC: send it as DAY, or as LMT')
-  if (tif === 'DAY+' && type !== 'LMT') return refused('an order outside the regular session must be LMT')
+    return refused('quantity_invalid', 'order_qty must be a whole number; fractions and orders by amount are not taken')
+  if (compare(quantity, QUANTITY_MAX) > 0) return refused('quantity_invalid', `order_qty must be at most ${QUANTITY_MAX}`)
+  if (type === 'MKT' && tif === 'GTC') return refused('not_permitted', 'a market order cannot be GTC: send it as DAY, or as LMT')
+  if (tif === 'DAY+' && type !== 'LMT') return refused('not_permitted', 'an order outside the regular session must be LMT')
   for (const [field, price] of [
     ['order_limit_price', limitPrice],
     ['stop_price', stopPrice]
   ] as const)
     if (price !== null && placesOf(price) > (compare(absolute(price), ONE) < 0 ? PLACES.small : PLACES.usual))
-      return refused(`${field} has too many decimal places: two are taken, and four below a dollar`)
+      return refused('tick_size', `${field} has too many decimal places: two are taken, and four below a dollar`)
   if (legs === null) return null
   if (limitPrice !== null && !isPositive(limitPrice) && !isZero(limitPrice))
     return refused(
+      'price_out_of_range',
       `a package's order_limit_price is never negative: ${side === 'BUY' ? 'SELL it to receive a credit' : 'BUY it to pay a debit'}, with the positive price`
     )
   if (legs.map(leg => BigInt(leg.ratio)).reduce(divisor) !== 1n)
-    return refused('the ratios of the legs must be in their lowest terms: say the multiple in order_qty')
-  return instrument === 'MLEG_OPT' ? null : refused('only options have legs')
+    return refused('quantity_invalid', 'the ratios of the legs must be in their lowest terms: say the multiple in order_qty')
+  return instrument === 'MLEG_OPT' ? null : refused('not_permitted', 'only options have legs')
 }
 
 /** Tradier's word for how long an order stands; for DAY+ the session that is on, for it takes no orders for another. */
@@ -55,6 +58,7 @@ export function durationOf({ tif }: OrderTicket, atMs: number, calendar: Trading
   for (const session of ['pre', 'post'] as const)
     if (phase === session && minute >= SESSIONS[session].from && minute < SESSIONS[session].until) return session
   return refused(
+    'market_closed',
     'DAY+ is taken from 4:00 to 9:24 and from 16:00 to 19:55 New York time on trading days, for the session that is on then; send DAY for the regular one'
   )
 }
@@ -77,7 +81,7 @@ export function shareSide({ side, quantity, tif, symbol }: OrderTicket, position
     if (compare(asked, held) <= 0) return 'sell'
     return crossing(`${held} ${symbol} are held, and selling ${asked} would turn them short: sell ${held} and the rest with a second order`)
   }
-  return tif === 'GTC' ? refused('a short sale cannot be GTC: send it as DAY') : 'sell_short'
+  return tif === 'GTC' ? refused('not_permitted', 'a short sale cannot be GTC: send it as DAY') : 'sell_short'
 }
 
 /** Whether what is asked for can be had by changing the order: not its quantity, side or contracts, nor the session it is for. */
@@ -97,16 +101,17 @@ export function isRefusal(value: string | Refusal | Placing): value is Refusal {
 
 function cannot(what: string, was: string): Refusal {
   return refused(
+    'not_permitted',
     `${what} of an order cannot be changed, was ${was}: only its type, time in force and prices can; cancel it and place another`
   )
 }
 
 function crossing(words: string): Refusal {
-  return refused(`one order cannot go through zero: ${words}`)
+  return refused('insufficient_position', `one order cannot go through zero: ${words}`)
 }
 
-function refused(words: string): Refusal {
-  return { refused: `Tradier does not take it: ${words}.` }
+function refused(rejectCode: RejectCode, words: string): Refusal {
+  return { refused: `Tradier does not take it: ${words}.`, rejectCode }
 }
 
 function placesOf(price: Decimal): number {

@@ -195,7 +195,12 @@ test('a cancel is taken when Alpaca has nothing to say, and refused in its words
   venue.on(`DELETE /api/v2/orders/${OLD}`, { status: 204, body: '' })
   assert.deepEqual(await cancel(), { kind: 'accepted', value: null })
   venue.on(`DELETE /api/v2/orders/${OLD}`, as('error.over'))
-  assert.deepEqual(await cancel(), { kind: 'refused', message: 'order is already in "filled" state', brokerStatus: '42210000' })
+  assert.deepEqual(await cancel(), {
+    kind: 'refused',
+    message: 'order is already in "filled" state',
+    rejectCode: 'other',
+    brokerStatus: '42210000'
+  })
   venue.on(`DELETE /api/v2/orders/${OLD}`, { status: 200, body: '<html>' })
   assert.equal((await cancel()).kind, 'unknown')
 })

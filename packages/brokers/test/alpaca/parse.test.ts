@@ -101,6 +101,7 @@ test('a filled order, every field', () => {
     status: 'filled',
     brokerStatus: 'filled',
     brokerMessage: null,
+    rejectCode: null,
     brokerOrderType: 'limit',
     execDest: null,
     fills: null,

@@ -130,21 +130,21 @@ test('what was sent is what is read back, for every kind of order offered', () =
 test('what Alpaca does not take is said in words', () => {
   const refuse = (more: Partial<OrderTicket>) => refusalOf({ ...TICKET, ...more })
   assert.equal(refuse({}), null)
-  assert.match(refuse({ tif: 'GTC+', type: 'STP', limitPrice: null, stopPrice: dec('1') }) ?? '', /limit orders only/)
-  assert.match(refuse({ tif: 'OPEN', type: 'STP', limitPrice: null, stopPrice: dec('1') }) ?? '', /auctions/)
-  assert.match(refuse({ quantity: dec('1.5'), tif: 'GTC' }) ?? '', /fractions/)
+  assert.match(refuse({ tif: 'GTC+', type: 'STP', limitPrice: null, stopPrice: dec('1') })?.message ?? '', /limit orders only/)
+  assert.match(refuse({ tif: 'OPEN', type: 'STP', limitPrice: null, stopPrice: dec('1') })?.message ?? '', /auctions/)
+  assert.match(refuse({ quantity: dec('1.5'), tif: 'GTC' })?.message ?? '', /fractions/)
   assert.equal(refuse({ quantity: dec('1.5') }), null)
   assert.equal(refuse({ quantity: dec('1.0'), tif: 'GTC' }), null)
-  assert.match(refuse({ quantity: null, notional: dec('10'), tif: 'IOC', type: 'MKT', limitPrice: null }) ?? '', /amount/)
-  assert.match(refuse({ limitPrice: dec('150.255') }) ?? '', /2 decimal places/)
+  assert.match(refuse({ quantity: null, notional: dec('10'), tif: 'IOC', type: 'MKT', limitPrice: null })?.message ?? '', /amount/)
+  assert.match(refuse({ limitPrice: dec('150.255') })?.message ?? '', /2 decimal places/)
   assert.equal(refuse({ limitPrice: dec('150.250') }), null)
   assert.equal(refuse({ limitPrice: dec('0.1234') }), null)
-  assert.match(refuse({ limitPrice: dec('0.12345') }) ?? '', /4 decimal places/)
-  assert.match(refuse({ quantity: dec('0.0123456789') }) ?? '', /at most 9 decimal places, not 0.0123456789/)
+  assert.match(refuse({ limitPrice: dec('0.12345') })?.message ?? '', /4 decimal places/)
+  assert.match(refuse({ quantity: dec('0.0123456789') })?.message ?? '', /at most 9 decimal places, not 0.0123456789/)
   assert.equal(refuse({ instrument: 'CRYPTO', symbol: 'BTC/USD', limitPrice: dec('0.123456789'), quantity: dec('0.5'), tif: 'GTC' }), null)
-  assert.match(refuse({ instrument: 'OPT', quantity: dec('0.5') }) ?? '', /whole contracts/)
-  assert.match(refusalOf({ ...SPREAD, legs: (SPREAD.legs ?? []).map(leg => ({ ...leg, side: 'BUY_TO_OPEN' })) }) ?? '', /is a BUY/)
-  assert.match(replaceRefusalOf({ ...TICKET, quantity: null, notional: dec('10') }) ?? '', /amount/)
+  assert.match(refuse({ instrument: 'OPT', quantity: dec('0.5') })?.message ?? '', /whole contracts/)
+  assert.match(refusalOf({ ...SPREAD, legs: (SPREAD.legs ?? []).map(leg => ({ ...leg, side: 'BUY_TO_OPEN' })) })?.message ?? '', /is a BUY/)
+  assert.match(replaceRefusalOf({ ...TICKET, quantity: null, notional: dec('10') })?.message ?? '', /amount/)
 })
 
 test('which answers to an order prove what', () => {
@@ -163,6 +163,7 @@ test('which answers to an order prove what', () => {
   assert.deepEqual(interpretSubmit(reply('error.power'), sent(TICKET)), {
     kind: 'refused',
     message: 'insufficient buying power',
+    rejectCode: 'insufficient_funds',
     brokerStatus: '40310000'
   })
   // The order that has our id is ours: it is looked up, never called refused.

@@ -56,7 +56,7 @@ const parse = (reply: HttpReply) => readJson(reply.body)
 
 function interpret(reply: HttpReply): Outcome<unknown> {
   const value = readJson(reply.body)
-  return reply.status === 201 ? { kind: 'accepted', value } : { kind: 'refused', message: 'no', brokerStatus: null }
+  return reply.status === 201 ? { kind: 'accepted', value } : { kind: 'refused', message: 'no', rejectCode: null, brokerStatus: null }
 }
 
 test('reads are repeated, commands are not', async () => {

@@ -24,8 +24,8 @@ async function looked(answers: readonly (Outcome<string> | null)[]) {
 test('it is looked at after each pause until it is known what became of it', async () => {
   const accepted: Outcome<string> = { kind: 'accepted', value: 'new' }
   assert.deepEqual(await looked([null, accepted]), { outcome: accepted, seenMs: [0, 200] })
-  assert.deepEqual(await looked([refused('no', 'dead')]), {
-    outcome: { kind: 'refused', message: 'no', brokerStatus: 'dead' },
+  assert.deepEqual(await looked([refused('no', 'duplicate', 'dead')]), {
+    outcome: { kind: 'refused', message: 'no', rejectCode: 'duplicate', brokerStatus: 'dead' },
     seenMs: [0]
   })
 })

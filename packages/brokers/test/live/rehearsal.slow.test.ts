@@ -116,7 +116,7 @@ describe('the run for practice accounts', () => {
         assert.equal(await openOrders(), 0, 'what no answer told of was found and cancelled')
         let refusals = 1
         const cancel: Broker['cancel'] = async (...sent) =>
-          refusals-- > 0 ? { kind: 'refused', message: 'not today', brokerStatus: null } : real.cancel(...sent)
+          refusals-- > 0 ? { kind: 'refused', message: 'not today', rejectCode: null, brokerStatus: null } : real.cancel(...sent)
         const kept = await run(withMethods(real, { cancel }))
         assert.match(kept.join('\n'), /cancel was refused: not today/)
         assert.equal(await openOrders(), 0)

@@ -37,7 +37,7 @@ const WRONGS: readonly Wrong[] = [
     spoil: right => ({
       submit: async (order, signal) => {
         const outcome = await right.submit(order, signal)
-        return outcome.kind === 'unknown' ? { kind: 'refused', message: 'no', brokerStatus: null } : outcome
+        return outcome.kind === 'unknown' ? { kind: 'refused', message: 'no', rejectCode: null, brokerStatus: null } : outcome
       }
     })
   },

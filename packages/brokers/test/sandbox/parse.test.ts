@@ -44,6 +44,7 @@ test('a filled order, every field', () => {
       status: 'filled',
       brokerStatus: 'done',
       brokerMessage: null,
+      rejectCode: null,
       brokerOrderType: 'market',
       execDest: 'STREET',
       fills: [{ fillId: 'exe-0f110201-1', at: '2026-11-21T02:58:06.484000Z', quantity: '10', price: '666.39', execDest: 'STREET' }],

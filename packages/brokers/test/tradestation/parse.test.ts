@@ -118,6 +118,7 @@ test('an order, every field', () => {
     status: 'working',
     brokerStatus: 'ACK',
     brokerMessage: null,
+    rejectCode: null,
     brokerOrderType: 'Limit',
     execDest: 'Intelligent',
     fills: null,

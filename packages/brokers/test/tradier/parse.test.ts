@@ -144,6 +144,7 @@ test('an order, every field', () => {
       status: 'partially_filled',
       brokerStatus: 'partially_filled',
       brokerMessage: null,
+      rejectCode: null,
       brokerOrderType: 'limit',
       execDest: null,
       fills: null,
@@ -298,6 +299,7 @@ test('which answers prove that an order was taken, and which that it was not', (
   assert.deepEqual(interpretPlace(reply('place.errors')), {
     kind: 'refused',
     message: 'Backoffice rejected override of the order; InitialMargin',
+    rejectCode: 'insufficient_funds',
     brokerStatus: 'InitialMargin'
   })
   const kinds = (name: string, status?: number) => interpretPlace({ ...reply(name), ...(status === undefined ? {} : { status }) }).kind

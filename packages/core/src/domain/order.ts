@@ -1,7 +1,7 @@
 import type { Decimal } from './decimal.ts'
 import type { AccountId, BrokerId, ClOrdId, ConnectionId, OrderId, PlatformId, UserId, UserKey } from './ids.ts'
 import type { Day, Timestamp } from './timestamp.ts'
-import type { Instrument, OrderStatus, OrderType, Side, TimeInForce } from './vocabulary.ts'
+import type { Instrument, OrderStatus, OrderType, RejectCode, Side, TimeInForce } from './vocabulary.ts'
 
 /** One execution. `fillId` is the broker's execution id; it is counted once per order, however often it is seen. */
 export interface Fill {
@@ -93,6 +93,8 @@ export interface Order extends OrderTicket {
   readonly brokerOrderId: string | null
   readonly brokerStatus: string | null
   readonly brokerMessage: string | null
+  /** Of a rejected order; null for every other, and where the broker gave no reason. */
+  readonly rejectCode: RejectCode | null
   readonly brokerOrderType: string | null
   readonly execDest: string | null
   readonly fills: readonly Fill[]

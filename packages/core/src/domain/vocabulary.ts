@@ -27,6 +27,26 @@ export const ORDER_STATUSES = [
 ] as const
 export type OrderStatus = (typeof ORDER_STATUSES)[number]
 
+/**
+ * Why a broker rejected an order, whatever it calls it. `insufficient_position` also where one order would go through zero; `not_tradable`: the
+ * instrument, for now or for everybody; `not_permitted`: the account, or what the broker takes of it; `other`: a reason that none of these is.
+ */
+export const REJECT_CODES = [
+  'unknown_symbol',
+  'insufficient_funds',
+  'insufficient_position',
+  'market_closed',
+  'price_out_of_range',
+  'tick_size',
+  'quantity_invalid',
+  'not_tradable',
+  'not_permitted',
+  'duplicate',
+  'risk_rejected',
+  'other'
+] as const
+export type RejectCode = (typeof REJECT_CODES)[number]
+
 export const CONNECTION_TYPES = ['readonly', 'trade', 'market_data'] as const
 export type ConnectionType = (typeof CONNECTION_TYPES)[number]
 

@@ -8,6 +8,7 @@ import type {
   MarketDataChannel,
   OrderStatus,
   OrderType,
+  RejectCode,
   Session,
   Side,
   TimeInForce,
@@ -181,8 +182,13 @@ export class BrokerFault extends Error {
 /** A command has three outcomes. `unknown` is never repeated and never shown as a rejection: it is looked up. */
 export type Outcome<T> =
   | { readonly kind: 'accepted'; readonly value: T }
-  /** Evidence that the broker refused: its own words, fit to show. */
-  | { readonly kind: 'refused'; readonly message: string; readonly brokerStatus: string | null }
+  /** Evidence that the broker refused: its own words, fit to show, and what they come to; null where it gave no reason. */
+  | {
+      readonly kind: 'refused'
+      readonly message: string
+      readonly rejectCode: RejectCode | null
+      readonly brokerStatus: string | null
+    }
   /** Proof that no byte left this process: the rate budget or the deadline ran out first, or no connection could be made. */
   | { readonly kind: 'not_sent'; readonly cause: unknown }
   /** The command may have reached the broker. */
@@ -199,6 +205,8 @@ export interface OrderReport extends OrderTicket {
   readonly releases?: true
   readonly brokerStatus: string
   readonly brokerMessage: string | null
+  /** Why the order is rejected; null for every other order, and where the broker gives no reason. */
+  readonly rejectCode: RejectCode | null
   readonly brokerOrderType: string | null
   readonly execDest: string | null
   /**

@@ -46,6 +46,7 @@ export function anOrder(changes: Partial<Order> = {}): Order {
     brokerOrderId: 'b1',
     brokerStatus: 'open',
     brokerMessage: null,
+    rejectCode: null,
     brokerOrderType: 'limit',
     execDest: null,
     fills: [],

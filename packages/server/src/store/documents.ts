@@ -54,7 +54,8 @@ type OrderValues = readonly [
   replacesOrderId: Order['replacesOrderId'],
   replacedByOrderId: Order['replacedByOrderId'],
   revision: Order['revision'],
-  previouslyFilledQuantity?: Order['previouslyFilledQuantity']
+  previouslyFilledQuantity?: Order['previouslyFilledQuantity'],
+  rejectCode?: Order['rejectCode']
 ]
 
 /** Only ever append: documents that were written before have fewer values. What they lack is to be read as null. */
@@ -97,7 +98,8 @@ export function writeOrder(order: Order): string {
     order.replacesOrderId,
     order.replacedByOrderId,
     order.revision,
-    order.previouslyFilledQuantity
+    order.previouslyFilledQuantity,
+    order.rejectCode
   ]
   return JSON.stringify(values)
 }
@@ -141,7 +143,8 @@ export function readOrder(document: string): Order {
     replacesOrderId,
     replacedByOrderId,
     revision,
-    previouslyFilledQuantity = null
+    previouslyFilledQuantity = null,
+    rejectCode = null
   ] = JSON.parse(document) as OrderValues
   // Plain names rather than a loop: an object literal of fixed shape is several times cheaper to make and to write.
   return {
@@ -172,6 +175,7 @@ export function readOrder(document: string): Order {
     brokerOrderId,
     brokerStatus,
     brokerMessage,
+    rejectCode,
     brokerOrderType,
     execDest,
     fills,

@@ -1,8 +1,9 @@
 import { type Decimal, ZERO } from '@trunkline/core/domain/decimal'
 import { type Fill, type Order, SUBMISSION_STATES } from '@trunkline/core/domain/order'
 import { averageFillPrice, filledQuantity } from '@trunkline/core/domain/order-machine'
-import { INSTRUMENTS, ORDER_STATUSES, ORDER_TYPES, SIDES, TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
+import { INSTRUMENTS, ORDER_STATUSES, ORDER_TYPES, REJECT_CODES, SIDES, TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
+import { maybe, money, price, quantity } from './amounts.ts'
 import { day, decimal, nullable, page, record, ticket, timestamp, uuid, word } from './common.ts'
 
 const side = word(SIDES)
@@ -86,6 +87,10 @@ export const orderRecord = record('Order', 'An order and everything known of it.
   normalized_status: word(ORDER_STATUSES),
   broker_status: maybeText,
   broker_message: nullable(Type.String(), 'Why, when `normalized_status` is `rejected`.'),
+  reject_code: nullable(
+    word(REJECT_CODES),
+    'Why the broker rejected the order, in the same words at every broker; its own are in `broker_message`. `other`: a reason that none of these is. Null for every order that is not `rejected`, where the broker gave no reason, and where no broker rejected it (`submission.state` `not_sent` and `not_received`).'
+  ),
   submission: record('Submission', 'How far the order got on its way to the broker.', {
     state: word(SUBMISSION_STATES, {
       description:
@@ -156,17 +161,18 @@ export function presentOrder(order: Order): Static<typeof orderRecord> {
     normalized_status: order.status,
     broker_status: order.brokerStatus,
     broker_message: order.brokerMessage,
+    reject_code: order.rejectCode,
     submission: order.submission,
     side: order.side,
-    order_qty: order.quantity,
-    order_notional: order.notional,
-    filled_qty: filled,
-    average_fill_price: average,
+    order_qty: maybe(quantity, order.quantity),
+    order_notional: maybe(money, order.notional),
+    filled_qty: quantity(filled),
+    average_fill_price: maybe(price, average),
     order_type: order.type,
     broker_order_type: order.brokerOrderType,
     order_tif: order.tif,
-    order_limit_price: order.limitPrice,
-    stop_price: order.stopPrice,
+    order_limit_price: maybe(price, order.limitPrice),
+    stop_price: maybe(price, order.stopPrice),
     symbol: order.symbol,
     instrument: order.instrument,
     exec_dest: order.execDest,
@@ -176,10 +182,12 @@ export function presentOrder(order: Order): Static<typeof orderRecord> {
     last_modified_time: order.lastModifiedTime,
     system_time: order.systemTime,
     fills: order.fills.map(presentFill),
-    legs: order.legs?.map(leg => ({ symbol: leg.symbol, action: leg.side, ratio: leg.ratio, fills: leg.fills.map(presentFill) })) ?? null,
+    legs:
+      order.legs?.map(leg => ({ symbol: leg.symbol, action: leg.side, ratio: quantity(leg.ratio), fills: leg.fills.map(presentFill) })) ??
+      null,
     replaces_order_id: order.replacesOrderId,
     replaced_by_order_id: order.replacedByOrderId,
-    previously_filled_qty: order.previouslyFilledQuantity,
+    previously_filled_qty: maybe(quantity, order.previouslyFilledQuantity),
     revision: order.revision
   }
 }
@@ -197,8 +205,8 @@ export function orderBytes(order: Order): Uint8Array {
   return bytes
 }
 
-function presentFill({ at, quantity, price, fillId, execDest }: Fill): Static<typeof fillRecord> {
-  return { time: at, quantity, price, fill_id: fillId, exec_dest: execDest }
+function presentFill(fill: Fill): Static<typeof fillRecord> {
+  return { time: fill.at, quantity: quantity(fill.quantity), price: price(fill.price), fill_id: fill.fillId, exec_dest: fill.execDest }
 }
 
 // Most orders have one fill or none; exact arithmetic is for the others.

@@ -29,6 +29,43 @@ test('a refused order is rejected in the broker’s words', async () => {
   assert.equal(world.app.resolver.watched, 0)
 })
 
+test('a rejected order says why in one of a few words, and no other order does', async () => {
+  await using world = await bench.world()
+  world.broker.plans.submit.push(
+    { effect: 'refused', rejectCode: 'insufficient_funds' },
+    { effect: 'refused_and_kept', rejectCode: 'market_closed' },
+    {},
+    {},
+    { reply: 'not_sent' }
+  )
+  await world.live()
+  const placed: Order[] = []
+  for (const clOrdId of ['refused', 'kept', 'later', 'part', 'unsent']) placed.push(await world.given(world.place({ clOrdId })))
+  const [, , later, part] = placed
+  assert.ok(later !== undefined && part !== undefined)
+  assert.deepEqual([later.status, later.rejectCode], ['working', null])
+  world.book.move(later.brokerOrderId ?? '', 'rejected', { rejectCode: 'risk_rejected', brokerMessage: 'Too risky.' })
+  world.book.fill(part.brokerOrderId ?? '', '3')
+  world.book.move(part.brokerOrderId ?? '', 'rejected', { rejectCode: 'risk_rejected' })
+  await world.clock.advance(5_000)
+  const told = async () => (await Promise.all(placed.map(order => world.stored(order)))).map(order => [order.status, order.rejectCode])
+  const expected = [
+    ['rejected', 'insufficient_funds'],
+    ['rejected', 'market_closed'],
+    ['rejected', 'risk_rejected'],
+    // What filled in part can no longer be rejected.
+    ['cancelled', null],
+    // No broker rejected it.
+    ['rejected', null]
+  ]
+  assert.deepEqual(await told(), expected)
+  // The reason is told less exactly, or no more.
+  world.book.move(later.brokerOrderId ?? '', 'rejected', { rejectCode: 'other' })
+  world.book.move(later.brokerOrderId ?? '', 'rejected', { rejectCode: null, brokerStatus: 'gone' })
+  await world.clock.advance(5_000)
+  assert.deepEqual(await told(), expected)
+})
+
 test('an order that was not sent is rejected, says so, and counts no attempt', async () => {
   await using world = await bench.world()
   world.broker.plans.submit.push({ reply: 'not_sent' })

@@ -43,6 +43,7 @@ test('refused: the new order is rejected, the old one works on in the broker’s
   world.broker.plans.replace.push({ effect: 'refused', message: 'Not now.' })
   const successor = await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
   assert.deepEqual([successor.status, successor.submission.state, successor.brokerMessage], ['rejected', 'refused', 'Not now.'])
+  assert.deepEqual([successor.rejectCode, (await world.stored(old)).rejectCode], ['other', null])
   assert.deepEqual([(await world.stored(old)).status, (await world.stored(old)).brokerMessage], ['working', 'Not now.'])
 })
 

@@ -100,7 +100,9 @@ export const SABOTAGES: Readonly<Record<string, () => Sabotage>> = {
       ...passedBroker(broker),
       submit: async (order, signal) => {
         const outcome = await broker.submit(order, signal)
-        return outcome.kind === 'unknown' ? { kind: 'refused', message: 'no answer in time', brokerStatus: null } : outcome
+        return outcome.kind === 'unknown'
+          ? { kind: 'refused', message: 'no answer in time', rejectCode: null, brokerStatus: null }
+          : outcome
       }
     }))
   })

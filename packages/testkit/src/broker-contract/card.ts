@@ -84,9 +84,13 @@ export function accepted<T>(outcome: Outcome<T>): T {
 
 /** Refused, with words fit to show. */
 export function refused<T>(outcome: Outcome<T>): string {
+  return refusal(outcome).message
+}
+
+export function refusal<T>(outcome: Outcome<T>): Extract<Outcome<T>, { kind: 'refused' }> {
   assert.equal(outcome.kind, 'refused', described(outcome))
   assert.ok(outcome.kind === 'refused' && outcome.message.trim() !== '')
-  return outcome.message
+  return outcome
 }
 
 export function isKind<T>(outcome: Outcome<T>, kind: Outcome<T>['kind'], note = ''): void {

@@ -1,7 +1,7 @@
 /** Cards about putting an order on the books, and about never being wrong over whether it is. */
 
 import assert from 'node:assert/strict'
-import { compare } from '@trunkline/core/domain/decimal'
+import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
 import { asksTheSame } from '@trunkline/core/domain/likeness'
 import type { NewOrder } from '@trunkline/core/ports/broker'
 import { until } from '../until.ts'
@@ -20,6 +20,7 @@ import {
   newOrder,
   reaches,
   recently,
+  refusal,
   refused,
   restingLimit,
   sighted,
@@ -29,6 +30,10 @@ import type { BrokerHarness, Misbehaviour } from './harness.ts'
 
 /** An answer may be dated by the second. */
 const CLOCKS_APART_MS = 1_000
+
+/** Reads as a share of no market. */
+const NO_SYMBOL = 'ZZQZX'
+const OFF_STEP = parseDecimal('7.123457', 'a price off every step')
 
 /** Submits a resting order while the venue misbehaves once. */
 async function submittedWhile(
@@ -120,15 +125,16 @@ export const SUBMIT: readonly Card[] = [
   },
   {
     id: 'C56',
-    title: "what cannot be paid is refused in the broker's own words",
+    title: "what cannot be paid is refused in the broker's own words, and in ours",
     run: async harness => {
       const sample = firstSample(harness)
       const order = newOrder(sample, sample.tooDear)
-      refused(await harness.broker.submit(order, soon()))
+      assert.equal(refusal(await harness.broker.submit(order, soon())).rejectCode, 'insufficient_funds')
       const found = await sighted(harness, order)
       assert.ok(found === null || found.status === 'rejected')
       const { outcome } = await submittedWhile(harness, { kind: 'refuse', message: 'Not on a Tuesday.' })
       assert.equal(refused(outcome), 'Not on a Tuesday.')
+      assert.equal(refusal(outcome).rejectCode, 'other', 'a reason that nobody knows is not guessed')
     }
   },
   {
@@ -151,6 +157,8 @@ export const SUBMIT: readonly Card[] = [
         assert.ok(asksTheSame(report, order), 'it is known again by what was asked for')
       }
       assert.ok(items.every(({ status }) => status === 'rejected'))
+      for (const { status, rejectCode } of shown)
+        assert.ok(rejectCode === null || (status === 'rejected' && rejectCode === 'insufficient_funds'), `${status} ${rejectCode}`)
     }
   },
   {
@@ -161,6 +169,22 @@ export const SUBMIT: readonly Card[] = [
       const report = await reaches(harness.broker, accepted(outcome), 'rejected')
       assert.ok(report.brokerMessage !== null, 'there are words for people')
       if (harness.broker.capabilities.rejectReasons) assert.equal(report.brokerMessage, 'On second thoughts, no.')
+      assert.equal(report.rejectCode, harness.broker.capabilities.rejectReasons ? 'other' : null)
+    }
+  },
+  {
+    id: 'C59',
+    title: 'an order has a code of rejection when it is rejected and never before: an unknown symbol, a price off the step',
+    run: async harness => {
+      const { broker } = harness
+      const sample = firstSample(harness)
+      const order = newOrder(sample, restingLimit(sample))
+      assert.equal(accepted(await broker.submit(order, soon())).rejectCode, null)
+      for (const [more, code] of [
+        [{ symbol: NO_SYMBOL }, 'unknown_symbol'],
+        [{ limitPrice: OFF_STEP }, 'tick_size']
+      ] as const)
+        assert.equal(refusal(await broker.submit(newOrder(sample, { ...restingLimit(sample), ...more }), soon())).rejectCode, code)
     }
   },
   {

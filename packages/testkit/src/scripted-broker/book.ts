@@ -141,6 +141,7 @@ export class Book {
       status,
       brokerStatus: status,
       brokerMessage: null,
+      rejectCode: null,
       brokerOrderType: type,
       execDest: null,
       fills: [],

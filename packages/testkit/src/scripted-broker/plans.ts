@@ -1,6 +1,6 @@
 // What a scripted broker shall do instead of behaving well.
 
-import type { OrderStatus } from '@trunkline/core/domain/vocabulary'
+import type { OrderStatus, RejectCode } from '@trunkline/core/domain/vocabulary'
 import type { BrokerFaultKind, OrderReport } from '@trunkline/core/ports/broker'
 
 /** What becomes of one command, and what its sender hears of it. Left out: it is carried out and answered at once. */
@@ -18,6 +18,8 @@ export interface CommandPlan {
   readonly replyAfterMs?: number
   /** The broker's words of refusal. */
   readonly message?: string
+  /** What they come to; `other` where left out. */
+  readonly rejectCode?: RejectCode
   /** The state in which the broker takes a new order, or keeps one whose cancel it took; `working` and `cancelled` where left out. */
   readonly status?: OrderStatus
 }

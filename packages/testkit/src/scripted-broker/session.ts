@@ -1,5 +1,6 @@
 // One login at a scripted broker, as the port has it.
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
+import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 import {
   type AccountEvent,
   type BalanceReport,
@@ -149,10 +150,10 @@ export class ScriptedSession implements Broker {
     return plan
   }
 
-  #refuseAndKeep(order: NewOrder, { message = 'the scripted broker refuses' }: CommandPlan): Outcome<OrderReport> {
+  #refuseAndKeep(order: NewOrder, { message = REFUSES, rejectCode = 'other' }: CommandPlan): Outcome<OrderReport> {
     const { brokerOrderId } = this.#broker.book.add(order, 'pending')
-    this.#broker.book.move(brokerOrderId, 'rejected', { brokerMessage: message })
-    return refusal(message)
+    this.#broker.book.move(brokerOrderId, 'rejected', { brokerMessage: message, rejectCode })
+    return refusal(message, rejectCode)
   }
 
   #assertWelcome(): void {
@@ -192,14 +193,16 @@ export class ScriptedSession implements Broker {
   /** Null: it never arrives. */
   #effect<T>(plan: CommandPlan, carryOut: (plan: CommandPlan) => Outcome<T>): Promise<Outcome<T> | null> {
     const act = () =>
-      plan.effect === 'none' ? null : plan.effect === 'refused' ? refusal<T>(plan.message ?? 'the scripted broker refuses') : carryOut(plan)
+      plan.effect === 'none' ? null : plan.effect === 'refused' ? refusal<T>(plan.message ?? REFUSES, plan.rejectCode) : carryOut(plan)
     // At once means at once: the account stream may be faster than the answer.
     return plan.effectAfterMs === undefined ? Promise.resolve(act()) : this.#broker.clock.sleep(plan.effectAfterMs).then(act)
   }
 }
 
-function refusal<T>(message: string): Outcome<T> {
-  return { kind: 'refused', message, brokerStatus: 'refused' }
+const REFUSES = 'the scripted broker refuses'
+
+function refusal<T>(message: string, rejectCode: RejectCode = 'other'): Outcome<T> {
+  return { kind: 'refused', message, rejectCode, brokerStatus: 'refused' }
 }
 
 /** Null: for ever. */

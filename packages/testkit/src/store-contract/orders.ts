@@ -336,6 +336,7 @@ function rich(who: make.Owner): Order {
     brokerOrderId: 'b\u2028\u0000\ud83d-1',
     brokerStatus: 'PART "FILLED"',
     brokerMessage: 'zoë\n漢\t🙂 \u0000 \u001e \ud800 \\',
+    rejectCode: 'tick_size',
     brokerOrderType: '',
     execDest: 'XNAS',
     fills,

@@ -242,6 +242,7 @@ export function order(
     brokerOrderId: null,
     brokerStatus: null,
     brokerMessage: null,
+    rejectCode: null,
     brokerOrderType: null,
     execDest: null,
     fills: [],

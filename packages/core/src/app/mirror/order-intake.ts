@@ -167,6 +167,7 @@ function external(
     brokerOrderId: report.brokerOrderId,
     brokerStatus: null,
     brokerMessage: null,
+    rejectCode: null,
     brokerOrderType: null,
     execDest: null,
     fills: [],

@@ -2,6 +2,7 @@ import { compare, type Decimal, isPositive, negated } from '../../domain/decimal
 import type { Order, Submission } from '../../domain/order.ts'
 import { ARROWS, apply, type OrderEvent, type Step } from '../../domain/order-machine.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
+import type { RejectCode } from '../../domain/vocabulary.ts'
 import type { OrderReport } from '../../ports/broker.ts'
 
 /** How a report reached us. */
@@ -108,12 +109,19 @@ function describe(order: Order, report: OrderReport, statusTaken: boolean): Orde
     ...identified,
     brokerStatus: report.brokerStatus,
     brokerMessage: report.brokerMessage ?? identified.brokerMessage,
+    rejectCode: rejectCodeOf(identified, report),
     brokerOrderType: report.brokerOrderType ?? identified.brokerOrderType,
     execDest: report.execDest ?? identified.execDest,
     quantity: newer(identified.quantity, report.quantity),
     limitPrice: newer(identified.limitPrice, report.limitPrice),
     stopPrice: newer(identified.stopPrice, report.stopPrice)
   }
+}
+
+/** A broker may give its reason in one place and not, or not as exactly, in another: what was known of it stays. */
+function rejectCodeOf({ status, rejectCode: known }: Order, { rejectCode: reported }: OrderReport): RejectCode | null {
+  if (status !== 'rejected') return null
+  return reported === null || (reported === 'other' && known !== null) ? known : reported
 }
 
 /** The broker's value where it is another one; our own text where it is only written differently, or not told. */
@@ -142,6 +150,7 @@ const COMPARED = [
   'brokerOrderId',
   'brokerStatus',
   'brokerMessage',
+  'rejectCode',
   'brokerOrderType'
 ] as const
 const COMPARED_TOO = ['execDest', 'quantity', 'limitPrice', 'stopPrice', 'lastExecTime', 'replacedByOrderId'] as const

@@ -40,6 +40,7 @@ export function newOrder(
     brokerOrderId: null,
     brokerStatus: null,
     brokerMessage: null,
+    rejectCode: null,
     brokerOrderType: null,
     execDest: null,
     fills: [],

@@ -3,6 +3,7 @@ import { ServiceError } from '../../domain/errors.ts'
 import { isOpen, type Order, type Submission } from '../../domain/order.ts'
 import { apply, filledAlong } from '../../domain/order-machine.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
+import type { RejectCode } from '../../domain/vocabulary.ts'
 import type { Next } from './order-desk.ts'
 
 /** Why an order never lived. */
@@ -11,6 +12,7 @@ export interface Fate {
   readonly method?: 'operator'
   readonly state: Extract<Submission['state'], 'refused' | 'not_sent' | 'not_received'>
   readonly message: string
+  readonly rejectCode: RejectCode | null
   readonly brokerStatus: string | null
 }
 
@@ -37,13 +39,13 @@ export function isThoughtAbsent({ submission }: Order): boolean {
 }
 
 /** Why an order never lived, as it was told; null while it lives, has lived, or nobody knows. */
-export function fateOf({ submission, status, brokerMessage, brokerStatus }: Order): Fate | null {
+export function fateOf({ submission, status, brokerMessage, rejectCode, brokerStatus }: Order): Fate | null {
   if (status !== 'rejected') return null
   switch (submission.state) {
     case 'refused':
     case 'not_sent':
     case 'not_received':
-      return { state: submission.state, message: brokerMessage ?? 'The broker refused the change.', brokerStatus }
+      return { state: submission.state, message: brokerMessage ?? 'The broker refused the change.', rejectCode, brokerStatus }
     default:
       return null
   }
@@ -56,7 +58,9 @@ export function notReceivedOrSent(state: 'not_sent' | 'not_received', cause: unk
     not_received: 'The broker never received the order: it was looked up repeatedly and is not there'
   }
   const why = cause instanceof Error && state === 'not_sent' ? ` (${cause.message.slice(0, 200)})` : ''
-  return { state, message: `${words[state]}${why}. It is safe to place it again under a new cl_order_id.`, brokerStatus: null }
+  const message = `${words[state]}${why}. It is safe to place it again under a new cl_order_id.`
+  // No broker rejected it.
+  return { state, message, rejectCode: null, brokerStatus: null }
 }
 
 /** Ends an order that never lived. Does nothing once the broker is known to have it: a refusal then is about something else. */
@@ -77,6 +81,7 @@ export function refused(order: Order, fate: Fate, at: Timestamp): Next | null {
       submission: { ...submission, attempts },
       brokerStatus: fate.brokerStatus,
       brokerMessage: fate.message,
+      rejectCode: fate.rejectCode,
       pendingRequest: null,
       systemTime: at
     }

@@ -119,6 +119,7 @@ const NEVER_RECEIVED: Fate = {
   method: 'operator',
   message:
     'The broker never received the order, as the operator of this service has found out. It can be placed again under a new cl_order_id.',
+  rejectCode: null,
   brokerStatus: null
 }
 

@@ -50,6 +50,7 @@ export const orderUpdate: Static<typeof updates.orderUpdate> = {
     normalized_status: 'filled',
     broker_status: 'done',
     broker_message: null,
+    reject_code: null,
     submission: { state: 'acknowledged', since: PLACED, attempts: 1, method: 'reply' },
     side: 'BUY',
     order_qty: '10',

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { rejectCodeOf } from '../../src/alpaca/reject-codes.ts'
+
+const SHARES = { instrument: 'STK', side: 'SELL' } as const
+
+test('sentences of refusal come to a code where they say it for sure', () => {
+  for (const [reason, code] of [
+    ['insufficient buying power', 'insufficient_funds'],
+    ['insufficient day trading buying power', 'insufficient_funds'],
+    ['insufficient qty available for order (requested: 2, available: 1)', 'insufficient_position'],
+    ['insufficient underlying qty available for covered call', 'insufficient_position'],
+    ['asset "BRK.A" is not fractionable', 'quantity_invalid'],
+    ['asset "RGC" is not tradable', 'not_tradable'],
+    ['asset "TXN" cannot be sold short', 'not_tradable'],
+    ['new orders are rejected by user request', 'not_permitted'],
+    ['us_equity orders not allowed for account', 'not_permitted'],
+    ['potential wash trade detected. use complex orders', 'risk_rejected'],
+    ['invalid limit_price 1.001. sub-penny increment does not fulfill minimum pricing criteria', 'tick_size'],
+    ['stop price must be less than current price', 'price_out_of_range'],
+    ['could not find asset "ZZQZX"', 'unknown_symbol'],
+    ['order is already in "filled" state', 'other'],
+    ['unable to process order', 'other'],
+    ['Not on a Tuesday.', 'other']
+  ] as const)
+    assert.equal(rejectCodeOf(reason, SHARES), code, reason)
+})
+
+test('of a pair of coins the balance that falls short is what is sold, or what it is paid with', () => {
+  const words = 'insufficient balance for BTC (requested: 2, available: 1)'
+  assert.equal(rejectCodeOf(words, { instrument: 'CRYPTO', side: 'SELL' }), 'insufficient_position')
+  assert.equal(rejectCodeOf(words, { instrument: 'CRYPTO', side: 'BUY' }), 'insufficient_funds')
+})

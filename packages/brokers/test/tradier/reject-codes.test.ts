@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { rejectCodeOf } from '../../src/tradier/reject-codes.ts'
+
+test('a code of the registry decides, alone or in a sentence; words that say nothing are other', () => {
+  for (const [reason, code] of [
+    ['InitialMargin', 'insufficient_funds'],
+    ['Backoffice rejected override of the order; InitialMargin', 'insufficient_funds'],
+    ['DayTradingBuyingPowerExceeded: try less', 'insufficient_funds'],
+    ['LongPositionCrossZero', 'insufficient_position'],
+    ['UnexpectedSellOrder', 'insufficient_position'],
+    ['SecurityUndefined', 'unknown_symbol'],
+    ['IncorrectOrderQuantity', 'quantity_invalid'],
+    ['WashTradeAttempt', 'risk_rejected'],
+    ['OptionLevelRestriction', 'not_permitted'],
+    ['TradingDeniedForSecurity', 'not_tradable'],
+    ['Pre-market trading is unavailable', 'market_closed'],
+    ['You do not have enough buying power for this trade.', 'insufficient_funds'],
+    // Longer words hold shorter codes and mean something else.
+    ['InitialMarginal', 'other'],
+    ['Not on a Tuesday.', 'other'],
+    ['constructor', 'other'],
+    ['', 'other']
+  ] as const)
+    assert.equal(rejectCodeOf(reason), code, reason)
+})
