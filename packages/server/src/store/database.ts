@@ -43,6 +43,7 @@ export interface Database {
   readonly market_data_tokens: MarketDataTokensTable
   readonly orders: OrdersTable
   readonly order_broker_ids: OrderBrokerIdsTable
+  readonly order_symbols: OrderSymbolsTable
   readonly fills: FillsTable
   readonly events: EventsTable
   readonly stream_places: StreamPlacesTable
@@ -233,6 +234,19 @@ interface OrdersTable {
   final_modified_time: Timestamp | null
   final_exec_time: string | null
   document: Document
+  /** Set by the database. */
+  further_symbols: GeneratedAlways<readonly string[] | null>
+}
+
+/** Written by the database: what a final order is found by beside its own symbol. */
+interface OrderSymbolsTable {
+  order_id: GeneratedAlways<OrderId>
+  symbol: GeneratedAlways<string>
+  account_id: GeneratedAlways<AccountId>
+  final_status: GeneratedAlways<OrderStatus>
+  entry_time: GeneratedAlways<Timestamp>
+  final_modified_time: GeneratedAlways<Timestamp>
+  final_exec_time: GeneratedAlways<string>
 }
 
 interface OrderBrokerIdsTable {

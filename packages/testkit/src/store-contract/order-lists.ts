@@ -10,7 +10,18 @@ import * as make from './records.ts'
 import { assertPages, walk } from './walking.ts'
 
 const SORTS = ['entryTime', 'lastModifiedTime', 'lastExecTime'] as const satisfies readonly OrderSort[]
-const SYMBOLS = ['SPY', 'QQQ', 'BTC/USD'] as const
+/** The last is an option's: it is found by its root too. */
+const SYMBOLS = ['SPY', 'QQQ', 'BTC/USD', 'SPY261218C00600000'] as const
+const LEGS = [
+  { symbol: 'SPY261218C00600000', side: 'BUY', ratio: make.decimal('1'), fills: [] },
+  { symbol: 'QQQ261218P00500000', side: 'SELL', ratio: make.decimal('2'), fills: [] }
+] as const satisfies Order['legs']
+/** Of an adjusted root: found by it, and by the symbol it was made of. */
+const ADJUSTED = [
+  { symbol: 'AAPL1261218C00200000', side: 'BUY', ratio: make.decimal('1'), fills: [] },
+  { symbol: 'SPY', side: 'SELL', ratio: make.decimal('100'), fills: [] }
+] as const satisfies Order['legs']
+const SOUGHT = [...SYMBOLS, 'QQQ261218P00500000', 'AAPL', 'AAPL1', 'IWM'] as const
 
 export function orderListCards(card: Card): void {
   card('L10', 'pages of any filter and sort are those of a sorted list, there and back', async ({ store }) => {
@@ -65,6 +76,33 @@ export function orderListCards(card: Card): void {
     }
   })
 
+  card(
+    'L35',
+    'an order of options is found by its legs and roots, once, from its first day to what is learnt after its end',
+    async ({ store }) => {
+      const who = await make.owner(store)
+      const accountIds = [who.account.accountId]
+      const found = async (symbols: readonly string[], sort: OrderSort = 'entryTime', more: Partial<OrderFilter> = {}) =>
+        (await store.orders.list({ accountIds, symbols, ...more }, sort, { limit: 2, edge: null, descending: true })).rows
+      const before = make.order(who, { symbol: 'IWM', entryTime: make.at(-1) })
+      const brokerMessage = 'not "a" text \\ for \\\\u0000 all \u0000 databases \ud800'
+      const spread = make.order(who, { symbol: null, instrument: 'MLEG_OPT', legs: LEGS, brokerMessage })
+      await store.orders.record([make.created(before), make.created(spread)])
+      const done = make.moved(spread, { status: 'filled', lastModifiedTime: make.at(2), lastExecTime: make.at(1) })
+      const late = make.moved(done.order, { lastModifiedTime: make.at(5), lastExecTime: make.at(4), legs: LEGS })
+      for (const [stage, change] of [null, done, late].entries()) {
+        if (change !== null) await store.orders.record([change])
+        const present = change?.order ?? spread
+        for (const symbol of ['SPY', 'QQQ', 'SPY261218C00600000', 'QQQ261218P00500000'])
+          for (const sort of SORTS) assert.deepEqual(await found([symbol], sort), [present], `${symbol} by ${sort}, stage ${stage}`)
+        assert.deepEqual(await found(['SPY', 'QQQ', 'SPY261218C00600000', 'IWM']), [present, before])
+        assert.deepEqual(await found(['SPY'], 'entryTime', { side: 'BUY', clOrdId: spread.clOrdId, from: make.at(0) }), [present])
+        assert.deepEqual(await found(['SPY'], 'entryTime', { side: 'SELL' }), [])
+        assert.deepEqual(await found(['S', 'SPY261218C00600001']), [])
+      }
+    }
+  )
+
   card('L40', 'the edges say whether anything lies beyond them, also when the row they name has gone', async ({ store }) => {
     const who = await make.owner(store)
     const { accountId } = who.account
@@ -110,7 +148,7 @@ function queries(who: make.Owner, orders: readonly Order[]): fc.Arbitrary<Query>
         { minLength: 1 }
       ),
       statuses: fc.subarray([...ORDER_STATUSES], { minLength: 1 }),
-      symbols: fc.subarray([...SYMBOLS], { minLength: 1 }),
+      symbols: fc.subarray([...SOUGHT], { minLength: 1 }),
       orderId: fc.constantFrom(...orders.map(({ orderId }) => orderId)),
       clOrdId: fc.constantFrom(...orders.map(({ clOrdId }) => clOrdId)),
       side: fc.constantFrom(...SIDES.slice(0, 2)),
@@ -129,6 +167,7 @@ function queries(who: make.Owner, orders: readonly Order[]): fc.Arbitrary<Query>
 async function scattered(store: Store, who: make.Owner, count: number): Promise<readonly Order[]> {
   const orders = Array.from({ length: count }, (_, index) => {
     const account = who.accounts[pick(who.accounts.length)] ?? who.account
+    const legs = pick(5) === 0 ? (pick(3) === 0 ? ADJUSTED : LEGS) : null
     return make.order(
       { ...who, account },
       {
@@ -137,7 +176,8 @@ async function scattered(store: Store, who: make.Owner, count: number): Promise<
         lastModifiedTime: make.at(pick(12)),
         lastExecTime: pick(3) === 0 ? null : make.at(pick(12) + 0.001),
         status: ORDER_STATUSES[pick(ORDER_STATUSES.length)] ?? 'pending',
-        symbol: pick(5) === 0 ? null : (SYMBOLS[pick(SYMBOLS.length)] ?? null),
+        symbol: legs === null ? (SYMBOLS[pick(SYMBOLS.length)] ?? null) : null,
+        legs,
         side: SIDES[pick(2)] ?? 'BUY'
       }
     )
@@ -159,12 +199,21 @@ function expected(orders: readonly Order[], filter: OrderFilter, sort: OrderSort
   const sorted = orders
     .filter(order => accountIds.includes(order.accountId))
     .filter(order => statuses === undefined || statuses.includes(order.status))
-    .filter(order => symbols === undefined || (order.symbol !== null && symbols.includes(order.symbol)))
+    .filter(order => symbols === undefined || foundBy(order).some(symbol => symbols.includes(symbol)))
     .filter(order => (orderId === undefined || order.orderId === orderId) && (clOrdId === undefined || order.clOrdId === clOrdId))
     .filter(order => side === undefined || order.side === side)
     .filter(order => (from === undefined || order.entryTime >= from) && (to === undefined || order.entryTime <= to))
     .toSorted((a, b) => (sortKey(a, sort) < sortKey(b, sort) ? -1 : 1))
   return descending ? sorted.reverse() : sorted
+}
+
+/** An order's own symbol or its legs', and of options the roots, with and without the digit of an adjusted one. */
+function foundBy({ symbol, legs }: Order): readonly string[] {
+  const named = symbol === null ? (legs ?? []).map(leg => leg.symbol) : [symbol]
+  return named.flatMap(name => {
+    const root = /^([A-Z]+)\d?\d{6}[CP]\d{8}$/.exec(name)?.[1]
+    return root === undefined ? [name] : [name, name.slice(0, -15), root]
+  })
 }
 
 function sortKey(order: Order, sort: OrderSort): string {

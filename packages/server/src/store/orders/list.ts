@@ -67,36 +67,51 @@ type Parameter = (value: unknown, type: string) => string
 interface Scope {
   readonly accounts: string
   readonly ways: readonly Way[]
-  /** Filters that no index leads by. */
-  readonly conditions: string
+  /** Filters that no index leads by: a column and what it is compared with. */
+  readonly conditions: readonly Condition[]
 }
 
-/** One way to orders along an index: what is multiplied with the accounts, the condition, and the column they are sorted by. */
+interface Condition {
+  readonly column: 'entry_time' | 'side' | 'order_id' | 'cl_ord_id'
+  readonly test: string
+}
+
+/** One way to orders along an index: where they are listed, what is multiplied with the accounts, the condition, and the column they are sorted by. */
 interface Way {
+  readonly from: Listing
   readonly keys: string
   readonly condition: string
   readonly time: string
 }
 
+/** Orders themselves, or what final ones are found by beside their own symbol. */
+type Listing = 'orders' | 'order_symbols'
+
+const TABLES = {
+  orders: 'orders listed',
+  order_symbols: 'order_symbols listed join orders using (order_id)'
+} as const satisfies Record<Listing, string>
+
 function scopeOf(filter: OrderFilter, sort: OrderSort, parameter: Parameter): Scope {
-  const { any, final } = COLUMNS[sort]
   const accounts = parameter([...new Set(filter.accountIds)], 'uuid[]')
   const symbols = filter.symbols === undefined ? null : parameter([...new Set(filter.symbols)], 'text[]')
   const wanted = new Set(filter.statuses ?? ORDER_STATUSES)
   const [open, ended] = [OPEN.filter(status => wanted.has(status)), FINAL.filter(status => wanted.has(status))]
+  const { any, final } = COLUMNS[sort]
   const ways: Way[] = []
   if (open.length > 0) {
     const status = open.length === OPEN.length ? '' : ` and status = any (${parameter(open, 'text[]')})`
-    const symbol = symbols === null ? '' : ` and symbol = any (${symbols})`
-    ways.push({ keys: '', condition: `account_id = a and is_open${status}${symbol}`, time: any })
+    const symbol = symbols === null ? '' : ` and (symbol = any (${symbols}) or further_symbols && ${symbols})`
+    ways.push({ from: 'orders', keys: '', condition: `is_open${status}${symbol}`, time: any })
   }
   if (ended.length === FINAL.length && sort === 'entryTime' && symbols === null) {
     // The plainest list: the index without the status has it in one piece.
-    ways.push({ keys: '', condition: 'account_id = a and final_status is not null', time: final })
+    ways.push({ from: 'orders', keys: '', condition: 'final_status is not null', time: final })
   } else if (ended.length > 0) {
-    const status = { keys: `, unnest(${parameter(ended, 'text[]')}) s`, condition: 'account_id = a and final_status = s' }
-    const symbol = symbols === null ? { keys: '', condition: '' } : { keys: `, unnest(${symbols}) y`, condition: ' and symbol = y' }
-    ways.push({ keys: status.keys + symbol.keys, condition: status.condition + symbol.condition, time: final })
+    const keys = `, unnest(${parameter(ended, 'text[]')}) s`
+    const bySymbol = { keys: `${keys}, unnest(${symbols}) y`, condition: 'listed.final_status = s and listed.symbol = y', time: final }
+    if (symbols === null) ways.push({ from: 'orders', keys, condition: 'final_status = s', time: final })
+    else ways.push({ ...bySymbol, from: 'orders' }, { ...bySymbol, from: 'order_symbols' })
   }
   return { accounts, ways, conditions: conditions(filter, parameter) }
 }
@@ -108,34 +123,51 @@ interface Slice {
   readonly limit: string
 }
 
-/** The matching orders of one stretch, in order. Every way is along an index that has its order, so only what is shown is fetched. */
+/**
+ * The matching orders of one stretch, in order. Every way is along an index that has its order, so only what is shown is fetched. By several
+ * symbols an order is found several times: every branch has its first ones, so without the repeated ones there are still enough.
+ */
 function source(scope: Scope, slice: Slice): string {
   const { direction, limit } = slice
   const branches = scope.ways.map(way => branch(way, scope, slice)).join(' union all ')
-  return `select * from (${branches}) merged order by sort_time ${direction}, order_id ${direction} limit ${limit}`
+  const once = scope.ways.some(({ from }) => from === 'order_symbols') ? 'distinct on (sort_time, order_id) ' : ''
+  return `select ${once}* from (${branches}) merged order by sort_time ${direction}, order_id ${direction} limit ${limit}`
 }
 
-function branch({ keys, condition, time }: Way, scope: Scope, { direction, bound, limit }: Slice): string {
-  const stretch = bound === null ? '' : ` and (${time}, order_id) ${bound}`
-  return `(select found.* from unnest(${scope.accounts}) a${keys} cross join lateral (
-    select order_id, ${time} as sort_time, document from orders where ${condition}${scope.conditions}${stretch}
-    order by ${time} ${direction}, order_id ${direction} limit ${limit}
+function branch(way: Way, scope: Scope, { direction, bound, limit }: Slice): string {
+  const stretch = bound === null ? '' : ` and (listed.${way.time}, listed.order_id) ${bound}`
+  return `(select found.* from unnest(${scope.accounts}) a${way.keys} cross join lateral (
+    select listed.order_id, listed.${way.time} as sort_time, document ${matching(way, scope)}${stretch}
+    order by listed.${way.time} ${direction}, listed.order_id ${direction} limit ${limit}
   ) found)`
 }
 
 /** Whether there is an order in a stretch, whichever. */
-function anyOf({ keys, condition, time }: Way, scope: Scope, bound: string): string {
-  return `(select 1 from unnest(${scope.accounts}) a${keys} cross join lateral (
-    select 1 from orders where ${condition}${scope.conditions} and (${time}, order_id) ${bound} limit 1
+function anyOf(way: Way, scope: Scope, bound: string): string {
+  return `(select 1 from unnest(${scope.accounts}) a${way.keys} cross join lateral (
+    select 1 ${matching(way, scope)} and (listed.${way.time}, listed.order_id) ${bound} limit 1
   ) found)`
 }
 
-function conditions({ from, to, side, orderId, clOrdId }: OrderFilter, parameter: Parameter): string {
-  const all: string[] = []
-  if (from !== undefined) all.push(`entry_time >= ${parameter(searchable(from), 'timestamptz')}`)
-  if (to !== undefined) all.push(`entry_time <= ${parameter(searchable(to), 'timestamptz')}`)
-  if (side !== undefined) all.push(`side = ${parameter(side, 'text')}`)
-  if (orderId !== undefined) all.push(`order_id = ${parameter(orderId, 'uuid')}`)
-  if (clOrdId !== undefined) all.push(`cl_ord_id = ${parameter(storable(clOrdId), 'text')}`)
-  return all.map(condition => ` and ${condition}`).join('')
+function matching({ from, condition }: Way, { conditions }: Scope): string {
+  const further = conditions.map(({ column, test }) => ` and ${from === 'orders' ? 'listed' : HELD_BY[column]}.${column} ${test}`)
+  return `from ${TABLES[from]} where listed.account_id = a and ${condition}${further.join('')}`
+}
+
+/** Where a final order's column is read when it was found by a further symbol: beside the symbol, if it is there, so that an index leads by it. */
+const HELD_BY = {
+  entry_time: 'listed',
+  order_id: 'listed',
+  side: 'orders',
+  cl_ord_id: 'orders'
+} as const satisfies Record<Condition['column'], 'listed' | 'orders'>
+
+function conditions({ from, to, side, orderId, clOrdId }: OrderFilter, parameter: Parameter): readonly Condition[] {
+  const all: Condition[] = []
+  if (from !== undefined) all.push({ column: 'entry_time', test: `>= ${parameter(searchable(from), 'timestamptz')}` })
+  if (to !== undefined) all.push({ column: 'entry_time', test: `<= ${parameter(searchable(to), 'timestamptz')}` })
+  if (side !== undefined) all.push({ column: 'side', test: `= ${parameter(side, 'text')}` })
+  if (orderId !== undefined) all.push({ column: 'order_id', test: `= ${parameter(orderId, 'uuid')}` })
+  if (clOrdId !== undefined) all.push({ column: 'cl_ord_id', test: `= ${parameter(storable(clOrdId), 'text')}` })
+  return all
 }

@@ -64,6 +64,8 @@ async function fillOrders(store: Store, owner: make.Owner): Promise<void> {
   const request = { kind: 'cancel', requestedAt: make.at(3), sentAt: make.at(3), successorId: null } as const
   await store.orders.record([make.moved(next.order, { status: 'pending_cancel', pendingRequest: request, lastModifiedTime: make.at(3) })])
   await store.orders.record([make.moved(spread, { ...accepted, brokerOrderId: 'b-3', legs: legs([make.fill('e-3')]) })])
+  const option = placed({ symbol: 'AAPL261218C00200000', instrument: 'OPT', status: 'rejected' })
+  await store.orders.record([make.created(option)])
 }
 
 function legs(fills: NonNullable<Order['legs']>[number]['fills'] = []): Order['legs'] {

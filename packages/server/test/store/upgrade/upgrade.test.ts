@@ -25,6 +25,15 @@ test('migrations that landed are as they were, and each is entered in landed.txt
   )
 })
 
+/** The migration that enters what orders of options are found by. */
+const ORDER_SYMBOLS = 11
+/** The stored order with legs once more, as one that was filled. */
+const ENDED_COPY = `insert into orders (order_id, user_key, account_id, connection_id, trading_day, cl_ord_id, broker_cl_ord_id, revision, status,
+    is_open, side, entry_time, last_modified_time, last_exec_time, final_status, final_modified_time, final_exec_time, document)
+  select gen_random_uuid(), user_key, account_id, connection_id, trading_day, 'ended', 'ended', revision, 'filled',
+    false, side, entry_time, last_modified_time, last_exec_time, 'filled', last_modified_time, last_exec_time, document
+  from orders where symbol is null`
+
 interface Place extends AsyncDisposable {
   readonly settings: StoreSettings
 }
@@ -72,6 +81,30 @@ for (const [name, placed] of [
         assert.partialDeepStrictEqual(plain(read), data.read.records)
         await goOn(store, data)
       })
+
+    test('stored orders of options are found by their legs and roots after the upgrade, whether they can still move or not', async () => {
+      await using place = await placed()
+      const engine = await openEngine(place.settings, testDeps())
+      const data = dataSets().findLast(({ schema }) => schema < ORDER_SYMBOLS)
+      assert.ok(data !== undefined)
+      await migrate(engine.db, testDeps(), readMigrations().slice(0, data.schema))
+      await insert(engine, data)
+      await engine.db.executeQuery(CompiledQuery.raw(ENDED_COPY))
+      await migrate(engine.db, testDeps())
+      await using store = buildStore(engine, testDeps())
+      const [any] = await store.orders.doubtful(1)
+      assert.ok(any !== undefined)
+      for (const symbol of ['AAPL', 'AAPL261218C00200000', 'AAPL261218C00210000'])
+        for (const statuses of [['working'], ['filled']] as const) {
+          const filter = { accountIds: [any.accountId], symbols: [symbol], statuses }
+          const { rows } = await store.orders.list(filter, 'lastModifiedTime', { limit: 10, edge: null, descending: false })
+          assert.deepEqual(
+            rows.map(order => order.legs?.length),
+            [2],
+            `${symbol}, ${statuses}`
+          )
+        }
+    })
   })
 
 test('a data set holds a row of every table', async () => {

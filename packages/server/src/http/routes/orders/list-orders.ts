@@ -42,7 +42,10 @@ const query = {
   account_id: accountIdParam,
   broker: brokerParam,
   status: oneOf(STATUS_WORDS, 'Only orders of this status; `open` and `closed` are groups.', 'all'),
-  symbols: symbolsParam,
+  symbols: {
+    ...symbolsParam,
+    description: `${symbolsParam.description} An order is also found by its legs, and by the root of its options: \`SPY\` finds options on SPY.`
+  },
   order_id: orderIdParam,
   cl_order_id: clOrderIdParam,
   side: oneOf(SIDES, 'Only this side.'),
