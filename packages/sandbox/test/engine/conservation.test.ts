@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { walk } from './conservation.ts'
 
-// The million is in conservation.slow.test.ts.
+// Longer walks are in conservation.slow.test.ts.
 test('money and units are conserved over fifty thousand random commands', () => {
   for (const seed of [1, 2, 3, 4, 5]) {
     const { fills, houseFills } = walk(seed, 10_000)
