@@ -1,6 +1,7 @@
 /** What Alpaca can do, as data. */
 
 import { parseBrokerId } from '@trunkline/core/domain/ids'
+import type { Environment } from '@trunkline/core/domain/vocabulary'
 import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
 
 export const ALPACA_CAPABILITIES = {
@@ -28,6 +29,14 @@ export const ALPACA_CAPABILITIES = {
     MLEG_OPT: ['BUY', 'SELL'],
     CRYPTO: ['BUY', 'SELL']
   },
+  exclusions: [
+    { types: ['MKT', 'STP', 'STPLMT'], tifs: ['DAY+', 'GTC+'] },
+    // A stop waits for its price, and takes part in no auction.
+    { types: ['STP', 'STPLMT'], tifs: ['IOC', 'FOK', 'OPEN', 'CLOSE'] },
+    { instruments: ['STK'], tifs: ['GTC', 'IOC', 'FOK', 'OPEN', 'CLOSE', 'GTC+'], sizes: ['fraction', 'notional'] }
+  ],
+  onlyInSession: ['IOC', 'FOK'],
+  extendedHours: 'with_regular',
   sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt'],
   marketData: {
     channels: ['bars', 'trades', 'quotes', 'depth', 'options_chain'],
@@ -55,3 +64,13 @@ export const ALPACA_CAPABILITIES = {
   deduplication: 'enforced',
   brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }
 } as const satisfies BrokerCapabilities
+
+/** As the deployment has it: the sandbox brokerage trades fractions of a share at the market only. */
+export function alpacaCapabilities(environment: Environment): BrokerCapabilities {
+  const { exclusions } = ALPACA_CAPABILITIES
+  if (environment !== 'sandbox') return ALPACA_CAPABILITIES
+  return {
+    ...ALPACA_CAPABILITIES,
+    exclusions: [...exclusions, { instruments: ['STK'], types: ['LMT', 'STP', 'STPLMT'], sizes: ['fraction'] }]
+  }
+}

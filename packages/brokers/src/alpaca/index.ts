@@ -13,7 +13,7 @@ import { SOCKET_LIMITS, type SocketOptions } from '../kit/socket.ts'
 import { TokenSource } from '../kit/tokens.ts'
 import { Words } from '../kit/words.ts'
 import { AlpacaBroker } from './broker.ts'
-import { ALPACA_CAPABILITIES } from './capabilities.ts'
+import { alpacaCapabilities } from './capabilities.ts'
 import { entranceOf } from './login.ts'
 import { AlpacaMarket } from './market/source.ts'
 import { alpacaWords, isUnauthorized } from './outcomes.ts'
@@ -37,7 +37,7 @@ export function alpaca(settings: AlpacaSettings, deps: BrokerDeps): AlpacaDefini
   const clientOf = (url: string) => new HttpClient({ origin: url, plain, limits: HTTP })
   const http = { trading: clientOf(settings.tradingUrl), data: clientOf(settings.dataUrl), tokens: clientOf(settings.tokenUrl) }
   const base = { trading: pathOf(settings.tradingUrl), data: pathOf(settings.dataUrl) }
-  const capabilities: BrokerCapabilities = { ...ALPACA_CAPABILITIES, login: settings.login === 'api_key' ? 'api_key' : 'oauth' }
+  const capabilities: BrokerCapabilities = { ...alpacaCapabilities(environment), login: settings.login === 'api_key' ? 'api_key' : 'oauth' }
   const entrance = entranceOf(settings, { tokens: http.tokens, clock })
   const words = new Words({ broker: capabilities.id, log, meter })
   const connects = new Connects(clock)

@@ -28,6 +28,14 @@ export const SANDBOX_CAPABILITIES = {
     FUT: ['BUY', 'SELL'],
     CRYPTO: ['BUY', 'SELL']
   },
+  exclusions: [
+    // A stop waits for its price, and takes part in no auction.
+    { types: ['STP', 'STPLMT'], tifs: ['IOC', 'FOK', 'OPEN', 'CLOSE'] },
+    // Fractions of a share trade at the market.
+    { instruments: ['STK'], types: ['LMT', 'STP', 'STPLMT'], sizes: ['fraction'] }
+  ],
+  onlyInSession: ['IOC', 'FOK'],
+  extendedHours: 'with_regular',
   sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt', 'USEq24Hour'],
   marketData: {
     channels: ['bars', 'trades', 'quotes', 'depth', 'options_chain'],

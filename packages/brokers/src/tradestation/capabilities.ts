@@ -25,6 +25,14 @@ export const TRADESTATION_CAPABILITIES = {
     MLEG_OPT: ['BUY', 'SELL'],
     FUT: ['BUY', 'SELL']
   },
+  exclusions: [
+    // Outside the regular hours a price is demanded.
+    { types: ['MKT', 'STP'], tifs: ['DAY+', 'GTC+'] },
+    // A stop waits for its price, and takes part in no auction.
+    { types: ['STP', 'STPLMT'], tifs: ['IOC', 'FOK', 'OPEN', 'CLOSE'] }
+  ],
+  onlyInSession: ['IOC', 'FOK'],
+  extendedHours: 'with_regular',
   // The overnight session is a template of its bars only, and would put bars outside the broker's own hours.
   sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt'],
   marketData: {

@@ -24,6 +24,12 @@ export const TRADIER_CAPABILITIES = {
     // Bought at a debit, sold at a credit.
     MLEG_OPT: ['BUY', 'SELL']
   },
+  exclusions: [
+    { types: ['MKT'], tifs: ['GTC'] },
+    { types: ['MKT', 'STP', 'STPLMT'], tifs: ['DAY+'] }
+  ],
+  onlyInSession: ['DAY+'],
+  extendedHours: 'alone',
   sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt'],
   marketData: {
     channels: ['bars', 'trades', 'quotes', 'options_chain'],

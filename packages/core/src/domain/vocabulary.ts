@@ -13,6 +13,22 @@ export type TimeInForce = (typeof TIMES_IN_FORCE)[number]
 export const INSTRUMENTS = ['STK', 'OPT', 'MLEG_OPT', 'FUT', 'CRYPTO'] as const
 export type Instrument = (typeof INSTRUMENTS)[number]
 
+/** How much an order is for: whole units, also parts of them, or an amount of money. */
+export const SIZES = ['whole', 'fraction', 'notional'] as const
+export type Size = (typeof SIZES)[number]
+
+/** When an order can trade. `extended`: before or after the regular hours only; `exchange`: whenever the contract's exchange is open. */
+export const TRADING_HOURS = [
+  'regular',
+  'regular_and_extended',
+  'extended',
+  'opening_auction',
+  'closing_auction',
+  'exchange',
+  'always'
+] as const
+export type TradingHours = (typeof TRADING_HOURS)[number]
+
 export const ORDER_STATUSES = [
   'pending',
   'working',

@@ -1,36 +1,19 @@
+import type { OrderOffer } from '../domain/combinations.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { BrokerId } from '../domain/ids.ts'
 import type { Fill, OrderTicket } from '../domain/order.ts'
 import type { Day, Timestamp } from '../domain/timestamp.ts'
-import type {
-  Environment,
-  Instrument,
-  MarketDataChannel,
-  OrderStatus,
-  OrderType,
-  RejectCode,
-  Session,
-  Side,
-  TimeInForce,
-  TransactionType
-} from '../domain/vocabulary.ts'
+import type { Environment, Instrument, MarketDataChannel, OrderStatus, RejectCode, Session, TransactionType } from '../domain/vocabulary.ts'
 import type { MarketSource } from './market.ts'
 
 /** What a broker can do, as data: the API shows it, validation and the contract suite go by it. */
-export interface BrokerCapabilities {
+export interface BrokerCapabilities extends OrderOffer {
   readonly id: BrokerId
-  readonly name: string
   /** `#rrggbb`, for the portal. */
   readonly logoColor: string
   readonly login: 'oauth' | 'api_key'
-  readonly instruments: readonly Instrument[]
-  readonly orderTypes: { readonly [instrument in Instrument]?: readonly OrderType[] }
-  readonly timesInForce: { readonly [instrument in Instrument]?: readonly TimeInForce[] }
-  readonly sides: { readonly [instrument in Instrument]?: readonly Side[] }
   readonly sessions: readonly Session[]
   readonly marketData: MarketDataCapabilities
-  readonly notional: boolean
-  readonly fractional: boolean
   readonly replace: 'native' | 'cancel_then_new' | 'none'
   /** Whether an order that was replaced has a new order id at the broker, or goes on under its own with other terms and all its fills. */
   readonly replacedOrderId: 'new' | 'kept'

@@ -1,4 +1,14 @@
-import { INSTRUMENTS, MARKET_DATA_CHANNELS, ORDER_TYPES, SESSIONS, SIDES, TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
+import { combinationsOf } from '@trunkline/core/domain/combinations'
+import {
+  INSTRUMENTS,
+  MARKET_DATA_CHANNELS,
+  ORDER_TYPES,
+  SESSIONS,
+  SIDES,
+  SIZES,
+  TIMES_IN_FORCE,
+  TRADING_HOURS
+} from '@trunkline/core/domain/vocabulary'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import Type, { type Static, type TSchema } from 'typebox'
 import { record, word } from './common.ts'
@@ -8,6 +18,27 @@ function byInstrument<T extends TSchema>(item: T) {
   const list = Type.Optional(Type.Array(item))
   return Type.Object({ STK: list, OPT: list, MLEG_OPT: list, FUT: list, CRYPTO: list }, { additionalProperties: false })
 }
+
+const combination = record(
+  'OrderCombination',
+  'A form of order that the broker takes. An order of any other form is refused before the broker is asked.',
+  {
+    instrument: word(INSTRUMENTS),
+    order_type: word(ORDER_TYPES),
+    order_tif: word(TIMES_IN_FORCE),
+    hours: word(TRADING_HOURS, {
+      description:
+        'When it can trade. `extended`: before or after the regular hours only; `exchange`: whenever the contract’s exchange is open; `always`: day and night.'
+    }),
+    placed: word(['any_time', 'in_session'], {
+      description: '`in_session`: the broker takes it only while what it is for is on, and rejects it at other times.'
+    }),
+    sides: Type.Array(word(SIDES)),
+    sizes: Type.Array(word(SIZES), {
+      description: '`whole` and `fraction` are quantities (`order_qty`), `notional` is an amount of money (`order_notional`).'
+    })
+  }
+)
 
 export const brokerRecord = record('Broker', 'A broker that users can connect, and what can be done there.', {
   broker: Type.String({ examples: ['SANDBOX'] }),
@@ -22,6 +53,9 @@ export const brokerRecord = record('Broker', 'A broker that users can connect, a
   order_types: byInstrument(word(ORDER_TYPES)),
   times_in_force: byInstrument(word(TIMES_IN_FORCE)),
   sides: byInstrument(word(SIDES)),
+  combinations: Type.Array(combination, {
+    description: 'Every form of order the broker takes: what the lists above allow each by itself, and what of it holds together.'
+  }),
   sessions: Type.Array(word(SESSIONS)),
   market_data: record('BrokerMarketData', 'What the market data stream can carry.', {
     channels: Type.Array(word(MARKET_DATA_CHANNELS)),
@@ -47,6 +81,15 @@ export function presentBroker({ capabilities: broker, environment, login }: Brok
     order_types: lists(broker.orderTypes),
     times_in_force: lists(broker.timesInForce),
     sides: lists(broker.sides),
+    combinations: combinationsOf(broker).map(({ instrument, type, tif, hours, placed, sides, sizes }) => ({
+      instrument,
+      order_type: type,
+      order_tif: tif,
+      hours,
+      placed,
+      sides: [...sides],
+      sizes: [...sizes]
+    })),
     sessions: [...broker.sessions],
     market_data: {
       channels: [...broker.marketData.channels],

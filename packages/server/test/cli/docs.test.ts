@@ -46,6 +46,9 @@ test('a broker that can little is described as one', () => {
     orderTypes: { OPT: ['LMT'] },
     timesInForce: {},
     sides: { OPT: ['SELL_TO_CLOSE', 'BUY_TO_OPEN'] },
+    exclusions: [],
+    onlyInSession: [],
+    extendedHours: 'with_regular',
     sessions: [],
     marketData: {
       channels: [],

@@ -32,6 +32,9 @@ export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
   orderTypes: { STK: ['MKT', 'LMT'] },
   timesInForce: { STK: ['DAY', 'GTC'] },
   sides: { STK: ['BUY', 'SELL'] },
+  exclusions: [],
+  onlyInSession: [],
+  extendedHours: 'with_regular',
   sessions: ['BrokerDefault'],
   marketData: {
     channels: [],

@@ -1,3 +1,4 @@
+import { type OrderForm, sizeOf, unsupportedPart } from '../../domain/combinations.ts'
 import { type Decimal, isPositive } from '../../domain/decimal.ts'
 import { type ErrorDetail, ServiceError } from '../../domain/errors.ts'
 import { Malformed } from '../../domain/malformed.ts'
@@ -148,22 +149,22 @@ function checkPrices({ type, limitPrice, stopPrice, legs }: TicketRequest, compl
   }
 }
 
-function checkSupport({ instrument, type, tif, side, notional, quantity }: OrderTicket, capabilities: BrokerCapabilities): void {
-  const { name } = capabilities
-  const demand = (field: string, offered: readonly string[] | undefined, asked: string, what: string) => {
-    if (offered?.includes(asked)) return
-    const list = offered === undefined || offered.length === 0 ? 'nothing of the kind' : offered.join(', ')
-    const message = `${asked} is not offered by ${name} as ${what}; it takes ${list}`
-    throw new ServiceError('order_not_supported', `${field}: ${message}.`, { details: [{ path: field, message }] })
-  }
-  demand(FIELD.instrument, capabilities.instruments, instrument, 'an instrument')
-  demand(FIELD.type, capabilities.orderTypes[instrument], type, `an order type for ${instrument}`)
-  demand(FIELD.tif, capabilities.timesInForce[instrument], tif, `a time in force for ${instrument}`)
-  demand(FIELD.side, capabilities.sides[instrument], side, `a side for ${instrument}`)
-  if (notional !== null && !capabilities.notional) {
-    throw new ServiceError('order_not_supported', `order_notional: ${name} takes no orders by amount; send order_qty.`)
-  }
-  if (quantity?.includes('.') && instrument === 'STK' && !capabilities.fractional && !/\.0+$/.test(quantity)) {
-    throw new ServiceError('order_not_supported', `order_qty: ${name} takes whole shares only, was "${quantity}".`)
-  }
+const PART = {
+  instrument: { field: FIELD.instrument, what: () => 'an instrument' },
+  type: { field: FIELD.type, what: ({ instrument }) => `an order type for ${instrument}` },
+  tif: { field: FIELD.tif, what: ({ instrument, type }) => `a time in force for ${type} orders of ${instrument}` },
+  side: { field: FIELD.side, what: ({ instrument }) => `a side for ${instrument}` },
+  size: { field: FIELD.quantity, what: ({ instrument, type, tif }) => `the size of ${type} ${tif} orders of ${instrument}` }
+} as const satisfies { readonly [part in keyof OrderForm]: { readonly field: string; readonly what: (form: OrderForm) => string } }
+
+/** Every combination that the broker does not take is refused here, so that none is rejected there for its form. */
+function checkSupport(ticket: OrderTicket, capabilities: BrokerCapabilities): void {
+  const form: OrderForm = { ...ticket, size: sizeOf(ticket) }
+  const unsupported = unsupportedPart(capabilities, form)
+  if (unsupported === null) return
+  const { part, asked, offered } = unsupported
+  const field = part === 'size' && ticket.notional !== null ? FIELD.notional : PART[part].field
+  const list = offered.length === 0 ? 'nothing of the kind' : offered.join(', ')
+  const message = `${asked} is not offered by ${capabilities.name} as ${PART[part].what(form)}; it takes ${list}`
+  throw new ServiceError('order_not_supported', `${field}: ${message}.`, { details: [{ path: field, message }] })
 }

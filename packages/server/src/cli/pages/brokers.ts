@@ -1,3 +1,4 @@
+import { type Combination, combinationsOf } from '@trunkline/core/domain/combinations'
 import { INSTRUMENTS, type Instrument, ORDER_TYPES, SIDES, TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
 import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
 import { code, GENERATED, table } from './markdown.ts'
@@ -90,9 +91,25 @@ function page(broker: BrokerCapabilities): string {
     table(['', ''], facts),
     '## Orders\n',
     table(['Instrument', 'Order types', 'Times in force', 'Sides'], orders),
+    '### What goes together\n',
+    'Every form of order that is taken; any other is refused before the broker is asked. With *in session* the broker takes it only while what it is for is on.\n',
+    table(['Instrument', 'Order type', 'Time in force', 'Trades', 'Placed', 'Sizes'], together(combinationsOf(broker))),
     '## Market data\n',
     marketData.channels.length === 0 ? 'None.\n' : table(['', ''], data)
   ].join('\n')
+}
+
+/** One row for times in force that differ in nothing else. */
+function together(combinations: readonly Combination[]): readonly (readonly string[])[] {
+  const rows = new Map<string, { readonly row: readonly string[]; readonly tifs: string[] }>()
+  for (const { instrument, type, tif, hours, placed, sizes } of combinations) {
+    const rest = [hours.replaceAll('_', ' '), placed === 'in_session' ? 'in session' : 'at any time', listed(sizes)]
+    const row = [code(instrument), code(type), ...rest]
+    const known = rows.get(row.join())
+    if (known === undefined) rows.set(row.join(), { row, tifs: [tif] })
+    else known.tifs.push(tif)
+  }
+  return [...rows.values()].map(({ row, tifs }) => [...row.slice(0, 2), listed(tifs), ...row.slice(2)])
 }
 
 function idsOf({ lengthMax, alphabet }: BrokerCapabilities['brokerClOrdId']): string {
