@@ -8,7 +8,7 @@ export interface ReplaySetting {
   readonly folder: string
   /** First and last date, `YYYY-MM-DD`, inclusive; null: the earliest date with the finest recording. */
   readonly dates: { readonly first: string; readonly last: string } | null
-  /** `HH:MM` of the first date, in the zone of the data, to begin at; null: with the first thing recorded. */
+  /** `HH:MM` of the first date to begin at, New York's time wherever shares or options are played, else UTC; null: with the first thing recorded. */
   readonly at: string | null
   /** Market time per real time; `max`: as fast as it can be read. Null: not said here. */
   readonly speed: number | 'max' | null

@@ -96,6 +96,17 @@ test('recorded contracts are found with their terms, margins those of the date',
   assert.deepEqual(market.expirations('XYZ', OPEN), [])
 })
 
+test('at= is New York’s time of day, also where a future recorded by days of UTC lies beside', async t => {
+  for (const [symbols, startsAt] of [
+    ['ABC,ES', OPEN],
+    ['ABC', OPEN],
+    ['ES', Date.UTC(2024, 6, 8, 9, 30) * 1_000]
+  ] as const) {
+    await using market = await replay(madeFolder(t, CONTRACTS), `?date=2024-07-08&at=09:30&symbols=${symbols}`)
+    assert.equal(market.startsAt, startsAt, symbols)
+  }
+})
+
 test('symbols= names contracts one by one, or by their underlying and root', async t => {
   const folder = madeFolder(t, CONTRACTS)
   const found = async (symbols: string): Promise<readonly string[]> => {

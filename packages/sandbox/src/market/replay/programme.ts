@@ -24,7 +24,7 @@ export interface Programme {
   readonly dates: { readonly first: string; readonly last: string }
   /** From the first date's midnight to the midnight after the last, in the zones of the data. */
   readonly window: { readonly from: Micros; readonly to: Micros }
-  /** Where it begins: `at` of the first date, or where its window does. */
+  /** Where it begins: `at` of the first date in New York, in UTC where nothing of New York's is played; or where its window does. */
   readonly start: Micros
 }
 
@@ -49,7 +49,8 @@ export function programme(catalog: Catalog, setting: ReplaySetting): Programme {
   if (parts.length > SYMBOLS_MAX)
     throw new Malformed('the replay', `of at most ${SYMBOLS_MAX} symbols; name them with symbols=`, parts.length)
   const rows = [...parts.flatMap(({ quotes, trades }) => [...quotes, ...trades]), ...archives].map(file => file.rows)
-  const from = Math.min(...rows.map(({ midnight }) => midnight(first)))
+  const midnights = rows.map(({ midnight }) => midnight(first))
+  const from = Math.min(...midnights)
   const to = Math.max(...rows.map(({ midnight }) => midnight(last))) + DAY
   const known = wanted.filter(({ date, root }) => (date === null || date <= last) && archives.some(other => other.root === root))
   return {
@@ -57,7 +58,8 @@ export function programme(catalog: Catalog, setting: ReplaySetting): Programme {
     archives: { played: archives, known },
     dates: { first, last },
     window: { from, to },
-    start: from + timeOfDay(setting.at)
+    // Days of futures and coins are recorded by UTC; beside shares and options `at` is New York's time all the same, whose day begins later.
+    start: setting.at === null ? from : Math.max(...midnights) + timeOfDay(setting.at)
   }
 }
 
