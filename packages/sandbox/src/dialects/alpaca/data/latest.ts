@@ -109,13 +109,7 @@ async function bookOf(source: DataSource, _kind: Kind, symbol: string): Promise<
 
 /** What there is of it; each part may be missing. */
 export async function snapshotOf(source: DataSource, kind: Kind, symbol: string): Promise<object> {
-  const now = source.now()
-  const timeframe = { base: '1d', startOf: null } as const
-  const days = []
-  for await (const day of source.bars(symbol, timeframe, { from: now - BACK, to: now, backwards: true })) {
-    days.push(barWire(day))
-    if (days.length === 2) break
-  }
+  const days = (await source.newest(symbol, '1d', { count: 2, back: BACK })).toReversed().map(barWire)
   const [dailyBar, prevDailyBar] = days
   const parts = {
     latestTrade: await tradeOf(source, kind, symbol),

@@ -57,11 +57,18 @@ export class DataSource {
 
   /** The last bar of an interval that is over (`closed`), or as it is. */
   async lastBar(symbol: string, base: BarInterval, closed: boolean, back: Micros): Promise<Bar | null> {
-    const now = this.now()
-    const bars = await this.#house.market
-      .bars({ symbol, interval: base, from: now - back, to: now + 1, now, limit: 2 })
-      .catch(unlessUnknown)
+    const bars = await this.newest(symbol, base, { count: 2, back })
     return bars.findLast(bar => bar.closed || !closed) ?? null
+  }
+
+  /** The newest bars, ascending. No more is looked at than it takes: those of options are made of prints. */
+  newest(
+    symbol: string,
+    interval: BarInterval,
+    { count, back }: { readonly count: number; readonly back: Micros }
+  ): Promise<readonly Bar[]> {
+    const now = this.now()
+    return this.#house.market.bars({ symbol, interval, from: now - back, to: now + 1, now, limit: count }).catch(unlessUnknown)
   }
 
   quote(symbol: string): QuoteCommand | undefined {
