@@ -275,6 +275,10 @@ describe('past bars', () => {
     const last = newYork(hoursOfFriday.at(-1)?.startMs ?? 0).time
     assert.ok(last < '17:00:00', `the day after Thanksgiving ends at 13:00, its extended hours at 17:00; found ${last}`)
     const clocks = await past(client, 'SPY', '1d', inNewYork('2026-03-05', '00:00:00'), inNewYork('2026-03-11', '00:00:00'))
-    assert.deepEqual([...new Set(clocks.map(({ startMs }) => newYork(startMs).time))], ['04:00:00'], 'days begin at the same wall time')
+    assert.deepEqual(
+      [...new Set(clocks.map(({ startMs }) => newYork(startMs).time))],
+      ['09:30:00'],
+      'days begin with the core session, at the same wall time'
+    )
   })
 })

@@ -41,8 +41,11 @@ export const ALPACA_CAPABILITIES = {
   marketData: {
     channels: ['bars', 'trades', 'quotes', 'depth', 'options_chain'],
     historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
+    historyDays: {},
+    dailyBars: 'all_hours',
     // Alpaca streams a bar once, when its minute is over: live bars are built from trades, which tell of the open one too.
     liveIntervals: [],
+    liveVolume: 'all',
     backfillMax: 10_000,
     historyLagMs: 5_000,
     everyTrade: true,

@@ -38,7 +38,10 @@ export const TRADESTATION_CAPABILITIES = {
   marketData: {
     channels: ['bars', 'trades', 'quotes', 'depth', 'options_chain'],
     historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
+    historyDays: {},
+    dailyBars: 'core',
     liveIntervals: ['1m'],
+    liveVolume: 'all',
     backfillMax: 10_000,
     historyLagMs: 2_000,
     everyTrade: false,

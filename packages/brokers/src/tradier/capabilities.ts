@@ -34,8 +34,12 @@ export const TRADIER_CAPABILITIES = {
   marketData: {
     channels: ['bars', 'trades', 'quotes', 'options_chain'],
     historyIntervals: ['1m', '5m', '15m', '1d'],
+    historyDays: { '1m': 10, '5m': 18, '15m': 18 },
+    dailyBars: 'core',
     // Built from its trades.
     liveIntervals: [],
+    // Of what counts for the volume alone the stream says nothing that could be told from what sets a price.
+    liveVolume: 'priced',
     backfillMax: 10_000,
     historyLagMs: 10_000,
     everyTrade: true,
@@ -67,6 +71,6 @@ export function tradierCapabilities(streams: { readonly account: boolean; readon
     // Asking finds the last trade, not every one of them; bars of a minute can be asked for.
     marketData: streams.market
       ? marketData
-      : { ...marketData, channels: ['bars', 'quotes', 'options_chain'], liveIntervals: ['1m'], everyTrade: false }
+      : { ...marketData, channels: ['bars', 'quotes', 'options_chain'], liveIntervals: ['1m'], liveVolume: 'all', everyTrade: false }
   }
 }

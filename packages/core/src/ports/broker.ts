@@ -45,8 +45,17 @@ export interface MarketDataCapabilities {
   readonly channels: readonly MarketDataChannel[]
   /** Intervals of the broker's own past bars, such as `1m` and `1d`; longer ones are made of these. Empty where it has no history. */
   readonly historyIntervals: readonly string[]
+  /** How many days back its bars of an interval reach, where that is not decades. An interval that is not named here reaches as far as there are any. */
+  readonly historyDays: { readonly [interval: string]: number }
+  /**
+   * What a day of a share is in its own daily bars: the core session of the exchange, or all hours that it trades. Where it trades by no exchange's
+   * hours it is all of them.
+   */
+  readonly dailyBars: 'core' | 'all_hours'
   /** Intervals of the bars it streams itself; empty: bars are built from its trades. */
   readonly liveIntervals: readonly string[]
+  /** What the volume of a bar counts as it closes live: all that was traded, or only what set a price. The broker's history counts all. */
+  readonly liveVolume: 'all' | 'priced'
   /** Most bars a subscription may ask to begin with. */
   readonly backfillMax: number
   /** How long after it happened the broker's history may not have what it streamed, in milliseconds. */

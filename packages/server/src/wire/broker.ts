@@ -60,7 +60,15 @@ export const brokerRecord = record('Broker', 'A broker that users can connect, a
   market_data: record('BrokerMarketData', 'What the market data stream can carry.', {
     channels: Type.Array(word(MARKET_DATA_CHANNELS)),
     intervals: Type.Array(Type.String({ examples: ['1m'] }), { description: 'Of its own past bars; others are made of these.' }),
-    backfill_max: Type.Integer({ description: 'Most bars that `backfill_nbars` may ask for.' })
+    backfill_max: Type.Integer({ description: 'Most bars that `backfill_nbars` may ask for.' }),
+    daily_bars: word(['core', 'all_hours'], {
+      description:
+        'What a day of a share is in the broker’s own daily bars, and so in days and longer of `BrokerDefault`: the core session, or all hours.'
+    }),
+    live_volume: word(['all', 'priced'], {
+      description:
+        'What the volume of a bar counts as it closes live: all that was traded, or only trades that set a price. A snapshot counts all.'
+    })
   }),
   notional: Type.Boolean({ description: 'Whether `order_notional` is taken.' }),
   fractional: Type.Boolean({ description: 'Whether quantities may have decimals.' }),
@@ -94,7 +102,9 @@ export function presentBroker({ capabilities: broker, environment, login }: Brok
     market_data: {
       channels: [...broker.marketData.channels],
       intervals: [...broker.marketData.historyIntervals],
-      backfill_max: broker.marketData.backfillMax
+      backfill_max: broker.marketData.backfillMax,
+      daily_bars: broker.marketData.dailyBars,
+      live_volume: broker.marketData.liveVolume
     },
     notional: broker.notional,
     fractional: broker.fractional,

@@ -53,7 +53,10 @@ test('a broker that can little is described as one', () => {
     marketData: {
       channels: [],
       historyIntervals: [],
+      historyDays: {},
+      dailyBars: 'all_hours',
       liveIntervals: [],
+      liveVolume: 'all',
       backfillMax: 0,
       historyLagMs: 0,
       everyTrade: true,

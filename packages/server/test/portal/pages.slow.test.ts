@@ -24,7 +24,10 @@ describe('the pages of the portal', () => {
             const marketData = {
               channels: [],
               historyIntervals: [],
+              historyDays: {},
+              dailyBars: 'all_hours' as const,
               liveIntervals: [],
+              liveVolume: 'all' as const,
               backfillMax: 0,
               historyLagMs: 0,
               everyTrade: true,

@@ -39,7 +39,10 @@ export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
   marketData: {
     channels: [],
     historyIntervals: [],
+    historyDays: {},
+    dailyBars: 'all_hours',
     liveIntervals: [],
+    liveVolume: 'all',
     backfillMax: 0,
     historyLagMs: 0,
     everyTrade: true,

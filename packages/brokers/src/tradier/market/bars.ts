@@ -78,7 +78,9 @@ function days(symbol: string, fromMs: number, toMs: number): BarsWindow {
       symbol: toTradier(symbol),
       interval: 'daily',
       start: dateAtInstant(fromMs, ZONE),
-      end: dateAtInstant(toMs, ZONE)
+      end: dateAtInstant(toMs, ZONE),
+      // Else a day of a share has its extended hours too.
+      session_filter: 'open'
     }),
     read: (answer, presentMs) => {
       const today = dateAtInstant(presentMs, ZONE)

@@ -206,7 +206,8 @@ export class BarFeed implements TopicListener {
       try {
         const askedAt = this.#deps.clock.monotonicMs()
         const believed = this.#source.presentMs()
-        const past = await this.#inTurn(() => this.#missing(believed))
+        // After a loss all feeds of a connection want to read; somebody who only begins waits for none of them.
+        const past = await (this.#closed === null ? this.#missing(believed) : this.#inTurn(() => this.#missing(believed)))
         // The answers tell the broker's time anew.
         const learnt = this.#source.presentMs() - (this.#deps.clock.monotonicMs() - askedAt)
         if (recovery === this.#recovery) this.#takeUp(past, Math.max(believed, learnt) + BEHIND_MS)

@@ -4,12 +4,12 @@ import type { Session } from '../../domain/vocabulary.ts'
 import type { MarketDataCapabilities } from '../../ports/broker.ts'
 import type { MarketInstrument, MarketSource, Topic } from '../../ports/market.ts'
 import { Turns } from '../mirror/turns.ts'
-import { within } from '../within.ts'
 import { BarFeed, type BarFeedDeps } from './bar-feed.ts'
 import { type BarPlan, barPlan } from './bar-plan.ts'
 import { BarWatch } from './bar-watch.ts'
 import type { History } from './history.ts'
-import { MarketRefusal } from './refusal.ts'
+import { SMALL_BACKFILL_BARS, UNDER_WAY_BARS_MAX } from './history-limits.ts'
+import { Share } from './share.ts'
 import type { SharedTopic } from './shared-topic.ts'
 import type { Topics } from './topics.ts'
 import type { Watch } from './watcher.ts'
@@ -28,11 +28,8 @@ export interface BarFeedsParts {
   readonly history: History
 }
 
-/** Feeds of a connection that read history at once, and how long one may keep its turn. */
+/** Feeds of a connection that take up after a loss at once, and how long one may keep its turn. */
 const RECOVERIES = { atOnce: 4, ms: 15_000 }
-/** How long the first bars are waited for. */
-const READY_MS = 10_000
-
 interface Entry {
   readonly feed: Promise<BarFeed>
   readonly isRefused: () => boolean
@@ -47,6 +44,7 @@ export class BarFeeds {
   readonly #running = new Set<BarFeed>()
   readonly #turns: Turns<'recovery'>
   readonly #stopping = new AbortController()
+  readonly #underWay = new Share(UNDER_WAY_BARS_MAX)
 
   constructor(deps: BarFeedDeps, parts: BarFeedsParts) {
     this.#deps = deps
@@ -65,9 +63,7 @@ export class BarFeeds {
     const leave = () => this.#leave(key, entry)
     try {
       const feed = await entry.feed
-      if ((await within(this.#deps.clock, feed.ready(), READY_MS)) === null) {
-        throw new MarketRefusal('broker_unavailable', 'The broker’s history does not answer just now; subscribe again in a few seconds.')
-      }
+      await feed.ready()
       return new BarWatch(feed, await this.#past(feed, backfill), { backfill, ended: leave })
     } catch (cause) {
       leave()
@@ -110,8 +106,10 @@ export class BarFeeds {
   }
 
   async #past(feed: BarFeed, count: number): Promise<readonly Bar[]> {
+    const { history, source } = this.#parts
     if (count === 0) return []
-    return this.#parts.history.last(feed.plan, count, this.#parts.source.presentMs())
+    const read = () => history.last(feed.plan, count, source.presentMs())
+    return count <= SMALL_BACKFILL_BARS ? read() : this.#underWay.take(count, read, this.#stopping.signal)
   }
 
   #leave(key: string, entry: Entry): void {

@@ -2,10 +2,11 @@ import { midnight, OutsideCalendar, type TradingCalendar } from '../../domain/ca
 import { Malformed } from '../../domain/malformed.ts'
 import { type BarClock, barClock } from '../../domain/market/bar-clock.ts'
 import { canonicalInterval, fits, type Interval, parseInterval } from '../../domain/market/interval.ts'
-import { sessionWindows } from '../../domain/market/sessions.ts'
+import { keepsExchangeHours, sessionWindows } from '../../domain/market/sessions.ts'
 import type { Session } from '../../domain/vocabulary.ts'
 import type { MarketDataCapabilities } from '../../ports/broker.ts'
 import type { MarketInstrument } from '../../ports/market.ts'
+import { BROKER_BARS_MAX } from './history-limits.ts'
 import { MarketRefusal } from './refusal.ts'
 import { BROKER_DEFAULT } from './watcher.ts'
 
@@ -15,11 +16,16 @@ export interface BaseBars {
   readonly word: string
   readonly interval: Interval
   readonly clock: BarClock
+  /** All of them that the broker answers with, in whatever session. */
+  readonly answered: BarClock
+  /** How far back they reach, in milliseconds. */
+  readonly reachMs: number
 }
 
 /** How bars of one interval and session of one symbol come about. */
 export interface BarPlan {
   readonly symbol: string
+  /** The hours that count: where the broker's own days are of the core session, so are the days and longer of `BrokerDefault`. */
   readonly session: Session
   readonly clock: BarClock
   /** No bar of its session's calendar begins before it. Milliseconds since the epoch. */
@@ -36,22 +42,28 @@ export interface BarPlan {
 export function barPlan(
   { symbol, instrument, calendar }: MarketInstrument,
   intervalText: string,
-  session: Session,
-  { historyIntervals, liveIntervals }: MarketDataCapabilities
+  asked: Session,
+  marketData: Pick<MarketDataCapabilities, 'historyIntervals' | 'historyDays' | 'dailyBars' | 'liveIntervals'>
 ): BarPlan {
+  const { historyIntervals, historyDays, dailyBars, liveIntervals } = marketData
   const interval = readInterval(intervalText)
   const isShare = instrument === 'STK'
+  // The session that the broker's own days are of.
+  const daily: Session = isShare && dailyBars === 'core' && keepsExchangeHours(calendar) ? 'USEqCore' : BROKER_DEFAULT
+  const session = asked === BROKER_DEFAULT && interval.unit !== 'minute' ? daily : asked
   const clock = barClock(interval, session, calendar, isShare)
   const base = (word: string): BaseBars => {
     const found = parseInterval(word)
-    return { word, interval: found, clock: barClock(found, session, calendar, isShare) }
+    const answered = barClock(found, BROKER_DEFAULT, calendar, isShare)
+    const reachMs = (historyDays[word] ?? Number.POSITIVE_INFINITY) * DAY_MS
+    return { word, interval: found, clock: barClock(found, session, calendar, isShare), answered, reachMs }
   }
-  /** The longest of these that the bars can be made of. Days and longer are the broker's own session's. */
+  /** The longest of these that the bars can be made of. */
   const longest = (words: readonly string[], isWanted: (base: Interval) => boolean): BaseBars | null =>
     words
       .map(base)
       .filter(({ interval: found }) => isWanted(found) && isMadeOf(interval, found, clock))
-      .filter(({ interval: found }) => found.unit === 'minute' || session === BROKER_DEFAULT)
+      .filter(({ interval: found }) => found.unit === 'minute' || session === daily)
       .reduce<BaseBars | null>((best, next) => (best === null || isLonger(next.interval, best.interval) ? next : best), null)
 
   const past = longest(historyIntervals, () => true)
@@ -64,7 +76,29 @@ export function barPlan(
     const message = `${intervalText} cannot be had here: the broker has bars of ${historyIntervals.join(', ') || 'no length'}.`
     throw new MarketRefusal('unsupported_interval', message)
   }
+  demandWhole(past, clock, intervalText)
   return { symbol, session, clock, earliestMs: earliestOf(clock, sessionWindows(session, calendar, isShare).calendar), past, seed, live }
+}
+
+/** The longest that a unit can be. */
+export const UNIT_MS = { minute: 60_000, day: 86_400_000, week: 7 * 86_400_000, month: 31 * 86_400_000, year: 366 * 86_400_000 } as const
+
+/** A single bar must not be made of what is only a part of it, nor of more than one request may read. @throws MarketRefusal */
+function demandWhole({ word, interval: base, reachMs }: BaseBars, { interval: { unit, count } }: BarClock, text: string): void {
+  const lengthMs = UNIT_MS[unit] * count
+  if (lengthMs > reachMs) {
+    const days = Math.round(reachMs / DAY_MS)
+    throw new MarketRefusal(
+      'unsupported_interval',
+      `${text} cannot be had in this session: it would be made of bars of ${word}, and the broker keeps ${days} days of them.`
+    )
+  }
+  if (lengthMs / (UNIT_MS[base.unit] * base.count) > BROKER_BARS_MAX) {
+    throw new MarketRefusal(
+      'unsupported_interval',
+      `${text} cannot be had in this session: one would be made of more than ${BROKER_BARS_MAX} bars of ${word}.`
+    )
+  }
 }
 
 /** What `read` gives. @throws MarketRefusal invalid_request for instants outside the years the calendar knows */
@@ -106,7 +140,8 @@ function earliestOf(clock: BarClock, { firstDate, zone }: TradingCalendar): numb
   return from + 2 * YEAR_MS
 }
 
-const YEAR_MS = 366 * 86_400_000
+const DAY_MS = 86_400_000
+const YEAR_MS = 366 * DAY_MS
 const UNITS = ['minute', 'day', 'week', 'month', 'year']
 
 function isLonger(a: Interval, b: Interval): boolean {

@@ -10,6 +10,7 @@ import type { MarketInstrument, MarketSource, Topic } from '../../ports/market.t
 import type { Meter } from '../../ports/meter.ts'
 import { keepNewest } from '../keep-newest.ts'
 import { limited } from '../limited.ts'
+import { Turns } from '../mirror/turns.ts'
 import type { Timing } from '../timing.ts'
 import { BarFeeds } from './bar-feeds.ts'
 import { History, type PastBars, type SnapshotRequest } from './history.ts'
@@ -37,6 +38,8 @@ export interface ConnectionMarketParts {
 }
 
 const INSTRUMENTS_MAX = 5_000
+/** What is looked up at the broker at once, so that each has its time to be answered. */
+const LOOK_UPS_AT_ONCE = 8
 
 /** The market data of one connection: what its broker streams, shared by everybody who watches, and its history. */
 export class ConnectionMarket {
@@ -46,6 +49,8 @@ export class ConnectionMarket {
   readonly #bars: BarFeeds
   readonly #history: History
   readonly #watchdog = new Watchdog()
+  readonly #lookUps: Turns<'look-up'>
+  readonly #stopping = new AbortController()
   /** Instruments that were asked for, for the watchdog, which cannot wait. */
   readonly #instruments = new Map<string, MarketInstrument>()
 
@@ -53,6 +58,7 @@ export class ConnectionMarket {
     this.#deps = deps
     this.#parts = parts
     const { source, broker } = parts
+    this.#lookUps = new Turns(deps.clock, { atOnce: LOOK_UPS_AT_ONCE, ms: deps.timing.readMs })
     this.#topics = new Topics(source, deps.clock, parts.lost)
     this.#history = new History(deps, source, broker.marketData)
     this.#bars = new BarFeeds(deps, { source, marketData: broker.marketData, topics: this.#topics, history: this.#history })
@@ -113,7 +119,9 @@ export class ConnectionMarket {
   }
 
   end(): void {
+    this.#stopping.abort(new MarketRefusal('broker_unavailable', 'The connection was given up just now; ask again in a few seconds.'))
     this.#bars.end()
+    this.#history.end()
     this.#topics.end()
   }
 
@@ -170,7 +178,8 @@ export class ConnectionMarket {
   }
 
   #limited<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return limited(this.#deps.clock, this.#deps.timing.readMs, read)
+    const { clock, timing } = this.#deps
+    return this.#lookUps.take('look-up', () => limited(clock, timing.readMs, read), this.#stopping.signal)
   }
 
   async #refusalOf(cause: unknown): Promise<unknown> {

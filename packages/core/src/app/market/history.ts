@@ -6,8 +6,11 @@ import type { MarketDataCapabilities } from '../../ports/broker.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { MarketInstrument, MarketSource } from '../../ports/market.ts'
 import { limited } from '../limited.ts'
+import { Turns } from '../mirror/turns.ts'
 import type { Timing } from '../timing.ts'
 import { type BarPlan, type BaseBars, barPlan, withinCalendar } from './bar-plan.ts'
+import { BROKER_BARS_MAX, PAGES_AT_ONCE, SNAPSHOT_BARS_MAX } from './history-limits.ts'
+import { LookBack } from './look-back.ts'
 import { MarketRefusal } from './refusal.ts'
 import { BROKER_DEFAULT } from './watcher.ts'
 
@@ -21,37 +24,29 @@ export interface SnapshotRequest {
 /** Past bars in pages, ascending. */
 export type PastBars = AsyncGenerator<readonly Bar[], void, undefined>
 
-/** Bars one snapshot may have. */
-export const SNAPSHOT_BARS_MAX = 50_000
-/** Bars of the broker's that may be read to make others. */
-const BASE_BARS_MAX = 250_000
-/** Of the broker's bars that one step of a backfill may read: who asks for it waits, and so does the rest of its session. */
-const LOOK_BACK_BARS_MAX = 120_000
-/** A backfill that takes longer is given up: with fewer bars than there are nobody could tell what is missing. */
-const LOOK_BACK_MS = 20_000
-const TOO_SLOW = 'The broker takes too long for so many past bars; ask for fewer, or again in a few seconds.'
-/** A backfill looks further back so often, each time so much further, because markets close and symbols do not trade in every bar. */
-const STEPS_MAX = 6
-const STEP = 3
 /** The broker's time may be so much ahead of what is believed of it. */
 const AHEAD_MS = 600_000
 /** After a bar's end what belongs to it may still be on its way to history, and the broker's time may be a little behind ours. */
 export const GRACE_MS = 2_000
 /** Calendars know no later years. */
 const LATEST_MS = Date.UTC(9990, 0, 1)
-/** A page that takes longer is given up. */
+/** A page that takes longer is given up: the broker is silent. */
 const PAGE_MS = 15_000
+const DAY = 86_400_000
 
 /** A broker's past bars, and longer ones made of them. */
 export class History {
   readonly #deps: { readonly clock: Clock; readonly timing: Timing }
   readonly #source: MarketSource
   readonly #marketData: MarketDataCapabilities
+  readonly #turns: Turns<'page'>
+  readonly #stopping = new AbortController()
 
   constructor(deps: { readonly clock: Clock; readonly timing: Timing }, source: MarketSource, marketData: MarketDataCapabilities) {
     this.#deps = deps
     this.#source = source
     this.#marketData = marketData
+    this.#turns = new Turns(deps.clock, { atOnce: PAGES_AT_ONCE, ms: PAGE_MS })
   }
 
   /** Bars with a start in [start, end), the open one included. @throws MarketRefusal */
@@ -63,10 +58,12 @@ export class History {
       const message = `This window has up to ${most} bars of ${interval}; ask for at most ${SNAPSHOT_BARS_MAX} at once.`
       throw new MarketRefusal('invalid_request', message)
     }
+    const window = withinCalendar(() => this.#window(plan, fromMs, toMs))
+    if (window !== null) demandBounded(plan.past, window.first, window.upTo)
     return this.read(plan, fromMs, toMs)
   }
 
-  /** Bars with a start in [fromMs, toMs), made of the broker's where it has none of the kind. @throws MarketRefusal, BrokerFault */
+  /** Bars with a start in [fromMs, toMs), made of the broker's where it has none of the kind; how many that takes is the caller's. @throws MarketRefusal, BrokerFault */
   async *read(plan: BarPlan, fromMs: number, toMs: number): AsyncGenerator<readonly Bar[]> {
     const { clock, past } = plan
     const window = withinCalendar(() => this.#window(plan, fromMs, toMs))
@@ -93,32 +90,18 @@ export class History {
   }
 
   /**
-   * The last `count` closed bars, ascending; fewer where there are no more. The broker's time may be ahead of `presentMs`, and the bars it has
-   * closed since are among them. @throws MarketRefusal, BrokerFault
+   * The last `count` closed bars, ascending; fewer where there are no more, or where those that a symbol seldom trades in are too far back to be
+   * found within the bounds. The broker's time may be ahead of `presentMs`, and the bars it has closed since are among them.
+   * @throws MarketRefusal at once, before anything is read, for more than may be read; BrokerFault
    */
   async last(plan: BarPlan, count: number, presentMs: number): Promise<readonly Bar[]> {
-    const { unit, count: units } = plan.clock.interval
-    const { clock } = this.#deps
-    const patientUntil = clock.monotonicMs() + LOOK_BACK_MS
+    const oldestMs = this.#oldest(plan, presentMs)
+    const lookBack = withinCalendar(() => new LookBack(plan, count, { oldestMs, upToMs: presentMs + AHEAD_MS }))
     let found: readonly Bar[] = []
-    let before = presentMs
-    let upTo = presentMs + AHEAD_MS
-    for (let step = 0, reach = (count + 1) * units * UNIT_MS[unit]; step < STEPS_MAX && found.length < count; step += 1, reach *= STEP) {
-      // Nights and weekends have no bars to look for.
-      const last = withinCalendar(() => plan.clock.before(upTo))
-      if (last === null) break
-      before = Math.min(before, plan.clock.endOf(last))
-      const from = withinCalendar(() => affordable(plan, before - reach, upTo))
-      // The market was closed for so long: further back it was not.
-      if (from >= upTo) continue
+    for (let window = lookBack.first(); window !== null; window = withinCalendar(() => lookBack.next(found.length))) {
       const earlier: Bar[] = []
-      for await (const page of this.read(plan, from, upTo)) {
-        for (const bar of page) if (bar.closed) earlier.push(bar)
-        if (clock.monotonicMs() > patientUntil) throw new MarketRefusal('broker_unavailable', TOO_SLOW)
-      }
+      for await (const page of this.read(plan, window.fromMs, window.toMs)) for (const bar of page) if (bar.closed) earlier.push(bar)
       found = [...earlier, ...found]
-      before = Math.min(from, before)
-      upTo = before
     }
     return found.slice(-count)
   }
@@ -128,21 +111,31 @@ export class History {
     const isOfDays = interval.unit !== 'minute'
     // A broker may begin its days at midnight, before the session opens.
     const request = { symbol, interval: word, fromMs: isOfDays ? Math.max(0, fromMs - DAY) : fromMs, toMs }
+    // Some have a day open until midnight, long after the session it is of.
+    const settledMs = this.#source.presentMs() - Math.max(GRACE_MS, this.#marketData.historyLagMs)
     for await (const page of this.#pages(request)) {
-      if (!isOfDays && session === BROKER_DEFAULT) yield inside(page, fromMs, toMs)
-      else yield page.flatMap(bar => placed(bar, clock, isOfDays, fromMs))
+      if (isOfDays) yield page.flatMap(bar => dayPlaced(bar, clock, fromMs, settledMs))
+      else if (session === BROKER_DEFAULT) yield inside(page, fromMs, toMs)
+      else yield page.filter(({ startMs }) => startMs >= fromMs && clock.startOf(startMs) !== null)
     }
+  }
+
+  /** Nothing more is read for those who wait. */
+  end(): void {
+    this.#stopping.abort(new Error('the market was given up'))
   }
 
   async *#pages(request: Parameters<MarketSource['bars']>[0]): AsyncGenerator<readonly Bar[]> {
     const over = new AbortController()
     const pages = this.#source.bars(request, over.signal)[Symbol.asyncIterator]()
+    const page = () =>
+      limited(this.#deps.clock, PAGE_MS, signal => {
+        signal.addEventListener('abort', () => over.abort(signal.reason), { once: true })
+        return pages.next()
+      })
     try {
       for (;;) {
-        const { done, value } = await limited(this.#deps.clock, PAGE_MS, signal => {
-          signal.addEventListener('abort', () => over.abort(signal.reason), { once: true })
-          return pages.next()
-        })
+        const { done, value } = await this.#turns.take('page', page, this.#stopping.signal)
         if (done === true) return
         yield value
       }
@@ -153,40 +146,34 @@ export class History {
     }
   }
 
-  /** From the start of the first bar to the end of the last; null when none begins in [fromMs, toMs). @throws MarketRefusal, OutsideCalendar */
-  #window({ clock, past, earliestMs }: BarPlan, fromMs: number, toMs: number): { readonly first: number; readonly upTo: number } | null {
+  /** From the start of the first bar to the end of the last; null when none begins in [fromMs, toMs). @throws OutsideCalendar */
+  #window(plan: BarPlan, fromMs: number, toMs: number): { readonly first: number; readonly upTo: number } | null {
+    const { clock } = plan
     // Nothing has traded in what is to come, and calendars end.
-    const end = Math.min(toMs, this.#source.presentMs() + AHEAD_MS)
-    const start = Math.max(fromMs, earliestMs)
+    const presentMs = this.#source.presentMs()
+    const end = Math.min(toMs, presentMs + AHEAD_MS)
+    const start = Math.max(fromMs, this.#oldest(plan, presentMs))
     if (start >= end) return null
     const first = clock.atOrAfter(start)
     const last = clock.before(end)
     if (last === null || last < first) return null
-    const upTo = clock.endOf(last)
-    this.#demandBounded(past, first, upTo)
-    return { first, upTo }
+    return { first, upTo: clock.endOf(last) }
   }
 
-  #demandBounded({ clock, word }: BaseBars, fromMs: number, toMs: number): void {
-    const most = clock.countAtMost(fromMs, toMs)
-    if (most <= BASE_BARS_MAX) return
-    const message = `This would take up to ${most} bars of ${word} from the broker, and ${BASE_BARS_MAX} is the most; ask for less, or for the session ${BROKER_DEFAULT}.`
-    throw new MarketRefusal('invalid_request', message)
+  /** No bar that begins before it is whole: the broker keeps nothing so old, or no calendar knows it. */
+  #oldest({ earliestMs, past }: BarPlan, presentMs: number): number {
+    return Math.max(earliestMs, presentMs - past.reachMs)
   }
 }
 
 type PastBarsOfBase = AsyncGenerator<readonly Bar[]>
 
-const DAY = 86_400_000
-
-/** The first bar from `fromMs` on, or a later one where what it is made of would be too many up to `toMs`. @throws OutsideCalendar */
-function affordable({ clock, past, earliestMs }: BarPlan, fromMs: number, toMs: number): number {
-  for (let from = Math.max(earliestMs, fromMs); ; from += Math.max(DAY, (toMs - from) / 4)) {
-    const first = clock.atOrAfter(from)
-    if (first >= toMs || past.clock.countAtMost(first, toMs) <= LOOK_BACK_BARS_MAX) return first
-  }
+function demandBounded({ answered, word }: BaseBars, fromMs: number, toMs: number): void {
+  const most = answered.countAtMost(fromMs, toMs)
+  if (most <= BROKER_BARS_MAX) return
+  const message = `This would take up to ${most} bars of ${word} from the broker, and ${BROKER_BARS_MAX} is the most; ask for less at once.`
+  throw new MarketRefusal('invalid_request', message)
 }
-const UNIT_MS = { minute: 60_000, day: DAY, week: 7 * DAY, month: 31 * DAY, year: 366 * DAY }
 
 /** Brokers round windows to their liking. */
 function inside(page: readonly Bar[], fromMs: number, toMs: number): readonly Bar[] {
@@ -196,10 +183,10 @@ function inside(page: readonly Bar[], fromMs: number, toMs: number): readonly Ba
   return first === undefined || last === undefined || (isInside(first) && isInside(last)) ? page : page.filter(isInside)
 }
 
-/** The bar at the start its clock gives it; nothing when it is outside the session or the window. */
-function placed(bar: Bar, clock: BaseBars['clock'], isOfDays: boolean, fromMs: number): readonly Bar[] {
-  const own = clock.startOf(bar.startMs)
-  const startMs = isOfDays ? (own ?? clock.startOfDate(clock.dateAt(bar.startMs))) : own === null ? null : bar.startMs
+/** The bar of a day at the start its clock gives it, closed when its session is; nothing when it is outside the session or the window. */
+function dayPlaced(bar: Bar, clock: BaseBars['clock'], fromMs: number, settledMs: number): readonly Bar[] {
+  const startMs = clock.startOf(bar.startMs) ?? clock.startOfDate(clock.dateAt(bar.startMs))
   if (startMs === null || startMs < fromMs) return []
-  return startMs === bar.startMs ? [bar] : [{ ...bar, startMs }]
+  const closed = bar.closed || clock.endOf(startMs) <= settledMs
+  return startMs === bar.startMs && closed === bar.closed ? [bar] : [{ ...bar, startMs, closed }]
 }

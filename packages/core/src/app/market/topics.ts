@@ -1,12 +1,15 @@
 import type { GapCause } from '../../ports/broker.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { MarketSource, Topic } from '../../ports/market.ts'
+import { Turns } from '../mirror/turns.ts'
 import { within } from '../within.ts'
 import { MarketRefusal } from './refusal.ts'
 import { SharedTopic } from './shared-topic.ts'
 
 /** How long a first answer of the broker is waited for. */
 const ANSWER_MS = 8_000
+/** Topics of a connection that the broker is asked for at once, so that each has its time to be answered. */
+const JOINS = { atOnce: 16, ms: ANSWER_MS }
 
 interface Entry {
   readonly topic: SharedTopic
@@ -19,12 +22,15 @@ export class Topics {
   readonly #clock: Clock
   readonly #lost: (cause: GapCause) => void
   readonly #entries = new Map<string, Entry>()
+  readonly #turns: Turns<'join'>
+  readonly #stopping = new AbortController()
 
   /** `lost` is told of every loss of a topic. */
   constructor(source: MarketSource, clock: Clock, lost: (cause: GapCause) => void) {
     this.#source = source
     this.#clock = clock
     this.#lost = lost
+    this.#turns = new Turns(clock, JOINS)
   }
 
   get size(): number {
@@ -37,6 +43,12 @@ export class Topics {
 
   /** The topic, running; to be given back with {@link leave}. @throws MarketRefusal */
   async join(topic: Topic): Promise<SharedTopic> {
+    // What runs already takes nobody's turn.
+    if (this.#entries.get(keyOf(topic))?.topic.state === 'live') return this.#joined(topic)
+    return this.#turns.take('join', () => this.#joined(topic), this.#stopping.signal)
+  }
+
+  async #joined(topic: Topic): Promise<SharedTopic> {
     const entry = this.#entry(topic)
     entry.users += 1
     try {
@@ -61,6 +73,7 @@ export class Topics {
   }
 
   end(): void {
+    this.#stopping.abort(new MarketRefusal('broker_unavailable', 'The connection was given up just now; subscribe again in a few seconds.'))
     for (const { topic } of this.#entries.values()) topic.end()
     this.#entries.clear()
   }

@@ -1,6 +1,21 @@
-/** Dates of a zone and the instants they begin at. */
+/** Dates of a zone and the instants they begin at. A history asks for thousands, so what a zone's clocks keep to is remembered. */
 import type { Day } from '../timestamp.ts'
 import { LAST_YEAR, OutsideCalendar } from './calendar.ts'
+
+const DAY = 86_400_000
+/** The years whose dates ISO 8601 writes with four digits and `Date.UTC` does not take for another century's. */
+const [PLAIN_FROM, PLAIN_UNTIL] = [Date.UTC(1000, 0, 1), Date.UTC(9999, 11, 30)]
+
+/** A stretch of time in which the clocks of a zone are not changed, and how far they are ahead of UTC. */
+interface Offset {
+  readonly from: number
+  readonly until: number
+  readonly ms: number
+}
+
+/** Stretches remembered of a zone: the two of each year of a long history. The bound is for a hostile caller. */
+const REMEMBERED_MAX = 256
+const remembered = new Map<string, { recent: Offset; readonly all: Offset[] }>()
 
 /** A plain date as the text it is known by. */
 export function dayText(date: Temporal.PlainDate): Day {
@@ -9,11 +24,19 @@ export function dayText(date: Temporal.PlainDate): Day {
 
 /** The date that an instant (milliseconds since the epoch) falls on in an IANA zone. */
 export function dateAtInstant(instant: number, zone: string): Day {
+  if (instant > PLAIN_FROM && instant < PLAIN_UNTIL) return utcDate(instant + offsetAt(instant, zone).ms)
   return dayText(Temporal.Instant.fromEpochMilliseconds(Math.floor(instant)).toZonedDateTimeISO(zone).toPlainDate())
 }
 
 /** The instant, in milliseconds since the epoch, at which a date begins in an IANA zone. */
 export function midnight(date: Temporal.PlainDate | string, zone: string): number {
+  const there = utcMidnight(date)
+  if (there > PLAIN_FROM && there < PLAIN_UNTIL) {
+    const { from, until, ms } = offsetAt(there, zone)
+    const at = there - ms
+    // Near a change of the clocks a midnight may come twice, or not at all.
+    if (at - DAY >= from && at + DAY < until) return at
+  }
   return Temporal.PlainDate.from(date).toZonedDateTime(zone).epochMilliseconds
 }
 
@@ -25,4 +48,49 @@ export function dateWithin(instant: number, zone: string, firstYear: number): Da
     if (Number(date.slice(0, 4)) >= firstYear && Number(date.slice(0, 4)) <= LAST_YEAR) return date
   }
   throw new OutsideCalendar(Number.isNaN(year) ? instant : new Date(instant).toISOString(), firstYear)
+}
+
+/** The date so many days after another, both of four-digit years. `date` must be one. */
+export function daysAfter(date: Day, days: number): Day {
+  return utcDate(Date.parse(date) + days * DAY)
+}
+
+function utcDate(ms: number): Day {
+  return new Date(ms).toISOString().slice(0, 10) as Day
+}
+
+/** NaN where `date` is no text of a date as the calendars write it. */
+function utcMidnight(date: Temporal.PlainDate | string): number {
+  if (typeof date !== 'string') return Date.UTC(date.year, date.month - 1, date.day)
+  const ms = Date.parse(date)
+  // Some dates that do not exist are read as later ones.
+  return ms > PLAIN_FROM && ms < PLAIN_UNTIL && utcDate(ms) === date ? ms : Number.NaN
+}
+
+function offsetAt(instant: number, zone: string): Offset {
+  const known = remembered.get(zone)
+  if (known !== undefined) {
+    if (instant >= known.recent.from && instant < known.recent.until) return known.recent
+    const found = known.all.find(({ from, until }) => instant >= from && instant < until)
+    if (found !== undefined) {
+      known.recent = found
+      return found
+    }
+    if (known.all.length >= REMEMBERED_MAX) known.all.length = 0
+  }
+  const fresh = offsetOf(instant, zone)
+  const all = known?.all ?? []
+  all.push(fresh)
+  remembered.set(zone, { recent: fresh, all })
+  return fresh
+}
+
+function offsetOf(instant: number, zone: string): Offset {
+  const at = Temporal.Instant.fromEpochMilliseconds(Math.floor(instant)).toZonedDateTimeISO(zone)
+  return {
+    // The change before the next millisecond: one that comes with the instant itself counts.
+    from: at.add({ milliseconds: 1 }).getTimeZoneTransition('previous')?.epochMilliseconds ?? Number.NEGATIVE_INFINITY,
+    until: at.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY,
+    ms: at.offsetNanoseconds / 1_000_000
+  }
 }

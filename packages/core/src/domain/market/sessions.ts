@@ -39,6 +39,11 @@ const EXCHANGE = usEquityCalendar()
 
 type Pick = (spans: readonly Span[]) => readonly Stretch[]
 
+/** Whether a market keeps the hours of the equity exchanges of the United States, whose parts the session words name. */
+export function keepsExchangeHours({ id }: TradingCalendar): boolean {
+  return id === EXCHANGE.id
+}
+
 const HOURS: Readonly<Record<Exclude<Session, 'BrokerDefault' | 'USEq24Hour'>, Pick>> = {
   USEqCore: spans => spans.filter(span => span.phase === 'open'),
   USEqPreMkt: spans => spans.filter(span => span.phase === 'pre'),

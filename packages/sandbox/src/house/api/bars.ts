@@ -1,11 +1,15 @@
 /** Past bars from the oldest on: the market itself gives the newest of a window first. */
 
+import { setImmediate as turn } from 'node:timers/promises'
 import { INTERVAL_LENGTHS } from '../../market/bar-series.ts'
 import { BARS_MAX, type Bar, type BarsQuery, type Market } from '../../market/types.ts'
 
+/** Others have their turn after so many. */
+const PIECE = 250
+
 /** The first `most` bars of the window, ascending, asked for in stretches that the market can answer whole. */
 export async function firstBars(market: Market, query: Omit<BarsQuery, 'limit'>, most: number): Promise<readonly Bar[]> {
-  const whole = INTERVAL_LENGTHS[query.interval] * (Math.min(most, BARS_MAX - 2) + 1)
+  const whole = INTERVAL_LENGTHS[query.interval] * (Math.min(most, PIECE) + 1)
   const to = Math.min(query.to, query.now + 1)
   const found: Bar[] = []
   let stretch = whole
@@ -19,6 +23,7 @@ export async function firstBars(market: Market, query: Omit<BarsQuery, 'limit'>,
     }
     found.push(...bars)
     if (bars.length === 0) stretch *= 2
+    await turn()
     from = end
   }
   return found.slice(0, most)

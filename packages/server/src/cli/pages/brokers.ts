@@ -83,6 +83,9 @@ function page(broker: BrokerCapabilities): string {
   const data = [
     ['Channels', listed(marketData.channels)],
     ['Bars of its own', listed(marketData.historyIntervals)],
+    ['… reach back', reachOf(marketData)],
+    ['A day of a share', marketData.dailyBars === 'core' ? 'the core session' : 'all hours'],
+    ['Volume of live bars', marketData.liveVolume === 'all' ? 'all that is traded' : 'what sets a price'],
     ['Sessions', listed(broker.sessions)]
   ]
   return [
@@ -133,4 +136,9 @@ function listed(words: readonly string[]): string {
 
 function yes(is: boolean): string {
   return is ? 'yes' : 'no'
+}
+
+function reachOf({ historyDays }: BrokerCapabilities['marketData']): string {
+  const some = Object.entries(historyDays).map(([interval, days]) => `${interval}: ${days} days`)
+  return some.length === 0 ? 'as far as there are any' : some.join(', ')
 }

@@ -1,5 +1,5 @@
 // The market data stream's codes and limits as its descriptions show them; the numbers are those of the code that enforces them.
-import { SNAPSHOT_BARS_MAX } from '@trunkline/core/app/market/history'
+import { BROKER_BARS_MAX, SNAPSHOT_BARS_MAX } from '@trunkline/core/app/market/history-limits'
 import { DOOR_LIMITS } from '../../stream/door.ts'
 import { CLOSE } from '../../stream/line.ts'
 import { MARKET_LINE_LIMITS } from '../../stream/market/index.ts'
@@ -100,6 +100,7 @@ export const MARKET_LIMITS: readonly Limit[] = [
   { what: 'Subscriptions of a session', value: count(subscriptionsMax), beyond: '`subscription_limit`' },
   { what: 'Levels of a book', value: `1 to ${DEPTH_LEVELS.most}`, beyond: '`invalid_request`' },
   { what: 'Bars of a snapshot', value: count(SNAPSHOT_BARS_MAX), beyond: '`invalid_request`' },
+  { what: 'Bars of the broker’s that one request is made of', value: count(BROKER_BARS_MAX), beyond: '`invalid_request`' },
   { what: 'Length of a `request_id`', value: `1 to ${REQUEST_ID_MAX} characters`, beyond: '`invalid_request`' },
   { what: 'Size of a message you send', value: kibibytes(messageBytesMax), beyond: `closed with ${MESSAGE_TOO_BIG}` },
   {

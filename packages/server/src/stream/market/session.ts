@@ -65,6 +65,11 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   #isOver = false
   #lastSubId = 0
   readonly #subscriptions = new Map<string, Subscription>()
+  /** Subscriptions that are being made. */
+  #subscribing = 0
+  /** Resolves when the snapshots asked for so far are answered. */
+  #snapshots: Promise<void> = Promise.resolve()
+  #snapshotsWaiting = 0
   /** Those that hold something back until the line has caught up. */
   #behind: Subscription[] = []
   /** Those whose interruption is told when the turn is over, by reason. */
@@ -184,7 +189,9 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     if (this.#pass === null) throw new requests.Unfit('not_authenticated', 'Authenticate first: this session is not authenticated.')
     switch (action) {
       case 'subscribe':
-        return this.#subscribe(requestId, requests.readSubscribe(message))
+        // Each is answered when it can be: none waits for another's history.
+        void this.#subscribe(requestId, requests.readSubscribe(message))
+        return undefined
       case 'list_subscriptions':
         this.#list(requestId)
         return undefined
@@ -192,7 +199,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
         this.#unsubscribe(requestId, requests.readSubId(message))
         return undefined
       case 'snapshot':
-        return this.#snapshot(requestId, requests.readSnapshot(message), this.#pass)
+        return this.#snapshotInLine(requestId, requests.readSnapshot(message), this.#pass)
       default:
         throw new requests.Unfit('unknown_action', UNKNOWN_ACTION)
     }
@@ -248,8 +255,9 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   async #subscribe(requestId: string, subscribe: requests.Subscribe): Promise<void> {
     const { subscriptionsMax } = this.#deps.limits
     let watch: Watch | null = null
+    this.#subscribing += 1
     try {
-      if (this.#subscriptions.size >= subscriptionsMax) {
+      if (this.#subscriptions.size + this.#subscribing > subscriptionsMax) {
         throw new requests.Unfit(
           'subscription_limit',
           `This session has ${subscriptionsMax} subscriptions, the most it may; end one first.`
@@ -265,6 +273,8 @@ export class MarketSession implements Listener, InboxOwner, Reader {
       subscription.begin()
     } catch (cause) {
       this.#failed(requestId, cause)
+    } finally {
+      this.#subscribing -= 1
     }
   }
 
@@ -282,6 +292,13 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     subscription.end()
     this.#behind = this.#behind.filter(other => other !== subscription)
     this.#say({ type: 'unsubscription_success', message: 'Unsubscribed.', ...this.#describedInFull(subscription), request_id: requestId })
+  }
+
+  /** One after the other: each may be megabytes. So many may be in line; then the session is not read until there is room. */
+  #snapshotInLine(requestId: string, snapshot: requests.Snapshot, pass: Pass): Promise<void> | undefined {
+    this.#snapshotsWaiting += 1
+    this.#snapshots = this.#snapshots.then(() => this.#snapshot(requestId, snapshot, pass)).finally(() => (this.#snapshotsWaiting -= 1))
+    return this.#snapshotsWaiting > SNAPSHOTS_WAITING_MAX ? this.#snapshots : undefined
   }
 
   async #snapshot(requestId: string, snapshot: requests.Snapshot, { userKey }: Pass): Promise<void> {
@@ -367,5 +384,6 @@ export class MarketSession implements Listener, InboxOwner, Reader {
 
 type Described = Omit<Extract<MarketMessage, { readonly type: 'subscription_success' }>, 'type' | 'message' | 'request_id'>
 
+const SNAPSHOTS_WAITING_MAX = 32
 const NOT_JSON = 'A message must be a JSON object with an action and a request_id, as text.'
 const UNKNOWN_ACTION = 'action must be one of authenticate, subscribe, list_subscriptions, unsubscribe, snapshot.'

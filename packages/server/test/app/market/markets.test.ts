@@ -33,7 +33,10 @@ const CAPABILITIES = {
   marketData: {
     channels: ['quotes'],
     historyIntervals: ['1m'],
+    historyDays: {},
+    dailyBars: 'all_hours',
     liveIntervals: [],
+    liveVolume: 'all',
     backfillMax: 10,
     historyLagMs: 0,
     everyTrade: true,

@@ -32,7 +32,10 @@ export class Stage {
       marketData: {
         channels: ['bars', 'trades', 'quotes', 'depth', 'options_chain'],
         historyIntervals: ['1m', '1d'],
+        historyDays: {},
+        dailyBars: 'all_hours',
         liveIntervals: [],
+        liveVolume: 'all',
         backfillMax: 1_000,
         historyLagMs: 0,
         everyTrade: true,

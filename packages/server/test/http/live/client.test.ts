@@ -108,14 +108,23 @@ describe('older bars', () => {
     assert.equal(never.windows.length, 0)
   })
 
-  test('are never asked for in windows that hold more than a snapshot may', () => {
-    for (const interval of ['1m', '4h', '1d', '1w', '1M', '1y']) {
+  test('are never asked for in windows that hold more than a snapshot may, or take more of the broker’s bars', () => {
+    for (const [interval, madeOf] of [
+      ['1m', 60],
+      ['7m', 60],
+      ['4h', 900],
+      ['1d', 86_400],
+      ['1w', 86_400],
+      ['1M', 86_400],
+      ['1y', 86_400]
+    ] as const) {
       const { history, windows } = asked(Array.from({ length: 20 }, () => []))
       history.begin({ symbol: 'SPY', interval })
       history.want(NOON)
       for (const { start_time, end_time } of windows) {
         const bars = (Date.parse(end_time) - Date.parse(start_time)) / 1_000 / secondsIn(interval)
         assert.ok(bars <= 50_000 && Date.parse(start_time) >= Date.UTC(1998), `${interval} ${start_time} ${end_time}`)
+        assert.ok((bars * secondsIn(interval)) / madeOf <= 50_000, `${interval} of ${madeOf} s, ${start_time} ${end_time}`)
       }
     }
   })

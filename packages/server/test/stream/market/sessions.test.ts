@@ -138,6 +138,46 @@ test('a user has so many sessions; one that ends, or a newer token, makes room',
   assert.equal((await opened('newer')).reply?.error_code, 'auth_error')
 })
 
+test('requests of a session are answered when they can be: none waits for another’s history', async () => {
+  const node = new Node()
+  const { line, say } = await node.authenticated()
+  const { broker, clock } = node.stage
+  broker.list('QQQ')
+  broker.history.set('QQQ 1m', [bar(NOON - 60_000, '5')])
+  const gate = Promise.withResolvers<void>()
+  broker.hold = () => (broker.asked.at(-1)?.symbol === 'SPY' ? gate.promise : Promise.resolve())
+  const window = { start_time: '2026-01-05T14:00:00Z', end_time: '2026-01-05T15:00:00Z' }
+  say({ action: 'subscribe', channel: 'bars', symbol: 'SPY', interval: '1m', backfill_nbars: 100, request_id: 'long' })
+  say({ action: 'snapshot', data_type: 'bars', symbol: 'SPY', interval: '1m', ...window, request_id: 'past' })
+  await clock.settled()
+  say({ action: 'subscribe', channel: 'bars', symbol: 'QQQ', interval: '1m', backfill_nbars: 1, request_id: 'short' })
+  say({ action: 'list_subscriptions', request_id: 'list' })
+  await clock.settled()
+  const answers = () => line.messages.map(({ request_id }) => request_id).filter(id => id !== undefined && id !== 'r')
+  assert.deepEqual(answers(), ['list', 'short'])
+  assert.equal(line.updates.length, 1)
+  gate.resolve()
+  await clock.settled()
+  assert.deepEqual(answers().slice(2).toSorted(), ['long', 'past'])
+})
+
+test('subscriptions that are being made count for the most there may be', async () => {
+  const node = new Node()
+  const { line, say } = await node.authenticated()
+  const gate = Promise.withResolvers<void>()
+  node.stage.broker.hold = () => gate.promise
+  for (let index = 0; index <= 500; index += 1)
+    say({ action: 'subscribe', channel: 'bars', symbol: 'SPY', interval: '1m', request_id: `${index}` })
+  await node.stage.clock.settled()
+  assert.deepEqual(
+    line.messages.slice(1).map(({ request_id, error_code }) => [request_id, error_code]),
+    [['500', 'subscription_limit']]
+  )
+  gate.resolve()
+  await node.stage.clock.settled()
+  assert.equal(line.messages.filter(({ type }) => type === 'subscription_success').length, 500)
+})
+
 test('a reader that is behind gets the newest quote and book when it has caught up, and every trade and closed bar', async () => {
   const node = new Node()
   const { line, listener, say } = await node.authenticated()

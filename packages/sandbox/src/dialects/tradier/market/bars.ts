@@ -32,6 +32,8 @@ const MINUTE_BARS_MAX = 30_000
 export async function history({ house }: BarsDeps, call: Call): Promise<Answer> {
   const query = texts(call.request.query)
   const interval = query.interval === undefined ? 'daily' : member(query, 'interval', ['daily', 'weekly', 'monthly'])
+  // The house's days are of the regular session; days of all hours are not kept here.
+  if (query.session_filter !== undefined) member(query, 'session_filter', ['all', 'open'])
   const symbol = fromTradier(required(query, 'symbol'))
   const now = house.clock.now()
   const from = query.start === undefined ? 0 : startOfDay(date(query.start, 'start'))

@@ -13,8 +13,10 @@ const UNIT_S = /** @type {Readonly<Record<string, number>>} */ ({
 })
 /** Bars that a window would hold if the market never closed. */
 const WINDOW_BARS = 400
-/** Half of what one snapshot may hold. */
+/** Half of what one snapshot may hold, and may be made of. */
 const WIDEST_BARS = 25_000
+/** Minutes of the bars that brokers have and others are made of, the longest first. */
+const MADE_OF = [15, 5, 1]
 /** No calendar of an exchange goes further back. */
 const OLDEST_S = Date.UTC(1998, 0, 5) / 1_000
 /** Windows in a row without a bar, each twice as long as the one before, after which nothing older is expected. */
@@ -27,6 +29,18 @@ const EMPTY_MAX = 6
 export function secondsIn(interval) {
   const [, count = '', unit = ''] = /^(\d+)([mhdwMy])$/.exec(interval) ?? []
   return Number(count) * (UNIT_S[unit] ?? Number.NaN)
+}
+
+/**
+ * The most bars of an interval in one window.
+ * @param {string} interval
+ */
+function widest(interval) {
+  const minutes = secondsIn(interval) / 60
+  // Days are made of days.
+  if (minutes >= 1_440 && !/[mh]$/.test(interval)) return WIDEST_BARS
+  const smaller = MADE_OF.find(length => minutes % length === 0) ?? 1
+  return Math.max(1, Math.floor((WIDEST_BARS * smaller) / minutes))
 }
 
 /**
@@ -77,7 +91,7 @@ export class History {
     if (this.#series === null || this.#isAsking || this.#empty > EMPTY_MAX || beforeS <= OLDEST_S) return
     const { symbol, interval } = this.#series
     const turn = this.#turn
-    const bars = Math.min(WINDOW_BARS * this.#factor, WIDEST_BARS)
+    const bars = Math.min(WINDOW_BARS * this.#factor, widest(interval))
     const fromS = Math.max(OLDEST_S, beforeS - bars * secondsIn(interval))
     this.#isAsking = true
     this.#tell('loading')

@@ -1,0 +1,111 @@
+import type { BarClock } from '../../domain/market/bar-clock.ts'
+import { type BarPlan, UNIT_MS } from './bar-plan.ts'
+import { BROKER_BARS_MAX } from './history-limits.ts'
+import { MarketRefusal } from './refusal.ts'
+
+export interface LookBackWindow {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** A first window is a little longer than as many bars as a calendar knows: holidays are not counted out of long ones. */
+const HOLIDAYS = { share: 1.06, more: 3 }
+/** Windows further back, each at least so many times as long as the one before, because symbols do not trade in every bar. */
+const STEPS_MAX = 6
+const STEP = 3
+const STEP_MOST = 27
+
+/**
+ * Where to look for the last so many bars: in a window that has as many by the calendar, then further back, until there are enough or as many
+ * of the broker's bars were read as one request may.
+ */
+export class LookBack {
+  readonly #plan: BarPlan
+  readonly #count: number
+  readonly #oldestMs: number
+  readonly #upToMs: number
+  #fromMs: number
+  /** Bars that the last window has by the calendar, and all of them. */
+  #wanted: number
+  #looked: number
+  /** Of the broker's bars, by the calendar. */
+  #counted: number
+  #steps = 1
+
+  /** @throws MarketRefusal when already the first window has more of the broker's bars than may be read; OutsideCalendar */
+  constructor(plan: BarPlan, count: number, { oldestMs, upToMs }: { readonly oldestMs: number; readonly upToMs: number }) {
+    this.#plan = plan
+    this.#count = count
+    this.#oldestMs = oldestMs
+    this.#upToMs = upToMs
+    this.#wanted = barsOf(count)
+    this.#looked = this.#wanted
+    this.#fromMs = reachingBack(plan.clock, this.#wanted, oldestMs, upToMs)
+    this.#counted = this.#costs(this.#fromMs, upToMs)
+    if (this.#counted > BROKER_BARS_MAX) throw this.#refusal()
+  }
+
+  /** Null when nothing can be there. */
+  first(): LookBackWindow | null {
+    return this.#fromMs < this.#upToMs ? { fromMs: this.#fromMs, toMs: this.#upToMs } : null
+  }
+
+  /** @param found so far; null when they are enough, or there is nowhere to look. @throws OutsideCalendar */
+  next(found: number): LookBackWindow | null {
+    const missing = this.#count - found
+    const toMs = this.#fromMs
+    if (missing <= 0 || this.#steps >= STEPS_MAX || toMs <= this.#oldestMs) return null
+    const ratio = Math.min(STEP_MOST, this.#looked / Math.max(found, 1))
+    const share = Math.min(1, Math.max(found, 1) / this.#looked)
+    this.#wanted = Math.ceil(Math.max(missing * ratio, this.#wanted * STEP))
+    this.#fromMs = reachingBack(this.#plan.clock, this.#wanted, this.#oldestMs, toMs)
+    // What a symbol seldom trades in has fewer bars than its calendar.
+    const left = BROKER_BARS_MAX - this.#counted * share
+    const costs = this.#costs(this.#fromMs, toMs)
+    const most = Math.min(left / share, BROKER_BARS_MAX)
+    if (costs > most) {
+      this.#wanted = Math.floor((this.#wanted * most) / costs)
+      if (this.#wanted < 1) return null
+      this.#fromMs = reachingBack(this.#plan.clock, this.#wanted, this.#oldestMs, toMs)
+    }
+    if (this.#fromMs >= toMs) return null
+    this.#steps += 1
+    this.#looked += this.#wanted
+    this.#counted += Math.min(costs, most)
+    return { fromMs: this.#fromMs, toMs }
+  }
+
+  #costs(fromMs: number, toMs: number): number {
+    return this.#plan.past.answered.countAtMost(fromMs, toMs)
+  }
+
+  #refusal(): MarketRefusal {
+    const { past } = this.#plan
+    // Holidays and the days at its ends make a shorter window cost a little more than its share.
+    let fewer = Math.floor((this.#count * BROKER_BARS_MAX) / this.#counted)
+    const isTooMany = () =>
+      this.#costs(reachingBack(this.#plan.clock, barsOf(fewer), this.#oldestMs, this.#upToMs), this.#upToMs) > BROKER_BARS_MAX
+    while (fewer > 0 && isTooMany()) fewer -= Math.max(1, Math.floor(fewer / 50))
+    const message = `So many bars would be made of up to ${this.#counted} bars of ${past.word} of the broker’s, and ${BROKER_BARS_MAX} is the most; ask for at most ${fewer}.`
+    return new MarketRefusal('invalid_request', message)
+  }
+}
+
+/** Bars of the first window. */
+function barsOf(count: number): number {
+  return Math.ceil(count * HOLIDAYS.share) + HOLIDAYS.more
+}
+
+/** The latest start of a bar from which on there are `count` before `toMs` by the calendar; the first bar from `oldestMs` on where there are not. */
+function reachingBack(clock: BarClock, count: number, oldestMs: number, toMs: number): number {
+  const lengthMs = UNIT_MS[clock.interval.unit] * clock.interval.count
+  const isFar = (fromMs: number): boolean => fromMs <= oldestMs || clock.countAtMost(fromMs, toMs) >= count
+  let far = Math.max(oldestMs, toMs - count * lengthMs)
+  while (!isFar(far)) far = Math.max(oldestMs, toMs - 2 * (toMs - far))
+  for (let near = toMs; near - far > lengthMs; ) {
+    const middle = (near + far) / 2
+    if (isFar(middle)) far = middle
+    else near = middle
+  }
+  return clock.atOrAfter(far)
+}

@@ -1,0 +1,55 @@
+/** Lets work begin, in the order in which it asked, while what is under way weighs no more than a bound. */
+export class Share {
+  readonly #most: number
+  #used = 0
+  readonly #waiting = new Set<{ readonly weight: number; readonly begin: () => void }>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** Resolves or rejects as `work` does. What weighs more than the bound has it alone. @throws the signal's reason when it aborts before */
+  async take<T>(weight: number, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    await this.#room(weight, signal)
+    try {
+      return await work()
+    } finally {
+      this.#used -= weight
+      this.#next()
+    }
+  }
+
+  async #room(weight: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (this.#waiting.size === 0 && this.#fits(weight)) {
+      this.#used += weight
+      return
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const entry = { weight, begin: resolve }
+    const giveUp = () => {
+      this.#waiting.delete(entry)
+      reject(signal.reason)
+    }
+    this.#waiting.add(entry)
+    signal.addEventListener('abort', giveUp, { once: true })
+    try {
+      await promise
+    } finally {
+      signal.removeEventListener('abort', giveUp)
+    }
+  }
+
+  #next(): void {
+    for (const entry of this.#waiting) {
+      if (!this.#fits(entry.weight)) return
+      this.#waiting.delete(entry)
+      this.#used += entry.weight
+      entry.begin()
+    }
+  }
+
+  #fits(weight: number): boolean {
+    return this.#used === 0 || this.#used + weight <= this.#most
+  }
+}

@@ -1,0 +1,181 @@
+// What past bars are made of, how far back they reach, and what is refused before anything is read.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BROKER_BARS_MAX, backfillMaxOf } from '@trunkline/core/app/market/history-limits'
+import { MarketRefusal } from '@trunkline/core/app/market/refusal'
+import { usEquityCalendar } from '@trunkline/core/domain/calendar/index'
+import type { Bar } from '@trunkline/core/domain/market/records'
+import { parseTimestamp } from '@trunkline/core/domain/timestamp'
+import type { MarketDataCapabilities } from '@trunkline/core/ports/broker'
+import { bar, decimal, MINUTE, NOON, Stage, trade } from './stage.ts'
+
+const DAY = 24 * 60 * MINUTE
+const HALF_HOUR = 30 * MINUTE
+/** Midnight in New York of the Monday that {@link NOON} falls on. */
+const MONDAY = Date.UTC(2026, 0, 5, 5)
+const OPEN = 9.5 * 60 * MINUTE
+const CLOSE = 16 * 60 * MINUTE
+const ASKED = { channel: 'bars', symbol: 'SPY', session: 'USEqCore' } as const
+
+/** The exchange's own days of a share, stamped with their midnight, the oldest first. */
+function days(count: number): readonly Bar[] {
+  const bars: Bar[] = []
+  const calendar = usEquityCalendar()
+  for (let at = MONDAY - DAY; bars.length < count; at -= DAY) {
+    const date = calendar.dateAt(at + DAY / 2)
+    const [first] = calendar.spansOn(date)
+    if (first !== undefined) bars.unshift(bar(first.start - 4 * 60 * MINUTE, String(100 + bars.length)))
+  }
+  return bars
+}
+
+function exchangeStage(marketData: Partial<MarketDataCapabilities>): Stage {
+  const stage = new Stage({ historyIntervals: ['1m', '30m', '1d'], liveIntervals: ['1m'], backfillMax: 10_000, ...marketData })
+  stage.broker.list('SPY', 'STK', usEquityCalendar())
+  stage.broker.history.set('SPY 1m', [])
+  stage.broker.history.set('SPY 30m', [])
+  stage.broker.history.set('SPY 1d', [])
+  return stage
+}
+
+const intervals = ({ broker }: Stage) => [...new Set(broker.asked.map(({ interval }) => interval))].toSorted()
+const refused = (code: string, words: RegExp) => (cause: unknown) =>
+  cause instanceof MarketRefusal && cause.code === code && words.test(cause.message)
+
+test('days and longer of the core session are the broker’s own where its days are of it', async () => {
+  const stage = exchangeStage({ dailyBars: 'core' })
+  const past = days(2_000)
+  stage.broker.history.set('SPY 1d', past)
+  for (const [interval, least] of [
+    ['1y', 6],
+    ['1M', 80],
+    ['1d', 2_000]
+  ] as const) {
+    stage.broker.asked.length = 0
+    const told = await stage.watch({ ...ASKED, interval, backfill: 2_000 })
+    assert.ok(told.closed.length >= least, `${told.closed.length} of ${interval}`)
+    // The minutes are of the day under way.
+    assert.deepEqual(intervals(stage), ['1d', '1m'])
+    assert.ok(stage.broker.asked.every(({ interval: word, fromMs }) => word === '1d' || fromMs >= MONDAY))
+  }
+  const [first] = past
+  const told = await stage.watch({ ...ASKED, interval: '1d', backfill: 2_000 })
+  assert.deepEqual(told.closed[0], { ...first, startMs: (first?.startMs ?? 0) + OPEN }, 'the broker’s figures at the session’s open')
+})
+
+test('a day of BrokerDefault is the broker’s own, also as it closes live', async () => {
+  const stage = exchangeStage({ dailyBars: 'core' })
+  stage.broker.history.set('SPY 1d', days(3))
+  stage.broker.nowMs = MONDAY + CLOSE - 2 * MINUTE
+  const told = await stage.watch({ ...ASKED, session: 'BrokerDefault', interval: '1d', backfill: 3 })
+  assert.deepEqual(
+    told.closed.map(({ startMs }) => (startMs - OPEN) % DAY),
+    [5, 5, 5].map(hours => hours * 60 * MINUTE)
+  )
+  const topic = stage.broker.topic('bars', 'SPY')
+  topic.bar(bar(MONDAY + CLOSE - MINUTE, '7'))
+  await stage.clock.settled()
+  // What is traded after the close belongs to no day.
+  topic.bar(bar(MONDAY + CLOSE, '99'))
+  await stage.pass(5_000)
+  assert.deepEqual(told.closed.at(-1), { ...bar(MONDAY + OPEN, '7'), volume: '10' })
+})
+
+test('a day that the broker leaves open until midnight is over when its session is', async () => {
+  const stage = exchangeStage({ dailyBars: 'core' })
+  stage.broker.nowMs = MONDAY + CLOSE + 60 * MINUTE
+  stage.broker.history.set('SPY 1d', [...days(2), bar(MONDAY, '5', false)])
+  const told = await stage.watch({ ...ASKED, interval: '1d', backfill: 2 })
+  assert.deepEqual(told.closed.at(-1), bar(MONDAY + OPEN, '5'))
+})
+
+test('where the broker’s days have all hours, those of the core session are made of shorter bars', async () => {
+  const stage = exchangeStage({ dailyBars: 'all_hours' })
+  const before = MONDAY - 3 * DAY
+  stage.broker.history.set('SPY 1d', days(3))
+  stage.broker.history.set('SPY 30m', [
+    bar(before + OPEN - HALF_HOUR, '1'),
+    bar(before + OPEN, '2'),
+    bar(before + CLOSE - HALF_HOUR, '3'),
+    bar(before + CLOSE, '4')
+  ])
+  const told = await stage.watch({ ...ASKED, interval: '1d', backfill: 1 })
+  assert.deepEqual(told.closed, [{ ...bar(before + OPEN, '3', true, '20'), open: decimal('2'), low: decimal('2') }])
+  assert.ok(!intervals(stage).includes('1d'))
+})
+
+test('more than may be read for one request is refused before anything is, with how many may be had', async () => {
+  const stage = exchangeStage({ dailyBars: 'all_hours' })
+  await stage.watch({ ...ASKED, interval: '1y', backfill: 0 })
+  stage.broker.asked.length = 0
+  await assert.rejects(
+    stage.watch({ ...ASKED, interval: '1y', backfill: 40 }),
+    refused('invalid_request', /50000 is the most; ask for at most 4\./)
+  )
+  assert.deepEqual(stage.broker.asked, [])
+  await stage.watch({ ...ASKED, interval: '1y', backfill: 4 })
+  const read = stage.broker.asked.filter(({ interval }) => interval === '30m')
+  assert.ok(read.length > 0)
+  // A window of a century is not even begun.
+  const [start, end] = ['1999-01-01T00:00:00Z', '2026-01-01T00:00:00Z'].map(text => parseTimestamp(text, 'time'))
+  assert.ok(start !== undefined && end !== undefined)
+  stage.broker.asked.length = 0
+  await assert.rejects(
+    stage.market.past({ symbol: 'SPY', interval: '7h', start, end }).next(),
+    refused('invalid_request', new RegExp(String(BROKER_BARS_MAX)))
+  )
+  assert.deepEqual(stage.broker.asked, [])
+})
+
+test('of what the broker keeps for some days only, no bar is made that began before them', async () => {
+  const stage = exchangeStage({ historyIntervals: ['1m', '30m'], historyDays: { '1m': 2, '30m': 4 }, dailyBars: 'core' })
+  const whole = Array.from({ length: 8 * 48 }, (_, index) => bar(MONDAY - 8 * DAY + index * HALF_HOUR, String(index + 1)))
+  stage.broker.history.set('SPY 30m', whole)
+  const told = await stage.watch({ ...ASKED, interval: '1d', backfill: 100 })
+  // Four days before Monday at ten is in the midst of Thursday's, a holiday's, session: Friday is the first that is whole.
+  assert.deepEqual(
+    told.closed.map(({ startMs }) => startMs),
+    [MONDAY - 3 * DAY + OPEN]
+  )
+  for (const interval of ['1w', '1M', '1y'])
+    await assert.rejects(stage.watch({ ...ASKED, interval, backfill: 0 }), refused('unsupported_interval', /keeps 4 days/))
+})
+
+test('a long history holds up neither what is asked of others nor what comes live', async () => {
+  const stage = exchangeStage({ dailyBars: 'core' })
+  stage.broker.list('QQQ', 'STK', usEquityCalendar())
+  stage.broker.history.set('QQQ 1m', [bar(NOON - MINUTE, '5')])
+  const gate = Promise.withResolvers<void>()
+  stage.broker.hold = () => (stage.broker.asked.at(-1)?.symbol === 'SPY' ? gate.promise : Promise.resolve())
+  const long = Array.from({ length: 5 }, () => stage.watch({ ...ASKED, interval: '1y', backfill: 40 }))
+  await stage.clock.settled()
+  const told = await stage.watch({ ...ASKED, symbol: 'QQQ', interval: '1m', backfill: 1 })
+  assert.equal(told.closed.length, 1)
+  gate.resolve()
+  assert.equal((await Promise.all(long)).length, 5)
+})
+
+test('what a backfill of one of the broker’s own intervals may ask for follows from how far back it reaches', () => {
+  const { marketData } = { marketData: { backfillMax: 10_000, historyDays: { '1m': 2, '15m': 18 } } as Partial<MarketDataCapabilities> }
+  const asked = Object(marketData) as MarketDataCapabilities
+  assert.deepEqual(
+    ['1m', '15m', '1d'].map(interval => backfillMaxOf(asked, interval)),
+    [2_880, 1_728, 10_000]
+  )
+})
+
+test('trades of the core session close a day as it was traded', async () => {
+  const stage = exchangeStage({ dailyBars: 'core', liveIntervals: [] })
+  stage.broker.nowMs = MONDAY + OPEN - MINUTE
+  const told = await stage.watch({ ...ASKED, session: 'BrokerDefault', interval: '1d', backfill: 0 })
+  const topic = stage.broker.topic('trades', 'SPY')
+  stage.broker.nowMs = MONDAY + CLOSE
+  topic.trade(trade(MONDAY + OPEN - 1, '99'))
+  topic.trade(trade(MONDAY + OPEN, '5'))
+  topic.trade(trade(MONDAY + CLOSE - 1, '6'))
+  await stage.clock.advance(250)
+  assert.deepEqual(told.bars.at(-1), { ...bar(MONDAY + OPEN, '6', false, '2'), open: '5', low: '5' })
+  topic.trade(trade(MONDAY + CLOSE + 1, '99'))
+  await stage.pass(5_000)
+  assert.equal(told.bars.at(-1)?.close, '6')
+})

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Share } from '@trunkline/core/app/market/share'
+
+const settled = () => new Promise<void>(resolve => setImmediate(resolve))
+
+test('work begins in its order while what is under way weighs no more than the bound, and what weighs more has it alone', async () => {
+  const share = new Share(10)
+  const begun: string[] = []
+  const gates = new Map<string, PromiseWithResolvers<void>>()
+  const stopping = new AbortController()
+  const ask = (name: string, weight: number) => {
+    const gate = Promise.withResolvers<void>()
+    gates.set(name, gate)
+    return share.take(weight, () => (begun.push(name), gate.promise), stopping.signal)
+  }
+  const done = Promise.allSettled([ask('a', 6), ask('b', 4), ask('c', 3), ask('d', 99), ask('e', 1)])
+  await settled()
+  assert.deepEqual(begun, ['a', 'b'])
+  gates.get('b')?.resolve()
+  await settled()
+  assert.deepEqual(begun, ['a', 'b', 'c'])
+  gates.get('a')?.reject(new Error('failed'))
+  gates.get('c')?.resolve()
+  await settled()
+  assert.deepEqual(begun, ['a', 'b', 'c', 'd'])
+  stopping.abort(new Error('over'))
+  gates.get('d')?.resolve()
+  assert.deepEqual(
+    (await done).map(({ status }) => status),
+    ['rejected', 'fulfilled', 'fulfilled', 'fulfilled', 'rejected']
+  )
+  assert.deepEqual(begun, ['a', 'b', 'c', 'd'])
+})
