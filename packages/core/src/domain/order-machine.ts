@@ -1,4 +1,5 @@
 import { compare, type Decimal, dividedBy, isPositive, minus, plus, sum, times, ZERO } from './decimal.ts'
+import { filledUpTo } from './inferred-fills.ts'
 import { type Fill, isOpen, type Leg, type Order } from './order.ts'
 import type { Timestamp } from './timestamp.ts'
 import type { OrderStatus } from './vocabulary.ts'
@@ -37,7 +38,7 @@ export type OrderEvent =
   | { readonly type: 'execution'; readonly fill: Fill; readonly total: FilledTotal }
   /** An execution of one leg. What the order has filled is told by its own fills; this says what they were made of. */
   | { readonly type: 'leg_fill'; readonly leg: Pick<Leg, 'symbol' | 'side'>; readonly fill: Fill }
-  /** The broker told only how much is done in all. The part no execution accounts for becomes one inferred fill. */
+  /** The broker told only how much is done in all. The part no execution accounts for is inferred, at prices that the totals prove or the broker stated. */
   | ({ readonly type: 'filled_total'; readonly at: Timestamp } & FilledTotal)
 
 /** How much of an order is filled in all, and at what average; null where the broker does not tell the price. */
@@ -132,20 +133,9 @@ function applyLegFill(order: Order, { leg, fill }: Extract<OrderEvent, { type: '
 }
 
 function applyTotal(order: Order, event: Extract<OrderEvent, { type: 'filled_total' }>): Step {
-  const known = filledQuantity(order)
-  const missing = minus(event.quantity, known)
-  if (!isPositive(missing)) return nothing(order)
-  const price = missingPrice(order, event, missing)
-  if (price === null) return nothing(order)
-  // A function of the logical event: seeing the same total again, after a restart too, makes the same id.
-  const fill: Fill = { fillId: `inferred-${event.quantity}`, at: event.at, quantity: missing, price, execDest: null, inferred: true }
-  return withFills(order, [...order.fills, fill], event.at)
-}
-
-function missingPrice(order: Order, event: Extract<OrderEvent, { type: 'filled_total' }>, missing: Decimal): Decimal | null {
-  if (event.averagePrice === null) return null
-  const known = sum(order.fills.map(fill => times(fill.quantity, fill.price)))
-  return dividedBy(minus(times(event.averagePrice, event.quantity), known), missing, 9)
+  const { quantity, averagePrice, at } = event
+  if (averagePrice === null || compare(filledQuantity(order), quantity) >= 0) return nothing(order)
+  return withFills(order, filledUpTo(order, { quantity, averagePrice }, at), at)
 }
 
 function withFills(order: Order, fills: readonly Fill[], at: Timestamp): Step {

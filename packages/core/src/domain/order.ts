@@ -10,7 +10,10 @@ export interface Fill {
   readonly quantity: Decimal
   readonly price: Decimal
   readonly execDest: string | null
-  /** Set when the broker only told a total: replaced by the real executions as they arrive, never added to. */
+  /**
+   * Set when the broker only told a total: replaced by the real executions as they arrive, and by one fill at the average where a later total does
+   * not prove a price of its own.
+   */
   readonly inferred?: true
 }
 

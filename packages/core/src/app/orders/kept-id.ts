@@ -1,4 +1,5 @@
-import { compare, type Decimal, dividedBy, isPositive, minus, plus, sum, times } from '../../domain/decimal.ts'
+import { compare, type Decimal, isPositive, minus, plus, sum } from '../../domain/decimal.ts'
+import { restPrice } from '../../domain/inferred-fills.ts'
 import { limitOf } from '../../domain/likeness.ts'
 import type { Fill, Leg, Order, OrderTicket } from '../../domain/order.ts'
 import { filledQuantity } from '../../domain/order-machine.ts'
@@ -73,7 +74,6 @@ function earlierOfLeg({ symbol, side }: Leg, predecessors: readonly Pick<Order, 
 function remainderOf(total: NonNullable<OrderReport['filledTotal']>, earlier: readonly Fill[]): OrderReport['filledTotal'] {
   const quantity = minus(total.quantity, sum(earlier.map(fill => fill.quantity)))
   if (!isPositive(quantity)) return null
-  const value = sum(earlier.map(fill => times(fill.quantity, fill.price)))
-  const averagePrice = total.averagePrice === null ? null : dividedBy(minus(times(total.averagePrice, total.quantity), value), quantity, 9)
-  return { quantity, averagePrice }
+  const { averagePrice } = total
+  return { quantity, averagePrice: averagePrice === null ? null : restPrice(earlier, { quantity: total.quantity, averagePrice }, quantity) }
 }

@@ -1,0 +1,156 @@
+// Brokers that report totals only, rounded or cut off at their last place: no price of ours is one that nobody paid and nobody stated.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { absolute, compare, type Decimal, dividedBy, minus, parseDecimal, sum, times } from '../../src/domain/decimal.ts'
+import { restPrice } from '../../src/domain/inferred-fills.ts'
+import type { Fill, Order } from '../../src/domain/order.ts'
+import { apply, averageFillPrice, filledQuantity } from '../../src/domain/order-machine.ts'
+import { parseTimestamp } from '../../src/domain/timestamp.ts'
+import { anOrder } from './an-order.ts'
+
+const AT = parseTimestamp('2026-11-20T15:00:00Z', 'at')
+const dec = (text: string) => parseDecimal(text, 'number')
+
+interface Execution {
+  readonly quantity: bigint
+  /** In ten-thousandths. */
+  readonly price: bigint
+}
+
+interface Broker {
+  readonly places: number
+  readonly isCutOff: boolean
+  readonly isTrimmed: boolean
+}
+
+const executions = fc.array(
+  fc.record({
+    quantity: fc.bigInt({ min: 1n, max: 60n }),
+    // Mostly whole cents, and some better by less than one.
+    price: fc.oneof(
+      { arbitrary: fc.bigInt({ min: 990n, max: 1_010n }).map(cents => cents * 100n), weight: 4 },
+      { arbitrary: fc.bigInt({ min: 99_000n, max: 101_000n }), weight: 1 }
+    )
+  }),
+  { minLength: 1, maxLength: 10 }
+)
+const broker = fc.record({ places: fc.constantFrom(0, 1, 2, 3, 4, 6, 8, 12), isCutOff: fc.boolean(), isTrimmed: fc.boolean() })
+
+function scaled(value: bigint, places: number): string {
+  const digits = value.toString().padStart(places + 1, '0')
+  return places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`
+}
+
+const lastPlace = (places: number) => dec(places === 0 ? '1' : `0.${'1'.padStart(places, '0')}`)
+const valueIn = (made: readonly Execution[]) => made.reduce((value, { quantity, price }) => value + quantity * price, 0n)
+const quantityIn = (made: readonly Execution[]) => made.reduce((all, { quantity }) => all + quantity, 0n)
+
+/** The average as the broker states it. */
+function stated(made: readonly Execution[], { places, isCutOff, isTrimmed }: Broker): Decimal {
+  const [value, quantity] = [valueIn(made) * 10n ** BigInt(places), quantityIn(made) * 10_000n]
+  const average = scaled(isCutOff ? value / quantity : (2n * value + quantity) / (2n * quantity), places)
+  return dec(isTrimmed && average.includes('.') ? average.replace(/\.?0+$/, '') : average)
+}
+
+function told(order: Order, made: readonly Execution[], of: Broker): Order {
+  const total = { quantity: dec(String(quantityIn(made))), averagePrice: stated(made, of), at: AT }
+  const step = apply(order, { type: 'filled_total', ...total })
+  assert.equal(apply(step.order, { type: 'filled_total', ...total }).changed, false, 'the same total says nothing new')
+  return step.order
+}
+
+const EMPTY = anOrder({ quantity: dec('100000') })
+
+/** Whether the fill is all that was executed between two of the totals, at exactly what it cost. */
+function isExact({ quantity, price }: Fill, made: readonly Execution[], totals: readonly number[]): boolean {
+  const ends = [0, ...totals]
+  return ends.some((from, index) =>
+    ends.slice(index + 1).some(to => {
+      const part = made.slice(from, to)
+      return quantity === String(quantityIn(part)) && compare(times(quantity, price), dec(scaled(valueIn(part), 4))) === 0
+    })
+  )
+}
+
+test('a fill of a total is at its own exact price or at an average that the broker stated, and all of them come to the total', () => {
+  fc.assert(
+    fc.property(executions, broker, fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }), (made, of, isTold) => {
+      const totals = made.map((_, index) => index + 1).filter(count => count === made.length || isTold[count - 1] === true)
+      let order = EMPTY
+      const averages: Decimal[] = []
+      for (const count of totals) {
+        order = told(order, made.slice(0, count), of)
+        const average = stated(made.slice(0, count), of)
+        averages.push(average)
+        assert.equal(filledQuantity(order), String(quantityIn(made.slice(0, count))))
+        for (const fill of order.fills)
+          assert.ok(
+            isExact(fill, made, totals) || averages.some(each => compare(each, fill.price) === 0),
+            `${fill.quantity} at ${fill.price} was neither paid nor stated`
+          )
+        const paid = averageFillPrice(order)
+        assert.ok(paid !== null)
+        assert.ok(
+          compare(absolute(minus(paid, average)), lastPlace(Math.min(of.places, 9))) <= 0,
+          `${paid} on average, stated was ${average}`
+        )
+        assert.equal(new Set(order.fills.map(({ fillId }) => fillId)).size, order.fills.length)
+      }
+    }),
+    { numRuns: 3_000 }
+  )
+})
+
+test('where every execution is told by a total of its own and the places are enough, the fills are the executions', () => {
+  fc.assert(
+    fc.property(executions, made => {
+      let order = EMPTY
+      for (let count = 1; count <= made.length; count += 1)
+        order = told(order, made.slice(0, count), { places: 9, isCutOff: false, isTrimmed: false })
+      assert.deepEqual(
+        order.fills.map(({ quantity, price }) => [quantity, Number(price)]),
+        made.map(({ quantity, price }) => [String(quantity), Number(price) / 10_000])
+      )
+    }),
+    { numRuns: 1_000 }
+  )
+})
+
+test('what is lost of executions with ids is one fill that makes the average come out as it was stated', () => {
+  fc.assert(
+    fc.property(executions, broker, fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }), (made, of, isLost) => {
+      const fills: readonly Fill[] = made.map(({ quantity, price }, index) => ({
+        ...{ fillId: `f${index}`, at: AT, execDest: null },
+        quantity: dec(String(quantity)),
+        price: dec(scaled(price, 4))
+      }))
+      const known = fills.filter((_, index) => isLost[index] !== true)
+      let order = EMPTY
+      for (const fill of known) order = apply(order, { type: 'fill', fill }).order
+      order = told(order, made, of)
+      assert.equal(filledQuantity(order), String(quantityIn(made)))
+      assert.deepEqual(order.fills.slice(0, known.length), known, 'what was executed stays as it was')
+      const rest = order.fills.slice(known.length)
+      assert.equal(rest.length, known.length < made.length ? 1 : 0)
+      const lost = made.filter((_, index) => isLost[index] === true)
+      const [only] = lost
+      const [inferred] = rest
+      if (of.places < 8 || of.isTrimmed || only === undefined || lost.length > 1 || inferred === undefined) return
+      assert.equal(compare(inferred.price, dec(scaled(only.price, 4))), 0, 'the one that is lost has its own price')
+    }),
+    { numRuns: 2_000 }
+  )
+})
+
+test('what rounding leaves is no price: a rest has as few places as the stated average allows', () => {
+  const part = [{ quantity: dec('3'), price: dec('10.00') }]
+  const rest = (quantity: string, average: string) =>
+    restPrice(part, { quantity: dec(quantity), averagePrice: dec(average) }, minus(dec(quantity), dec('3')))
+  assert.equal(compare(rest('7', '10.57'), dec('11')), 0)
+  assert.equal(compare(rest('9', '10.33333333'), dec('10.5')), 0)
+  assert.equal(compare(rest('5', '10.00'), dec('10')), 0)
+  assert.equal(restPrice([], { quantity: dec('3'), averagePrice: dec('10.125') }, dec('3')), '10.125')
+  // Nothing shorter comes out right.
+  assert.equal(rest('6', '10.123456789'), dividedBy(minus(times(dec('10.123456789'), dec('6')), sum([dec('30')])), dec('3'), 9))
+})
