@@ -27,6 +27,7 @@ import type { Settings } from './config/settings.ts'
 import { home } from './home/home.ts'
 import { InFlight } from './http/in-flight.ts'
 import { buildHttp, DEFAULT_LIMITS } from './http/index.ts'
+import { problemOf } from './http/problems.ts'
 import { nothingHere } from './http/routing.ts'
 import { SystemClock } from './ops/clock.ts'
 import { DemoHome } from './ops/demo-home.ts'
@@ -174,7 +175,7 @@ async function start(
   let demo: Service['demo'] = null
   const demoFile = new DemoFile(join(dataDir, 'demo-platform.json'))
   const demoHome = new DemoHome(demoFile, { monotonicMs: () => clock.monotonicMs(), newSecret: () => ids.secret(''), log })
-  await portal(http, app, { publicUrl: () => publicUrl })
+  await portal(http, app, { publicUrl: () => publicUrl, problemOf })
   const metrics = new MetricsPage(
     () => meter.registry.metrics(),
     () => clock.monotonicMs()

@@ -8,11 +8,11 @@ const KINDS_MAX = 64
 
 /** An access that was refused: to whom, from where, and why. */
 export interface RefusedAccess {
-  /** Credentials that were not good, or good ones that do not reach so far. */
-  readonly action: 'access.failed' | 'access.denied'
+  /** Credentials that were not good, good ones that do not reach so far, or a page of the portal that nobody's attempt stands for. */
+  readonly action: 'access.failed' | 'access.denied' | 'connection.callback'
   /** `anonymous`, `platform:<id>` or `user:<key>`. */
   readonly actor: string
-  /** Where it was tried: `rest`, `stream`, `market`. */
+  /** Where it was tried: `rest`, `stream`, `market`; at the portal the broker, or `unknown`. */
   readonly target: string
   /** A code, never a value that was sent. */
   readonly reason: string

@@ -1,4 +1,4 @@
-import { addressGroup, networkGroup } from './address.ts'
+import { ByOrigin, originOf } from './by-origin.ts'
 
 export interface CrowdLimits {
   readonly total: number
@@ -6,27 +6,24 @@ export interface CrowdLimits {
   readonly perAddress: number
   /** Of one IPv4 /24 or IPv6 /48. */
   readonly perNetwork: number
-  /** A member this old goes first when there are too many in all. */
+  /** A member this old may be sent away for another of its own address or network, and goes first when there are too many in all. */
   readonly graceMs: number
 }
 
-interface Place {
-  readonly address: string
-  readonly network: string
-  readonly since: number
-}
+/** Whether a newcomer may come in, and the member that has to go for it, already removed. */
+export type Admission<Member> = { readonly isAdmitted: true; readonly leaver: Member | null } | { readonly isAdmitted: false }
 
 /**
- * Members that have shown nothing yet, in the order in which they came, by address and network. It never refuses anybody: at a bound the oldest
- * goes, of the address, of the network, or of all. In all that is the oldest past its grace, else the oldest of the most crowded network. So a
- * flood pushes out itself, and whoever comes from elsewhere and shows something soon is not felt by it. Every step takes constant time.
+ * Members that have shown nothing yet, in the order in which they came, by address and network. At the bound of an address or a network its
+ * oldest goes if its grace is over; until then the newcomer is refused, and has to come again: were the oldest sent away at once, more
+ * honest clients of one address than the bound allows would push each other out for ever. In all, the oldest past its grace goes, else the
+ * oldest of the most crowded network. So a flood is a matter of its own address and network, and whoever comes from elsewhere does not feel it.
  */
 export class Crowd<Member> {
   readonly #limits: CrowdLimits
   readonly #monotonicMs: () => number
-  readonly #places = new Map<Member, Place>()
-  readonly #addresses = new Groups<Member>()
-  readonly #networks = new Groups<Member>()
+  readonly #members = new ByOrigin<Member>()
+  readonly #since = new Map<Member, number>()
 
   constructor(limits: CrowdLimits, monotonicMs: () => number) {
     this.#limits = limits
@@ -34,107 +31,64 @@ export class Crowd<Member> {
   }
 
   get size(): number {
-    return this.#places.size
+    return this.#members.size
   }
 
-  /** Takes a member in. Returns the one that has to go for it, already removed. `ip` null: one that no group is counted for. */
-  add(member: Member, ip: string | null, isSettled: (member: Member) => boolean = () => false): Member | null {
-    const place = { address: ip === null ? '' : addressGroup(ip), network: ip === null ? '' : networkGroup(ip), since: this.#monotonicMs() }
-    let victim = this.#surplus(place)
-    // A member that has shown something meanwhile has left the crowd and stays.
-    while (victim !== null) {
-      this.delete(victim)
-      if (!isSettled(victim)) break
-      victim = this.#surplus(place)
+  /** Makes room for one from `ip` (null: of no group), to be asked before {@link add}. A member that has shown something meanwhile stays, and leaves the crowd. */
+  makeRoom(ip: string | null, isSettled: (member: Member) => boolean = () => false): Admission<Member> {
+    const { perAddress, perNetwork, total } = this.#limits
+    const origin = originOf(ip)
+    const { addresses, networks } = this.#members
+    const groups =
+      origin === null
+        ? []
+        : [
+            { groups: addresses, name: origin.address, max: perAddress },
+            { groups: networks, name: origin.network, max: perNetwork }
+          ]
+    let leaver: Member | null = null
+    for (const { groups: kind, name, max } of groups) {
+      if (kind.sizeOf(name) < max) continue
+      for (const member of [...kind.of(name)]) if (isSettled(member)) this.delete(member)
+      if (kind.sizeOf(name) < max) continue
+      const oldest = kind.oldestOf(name)
+      if (oldest === null || !this.#isPastGrace(oldest)) return { isAdmitted: false }
+      this.delete(oldest)
+      leaver = oldest
     }
-    this.#places.set(member, place)
-    if (place.address !== '') this.#addresses.add(place.address, member)
-    if (place.network !== '') this.#networks.add(place.network, member)
-    return victim
+    if (this.#members.size >= total) this.prune(isSettled)
+    return { isAdmitted: true, leaver: this.#members.size >= total ? this.evict() : leaver }
+  }
+
+  add(member: Member, ip: string | null): void {
+    this.#members.add(member, originOf(ip))
+    this.#since.set(member, this.#monotonicMs())
   }
 
   delete(member: Member): boolean {
-    const place = this.#places.get(member)
-    if (place === undefined) return false
-    this.#places.delete(member)
-    if (place.address !== '') this.#addresses.delete(place.address, member)
-    if (place.network !== '') this.#networks.delete(place.network, member)
-    return true
+    this.#since.delete(member)
+    return this.#members.delete(member)
   }
 
   has(member: Member): boolean {
-    return this.#places.has(member)
+    return this.#members.has(member)
   }
 
   /** The next to go when room is needed for something else; null when nobody is there. Removed by it. */
   evict(): Member | null {
-    const victim = this.#next()
-    if (victim !== null) this.delete(victim)
-    return victim
+    const { oldest, networks } = this.#members
+    if (oldest === null) return null
+    const leaver = this.#isPastGrace(oldest) ? oldest : (networks.oldestOfLargest() ?? oldest)
+    this.delete(leaver)
+    return leaver
   }
 
   /** Those that no longer belong here are let go. */
   prune(isSettled: (member: Member) => boolean): void {
-    for (const member of this.#places.keys()) if (isSettled(member)) this.delete(member)
+    for (const member of this.#members) if (isSettled(member)) this.delete(member)
   }
 
-  #surplus({ address, network }: Place): Member | null {
-    const { total, perAddress, perNetwork } = this.#limits
-    if (this.#addresses.sizeOf(address) >= perAddress) return this.#addresses.oldestOf(address)
-    if (this.#networks.sizeOf(network) >= perNetwork) return this.#networks.oldestOf(network)
-    return this.#places.size >= total ? this.#next() : null
-  }
-
-  #next(): Member | null {
-    const [oldest] = this.#places
-    if (oldest === undefined) return null
-    const [member, { since }] = oldest
-    if (this.#monotonicMs() - since >= this.#limits.graceMs) return member
-    return this.#networks.oldestOfLargest() ?? member
-  }
-}
-
-/** Members by group, each group in the order in which they came, and the largest group at hand. */
-class Groups<Member> {
-  readonly #groups = new Map<string, Set<Member>>()
-  /** Names of groups by their size. */
-  readonly #bySize = new Map<number, Set<string>>()
-  #largest = 0
-
-  sizeOf(name: string): number {
-    return this.#groups.get(name)?.size ?? 0
-  }
-
-  oldestOf(name: string): Member | null {
-    const [oldest] = this.#groups.get(name) ?? []
-    return oldest ?? null
-  }
-
-  oldestOfLargest(): Member | null {
-    const [name] = this.#bySize.get(this.#largest) ?? []
-    return name === undefined ? null : this.oldestOf(name)
-  }
-
-  add(name: string, member: Member): void {
-    const group = this.#groups.get(name) ?? new Set<Member>()
-    this.#groups.set(name, group.add(member))
-    this.#moved(name, group.size - 1, group.size)
-    this.#largest = Math.max(this.#largest, group.size)
-  }
-
-  delete(name: string, member: Member): void {
-    const group = this.#groups.get(name)
-    if (group?.delete(member) !== true) return
-    this.#moved(name, group.size + 1, group.size)
-    if (group.size === 0) this.#groups.delete(name)
-    // Sizes change by one, so the next largest is at most one smaller.
-    if (!this.#bySize.has(this.#largest)) this.#largest -= 1
-  }
-
-  #moved(name: string, from: number, to: number): void {
-    const left = this.#bySize.get(from)
-    left?.delete(name)
-    if (left?.size === 0) this.#bySize.delete(from)
-    if (to > 0) this.#bySize.set(to, (this.#bySize.get(to) ?? new Set<string>()).add(name))
+  #isPastGrace(member: Member): boolean {
+    return this.#monotonicMs() - (this.#since.get(member) ?? 0) >= this.#limits.graceMs
   }
 }

@@ -8,6 +8,15 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
+ * Whether a request's Host header names this machine only. A page of another site can have its own name lead here (DNS rebinding), and its
+ * scripts then read what we answer; the header has the name by which the browser came.
+ */
+export function isLoopbackHost(header: string | undefined): boolean {
+  const [, name = ''] = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(header ?? '') ?? []
+  return isLoopback(name)
+}
+
+/**
  * Why the service is not for practice; null when it is: it listens on this machine only, is named as such, offers the sandbox brokerage and no
  * broker with real money. Only then is a demo platform made and shown. `host` and the rest as they could be read.
  */

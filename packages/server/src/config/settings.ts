@@ -180,7 +180,7 @@ export const SETTINGS = {
     parse: integer(16, 1_000_000),
     fallback: '15000',
     about:
-      'TCP connections at once, WebSockets included; at most half of the process’s limit of open files. Beyond it the oldest connection without a request makes room.'
+      'TCP connections at once, WebSockets included; at most half of the process’s limit of open files. Beyond it one without a request makes room, or one that is kept alive.'
   },
   marketSessionsMax: {
     group: 'Serving',

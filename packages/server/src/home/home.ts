@@ -7,7 +7,7 @@ import formbody from '@fastify/formbody'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isLoopback } from '../config/practice.ts'
+import { isLoopbackHost } from '../config/practice.ts'
 import { curlLines } from '../ops/curl-lines.ts'
 import { demoLink } from '../ops/demo-link.ts'
 import type { DemoPlatform } from '../ops/demo-platform.ts'
@@ -155,9 +155,8 @@ function secured(reply: FastifyReply, { forms, scripts = false }: { readonly for
 
 /** A page of another site could reach us under its own name (DNS rebinding) or through a proxy: such a request is not even asked for a code. */
 function isLocal(request: FastifyRequest): boolean {
-  const { host = '', forwarded, 'x-forwarded-for': forwardedFor, 'x-forwarded-host': forwardedHost } = request.headers
-  const [, name = ''] = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(host) ?? []
-  return isLoopback(name) && forwarded === undefined && forwardedFor === undefined && forwardedHost === undefined
+  const { host, forwarded, 'x-forwarded-for': forwardedFor, 'x-forwarded-host': forwardedHost } = request.headers
+  return isLoopbackHost(host) && forwarded === undefined && forwardedFor === undefined && forwardedHost === undefined
 }
 
 /** Browsers say where a form was sent from; a form on any other site gets nothing here. */

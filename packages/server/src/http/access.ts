@@ -6,6 +6,7 @@ import type { HttpOptions } from './options.ts'
 const SLOW_MS = 1_000
 /** Lines about requests that were refused at the door: a flood of those must not become one of log lines. */
 const REFUSED = { perSecond: 20, burst: 500 }
+/** Whoever is refused so; and whoever has not proved credentials is refused at the door whatever the answer is, short of a fault of ours. */
 const REFUSED_STATUS: ReadonlySet<number> = new Set([401, 404, 405, 429, 431])
 
 /** Makes the recorder of answered requests: a line in the log and a call to the metrics. Patterns only, never addresses or headers. */
@@ -23,7 +24,8 @@ export function accessRecorder(
     const route = request.routeOptions.url ?? 'none'
     observe({ method, route, status, milliseconds })
     if (accessLog === 'all' || (accessLog === 'problems' && (status >= 400 || milliseconds > SLOW_MS))) {
-      if (REFUSED_STATUS.has(status) && refused.take('all', monotonicMs()).retryAfterSeconds !== null) leftOut += 1
+      const isRefused = REFUSED_STATUS.has(status) || (!request.isProven && status >= 400 && status !== 500)
+      if (isRefused && refused.take('all', monotonicMs()).retryAfterSeconds !== null) leftOut += 1
       else {
         const more = leftOut > 0 ? { leftOut } : {}
         leftOut = 0

@@ -1,7 +1,6 @@
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { Clock } from '@trunkline/core/ports/clock'
-import { addressGroup } from '../auth/address.ts'
-import { RateLimiter } from '../auth/rate-limit.ts'
+import { OriginLimiter } from '../auth/origin-limiter.ts'
 import type { HttpLimits } from './options.ts'
 
 const TOO_MANY = 'Too many requests from this address. Wait as long as the retry-after header says, then go slower.'
@@ -13,23 +12,24 @@ interface Asker {
 }
 
 /**
- * Bounds what one address may ask for without credentials, before anything is looked up or made. Health checks are counted apart, so that a
- * flood of pages by the same way in does not make the service look dead. Endpoints with credentials count their own failures.
+ * Bounds what one address, and one network, may ask for without credentials, before anything is looked up or made. Health checks are counted
+ * apart, so that a flood of pages by the same way in does not make the service look dead. Endpoints with credentials count their own failures;
+ * only what is refused before it gets there is counted here.
  */
 export class AddressLimits {
   readonly #clock: Clock
-  readonly #limiters: Readonly<Record<'page' | 'probe', RateLimiter>>
+  readonly #limiters: Readonly<Record<'page' | 'probe', OriginLimiter>>
 
   constructor(clock: Clock, { page, probe }: Pick<HttpLimits, 'page' | 'probe'>) {
     this.#clock = clock
-    this.#limiters = { page: new RateLimiter(page), probe: new RateLimiter(probe) }
+    this.#limiters = { page: new OriginLimiter(page), probe: new OriginLimiter(probe) }
   }
 
-  /** What to answer instead, when the address has asked too often. */
-  refusal({ ip, routeOptions }: Asker): ServiceError | null {
-    const kind = routeOptions.config?.limit ?? 'page'
-    if (kind === 'credentials') return null
-    const { retryAfterSeconds } = this.#limiters[kind].take(addressGroup(ip), this.#clock.monotonicMs())
+  /** What to answer instead, when the address has asked too often. `isRefused`: the request leads nowhere, wherever it was meant to go. */
+  refusal({ ip, routeOptions }: Asker, isRefused = false): ServiceError | null {
+    const limit = routeOptions.config?.limit ?? 'page'
+    if (limit === 'credentials' && !isRefused) return null
+    const retryAfterSeconds = this.#limiters[limit === 'probe' ? 'probe' : 'page'].take(ip, this.#clock.monotonicMs())
     return retryAfterSeconds === null ? null : new ServiceError('rate_limited', TOO_MANY, { retryAfterSeconds })
   }
 }

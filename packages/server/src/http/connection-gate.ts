@@ -1,143 +1,256 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '@trunkline/core/ports/clock'
-import { Crowd } from '../auth/crowd.ts'
+import { ByOrigin, type Origin, originOf } from '../auth/by-origin.ts'
+import { HTTP_STATUS, type Problem } from './problems.ts'
+import { rawAnswer } from './raw-answer.ts'
+import { StalledReaders } from './stalled-readers.ts'
 
 export interface ConnectionLimits {
   /** TCP connections of the process, WebSockets included. */
   readonly total: number
-  /** Connections on which no request has come yet, of one IPv4 address or IPv6 /64. */
-  readonly silentPerAddress: number
+  /** Connections that have not proved credentials with a whole request, of one IPv4 address or IPv6 /64. */
+  readonly unprovenPerAddress: number
   /** The same of one IPv4 /24 or IPv6 /48. */
-  readonly silentPerNetwork: number
+  readonly unprovenPerNetwork: number
   /** How long a reader may take nothing of what waits for it. */
   readonly stalledMs: number
 }
 
 /** A client may open hundreds at once before its first request is read, so these are far above what one needs, and far below the total. */
-export const CONNECTION_LIMITS: ConnectionLimits = { total: 15_000, silentPerAddress: 2_048, silentPerNetwork: 4_096, stalledMs: 8_000 }
+export const CONNECTION_LIMITS: ConnectionLimits = {
+  total: 15_000,
+  unprovenPerAddress: 2_048,
+  unprovenPerNetwork: 4_096,
+  stalledMs: 8_000
+}
 
-/** Silent connections this old are the first to make room. */
+/** Connections that have been silent for this long are the first to make room. */
 const GRACE_MS = 5_000
 const SWEEP_MS = 1_000
 /** Sockets that were closed and are still counted by the server until the turn is over. */
 const CLOSING_MAX = 1_000
 
-interface Waiting {
-  readonly since: number
-  readonly left: number
+interface Connection {
+  readonly socket: Socket
+  readonly origin: Origin | null
+  /** Since when it has been silent. */
+  silentSince: number
+  hasAsked: boolean
+  /** The request whose body has not come whole; null between requests. */
+  incoming: IncomingMessage | null
+  /** Requests that are not answered: several where they are pipelined. */
+  readonly unanswered: Set<IncomingMessage>
+  isProven: boolean
+  isWebSocket: boolean
 }
 
 /**
- * The server's TCP connections. A newcomer is always taken in as long as another connection has nothing to do: those that never sent a
- * request go first, then those that are kept alive for another one. What waits for a reader that takes nothing ends with its connection.
+ * The server's TCP connections. One on which a whole request waits for its answer never makes room; every other does, in this order: those
+ * silent for longer than their grace, those kept alive (the longest idle of the most crowded address, unproven ones first), and those silent
+ * for a moment only. Silent is a connection without a request, or with one whose body is still to come. Until a whole request has proved
+ * credentials, a connection counts for its address and network; at their bounds the same order holds among their own, but nobody goes within
+ * the grace: then the newcomer is refused and told when to come again. What waits for a reader that takes nothing ends with its connection.
  */
 export class ConnectionGate {
   readonly #limits: ConnectionLimits
   readonly #clock: Clock
   /** Whether connections from there are of many clients, as a proxy's are. */
   readonly #isShared: (ip: string) => boolean
-  readonly #all = new Set<Socket>()
-  /** No request has come on them. */
-  readonly #silent: Crowd<Socket>
-  /** Kept alive after an answer, longest first. */
-  readonly #idle = new Set<Socket>()
-  /** Answers that somebody has to take: since when nothing was taken, and how much was left then. */
-  readonly #waiting = new Map<Socket, Waiting>()
+  readonly #connections = new Map<Socket, Connection>()
+  readonly #unproven = new ByOrigin<Connection>()
+  readonly #silent = new ByOrigin<Connection>()
+  /** Kept alive after an answer, longest first, by whether they proved credentials. */
+  readonly #idle = { unproven: new ByOrigin<Connection>(), proven: new ByOrigin<Connection>() }
+  readonly #readers: StalledReaders
   readonly #stopping = new AbortController()
 
   constructor(clock: Clock, limits: ConnectionLimits, isShared: (ip: string) => boolean) {
+    const half = Math.ceil(limits.total / 2)
     this.#clock = clock
-    this.#limits = limits
+    this.#limits = {
+      ...limits,
+      unprovenPerAddress: Math.min(limits.unprovenPerAddress, half),
+      unprovenPerNetwork: Math.min(limits.unprovenPerNetwork, half)
+    }
     this.#isShared = isShared
-    const { total, silentPerAddress: perAddress, silentPerNetwork: perNetwork } = limits
-    const half = Math.ceil(total / 2)
-    const groups = { perAddress: Math.min(perAddress, half), perNetwork: Math.min(perNetwork, half) }
-    this.#silent = new Crowd({ total, ...groups, graceMs: GRACE_MS }, () => clock.monotonicMs())
+    this.#readers = new StalledReaders(limits.stalledMs)
   }
 
   get connections(): number {
-    return this.#all.size
+    return this.#connections.size
   }
 
   guard(server: Server): void {
     server.maxConnections = this.#limits.total + CLOSING_MAX
-    server.on('connection', socket => this.#came(socket))
+    // Before the server's own listener, so that a refused connection is never read.
+    server.prependListener('connection', socket => this.#came(socket))
     server.prependListener('request', (request, response) => this.#asked(request, response))
-    server.prependListener('upgrade', ({ socket }) => this.#busy(socket))
+    server.prependListener('upgrade', ({ socket }) => this.#upgraded(socket))
     server.once('close', () => this.#stopping.abort())
     server.once('listening', () => void this.#sweep())
   }
 
-  #came(socket: Socket): void {
-    if (this.#all.size >= this.#limits.total && !this.#madeRoom()) {
-      socket.destroy()
+  /** The request's credentials are good. Its connection counts for its address no more, once the request has come whole. */
+  proved(request: IncomingMessage): void {
+    const connection = this.#connections.get(request.socket)
+    if (connection === undefined || connection.isProven) return
+    if (connection.incoming === request && !request.complete) {
+      request.once('end', () => this.#settle(connection))
       return
     }
-    this.#all.add(socket)
-    socket.once('close', () => this.#gone(socket))
-    const ip = socket.remoteAddress ?? null
-    const surplus = this.#silent.add(socket, ip === null || this.#isShared(ip) ? null : ip)
-    if (surplus !== null) this.#drop(surplus)
+    this.#settle(connection)
   }
 
-  /** False when all connections are at work. */
-  #madeRoom(): boolean {
-    const [longestIdle = null] = this.#idle
-    const leaver = this.#silent.evict() ?? longestIdle
+  #came(socket: Socket): void {
+    const ip = socket.remoteAddress ?? null
+    const origin = ip === null || this.#isShared(ip) ? null : originOf(ip)
+    if (!this.#makeRoom(origin)) {
+      refuse(socket)
+      return
+    }
+    const connection: Connection = {
+      ...{ socket, origin, silentSince: this.#clock.monotonicMs(), hasAsked: false, incoming: null },
+      ...{ unanswered: new Set<IncomingMessage>(), isProven: false, isWebSocket: false }
+    }
+    this.#connections.set(socket, connection)
+    this.#unproven.add(connection, origin)
+    this.#silent.add(connection, origin)
+    socket.once('close', () => this.#forget(connection))
+  }
+
+  /** False when there is none, because everything that could make room is at work or within its grace. */
+  #makeRoom(origin: Origin | null): boolean {
+    const { total, unprovenPerAddress, unprovenPerNetwork } = this.#limits
+    const bounds = [
+      { kind: 'addresses', group: origin?.address, max: unprovenPerAddress },
+      { kind: 'networks', group: origin?.network, max: unprovenPerNetwork }
+    ] as const
+    for (const { kind, group, max } of bounds) {
+      if (group === undefined || this.#unproven[kind].sizeOf(group) < max) continue
+      const leaver = this.#pastGrace(this.#silent[kind].of(group)) ?? this.#idle.unproven[kind].oldestOf(group)
+      if (leaver === null) return false
+      this.#drop(leaver)
+    }
+    if (this.#connections.size < total) return true
+    const leaver = this.#nextOfAll()
     if (leaver !== null) this.#drop(leaver)
     return leaver !== null
   }
 
-  #drop(socket: Socket): void {
-    this.#gone(socket)
-    socket.destroy()
+  #nextOfAll(): Connection | null {
+    const { unproven, proven } = this.#idle
+    return (
+      this.#pastGrace(this.#silent) ??
+      unproven.addresses.oldestOfLargest() ??
+      unproven.oldest ??
+      proven.addresses.oldestOfLargest() ??
+      proven.oldest ??
+      this.#silentOfMostCrowded()
+    )
   }
 
-  #asked({ socket }: IncomingMessage, response: ServerResponse): void {
-    this.#busy(socket)
+  /** The first of them, if it has been silent for long. */
+  #pastGrace(silent: Iterable<Connection>): Connection | null {
+    for (const connection of silent) {
+      // Its body may have come since, with nobody having read it yet.
+      if (connection.incoming?.complete === true) this.#place(connection)
+      else return this.#clock.monotonicMs() - connection.silentSince >= GRACE_MS ? connection : null
+    }
+    return null
+  }
+
+  #silentOfMostCrowded(): Connection | null {
+    for (;;) {
+      const next = this.#silent.networks.oldestOfLargest() ?? this.#silent.oldest
+      if (next === null || next.incoming?.complete !== true) return next
+      this.#place(next)
+    }
+  }
+
+  #asked(request: IncomingMessage, response: ServerResponse): void {
+    const connection = this.#connections.get(request.socket)
+    if (connection === undefined) return
+    connection.hasAsked = true
+    connection.unanswered.add(request)
+    if (hasBody(request)) {
+      connection.incoming = request
+      connection.silentSince = this.#clock.monotonicMs()
+      this.#silent.delete(connection)
+      request.once('end', () => this.#place(connection))
+    }
     response.once('close', () => {
-      if (this.#all.has(socket) && !socket.destroyed) this.#idle.add(socket)
+      connection.unanswered.delete(request)
+      this.#place(connection)
     })
+    this.#place(connection)
   }
 
-  #busy(socket: Socket): void {
-    this.#silent.delete(socket)
-    this.#idle.delete(socket)
+  #upgraded(socket: Socket): void {
+    const connection = this.#connections.get(socket)
+    if (connection === undefined) return
+    connection.isWebSocket = true
+    this.#unproven.delete(connection)
+    this.#place(connection)
   }
 
-  #gone(socket: Socket): void {
-    this.#all.delete(socket)
-    this.#silent.delete(socket)
-    this.#idle.delete(socket)
-    this.#waiting.delete(socket)
+  #settle(connection: Connection): void {
+    connection.isProven = true
+    this.#unproven.delete(connection)
+    this.#place(connection)
+  }
+
+  /** Puts a connection among those that may make room, or takes it from there. */
+  #place(connection: Connection): void {
+    if (connection.incoming?.complete === true) connection.incoming = null
+    const place = this.#connections.has(connection.socket) ? this.#placeOf(connection) : null
+    for (const other of [this.#silent, this.#idle.unproven, this.#idle.proven]) if (other !== place) other.delete(connection)
+    // What proved credentials is not its address's any more, and goes only when room is needed in all.
+    place?.add(connection, connection.isProven && place === this.#silent ? null : connection.origin)
+  }
+
+  /** Null: it is at work. */
+  #placeOf({ incoming, unanswered, hasAsked, isProven, isWebSocket }: Connection): ByOrigin<Connection> | null {
+    const partial = incoming !== null && unanswered.has(incoming) ? 1 : 0
+    if (isWebSocket || unanswered.size > partial) return null
+    if (incoming !== null || !hasAsked) return this.#silent
+    return isProven ? this.#idle.proven : this.#idle.unproven
+  }
+
+  #drop(connection: Connection): void {
+    this.#forget(connection)
+    connection.socket.destroy()
+  }
+
+  #forget(connection: Connection): void {
+    this.#connections.delete(connection.socket)
+    this.#unproven.delete(connection)
+    this.#place(connection)
+    this.#readers.forget(connection.socket)
   }
 
   async #sweep(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       await this.#clock.sleep(SWEEP_MS, signal).catch(() => undefined)
-      for (const socket of this.#all) this.#judge(socket)
+      const now = this.#clock.monotonicMs()
+      for (const socket of this.#connections.keys()) this.#readers.judge(socket, now)
     }
-  }
-
-  #judge(socket: Socket): void {
-    const left = bytesLeft(socket)
-    const before = this.#waiting.get(socket)
-    if (left === 0) {
-      if (before !== undefined) this.#waiting.delete(socket)
-      return
-    }
-    const now = this.#clock.monotonicMs()
-    if (before === undefined || left < before.left) this.#waiting.set(socket, { since: now, left })
-    else if (now - before.since >= this.#limits.stalledMs) socket.destroy()
   }
 }
 
-/** Bytes the reader's side has not taken yet. A write under way counts whole until it is done, so what the handle has left of it is asked for. */
-function bytesLeft(socket: Socket): number {
-  if (socket.writableLength === 0) return 0
-  const handle: unknown = Reflect.get(socket, '_handle')
-  const queued: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'writeQueueSize') : 0
-  return socket.writableLength + (typeof queued === 'number' ? queued : 0)
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}
+
+const FULL: Problem = {
+  ...{ status: HTTP_STATUS.rate_limited, code: 'rate_limited', details: [], retryAfterSeconds: 1, unexpected: false },
+  message: 'There are too many connections just now, of this address or in all. Wait as long as the retry-after header says.'
+}
+
+/** Closes in the same turn of the event loop: nothing the client sends is read, so nothing of it is done. */
+function refuse(socket: Socket): void {
+  socket.on('error', () => undefined)
+  socket.write(rawAnswer(FULL, randomUUID()), () => socket.destroy())
 }

@@ -4,6 +4,7 @@ import proxyAddress from '@fastify/proxy-addr'
 import type { AppDeps } from '@trunkline/core/app/deps'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import Fastify, { type FastifyInstance } from 'fastify'
+import { repeatedHeader } from '../auth/repeated-header.ts'
 import { accessRecorder } from './access.ts'
 import { AddressLimits } from './address-limits.ts'
 import { ConnectionGate } from './connection-gate.ts'
@@ -11,7 +12,7 @@ import { Cursors } from './cursor.ts'
 import { serveDocs } from './docs/index.ts'
 import { FairQueue } from './fair-queue.ts'
 import { Guard } from './guard.ts'
-import { HEADER_LINES_MAX, repeatedHeader, requestIds, setBaseHeaders } from './headers.ts'
+import { HEADER_LINES_MAX, requestIds, setBaseHeaders } from './headers.ts'
 import type { HttpOptions } from './options.ts'
 import { ENDPOINTS } from './routes/index.ts'
 import { KnownRoutes } from './routing.ts'
@@ -31,6 +32,7 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
   const app = Fastify(serverOptions(options, deps.log, requestIds(deps.ids.uuid())))
   const routes = new KnownRoutes()
   routes.watch(app)
+  app.decorateRequest('isProven', false)
   app.decorateRequest('act', null)
   takeJson(app)
   answerFailures(app, deps)
@@ -39,12 +41,13 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
     'onResponse',
     accessRecorder(deps.log, options, () => deps.clock.monotonicMs())
   )
+  const gate = new ConnectionGate(deps.clock, options.limits.connections, sharedAddresses(options.trustedProxies))
   const guard = new Guard(deps, options.limits)
   const queue = new FairQueue(deps.clock, options.limits.underWay)
   const service = { deps, cursors: new Cursors(deps.hasher), publicUrl: options.publicUrl }
-  for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, { guard, queue, service }, prefix)
+  for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, { guard, gate, queue, service }, prefix)
   if (options.docs) serveDocs(app, options.publicUrl)
-  new ConnectionGate(deps.clock, options.limits.connections, sharedAddresses(options.trustedProxies)).guard(app.server)
+  gate.guard(app.server)
   return app
 }
 
@@ -67,17 +70,21 @@ function receive(app: FastifyInstance, routes: KnownRoutes, addresses: AddressLi
   })
   app.addHook('onRequest', (request, reply, done) => {
     setBaseHeaders(reply, request.id, publicUrl().startsWith('https:'))
-    if (request.raw.rawHeaders.length > 2 * HEADER_LINES_MAX) {
-      return done(new ServiceError('headers_too_large', `The request has more than ${HEADER_LINES_MAX} headers.`))
-    }
-    const refusal = addresses.refusal(request)
+    const unfit = unfitHeaders(request.raw.rawHeaders)
+    const refusal = addresses.refusal(request, unfit !== null) ?? unfit
     if (refusal !== null) return done(refusal)
-    const repeated = repeatedHeader(request.raw.rawHeaders)
-    if (repeated !== null) return done(new ServiceError('header_invalid', `The header ${repeated} is there more than once; send it once.`))
     if (isClosing) return done(new ServiceError('shutting_down', 'The service is shutting down; try again.', { retryAfterSeconds: 1 }))
     if (!request.is404) return done()
     const { error, allow } = routes.miss(request.method, request.raw.url ?? '')
     if (allow !== null) reply.header('allow', allow)
     done(error)
   })
+}
+
+function unfitHeaders(rawHeaders: readonly string[]): ServiceError | null {
+  if (rawHeaders.length > 2 * HEADER_LINES_MAX) {
+    return new ServiceError('headers_too_large', `The request has more than ${HEADER_LINES_MAX} headers.`)
+  }
+  const repeated = repeatedHeader(rawHeaders)
+  return repeated === null ? null : new ServiceError('header_invalid', `The header ${repeated} is there more than once; send it once.`)
 }

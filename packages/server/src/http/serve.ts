@@ -5,6 +5,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Log } from '@trunkline/core/ports/log'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readJson } from './body.ts'
+import type { ConnectionGate } from './connection-gate.ts'
 import type { Endpoint, Service } from './endpoint.ts'
 import type { FairQueue } from './fair-queue.ts'
 import type { Guard } from './guard.ts'
@@ -16,6 +17,8 @@ import { Rendered } from './rendered.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Its credentials are good. */
+    isProven: boolean
     /** What is left to do once the body is there; set by the endpoint's guard. */
     act: ((body: unknown) => Promise<unknown>) | null
   }
@@ -69,17 +72,19 @@ interface ApiRoute {
 /** What stands between a request and its endpoint. */
 export interface Desk {
   readonly guard: Guard
+  readonly gate: Pick<ConnectionGate, 'proved'>
   readonly queue: FairQueue
   readonly service: Service
 }
 
 function guarded(
   endpoint: Endpoint,
-  { guard, queue, service }: Desk
+  { guard, gate, queue, service }: Desk
 ): (request: FastifyRequest<ApiRoute>, reply: FastifyReply) => Promise<void> {
   if (endpoint.auth === 'user') {
     return async (request, reply) => {
       const caller = await guard.user(request, reply, endpoint.scope)
+      proved(request, gate)
       const prepared = endpoint.prepare(request.params, request.query)
       const asker = { platformId: caller.platform.platformId, userKey: caller.user.userKey }
       queue.demandRoom(asker)
@@ -88,11 +93,17 @@ function guarded(
   }
   return async (request, reply) => {
     const caller = await guard.platform(request, reply, endpoint.scope)
+    proved(request, gate)
     const prepared = endpoint.prepare(request.params, request.query)
     const asker = { platformId: caller.platform.platformId, userKey: null }
     queue.demandRoom(asker)
     request.act = body => queue.run(asker, () => acting(guard, caller, () => prepared(caller, body, service)))
   }
+}
+
+function proved(request: FastifyRequest<ApiRoute>, gate: Desk['gate']): void {
+  request.isProven = true
+  gate.proved(request.raw)
 }
 
 async function acting(guard: Guard, caller: PlatformCaller | UserCaller, act: () => Promise<unknown>): Promise<unknown> {

@@ -1,12 +1,13 @@
-import { type Server, STATUS_CODES } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '@trunkline/core/ports/log'
 import type { FastifyHttpOptions } from 'fastify'
 import { BODY_BYTES_MAX } from './body.ts'
 import { requestIdOf, setBaseHeaders } from './headers.ts'
 import type { HttpOptions } from './options.ts'
-import { type Problem, problemBody } from './problems.ts'
+import type { Problem } from './problems.ts'
 import { parseQuery } from './query-text.ts'
+import { rawAnswer } from './raw-answer.ts'
 import { answer } from './serve.ts'
 
 const WEBSOCKET = /(?:^|,)\s*websocket\s*(?:,|$)/i
@@ -53,20 +54,7 @@ function refuse(error: Error & { readonly code?: string }, socket: Socket, reque
     socket.destroy(error)
     return
   }
-  const problem = problemOfParser(error.code)
-  const body = problemBody(problem, requestId)
-  socket.end(
-    [
-      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${requestId}`,
-      'cache-control: no-store',
-      'connection: close',
-      '',
-      body
-    ].join('\r\n')
-  )
+  socket.end(rawAnswer(problemOfParser(error.code), requestId))
 }
 
 function problemOfParser(code: string | undefined): Problem {

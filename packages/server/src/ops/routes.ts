@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { isLoopbackHost } from '../config/practice.ts'
 import type { MetricsPage } from './metrics-page.ts'
 import type { Parts } from './parts.ts'
 import type { Readiness } from './readiness.ts'
@@ -34,13 +35,23 @@ export async function operations(
     })
     return
   }
-  const internal = Fastify({ logger: false, forceCloseConnections: true })
-  internal.get('/metrics', (_request, reply) => answer(reply, metrics))
+  const internal = metricsServer(metrics)
   parts.add('metrics', () => internal.close())
   await internal.listen({ host: '127.0.0.1', port: metricsAt.port })
 }
 
-async function answer(reply: FastifyReply, metrics: MetricsPage): Promise<FastifyReply> {
+/** For this machine alone: a request by any other name than the loopback interface's is that of a page of another site. */
+export function metricsServer(metrics: Pick<MetricsPage, 'read'>): FastifyInstance {
+  const server = Fastify({ logger: false, forceCloseConnections: true })
+  server.addHook('onRequest', (request, reply, done) => {
+    if (isLoopbackHost(request.headers.host)) return done()
+    reply.code(403).type('text/plain; charset=utf-8').send('Ask for this by 127.0.0.1 or localhost.\n')
+  })
+  server.get('/metrics', (_request, reply) => answer(reply, metrics))
+  return server
+}
+
+async function answer(reply: FastifyReply, metrics: Pick<MetricsPage, 'read'>): Promise<FastifyReply> {
   const { number, text } = await metrics.read()
   return reply.type('text/plain; version=0.0.4; charset=utf-8').header('etag', `"${number}"`).send(text)
 }

@@ -7,16 +7,17 @@ import { approveAttempt, declineAttempt } from '@trunkline/core/app/connect/deci
 import { type Ending, ended } from '@trunkline/core/app/connect/ending'
 import { askForKeys, type EnteredKeys, enterKeys } from '@trunkline/core/app/connect/enter-keys'
 import { type PortalDeps, type Visitor, visitAttempt } from '@trunkline/core/app/connect/visit'
+import type { AppDeps } from '@trunkline/core/app/deps'
 import { type BrokerId, parseBrokerId } from '@trunkline/core/domain/ids'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Environment } from '@trunkline/core/domain/vocabulary'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { addressGroup } from '../auth/address.ts'
 import { onward, page } from './answer.ts'
 import { BrowserCookie } from './browser-cookie.ts'
 import { callbackUrl, environmentOf } from './callback-url.ts'
-import { answerFailures } from './failures.ts'
+import { answerFailures, type Trouble } from './failures.ts'
 import { isOwnForm } from './own-form.ts'
-import { Refusals } from './refusals.ts'
 import { endingPage, invitationPage, keysPage, onwardPage, STYLESHEET } from './render.ts'
 import { SecondClicks } from './second-clicks.ts'
 import { ENDINGS, isReason } from './words.ts'
@@ -24,7 +25,11 @@ import { ENDINGS, isReason } from './words.ts'
 export interface PortalOptions {
   /** Origin under which browsers reach us. */
   readonly publicUrl: () => string
+  /** What HTTP makes of whatever was thrown. */
+  readonly problemOf: (error: unknown) => Trouble
 }
+
+type PagesDeps = PortalDeps & Pick<AppDeps, 'accessAudit'>
 
 interface CallbackAddress {
   readonly broker: string
@@ -41,12 +46,12 @@ const TOKEN = /^[\w-]{20,64}$/
 const ON_THE_SPOT = ['unknown_link', 'other_browser', 'bad_callback', 'foreign_form'] as const
 
 /** Mounts the portal at `/connect`. */
-export async function portal(app: FastifyInstance, deps: PortalDeps, options: PortalOptions): Promise<void> {
+export async function portal(app: FastifyInstance, deps: PagesDeps, options: PortalOptions): Promise<void> {
   await app.register(async scope => {
     scope.removeAllContentTypeParsers()
     await scope.register(formbody, { bodyLimit: 4_096 })
     await scope.register(cookie)
-    answerFailures(scope, deps.log)
+    answerFailures(scope, deps.log, options.problemOf)
     const pages = new Pages(deps, options)
     scope.get('/connect/assets/portal.css', (_request, reply) => {
       reply.header('cache-control', 'public, max-age=3600').type('text/css; charset=utf-8').send(STYLESHEET)
@@ -69,18 +74,16 @@ export async function portal(app: FastifyInstance, deps: PortalDeps, options: Po
 }
 
 class Pages {
-  readonly #deps: PortalDeps
+  readonly #deps: PagesDeps
   readonly #options: PortalOptions
   readonly #cookie: BrowserCookie
-  readonly #refusals: Refusals
   readonly #declined: SecondClicks<Ending>
   readonly #entered: SecondClicks<EnteredKeys>
 
-  constructor(deps: PortalDeps, options: PortalOptions) {
+  constructor(deps: PagesDeps, options: PortalOptions) {
     this.#deps = deps
     this.#options = options
     this.#cookie = new BrowserCookie(deps.hasher, () => options.publicUrl().startsWith('https:'))
-    this.#refusals = new Refusals(deps)
     this.#declined = new SecondClicks(deps.clock)
     this.#entered = new SecondClicks(deps.clock)
   }
@@ -88,7 +91,7 @@ class Pages {
   /** Carries out a form, unless it was sent from a page of somebody else's. */
   async ownForm(request: FastifyRequest, reply: FastifyReply, work: () => Promise<FastifyReply>): Promise<FastifyReply> {
     if (isOwnForm(request, this.#options.publicUrl())) return work()
-    await this.#refusals.note(null, 'foreign_form', this.#visitor(request))
+    this.#refused(null, 'foreign_form', this.#visitor(request))
     return this.#end(ended(null, 'foreign_form'), reply)
   }
 
@@ -163,7 +166,7 @@ class Pages {
     const broker = brokerOf(address.broker.toUpperCase())
     const ending = await this.#complete(broker, environmentOf(address.environment), request.url, visitor)
     const { reason } = ending
-    if (reason === 'bad_callback' || reason === 'other_browser') await this.#refusals.note(broker, reason, visitor)
+    if (reason === 'bad_callback' || reason === 'other_browser') this.#refused(broker, reason, visitor)
     return this.#end(ending, reply)
   }
 
@@ -183,6 +186,13 @@ class Pages {
 
   result(reason: string, reply: FastifyReply): FastifyReply {
     return isReason(reason) ? page(reply, ENDINGS[reason].status, endingPage(reason)) : page(reply, 404, endingPage('unknown_link'))
+  }
+
+  /** Nobody's attempt answers for it, and anybody can send one. */
+  #refused(broker: BrokerId | null, reason: string, { ip, requestId }: Visitor): void {
+    const group = addressGroup(ip ?? '')
+    const target = broker ?? 'unknown'
+    this.#deps.accessAudit.note({ action: 'connection.callback', actor: 'anonymous', target, reason, ip, group, requestId })
   }
 
   /** To the platform, or to our own page for the outcome, whose address holds no secret. */

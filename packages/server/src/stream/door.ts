@@ -5,6 +5,9 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import { WebSocketServer } from 'ws'
 import { Crowd, type CrowdLimits } from '../auth/crowd.ts'
+import { OriginLimiter } from '../auth/origin-limiter.ts'
+import type { Rate } from '../auth/rate-limit.ts'
+import { repeatedHeader } from '../auth/repeated-header.ts'
 import { clientAddresses } from './addresses.ts'
 import { CLOSE, type Line, type Listener } from './line.ts'
 import { OUTBOX_LIMITS, type OutboxLimits } from './outbox.ts'
@@ -33,11 +36,15 @@ export interface DoorLimits extends LineLimits {
   readonly socketsMax: number
   /** Sockets that have not authenticated. */
   readonly unauthenticated: CrowdLimits
+  /** Handshakes of one address; of one network four times as many. Each costs a socket, a session and what it may ask before it is known. */
+  readonly handshakes: Rate
 }
 
 export const DOOR_LIMITS: DoorLimits = {
   socketsMax: 12_000,
   unauthenticated: { total: 1_000, perAddress: 256, perNetwork: 512, graceMs: 5_000 },
+  // A platform's thousands of sockets may all come back at once, by one address.
+  handshakes: { perSecond: 200, burst: 4_000 },
   messageBytesMax: 64 * 1024,
   outbox: OUTBOX_LIMITS
 }
@@ -70,6 +77,7 @@ export class Door {
   readonly #addressOf: (request: IncomingMessage) => string
   readonly #lines = new Set<SocketLine>()
   readonly #unauthenticated: Crowd<Guest>
+  readonly #handshakes: OriginLimiter
   readonly #stopping = new AbortController()
   readonly #sweeping: Promise<void>
   #empty: (() => void) | null = null
@@ -80,6 +88,7 @@ export class Door {
     this.#clock = deps.clock
     this.#log = deps.log
     this.#unauthenticated = new Crowd(this.#limits.unauthenticated, () => deps.clock.monotonicMs())
+    this.#handshakes = new OriginLimiter(this.#limits.handshakes)
     this.#turns = new Turns(this.#limits.outbox, () => deps.clock.monotonicMs())
     this.#addressOf = clientAddresses(options.trustedProxies)
     for (const room of new Set(Object.values(options.rooms))) {
@@ -132,12 +141,13 @@ export class Door {
     socket.on('error', ignore)
     const [path = ''] = (request.url ?? '').split('?')
     const room = Object.hasOwn(this.#options.rooms, path) ? this.#options.rooms[path] : undefined
-    const refusal = room === undefined ? NO_STREAM : this.#refusal(request, room)
+    const address = this.#addressOf(request)
+    const isTooFast = this.#handshakes.take(address, this.#clock.monotonicMs()) !== null
+    const refusal = isTooFast ? TOO_FAST : room === undefined ? NO_STREAM : (this.#refusal(request, room) ?? this.#crowdedOut(address))
     if (room === undefined || refusal !== null) {
       refuseUpgrade(socket, refusal ?? NO_STREAM)
       return
     }
-    const address = this.#addressOf(request)
     this.#sockets.get(room)?.handleUpgrade(request, socket, head, ws => {
       socket.off('error', ignore)
       if ('setKeepAlive' in socket && typeof socket.setKeepAlive === 'function') socket.setKeepAlive(true, KEEP_ALIVE_MS)
@@ -155,19 +165,26 @@ export class Door {
     this.#lines.add(line)
     const listener = room.open(line, address)
     const guest: Guest = { room, line, listener }
-    const surplus = this.#unauthenticated.add(guest, address === '' ? null : address, isKnown)
-    if (surplus !== null) leave(surplus)
+    this.#unauthenticated.add(guest, address)
     line.listen(listener, cause => this.#log.error('a session failed and its socket is closed', { cause }))
   }
 
   /** Why this connection is not taken; null when it is. */
   #refusal({ method, headers, rawHeaders }: IncomingMessage, room: Room): Refusal | null {
     if (this.#stopping.signal.aborted) return STOPPING
-    if (method !== 'GET' || hasBody(headers) || isTwice(rawHeaders, 'upgrade') || isTwice(rawHeaders, 'origin')) return MALFORMED
+    if (method !== 'GET' || hasBody(headers) || repeatedHeader(rawHeaders) !== null) return MALFORMED
     const { origin } = headers
     // A page without an origin of its own (a file, a sandboxed frame) tells "null", and so does every other such page.
     if (origin !== undefined && (origin === 'null' || this.#options.mayOpen?.(room, origin) === false)) return FOREIGN
-    return this.#lines.size >= this.#limits.socketsMax && !this.#madeRoom() ? FULL : null
+    return null
+  }
+
+  /** Why there is no room for one more of that address; null when there is. */
+  #crowdedOut(address: string): Refusal | null {
+    const room = this.#unauthenticated.makeRoom(address, isKnown)
+    if (!room.isAdmitted) return CROWDED
+    if (room.leaver !== null) leave(room.leaver)
+    return this.#lines.size >= this.#limits.socketsMax && room.leaver === null && !this.#madeRoom() ? FULL : null
   }
 
   #madeRoom(): boolean {
@@ -207,20 +224,24 @@ function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: In
   return encoding !== undefined || (length !== undefined && length !== '0')
 }
 
-/** Node joins some repeated headers and drops others; what was sent twice is only seen in the raw list. */
-function isTwice(rawHeaders: readonly string[], name: string): boolean {
-  return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length > 1
-}
-
 const NO_STREAM: Refusal = {
   code: 'route_not_found',
   message: 'There is no stream at this path; the broker stream is at /stream, market data at /market-data/stream.'
 }
 const STOPPING: Refusal = { code: 'shutting_down', message: 'The service is shutting down; try again.' }
 const FULL: Refusal = { code: 'rate_limited', message: 'This service has as many sockets as it may; try again later.' }
+const TOO_FAST: Refusal = {
+  code: 'rate_limited',
+  message: 'Too many handshakes from this address. Wait as long as the retry-after header says, then go slower.'
+}
+const CROWDED: Refusal = {
+  code: 'rate_limited',
+  message: 'Too many sockets of this address or network wait for their authentication. Come again as soon as the retry-after header says.'
+}
 const MALFORMED: Refusal = {
   code: 'upgrade_malformed',
-  message: 'A WebSocket handshake is one GET request without a body, with one Upgrade header and at most one Origin.'
+  message:
+    'A WebSocket handshake is one GET request without a body, with one Upgrade header and no other header twice that may be there once, as Host and Origin.'
 }
 const FOREIGN: Refusal = {
   code: 'origin_not_allowed',

@@ -9,7 +9,14 @@ const LIMITS = { total: 10, perAddress: 3, perNetwork: 6, graceMs: 5_000 }
 function crowd(limits = LIMITS) {
   let now = 0
   const members = new Crowd<string>(limits, () => now)
-  return { members, wait: (ms: number) => (now += ms) }
+  /** The one that had to go for it, null for nobody, or undefined: it was refused. */
+  const come = (member: string, ip: string, isSettled?: (member: string) => boolean): string | null | undefined => {
+    const room = members.makeRoom(ip, isSettled)
+    if (!room.isAdmitted) return undefined
+    members.add(member, ip)
+    return room.leaver
+  }
+  return { members, come, wait: (ms: number) => (now += ms) }
 }
 
 test('addresses are grouped as one host and one network have them', () => {
@@ -24,36 +31,55 @@ test('addresses are grouped as one host and one network have them', () => {
   )
 })
 
-test('an address, and a network, at its bound loses its own oldest and nobody else’s [S47]', () => {
-  const { members } = crowd()
-  assert.equal(members.add('beside', '198.51.100.1'), null)
-  for (const name of ['a1', 'a2', 'a3']) assert.equal(members.add(name, '192.0.2.1'), null)
-  assert.equal(members.add('a4', '192.0.2.1'), 'a1')
-  for (const name of ['b1', 'b2', 'b3']) assert.equal(members.add(name, '192.0.2.2'), null)
-  assert.equal(members.add('c1', '192.0.2.3'), 'a2')
+test('at the bound of an address or network its oldest goes after its grace, until then a newcomer is refused; nobody else goes [S47]', () => {
+  const { members, come, wait } = crowd()
+  assert.equal(come('beside', '198.51.100.1'), null)
+  for (const name of ['a1', 'a2', 'a3']) assert.equal(come(name, '192.0.2.1'), null)
+  assert.equal(come('a4', '192.0.2.1'), undefined)
+  wait(LIMITS.graceMs)
+  assert.equal(come('a4', '192.0.2.1'), 'a1')
+  for (const name of ['b1', 'b2', 'b3']) assert.equal(come(name, '192.0.2.2'), null)
+  assert.equal(come('c1', '192.0.2.3'), 'a2')
+  assert.equal(come('c2', '192.0.2.3'), 'a3')
+  assert.equal(come('c3', '192.0.2.3'), undefined)
   assert.ok(members.has('beside'))
 })
 
+test('ten times as many clients of one address as its bound, each of which shows something in time, all get through', () => {
+  const { members, come, wait } = crowd()
+  const waiting = Array.from({ length: 10 * LIMITS.perAddress }, (_, index) => `client-${index}`)
+  let rounds = 0
+  for (const settled = new Set<string>(); settled.size < waiting.length; rounds++) {
+    assert.ok(rounds <= 10, 'each round has as many through as the bound allows')
+    const inside = waiting.filter(name => !settled.has(name) && come(name, '192.0.2.1') === null)
+    wait(LIMITS.graceMs - 1)
+    for (const name of inside) {
+      assert.ok(members.delete(name), `${name} was pushed out before its grace was over`)
+      settled.add(name)
+    }
+  }
+})
+
 test('when there are too many in all, the oldest past its grace goes, else the oldest of the most crowded network [S47]', () => {
-  const { members, wait } = crowd()
-  members.add('alone', '203.0.113.9')
-  for (let index = 0; index < 5; index++) members.add(`crowded-${index}`, `192.0.2.${index}`)
-  for (let index = 0; index < 4; index++) members.add(`few-${index}`, `198.51.100.${index}`)
-  assert.equal(members.add('new-1', '203.0.113.1'), 'crowded-0')
+  const { come, wait } = crowd()
+  come('alone', '203.0.113.9')
+  for (let index = 0; index < 5; index++) come(`crowded-${index}`, `192.0.2.${index}`)
+  for (let index = 0; index < 4; index++) come(`few-${index}`, `198.51.100.${index}`)
+  assert.equal(come('new-1', '203.0.113.1'), 'crowded-0')
   wait(5_000)
-  assert.equal(members.add('new-2', '203.0.113.2'), 'alone')
+  assert.equal(come('new-2', '203.0.113.2'), 'alone')
 })
 
-test('one that has shown something meanwhile is not sent away for anybody', () => {
-  const { members } = crowd()
-  for (const name of ['a1', 'a2', 'a3']) members.add(name, '192.0.2.1')
-  const isSettled = (name: string) => name === 'a1'
-  assert.equal(members.add('a4', '192.0.2.1', isSettled), null)
-  assert.ok(!members.has('a1'))
-  assert.equal(members.add('a5', '192.0.2.1', isSettled), 'a2')
+test('one that has shown something meanwhile is not sent away for anybody, and makes room by leaving', () => {
+  const { members, come } = crowd()
+  for (const name of ['a1', 'a2', 'a3']) come(name, '192.0.2.1')
+  const isSettled = (name: string) => name === 'a2'
+  assert.equal(come('a4', '192.0.2.1', isSettled), null)
+  assert.ok(!members.has('a2') && members.has('a1'))
+  assert.equal(come('a5', '192.0.2.1', isSettled), undefined)
 })
 
-test('whatever comes and goes, no bound is exceeded, and a newcomer is always taken in', () => {
+test('whatever comes and goes, no bound is exceeded, and nobody goes within the grace for one of its own address', () => {
   const step = fc.record({
     ip: fc.integer({ min: 0, max: 40 }),
     wait: fc.integer({ min: 0, max: 3_000 }),
@@ -61,10 +87,12 @@ test('whatever comes and goes, no bound is exceeded, and a newcomer is always ta
   })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), steps => {
-      const { members, wait } = crowd()
-      const inside = new Map<string, string>()
+      const { members, come, wait } = crowd()
+      const inside = new Map<string, { readonly address: string; readonly at: number }>()
+      let now = 0
       for (const [index, { ip, wait: ms, leaves }] of steps.entries()) {
         wait(ms)
+        now += ms
         if (leaves === 0) {
           const [first] = inside.keys()
           if (first !== undefined) {
@@ -73,12 +101,19 @@ test('whatever comes and goes, no bound is exceeded, and a newcomer is always ta
           }
         }
         const address = `192.0.${ip % 5}.${ip}`
-        const gone = members.add(String(index), address)
-        if (gone !== null) assert.ok(inside.delete(gone))
-        inside.set(String(index), address)
+        const gone = come(String(index), address)
+        if (gone === undefined) assert.ok([...inside.values()].some(other => networkGroup(other.address) === networkGroup(address)))
+        else {
+          if (gone !== null) {
+            const { address: left, at } = inside.get(gone) ?? assert.fail()
+            assert.ok(inside.delete(gone))
+            assert.ok(left !== address || now - at >= LIMITS.graceMs || inside.size + 1 >= LIMITS.total)
+          }
+          inside.set(String(index), { address, at: now })
+        }
         assert.equal(members.size, inside.size)
-        assert.ok(members.has(String(index)) && inside.size <= LIMITS.total)
-        const addresses = [...inside.values()]
+        assert.ok(inside.size <= LIMITS.total)
+        const addresses = [...inside.values()].map(({ address: one }) => one)
         for (const one of addresses) {
           assert.ok(addresses.filter(other => other === one).length <= LIMITS.perAddress)
           assert.ok(addresses.filter(other => networkGroup(other) === networkGroup(one)).length <= LIMITS.perNetwork)

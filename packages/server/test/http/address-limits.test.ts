@@ -32,3 +32,21 @@ test('all addresses of a /64 share what one may ask for', () => {
   const taken = [1, 2, 3, 4, 5].map(host => limits.refusal(from(`2001:db8::${host}`)) === null)
   assert.deepEqual(taken, [true, true, true, false, false])
 })
+
+test('a network has four times what one address has, and what an address is refused uses up nothing of it', () => {
+  const limits = new AddressLimits(new VirtualClock(), LIMITS)
+  const taken = (ip: string) => limits.refusal(from(ip)) === null
+  for (let count = 0; count < 50; count++) taken('192.0.2.1')
+  const others = Array.from({ length: 30 }, (_, index) => taken(`192.0.2.${2 + index}`))
+  assert.equal(others.filter(Boolean).length, 4 * LIMITS.page.burst - LIMITS.page.burst)
+  assert.equal(taken('198.51.100.1'), true)
+  const ofOne48 = Array.from({ length: 30 }, (_, index) => taken(`2001:db8:0:${index}::1`))
+  assert.equal(ofOne48.filter(Boolean).length, 4 * LIMITS.page.burst)
+})
+
+test('a request that is refused before its credentials are asked for counts as one without', () => {
+  const limits = new AddressLimits(new VirtualClock(), LIMITS)
+  const taken = [1, 2, 3, 4].map(() => limits.refusal(from('192.0.2.7', 'credentials'), true) === null)
+  assert.deepEqual(taken, [true, true, true, false])
+  assert.equal(limits.refusal(from('192.0.2.7', 'credentials')), null)
+})

@@ -8,7 +8,8 @@ import { until } from '@trunkline/testkit/until'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { ConnectionGate, type ConnectionLimits } from '../../src/http/connection-gate.ts'
 
-const LIMITS: ConnectionLimits = { total: 40, silentPerAddress: 10, silentPerNetwork: 20, stalledMs: 10_000 }
+const LIMITS: ConnectionLimits = { total: 40, unprovenPerAddress: 10, unprovenPerNetwork: 20, stalledMs: 10_000 }
+const GRACE_MS = 5_000
 
 interface Served extends AsyncDisposable {
   readonly clock: VirtualClock
@@ -22,7 +23,10 @@ interface Served extends AsyncDisposable {
 async function serve(limits: ConnectionLimits, answer: RequestListener): Promise<Served> {
   const clock = new VirtualClock()
   const gate = new ConnectionGate(clock, limits, ip => ip.endsWith('127.0.0.99'))
-  const server = createServer(answer)
+  const server = createServer((request, response) => {
+    if (request.headers['client-secret'] === 'right') gate.proved(request)
+    answer(request, response)
+  })
   gate.guard(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
@@ -55,15 +59,88 @@ async function serve(limits: ConnectionLimits, answer: RequestListener): Promise
 
 const isOpen = (socket: Socket): boolean => !socket.destroyed && !socket.readableEnded
 
-test('silent connections of one address push out each other, and nobody else [S47, S71]', async () => {
+test('silent connections of one address past their grace make room for its next ones, and nobody else does [S47, S71]', async () => {
   await using served = await serve(LIMITS, (_request, response) => response.end('ok'))
   const beside = await served.open('127.0.1.1')
   const flood: Socket[] = []
-  for (let index = 0; index < 60; index++) flood.push((await served.open('127.0.0.2')).resume())
-  await until(() => flood.filter(isOpen).length <= LIMITS.silentPerAddress, 'the oldest are gone')
-  assert.ok(isOpen(beside.resume()))
-  assert.equal(await served.status('127.0.0.2'), 200)
+  for (let index = 0; index < LIMITS.unprovenPerAddress; index++) flood.push((await served.open('127.0.0.2')).resume())
   assert.equal(await served.status('127.0.1.1'), 200)
+  await served.clock.advance(GRACE_MS)
+  for (let index = 0; index < 60; index++) {
+    const socket = await served.open('127.0.0.2')
+    socket.resume()
+    if (index < LIMITS.unprovenPerAddress - 1) flood.push(socket)
+  }
+  const [oldest, ...younger] = flood
+  await until(() => younger.slice(0, LIMITS.unprovenPerAddress - 1).every(socket => !isOpen(socket)), 'those past their grace are gone')
+  assert.ok(oldest !== undefined && !isOpen(oldest))
+  assert.ok(isOpen(beside.resume()))
+  assert.equal(await served.status('127.0.1.1'), 200)
+})
+
+test('more connections of one address than its bound: those that came first are served, the others are told when to come again', async () => {
+  await using served = await serve(LIMITS, (_request, response) => response.end('ok'))
+  const first: Socket[] = []
+  for (let index = 0; index < LIMITS.unprovenPerAddress; index++) first.push(await served.open('127.0.0.2'))
+  await until(() => served.gate.connections === LIMITS.unprovenPerAddress, 'all have come')
+  for (let index = 0; index < 30; index++) {
+    const [answer] = await once(await served.open('127.0.0.2'), 'data')
+    assert.match(String(answer), /^HTTP\/1\.1 429 [\s\S]*retry-after: 1\r\n/)
+  }
+  for (const socket of first) {
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+    assert.match(String((await once(socket, 'data'))[0]), /200 OK/)
+  }
+  assert.equal(await served.status('127.0.0.2'), 200, 'a connection that is kept alive makes room at once')
+})
+
+test('a connection counts for its address until a whole request has proved credentials', async () => {
+  await using served = await serve(LIMITS, (request, response) => {
+    request.resume().once('end', () => response.end('ok'))
+  })
+  const asking = 'POST / HTTP/1.1\r\nhost: x\r\nclient-secret: right\r\ncontent-length: 2\r\n\r\n'
+  const slow: Socket[] = []
+  for (let index = 0; index < LIMITS.unprovenPerAddress; index++) slow.push(await served.open('127.0.0.2', `${asking}{`))
+  await until(() => served.gate.connections === LIMITS.unprovenPerAddress, 'all have come')
+  const [refusal] = await once(await served.open('127.0.0.2'), 'data')
+  assert.match(String(refusal), / 429 /)
+  for (const socket of slow) {
+    const answered = once(socket, 'data')
+    socket.write('}')
+    assert.match(String((await answered)[0]), /200 OK/)
+  }
+  for (let index = 0; index < LIMITS.unprovenPerAddress; index++) slow.push(await served.open('127.0.0.2', `${asking}{}`))
+  for (const socket of slow.slice(LIMITS.unprovenPerAddress)) assert.match(String((await once(socket, 'data'))[0]), /200 OK/)
+  assert.ok(slow.every(isOpen))
+})
+
+test('a body that comes slowly makes room after its grace as silence does, and at once when it has come', async () => {
+  await using served = await serve({ ...LIMITS, total: 2 }, (request, response) => {
+    request.resume().once('end', () => response.end('ok'))
+  })
+  const slow = (await served.open('127.0.1.2', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{')).resume()
+  const idle = await served.open('127.0.2.2', 'GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+  await once(idle, 'data')
+  assert.equal(await served.status('127.0.3.2'), 200)
+  await until(() => !isOpen(idle.resume()), 'within the grace the idle connection goes first')
+  await served.open('127.0.4.2', 'GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+  assert.ok(isOpen(slow))
+  await served.clock.advance(GRACE_MS)
+  assert.equal(await served.status('127.0.5.2'), 200)
+  await until(() => !isOpen(slow), 'past the grace it goes first')
+})
+
+test('a silent newcomer stays while an idle connection can make room', async () => {
+  await using served = await serve({ ...LIMITS, total: 3 }, (_request, response) => response.end('ok'))
+  const asking = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
+  const alone = await served.open('127.0.1.2', asking)
+  await once(alone, 'data')
+  const crowded = [await served.open('127.0.2.2', asking), await served.open('127.0.2.2', asking)]
+  for (const socket of crowded) await once(socket, 'data')
+  const newcomer = (await served.open('127.0.3.2')).resume()
+  await until(() => !isOpen((crowded[0] ?? alone).resume()), 'the longest idle of the most crowded address goes')
+  assert.equal(await served.status('127.0.4.2'), 200)
+  assert.ok(isOpen(newcomer))
 })
 
 test('when all places are taken by silent connections, a new client is served at once [S47]', async () => {
@@ -75,6 +152,23 @@ test('when all places are taken by silent connections, a new client is served at
   await until(() => flood.filter(isOpen).length <= LIMITS.total, 'the others are gone')
 })
 
+test('a connection is at work until the last of its pipelined requests is answered', async () => {
+  const held: (() => void)[] = []
+  await using served = await serve({ ...LIMITS, total: 1 }, (request, response) => {
+    if (request.url === '/slow') held.push(() => response.end('done'))
+    else response.end('ok')
+  })
+  const pipelined = await served.open('127.0.0.2', 'GET / HTTP/1.1\r\nhost: x\r\n\r\nGET /slow HTTP/1.1\r\nhost: x\r\n\r\n')
+  await once(pipelined, 'data')
+  await until(() => held.length === 1, 'the second request is under way')
+  await served.clock.advance(GRACE_MS)
+  const [refusal] = await once(await served.open('127.0.0.3'), 'data')
+  assert.match(String(refusal), / 429 /)
+  const answered = once(pipelined, 'data')
+  for (const release of held) release()
+  assert.match(String((await answered)[0]), /done/)
+})
+
 test('connections that are kept alive make room when no silent one is left; those at work never do', async () => {
   const held: (() => void)[] = []
   await using served = await serve({ ...LIMITS, total: 4 }, (request, response) => {
@@ -82,10 +176,10 @@ test('connections that are kept alive make room when no silent one is left; thos
     else response.end('ok')
   })
   const [idle, ...working] = [
-    await served.open('127.0.0.2', 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'),
-    await served.open('127.0.0.2', 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n'),
-    await served.open('127.0.0.2', 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n'),
-    await served.open('127.0.0.2', 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n')
+    await served.open('127.1.0.2', 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'),
+    await served.open('127.2.0.2', 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n'),
+    await served.open('127.3.0.2', 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n'),
+    await served.open('127.4.0.2', 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n')
   ]
   await until(() => held.length === 3, 'three requests are under way')
   await once(idle, 'data')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { repeatedHeader } from '../../src/auth/repeated-header.ts'
 import { credentialsOf, missingCredentials } from '../../src/http/credentials.ts'
-import { repeatedHeader } from '../../src/http/headers.ts'
 
 const read = credentialsOf
 

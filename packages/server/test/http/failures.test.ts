@@ -49,6 +49,7 @@ test('a handler that fails answers 500 in general words, is logged once, and the
   const log = new Lines()
   const observed: ObservedRequest[] = []
   const app = Fastify()
+  app.decorateRequest('isProven', false)
   takeJson(app)
   answerFailures(app, { log })
   app.addHook(
@@ -86,4 +87,26 @@ test('a handler that fails answers 500 in general words, is logged once, and the
   assert.equal(access.length, 2, 'only problems have a line')
   assert.ok(!JSON.stringify(access).includes(SECRET))
   await app.close()
+})
+
+test('a flood of refused requests is a bounded number of lines, whatever the refusal; those of known clients are all there', async () => {
+  const log = new Lines()
+  const app = Fastify()
+  app.decorateRequest('isProven', false)
+  app.addHook(
+    'onResponse',
+    accessRecorder(log, { accessLog: 'all', observe() {} }, () => 0)
+  )
+  app.get('/:status', async (request, reply) => {
+    request.isProven = request.headers['client-id'] === 'known'
+    return reply.code(Number(Object(request.params).status)).send('')
+  })
+  const lines = async (status: number, headers: Readonly<Record<string, string>> = {}) => {
+    const before = log.all.length
+    for (let count = 0; count < 600; count++) await app.inject({ url: `/${status}`, headers })
+    return log.all.length - before
+  }
+  for (const status of [400, 413, 422, 431, 503]) assert.ok((await lines(status)) <= 500, `${status}`)
+  assert.equal(await lines(400, { 'client-id': 'known' }), 600)
+  assert.equal(await lines(500), 600, 'a fault of ours is always there')
 })

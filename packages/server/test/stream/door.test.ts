@@ -115,24 +115,33 @@ async function echoed(client: WebSocket, message: string): Promise<void> {
   assert.equal(String((await reply)[0]), message)
 }
 
-test('a crowd of unauthenticated sockets pushes out its own oldest; others, and those that authenticated, stay [S47]', async () => {
+test('a crowd of unauthenticated sockets of one network is refused more, its oldest make room after their grace, and nobody else does [S47]', async () => {
   await using served = await serve({ unauthenticated: UNAUTHENTICATED })
   const beside = await served.open('127.0.9.1')
   const known = await served.open('127.0.0.1')
   await echoed(known, 'known')
-  const flood: WebSocket[] = []
+  const first: WebSocket[] = []
+  for (let index = 0; index < UNAUTHENTICATED.perNetwork; index++) first.push(await served.open(`127.0.0.${1 + (index % 4)}`))
+  for (let index = 0; index < 50; index++) await assert.rejects(served.open(`127.0.0.${1 + (index % 12)}`), / 429/)
+  for (const client of first.slice(4)) await echoed(client, 'known')
   const codes: number[] = []
-  for (let index = 0; index < 60; index++) {
-    const client = await served.open(`127.0.0.${1 + (index % 12)}`)
-    client.on('close', code => codes.push(code))
-    flood.push(client)
-  }
-  await until(() => codes.length >= 60 - UNAUTHENTICATED.perNetwork, 'the oldest are closed')
+  for (const client of first.slice(0, 4)) client.on('close', code => codes.push(code))
+  await served.clock.advance(UNAUTHENTICATED.graceMs)
+  for (let index = 0; index < UNAUTHENTICATED.perNetwork; index++) await served.open(`127.0.0.${5 + (index % 4)}`)
+  await until(() => codes.length === 4, 'those past their grace are closed')
   assert.deepEqual([...new Set(codes)], [CLOSE.unauthenticated])
   await echoed(beside, 'beside')
   await echoed(known, 'known')
-  const late = await served.open('127.0.0.5')
-  await echoed(late, 'a new client is heard at once')
+  for (const client of first.slice(4)) await echoed(client, 'still here')
+})
+
+test('handshakes of one address are limited, and another address is not felt', async () => {
+  await using served = await serve({ handshakes: { perSecond: 1, burst: 3 } })
+  for (let index = 0; index < 3; index++) await echoed(await served.open('127.0.0.2'), 'known')
+  await assert.rejects(served.open('127.0.0.2'), / 429/)
+  await echoed(await served.open('127.0.0.3'), 'known')
+  await served.clock.advance(1_000)
+  await echoed(await served.open('127.0.0.2'), 'known')
 })
 
 test('when all sockets are taken, unauthenticated ones make room, and with none left the answer is 429 [S47]', async () => {
@@ -161,11 +170,13 @@ test('a foreign page is refused before the upgrade, by room; a page without an o
     assert.match(await served.shake([`GET ${path} HTTP/1.1`, ...SHAKE, ...origin]), answer, `${path} ${origin}`)
 })
 
-test('a handshake that is not one is refused [S56]', async () => {
+test('a handshake that is not one is refused [S34, S56]', async () => {
   await using served = await serve()
   const get = 'GET /platform HTTP/1.1'
   assert.match(await served.shake(['GET /nowhere HTTP/1.1', ...SHAKE]), / 404 /)
   assert.match(await served.shake([get, ...SHAKE, 'upgrade: websocket']), / 400 /)
+  for (const header of ['host: y', 'authorization: a\r\nauthorization: b', 'client-id: a\r\nclient-id: b'])
+    assert.match(await served.shake([get, ...SHAKE, header]), / 400 /, header)
   assert.match(await served.shake([get, ...SHAKE, 'content-length: 5']), / 400 /)
   assert.match(await served.shake([get, ...SHAKE, 'transfer-encoding: chunked']), / 400 /)
   assert.match(await served.shake(['POST /platform HTTP/1.1', ...SHAKE]), / 400 /)

@@ -87,7 +87,12 @@ export const MARKET_LIMITS: readonly Limit[] = [
   {
     what: 'Sockets of one address that have not authenticated',
     value: count(DOOR_LIMITS.unauthenticated.perAddress),
-    beyond: `the oldest of them is closed with ${CLOSE.unauthenticated}`
+    beyond: `the next is refused with 429 until the oldest has had ${seconds(DOOR_LIMITS.unauthenticated.graceMs)}; that one is then closed with ${CLOSE.unauthenticated}`
+  },
+  {
+    what: 'Handshakes of one address',
+    value: `${count(DOOR_LIMITS.handshakes.burst)} at once, ${count(DOOR_LIMITS.handshakes.perSecond)} a second`,
+    beyond: 'refused with 429'
   },
   { what: 'Sessions of a user', value: count(SLOT_LIMITS.perUser), beyond: '`auth_error`' },
   { what: 'Sessions of an address', value: count(SLOT_LIMITS.perAddress), beyond: '`auth_error`' },

@@ -9,7 +9,7 @@ import { type CloseCode, count, kibibytes, type Limit, seconds } from './describ
 
 const { authenticateMs, failuresMax, usersMax } = SESSION_LIMITS
 const { burst, perSecond, warnings } = INBOX_LIMITS
-const { messageBytesMax, unauthenticated, outbox } = DOOR_LIMITS
+const { messageBytesMax, unauthenticated, handshakes, outbox } = DOOR_LIMITS
 /** Of the WebSocket protocol itself (RFC 6455, section 7.4.1). */
 const MESSAGE_TOO_BIG = 1009
 const AGAIN = 'Connect again, and resume with `after`.'
@@ -41,7 +41,12 @@ export const LIMITS: readonly Limit[] = [
   {
     what: 'Sockets of one address that have not authenticated',
     value: count(unauthenticated.perAddress),
-    beyond: `the oldest of them is closed with ${CLOSE.unauthenticated}`
+    beyond: `the next is refused with 429 until the oldest has had ${seconds(unauthenticated.graceMs)}; that one is then closed with ${CLOSE.unauthenticated}`
+  },
+  {
+    what: 'Handshakes of one address',
+    value: `${count(handshakes.burst)} at once, ${count(handshakes.perSecond)} a second`,
+    beyond: 'refused with 429'
   },
   { what: 'Failed authentications of a session', value: count(failuresMax), beyond: `closed with ${CLOSE.tooManyFailures}` },
   { what: 'Authenticated sessions of a client', value: count(SESSIONS_MAX), beyond: '`auth_error`' },

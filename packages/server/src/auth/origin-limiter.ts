@@ -1,0 +1,24 @@
+import { originOf } from './by-origin.ts'
+import { type Rate, RateLimiter } from './rate-limit.ts'
+
+/** A network has as many as so many of its addresses together: who can change addresses within it gains little by that. */
+const NETWORK_TIMES = 4
+
+/** A rate for each address (IPv4, or IPv6 /64), and four times that for each network (/24, /48). */
+export class OriginLimiter {
+  readonly #addresses: RateLimiter
+  readonly #networks: RateLimiter
+
+  constructor({ perSecond, burst }: Rate) {
+    this.#addresses = new RateLimiter({ perSecond, burst })
+    this.#networks = new RateLimiter({ perSecond: NETWORK_TIMES * perSecond, burst: NETWORK_TIMES * burst })
+  }
+
+  /** Takes one; gives the seconds until there is another, or null when this one is granted. What an address is refused uses up nothing of its network's. */
+  take(ip: string, nowMs: number): number | null {
+    const origin = originOf(ip)
+    if (origin === null) return null
+    const { retryAfterSeconds } = this.#addresses.take(origin.address, nowMs)
+    return retryAfterSeconds ?? this.#networks.take(origin.network, nowMs).retryAfterSeconds
+  }
+}

@@ -1,0 +1,18 @@
+import { STATUS_CODES } from 'node:http'
+import { type Problem, problemBody } from './problems.ts'
+
+/** An error answer as it goes over the wire, for a connection that is closed with it and that no request of the framework stands for. */
+export function rawAnswer(problem: Problem, requestId: string): string {
+  const body = problemBody(problem, requestId)
+  return [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    ...(problem.retryAfterSeconds === undefined ? [] : [`retry-after: ${problem.retryAfterSeconds}`]),
+    'cache-control: no-store',
+    'connection: close',
+    '',
+    body
+  ].join('\r\n')
+}
