@@ -50,28 +50,68 @@ export interface ProvenPlatform {
   readonly endsAt: Timestamp | null
 }
 
-/** @throws ServiceError credentials_invalid, the same for every cause; its own cause says which, for the operator. */
+/** One try of a secret. */
+export interface Attempt {
+  readonly address: string | null
+  /** Whose secret it is said to be; null: that is not said. */
+  readonly name: string | null
+  readonly secretHash: string
+}
+
+/** Bounds what wrong secrets may cost. */
+export interface AttemptLimits {
+  /** Called before every look-up. @throws ServiceError rate_limited */
+  demandCalm(attempt: Attempt): void
+  /** Called for each that was wrong. @throws ServiceError rate_limited when the answer is to be that */
+  failed(attempt: Attempt): void
+  proved(attempt: Attempt): void
+}
+
+/**
+ * Whatever is wrong, the work is the same: of what is remembered only those who are let in have a use.
+ * @throws ServiceError credentials_invalid, the same for every cause; its own cause says which, for the operator. What `limits` throw.
+ */
 export async function authenticatePlatform(
   { hasher, clock }: Pick<Deps, 'hasher'> & { readonly clock: Pick<Clock, 'now'> },
   lookup: CredentialLookup,
-  { clientId, clientSecret, address }: GivenKey
+  { clientId, clientSecret, address }: GivenKey,
+  limits?: AttemptLimits
 ): Promise<ProvenPlatform> {
   const secretHash = hasher.hash(isSane(clientSecret) ? clientSecret : '')
-  const remembered = isSane(clientId) ? lookup.rememberedPlatform(clientId) : undefined
-  const known = fits(hasher, remembered, secretHash) ?? fits(hasher, isSane(clientId) ? await lookup.platform(clientId) : null, secretHash)
-  if (known === null) throw credentialsInvalid()
-  const { platform, key } = known
-  const endsAt = validUntil(known, secretHash)
-  const why = whyNot(known, endsAt, clock.now()) ?? (lookup.admits(key, address) ? null : 'the key may not be used from this address')
-  if (why !== null) throw credentialsInvalid(why)
-  lookup.used?.(key)
-  return { platform, key, secretHash, endsAt }
+  const attempt: Attempt = { address, name: isSane(clientId) ? clientId : null, secretHash }
+  const proofOf = (known: KnownKey | null | undefined) => proof(hasher, lookup, known, secretHash, clock.now(), address)
+  let found = proofOf(isSane(clientId) ? lookup.rememberedPlatform(clientId) : undefined)
+  if (typeof found === 'string') {
+    limits?.demandCalm(attempt)
+    found = proofOf(isSane(clientId) ? await lookup.platform(clientId) : null)
+  }
+  if (typeof found === 'string') {
+    limits?.failed(attempt)
+    throw credentialsInvalid(found)
+  }
+  limits?.proved(attempt)
+  lookup.used?.(found.key)
+  return found
 }
 
-/** The key, if the secret is one of its two. As much work where there is none. */
-function fits(hasher: Deps['hasher'], known: KnownKey | null | undefined, secretHash: string): KnownKey | null {
-  if (hasher.equal(secretHash, known?.secretHash ?? NOBODY) && known) return known
-  return hasher.equal(secretHash, known?.previous?.secretHash ?? NOBODY) && known ? known : null
+const WRONG = 'there is no such client, or the secret is wrong'
+
+/** What the secret proves, or why it does not, for the operator. Both of a key's secrets are compared, and as much where there is none. */
+function proof(
+  hasher: Deps['hasher'],
+  lookup: CredentialLookup,
+  known: KnownKey | null | undefined,
+  secretHash: string,
+  now: Timestamp,
+  address: string | null
+): ProvenPlatform | string {
+  const isCurrent = hasher.equal(secretHash, known?.secretHash ?? NOBODY)
+  const isPrevious = hasher.equal(secretHash, known?.previous?.secretHash ?? NOBODY)
+  if (!known || !(isCurrent || isPrevious)) return WRONG
+  const { platform, key } = known
+  const endsAt = validUntil(known, secretHash)
+  const why = whyNot(known, endsAt, now) ?? (lookup.admits(key, address) ? null : 'the key may not be used from this address')
+  return why ?? { platform, key, secretHash, endsAt }
 }
 
 /** Whether what was proved once still holds. Null: it does not; otherwise when it ends by itself. */
@@ -95,25 +135,36 @@ export function demandScope(key: PlatformKey, scope: Scope): void {
   )
 }
 
-/** The user, with the hash of the secret that proved it. @throws ServiceError credentials_invalid, the same for every cause. */
+/** A user's credentials, and where from: null, it is not known. */
+export interface GivenUser {
+  readonly userId: string | undefined
+  readonly userSecret: string | undefined
+  readonly address: string | null
+}
+
+/**
+ * The user, with the hash of the secret that proved it. Its platform has proved its key, so failures of its address do not matter here: one
+ * of a platform's users must not lock out the others. @throws ServiceError credentials_invalid, the same for every cause. What `limits` throw.
+ */
 export async function authenticateUser(
   { hasher }: Pick<Deps, 'hasher'>,
   lookup: CredentialLookup,
-  platform: Platform,
-  userId: string | undefined,
-  userSecret: string | undefined
+  { platformId }: Platform,
+  { userId, userSecret, address }: GivenUser,
+  limits?: AttemptLimits
 ): Promise<KnownUser> {
-  const hash = hasher.hash(isSane(userSecret) ? userSecret : '')
-  const remembered = isSane(userId) ? lookup.rememberedUser(platform.platformId, userId as UserId) : undefined
-  if (hasher.equal(hash, remembered?.secretHash ?? NOBODY) && remembered !== undefined) return enabled(remembered)
-  const known = isSane(userId) ? await lookup.user(platform.platformId, userId as UserId) : null
-  const matches = hasher.equal(hash, known?.secretHash ?? NOBODY)
-  if (known === null || !matches) throw credentialsInvalid()
-  return enabled(known)
-}
-
-function enabled(known: KnownUser): KnownUser {
-  if (known.disabledAt !== null) throw credentialsInvalid('the user is disabled')
+  const secretHash = hasher.hash(isSane(userSecret) ? userSecret : '')
+  const attempt: Attempt = { address, name: isSane(userId) ? `${platformId} ${userId}` : null, secretHash }
+  const proofOf = (known: KnownUser | null | undefined) => (hasher.equal(secretHash, known?.secretHash ?? NOBODY) && known ? known : null)
+  const remembered = proofOf(isSane(userId) ? lookup.rememberedUser(platformId, userId as UserId) : undefined)
+  if (remembered !== null && remembered.disabledAt === null) return remembered
+  limits?.demandCalm({ ...attempt, address: null })
+  const known = proofOf(isSane(userId) ? await lookup.user(platformId, userId as UserId) : null)
+  if (known === null || known.disabledAt !== null) {
+    limits?.failed(attempt)
+    throw credentialsInvalid(known === null ? undefined : 'the user is disabled')
+  }
+  limits?.proved(attempt)
   return known
 }
 

@@ -48,6 +48,12 @@ export class RateLimiter {
     return this.#allowance(bucket, bucket.tokens >= 1)
   }
 
+  /** Takes back one {@link take} that was granted and led to nothing. */
+  giveBack(caller: string): void {
+    const bucket = this.#buckets.get(caller)
+    if (bucket !== undefined) bucket.tokens = Math.min(this.#rate.burst, bucket.tokens + 1)
+  }
+
   #allowance({ tokens }: Bucket, granted: boolean): Allowance {
     const { perSecond, burst } = this.#rate
     return {

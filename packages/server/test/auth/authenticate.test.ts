@@ -5,6 +5,7 @@ import { authenticatePlatform, authenticateUser } from '@trunkline/core/app/auth
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { KeyId } from '@trunkline/core/domain/ids'
 import { type PlatformKey, SCOPES } from '@trunkline/core/domain/platform-key'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Hasher } from '@trunkline/core/ports/vault'
 import * as make from '@trunkline/testkit/store-contract/records'
 import { CredentialCache } from '../../src/auth/credential-cache.ts'
@@ -35,23 +36,30 @@ const hasher: Hasher = {
   },
   derive: text => sound.derive(text)
 }
+/** What is otherwise with the key, the platform and the user than it should be. */
+let keyIs: Partial<PlatformKey> = {}
+let isPlatformDisabled = false
+let userDisabledAt: Timestamp | null = null
 const stored = {
   platforms: {
     async findByClientId(clientId: string) {
       work.push('look platform up')
-      return clientId === platform.clientId ? { platform, key, secretHash, previous: null, isPlatformDisabled: false } : null
+      return clientId === platform.clientId ? { platform, key: { ...key, ...keyIs }, secretHash, previous: null, isPlatformDisabled } : null
     }
   },
   platformKeys: { used: async () => undefined },
   users: {
     async find(platformId: string, userId: string) {
       work.push('look user up')
-      return platformId === platform.platformId && userId === 'ada' ? { user, secretHash, disabledAt: null } : null
+      return platformId === platform.platformId && userId === 'ada' ? { user, secretHash, disabledAt: userDisabledAt } : null
     }
   }
 }
 let cache: CredentialCache
 beforeEach(() => {
+  keyIs = {}
+  isPlatformDisabled = false
+  userDisabledAt = null
   cache = new CredentialCache(stored, new LocalBus({ debug() {}, info() {}, warn() {}, error() {} }), clock)
 })
 
@@ -65,17 +73,19 @@ async function workOf(isLetIn: boolean, attempt: () => Promise<unknown>): Promis
 
 const asPlatform = (clientId: string, secret: string) => () =>
   authenticatePlatform({ hasher, clock }, cache, { clientId, clientSecret: secret, address: null })
-const asUser = (userId: string, secret: string) => () => authenticateUser({ hasher }, cache, platform, userId, secret)
+const asUser = (userId: string, secret: string) => () =>
+  authenticateUser({ hasher }, cache, platform, { userId, userSecret: secret, address: null })
 
-for (const { who, known, ask } of [
-  { who: 'client', known: platform.clientId, ask: asPlatform },
-  { who: 'user', known: 'ada', ask: asUser }
+const COMPARED = 'compare 64 with 64'
+for (const { who, known, ask, rightWork } of [
+  { who: 'client', known: platform.clientId, ask: asPlatform, rightWork: ['hash', COMPARED, COMPARED] },
+  { who: 'user', known: 'ada', ask: asUser, rightWork: ['hash', COMPARED] }
 ]) {
   test(`an unknown ${who} and a wrong secret take the same work, whatever is remembered of the ${who} [S27]`, async () => {
     const unknown = await workOf(false, ask('nobody', SECRET))
     assert.deepEqual(await workOf(false, ask(known, 'wrong')), unknown, 'when nothing is remembered')
     await workOf(true, ask(known, SECRET))
-    assert.deepEqual(await workOf(true, ask(known, SECRET)), ['hash', 'compare 64 with 64'], 'the right secret is known without a look-up')
+    assert.deepEqual(await workOf(true, ask(known, SECRET)), rightWork, 'the right secret is known without a look-up')
     assert.deepEqual(await workOf(false, ask(known, 'wrong')), unknown, 'while the right one is remembered')
     assert.deepEqual(await workOf(false, ask('nobody', SECRET)), unknown)
   })
@@ -87,5 +97,46 @@ for (const { who, known, ask } of [
       const spoilt = `${SECRET.slice(0, at)}${SECRET[at] === 'A' ? 'B' : 'A'}${SECRET.slice(at + 1)}`
       assert.deepEqual(await workOf(false, ask(known, spoilt)), usual, `place ${at}`)
     }
+  })
+}
+
+const refusedThoughRight: readonly (readonly [
+  why: string,
+  spoil: () => void,
+  ask: () => Promise<unknown>,
+  wrong: () => Promise<unknown>
+])[] = [
+  [
+    'of a disabled key',
+    () => (keyIs = { disabledAt: make.at(-1) }),
+    asPlatform(platform.clientId, SECRET),
+    asPlatform(platform.clientId, 'wrong')
+  ],
+  [
+    'of a key that has ended',
+    () => (keyIs = { expiresAt: make.at(-1) }),
+    asPlatform(platform.clientId, SECRET),
+    asPlatform(platform.clientId, 'wrong')
+  ],
+  [
+    'from a foreign address',
+    () => (keyIs = { addresses: ['192.0.2.1'] }),
+    asPlatform(platform.clientId, SECRET),
+    asPlatform(platform.clientId, 'wrong')
+  ],
+  [
+    'of a disabled platform',
+    () => (isPlatformDisabled = true),
+    asPlatform(platform.clientId, SECRET),
+    asPlatform(platform.clientId, 'wrong')
+  ],
+  ['of a disabled user', () => (userDisabledAt = make.at(-1)), asUser('ada', SECRET), asUser('ada', 'wrong')]
+]
+for (const [why, spoil, ask, wrong] of refusedThoughRight) {
+  test(`a right secret ${why} takes the same work as a wrong one, the second time too [S27]`, async () => {
+    spoil()
+    const usual = await workOf(false, wrong)
+    assert.deepEqual(await workOf(false, ask), usual)
+    assert.deepEqual(await workOf(false, ask), usual, 'while it is remembered')
   })
 }

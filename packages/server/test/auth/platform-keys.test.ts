@@ -156,7 +156,7 @@ test('a disabled user is out at that moment, with the answer of a wrong secret, 
   } as const
   await store.users.create(user, hasher.hash('us_1'), audit)
   const enter = () =>
-    authenticateUser({ hasher }, lookup, platform, 'ada', 'us_1').then(
+    authenticateUser({ hasher }, lookup, platform, { userId: 'ada', userSecret: 'us_1', address: null }).then(
       () => true,
       cause => (cause instanceof ServiceError && cause.code === 'credentials_invalid' ? false : assert.fail(String(cause)))
     )

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
+import { FailedAttempts } from '../../src/auth/failed-attempts.ts'
 import { Proof } from '../../src/stream/account/proof.ts'
 
 const HOUR_MS = 3_600_000
@@ -65,4 +66,25 @@ test('a session that is over ends no second time', async () => {
   await clock.advance(2 * HOUR_MS)
   await change({ previous: null })
   assert.deepEqual(ended, [])
+})
+
+test('a client whose address has failed too often is refused before anything is looked up', async () => {
+  let lookUps = 0
+  const lookup = {
+    rememberedPlatform: () => undefined,
+    platform: async () => {
+      lookUps += 1
+      return null
+    }
+  }
+  const clock = new VirtualClock()
+  const attempts = new FailedAttempts({ perSecond: 1, burst: 3 }, () => clock.monotonicMs())
+  const hasher = { hash: (text: string) => text, equal: (a: string, b: string) => a === b }
+  const codes: unknown[] = []
+  for (let session = 0; session < 10; session++) {
+    const proof = new Proof(Object({ lookup, hasher, clock, attempts }), '192.0.2.1', () => assert.fail())
+    await assert.rejects(proof.of('c', `wrong-${session}`), (cause: { readonly code?: unknown }) => codes.push(cause.code) > 0)
+  }
+  assert.equal(lookUps, 3)
+  assert.deepEqual(codes, [...Array(3).fill('credentials_invalid'), ...Array(7).fill('rate_limited')])
 })

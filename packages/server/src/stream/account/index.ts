@@ -3,7 +3,7 @@
 import type { AppDeps } from '@trunkline/core/app/deps'
 import { Turns } from '@trunkline/core/app/mirror/turns'
 import { addressGroup } from '../../auth/address.ts'
-import { RateLimiter } from '../../auth/rate-limit.ts'
+import { FailedAttempts } from '../../auth/failed-attempts.ts'
 import type { Room } from '../door.ts'
 import { CLOSE, type Line, type Listener } from '../line.ts'
 import { type EncodeUpdate, Hub } from './hub.ts'
@@ -35,7 +35,6 @@ export class AccountStream implements Room {
     const { store, bus, clock, log, watch, ids } = deps
     this.hub = new Hub({ events: store.events, bus, clock, log, watch, ...(encode && { encode }) })
     this.#places = new Places({ places: store.streamPlaces, clock, log }, { nodeId: ids.uuid(), limit: sessionsMax })
-    const failures = new RateLimiter(FAILURES)
     let secretChanges = 0
     const reads = new Turns<'subscribe'>(clock, READS)
     this.#shared = {
@@ -45,11 +44,10 @@ export class AccountStream implements Room {
       limits: { ...SESSION_LIMITS, ...limits },
       inTurn: read => reads.take('subscribe', read, this.#stopping.signal),
       secretChanges: () => secretChanges,
-      mayFail: address => {
-        const group = addressGroup(address)
+      attempts: new FailedAttempts(FAILURES, () => clock.monotonicMs()),
+      failed: address => {
         const refused = { actor: 'anonymous', target: 'stream', reason: 'credentials_invalid', requestId: null } as const
-        deps.accessAudit.note({ action: 'access.failed', ...refused, ip: address, group })
-        return failures.take(group, clock.monotonicMs()).retryAfterSeconds === null
+        deps.accessAudit.note({ action: 'access.failed', ...refused, ip: address, group: addressGroup(address) })
       },
       denied: (address, platformId) => {
         const refused = { actor: `platform:${platformId}`, target: 'stream', reason: 'user_not_found', requestId: null } as const

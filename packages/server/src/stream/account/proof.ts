@@ -1,4 +1,5 @@
 import {
+  type AttemptLimits,
   authenticatePlatform,
   type CredentialLookup,
   demandScope,
@@ -13,6 +14,8 @@ import type { Hasher } from '@trunkline/core/ports/vault'
 
 export interface ProofDeps {
   readonly lookup: CredentialLookup
+  /** What failed attempts may cost, over all sessions. */
+  readonly attempts: AttemptLimits
   readonly hasher: Hasher
   readonly clock: Clock
   readonly log: Log
@@ -44,9 +47,10 @@ export class Proof {
     return this.#proven?.key.keyId ?? null
   }
 
-  /** @throws ServiceError credentials_invalid, scope_missing. */
+  /** @throws ServiceError credentials_invalid, scope_missing; rate_limited, with nothing looked up or after one failure too many. */
   async of(clientId: string, clientSecret: string): Promise<ProvenPlatform> {
-    const proven = await authenticatePlatform(this.#deps, this.#deps.lookup, { clientId, clientSecret, address: this.#address })
+    const { lookup, attempts } = this.#deps
+    const proven = await authenticatePlatform(this.#deps, lookup, { clientId, clientSecret, address: this.#address }, attempts)
     demandScope(proven.key, SCOPE)
     return proven
   }

@@ -1,7 +1,7 @@
-import type { CredentialLookup } from '@trunkline/core/app/authenticate'
+import type { AttemptLimits, CredentialLookup } from '@trunkline/core/app/authenticate'
 import type { Mirrors } from '@trunkline/core/app/mirror/mirrors'
 import type { Platform } from '@trunkline/core/domain/account'
-import { ServiceError } from '@trunkline/core/domain/errors'
+import { type ErrorCode, ServiceError } from '@trunkline/core/domain/errors'
 import type { PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
@@ -24,6 +24,8 @@ import * as requests from './requests.ts'
 export interface SessionDeps {
   readonly store: Pick<Store, 'users' | 'events' | 'connections'>
   readonly lookup: CredentialLookup
+  /** What failed attempts may cost, over all sessions. */
+  readonly attempts: AttemptLimits
   readonly hasher: Hasher
   readonly mirrors: Pick<Mirrors, 'health'>
   readonly clock: Clock
@@ -32,8 +34,8 @@ export interface SessionDeps {
   readonly meter: Meter
   readonly hub: Hub
   readonly places: Places
-  /** Counts a failed authentication of the address; false when it has had too many. */
-  readonly mayFail: (address: string) => boolean
+  /** Notes a failed authentication of the address. */
+  readonly failed: (address: string) => void
   /** Notes that the platform asked for a user it has not. */
   readonly denied: (address: string, platformId: PlatformId) => void
   /** Reads the store when it is the session's turn: thousands may subscribe at once. */
@@ -217,7 +219,8 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
 
   #notAuthenticated(cause: unknown): void {
     if (this.#isOver) return
-    const isWrong = cause instanceof ServiceError && (cause.code === 'credentials_invalid' || cause.code === 'scope_missing')
+    const code = cause instanceof ServiceError ? cause.code : null
+    const isWrong = cause instanceof ServiceError && WRONG.has(cause.code)
     if (!isWrong && !(cause instanceof requests.Unfit)) {
       this.#deps.log.warn('an authentication could not be checked', { sessionId: this.sessionId, cause })
       this.#say({ type: 'auth_error', message: 'The credentials cannot be checked just now; try again in a second.' })
@@ -225,9 +228,10 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     }
     this.#failures += 1
     this.#deps.meter.count('stream_authentications_failed_total')
-    const mayGoOn = this.#deps.mayFail(this.#address) || !isWrong
-    this.#say({ type: 'auth_error', message: isWrong && cause.code === 'credentials_invalid' ? WRONG_CREDENTIALS : cause.message })
-    if (this.#failures >= this.#deps.limits.failuresMax || !mayGoOn) this.finish(CLOSE.tooManyFailures, 'too many failed authentications')
+    if (isWrong) this.#deps.failed(this.#address)
+    this.#say({ type: 'auth_error', message: code === 'credentials_invalid' ? WRONG_CREDENTIALS : cause.message })
+    if (this.#failures >= this.#deps.limits.failuresMax || code === 'rate_limited')
+      this.finish(CLOSE.tooManyFailures, 'too many failed authentications')
   }
 
   #subscribe({ bits, asked }: { readonly bits: number; readonly asked: readonly string[] }): void {
@@ -386,6 +390,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   }
 }
 
+const WRONG: ReadonlySet<ErrorCode> = new Set(['credentials_invalid', 'scope_missing', 'rate_limited'])
 const STATUS_RETRY_MS = 1_000
 const NOT_JSON = 'A message must be a JSON object with an action, as text.'
 const UNKNOWN_ACTION = 'action must be one of authenticate, subscribe, subscribe_user, unsubscribe_user, ping.'

@@ -1,9 +1,10 @@
 // The market data stream: bars, trades, quotes, depth and options chains of the broker behind a user's connection.
+import type { Attempt } from '@trunkline/core/app/authenticate'
 import type { AppDeps } from '@trunkline/core/app/deps'
 import { Turns } from '@trunkline/core/app/mirror/turns'
 import type { KeyId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import { addressGroup } from '../../auth/address.ts'
-import { RateLimiter } from '../../auth/rate-limit.ts'
+import { FailedAttempts } from '../../auth/failed-attempts.ts'
 import type { LineLimits, Room } from '../door.ts'
 import type { Line, Listener } from '../line.ts'
 import { OUTBOX_LIMITS } from '../outbox.ts'
@@ -38,7 +39,7 @@ export class MarketStream implements Room {
     this.#slots = new SessionSlots(slots)
     const { clock, ids, log, meter, bus, markets } = deps
     this.#bus = bus
-    const failures = new RateLimiter(FAILURES)
+    const attempts = new FailedAttempts(FAILURES, () => clock.monotonicMs())
     const reads = new Turns<'snapshot'>(clock, SNAPSHOTS)
     const readsOfUser = new Turns<UserKey>(clock, SNAPSHOTS_OF_USER)
     const { signal } = this.#stopping
@@ -47,16 +48,15 @@ export class MarketStream implements Room {
       ids,
       log,
       meter,
-      admit: token => this.#admit(deps, token),
+      admit: (token, address) =>
+        limited(attempts, { address, name: null, secretHash: deps.hasher.hash(token) }, () => this.#admit(deps, token)),
       seat: (session, pass) => this.#seat(session, pass),
       join: connection => markets.join(connection),
       leave: (connection, market) => markets.leave(connection, market),
       inTurn: (userKey, read) => readsOfUser.take(userKey, () => reads.take('snapshot', read, signal), signal),
-      mayFail: address => {
-        const group = addressGroup(address)
+      failed: address => {
         const refused = { actor: 'anonymous', target: 'market', reason: 'auth_error', requestId: null } as const
-        deps.accessAudit.note({ action: 'access.failed', ...refused, ip: address, group })
-        return failures.take(group, clock.monotonicMs()).retryAfterSeconds === null
+        deps.accessAudit.note({ action: 'access.failed', ...refused, ip: address, group: addressGroup(address) })
       },
       gone: session => this.#forget(session),
       limits: { ...MARKET_SESSION_LIMITS, ...limits }
@@ -193,6 +193,19 @@ export class MarketStream implements Room {
     if (pass === null) return
     const others = this.#seated.get(pass.userKey)
     if (others?.delete(session) === true && others.size === 0) this.#seated.delete(pass.userKey)
+  }
+}
+
+/** Lets an attempt cost a look-up while its address may fail. @throws AccessRefused, TooManyFailures */
+async function limited<T>(attempts: FailedAttempts, attempt: Attempt, admit: () => Promise<T>): Promise<T> {
+  attempts.demandCalm(attempt)
+  try {
+    const admitted = await admit()
+    attempts.proved(attempt)
+    return admitted
+  } catch (cause) {
+    if (cause instanceof AccessRefused) attempts.failed(attempt)
+    throw cause
   }
 }
 

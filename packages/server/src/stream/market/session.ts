@@ -7,6 +7,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Meter } from '@trunkline/core/ports/meter'
+import { TooManyFailures } from '../../auth/failed-attempts.ts'
 import type { MarketErrorCode, MarketMessage } from '../../wire/market.ts'
 import { STREAM_VERSION } from '../../wire/stream.ts'
 import { messageFrame } from '../frame.ts'
@@ -23,16 +24,16 @@ export interface MarketSessionDeps {
   readonly ids: Ids
   readonly log: Log
   readonly meter: Meter
-  /** Whose token it is, and of which connection. @throws AccessRefused */
-  readonly admit: (token: string) => Promise<Pass>
+  /** Whose token it is, and of which connection. @throws AccessRefused; TooManyFailures of the address, with nothing looked up or after one too many */
+  readonly admit: (token: string, address: string) => Promise<Pass>
   /** Sessions of the user that may not be beside this one are ended. @throws AccessRefused when a newer token came first */
   readonly seat: (session: MarketSession, pass: Pass) => void
   readonly join: (connection: Connection) => ConnectionMarket
   readonly leave: (connection: Connection, market: ConnectionMarket) => void
   /** Reads past bars when it is the user's turn: each may be megabytes. */
   readonly inTurn: <T>(userKey: UserKey, read: () => Promise<T>) => Promise<T>
-  /** Counts a failed authentication of the address; false when it has had too many. */
-  readonly mayFail: (address: string) => boolean
+  /** Notes a failed authentication of the address. */
+  readonly failed: (address: string) => void
   /** Told once, when the session's line is gone. */
   readonly gone: (session: MarketSession) => void
   readonly limits: MarketSessionLimits
@@ -212,7 +213,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
       return
     }
     try {
-      const pass = await admit(requests.readAuthenticate(message))
+      const pass = await admit(requests.readAuthenticate(message), this.address)
       if (this.#isOver) return
       const market = join(pass.connection)
       try {
@@ -239,7 +240,8 @@ export class MarketSession implements Listener, InboxOwner, Reader {
 
   #notAuthenticated(requestId: string, cause: unknown): void {
     if (this.#isOver) return
-    const isWrong = cause instanceof AccessRefused
+    const isTooMany = cause instanceof TooManyFailures
+    const isWrong = cause instanceof AccessRefused || isTooMany
     const isUnfit = cause instanceof requests.Unfit
     if (!isWrong && !isUnfit) {
       this.#failed(requestId, cause)
@@ -247,9 +249,9 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     }
     this.#failures += 1
     this.#deps.meter.count('market_authentications_failed_total')
-    const mayGoOn = this.#deps.mayFail(this.address) || !isWrong
-    this.#refuse(cause.code, requestId, cause.message)
-    if (this.#failures >= this.#deps.limits.failuresMax || !mayGoOn) this.finish(CLOSE.tooManyFailures, 'too many failed authentications')
+    if (isWrong) this.#deps.failed(this.address)
+    this.#refuse(isTooMany ? 'auth_error' : cause.code, requestId, cause.message)
+    if (this.#failures >= this.#deps.limits.failuresMax || isTooMany) this.finish(CLOSE.tooManyFailures, 'too many failed authentications')
   }
 
   async #subscribe(requestId: string, subscribe: requests.Subscribe): Promise<void> {

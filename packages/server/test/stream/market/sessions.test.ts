@@ -339,3 +339,27 @@ test('one user’s snapshots leave turns to others, and one that nobody waits fo
   assert.deepEqual(asked, ['SPY', 'SPY', 'BTC/USD', 'more'])
   assert.equal(other.line.messages.at(-1)?.type, 'snapshot_response')
 })
+
+test('an address whose tokens were wrong too often costs no further look-up, and its good token still opens sessions', async () => {
+  const node = new Node()
+  let lookUps = 0
+  node.looking = async () => {
+    lookUps += 1
+  }
+  await node.authenticated()
+  const before = lookUps
+  for (let socket = 0; socket < 60; socket++) {
+    const { use } = node.open()
+    for (let count = 0; count < 5; count++) use('wrong')
+    await node.stage.clock.settled()
+  }
+  assert.equal(lookUps - before, 100)
+  const late = node.open()
+  late.use('wrong')
+  await node.stage.clock.settled()
+  assert.deepEqual([late.line.messages.at(-1)?.error_code, late.line.closed], ['auth_error', 4029], 'at once')
+  const good = node.open()
+  good.use('token')
+  await node.stage.clock.settled()
+  assert.equal(good.line.messages.at(-1)?.type, 'auth_success')
+})

@@ -1,0 +1,63 @@
+// What wrong secrets may cost, and that whoever has a right one is not locked out by them.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Attempt } from '@trunkline/core/app/authenticate'
+import { FailedAttempts } from '../../src/auth/failed-attempts.ts'
+
+function stage() {
+  let now = 0
+  const attempts = new FailedAttempts({ perSecond: 1, burst: 5 }, () => now, { perSecond: 1, burst: 20 })
+  const mayLookUp = (attempt: Attempt): boolean => {
+    try {
+      attempts.demandCalm(attempt)
+      return true
+    } catch {
+      return false
+    }
+  }
+  /** How many of so many wrong tries were looked up. */
+  const tryWrong = (times: number, attemptOf: (at: number) => Attempt): number => {
+    let lookUps = 0
+    for (let at = 0; at < times; at++) {
+      const attempt = attemptOf(at)
+      if (!mayLookUp(attempt)) continue
+      lookUps += 1
+      try {
+        attempts.failed(attempt)
+      } catch {}
+    }
+    return lookUps
+  }
+  return { attempts, mayLookUp, tryWrong, wait: (ms: number) => (now += ms) }
+}
+
+const RIGHT: Attempt = { address: '192.0.2.1', name: 'pk_1', secretHash: 'right' }
+
+test('an address has so many wrong tries; whoever was good there lately is looked up all the same, by its secret and not by its name [S29]', () => {
+  const { attempts, mayLookUp, tryWrong, wait } = stage()
+  attempts.proved(RIGHT)
+  const wrong = (at: number) => ({ ...RIGHT, secretHash: `wrong-${at}` })
+  assert.equal(tryWrong(500, wrong), 5)
+  assert.equal(mayLookUp(RIGHT), true)
+  assert.equal(mayLookUp({ ...RIGHT, address: '198.51.100.1', secretHash: 'never seen' }), true, 'another address')
+  wait(1_000)
+  assert.equal(tryWrong(500, wrong), 1)
+})
+
+test('a name has so many wrong tries from everywhere, and a secret that was good lately is looked up all the same', () => {
+  const { attempts, mayLookUp, tryWrong } = stage()
+  attempts.proved(RIGHT)
+  const fromEverywhere = (at: number) => ({ address: `192.0.${at % 250}.${Math.floor(at / 250)}`, name: 'pk_1', secretHash: `wrong-${at}` })
+  assert.equal(tryWrong(500, fromEverywhere), 20)
+  assert.equal(mayLookUp({ ...RIGHT, address: '203.0.113.9' }), true)
+  assert.equal(mayLookUp({ ...RIGHT, name: 'pk_2', address: '203.0.113.9', secretHash: 'other' }), true, 'another name')
+})
+
+test('a secret that has failed was not good lately any more', () => {
+  const { attempts, tryWrong } = stage()
+  attempts.proved(RIGHT)
+  assert.equal(
+    tryWrong(500, () => RIGHT),
+    5
+  )
+})
