@@ -87,7 +87,7 @@ test('a browser that has connected once is asked again, and may be another perso
   }
 })
 
-test('PKCE with S256 is required', async () => {
+test('PKCE with S256 is required [S11]', async () => {
   await using house = await openHouse()
   const without = { code_challenge: null, code_challenge_method: null }
   for (const change of [without, { code_challenge_method: 'plain' }]) {

@@ -14,7 +14,7 @@ import { tradableAccount } from './tradable.ts'
  */
 export async function cancelOrder(deps: AppDeps, caller: UserCaller, accountId: AccountId, orderId: OrderId): Promise<Order> {
   const { account, connection } = await tradableAccount(deps, caller, accountId, null)
-  const known = await deps.desk.find(orderId)
+  const known = await deps.desk.findOf(caller.user.userKey, orderId)
   if (known === null || known.accountId !== account.accountId) throw orderNotFound()
   const at = deps.clock.now()
   const audit = audited(deps.clock, caller, 'order.cancel', orderId)

@@ -37,7 +37,7 @@ export async function modifyOrder(
 ): Promise<Order> {
   const tradable = await tradableAccount(deps, caller, accountId, request.broker)
   const { account, connection, capabilities } = tradable
-  const known = await deps.desk.find(orderId)
+  const known = await deps.desk.findOf(caller.user.userKey, orderId)
   if (known === null || known.accountId !== account.accountId) throw orderNotFound()
   const at = deps.clock.now()
   replaceRequested(known, orderId, at)

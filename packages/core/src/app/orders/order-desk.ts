@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts'
-import type { AccountId, OrderId } from '../../domain/ids.ts'
+import type { AccountId, OrderId, UserKey } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import { type AuditEntry, type ChangeResult, CommitUnknown, type LoggedEvent, type OrderChange } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
@@ -67,6 +67,17 @@ export class OrderDesk {
   /** The newest state known here, else the stored one. */
   async find(orderId: OrderId): Promise<Order | null> {
     return this.#remembered.get(orderId) ?? this.#deps.store.orders.find(orderId)
+  }
+
+  /**
+   * The newest state of a user's order; null for another user's as for one that never was, at the price of the same look-up: what is
+   * remembered serves only whose it is, or the time would tell that there is such an order.
+   */
+  async findOf(userKey: UserKey, orderId: OrderId): Promise<Order | null> {
+    const remembered = this.#remembered.get(orderId)
+    if (remembered?.userKey === userKey) return remembered
+    const stored = await this.#deps.store.orders.find(orderId)
+    return stored?.userKey === userKey ? stored : null
   }
 
   /** When an order of the account last changed here, on the monotonic clock; null: not since the start, or long ago. */

@@ -27,9 +27,8 @@ export async function readOrder(
 }
 
 async function ownOrder({ desk }: AppDeps, { user }: UserCaller, accountId: AccountId | null, orderId: OrderId): Promise<Order> {
-  const order = await desk.find(orderId)
-  if (order === null || order.userKey !== user.userKey) throw notFound(accountId)
-  if (accountId !== null && order.accountId !== accountId) throw notFound(accountId)
+  const order = await desk.findOf(user.userKey, orderId)
+  if (order === null || (accountId !== null && order.accountId !== accountId)) throw notFound(accountId)
   return order
 }
 
