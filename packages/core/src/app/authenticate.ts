@@ -60,11 +60,24 @@ export interface Attempt {
 
 /** Bounds what wrong secrets may cost. */
 export interface AttemptLimits {
-  /** Called before every look-up. @throws ServiceError rate_limited */
+  /** Called before every look-up, and followed by one of the others. @throws ServiceError rate_limited */
   demandCalm(attempt: Attempt): void
   /** Called for each that was wrong. @throws ServiceError rate_limited when the answer is to be that */
   failed(attempt: Attempt): void
   proved(attempt: Attempt): void
+  /** The look-up itself failed. */
+  undecided(attempt: Attempt): void
+}
+
+/** @throws what the limits and the look-up throw. */
+async function lookedUp<T>(limits: AttemptLimits | undefined, attempt: Attempt, look: () => Promise<T>): Promise<T> {
+  limits?.demandCalm(attempt)
+  try {
+    return await look()
+  } catch (cause) {
+    limits?.undecided(attempt)
+    throw cause
+  }
 }
 
 /**
@@ -82,8 +95,7 @@ export async function authenticatePlatform(
   const proofOf = (known: KnownKey | null | undefined) => proof(hasher, lookup, known, secretHash, clock.now(), address)
   let found = proofOf(isSane(clientId) ? lookup.rememberedPlatform(clientId) : undefined)
   if (typeof found === 'string') {
-    limits?.demandCalm(attempt)
-    found = proofOf(isSane(clientId) ? await lookup.platform(clientId) : null)
+    found = proofOf(await lookedUp(limits, attempt, async () => (isSane(clientId) ? await lookup.platform(clientId) : null)))
   }
   if (typeof found === 'string') {
     limits?.failed(attempt)
@@ -154,14 +166,15 @@ export async function authenticateUser(
   limits?: AttemptLimits
 ): Promise<KnownUser> {
   const secretHash = hasher.hash(isSane(userSecret) ? userSecret : '')
-  const attempt: Attempt = { address, name: isSane(userId) ? `${platformId} ${userId}` : null, secretHash }
+  const attempt: Attempt = { address: null, name: isSane(userId) ? `${platformId} ${userId}` : null, secretHash }
   const proofOf = (known: KnownUser | null | undefined) => (hasher.equal(secretHash, known?.secretHash ?? NOBODY) && known ? known : null)
   const remembered = proofOf(isSane(userId) ? lookup.rememberedUser(platformId, userId as UserId) : undefined)
   if (remembered !== null && remembered.disabledAt === null) return remembered
-  limits?.demandCalm({ ...attempt, address: null })
-  const known = proofOf(isSane(userId) ? await lookup.user(platformId, userId as UserId) : null)
+  const stored = await lookedUp(limits, attempt, async () => (isSane(userId) ? await lookup.user(platformId, userId as UserId) : null))
+  const known = proofOf(stored)
   if (known === null || known.disabledAt !== null) {
     limits?.failed(attempt)
+    limits?.failed({ address, name: null, secretHash })
     throw credentialsInvalid(known === null ? undefined : 'the user is disabled')
   }
   limits?.proved(attempt)

@@ -5,6 +5,8 @@ import { type Allowance, type Rate, RateLimiter } from './rate-limit.ts'
 
 /** Failures with one client id, or one user of a platform, from wherever they come: many times what one address may have. */
 const NAME = { perSecond: 10, burst: 1_000 }
+/** As many as an address may have connections that prove nothing: a back end's first requests all come before the first of them is answered. */
+const UNDER_WAY_MAX = 2_048
 const GOOD_MAX = 20_000
 const TOO_MANY = 'Too many failed authentications. Wait as long as the retry-after header says.'
 
@@ -31,10 +33,15 @@ export class FailedAttempts implements AttemptLimits {
   readonly #addresses: RateLimiter
   readonly #names: RateLimiter
   readonly #monotonicMs: () => number
+  /** Look-ups that are under way, by address, of secrets that were not good lately. */
+  readonly #underWay = new Map<string, number>()
+  readonly #counted = new WeakSet<Attempt>()
+  readonly #underWayMax: number
   /** Names and hashes of secrets that went well together lately; newest last, bounded. */
   readonly #good = new Set<string>()
 
-  constructor(ofAddress: Rate, monotonicMs: () => number, ofName: Rate = NAME) {
+  constructor(ofAddress: Rate, monotonicMs: () => number, ofName: Rate = NAME, underWayMax = UNDER_WAY_MAX) {
+    this.#underWayMax = underWayMax
     this.#addresses = new RateLimiter(ofAddress)
     this.#names = new RateLimiter(ofName)
     this.#monotonicMs = monotonicMs
@@ -43,18 +50,35 @@ export class FailedAttempts implements AttemptLimits {
   demandCalm(attempt: Attempt): void {
     if (this.#good.has(pairOf(attempt))) return
     const now = this.#monotonicMs()
+    const group = groupOf(attempt)
     const ofName = attempt.name === null ? null : this.#names.peek(attempt.name, now)
-    const ofAddress = attempt.address === null ? null : this.#addresses.peek(addressGroup(attempt.address), now)
+    const ofAddress = group === null ? null : this.#addresses.peek(group, now)
     for (const left of [ofName, ofAddress]) if (left !== null && left.retryAfterSeconds !== null) throw new TooManyFailures(left, false)
+    if (group === null) return
+    const others = this.#underWay.get(group) ?? 0
+    if (ofAddress !== null && others >= this.#underWayMax)
+      throw new TooManyFailures({ ...ofAddress, remaining: 0, retryAfterSeconds: 1 }, false)
+    this.#underWay.set(group, others + 1)
+    this.#counted.add(attempt)
   }
 
   failed(attempt: Attempt): void {
-    const now = this.#monotonicMs()
+    this.undecided(attempt)
     this.forget(attempt)
+    const now = this.#monotonicMs()
     if (attempt.name !== null) this.#names.take(attempt.name, now)
-    if (attempt.address === null) return
-    const left = this.#addresses.take(addressGroup(attempt.address), now)
+    const group = groupOf(attempt)
+    if (group === null) return
+    const left = this.#addresses.take(group, now)
     if (left.retryAfterSeconds !== null) throw new TooManyFailures(left, true)
+  }
+
+  undecided(attempt: Attempt): void {
+    const group = groupOf(attempt)
+    if (group === null || !this.#counted.delete(attempt)) return
+    const others = (this.#underWay.get(group) ?? 1) - 1
+    if (others > 0) this.#underWay.set(group, others)
+    else this.#underWay.delete(group)
   }
 
   /** The secret is not good any more. */
@@ -63,12 +87,17 @@ export class FailedAttempts implements AttemptLimits {
   }
 
   proved(attempt: Attempt): void {
+    this.undecided(attempt)
     const pair = pairOf(attempt)
     if (this.#good.has(pair)) return
     const [oldest] = this.#good.size >= GOOD_MAX ? this.#good : []
     if (oldest !== undefined) this.#good.delete(oldest)
     this.#good.add(pair)
   }
+}
+
+function groupOf({ address }: Attempt): string | null {
+  return address === null ? null : addressGroup(address)
 }
 
 function pairOf({ name, secretHash }: Attempt): string {

@@ -6,7 +6,7 @@ import { FailedAttempts } from '../../src/auth/failed-attempts.ts'
 
 function stage() {
   let now = 0
-  const attempts = new FailedAttempts({ perSecond: 1, burst: 5 }, () => now, { perSecond: 1, burst: 20 })
+  const attempts = new FailedAttempts({ perSecond: 1, burst: 5 }, () => now, { perSecond: 1, burst: 20 }, 8)
   const mayLookUp = (attempt: Attempt): boolean => {
     try {
       attempts.demandCalm(attempt)
@@ -60,4 +60,18 @@ test('a secret that has failed was not good lately any more', () => {
     tryWrong(500, () => RIGHT),
     5
   )
+})
+
+test('of one address so many tries are under way at once, and those that are decided make room', () => {
+  const { attempts, mayLookUp } = stage()
+  const tries = Array.from({ length: 50 }, (_, at) => ({ ...RIGHT, secretHash: `secret-${at}` }))
+  const underWay = tries.filter(mayLookUp)
+  assert.equal(underWay.length, 8)
+  assert.equal(mayLookUp({ ...RIGHT, address: '198.51.100.1', secretHash: 'other' }), true, 'another address')
+  const [right, lost, wrong] = underWay
+  assert.ok(right !== undefined && lost !== undefined && wrong !== undefined)
+  attempts.proved(right)
+  attempts.undecided(lost)
+  attempts.failed(wrong)
+  assert.equal(tries.slice(8).filter(mayLookUp).length, 3)
 })

@@ -85,7 +85,7 @@ function stage() {
         hub,
         places,
         limits: SESSION_LIMITS,
-        attempts: { demandCalm() {}, failed() {}, proved() {} },
+        attempts: { demandCalm() {}, failed() {}, proved() {}, undecided() {} },
         failed() {},
         inTurn: read => read(),
         secretChanges: () => changes.count,

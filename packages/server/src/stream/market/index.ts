@@ -205,6 +205,7 @@ async function limited<T>(attempts: FailedAttempts, attempt: Attempt, admit: () 
     return admitted
   } catch (cause) {
     if (cause instanceof AccessRefused) attempts.failed(attempt)
+    else attempts.undecided(attempt)
     throw cause
   }
 }
