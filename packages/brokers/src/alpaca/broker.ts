@@ -128,7 +128,7 @@ export class AlpacaBroker implements Broker {
     )
   }
 
-  async replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+  async replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     try {
       await this.#demandOwn(request.brokerAccountId, signal)
     } catch (cause) {

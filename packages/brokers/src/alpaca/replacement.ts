@@ -30,7 +30,7 @@ export class Replacement {
     this.#find = find
   }
 
-  async carryOut(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+  async carryOut(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     const refusal = replaceRefusalOf(request.ticket)
     if (refusal !== null) return refused(refusal.message, refusal.rejectCode)
     let old: OrderReport | null
@@ -54,7 +54,7 @@ export class Replacement {
   }
 
   /** Whether the new order has taken the old one's place. */
-  #settled(brokerOrderId: string, made: OrderReport, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+  #settled(brokerOrderId: string, made: OrderReport, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     const look = async (): Promise<Outcome<OrderReport> | null> => {
       const old = await this.#find(brokerOrderId, signal)
       if (old?.status === 'replaced') return { kind: 'accepted', value: made }
@@ -63,8 +63,7 @@ export class Replacement {
       if (now?.status !== 'rejected') return null
       return refused(`Alpaca did not replace the order: it is ${old?.brokerStatus ?? 'gone'}.`, 'other', now.brokerStatus)
     }
-    const stillOpen = 'Alpaca has made the new order and not replaced the old one yet'
-    return settled({ clock: this.#parts.clock, pausesMs: PAUSES_MS, stillOpen }, look, signal)
+    return settled({ clock: this.#parts.clock, pausesMs: PAUSES_MS }, look, signal)
   }
 }
 

@@ -5,24 +5,24 @@ import type { Outcome } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 
 /**
- * Looks after each pause, in milliseconds, until `look` knows what became of it. Not to know in the end, or not to be able to look, is `unknown`,
- * for which `stillOpen` are the words. Never rejects.
+ * What became of a request that the broker took: looks after each pause, in milliseconds, until `look` knows. Not to know in the end, or not to be able
+ * to look, leaves it accepted without a report: it is the broker's to show. Never rejects.
  */
 export async function settled<T>(
-  { clock, pausesMs, stillOpen }: { readonly clock: Clock; readonly pausesMs: readonly number[]; readonly stillOpen: string },
+  { clock, pausesMs }: { readonly clock: Clock; readonly pausesMs: readonly number[] },
   look: () => Promise<Outcome<T> | null>,
   signal: AbortSignal
-): Promise<Outcome<T>> {
+): Promise<Outcome<T | null>> {
   try {
     for (const pauseMs of pausesMs) {
       if (pauseMs > 0) await clock.sleep(pauseMs, signal)
       const outcome = await look()
       if (outcome !== null) return outcome
     }
-    return { kind: 'unknown', cause: new Error(stillOpen) }
-  } catch (cause) {
-    return { kind: 'unknown', cause }
+  } catch {
+    // A look that fails says nothing of the request.
   }
+  return { kind: 'accepted', value: null }
 }
 
 /** Nothing was sent, or the broker proved that nothing was done; `message` says what is possible. */

@@ -113,7 +113,7 @@ export class SandboxBroker implements Broker {
     )
   }
 
-  async replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+  async replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     return await this.#parts.calls.command(
       () => requests.replaceRequest(request),
       reply => interpretReplace(reply, request),

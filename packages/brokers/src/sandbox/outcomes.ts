@@ -35,10 +35,13 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<Order
   return { kind: 'accepted', value: order }
 }
 
-export function interpretReplace(reply: HttpReply, sent: ReplaceOrder): Outcome<OrderReport> {
+export function interpretReplace(reply: HttpReply, sent: ReplaceOrder): Outcome<OrderReport | null> {
   const answer = readAnswer(reply.body)
-  // 202: the house is slow and has not made the new order yet, and may still refuse to.
-  if (reply.status === 202) return { kind: 'unknown', cause: new Error('the house has not decided on the amendment yet') }
+  if (reply.status === 202) {
+    // The house is slow: it has not made the new order yet, and may still refuse to.
+    ours(parseOrderAnswer(answer).order.brokerOrderId, sent.brokerOrderId, 'id')
+    return { kind: 'accepted', value: null }
+  }
   if (reply.status !== 200) return refusal(reply.status, answer)
   const { order } = parseOrderAnswer(answer)
   ours(order.replacesBrokerOrderId, sent.brokerOrderId, 'amends')

@@ -41,7 +41,7 @@ import { PositionsStream } from './positions-stream.ts'
 import * as requests from './requests.ts'
 import { actionOf } from './side.ts'
 
-/** A replaced order is looked at so often, after these pauses, before its fate is called unknown. */
+/** A replaced order is looked at so often, after these pauses, before it is left to the order to show it. */
 const REPLACED_AFTER_MS = [0, 150, 500] as const
 
 export interface TradestationParts {
@@ -136,7 +136,7 @@ export class TradestationBroker implements Broker {
     return outcome
   }
 
-  async replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+  async replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     if (request.ticket.legs !== null) {
       const refusal = await this.#otherSize(request, signal)
       if (refusal !== null) return refusal
@@ -226,13 +226,12 @@ export class TradestationBroker implements Broker {
   }
 
   /** The broker took the request and keeps the order's id, so that only the order itself tells whether it was carried out. */
-  #replaced({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+  #replaced({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     const look = async (): Promise<Outcome<OrderReport> | null> => {
       const found = await this.#orders.one(brokerAccountId, brokerOrderId, signal, 'order')
       return found !== null && requests.hasTerms(found.report, ticket) ? { kind: 'accepted', value: found.report } : null
     }
-    const stillOpen = 'the broker took the request, and does not show the new terms yet'
-    return settled({ clock: this.#parts.clock, pausesMs: REPLACED_AFTER_MS, stillOpen }, look, signal)
+    return settled({ clock: this.#parts.clock, pausesMs: REPLACED_AFTER_MS }, look, signal)
   }
 
   /** A ticket that cannot be put in the broker's words never leaves. */

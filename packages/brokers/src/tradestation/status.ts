@@ -6,7 +6,7 @@ import type { OrderStatus } from '@trunkline/core/domain/vocabulary'
 export type Progress = 'none' | 'part' | 'whole'
 
 /**
- * What a code says. `before`: not working yet. `live`: on the book. `refused_request`: a cancel or replacement was refused, so the order lives on.
+ * What a code says. `before`: on its way to the broker. `live`: in the broker's hands, on the book or not yet. `refused_request`: a cancel or replacement was refused, so the order lives on.
  * `out`: off the book, for good only once it is closed: the broker takes an order off while it replaces it. `other`: the broker itself has no
  * word for it.
  */
@@ -15,12 +15,12 @@ export const CODES = {
   PLA: 'before',
   DIS: 'before',
   STT: 'before',
-  CHG: 'before',
-  CND: 'before',
-  OSO: 'before',
-  SUS: 'before',
-  // Taken, and waiting for its market to open.
+  // Taken and not routed yet: it waits for its market to open, its condition or the order before it, or rests. It can be cancelled and changed.
   DON: 'live',
+  CND: 'live',
+  OSO: 'live',
+  SUS: 'live',
+  CHG: 'live',
   ACK: 'live',
   STP: 'live',
   FPR: 'live',

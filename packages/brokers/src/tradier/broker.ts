@@ -111,7 +111,7 @@ export class TradierBroker implements Broker {
     return { kind: 'accepted', value: report }
   }
 
-  async replace({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+  async replace({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     const { reads, calls, clock } = this.#parts
     let request: HttpRequest
     try {
@@ -166,13 +166,13 @@ export class TradierBroker implements Broker {
   }
 
   /** Tradier says that it took a change before it makes it. */
-  #changed(account: string, id: string, ticket: ReplaceOrder['ticket'], signal: AbortSignal): Promise<Outcome<OrderReport>> {
+  #changed(account: string, id: string, ticket: ReplaceOrder['ticket'], signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     const { reads, clock } = this.#parts
     const look = async (): Promise<Outcome<OrderReport> | null> => {
       const report = await reads.order(account, id, signal, 'order')
       return shows(report, ticket) ? { kind: 'accepted', value: { ...report, brokerClOrdId: null } } : null
     }
-    return settled({ clock, pausesMs: CHANGE_PAUSES_MS, stillOpen: 'Tradier took the change and does not show it yet' }, look, signal)
+    return settled({ clock, pausesMs: CHANGE_PAUSES_MS }, look, signal)
   }
 }
 

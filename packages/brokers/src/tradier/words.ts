@@ -7,9 +7,9 @@ export const STATES = {
   ok: 'pending',
   pending: 'pending',
   submitted: 'pending',
-  // A leg that waits for its trigger.
-  held: 'pending',
   open: 'working',
+  // In Tradier's hands, and waiting for its trigger: it can be cancelled.
+  held: 'working',
   accepted_for_bidding: 'working',
   partially_filled: 'partially_filled',
   calculated: 'working',

@@ -16,7 +16,7 @@ async function looked(answers: readonly (Outcome<string> | null)[]) {
     seenMs.push(clock.monotonicMs() - startMs)
     return answers[seenMs.length - 1] ?? null
   }
-  const outcome = settled({ clock, pausesMs: [0, 200, 800], stillOpen: 'not yet' }, look, never)
+  const outcome = settled({ clock, pausesMs: [0, 200, 800] }, look, never)
   await clock.advance(5_000)
   return { outcome: await outcome, seenMs }
 }
@@ -30,13 +30,10 @@ test('it is looked at after each pause until it is known what became of it', asy
   })
 })
 
-test('not to know in the end is unknown, and so is not to be able to look', async () => {
+test('not to know in the end, or not to be able to look, leaves what was taken to the broker', async () => {
   const { outcome, seenMs } = await looked([])
   assert.deepEqual(seenMs, [0, 200, 1_000])
-  assert.equal(outcome.kind, 'unknown')
-  const lost = new Error('lost')
-  assert.deepEqual(await settled({ clock: new VirtualClock(), pausesMs: [0], stillOpen: 'not yet' }, () => Promise.reject(lost), never), {
-    kind: 'unknown',
-    cause: lost
-  })
+  assert.deepEqual(outcome, { kind: 'accepted', value: null })
+  const lost = () => Promise.reject(new Error('lost'))
+  assert.deepEqual(await settled({ clock: new VirtualClock(), pausesMs: [0] }, lost, never), { kind: 'accepted', value: null })
 })

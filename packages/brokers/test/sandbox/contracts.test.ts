@@ -245,7 +245,7 @@ test('what the house really answers: an option, a future, packages filled, open,
     brokerClOrdId: 'fix-credit-2',
     ticket: open
   })
-  assert.ok(amended.kind === 'accepted')
+  assert.ok(amended.kind === 'accepted' && amended.value !== null)
   assert.deepEqual([amended.value.limitPrice, amended.value.replacesBrokerOrderId], ['-0.1', open.brokerOrderId])
   const { body, status } = fixture('contract.package.refused')
   const refused = interpretSubmit({ status, headers: {}, body: JSON.stringify(body) }, SPREAD)

@@ -76,7 +76,7 @@ test('an order whose position cannot be read is not sent', async () => {
   assert.deepEqual(venue.seen('POST /orders'), [])
 })
 
-test('a replacement is taken once the order shows the new terms; until then its fate is unknown', async () => {
+test('a replacement is taken once the order shows the new terms; until then the broker has it, and the order will tell', async () => {
   await using venue = await Venue.start()
   venue.answer('PUT /900000001', { Message: 'Cancel/Replace order sent.', OrderID: '900000001' })
   const request = { ...KEY, brokerClOrdId: 'x', ticket: { ...TICKET, limitPrice: parseDecimal('401', 'limit') } }
@@ -86,10 +86,10 @@ test('a replacement is taken once the order shows the new terms; until then its 
     json(response, 200, { Orders: [told('900000001', reads < 3 ? 'RSN' : 'ACK', reads < 3 ? {} : { LimitPrice: '401.00' })], Errors: [] })
   })
   const taken = await venue.broker.replace(request, soon())
-  assert.ok(taken.kind === 'accepted')
+  assert.ok(taken.kind === 'accepted' && taken.value !== null)
   assert.deepEqual([taken.value.brokerOrderId, taken.value.brokerClOrdId, taken.value.limitPrice], ['900000001', null, '401.00'])
   reads = -100
-  assert.equal((await venue.broker.replace(request, soon())).kind, 'unknown')
+  assert.deepEqual(await venue.broker.replace(request, soon()), { kind: 'accepted', value: null })
   venue.answer('PUT /900000001', fixture('change.over').body, 400)
   const over = await venue.broker.replace(request, soon())
   assert.ok(over.kind === 'refused' && over.message === 'Not an open order.')

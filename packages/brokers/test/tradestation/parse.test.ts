@@ -242,6 +242,15 @@ test('every status code has one meaning, by how much is done and whether it is c
   }
   for (const [code, said] of Object.entries(CODES))
     assert.deepEqual([seen(code, '0'), seen(code, '4'), seen(code, '0', CLOSED)], table[said], code)
+  // What the broker has and has not routed yet can be cancelled and changed; what is on its way to it cannot.
+  assert.deepEqual(
+    ['DON', 'CND', 'OSO', 'SUS', 'CHG'].map(code => seen(code, '0')),
+    Array(5).fill('working')
+  )
+  assert.deepEqual(
+    ['OPN', 'PLA', 'DIS', 'STT'].map(code => seen(code, '0')),
+    Array(4).fill('pending')
+  )
   // What is executed counts, whatever the code says of it.
   assert.deepEqual([seen('ACK', '10'), seen('DON', '10'), seen('OPN', '10'), seen('OUT', '10', CLOSED)], Array(4).fill('filled'))
   assert.throws(() => of('ZZZ', '0'), UnknownWord)

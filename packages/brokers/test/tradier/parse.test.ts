@@ -177,7 +177,7 @@ test('orders of every class; one of a type nobody knows is left out and counted'
       ['900530', 'STK', 'BRK.B', 'SELL', 'MKT', 'DAY', 'rejected', null],
       ['900540', 'STK', 'F', 'BUY', 'LMT', 'DAY+', 'working', '12.0'],
       ['900551', 'STK', 'KO', 'SELL', 'LMT', 'GTC', 'working', '75.0'],
-      ['900552', 'STK', 'KO', 'SELL', 'STP', 'GTC', 'pending', null],
+      ['900552', 'STK', 'KO', 'SELL', 'STP', 'GTC', 'working', null],
       ['900560', 'MLEG_OPT', null, 'BUY', 'LMT', 'DAY', 'pending', '0']
     ]
   )
@@ -241,6 +241,11 @@ test('what an event says is merged into what is known, and older news changes no
   )
   assert.equal(pending === 'read' ? null : pending.status, 'working')
   assert.equal(merged(known, { ...event, status: 'rejected' }), 'read')
+  const waiting = merged(
+    { ...known, status: 'pending', filledTotal: null },
+    { ...event, status: 'held', exec_quantity: '0.0', avg_fill_price: '0.0' }
+  )
+  assert.equal(waiting === 'read' ? null : waiting.status, 'working', 'what waits for its trigger can be cancelled')
   const changed = merged({ ...known, filledTotal: null }, { ...event, status: 'open', exec_quantity: '0.0', price: '221.5' })
   assert.equal(changed === 'read' ? null : changed.limitPrice, '221.5')
   const larger = merged(

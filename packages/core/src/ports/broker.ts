@@ -335,8 +335,8 @@ export interface Broker extends AsyncDisposable {
   /** `found: null` is the broker's word that it has no such order as of `asOf`; a failed look-up throws. */
   findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }>
   submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>>
-  /** The report is the new order's. */
-  replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>>
+  /** The report is the new order's. Null: the broker took the request, and does not show yet what came of it. */
+  replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>>
   /** Accepted: the broker took the request; the report says how far it got. Null: it said nothing more. */
   cancel(
     request: { readonly brokerAccountId: string; readonly brokerOrderId: string },

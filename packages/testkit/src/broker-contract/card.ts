@@ -82,6 +82,13 @@ export function accepted<T>(outcome: Outcome<T>): T {
   return outcome.value
 }
 
+/** Accepted, and shown to be done. */
+export function made<T>(outcome: Outcome<T | null>): T {
+  const value = accepted(outcome)
+  assert.ok(value !== null, 'what came of it is shown at once')
+  return value
+}
+
 /** Refused, with words fit to show. */
 export function refused<T>(outcome: Outcome<T>): string {
   return refusal(outcome).message

@@ -15,6 +15,7 @@ import {
   isKind,
   isOurs,
   Listener,
+  made,
   newOrder,
   reaches,
   recently,
@@ -66,6 +67,12 @@ async function isReplaced(harness: BrokerHarness, old: OrderReport, report: Orde
   assert.equal(report.replacesBrokerOrderId, old.brokerOrderId)
   const replaced = await reaches(harness.broker, old, 'replaced')
   assert.equal(replaced.replacedByBrokerOrderId, report.brokerOrderId)
+}
+
+/** A broker that cannot say yet whether a replacement was made. */
+function undecided(error: unknown): null {
+  fault('unreachable')(error)
+  return null
 }
 
 const replaces: Card['notOffered'] = ({ replace }) => (replace === 'native' ? null : `the broker replaces orders by ${replace}`)
@@ -124,13 +131,35 @@ export const CHANGE: readonly Card[] = [
     }
   },
   {
+    id: 'C99',
+    title: 'a cancel that was taken and is slow stays with the broker: no look, list or stream says meanwhile that it came to nothing',
+    run: async harness => {
+      const { broker, venue } = harness
+      const order = await rested(harness)
+      await using listener = broker.capabilities.accountStream ? await Listener.live(broker) : null
+      await venue.misbehave('cancel', { kind: 'slow', ms: 1_500 }, 1)
+      accepted(await broker.cancel(order, soon()))
+      const looks: OrderReport[] = []
+      await until(async () => {
+        const { items } = await broker.orders(order.brokerAccountId, recently(), soon())
+        const found = await byOrderId(broker, order)
+        looks.push(found, ...items.filter(({ brokerOrderId }) => brokerOrderId === order.brokerOrderId))
+        return found.status === 'cancelled'
+      }, 'the order is cancelled')
+      for (const { status, releases } of [...looks, ...(listener?.reports(order.brokerOrderId) ?? [])]) {
+        assert.equal(releases, undefined, `a report of the status ${status} ends the request`)
+        assert.match(status, /^(pending|working|pending_cancel|cancelled)$/)
+      }
+    }
+  },
+  {
     id: 'C100',
     title: 'a replacement has the new terms: a new order that the old one points to, or the order itself under its id',
     notOffered: replaces,
     run: async harness => {
       const old = await rested(harness)
       const request = replacement(harness, old)
-      const report = accepted(await harness.broker.replace(request, soon()))
+      const report = made(await harness.broker.replace(request, soon()))
       assert.ok(report.limitPrice !== null && compare(report.limitPrice, request.ticket.limitPrice) === 0)
       await isReplaced(harness, old, report)
       if (harness.broker.capabilities.replacedOrderId === 'new') isOurs(harness, report, request)
@@ -147,7 +176,7 @@ export const CHANGE: readonly Card[] = [
       const old = accepted(await broker.submit(newOrder(sample, { ...restingLimit(sample), quantity: SOME }), soon()))
       await venue.fill(old.brokerOrderId, PART)
       await until(async () => compare(filledOf(await byOrderId(broker, old)), PART) === 0, 'a part is filled')
-      const report = accepted(
+      const report = made(
         await broker.replace(
           { ...replacement(harness, old), ticket: { ...restingLimit(sample), quantity: SOME, limitPrice: sample.otherLimit } },
           soon()
@@ -196,15 +225,22 @@ export const CHANGE: readonly Card[] = [
   },
   {
     id: 'C105',
-    title: 'a replacement that is only noted is found once it is done',
+    title: 'a replacement that is only noted was taken, and is found once it is done',
     notOffered: replaces,
     run: async harness => {
+      const { broker } = harness
       const old = await rested(harness)
       const request = replacement(harness, old)
       await harness.venue.misbehave('replace', { kind: 'slow', ms: 400 }, 1)
       const outcome = await harness.broker.replace(request, soon())
-      assert.ok(outcome.kind === 'unknown' || outcome.kind === 'accepted', outcome.kind)
-      await until(async () => (await replacing(harness, old, request)) !== null, 'the new terms are there')
+      // The broker has taken it, and nobody may take that back but the broker.
+      const report = accepted(outcome)
+      if (report !== null) assert.equal(compare(report.limitPrice ?? ZERO, request.ticket.limitPrice), 0)
+      await until(async () => {
+        const found = await replacing(harness, old, request).catch(undecided)
+        if (found === null) assert.equal((await byOrderId(broker, old)).releases, undefined)
+        return found !== null
+      }, 'the new terms are there')
       if (!isKept(harness)) await reaches(harness.broker, old, 'replaced')
     }
   },

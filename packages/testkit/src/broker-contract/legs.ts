@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { compare, sum, times } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { OrderReport } from '@trunkline/core/ports/broker'
-import { accepted, byOrderId, type Card, filledOf, Listener, newOrder, reaches, restingLimit, soon } from './card.ts'
+import { accepted, byOrderId, type Card, filledOf, Listener, made, newOrder, reaches, restingLimit, soon } from './card.ts'
 
 const packages: Card['notOffered'] = ({ instruments }) =>
   instruments.includes('MLEG_OPT') ? null : 'the broker takes no orders of several legs'
@@ -54,16 +54,16 @@ export const LEGS: readonly Card[] = [
       const { brokerAccountId, brokerOrderId } = old
       const changed = { ...ticket, limitPrice: sample.otherLimit }
       const { brokerClOrdId } = newOrder(sample, changed)
-      const made = accepted(await broker.replace({ brokerAccountId, brokerOrderId, brokerClOrdId, ticket: changed }, soon()))
-      assert.ok(made.limitPrice !== null && compare(made.limitPrice, sample.otherLimit) === 0)
-      assert.deepEqual(sides(made), sides(ticket))
-      if (broker.capabilities.replacedOrderId === 'kept') assert.equal(made.brokerOrderId, brokerOrderId)
+      const replaced = made(await broker.replace({ brokerAccountId, brokerOrderId, brokerClOrdId, ticket: changed }, soon()))
+      assert.ok(replaced.limitPrice !== null && compare(replaced.limitPrice, sample.otherLimit) === 0)
+      assert.deepEqual(sides(replaced), sides(ticket))
+      if (broker.capabilities.replacedOrderId === 'kept') assert.equal(replaced.brokerOrderId, brokerOrderId)
       else {
-        assert.equal(made.replacesBrokerOrderId, brokerOrderId)
+        assert.equal(replaced.replacesBrokerOrderId, brokerOrderId)
         await reaches(broker, old, 'replaced')
       }
-      accepted(await broker.cancel({ brokerAccountId, brokerOrderId: made.brokerOrderId }, soon()))
-      await reaches(broker, made, 'cancelled')
+      accepted(await broker.cancel({ brokerAccountId, brokerOrderId: replaced.brokerOrderId }, soon()))
+      await reaches(broker, replaced, 'cancelled')
     }
   }
 ]

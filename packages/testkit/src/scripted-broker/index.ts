@@ -10,6 +10,7 @@ import {
   type CredentialsHolder,
   type OrderReport,
   type PositionReport,
+  type ReplaceOrder,
   type TransactionReport
 } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -92,6 +93,8 @@ export class ScriptedBroker {
   listsBy: 'updatedAt' | 'entryTime' = 'updatedAt'
   /** Whether reports hold each execution, or, as at some brokers, only their total. */
   tells: 'fills' | 'totals' = 'fills'
+  /** Replacements that were taken and not carried out; `book.replace` does. */
+  readonly taken: ReplaceOrder[] = []
   /** Set once the login was revoked at the broker: whatever is asked for is refused with it. */
   rejects: BrokerFault | null = null
   /** What becomes of the next commands, each used once, in their order. */

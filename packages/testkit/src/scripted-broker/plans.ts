@@ -5,8 +5,11 @@ import type { BrokerFaultKind, OrderReport } from '@trunkline/core/ports/broker'
 
 /** What becomes of one command, and what its sender hears of it. Left out: it is carried out and answered at once. */
 export interface CommandPlan {
-  /** At the broker: carried out, refused, refused and kept on its books as an order that was rejected, or it never arrives. */
-  readonly effect?: 'done' | 'refused' | 'refused_and_kept' | 'none'
+  /**
+   * At the broker: carried out, refused, refused and kept on its books as an order that was rejected, or it never arrives. A replacement may be taken
+   * and left to the test to carry out.
+   */
+  readonly effect?: 'done' | 'refused' | 'refused_and_kept' | 'taken' | 'none'
   /** How long it travels. */
   readonly effectAfterMs?: number
   /**

@@ -108,11 +108,15 @@ export class ScriptedSession implements Broker {
     })
   }
 
-  replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+  replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     const { book } = this.#broker
-    return this.#command('replace', request.brokerOrderId, signal, () => {
+    return this.#command<OrderReport | null>('replace', request.brokerOrderId, signal, plan => {
       if (!book.isLive(request)) return refusal(`the order is ${book.get(request.brokerOrderId).status}`)
       if (!book.canBecome(request)) return refusal('more than that is filled already')
+      if (plan.effect === 'taken') {
+        this.#broker.taken.push(request)
+        return { kind: 'accepted', value: null }
+      }
       return { kind: 'accepted', value: this.#broker.told(book.replace(request)) }
     })
   }

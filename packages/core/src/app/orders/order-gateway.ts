@@ -1,27 +1,16 @@
 import type { Account, Connection } from '../../domain/account.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
-import { apply } from '../../domain/order-machine.ts'
-import { type Broker, type BrokerCapabilities, BrokerFault, type OrderReport, type Outcome } from '../../ports/broker.ts'
+import { type Broker, BrokerFault, type OrderReport, type Outcome } from '../../ports/broker.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
 import { keepNewest } from '../keep-newest.ts'
 import { limited } from '../limited.ts'
 import { within } from '../within.ts'
-import { applyReport, type ReportMethod } from './apply-report.ts'
-import { ofTheRest, ofTheTotal, ownPart, showsTerms } from './kept-id.ts'
+import type { ReportMethod } from './apply-report.ts'
 import type { OrderDesk } from './order-desk.ts'
-import {
-  acknowledged,
-  continuing,
-  type Fate,
-  isOwedAnAnswer,
-  isThoughtAbsent,
-  notReceivedOrSent,
-  refused,
-  released,
-  submissionUnknown
-} from './order-steps.ts'
+import { OrderReports } from './order-reports.ts'
+import { acknowledged, type Fate, isOwedAnAnswer, notReceivedOrSent, refused, submissionUnknown } from './order-steps.ts'
 
 /** An order and where it lives. */
 export interface Placed {
@@ -43,15 +32,17 @@ export class OrderGateway {
   readonly #deps: GatewayDeps
   readonly #desk: OrderDesk
   readonly #sessions: BrokerSessions
+  readonly #reports: OrderReports
   readonly #inFlight = new Map<string, Promise<Order | null>>()
-  /** Cancels that brokers took without saying yet what came of them: which request, and when on the monotonic clock. */
-  readonly #takenCancels = new Map<OrderId, { readonly requestedAt: string; readonly atMs: number }>()
+  /** Requests that brokers took without showing yet what came of them: which cancel or replace, and when on the monotonic clock. */
+  readonly #taken = new Map<OrderId, { readonly requestedAt: string; readonly atMs: number }>()
   #unresolved: (placed: Placed) => void = () => undefined
 
   constructor(deps: GatewayDeps, desk: OrderDesk, sessions: BrokerSessions) {
     this.#deps = deps
     this.#desk = desk
     this.#sessions = sessions
+    this.#reports = new OrderReports(deps, desk)
   }
 
   /** Who takes over orders whose fate is not known. Set once, before the first command. */
@@ -89,7 +80,7 @@ export class OrderGateway {
       }
       let ticket: Order
       try {
-        ticket = await this.#asTold(successor, order)
+        ticket = await this.#reports.asTold(successor, order)
       } catch (cause) {
         return { kind: 'not_sent', cause }
       }
@@ -100,120 +91,16 @@ export class OrderGateway {
   }
 
   /** Takes in what a broker says of an order, whoever heard it. Gives the order that it was about. */
-  async learn(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
-    const order = await this.#desk.find(orderId)
-    if (order === null) return null
-    if (this.#capabilities(order)?.replacedOrderId !== 'kept') return this.#learn(orderId, await this.#ownOf(order, report), method)
-    const present = await this.#presentOf(order, report)
-    const successor = await this.#asReplaced(present, report)
-    if (successor === null) return this.#learn(present.orderId, await this.#ownOf(present, report), method)
-    await this.completeReplacement(present.orderId, successor.orderId, report, method)
-    return this.#desk.find(successor.orderId)
+  learn(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
+    return this.#reports.learn(orderId, report, method)
   }
 
-  /** Whoever has the broker's order id now: a report about it is about the last order of its chain. */
-  async #presentOf(order: Order, { brokerOrderId }: OrderReport): Promise<Order> {
-    let present = order
-    while (present.replacedByOrderId !== null) {
-      const next = await this.#desk.find(present.replacedByOrderId)
-      if (next === null || next.brokerOrderId !== brokerOrderId) break
-      present = next
-    }
-    return present
+  completeReplacement(oldId: OrderId, successorId: OrderId, report: OrderReport, method: ReportMethod): Promise<void> {
+    return this.#reports.completeReplacement(oldId, successorId, report, method)
   }
 
-  /** The order that waits to take this one's place, where the report shows that it has. */
-  async #asReplaced({ status, pendingRequest, ...order }: Order, report: OrderReport): Promise<Order | null> {
-    if (status !== 'pending_replace' || pendingRequest?.successorId === undefined || pendingRequest.successorId === null) return null
-    const successor = await this.#desk.find(pendingRequest.successorId)
-    return successor !== null && showsTerms(report, successor, order) ? successor : null
-  }
-
-  /** A report as it is about this order alone: without what others did under the same id before it, and with its quantity as the total asked for. */
-  async #ownOf(order: Order, report: OrderReport): Promise<OrderReport> {
-    const { replacedOrderId, replacedQuantity } = this.#capabilities(order) ?? {}
-    if (replacedOrderId === 'kept') {
-      const predecessors = await this.#predecessors(order, before => before.brokerOrderId === report.brokerOrderId)
-      return predecessors.length === 0 ? report : ownPart(report, order, predecessors)
-    }
-    return replacedQuantity === 'rest' ? ofTheTotal(report, await this.#predecessors(order, () => true)) : report
-  }
-
-  /** The ticket in the broker's own terms: where it counts by what is left, without what was filled before the order that is to be replaced. */
-  async #asTold(successor: Order, order: Order): Promise<Order> {
-    if (this.#capabilities(order)?.replacedQuantity !== 'rest') return successor
-    return ofTheRest(successor, await this.#predecessors(order, () => true))
-  }
-
-  /** The orders whose place this one took, the latest first, as far back as they belong to it. */
-  async #predecessors({ replacesOrderId }: Order, belongs: (before: Order) => boolean): Promise<Order[]> {
-    const predecessors: Order[] = []
-    for (let id = replacesOrderId; id !== null; ) {
-      const before = await this.#desk.find(id)
-      if (before === null || !belongs(before)) break
-      predecessors.push(before)
-      id = before.replacesOrderId
-    }
-    return predecessors
-  }
-
-  #capabilities({ broker }: Order): BrokerCapabilities | undefined {
-    return this.#deps.brokers.get(broker)?.capabilities
-  }
-
-  async #learn(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
-    const before = await this.#before(orderId)
-    let isPartial = false
-    const learnt = await this.#desk.change(orderId, present => {
-      const order = before === null ? present : continuing(present, before, this.#deps.clock.now())
-      const reported = applyReport(order, report, method, this.#deps.clock.now())
-      for (const alarm of reported.alarms) if (alarm !== 'late_fill' || !isOutrun(order, report)) this.#alarm(order, alarm)
-      if (reported.changed && isThoughtAbsent(order) && isOpen(report.status)) this.#alarm(order, 'late_sighting')
-      for (const reason of reported.ignored) this.#deps.meter.count('order_reports_ignored_total', { broker: order.broker, reason })
-      isPartial = reported.isPartial && reported.changed
-      return reported.order === present ? null : { order: reported.order }
-    })
-    if (learnt !== null) await this.#carryOn(learnt)
-    return isPartial ? this.#learn(orderId, report, method) : learnt
-  }
-
-  async #before(orderId: OrderId): Promise<Order | null> {
-    const id = (await this.#desk.find(orderId))?.replacesOrderId ?? null
-    return id === null ? null : this.#desk.find(id)
-  }
-
-  /** Executions of an order count against the total of those that take its place, however late they are reported. */
-  async #carryOn(order: Order): Promise<void> {
-    for (let before: Order | null = order; before !== null; ) {
-      const predecessor: Order = before
-      const id = predecessor.replacedByOrderId ?? predecessor.pendingRequest?.successorId ?? null
-      before = null
-      if (id === null) return
-      await this.#desk.change(id, present => {
-        const next = continuing(present, predecessor, this.#deps.clock.now())
-        if (next === present) return null
-        before = next
-        return { order: next }
-      })
-    }
-  }
-
-  /** Ends a replacement the broker carried out: the successor lives, the old order is `replaced`. */
-  async completeReplacement(oldId: OrderId, successorId: OrderId, report: OrderReport, method: ReportMethod): Promise<void> {
-    const at = this.#deps.clock.now()
-    const successor = await this.#desk.find(successorId)
-    await this.#learn(successorId, successor === null ? report : await this.#ownOf(successor, report), method)
-    await this.#desk.change(oldId, order => {
-      const step = apply(order, { type: 'status', to: 'replaced', at })
-      return step.changed ? { order: { ...step.order, replacedByOrderId: successorId, systemTime: at } } : null
-    })
-  }
-
-  /** Ends a replacement that did not happen: the successor never lived, the old order works on unless it waits for another one. */
-  async abandonReplacement(oldId: OrderId, successorId: OrderId, fate: Fate): Promise<void> {
-    const at = this.#deps.clock.now()
-    await this.#desk.change(successorId, order => refused(order, fate, at))
-    await this.#desk.change(oldId, order => (order.pendingRequest?.successorId === successorId ? released(order, fate.message, at) : null))
+  abandonReplacement(oldId: OrderId, successorId: OrderId, fate: Fate): Promise<void> {
+    return this.#reports.abandonReplacement(oldId, successorId, fate)
   }
 
   /** Hands over an order that is owed an answer nobody waits for: its submission's, or that of a cancel or replace. */
@@ -242,9 +129,9 @@ export class OrderGateway {
     return this.#inFlight.has(keyOf('cancel', orderId))
   }
 
-  /** How long ago the broker took the order's pending cancel; null where it did not, or nobody here knows. */
-  cancelTakenMs({ orderId, pendingRequest }: Order): number | null {
-    const taken = this.#takenCancels.get(orderId)
+  /** How long ago the broker took the order's pending cancel or replace; null where it did not, or nobody here knows. */
+  takenMs({ orderId, pendingRequest }: Order): number | null {
+    const taken = this.#taken.get(orderId)
     return taken === undefined || taken.requestedAt !== pendingRequest?.requestedAt ? null : this.#deps.clock.monotonicMs() - taken.atMs
   }
 
@@ -326,16 +213,13 @@ export class OrderGateway {
       return order
     },
     cancel: async (placed, outcome) => {
-      const { orderId, pendingRequest } = placed.order
-      if (outcome.kind === 'accepted' && pendingRequest?.kind === 'cancel') {
-        const taken = { requestedAt: pendingRequest.requestedAt, atMs: this.#deps.clock.monotonicMs() }
-        keepNewest(this.#takenCancels, orderId, taken, TAKEN_MAX)
-      }
+      const { orderId } = placed.order
+      if (outcome.kind === 'accepted') this.#noteTaken(placed.order)
       if (outcome.kind === 'accepted' && outcome.value !== null) await this.learn(orderId, outcome.value, 'reply')
       if (outcome.kind === 'refused') await this.#afterRefusal(placed, outcome.message)
       const order = await this.#desk.find(orderId)
       if (order !== null && isOpen(order.status)) this.#unresolved({ ...placed, order })
-      else this.#takenCancels.delete(orderId)
+      else this.#taken.delete(orderId)
       return order
     },
     replace: async (placed, outcome) => {
@@ -344,6 +228,7 @@ export class OrderGateway {
       if (successorId === null) return placed.order
       if (outcome.kind === 'accepted' && outcome.value !== null)
         await this.completeReplacement(orderId, successorId, outcome.value, 'reply')
+      if (outcome.kind === 'accepted' && outcome.value === null) this.#noteTaken(placed.order)
       if (outcome.kind === 'refused') await this.abandonReplacement(orderId, successorId, { state: 'refused', ...outcome })
       if (outcome.kind === 'not_sent') await this.abandonReplacement(orderId, successorId, notReceivedOrSent('not_sent', outcome.cause))
       // The successor's fate is a question of its own: the old order may fill meanwhile and ask nothing any more.
@@ -353,6 +238,12 @@ export class OrderGateway {
       if (order?.status === 'pending_replace') this.#unresolved({ ...placed, order })
       return order
     }
+  }
+
+  #noteTaken({ orderId, pendingRequest }: Order): void {
+    if (pendingRequest === null) return
+    const taken = { requestedAt: pendingRequest.requestedAt, atMs: this.#deps.clock.monotonicMs() }
+    keepNewest(this.#taken, orderId, taken, TAKEN_MAX)
   }
 
   /** A cancel is refused because the order moved meanwhile: the broker's present picture of it decides, and ends the pending request. */
@@ -376,11 +267,6 @@ export class OrderGateway {
     this.#deps.meter.observe('order_submit_seconds', (this.#deps.clock.monotonicMs() - start) / 1_000)
     return result
   }
-
-  #alarm(order: Order, alarm: string): void {
-    this.#deps.meter.count('order_alarms_total', { broker: order.broker, alarm })
-    this.#deps.log.error('an order did what it should not', { orderId: order.orderId, alarm, status: order.status })
-  }
 }
 
 type CommandKind = 'submit' | 'cancel' | 'replace'
@@ -388,10 +274,4 @@ type Send = (session: Broker, signal: AbortSignal) => Promise<Outcome<OrderRepor
 
 function keyOf(kind: CommandKind, orderId: OrderId): string {
   return `${kind} ${orderId}`
-}
-
-/** Whether the news of the executions was only overtaken by the reply to the replacement: they came about before it. */
-function isOutrun({ status, fills, lastModifiedTime }: Order, report: OrderReport): boolean {
-  const known = new Set(fills.map(({ fillId }) => fillId))
-  return status === 'replaced' && (report.fills ?? []).every(({ fillId, at }) => known.has(fillId) || at <= lastModifiedTime)
 }

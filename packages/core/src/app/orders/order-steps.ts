@@ -63,6 +63,15 @@ export function notReceivedOrSent(state: 'not_sent' | 'not_received', cause: unk
   return { state, message, rejectCode: null, brokerStatus: null }
 }
 
+/** Of a change that a broker took, and did not make for as long as it is waited for. */
+export const NOT_MADE: Fate = {
+  state: 'not_received',
+  message:
+    'The broker took the change and did not make it: the order works on as it was. Ask for the change again under a new cl_order_id.',
+  rejectCode: null,
+  brokerStatus: null
+}
+
 /** Ends an order that never lived. Does nothing once the broker is known to have it: a refusal then is about something else. */
 export function refused(order: Order, fate: Fate, at: Timestamp): Next | null {
   if (acknowledged(order)) return null

@@ -1,35 +1,25 @@
 import type { OrderId } from '../../domain/ids.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
-import { type Timestamp, tradingDay } from '../../domain/timestamp.ts'
 import { type Broker, BrokerFault, type OrderKey, type OrderReport } from '../../ports/broker.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
+import { Absence, type Asked, NEGATIVES_MIN, type Negatives, TAKEN_MS } from './absence.ts'
 import type { OrderDesk } from './order-desk.ts'
 import type { OrderGateway, Placed } from './order-gateway.ts'
 import { acknowledged, cancelRequested, fateOf, isOwedAnAnswer, notReceivedOrSent, refused, submissionUnknown } from './order-steps.ts'
 import { canTakeCancel, hasWaitingCancel, questionOf, uncancelled } from './owed.ts'
 
-const NEGATIVES_MIN = 4
 /** Rounds in which an order may be missing from the store: a commit nobody confirmed can show later than it was looked for. */
 const UNSEEN_ROUNDS = 5
 const CANCELS_MAX = 3
 /** How long after the last cancel a live order counts as one that the broker does not cancel. */
 const UNCANCELLED_MS = 30_000
-/** The same where the broker took the cancel: it may be slow, and until then only its own refusal ends the request. */
-const UNCANCELLED_WHEN_TAKEN_MS = 300_000
 const WATCHED_MAX = 50_000
 /** After the quick look-ups: every half minute for ten minutes, then every five. */
 const PATIENT_MS = 30_000
 const PATIENT_FOR_MS = 600_000
 const RARE_MS = 300_000
-
-/** Clean negative answers about one order, spread over time. */
-interface Negatives {
-  readonly of: OrderId
-  readonly count: number
-  readonly since: number
-}
 
 /** Cancels sent again, and when the last one's command had ended, on the monotonic clock. */
 interface Cancels {
@@ -66,6 +56,7 @@ export class Resolver {
   readonly #desk: OrderDesk
   readonly #gateway: OrderGateway
   readonly #sessions: BrokerSessions
+  readonly #absence: Absence
   readonly #watched = new Map<OrderId, Watch>()
   #lookForNameless: (placed: Placed, signal: AbortSignal) => Promise<void> = () => Promise.resolve()
   readonly #stopping = new AbortController()
@@ -78,6 +69,7 @@ export class Resolver {
     this.#desk = parts.desk
     this.#gateway = parts.gateway
     this.#sessions = parts.sessions
+    this.#absence = new Absence(deps, parts)
   }
 
   /**
@@ -223,11 +215,10 @@ export class Resolver {
     if (order.status === 'pending_replace') return { status, negatives: await this.#lookForSuccessor(session, placed, negatives, seen) }
     if (found !== null || acknowledged(order)) return { status, negatives }
     const at = this.#deps.clock.now()
-    const next = this.#negative(order, seen, negatives)
+    const next = this.#absence.counted(order, seen, negatives)
     if (next.count > 0) await this.#desk.change(order.orderId, present => submissionUnknown(present, 'recovery', at))
-    if (this.#isAbsent(order, next)) {
-      await this.#desk.change(order.orderId, present => refused(present, notReceivedOrSent('not_received', null), at))
-    }
+    const absence = await this.#absence.fateOf(order, next)
+    if (absence !== null) await this.#desk.change(order.orderId, present => refused(present, absence, at))
     return { status, negatives: next }
   }
 
@@ -251,10 +242,9 @@ export class Resolver {
       await this.#gateway.completeReplacement(order.orderId, successor.orderId, found, 'lookup')
       return negatives
     }
-    const next = this.#negative(successor, seen, negatives)
-    if (this.#isAbsent(successor, next)) {
-      await this.#gateway.abandonReplacement(order.orderId, successor.orderId, notReceivedOrSent('not_received', null))
-    }
+    const next = this.#absence.counted(successor, seen, negatives)
+    const absence = await this.#absence.fateOf(successor, next)
+    if (absence !== null) await this.#gateway.abandonReplacement(order.orderId, successor.orderId, absence)
     return next
   }
 
@@ -276,16 +266,17 @@ export class Resolver {
   async #unchanged(order: Order, successor: Order, seen: Asked, negatives: Negatives): Promise<Negatives> {
     const present = await this.#desk.find(order.orderId)
     if (present?.status !== 'pending_replace') return negatives
-    const next = this.#negative(successor, seen, negatives)
-    if (this.#isAbsent(successor, next))
-      await this.#gateway.abandonReplacement(order.orderId, successor.orderId, notReceivedOrSent('not_received', null))
+    const next = this.#absence.counted(successor, seen, negatives)
+    const absence = await this.#absence.fateOf(successor, next)
+    if (absence !== null) await this.#gateway.abandonReplacement(order.orderId, successor.orderId, absence)
     return next
   }
 
   /** Whether an order that a look-up asked for now shows live was not cancelled. What was asked for before says nothing of it. */
   #isUncancelled(order: Order, cancels: Cancels): boolean {
-    const takenMs = this.#gateway.cancelTakenMs(order)
-    if (takenMs !== null) return takenMs > UNCANCELLED_WHEN_TAKEN_MS
+    if (order.pendingRequest?.kind === 'replace') return false
+    const takenMs = this.#gateway.takenMs(order)
+    if (takenMs !== null) return takenMs > TAKEN_MS
     return cancels.count >= CANCELS_MAX && this.#deps.clock.monotonicMs() - cancels.lastAt > UNCANCELLED_MS
   }
 
@@ -296,7 +287,7 @@ export class Resolver {
     const at = this.#deps.clock.now()
     const isDue = canTakeCancel(order)
     // One that the broker accepted before the order was live has come to nothing when the order is live: only then is it sent again.
-    if (!isDue && this.#gateway.cancelTakenMs(order) !== null) return cancels
+    if (!isDue && this.#gateway.takenMs(order) !== null) return cancels
     const due = isDue
       ? await this.#desk.change(order.orderId, present =>
           canTakeCancel(present) ? cancelRequested({ ...present, pendingRequest: null }, at) : null
@@ -311,50 +302,12 @@ export class Resolver {
     return { count: count + 1, lastAt: this.#deps.clock.monotonicMs() }
   }
 
-  /**
-   * A negative answer counts when it was asked for long enough after the sending that the order would be there. Both are on the monotonic clock:
-   * the sending had ended when the watch began.
-   */
-  #negative(order: Order, { asOf, askedMs }: Asked, negatives: Negatives): Negatives {
-    const now = this.#deps.clock.monotonicMs()
-    const before = negatives.of === order.orderId ? negatives : { of: order.orderId, count: 0, since: now }
-    if (this.#gateway.isSending(order)) return { of: order.orderId, count: 0, since: now }
-    const isEarly = before.count === 0 && askedMs < before.since + this.#deps.timing.settleMs
-    if (isEarly || !this.#showsAbsence(order, asOf)) return before
-    return { of: order.orderId, count: before.count + 1, since: before.count === 0 ? now : before.since }
-  }
-
-  /** An id that is only a label is looked for in a list, which may be of the present day alone. A change of an order shows in that very order. */
-  #showsAbsence({ broker, entryTime, replacesOrderId }: Order, asOf: Timestamp): boolean {
-    const { deduplication, replacedOrderId } = this.#deps.brokers.get(broker)?.capabilities ?? {}
-    const isListed = deduplication === 'label' && (replacesOrderId === null || replacedOrderId === 'new')
-    return !isListed || tradingDay(asOf) === tradingDay(entryTime)
-  }
-
-  #isAbsent(order: Order, negatives: Negatives): boolean {
-    const absenceMs = this.#absenceMs(order)
-    // Without an id at the broker absence cannot be told from an order that looks different: a person decides.
-    if (absenceMs === null) return false
-    const spread = this.#deps.clock.monotonicMs() - negatives.since
-    return negatives.count >= NEGATIVES_MIN && spread >= absenceMs
-  }
-
-  /** How long look-ups have to say no until an order counts as absent; null: for ever. */
-  #absenceMs({ broker, replacesOrderId }: Order): number | null {
-    const capabilities = this.#deps.brokers.get(broker)?.capabilities
-    const { absenceMs } = this.#deps.timing
-    const kind = capabilities?.deduplication ?? 'none'
-    // A change of an order that is there shows in that very order.
-    if (replacesOrderId !== null && (kind === 'none' || capabilities?.replacedOrderId === 'kept')) return absenceMs.enforced
-    return kind === 'none' ? null : absenceMs[kind]
-  }
-
   /** While an absence can be proved, no longer than its proof can do with: it must not wait for a rare look-up. */
   #pause(round: number, start: number, order: Order, negatives: Negatives): number {
     const { lookupPausesMs: quick, settleMs } = this.#deps.timing
     const elapsed = this.#deps.clock.monotonicMs() - start
     const pause = quick[round] ?? (elapsed < PATIENT_FOR_MS ? Math.min(PATIENT_MS, quick.at(-1) ?? PATIENT_MS) : RARE_MS)
-    const absenceMs = this.#absenceMs(order)
+    const absenceMs = this.#absence.provedMs(order)
     if (absenceMs === null || (negatives.count === 0 && elapsed > settleMs + 2 * absenceMs)) return pause
     return Math.min(pause, absenceMs / NEGATIVES_MIN)
   }
@@ -371,12 +324,6 @@ export class Resolver {
     const askedMs = clock.monotonicMs()
     return { askedMs, ...(await limited(clock, timing.readMs, signal => session.findOrder(key, signal), this.#stopping.signal)) }
   }
-}
-
-/** When an answer was asked for, on the monotonic clock, and the day it is of. */
-interface Asked {
-  readonly askedMs: number
-  readonly asOf: Timestamp
 }
 
 /** What one round of looking came to: the broker's status of the order itself, null where it has none. */

@@ -1,0 +1,153 @@
+import type { OrderId } from '../../domain/ids.ts'
+import { isOpen, type Order } from '../../domain/order.ts'
+import { apply } from '../../domain/order-machine.ts'
+import type { BrokerCapabilities, OrderReport } from '../../ports/broker.ts'
+import type { Deps } from '../deps.ts'
+import { applyReport, type ReportMethod } from './apply-report.ts'
+import { ofTheRest, ofTheTotal, ownPart, showsTerms } from './kept-id.ts'
+import type { OrderDesk } from './order-desk.ts'
+import { continuing, type Fate, isThoughtAbsent, refused, released } from './order-steps.ts'
+
+/** Gives brokers' reports to the orders that they are about, along chains of replacements: which order, which part of it, and what follows for others. */
+export class OrderReports {
+  readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'brokers'>
+  readonly #desk: OrderDesk
+
+  constructor(deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'brokers'>, desk: OrderDesk) {
+    this.#deps = deps
+    this.#desk = desk
+  }
+
+  /** Takes in what a broker says of an order, whoever heard it. Gives the order that it was about. */
+  async learn(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
+    const order = await this.#desk.find(orderId)
+    if (order === null) return null
+    if (this.#capabilities(order)?.replacedOrderId !== 'kept') return this.#learn(orderId, await this.#ownOf(order, report), method)
+    const present = await this.#presentOf(order, report)
+    const successor = await this.#asReplaced(present, report)
+    if (successor === null) return this.#learn(present.orderId, await this.#ownOf(present, report), method)
+    await this.completeReplacement(present.orderId, successor.orderId, report, method)
+    return this.#desk.find(successor.orderId)
+  }
+
+  /** Whoever has the broker's order id now: a report about it is about the last order of its chain. */
+  async #presentOf(order: Order, { brokerOrderId }: OrderReport): Promise<Order> {
+    let present = order
+    while (present.replacedByOrderId !== null) {
+      const next = await this.#desk.find(present.replacedByOrderId)
+      if (next === null || next.brokerOrderId !== brokerOrderId) break
+      present = next
+    }
+    return present
+  }
+
+  /** The order that waits to take this one's place, where the report shows that it has. */
+  async #asReplaced({ status, pendingRequest, ...order }: Order, report: OrderReport): Promise<Order | null> {
+    if (status !== 'pending_replace' || pendingRequest?.successorId === undefined || pendingRequest.successorId === null) return null
+    const successor = await this.#desk.find(pendingRequest.successorId)
+    return successor !== null && showsTerms(report, successor, order) ? successor : null
+  }
+
+  /** A report as it is about this order alone: without what others did under the same id before it, and with its quantity as the total asked for. */
+  async #ownOf(order: Order, report: OrderReport): Promise<OrderReport> {
+    const { replacedOrderId, replacedQuantity } = this.#capabilities(order) ?? {}
+    if (replacedOrderId === 'kept') {
+      const predecessors = await this.#predecessors(order, before => before.brokerOrderId === report.brokerOrderId)
+      return predecessors.length === 0 ? report : ownPart(report, order, predecessors)
+    }
+    return replacedQuantity === 'rest' ? ofTheTotal(report, await this.#predecessors(order, () => true)) : report
+  }
+
+  /** The ticket in the broker's own terms: where it counts by what is left, without what was filled before the order that is to be replaced. */
+  async asTold(successor: Order, order: Order): Promise<Order> {
+    if (this.#capabilities(order)?.replacedQuantity !== 'rest') return successor
+    return ofTheRest(successor, await this.#predecessors(order, () => true))
+  }
+
+  /** The orders whose place this one took, the latest first, as far back as they belong to it. */
+  async #predecessors({ replacesOrderId }: Order, belongs: (before: Order) => boolean): Promise<Order[]> {
+    const predecessors: Order[] = []
+    for (let id = replacesOrderId; id !== null; ) {
+      const before = await this.#desk.find(id)
+      if (before === null || !belongs(before)) break
+      predecessors.push(before)
+      id = before.replacesOrderId
+    }
+    return predecessors
+  }
+
+  #capabilities({ broker }: Order): BrokerCapabilities | undefined {
+    return this.#deps.brokers.get(broker)?.capabilities
+  }
+
+  async #learn(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
+    const before = await this.#before(orderId)
+    let isPartial = false
+    const learnt = await this.#desk.change(orderId, present => {
+      const order = before === null ? present : continuing(present, before, this.#deps.clock.now())
+      const reported = applyReport(order, report, method, this.#deps.clock.now())
+      for (const alarm of reported.alarms) if (alarm !== 'late_fill' || !isOutrun(order, report)) this.#alarm(order, alarm)
+      if (reported.changed && isThoughtAbsent(order) && isOpen(report.status)) this.#alarm(order, 'late_sighting')
+      for (const reason of reported.ignored) this.#deps.meter.count('order_reports_ignored_total', { broker: order.broker, reason })
+      isPartial = reported.isPartial && reported.changed
+      return reported.order === present ? null : { order: reported.order }
+    })
+    if (learnt !== null) await this.#carryOn(learnt)
+    return isPartial ? this.#learn(orderId, report, method) : learnt
+  }
+
+  async #before(orderId: OrderId): Promise<Order | null> {
+    const id = (await this.#desk.find(orderId))?.replacesOrderId ?? null
+    return id === null ? null : this.#desk.find(id)
+  }
+
+  /** Executions of an order count against the total of those that take its place, however late they are reported. */
+  async #carryOn(order: Order): Promise<void> {
+    for (let before: Order | null = order; before !== null; ) {
+      const predecessor: Order = before
+      const id = predecessor.replacedByOrderId ?? predecessor.pendingRequest?.successorId ?? null
+      before = null
+      if (id === null) return
+      await this.#desk.change(id, present => {
+        const next = continuing(present, predecessor, this.#deps.clock.now())
+        if (next === present) return null
+        before = next
+        return { order: next }
+      })
+    }
+  }
+
+  /** Ends a replacement the broker carried out: the successor lives, the old order is `replaced`. One that it rejected has taken no place. */
+  async completeReplacement(oldId: OrderId, successorId: OrderId, report: OrderReport, method: ReportMethod): Promise<void> {
+    if (report.status === 'rejected') return this.abandonReplacement(oldId, successorId, refusalIn(report))
+    const at = this.#deps.clock.now()
+    const successor = await this.#desk.find(successorId)
+    await this.#learn(successorId, successor === null ? report : await this.#ownOf(successor, report), method)
+    await this.#desk.change(oldId, order => {
+      const step = apply(order, { type: 'status', to: 'replaced', at })
+      return step.changed ? { order: { ...step.order, replacedByOrderId: successorId, systemTime: at } } : null
+    })
+  }
+
+  /** Ends a replacement that did not happen: the successor never lived, the old order works on unless it waits for another one. */
+  async abandonReplacement(oldId: OrderId, successorId: OrderId, fate: Fate): Promise<void> {
+    const at = this.#deps.clock.now()
+    await this.#desk.change(successorId, order => refused(order, fate, at))
+    await this.#desk.change(oldId, order => (order.pendingRequest?.successorId === successorId ? released(order, fate.message, at) : null))
+  }
+
+  #alarm(order: Order, alarm: string): void {
+    this.#deps.meter.count('order_alarms_total', { broker: order.broker, alarm })
+    this.#deps.log.error('an order did what it should not', { orderId: order.orderId, alarm, status: order.status })
+  }
+}
+
+/** Whether the news of the executions was only overtaken by the reply to the replacement: they came about before it. */
+function isOutrun({ status, fills, lastModifiedTime }: Order, report: OrderReport): boolean {
+  const known = new Set(fills.map(({ fillId }) => fillId))
+  return status === 'replaced' && (report.fills ?? []).every(({ fillId, at }) => known.has(fillId) || at <= lastModifiedTime)
+}
+
+function refusalIn({ brokerMessage, rejectCode, brokerStatus }: OrderReport): Fate {
+  return { state: 'refused', message: brokerMessage ?? 'The broker rejected the change.', rejectCode, brokerStatus }
+}

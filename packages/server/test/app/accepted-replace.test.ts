@@ -1,0 +1,104 @@
+// A replacement that the broker accepted: it stays pending until the broker shows what came of it, within a bound, as an accepted cancel does.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Order } from '@trunkline/core/domain/order'
+import fc from 'fast-check'
+import { Bench, type World } from './bench.ts'
+
+let bench: Bench
+before(async () => {
+  bench = await Bench.open()
+})
+after(() => bench[Symbol.asyncDispose]())
+
+const KINDS = [
+  { replacedOrderId: 'new', deduplication: 'enforced' },
+  { replacedOrderId: 'kept', deduplication: 'label' },
+  { replacedOrderId: 'kept', deduplication: 'none' }
+] as const
+
+/** An order, and the replacement that its broker took and has not made yet. */
+async function taken(world: World): Promise<{ readonly old: Order; readonly successor: Order }> {
+  const old = await world.given(world.place())
+  world.broker.plans.replace.push({ effect: 'taken' })
+  const successor = await world.given(world.modify(old, { clOrdId: 'other-terms', limitPrice: '11.00' }))
+  return { old, successor }
+}
+
+async function statuses(world: World, { old, successor }: { readonly old: Order; readonly successor: Order }) {
+  return [(await world.stored(old)).status, (await world.stored(successor)).status]
+}
+
+function make(world: World): void {
+  const [request] = world.broker.taken
+  assert.ok(request !== undefined)
+  world.book.replace(request)
+}
+
+for (const kind of KINDS) {
+  const named = `ids ${kind.deduplication}, replaced order ${kind.replacedOrderId}`
+
+  test(`a replacement stays pending while the broker is slow with it, however often looks show the order as it was (${named})`, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 280 }),
+        fc.array(fc.integer({ min: 1, max: 250 }), { maxLength: 4 }),
+        async (slowS, looksS) => {
+          await using world = await bench.world({ capabilities: kind })
+          await world.live()
+          const both = await taken(world)
+          for (const atS of [...looksS, slowS].filter(each => each <= slowS).toSorted((a, b) => a - b)) {
+            await world.clock.advance(Math.max(0, atS * 1_000 - world.clock.monotonicMs()))
+            // The stream shows the order again, as it still is.
+            if (both.old.brokerOrderId !== null) world.book.move(both.old.brokerOrderId, 'working')
+            assert.deepEqual(await statuses(world, both), ['pending_replace', 'pending'], `after ${atS} s`)
+          }
+          make(world)
+          await world.clock.until(async () => (await statuses(world, both)).join() === 'replaced,working', 'the replacement is made')
+          assert.equal(world.broker.sent('replace'), 1)
+        }
+      ),
+      { numRuns: 6 }
+    )
+  })
+
+  test(`one that the broker took and did not make in five minutes has come to nothing, and the order works on (${named})`, async () => {
+    await using world = await bench.world({ capabilities: kind })
+    await world.live()
+    const both = await taken(world)
+    await world.clock.advance(290_000)
+    assert.deepEqual(await statuses(world, both), ['pending_replace', 'pending'])
+    await world.clock.advance(60_000)
+    assert.deepEqual(await statuses(world, both), ['working', 'rejected'])
+    const { brokerMessage, rejectCode, submission } = await world.stored(both.successor)
+    assert.match(brokerMessage ?? '', /took the change and did not make it/)
+    assert.deepEqual([rejectCode, submission.state, (await world.stored(both.old)).pendingRequest], [null, 'not_received', null])
+  })
+
+  test(`an order that ends while its replacement is pending ends (${named})`, async () => {
+    await using world = await bench.world({ capabilities: kind })
+    await world.live()
+    const both = await taken(world)
+    assert.ok(both.old.brokerOrderId !== null)
+    await world.clock.advance(100_000)
+    world.book.fill(both.old.brokerOrderId, '10')
+    await world.clock.until(async () => (await statuses(world, both)).join() === 'filled,rejected', 'both have ended')
+  })
+}
+
+test('a replacement that the broker made and rejected has taken no place: the order works on', async () => {
+  await using world = await bench.world({ capabilities: { replacedOrderId: 'new', deduplication: 'enforced' } })
+  await world.live()
+  world.broker.streams.down()
+  const both = await taken(world)
+  const [request] = world.broker.taken
+  assert.ok(request !== undefined)
+  const { brokerOrderId } = world.book.add({ ...request.ticket, ...request }, 'pending')
+  world.book.move(brokerOrderId, 'rejected', {
+    rejectCode: 'insufficient_funds',
+    brokerMessage: 'Not enough cash.',
+    replacesBrokerOrderId: request.brokerOrderId
+  })
+  await world.clock.until(async () => (await statuses(world, both)).join() === 'working,rejected', 'the order works on')
+  assert.equal((await world.stored(both.successor)).rejectCode, 'insufficient_funds')
+})
