@@ -24,8 +24,8 @@ interface Dated {
   previousTrading: Day | null
 }
 
-/** What a history asks for again and again fits in; the bound is for a hostile caller. About half a megabyte. */
-const REMEMBERED_MAX = 1_024
+/** Every day of thirty years fits in, because a history asks for them again and again; the bound is for a hostile caller. About six megabytes. */
+const REMEMBERED_MAX = 12_000
 
 /** A calendar by `rule`, from {@link FIRST_YEAR} on: other dates throw OutsideCalendar, texts that are no date Malformed. */
 export function calendarByDate(rule: DateRule): TradingCalendar {
