@@ -12,7 +12,11 @@ test('work begins in its order while what is under way weighs no more than the b
   const ask = (name: string, weight: number) => {
     const gate = Promise.withResolvers<void>()
     gates.set(name, gate)
-    return share.take(weight, () => (begun.push(name), gate.promise), stopping.signal)
+    const work = () => {
+      begun.push(name)
+      return gate.promise
+    }
+    return share.take(weight, work, stopping.signal)
   }
   const done = Promise.allSettled([ask('a', 6), ask('b', 4), ask('c', 3), ask('d', 99), ask('e', 1)])
   await settled()
