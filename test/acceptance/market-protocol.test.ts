@@ -265,8 +265,12 @@ describe('the market data stream', () => {
       assert.equal(await other.subscribe('quotes', 'AAPL'), '1', 'every session counts for itself')
     })
 
-    test('requests that are sent at once are carried out one after the other', async () => {
+    test('requests that are sent at once are answered when each can be, and subscriptions are counted in the order of their answers', async () => {
       await using client = await viewer.session()
+      const answers: string[] = []
+      client.onMessage = ({ type, sub_id }) => {
+        if (type === 'subscription_success') answers.push(sub_id)
+      }
       const ask = (message: Body): string => {
         const request_id = client.name()
         client.begin({ request_id, ...message })
@@ -274,18 +278,18 @@ describe('the market data stream', () => {
       }
       const bars = ask({ action: 'subscribe', channel: 'bars', symbol: 'MSFT', interval: '1m', backfill_nbars: 30 })
       const quotes = ask({ action: 'subscribe', channel: 'quotes', symbol: 'MSFT' })
-      const ended = ask({ action: 'unsubscribe', sub_id: '1' })
-      const missing = ask({ action: 'unsubscribe', sub_id: '1' })
-      const list = ask({ action: 'list_subscriptions' })
-      assert.equal((await client.answer(bars)).sub_id, '1')
-      assert.equal((await client.answer(quotes)).sub_id, '2')
-      assert.equal((await client.answer(ended)).type, 'unsubscription_success')
+      const missing = ask({ action: 'unsubscribe', sub_id: '9' })
       assert.equal((await client.answer(missing)).error_code, 'subscription_not_found')
+      const [{ sub_id: ended }, { sub_id: kept }] = [await client.answer(bars), await client.answer(quotes)]
+      assert.deepEqual(answers, ['1', '2'])
+      assert.deepEqual([ended, kept].toSorted(), ['1', '2'])
+      assert.equal((await client.ask({ action: 'unsubscribe', sub_id: ended })).type, 'unsubscription_success')
+      assert.equal((await client.ask({ action: 'unsubscribe', sub_id: ended })).error_code, 'subscription_not_found')
       assert.deepEqual(
-        (await client.answer(list)).subscriptions.map(({ sub_id }: Body) => sub_id),
-        ['2']
+        (await client.ask({ action: 'list_subscriptions' })).subscriptions.map(({ sub_id }: Body) => sub_id),
+        [kept]
       )
-      await client.updated('2')
+      await client.updated(kept)
     })
 
     const wrong: readonly (readonly [code: string, message: Body])[] = [
