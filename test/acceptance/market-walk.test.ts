@@ -51,22 +51,14 @@ describe('requests by chance', () => {
   })
   after(() => stage[Symbol.asyncDispose]())
 
-  /** One session's course; what it sends at once is answered one after the other. */
+  /** One session's course, one request after the other: what is sent at once is answered when each can be. */
   async function course(client: MarketClient, chance: SeededChance): Promise<void> {
     const expected = new Expected()
-    for (let step = 0; step < STEPS; ) {
-      const batch: { readonly id: string; readonly message: Body; readonly answer: Body }[] = []
-      for (let count = chance.whole(1, 6); count > 0; count--, step++) {
-        const [message, answer] = request(expected, chance)
-        const id = client.name()
-        client.begin({ ...message, request_id: id })
-        batch.push({ id, message, answer })
-      }
-      for (const { id, message, answer } of batch) {
-        const found = await client.answer(id)
-        const told = Object.fromEntries(Object.keys(answer).map(name => [name, found[name]]))
-        assert.deepEqual(told, answer, `${JSON.stringify(message)} → ${JSON.stringify(found).slice(0, 500)}`)
-      }
+    for (let step = 0; step < STEPS; step += 1) {
+      const [message, answer] = request(expected, chance)
+      const found = await client.ask(message)
+      const told = Object.fromEntries(Object.keys(answer).map(name => [name, found[name]]))
+      assert.deepEqual(told, answer, `${JSON.stringify(message)} → ${JSON.stringify(found).slice(0, 500)}`)
       if (chance.happens(0.1)) await stage.advance(chance.whole(1, 5_000))
     }
     const moving = expected.open.values().find(({ symbol, channel }) => symbol !== 'THIN' && channel === 'quotes')
