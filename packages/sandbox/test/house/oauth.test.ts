@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { WrongLogins } from '../../src/house/oauth/wrong-logins.ts'
 import type { House } from '../../src/house/start.ts'
 import { authorizeUrl, Browser, bearer, Customer, control, openHouse, REDIRECT, SECRET, send, tokenCall, type Wire } from './support.ts'
 
@@ -51,12 +52,32 @@ test('a wrong password is told and can be corrected; what was typed is shown as 
   const browser = new Browser()
   const loginPage = await browser.follow(authorizeUrl(house).url)
   const again = await browser.submit(loginPage, { username: '"><b>alex', password: 'wrong', decision: 'approve' })
-  assert.equal(again.status, 401)
   assert.match(again.text, /role="alert"[^>]*>That username and password do not belong together/)
   assert.match(again.text, /value="&quot;&gt;&lt;b&gt;alex"/)
   const [login] = house.logins
   const consent = await browser.submit(again, { username: login?.username ?? '', password: login?.password ?? '', decision: 'approve' })
   assert.match(consent.text, /Connect Trunkline\?/)
+})
+
+test('a wrong password is answered by GET, so that loading the page again sends none', async () => {
+  await using house = await openHouse()
+  const browser = new Browser()
+  const loginPage = await browser.follow(authorizeUrl(house).url)
+  const other = await new Browser().follow(authorizeUrl(house).url)
+  const again = await browser.submit(loginPage, { username: 'alex', password: 'wrong', decision: 'approve' })
+  assert.deepEqual([again.status, again.url], [200, loginPage.url])
+  for (const page of [again, await browser.follow(loginPage.url)]) {
+    assert.match(page.text, /role="alert"/)
+    assert.match(page.text, /name="username" value="alex"/)
+    assert.doesNotMatch(page.text, /wrong"/, 'the password is on no page')
+  }
+  assert.doesNotMatch(other.text, /role="alert"/, 'another walk has nothing of it')
+})
+
+test('of many walks that were answered wrongly the oldest are forgotten', () => {
+  const wrong = new WrongLogins()
+  for (let walk = 0; walk <= 1_000; walk++) wrong.note(`walk-${walk}`, `name-${walk}`)
+  assert.deepEqual([wrong.of('walk-0'), wrong.of('walk-1'), wrong.of('walk-1000')], [null, 'name-1', 'name-1000'])
 })
 
 test('declining on either page sends the person back with access_denied', async () => {

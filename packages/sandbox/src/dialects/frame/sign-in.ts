@@ -43,6 +43,8 @@ interface Walk {
   readonly asked: Asked
   readonly expiresAt: number
   person: Person | null
+  /** What was last entered with a password that is not its own. */
+  wrongUsername: string | null
 }
 
 const WALK_MS = 30 * 60_000
@@ -83,7 +85,7 @@ export class SignIn {
     try {
       const asked = this.#deps.read(texts(request.query))
       const walk = house.newId()
-      this.#walks.set(walk, { asked, expiresAt: house.realNow() + WALK_MS, person: null })
+      this.#walks.set(walk, { asked, expiresAt: house.realNow() + WALK_MS, person: null, wrongUsername: null })
       for (const oldest of this.#walks.keys()) {
         if (this.#walks.size <= WALKS_MAX) break
         this.#walks.delete(oldest)
@@ -98,7 +100,7 @@ export class SignIn {
   async #show(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const [id, walk] = this.#walkOf(request)
     if (walk === undefined) return gone(reply)
-    return page(reply, 200, walk.person === null ? this.#login(id, '', null) : this.#consent(id, walk.asked, walk.person))
+    return page(reply, 200, walk.person === null ? this.#login(id, walk.wrongUsername) : this.#consent(id, walk.asked, walk.person))
   }
 
   async #decide(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -117,11 +119,9 @@ export class SignIn {
     }
     const username = (form.username ?? '').slice(0, 64).trim()
     const person = this.#deps.house.people.check(username, (form.password ?? '').slice(0, 128))
-    if (person === undefined) {
-      const problem = 'That username and password do not belong together. Please try again.'
-      return page(reply, 401, this.#login(id, username, problem))
-    }
-    walk.person = person
+    // Right or wrong, what comes next is had by GET: no password is sent again when the page is loaded again.
+    if (person === undefined) walk.wrongUsername = username
+    else walk.person = person
     return reply.redirect(this.#pathOf(id), 303)
   }
 
@@ -135,8 +135,8 @@ export class SignIn {
     return `/${this.#deps.name}/login/${walk}`
   }
 
-  #login(walk: string, username: string, problem: string | null): string {
-    return loginPage({ action: this.#pathOf(walk), app: CLIENT_NAME, broker: this.#deps.broker, username, problem })
+  #login(walk: string, wrongUsername: string | null): string {
+    return loginPage({ action: this.#pathOf(walk), app: CLIENT_NAME, broker: this.#deps.broker, wrongUsername })
   }
 
   #consent(walk: string, { scopes }: Asked, person: Person): string {

@@ -15,14 +15,15 @@ interface Framed {
 }
 
 export interface LoginPage extends Framed {
-  readonly username: string
-  /** A sentence about the attempt before, or null. */
-  readonly problem: string | null
+  /** The username that was entered with a password that is not its own, just before; null: nothing was. */
+  readonly wrongUsername: string | null
 }
 
-export function loginPage({ action, app, broker, username, problem }: LoginPage): string {
-  const alert = problem === null ? '' : `<p class="problem" role="alert" id="problem">${html(problem)}</p>`
-  const described = problem === null ? '' : ' aria-describedby="problem" aria-invalid="true"'
+const WRONG = 'That username and password do not belong together. Please try again.'
+
+export function loginPage({ action, app, broker, wrongUsername }: LoginPage): string {
+  const alert = wrongUsername === null ? '' : `<p class="problem" role="alert" id="problem">${WRONG}</p>`
+  const described = wrongUsername === null ? '' : ' aria-describedby="problem" aria-invalid="true"'
   return page(
     'Log in',
     `<h1>Log in</h1>
@@ -30,7 +31,7 @@ export function loginPage({ action, app, broker, username, problem }: LoginPage)
 ${alert}
 <form method="post" action="${html(action)}">
 <label for="username">Username</label>
-<input id="username" name="username" value="${html(username)}" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="64"${described}>
+<input id="username" name="username" value="${html(wrongUsername ?? '')}" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="64"${described}>
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" maxlength="128"${described}>
 <div class="decision">

@@ -9,6 +9,7 @@ import { type Faults, NO_FACTS, type Operation } from '../faults.ts'
 import type { People, Person } from '../people.ts'
 import { consentPage, errorPage, loginPage, welcomePage } from './pages.ts'
 import { CLIENT_NAME, SCOPES, type Scope } from './provider.ts'
+import { WrongLogins } from './wrong-logins.ts'
 
 export interface OAuthRoutesDeps {
   /** Undefined until the house knows its address. */
@@ -50,15 +51,16 @@ export function oauthRoutes(app: FastifyInstance, deps: OAuthRoutesDeps): void {
   })
   app.register(async scope => {
     await scope.register(formbody, { bodyLimit: 16 * 1024 })
+    const wrong = new WrongLogins()
     scope.get('/login/:walk', async (request, reply) => {
       const walk = await detailsOf(deps, request, reply)
       if (walk === undefined) return reply
       const person = personOf(deps, walk)
-      return page(reply, 200, person === undefined ? loginShown(walk, '', null) : consentShown(deps, walk, person))
+      return page(reply, 200, person === undefined ? loginShown(walk, wrong.of(walk.uid)) : consentShown(deps, walk, person))
     })
     scope.post('/login/:walk', async (request, reply) => {
       const walk = await detailsOf(deps, request, reply)
-      if (walk !== undefined) await decide(deps, walk, { request, reply })
+      if (walk !== undefined) await decide(deps, walk, { request, reply, wrong })
       return reply
     })
   })
@@ -69,24 +71,31 @@ interface Turn {
   readonly reply: FastifyReply
 }
 
-async function decide(deps: OAuthRoutesDeps, walk: Walk, { request, reply }: Turn): Promise<unknown> {
+async function decide(deps: OAuthRoutesDeps, walk: Walk, turn: Turn & { readonly wrong: WrongLogins }): Promise<unknown> {
+  const { request, reply } = turn
   const form = formOf(request.body)
   const person = personOf(deps, walk)
   if (form.decision === 'decline')
     return finish(deps, { request, reply }, { error: 'access_denied', error_description: 'the person declined' })
   if (form.decision !== 'approve') return page(reply, 400, errorPage('bad_request', 'the form was sent without a decision'))
-  if (person === undefined) return logIn(deps, walk, { request, reply })
+  if (person === undefined) return logIn(deps, walk, turn)
   const grantId = await grantFor(deps, walk, person)
   return finish(deps, { request, reply }, { login: { accountId: person.id }, consent: { grantId } })
 }
 
-async function logIn(deps: OAuthRoutesDeps, walk: Walk, { request, reply }: Turn): Promise<unknown> {
+/** Right or wrong, what comes next is had by GET: the page can be loaded again, or come back to, and no password is sent again. */
+async function logIn(
+  deps: OAuthRoutesDeps,
+  walk: Walk,
+  { request, reply, wrong }: Turn & { readonly wrong: WrongLogins }
+): Promise<unknown> {
   const { username, password } = formOf(request.body)
   const person = deps.people.check(username, password)
-  if (person === undefined)
-    return page(reply, 401, loginShown(walk, username, 'That username and password do not belong together. Please try again.'))
-  walk.result = { login: { accountId: person.id } }
-  await walk.save(walk.exp - Math.floor(deps.now() / 1000))
+  if (person === undefined) wrong.note(walk.uid, username)
+  else {
+    walk.result = { login: { accountId: person.id } }
+    await walk.save(walk.exp - Math.floor(deps.now() / 1000))
+  }
   return reply.redirect(request.url, 303)
 }
 
@@ -118,8 +127,8 @@ function personOf({ people }: OAuthRoutesDeps, walk: Walk): Person | undefined {
   return id === undefined ? undefined : people.byId(id)
 }
 
-function loginShown(walk: Walk, username: string, problem: string | null): string {
-  return loginPage({ action: `/login/${walk.uid}`, app: CLIENT_NAME, username, problem })
+function loginShown(walk: Walk, wrongUsername: string | null): string {
+  return loginPage({ action: `/login/${walk.uid}`, app: CLIENT_NAME, wrongUsername })
 }
 
 function consentShown({ people }: OAuthRoutesDeps, walk: Walk, person: Person): string {

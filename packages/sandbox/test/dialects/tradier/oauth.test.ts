@@ -37,6 +37,21 @@ function token(house: House, endpoint: 'accesstoken' | 'refreshtoken', form: Rec
 const profile = (house: House, accessToken: string) =>
   send(`${house.url}/tradier/v1/user/profile`, 'GET', null, { authorization: `Bearer ${accessToken}`, accept: 'application/json' })
 
+test('a wrong password is answered by GET, with what was typed but the password', async () => {
+  await using house = await openHouse()
+  const browser = new Browser()
+  const login = await browser.follow(authorizeUrl(house))
+  const wrong = await browser.submit(login, { username: 'alex', password: 'not-this', decision: 'approve' })
+  assert.deepEqual([wrong.status, wrong.url], [200, login.url])
+  for (const page of [wrong, await browser.follow(login.url)]) {
+    assert.match(page.text, /role="alert"/)
+    assert.match(page.text, /name="username" value="alex"/)
+    assert.doesNotMatch(page.text, /not-this/)
+  }
+  const consent = await browser.submit(wrong, { ...house.logins[0], decision: 'approve' })
+  assert.match(consent.text, /speaking as Tradier/)
+})
+
 test('a person connects, and the token is good for what was consented to', async () => {
   await using house = await openHouse()
   const callback = await walk(house)
