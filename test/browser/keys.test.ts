@@ -53,13 +53,49 @@ describe('keys in a browser', () => {
     assert.ok(await page.getByRole('radio', { name: 'Trunkline Sandbox sandbox' }).isVisible())
     await page.getByRole('radio', { name: 'Keyed Trading paper' }).check()
     await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('button', { name: 'Continue to Keyed Trading' }).click()
+    await page.getByLabel('Secret key').waitFor()
     await page.getByRole('link', { name: 'Back' }).click()
-    assert.match(await headingOf(page), /would like to connect/)
+    assert.match(await headingOf(page), /would like to connect to your Keyed Trading account/)
+    await page.getByRole('link', { name: 'Back' }).click()
+    assert.equal(await headingOf(page), 'Choose your broker')
     await page.getByRole('radio', { name: 'Keyed Trading paper' }).check()
     await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('button', { name: 'Continue to Keyed Trading' }).click()
     await enter(page, GOOD_KEYS.secret_key)
     await page.waitForURL(`${stage.service.url}/connect/result/connected`)
     assert.equal((await stage.connections(person)).length, 1)
+  })
+
+  test('after a mistake, loading the page again and Back send nothing again', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    const link = await stage.link(await stage.person(), { broker: 'KEYED' })
+    await toForm(page, link)
+    const posts: string[] = []
+    page.on('request', request => {
+      if (request.method() === 'POST') posts.push(request.url())
+    })
+    await enter(page, 'not-this-one')
+    await page.getByText('4 more tries with this link.').waitFor()
+    assert.equal(posts.length, 1)
+    assert.equal(await page.locator('input:focus').getAttribute('name'), 'key_id')
+    for (const go of [() => page.reload(), () => page.goBack(), () => page.goForward()]) {
+      await go()
+      await page.getByText('4 more tries with this link.').waitFor()
+    }
+    assert.equal(posts.length, 1)
+    assert.equal(await page.getByRole('alert').count(), 1)
+  })
+
+  test('an empty form is answered on the page, not by a bubble of the browser', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    await toForm(page, await stage.link(await stage.person(), { broker: 'KEYED' }))
+    await page.getByRole('button', { name: 'Connect' }).click()
+    await page.getByRole('alert').filter({ hasText: 'API key is missing.' }).waitFor()
+    assert.equal(await page.getByLabel('API key').getAttribute('aria-invalid'), 'true')
+    assert.equal(await page.getByLabel('Secret key').getAttribute('aria-invalid'), null)
   })
 
   test('a form that was left open until the link expired, and keys that never fit', async () => {

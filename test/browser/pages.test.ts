@@ -22,7 +22,7 @@ const WIDTHS = [320, 375, 1200] as const
 const SCHEMES = ['light', 'dark'] as const
 const ENDINGS = [
   ...['connected', 'declined', 'keys_refused', 'expired', 'used', 'other_browser'],
-  ...['unknown_link', 'bad_callback', 'broker_down', 'other_login', 'not_renewable']
+  ...['unknown_link', 'bad_callback', 'broker_down', 'other_login', 'not_renewable', 'foreign_form']
 ] as const
 
 const LONG_NAME = 'Σύμβουλος & Söhne <i>Wertpapierhandelsgesellschaft</i> "Ostfriesland" 🦜 mbH & Co. KG'
@@ -58,6 +58,64 @@ describe('every page', () => {
       assert.equal(await page.getByRole('radio').count(), brokers.length)
       await page.getByRole('radio', { name: 'Pale Securities' }).check()
     })
+    await judge('picker-search', page => page.goto(`${link}?search=tra`))
+    await judge('picker-nothing', page => page.goto(`${link}?search=nobody`))
+    await judge('picker-missing', async page => {
+      await page.goto(await stage.link(person, { broker: undefined }))
+      await page.getByRole('button', { name: 'Continue' }).click()
+      await page.getByRole('alert').waitFor()
+    })
+    await judge('permissions-chosen', async page => {
+      await page.goto(await stage.link(person, { broker: undefined }))
+      await page.getByRole('radio', { name: 'The First Amalgamated' }).check()
+      await page.getByRole('button', { name: 'Continue' }).click()
+      await page.getByRole('link', { name: 'Back' }).waitFor()
+    })
+  })
+
+  test('the choice can be seen without scrolling at every step, on the smallest phone', async () => {
+    await using walk = await visit(stage.browser, { viewport: { width: 320, height: 568 } })
+    const { page } = walk
+    const seen = async (name: string) => {
+      const { y = 0, height = 0 } = (await page.getByRole('button', { name }).boundingBox()) ?? {}
+      assert.ok(height >= 44 && y + height <= 568, `${name} is at ${y}, ${height} high`)
+    }
+    await page.goto(await stage.link(person, { broker: undefined }))
+    await seen('Continue')
+    await seen('Decline')
+    await page.goto(await stage.link(person, { broker: 'LONGNAME' }))
+    await seen('Continue to The First')
+    await seen('Decline')
+    await page.goto(await stage.link(person, { broker: 'KEYED' }))
+    await page.getByRole('button', { name: 'Continue to Keyed Trading' }).click()
+    await page.getByLabel('Secret key').waitFor()
+    await seen('Connect')
+  })
+
+  test('a platform with a colour and an address: both are on its pages, and its button can be read', async () => {
+    for (const color of ['#d9480f', '#ffffff', '#10151c']) {
+      const link = await linkOf('Meridian Wealth', 'jordan', '--color', color, '--app-url', `${stage.site.origin}/app`)
+      await judge(`color-${color.slice(1)}`, page => page.goto(link))
+      await judge(`color-end-${color.slice(1)}`, async page => {
+        await page.goto(link)
+        if (page.url() === link) await page.getByRole('button', { name: 'Decline' }).click()
+        const back = page.getByRole('link', { name: 'Back to Meridian Wealth' })
+        assert.equal(await back.getAttribute('href'), `${stage.site.origin}/app`)
+      })
+    }
+  })
+
+  test('a user who wants no colours or motion has the same pages', async () => {
+    await using walk = await visit(stage.browser, { forcedColors: 'active', bypassCSP: true, reducedMotion: 'reduce' })
+    const { page } = walk
+    await page.goto(await stage.link(person, { broker: undefined }))
+    await page.getByRole('radio', { name: 'Alpaca' }).check()
+    await photograph(page, 'picker.forced-colors')
+    await passesAxe(page, 'the choice in forced colours')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('button', { name: 'Continue to Alpaca' }).waitFor()
+    await photograph(page, 'permissions.forced-colors')
+    await passesAxe(page, 'the permissions in forced colours')
   })
 
   test('the form for keys, and its complaint', async () => {
@@ -208,10 +266,10 @@ describe('every page', () => {
   }
 
   /** A link for a user of a platform made for it by the operator's own command. */
-  async function linkOf(platform: string, userId: string): Promise<string> {
+  async function linkOf(platform: string, userId: string, ...look: readonly string[]): Promise<string> {
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      [join(ROOT, 'packages/server/src/cli.ts'), 'platform', 'create', '--claim', 'off', '--name', platform, '--json'],
+      [join(ROOT, 'packages/server/src/cli.ts'), 'platform', 'create', '--claim', 'off', '--name', platform, '--json', ...look],
       { env: { ...INHERITED, TRUNKLINE_DATA_DIR: stage.service.dataDir } }
     )
     const { client_id: clientId, client_secret: clientSecret } = JSON.parse(stdout)

@@ -102,6 +102,43 @@ describe('the portal in a browser', () => {
     assert.deepEqual(await stage.connections(person), [])
   })
 
+  test('after a wrong password, loading the page again and Back send nothing again', async () => {
+    for (const broker of ['SANDBOX', 'TRADIER']) {
+      await using walk = await visit(stage.browser)
+      const { page } = walk
+      await page.goto(await stage.link(await stage.person(), { broker }))
+      await goOn(page)
+      const posts: string[] = []
+      page.on('request', request => {
+        if (request.method() === 'POST') posts.push(request.url())
+      })
+      await page.getByLabel('Username').fill('alex')
+      await page.getByLabel('Password').fill('wrong')
+      await page.getByRole('button', { name: 'Log in' }).click()
+      await page.getByRole('alert').waitFor()
+      await page.reload()
+      await page.getByRole('alert').waitFor()
+      assert.deepEqual([await page.getByLabel('Username').inputValue(), await page.getByLabel('Password').inputValue()], ['alex', ''])
+      for (const go of [() => page.goBack(), () => page.goForward()]) {
+        await go()
+        await page.getByRole('alert').waitFor()
+      }
+      assert.equal(posts.length, 1)
+    }
+  })
+
+  test('who stays on our page has a way back to the application', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    await page.goto(await stage.link(await stage.person()))
+    await decline(page)
+    await page.waitForURL(own('declined'))
+    await page.getByText('start again from Demo platform').waitFor()
+    assert.equal(await page.getByRole('link').count(), 0, 'nobody said where the demo platform is')
+    await page.goto(`${stage.service.url}/connect/${'x'.repeat(43)}`)
+    await page.getByText('Ask for a new link in Demo platform.').waitFor()
+  })
+
   test('a wrong password is asked for again', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
@@ -262,6 +299,7 @@ describe('the portal in a browser', () => {
     await enterDemo(page, stage.service)
     await page.getByRole('button', { name: 'Open the portal' }).click()
     await page.getByRole('radio', { name: 'Trunkline Sandbox' }).check()
+    await page.getByRole('button', { name: 'Continue', exact: true }).click()
     await goOn(page)
     await logIn(page, stage)
     await allow(page)

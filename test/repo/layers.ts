@@ -52,7 +52,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/wire': ['core/domain', 'core/ports', 'core/app'],
   'server/http': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops', 'server/wire', 'server/http/docs'],
   // The reference describes every protocol, with the limits its own code has.
-  'server/http/docs': ['core/domain', 'core/app', 'server/http', 'server/stream', 'server/wire'],
+  'server/http/docs': ['core/domain', 'core/app', 'server/http', 'server/ops', 'server/stream', 'server/wire'],
   'server/stream': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops', 'server/wire'],
   'server/portal': ['core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops'],
   'server/home': ['core/domain', 'core/ports', 'core/app', 'server/config', 'server/ops'],

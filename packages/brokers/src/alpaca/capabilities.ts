@@ -8,6 +8,7 @@ export const ALPACA_CAPABILITIES = {
   id: parseBrokerId('ALPACA'),
   name: 'Alpaca',
   logoColor: '#fcd34d',
+  logoInitials: 'Al',
   login: 'oauth',
   instruments: ['STK', 'OPT', 'MLEG_OPT', 'CRYPTO'],
   orderTypes: {

@@ -54,7 +54,7 @@ function keyOf(entered: Readonly<Record<string, string>>, part: ApiKeyPart): str
   // Copied from a page, a key comes with what stood around it.
   const key = (Object.hasOwn(entered, part.name) ? (entered[part.name] ?? '') : '').trim()
   if (key.length > part.lengthMax || !PRINTABLE.test(key) || !part.pattern.test(key))
-    throw new LoginRefused(`${part.label} must be ${part.form}`)
+    throw new LoginRefused(`${part.label} must be ${part.form}`, part.name)
   return key
 }
 

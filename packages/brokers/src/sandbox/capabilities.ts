@@ -9,6 +9,7 @@ export const SANDBOX_CAPABILITIES = {
   id: parseBrokerId('SANDBOX'),
   name: 'Trunkline Sandbox',
   logoColor: '#1f6f5c',
+  logoInitials: 'Sb',
   login: 'oauth',
   instruments: ['STK', 'OPT', 'MLEG_OPT', 'FUT', 'CRYPTO'],
   orderTypes: { STK: ALL_TYPES, OPT: ALL_TYPES, MLEG_OPT: ['MKT', 'LMT'], FUT: ALL_TYPES, CRYPTO: ALL_TYPES },

@@ -9,6 +9,7 @@ export const TRADESTATION_CAPABILITIES = {
   id: parseBrokerId('TRADESTATION'),
   name: 'TradeStation',
   logoColor: '#1d5bd8',
+  logoInitials: 'TS',
   login: 'oauth',
   instruments: ['STK', 'OPT', 'MLEG_OPT', 'FUT'],
   orderTypes: { STK: ALL_TYPES, OPT: ALL_TYPES, MLEG_OPT: ['MKT', 'LMT'], FUT: ALL_TYPES },

@@ -8,7 +8,8 @@ const ALL_TYPES = ['MKT', 'LMT', 'STP', 'STPLMT'] as const
 export const TRADIER_CAPABILITIES = {
   id: parseBrokerId('TRADIER'),
   name: 'Tradier',
-  logoColor: '#2d64f5',
+  logoColor: '#7c3aed',
+  logoInitials: 'Tr',
   login: 'oauth',
   instruments: ['STK', 'OPT', 'MLEG_OPT'],
   orderTypes: { STK: ALL_TYPES, OPT: ALL_TYPES, MLEG_OPT: ['MKT', 'LMT'] },

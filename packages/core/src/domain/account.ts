@@ -15,6 +15,14 @@ export interface Platform {
   readonly createdAt: Timestamp
 }
 
+/** How a platform shows itself to its users in the portal. */
+export interface PlatformBrand {
+  /** `#rrggbb`; null: the portal's own. */
+  readonly color: string | null
+  /** Where its users find it again when a link leads nowhere else; null: not told. */
+  readonly appUrl: string | null
+}
+
 export interface User {
   readonly userKey: UserKey
   readonly platformId: PlatformId

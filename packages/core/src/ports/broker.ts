@@ -11,6 +11,8 @@ export interface BrokerCapabilities extends OrderOffer {
   readonly id: BrokerId
   /** `#rrggbb`, for the portal. */
   readonly logoColor: string
+  /** One or two letters on that colour, unlike those of every other broker: our own drawing, never the broker's trademark. */
+  readonly logoInitials: string
   readonly login: 'oauth' | 'api_key'
   readonly sessions: readonly Session[]
   readonly marketData: MarketDataCapabilities
@@ -131,6 +133,13 @@ export interface ApiKeyField {
 /** What was entered cannot be a key of this broker. The message says what it should be, and never repeats it. */
 export class LoginRefused extends Error {
   override readonly name = 'LoginRefused'
+  /** The field it is about; null: all of them together. */
+  readonly field: string | null
+
+  constructor(message: string, field: string | null = null) {
+    super(message)
+    this.field = field
+  }
 }
 
 export interface LoginRequest {

@@ -1,4 +1,4 @@
-import type { Platform } from '../domain/account.ts'
+import type { Platform, PlatformBrand } from '../domain/account.ts'
 import type { KeyId, PlatformId } from '../domain/ids.ts'
 import type { PlatformKey } from '../domain/platform-key.ts'
 import type { Timestamp } from '../domain/timestamp.ts'
@@ -6,11 +6,15 @@ import type { AuditEntry } from './audit-store.ts'
 
 export interface PlatformStore {
   /** With its first key, which has this secret, every scope and the platform's client id. */
-  create(platform: Platform, secretHash: string, audit: AuditEntry): Promise<void>
+  create(platform: Platform, secretHash: string, audit: AuditEntry, brand?: PlatformBrand): Promise<void>
   /** The platform a key of that client id belongs to, with the key; null when unknown. */
   findByClientId(clientId: string): Promise<KnownKey | null>
   find(platformId: PlatformId): Promise<Platform | null>
   list(): Promise<readonly Platform[]>
+  /** Null when unknown. */
+  brandOf(platformId: PlatformId): Promise<PlatformBrand | null>
+  /** Replaces name and brand. False when unknown. */
+  edit(platformId: PlatformId, next: PlatformBrand & { readonly name: string }, audit: AuditEntry): Promise<boolean>
   /** Replaces the allowed redirect targets if they still are `before`; false otherwise, and when unknown. */
   replaceRedirects(platformId: PlatformId, before: readonly string[], next: readonly string[], audit: AuditEntry): Promise<boolean>
   /** Which of them are disabled, and since when. */

@@ -110,6 +110,8 @@ export interface AttemptStore {
   consumeState(attemptId: AttemptId, stateHash: string): Promise<boolean>
   /** Counts a login with keys of the user's own: how many were tried with this one; null when `max` were before, or the attempt ended. */
   countTry(attemptId: AttemptId, max: number): Promise<number | null>
+  /** How many logins with keys were counted; 0 when unknown. */
+  tries(attemptId: AttemptId): Promise<number>
   /** Ends an attempt that has not ended; false otherwise. */
   end(attemptId: AttemptId, status: 'declined' | 'failed', audit: AuditEntry): Promise<boolean>
   /** Erases attempts that expired before `at`. */

@@ -14,13 +14,14 @@ import {
 } from './operations.ts'
 import { listUnresolved, settleOrder, settleOrders } from './orders.ts'
 import { createKey, listKeys, revokeKey, rotateSecret, setKeyDisabled } from './platform-keys.ts'
-import { createPlatform, editRedirects, listPlatforms, setPlatformDisabled } from './platforms.ts'
+import { createPlatform, editPlatform, editRedirects, listPlatforms, setPlatformDisabled } from './platforms.ts'
 import { setUserDisabled } from './users.ts'
 
 type Handler<Name extends OperationName> = (deps: AdminDeps, input: Input<Name>, run: Run) => Promise<Output<Name>>
 
 const HANDLERS: { readonly [Name in OperationName]: Handler<Name> } = {
   'platform.create': createPlatform,
+  'platform.edit': editPlatform,
   'platform.redirects': editRedirects,
   'platform.list': listPlatforms,
   'platform.rotate_secret': rotateSecret,

@@ -1,11 +1,14 @@
 /** What an operator can have done by a service, or by the command line itself: names, inputs and outputs. */
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { SCOPES } from '@trunkline/core/domain/platform-key'
-import { parseTimestamp, type Timestamp } from '@trunkline/core/domain/timestamp'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { AuditEntry } from '@trunkline/core/ports/store'
+import { parseColor } from '../ops/color.ts'
+import { field, NAME_LENGTH_MAX, orNull, printable, texts, timeOrNull, uuid, whole, word, yesOrNo } from './inputs.ts'
 
 export interface Operations {
   'platform.create': { readonly input: NewPlatform; readonly output: PlatformView & { readonly clientSecret: string } }
+  'platform.edit': { readonly input: EditPlatform; readonly output: PlatformView }
   'platform.redirects': { readonly input: EditRedirects; readonly output: PlatformView }
   'platform.list': { readonly input: Nothing; readonly output: readonly PlatformView[] }
   'platform.rotate_secret': { readonly input: RotateSecret; readonly output: RotatedSecret }
@@ -39,6 +42,17 @@ export interface NewPlatform {
   readonly redirects: readonly string[]
   /** Whether it confirms each new connection with its user's own credentials. */
   readonly claims: boolean
+  /** `#rrggbb`; left out: the portal's own. */
+  readonly color?: string | null
+  /** Where its users find it again; left out: not told. */
+  readonly appUrl?: string | null
+}
+
+/** What is left out stays as it is; null takes it away. */
+export interface EditPlatform extends NamedPlatform {
+  readonly name?: string
+  readonly color?: string | null
+  readonly appUrl?: string | null
 }
 
 /** Changes the redirect targets that a platform's connections may use; neither: only shows them. */
@@ -54,6 +68,8 @@ export interface PlatformView {
   readonly name: string
   readonly redirects: readonly string[]
   readonly claims: boolean
+  readonly color: string | null
+  readonly appUrl: string | null
   readonly createdAt: Timestamp
   /** Null: it is not disabled. */
   readonly disabledAt: Timestamp | null
@@ -251,16 +267,19 @@ const AUDIT_LIMIT_MAX = 10_000
 /** Also the most that are ended by one word. */
 export const ORDERS_LIMIT_MAX = 1_000
 const HOURS_MAX = 9_999
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u
 
 /** Reads inputs that came over the socket. Each throws Malformed naming what is wrong. */
 export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown) => Input<Name> } = {
   'platform.create': input => ({
-    name: printable(field(input, 'name'), 'name', 100),
+    name: printable(field(input, 'name'), 'name', NAME_LENGTH_MAX),
     redirects: redirects(field(input, 'redirects')),
-    claims: yesOrNo(field(input, 'claims'), 'claims')
+    claims: yesOrNo(field(input, 'claims'), 'claims'),
+    ...brand(input)
   }),
+  'platform.edit': input => {
+    const name = field(input, 'name')
+    return { ...namedPlatform(input), ...(name === undefined ? {} : { name: printable(name, 'name', NAME_LENGTH_MAX) }), ...brand(input) }
+  },
   'platform.redirects': input => ({
     ...namedPlatform(input),
     add: redirects(field(input, 'add')),
@@ -317,12 +336,6 @@ export function isOperation(name: string): name is OperationName {
   return Object.hasOwn(INPUT_PARSERS, name)
 }
 
-/** Text a person typed: 1 to `lengthMax` characters, none invisible. */
-export function printable(value: unknown, what: string, lengthMax: number): string {
-  if (typeof value === 'string' && value.trim() !== '' && value.length <= lengthMax && !UNPRINTABLE.test(value)) return value
-  throw new Malformed(what, `1 to ${lengthMax} printable characters`, value)
-}
-
 /** `position:hash` as `audit verify` prints it. */
 export function parseChainHead(text: string): ChainHead {
   const [, position, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
@@ -330,12 +343,17 @@ export function parseChainHead(text: string): ChainHead {
   return { position: Number(position), hash }
 }
 
-function field(input: unknown, name: string): unknown {
-  return typeof input === 'object' && input !== null && Object.hasOwn(input, name) ? Reflect.get(input, name) : undefined
-}
-
 function namedPlatform(input: unknown): NamedPlatform {
   return { platform: printable(field(input, 'platform'), 'platform', 64) }
+}
+
+/** Where a member is missing, so it is in what is given. */
+function brand(input: unknown): Pick<EditPlatform, 'color' | 'appUrl'> {
+  const [color, appUrl] = [field(input, 'color'), field(input, 'appUrl')]
+  return {
+    ...(color === undefined ? {} : { color: orNull(color, parseColor) }),
+    ...(appUrl === undefined ? {} : { appUrl: orNull(appUrl, url => printable(url, 'app_url', 2_048)) })
+  }
 }
 
 function namedKey(input: unknown): NamedKey {
@@ -346,43 +364,9 @@ function namedUser(input: unknown): NamedUser {
   return { ...namedPlatform(input), userId: printable(field(input, 'userId'), 'user_id', 64) }
 }
 
-function texts(value: unknown, what: string, max: number): readonly string[] {
-  if (Array.isArray(value) && value.length <= max) return value.map(item => printable(item, what, 64))
-  throw new Malformed(what, `at most ${max} of them`, value)
-}
-
-function timeOrNull(value: unknown): Timestamp | null {
-  return value === null || value === undefined ? null : parseTimestamp(value, 'expires')
-}
-
 function redirects(value: unknown): readonly string[] {
   if (Array.isArray(value) && value.length <= REDIRECTS_MAX) return value.map(item => printable(item, 'redirect', 2_048))
   throw new Malformed('redirects', `at most ${REDIRECTS_MAX} addresses`, value)
-}
-
-function word<const Word extends string>(value: unknown, what: string, words: readonly Word[]): Word {
-  const found = words.find(known => known === value)
-  if (found === undefined) throw new Malformed(what, `one of ${words.join(', ')}`, value)
-  return found
-}
-
-function whole(value: unknown, what: string, min: number, max: number): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return value
-  throw new Malformed(what, `a whole number from ${min} to ${max}`, value)
-}
-
-function orNull<T>(value: unknown, read: (value: unknown) => T): T | null {
-  return value === null || value === undefined ? null : read(value)
-}
-
-function uuid(value: unknown, what: string): string {
-  if (typeof value === 'string' && UUID.test(value)) return value
-  throw new Malformed(what, 'an id as the API gives it', value)
-}
-
-function yesOrNo(value: unknown, what: string): boolean {
-  if (typeof value === 'boolean') return value
-  throw new Malformed(what, 'true or false', value)
 }
 
 function keptHead(value: unknown): ChainHead | null {

@@ -1,19 +1,31 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { checkRedirectUrl } from '@trunkline/core/app/connect/redirect-url'
-import type { Platform } from '@trunkline/core/domain/account'
+import type { Platform, PlatformBrand } from '@trunkline/core/domain/account'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { PlatformId } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import { writeDurably } from '@trunkline/files/durable'
 import { type AdminDeps, operatorEntry } from './deps.ts'
-import { AdminRefused, type EditRedirects, type NewPlatform, type PlatformView, REDIRECTS_MAX, type Run } from './operations.ts'
+import { NAME_LENGTH_MAX, printable } from './inputs.ts'
+import {
+  AdminRefused,
+  type EditPlatform,
+  type EditRedirects,
+  type NewPlatform,
+  type PlatformView,
+  REDIRECTS_MAX,
+  type Run
+} from './operations.ts'
 
 /** 128 random bits behind the prefix: public, so shorter than a secret. */
 export const CLIENT_ID_LENGTH = 25
 
-/** The secret is in the answer and nowhere else: only its hash is kept. @throws AdminRefused naming a redirect that cannot be allowed. */
-export async function createPlatform(deps: AdminDeps, { name, redirects, claims }: NewPlatform, run: Run) {
-  for (const [index, redirect] of redirects.entries()) checkAllowed(redirect, index)
+/** The secret is in the answer and nowhere else: only its hash is kept. @throws AdminRefused naming an address that cannot be allowed; Malformed for a name that cannot be shown. */
+export async function createPlatform(deps: AdminDeps, { name, redirects, claims, color = null, appUrl = null }: NewPlatform, run: Run) {
+  printable(name, 'name', NAME_LENGTH_MAX)
+  for (const [index, redirect] of redirects.entries()) checkAllowed(redirect, `redirect ${index + 1}`)
+  if (appUrl !== null) checkAllowed(appUrl, 'app_url')
+  const brand = { color, appUrl }
   const clientSecret = deps.ids.secret('sk_')
   const platform: Platform = {
     platformId: deps.ids.uuid<PlatformId>(),
@@ -28,13 +40,36 @@ export async function createPlatform(deps: AdminDeps, { name, redirects, claims 
     redirects: redirects.length,
     claims
   })
-  await deps.store.platforms.create(platform, deps.hasher.hash(clientSecret), entry)
-  return { ...view(platform, null), clientSecret }
+  await deps.store.platforms.create(platform, deps.hasher.hash(clientSecret), entry, brand)
+  return { ...view(platform, brand, null), clientSecret }
 }
 
 export async function listPlatforms({ store }: AdminDeps): Promise<readonly PlatformView[]> {
   const disabled = await store.platforms.disabled()
-  return (await store.platforms.list()).map(platform => view(platform, disabled.get(platform.platformId) ?? null))
+  const platforms = await store.platforms.list()
+  return Promise.all(
+    platforms.map(async platform => view(platform, await brandOf({ store }, platform), disabled.get(platform.platformId) ?? null))
+  )
+}
+
+/** Changes what users see of it: in force for pages that are shown from now on. @throws AdminRefused, Malformed, with nothing changed. */
+export async function editPlatform(deps: AdminDeps, { platform: wanted, ...change }: EditPlatform, run: Run): Promise<PlatformView> {
+  const platform = await platformNamed(deps, wanted)
+  const { platformId } = platform
+  const brand = await brandOf(deps, platform)
+  const disabledAt = (await deps.store.platforms.disabled()).get(platformId) ?? null
+  if (Object.keys(change).length === 0) return view(platform, brand, disabledAt)
+  const next = { name: platform.name, ...brand, ...change }
+  printable(next.name, 'name', NAME_LENGTH_MAX)
+  if (next.appUrl !== null) checkAllowed(next.appUrl, 'app_url')
+  const entry = operatorEntry(deps.clock.now(), run, 'platform.edit', platformId, { ...change })
+  if (!(await deps.store.platforms.edit(platformId, next, entry))) throw unknownPlatform(wanted)
+  deps.bus?.publish({ type: 'platform_secret_changed', platformId })
+  return view({ ...platform, name: next.name }, next, disabledAt)
+}
+
+async function brandOf({ store }: Pick<AdminDeps, 'store'>, { platformId }: Platform): Promise<PlatformBrand> {
+  return (await store.platforms.brandOf(platformId)) ?? { color: null, appUrl: null }
 }
 
 /** Keeps a platform out, with every token and open link of its users gone and all sessions ended; or lets it in again. @throws AdminRefused */
@@ -48,7 +83,7 @@ export async function setPlatformDisabled(deps: AdminDeps, wanted: string, isDis
   deps.bus?.publish(
     isDisabled ? { type: 'platform_access_ended', platformId, keyId: null } : { type: 'platform_secret_changed', platformId }
   )
-  return view(platform, disabledAt)
+  return view(platform, await brandOf(deps, platform), disabledAt)
 }
 
 /** By its id, or the client id of its first key. @throws AdminRefused when unknown. */
@@ -67,8 +102,9 @@ export async function editRedirects(deps: AdminDeps, { platform: wanted, add, re
   const platform = await platformNamed(deps, wanted)
   const { platformId, redirectAllowList: before } = platform
   const disabledAt = (await deps.store.platforms.disabled()).get(platformId) ?? null
-  if (add.length === 0 && remove.length === 0) return view(platform, disabledAt)
-  for (const [index, redirect] of add.entries()) checkAllowed(redirect, index)
+  const brand = await brandOf(deps, platform)
+  if (add.length === 0 && remove.length === 0) return view(platform, brand, disabledAt)
+  for (const [index, redirect] of add.entries()) checkAllowed(redirect, `redirect ${index + 1}`)
   const stray = remove.find(redirect => !before.includes(redirect))
   if (stray !== undefined)
     throw new AdminRefused(
@@ -82,12 +118,12 @@ export async function editRedirects(deps: AdminDeps, { platform: wanted, add, re
   if (!(await deps.store.platforms.replaceRedirects(platformId, before, next, entry)))
     throw new AdminRefused('The list was changed by somebody else just now. Look at it, and try again.')
   deps.bus?.publish({ type: 'platform_secret_changed', platformId })
-  return view({ ...platform, redirectAllowList: next }, disabledAt)
+  return view({ ...platform, redirectAllowList: next }, brand, disabledAt)
 }
 
-function checkAllowed(redirect: string, index: number): void {
+function checkAllowed(address: string, what: string): void {
   try {
-    checkRedirectUrl(redirect, [], `redirect ${index + 1}`)
+    checkRedirectUrl(address, [], what)
   } catch (cause) {
     throw cause instanceof ServiceError ? new AdminRefused(cause.message, { cause }) : cause
   }
@@ -101,6 +137,10 @@ export function refreshDemoFile(path: string, clientId: string, clientSecret: st
   writeDurably(path, `${JSON.stringify({ ...demo, client_secret: clientSecret }, null, 2)}\n`)
 }
 
-function view({ platformId, clientId, name, redirectAllowList, claims, createdAt }: Platform, disabledAt: Timestamp | null): PlatformView {
-  return { platformId, clientId, name, redirects: redirectAllowList, claims, createdAt, disabledAt }
+function view(
+  { platformId, clientId, name, redirectAllowList, claims, createdAt }: Platform,
+  { color, appUrl }: PlatformBrand,
+  disabledAt: Timestamp | null
+): PlatformView {
+  return { platformId, clientId, name, redirects: redirectAllowList, claims, color, appUrl, createdAt, disabledAt }
 }

@@ -1,14 +1,50 @@
-import type { PlatformView } from '../admin/operations.ts'
+import type { EditPlatform, PlatformView } from '../admin/operations.ts'
+import { letterOn, parseColor } from '../ops/color.ts'
 import { aligned, type Common, type Console, outJson, shownTime } from './console.ts'
 import { perform } from './operator.ts'
 
 export async function createPlatform(
   console: Console,
-  { name, redirect, claim, json }: Common & { readonly name: string; readonly redirect: readonly string[]; readonly claim: 'on' | 'off' }
+  {
+    name,
+    redirect,
+    claim,
+    json,
+    ...look
+  }: Common & Look & { readonly name: string; readonly redirect: readonly string[]; readonly claim: 'on' | 'off' }
 ): Promise<void> {
-  const made = await perform(console, 'platform.create', { name, redirects: redirect, claims: claim === 'on' })
+  const made = await perform(console, 'platform.create', { name, redirects: redirect, claims: claim === 'on', ...brandOf(look) })
   if (json) return outJson(console, wire(made))
   console.out(`Platform ${JSON.stringify(name)} was created.\n\n${credentials(made)}`)
+}
+
+interface Look {
+  /** `none` takes it away. */
+  readonly color?: string
+  readonly appUrl?: string
+}
+
+export async function editPlatform(
+  console: Console,
+  platform: string,
+  { name, json, ...look }: Common & Look & { readonly name?: string }
+): Promise<void> {
+  const edited = await perform(console, 'platform.edit', { platform, ...(name === undefined ? {} : { name }), ...brandOf(look) })
+  if (json) return outJson(console, wire(edited))
+  const { color, appUrl } = edited
+  const facts = aligned([
+    ['  name', edited.name],
+    ['  color', color === null ? 'the portal’s own' : `${color}, letters on it ${letterOn(color) === '#ffffff' ? 'white' : 'black'}`],
+    ['  app', appUrl ?? 'not told']
+  ])
+  console.out(`Users see it like this in the portal:\n${facts}`)
+}
+
+function brandOf({ color, appUrl }: Look): Pick<EditPlatform, 'color' | 'appUrl'> {
+  return {
+    ...(color === undefined ? {} : { color: color === 'none' ? null : parseColor(color) }),
+    ...(appUrl === undefined ? {} : { appUrl: appUrl === 'none' ? null : appUrl })
+  }
 }
 
 export async function listPlatforms(console: Console, { json }: Common): Promise<void> {
@@ -92,6 +128,8 @@ function wire({
   name,
   redirects,
   claims,
+  color,
+  appUrl,
   createdAt,
   disabledAt,
   ...more
@@ -104,6 +142,8 @@ function wire({
     name,
     redirects,
     claims,
+    color,
+    app_url: appUrl,
     created_at: createdAt,
     disabled_at: disabledAt
   }

@@ -74,6 +74,9 @@ const CLAIM = `
        the person is the page, which names the platform and the user.
 `
 
+const COLOR = 'its colour in the portal; letters on it are black or white, and it is darkened or brightened where it would not stand out'
+const APP_URL = 'where the portal sends users back to when a link leads nowhere else'
+
 function addPlatforms(group: Command, console: Console): void {
   group
     .command('create')
@@ -85,9 +88,20 @@ function addPlatforms(group: Command, console: Console): void {
         .choices(['on', 'off'])
         .makeOptionMandatory()
     )
+    .option('--color <#rrggbb>', COLOR)
+    .option('--app-url <address>', APP_URL)
     .addOption(json())
     .addHelpText('after', CLAIM)
     .action(async options => (await import('./platform.ts')).createPlatform(console, options))
+  group
+    .command('edit')
+    .description('change what users see of a platform in the portal; what is not named stays')
+    .argument('<platform>', 'its client_id or platform_id')
+    .option('--name <name>', 'what people call it')
+    .option('--color <#rrggbb>', `${COLOR}; none: the portal’s own`)
+    .option('--app-url <address>', `${APP_URL}; none: not told`)
+    .addOption(json())
+    .action(async (platform, options) => (await import('./platform.ts')).editPlatform(console, platform, options))
   group
     .command('list')
     .description('list the platforms')

@@ -13,6 +13,7 @@ import { demoLink } from '../ops/demo-link.ts'
 import type { DemoPlatform } from '../ops/demo-platform.ts'
 import { DemoToken } from '../ops/demo-token.ts'
 import type { FirstPageAccess } from '../ops/first-page-access.ts'
+import { serveText } from '../ops/static-text.ts'
 
 export interface HomeOptions {
   /** In the order in which users see them. */
@@ -28,14 +29,23 @@ export interface HomeOptions {
 type Refusal = 'spent' | 'too_many'
 
 const eta = new Eta({ views: fileURLToPath(new URL('.', import.meta.url)), cache: true, autoEscape: true })
-const STYLESHEET = readFileSync(new URL('./home.css', import.meta.url), 'utf8')
-const SCRIPT = readFileSync(new URL('./open.js', import.meta.url), 'utf8')
+const read = (name: string) => readFileSync(new URL(name, import.meta.url))
 const CODE = /^[\w-]{20,64}$/
 
 /** Mounts the page, its assets, the exchange of a code, the button that makes a portal link, and the token for `/docs/live`. */
 export function home(app: FastifyInstance, options: HomeOptions): void {
-  app.get('/home.css', (_request, reply) => asset(reply, 'text/css', STYLESHEET))
-  app.get('/home/open.js', (_request, reply) => asset(reply, 'text/javascript', SCRIPT))
+  serveText(
+    app,
+    '/home.css',
+    () => read('./home.css'),
+    () => asset('text/css')
+  )
+  serveText(
+    app,
+    '/home/open.js',
+    () => read('./open.js'),
+    () => asset('text/javascript')
+  )
   app.register(async scope => {
     await scope.register(cookie)
     scope.removeAllContentTypeParsers()
@@ -139,8 +149,8 @@ function codeIn(fields: unknown): string | null {
   return typeof code === 'string' && CODE.test(code) ? code : null
 }
 
-function asset(reply: FastifyReply, type: string, text: string): FastifyReply {
-  return reply.header('cache-control', 'public, max-age=3600').type(`${type}; charset=utf-8`).send(text)
+function asset(type: string): Readonly<Record<string, string>> {
+  return { 'content-type': `${type}; charset=utf-8`, 'x-content-type-options': 'nosniff' }
 }
 
 function secured(reply: FastifyReply, { forms, scripts = false }: { readonly forms: string; readonly scripts?: boolean }): FastifyReply {

@@ -6,6 +6,8 @@ interface Page {
 }
 
 const HOPS_MAX = 20
+/** Of pages that ask something, from a link to its end. */
+const STEPS_MAX = 5
 
 export class FormBrowser {
   readonly #cookies = new Map<string, Map<string, string>>()
@@ -61,8 +63,7 @@ export async function connect(
   const browser = new FormBrowser()
   const invitation = await browser.open(link)
   let page = await browser.submit(invitation, { broker, decision: 'approve' })
-  const portal = new URL(link).origin
-  for (let step = 0; step < 3 && new URL(page.url).origin !== portal; step += 1) {
+  for (let step = 0; step < STEPS_MAX && page.html.includes('name="decision"'); step += 1) {
     const asksForPassword = page.html.includes('name="password"')
     page = await browser.submit(page, asksForPassword ? { ...login, decision: 'approve' } : { decision: 'approve' })
   }

@@ -1,20 +1,36 @@
-const DARK = '#17202b'
-const LIGHT = '#ffffff'
-/** Relative luminance above which black letters stand out more than white ones. */
-const PALE = 0.179
+import { letterOn } from '../ops/color.ts'
 
-/** A broker's name as one letter on its colour (`#rrggbb`), dark on a pale one. */
-export function logoLetter(name: string, logoColor: string): { readonly letter: string; readonly letterColor: string } {
-  const { value: first } = new Intl.Segmenter().segment(name)[Symbol.iterator]().next()
-  return { letter: first?.segment ?? '', letterColor: luminance(logoColor) > PALE ? DARK : LIGHT }
+/** Shapes behind the letters, drawn on 40 by 40, so that marks differ for those who do not see their colours apart. */
+const MOTIFS = [
+  '<path d="M0 40V30C14 30 24 20 40 6v34z"/>',
+  '<circle cx="34" cy="5" r="17"/>',
+  '<path d="M0 40 40 0v40z"/>',
+  '<path d="M0 28h10v-8h10v-8h10V4h10v36H0z"/>',
+  '<circle cx="20" cy="44" r="22"/>',
+  '<path d="M0 0h13v40H0z"/>'
+] as const
+
+/** A mark of our own drawing: letters on a colour, with a shape between the two. */
+export interface Mark {
+  readonly letters: string
+  readonly color: string
+  readonly letterColor: string
+  /** SVG. */
+  readonly motif: string
 }
 
-/** As WCAG defines it, 0 to 1. */
-function luminance(color: string): number {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map(at => linear(Number.parseInt(color.slice(at, at + 2), 16) / 255))
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+/** @param seed what the shape follows from; the same one has the same shape for ever */
+export function markOf(seed: string, letters: string, color: string): Mark {
+  const sum = [...seed].reduce((total, character) => total + (character.codePointAt(0) ?? 0), 0)
+  return { letters, color, letterColor: letterOn(color), motif: MOTIFS[sum % MOTIFS.length] ?? '' }
 }
 
-function linear(channel: number): number {
-  return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4
+/** The first letters of the first two words, as a reader sees them. */
+export function initialsOf(name: string): string {
+  const words = name.split(/[^\p{L}\p{N}\p{Emoji_Presentation}\p{M}\u200d]+/u).filter(word => word !== '')
+  const letters = words.slice(0, 2).map(word => {
+    const { value: first } = new Intl.Segmenter().segment(word)[Symbol.iterator]().next()
+    return first?.segment ?? ''
+  })
+  return letters.join('').toLocaleUpperCase('en')
 }

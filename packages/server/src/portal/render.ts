@@ -1,70 +1,125 @@
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { EndingReason } from '@trunkline/core/app/connect/ending'
-import type { KeyForm, TryAgain } from '@trunkline/core/app/connect/enter-keys'
+import { KEY_TRIES_MAX, type KeyForm } from '@trunkline/core/app/connect/enter-keys'
 import type { Invitation } from '@trunkline/core/app/connect/visit'
 import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import { Eta } from 'eta'
-import { logoLetter } from './logo.ts'
-import { complaint, ENDINGS, MARKS, nextStep, PERMISSIONS, TROUBLE } from './words.ts'
+import { type AppView, appView } from './app-view.ts'
+import { markOf } from './logo.ts'
+import type { Notice } from './notice.ts'
+import { isSearched } from './search.ts'
+import { CHOOSE, complaint, ENDINGS, type EndingWords, MARKS, NEXT, PERMISSIONS, PROMISE, PROMISES, TROUBLE, triesWords } from './words.ts'
 
 const eta = new Eta({ views: fileURLToPath(new URL('./pages', import.meta.url)), cache: true, autoEscape: true })
 
-export const STYLESHEET = readFileSync(new URL('./portal.css', import.meta.url), 'utf8')
+/** What every page of a visit goes by. */
+export interface StepState {
+  readonly now: Timestamp
+  /** Address of the link's first page. */
+  readonly link: string
+  /** What was amiss with the form that was sent from here. */
+  readonly notice: Notice | null
+}
 
-/** The page that says who asks for what. `action` is where its one form goes. */
-export function invitationPage({ attempt, platform, user, brokers }: Invitation, now: Timestamp, action: string): string {
-  const isRenewal = attempt.renewConnectionId !== null
-  return eta.render('./invitation', {
-    title: isRenewal ? 'Renew your connection' : `Connect to ${platform.name}`,
-    isRenewal,
-    platform: platform.name,
+/** The first step where there is a choice: the broker. */
+export function brokersPage(
+  { attempt, platform, brand, user, brokers }: Invitation,
+  search: string,
+  { now, link, notice }: StepState
+): string {
+  const found = brokers.filter(broker => isSearched(broker.capabilities, search))
+  return eta.render('./brokers', {
+    title: titled('Choose your broker', notice),
+    app: appView(platform, brand),
     user: user.userId,
-    brokers: brokers.map(shownBroker),
-    ...PERMISSIONS[attempt.connectionType],
-    next: nextStep(new Set(brokers.map(({ login }) => login.kind))),
-    action,
+    step: 'Step 1 of 3',
+    brokers: found.map(shownBroker),
+    ...{ search, total: brokers.length, action: link },
+    alert: notice === null ? null : CHOOSE,
+    promise: PROMISE,
     minutesLeft: minutesUntil(attempt.expiresAt, now)
   })
 }
 
-/** The page on which keys are entered at `action`; what was entered before is never on it. */
-export function keysPage({ invitation, definition, login }: KeyForm, now: Timestamp, action: string, why?: TryAgain['why']): string {
-  const { platform, attempt } = invitation
+/** The step on which the user says yes or no to who asks for what. `action` is where its form goes. */
+export function permissionsPage(
+  { attempt, platform, brand, user, brokers }: Invitation,
+  broker: BrokerDefinition | null,
+  { now, link }: StepState,
+  action: string
+): string {
+  const isRenewal = attempt.renewConnectionId !== null
+  const login = broker?.login.kind ?? 'oauth'
+  return eta.render('./permissions', {
+    title: isRenewal ? 'Renew your connection' : `Connect to ${platform.name}`,
+    isRenewal,
+    app: appView(platform, brand),
+    user: user.userId,
+    step: brokers.length > 1 ? 'Step 2 of 3' : 'Step 1 of 2',
+    broker: broker === null ? null : shownBroker(broker),
+    ...PERMISSIONS[attempt.connectionType],
+    ...{ next: NEXT[login], promise: PROMISES[login], action },
+    back: brokers.length > 1 ? link : null,
+    minutesLeft: minutesUntil(attempt.expiresAt, now)
+  })
+}
+
+/** The page on which keys are entered at `action`; what was entered before is never on it. `back` is the step before. */
+export function keysPage(
+  { invitation, definition, login, triesLeft }: KeyForm,
+  { now, notice }: StepState,
+  { action, back }: { readonly action: string; readonly back: string }
+): string {
+  const { platform, brand, user, attempt, brokers } = invitation
   const broker = shownBroker(definition)
+  const why = notice === null || notice.kind === 'choose' ? null : notice
+  const faulty = why?.kind === 'entry' && why.field !== null ? new Set([why.field]) : null
   return eta.render('./keys', {
-    title: `Enter your ${broker.name} keys`,
-    platform: platform.name,
+    title: titled(`Enter your ${broker.name} keys`, why),
+    app: appView(platform, brand),
+    user: user.userId,
+    step: brokers.length > 1 ? 'Step 3 of 3' : 'Step 2 of 2',
     broker,
-    fields: login.fields,
+    fields: login.fields.map(field => ({
+      ...field,
+      isFaulty: why !== null && why.kind !== 'unreachable' && (faulty?.has(field.name) ?? true)
+    })),
     helpUrl: login.helpUrl,
-    alert: why === undefined ? null : complaint(why, broker.name),
-    action,
-    back: action.slice(0, action.indexOf('/keys/')),
+    alert: why === null ? null : complaint(why, broker.name),
+    tries: triesWords(triesLeft, KEY_TRIES_MAX),
+    ...{ action, back, promise: PROMISES.api_key },
     minutesLeft: minutesUntil(attempt.expiresAt, now)
   })
 }
 
 /** Leads on to `target` by itself. Unlike a redirect it is no part of the form before it, whose page may then forbid every other address. */
-export function onwardPage(reason: EndingReason, target: string): string {
+export function onwardPage(reason: EndingReason, target: string, app: AppView | null): string {
   const { heading, tone } = ENDINGS[reason]
-  return eta.render('./onward', { title: heading, heading, tone, target })
+  return eta.render('./onward', { title: heading, heading, tone, target, app, promise: null })
 }
 
-/** The page on which a visit ends. */
-export function endingPage(reason: EndingReason): string {
-  const words = ENDINGS[reason]
-  return eta.render('./ending', { title: words.heading, ...words })
+/** The page on which a visit ends. `again`: where the user may go on with the same link. */
+export function endingPage(reason: EndingReason, app: AppView | null = null, again: string | null = null): string {
+  return ending(ENDINGS[reason], app, again)
 }
 
 /** The page for what nobody foresaw. */
-export function troublePage(): string {
-  return eta.render('./ending', { title: TROUBLE.heading, ...TROUBLE })
+export function troublePage(app: AppView | null = null, again: string | null = null): string {
+  return ending(TROUBLE, app, again)
 }
 
-function shownBroker({ capabilities: { id, name, logoColor }, environment }: BrokerDefinition) {
-  return { id, name, logoColor, mark: MARKS[environment], ...logoLetter(name, logoColor) }
+function ending(words: EndingWords, app: AppView | null, again: string | null): string {
+  return eta.render('./ending', { title: words.heading, ...words, next: words.next.split('{app}'), app, again, promise: null })
+}
+
+/** Screen readers read the title first. */
+function titled(title: string, notice: Notice | null): string {
+  return notice === null ? title : `Not yet: ${title}`
+}
+
+function shownBroker({ capabilities: { id, name, logoColor, logoInitials }, environment }: BrokerDefinition) {
+  return { id, name, environment: MARKS[environment], mark: markOf(id, logoInitials, logoColor) }
 }
 
 /** Readers are in every time zone, so they are told how long, never until when. */

@@ -1,9 +1,9 @@
 import type { EndingReason } from '@trunkline/core/app/connect/ending'
-import type { TryAgain } from '@trunkline/core/app/connect/enter-keys'
+import type { Why } from '@trunkline/core/app/connect/enter-keys'
 import type { ConnectionType } from '@trunkline/core/domain/vocabulary'
 import type { BrokerDefinition, BrokerLogin } from '@trunkline/core/ports/broker'
 
-/** What a person reads at the end of a visit: what happened, what it means, what to do. */
+/** What users read at the end of a visit: what happened, what it means, what to do. `{app}` is the application they came from. */
 export interface EndingWords {
   /** HTTP status of the page. */
   readonly status: number
@@ -19,84 +19,84 @@ export const ENDINGS: { readonly [reason in EndingReason]: EndingWords } = {
     tone: 'good',
     heading: 'Your account is connected',
     text: 'The login at your broker worked, and the connection is ready.',
-    next: 'You can close this page and go back to the application you came from.'
+    next: 'You can close this page and go back to {app}.'
   },
   declined: {
     status: 200,
     tone: 'calm',
     heading: 'Nothing was connected',
     text: 'You declined the request, so no one was given access to your account.',
-    next: 'If you change your mind, start again from the application you came from.'
+    next: 'If you change your mind, start again from {app}.'
   },
   keys_refused: {
     status: 400,
     tone: 'bad',
     heading: 'Your broker did not accept the keys',
     text: 'The keys were tried several times, and the broker does not know them. Nothing was connected, and nothing of what you entered was kept.',
-    next: 'Make new keys at your broker, then ask for a new link in the application you came from.'
+    next: 'Make new keys at your broker, then ask for a new link in {app}.'
   },
   expired: {
     status: 400,
     tone: 'calm',
     heading: 'This link has expired',
-    text: 'For your safety a connection link works only for half an hour. Nothing was connected.',
-    next: 'Ask for a new link in the application you came from.'
+    text: 'For your safety, a connection link works for half an hour only. Nothing was connected.',
+    next: 'Ask for a new link in {app}.'
   },
   used: {
     status: 400,
     tone: 'calm',
     heading: 'This link was used already',
     text: 'A connection link works only once, and this one has come to its end.',
-    next: 'If you wanted to connect another account, ask for a new link in the application you came from.'
+    next: 'If you wanted to connect another account, ask for a new link in {app}.'
   },
   other_browser: {
     status: 400,
     tone: 'bad',
     heading: 'This link belongs to another browser',
     text: 'The connection was begun in another browser, or this one does not keep cookies. Nothing was connected here.',
-    next: 'Go on in the browser where you began, or ask for a new link in the application you came from.'
+    next: 'Go on in the browser where you began, or ask for a new link in {app}.'
   },
   unknown_link: {
     status: 400,
     tone: 'bad',
     heading: 'This link is not valid',
     text: 'Perhaps it was cut off when it was copied, or it is very old. Nothing was connected.',
-    next: 'Ask for a new link in the application you came from.'
+    next: 'Ask for a new link in {app}.'
   },
   bad_callback: {
     status: 400,
     tone: 'bad',
     heading: 'That answer did not fit',
     text: 'What came back from the broker does not belong to a login begun here. For your safety nothing was connected.',
-    next: 'Start again from the application you came from.'
+    next: 'Start again from {app}.'
   },
   foreign_form: {
     status: 403,
     tone: 'bad',
     heading: 'That did not come from this page',
     text: 'Another site tried to answer the request for you. For your safety nothing was done with it.',
-    next: 'Open the link again from the application you came from, and decide there.'
+    next: 'Open the link again from {app}, and decide there.'
   },
   broker_down: {
     status: 502,
     tone: 'bad',
     heading: 'Your broker did not answer',
     text: 'The broker could not complete the login just now. Nothing was connected.',
-    next: 'Please try again in a few minutes, with a new link from the application you came from.'
+    next: 'Please try again in a few minutes, with a new link from {app}.'
   },
   other_login: {
     status: 400,
     tone: 'bad',
     heading: 'That was another login',
     text: 'You logged in at your broker with a login that does not reach all accounts of this connection. Nothing was changed.',
-    next: 'Ask for a new link in the application you came from, and use the login with which you connected.'
+    next: 'Ask for a new link in {app}, and use the login with which you connected.'
   },
   not_renewable: {
     status: 400,
     tone: 'bad',
     heading: 'This connection cannot be renewed',
     text: 'It was removed meanwhile, or your broker is used in another way now. Nothing was changed.',
-    next: 'Connect again from the application you came from.'
+    next: 'Connect again from {app}.'
   }
 }
 
@@ -105,7 +105,7 @@ export const TROUBLE: EndingWords = {
   tone: 'bad',
   heading: 'Something went wrong here',
   text: 'The fault is ours. It is not certain how far the connection came.',
-  next: 'Please wait a minute, then open your link again, or ask for a new one in the application you came from.'
+  next: 'Please wait a minute, then open your link again, or ask for a new one in {app}.'
 }
 
 /** Whether a word of an address names an ending. */
@@ -137,16 +137,25 @@ export const MARKS: { readonly [environment in BrokerDefinition['environment']]:
   live: null
 }
 
-/** What comes after the invitation, for a choice of brokers with these logins. */
-export function nextStep(logins: ReadonlySet<BrokerLogin['kind']>): string {
-  if (!logins.has('api_key')) return 'You log in at your broker next.'
-  return logins.has('oauth')
-    ? 'You log in at your broker, or enter a key of yours for it, next.'
-    : 'You enter a key of yours for your broker next.'
+/** What comes after the user's yes, at a broker with that login. */
+export const NEXT: { readonly [login in BrokerLogin['kind']]: string } = {
+  oauth: 'You log in at your broker’s own page next.',
+  api_key: 'You enter a key of yours for your broker next.'
 }
 
+/** What the page promises about secrets, below it. */
+export const PROMISES: { readonly [login in BrokerLogin['kind']]: string } = {
+  oauth: 'Your broker password is only ever typed on your broker’s own page.',
+  api_key: 'Never type your broker password here: only keys, which are encrypted at once and shown to no one.'
+}
+
+/** Where no broker is chosen yet, neither login is. */
+export const PROMISE = 'You decide what is connected, and can end it at any time.'
+
+export const CHOOSE = 'Choose your broker to go on.'
+
 /** Why keys have to be entered again. */
-export function complaint(why: TryAgain['why'], broker: string): string {
+export function complaint(why: Why, broker: string): string {
   switch (why.kind) {
     case 'entry':
       return why.message.endsWith('.') ? why.message : `${why.message}.`
@@ -155,4 +164,10 @@ export function complaint(why: TryAgain['why'], broker: string): string {
     case 'unreachable':
       return `${broker} did not answer just now. Nothing was connected; please try again in a moment.`
   }
+}
+
+/** How often keys may still be entered; null before the first time. */
+export function triesWords(left: number, max: number): string | null {
+  if (left >= max) return null
+  return left === 1 ? 'One more try with this link.' : `${left} more tries with this link.`
 }

@@ -126,6 +126,13 @@ export class SqlAttemptStore implements AttemptStore {
     })
   }
 
+  async tries(attemptId: AttemptId): Promise<number> {
+    const row = await this.#session.read(db =>
+      db.selectFrom('connection_attempts').select('login_tries').where('attempt_id', '=', attemptId).executeTakeFirst()
+    )
+    return row?.login_tries ?? 0
+  }
+
   end(attemptId: AttemptId, status: 'declined' | 'failed', audit: AuditEntry): Promise<boolean> {
     return this.#session.write(async trx => {
       const { numUpdatedRows } = await trx

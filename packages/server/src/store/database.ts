@@ -63,6 +63,8 @@ interface PlatformsTable {
   claims: Generated<boolean>
   created_at: Timestamp
   disabled_at: Timestamp | null
+  color: string | null
+  app_url: string | null
 }
 
 interface PlatformKeysTable {

@@ -1,5 +1,5 @@
 // Platforms: made by the operator, looked up at every request by one of their keys.
-import type { Platform } from '@trunkline/core/domain/account'
+import type { Platform, PlatformBrand } from '@trunkline/core/domain/account'
 import type { KeyId, PlatformId } from '@trunkline/core/domain/ids'
 import { SCOPES } from '@trunkline/core/domain/platform-key'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
@@ -23,7 +23,7 @@ export class SqlPlatformStore implements PlatformStore {
     this.#session = session
   }
 
-  async create(platform: Platform, secretHash: string, audit: AuditEntry): Promise<void> {
+  async create(platform: Platform, secretHash: string, audit: AuditEntry, brand?: PlatformBrand): Promise<void> {
     await this.#session.write(async trx => {
       await trx
         .insertInto('platforms')
@@ -33,7 +33,9 @@ export class SqlPlatformStore implements PlatformStore {
           name: platform.name,
           redirect_allow_list: writeDocument(platform.redirectAllowList),
           claims: platform.claims,
-          created_at: platform.createdAt
+          created_at: platform.createdAt,
+          color: brand?.color ?? null,
+          app_url: brand?.appUrl ?? null
         })
         .execute()
       await insertKey(trx, firstKey(platform), secretHash)
@@ -81,6 +83,26 @@ export class SqlPlatformStore implements PlatformStore {
       db.selectFrom('platforms').select(COLUMNS).orderBy('created_at').orderBy('platform_id').execute()
     )
     return rows.map(platformOf)
+  }
+
+  async brandOf(platformId: PlatformId): Promise<PlatformBrand | null> {
+    const row = await this.#session.read(db =>
+      db.selectFrom('platforms').select(['color', 'app_url']).where('platform_id', '=', platformId).executeTakeFirst()
+    )
+    return row === undefined ? null : { color: row.color, appUrl: row.app_url }
+  }
+
+  edit(platformId: PlatformId, { name, color, appUrl }: PlatformBrand & { readonly name: string }, audit: AuditEntry): Promise<boolean> {
+    return this.#session.write(async trx => {
+      const { numUpdatedRows } = await trx
+        .updateTable('platforms')
+        .set({ name, color, app_url: appUrl })
+        .where('platform_id', '=', platformId)
+        .executeTakeFirst()
+      if (numUpdatedRows === 0n) return false
+      await appendAudit(trx, audit)
+      return true
+    })
   }
 
   replaceRedirects(platformId: PlatformId, before: readonly string[], next: readonly string[], audit: AuditEntry): Promise<boolean> {

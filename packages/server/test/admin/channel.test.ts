@@ -155,6 +155,8 @@ test('what is not understood is refused by name, and nothing is done', async con
       /redirect 1 must use https/
     ],
     ['POST', '/platform.create', '{"by":"me","input":{"name":"x","redirects":["javascript:alert(1)"],"claims":false}}', /redirect 1 must/],
+    ['POST', '/platform.create', '{"by":"me","input":{"name":"x","redirects":[],"claims":false,"color":"red"}}', /color must be a colour/],
+    ['POST', '/platform.edit', '{"by":"me","input":{"platform":"pk_x","appUrl":5}}', /app_url must be/],
     ['POST', '/keys.rotate', '{"by":"me","input":{"mode":"all","retire":"no"}}', /mode must be/],
     ['POST', '/audit.list', '{"by":"me","input":{"limit":1e9}}', /limit must be/],
     ['POST', '/orders.unresolved', '{"by":"me","input":{"limit":0}}', /limit must be/],

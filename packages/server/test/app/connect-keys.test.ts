@@ -55,7 +55,11 @@ test('good keys make a connection with its accounts, and are kept sealed', async
   const ending = await scene.enter({ ...GOOD_KEYS, secret_key: ` ${GOOD_KEYS.secret_key}\n`, more: 'x' })
   const [connection] = await scene.connections()
   assert.ok(connection !== undefined)
-  assert.deepEqual(ending, { kind: 'ending', reason: 'connected', redirect: `${REDIRECT}?connection_id=${connection.connectionId}` })
+  const { platformId } = connection
+  assert.deepEqual(ending, {
+    ...{ kind: 'ending', reason: 'connected', platformId },
+    redirect: `${REDIRECT}?connection_id=${connection.connectionId}`
+  })
   assert.equal(connection.status, 'ACTIVE')
   const sealed = await bench.store.connections.credentials(connection.connectionId)
   assert.ok(sealed !== null)
@@ -72,6 +76,7 @@ test('good keys make a connection with its accounts, and are kept sealed', async
   assert.deepEqual(await scene.enter(GOOD_KEYS), {
     kind: 'ending',
     reason: 'used',
+    platformId,
     redirect: again('400', 'The link has been used. Create a new connection.')
   })
   assert.equal((await scene.connections()).length, 1)
@@ -178,11 +183,12 @@ test('only the browser that said yes can enter keys, and only after it did', asy
   assert.deepEqual(await scene.enter(GOOD_KEYS), { kind: 'misfit' }, 'nobody was asked yet')
   await scene.approve()
   for (const browser of ['other', null]) {
-    assert.deepEqual(await scene.enter(GOOD_KEYS, browser), { kind: 'ending', reason: 'other_browser', redirect: null })
+    assert.deepEqual(await scene.enter(GOOD_KEYS, browser), { kind: 'ending', reason: 'other_browser', redirect: null, platformId: null })
     assert.deepEqual(await askForKeys(scene.deps, scene.token, scene.id, visitor(browser)), {
       kind: 'ending',
       reason: 'other_browser',
-      redirect: null
+      redirect: null,
+      platformId: null
     })
   }
   assert.deepEqual(scene.keyed.asked, [])
@@ -213,7 +219,7 @@ test('a link that was declined, has expired or is unknown takes no keys', async 
   const declined = await scene.enter(GOOD_KEYS)
   assert.ok(declined.kind === 'ending' && declined.reason === 'used')
   const unknown = await enterKeys(scene.deps, 'x'.repeat(43), { broker: scene.id, entered: GOOD_KEYS }, visitor('mine'))
-  assert.deepEqual(unknown, { kind: 'ending', reason: 'unknown_link', redirect: null })
+  assert.deepEqual(unknown, { kind: 'ending', reason: 'unknown_link', redirect: null, platformId: null })
   assert.deepEqual(scene.keyed.asked, [])
 })
 

@@ -69,6 +69,39 @@ export function operatorCommands(isRunning: boolean): void {
     assert.deepEqual(acts, [`operator platform.rotate_secret ${platform_id}`, `operator platform.create ${platform_id}`])
   })
 
+  test(`what users see of a platform is given and changed ${by}, and nonsense is refused`, async context => {
+    const { env } = await installed(context, isRunning)
+    const look = ['--color', '#D9480F', '--app-url', 'https://app.example.com']
+    const made = answerOf(await cli(env, 'platform', 'create', '--claim', 'off', '--name', 'App', ...look, '--json'))
+    assert.deepEqual([made.color, made.app_url], ['#d9480f', 'https://app.example.com'])
+    const edit = async (...args: readonly string[]) => answerOf(await cli(env, 'platform', 'edit', made.client_id, ...args, '--json'))
+    const shown = ({ name, color, app_url }: Readonly<Record<string, unknown>>) => [name, color, app_url]
+    assert.deepEqual(shown(await edit('--name', 'Other')), ['Other', '#d9480f', 'https://app.example.com'])
+    assert.deepEqual(shown(await edit('--color', 'none', '--app-url', 'none')), ['Other', null, null])
+    assert.deepEqual(shown(await edit('--color', '#fff')), ['Other', '#ffffff', null])
+    assert.match((await cli(env, 'platform', 'edit', made.client_id)).out, /#ffffff, letters on it black/)
+    for (const [args, why] of [
+      [['--color', 'red'], /a colour such as #0b5cad/],
+      [['--app-url', 'http://app.example.com'], /app_url must use https/],
+      [['--app-url', 'javascript:alert(1)'], /app_url must be an absolute https address/],
+      [['--name', 'x'.repeat(101)], /name must be 1 to 100 printable characters/],
+      [['--name', 'a\u202eb'], /name must be 1 to 100 printable characters/]
+    ] as const) {
+      const refused = await cli(env, 'platform', 'edit', made.client_id, ...args)
+      assert.equal(refused.code, 1)
+      assert.match(refused.err, why)
+    }
+    assert.match((await cli(env, 'platform', 'edit', 'pk_nobody', '--name', 'x')).err, /There is no platform/)
+    const [listed] = answerOf(await cli(env, 'platform', 'list', '--json'))
+    assert.deepEqual(shown(listed), ['Other', '#ffffff', null])
+    const log = answerOf(await cli(env, 'audit', 'list', '--json'))
+    const edits = log.filter(({ action }: { action: string }) => action === 'platform.edit')
+    assert.deepEqual(
+      edits.map(({ detail: { by, ...change } }: { detail: { by: string } }) => change),
+      [{ color: '#ffffff' }, { color: null, appUrl: null }, { name: 'Other' }]
+    )
+  })
+
   test(`the audit log is verified, and against a kept end, ${by}`, async context => {
     const { env } = await installed(context, isRunning)
     for (const name of ['One', 'Two']) await cli(env, 'platform', 'create', '--claim', 'off', '--name', name)

@@ -41,6 +41,7 @@ test('a broker that can little is described as one', () => {
     id: parseBrokerId('POOR'),
     name: 'Poor | Co',
     logoColor: '#000000',
+    logoInitials: 'X',
     login: 'api_key',
     instruments: ['OPT'],
     orderTypes: { OPT: ['LMT'] },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import Fastify from 'fastify'
-import { serveText } from '../../src/http/docs/static-text.ts'
+import { serveText } from '../../src/ops/static-text.ts'
 
 const TEXT = 'All the same for everybody. '.repeat(200)
 

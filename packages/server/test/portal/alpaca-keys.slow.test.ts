@@ -28,9 +28,7 @@ describe('Alpaca with keys', () => {
       [{ ...keys, key_id: 'no key' }, /API key ID must be 8 to 64 letters and digits[^<]*\.</]
     ]
     for (const [entered, words] of cases) {
-      const answer = await browser.post(address, entered)
-      assert.equal(answer.status, 400)
-      assert.match(answer.html, words)
+      assert.match((await browser.send(address, entered)).html, words)
     }
     assert.equal((await browser.post(address, keys)).location, `${scene.url}/connect/result/connected`)
     assert.equal(await scene.connections('alex'), 1)

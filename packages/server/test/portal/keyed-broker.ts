@@ -34,7 +34,7 @@ export class KeyedBroker {
   pause: () => Promise<void> = async () => undefined
 
   constructor(clock: Clock) {
-    const capabilities = { id: KEYED, name: 'Keyed Trading', logoColor: '#0f766e', login: 'api_key' } as const
+    const capabilities = { id: KEYED, name: 'Keyed Trading', logoColor: '#0f766e', logoInitials: 'Ke', login: 'api_key' } as const
     const scripted = new ScriptedBroker(clock, capabilities).definition
     this.definition = {
       ...scripted,
@@ -47,7 +47,7 @@ export class KeyedBroker {
         ],
         helpUrl: 'https://keyed.example/keys?for=api&new',
         async complete({ key_id: id = '', secret_key: secret = '' }) {
-          if (!id.startsWith('PK')) throw new LoginRefused('An API key of Keyed Trading begins with PK.')
+          if (!id.startsWith('PK')) throw new LoginRefused('An API key of Keyed Trading begins with PK.', 'key_id')
           return { id, secret }
         },
         revoke: async () => undefined

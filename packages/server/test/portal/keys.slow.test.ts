@@ -37,7 +37,7 @@ describe('keys in the portal', () => {
     assert.equal(headers.get('cache-control'), 'no-store')
     assert.equal(headers.get('referrer-policy'), 'no-referrer')
     assert.ok(!/<script|<style|<iframe|\son\w+=|javascript:/i.test(html))
-    assert.ok(!secrets.test(html) && !/\svalue="/.test(html), 'nothing entered is on the page')
+    assert.ok(!secrets.test(html) && !/<input[^>]*\svalue="/.test(html), 'nothing entered is on the page')
   }
 
   test('the form asks for what the broker wants, secretly, and its page lets nothing go elsewhere', async () => {
@@ -47,22 +47,24 @@ describe('keys in the portal', () => {
     isGuarded(shown)
     const inputs = [...shown.html.matchAll(/<input [^>]*>/g)].map(([input]) => input)
     assert.equal(inputs.length, 2)
-    for (const input of inputs) assert.match(input, / required autocomplete="off" autocapitalize="none" spellcheck="false"/)
+    for (const input of inputs) assert.match(input, / required autocomplete="off" autocapitalize="none" spellcheck="false">/)
     assert.match(inputs[0] ?? '', /name="key_id" type="text" maxlength="64"/)
     assert.match(inputs[1] ?? '', /name="secret_key" type="password" maxlength="128"/)
     assert.ok(shown.html.includes('href="https://keyed.example/keys?for=api&amp;new" target="_blank" rel="noopener noreferrer"'))
     assert.ok(shown.html.includes(`href="${new URL(link).pathname}"`), 'there is a way back')
-    assert.ok(shown.html.includes('<span class="mark">paper</span>'))
+    assert.ok(shown.html.includes('<span class="tag">paper</span>'))
   })
 
   test('good keys lead on to the platform, from a page that its form cannot leave otherwise', async () => {
     const { browser, form } = await approved('good', { redirect_url: REDIRECT })
     // Clicked twice: the browser shows the second answer.
     const [first, answer] = await Promise.all([browser.post(form, GOOD_KEYS), browser.post(form, GOOD_KEYS)])
-    assert.equal(answer.status, 200)
-    assert.equal(first.html, answer.html)
-    isGuarded(answer)
-    const [, target = ''] = /<meta http-equiv="refresh" content="0;url=([^"]*)">/.exec(answer.html) ?? []
+    for (const { status, location } of [first, answer]) assert.deepEqual([status, location], [303, `${scene.url}/connect/onward`])
+    const shown = await browser.get(answer.location)
+    assert.equal(shown.status, 200)
+    isGuarded(shown)
+    assert.equal((await browser.get(answer.location)).html, shown.html, 'loaded again it says the same')
+    const [, target = ''] = /<meta http-equiv="refresh" content="0;url=([^"]*)">/.exec(shown.html) ?? []
     const plain = target
       .replaceAll('&quot;', '"')
       .replaceAll('&#39;', "'")
@@ -71,10 +73,24 @@ describe('keys in the portal', () => {
       .replaceAll('&amp;', '&')
     assert.match(plain, /^https:\/\/app\.example\.com\/linked\?a=1&b='"<x>&connection_id=[\w-]{36}$/)
     assert.equal(await scene.connections('good'), 1)
-    assert.equal((await browser.post(form, GOOD_KEYS)).html, answer.html)
-    const used = await browser.post(form, { ...GOOD_KEYS, secret_key: 'another' })
+    assert.equal((await browser.send(form, GOOD_KEYS)).html, shown.html)
+    const used = await browser.send(form, { ...GOOD_KEYS, secret_key: 'another' })
     assert.match(used.html, /error=400/)
     assert.equal(await scene.connections('good'), 1)
+    const other = new Browser()
+    other.plant(scene.url, 'trunkline-portal-outcome', /trunkline-portal-outcome=([^;]*)/.exec(browser.cookies(scene.url))?.[1] ?? '')
+    const elsewhere = await other.get(answer.location)
+    assert.ok(!elsewhere.html.includes('app.example.com'), 'in another browser it leads nowhere')
+    assert.match(elsewhere.html, /<h1>This link was used already<\/h1>/)
+  })
+
+  test('an address too long for a cookie is led on to all the same', async () => {
+    const long = `https://app.example.com/linked?a=${'x'.repeat(2_000)}`
+    const { browser, form } = await approved('long', { redirect_url: long })
+    const { status, html } = await browser.post(form, GOOD_KEYS)
+    if (status === 200) assert.ok(html.includes(long))
+    else assert.ok((await browser.get(`${scene.url}/connect/onward`)).html.includes(long))
+    assert.equal(await scene.connections('long'), 1)
   })
 
   test('without an address of the platform the user stays on our page', async () => {
@@ -86,20 +102,36 @@ describe('keys in the portal', () => {
   test('keys that do not fit are asked for again in words, and nothing of them is left', async () => {
     const { browser, form, link } = await approved('wrong')
     const lines = scene.log().length
-    for (const [entered, words] of [
-      [WRONG, /role="alert"[^>]*>Keyed Trading does not know these keys\./],
-      [{ ...GOOD_KEYS, key_id: 'canary' }, /role="alert"[^>]*>An API key of Keyed Trading begins with PK\./],
-      [{ key_id: GOOD_KEYS.key_id }, /role="alert"[^>]*>Secret key is missing\./],
-      [{ ...GOOD_KEYS, decision: 'decline', broker: 'SANDBOX', secret_key: '<script>canary' }, /Keyed Trading does not know these keys\./]
+    for (const [entered, words, faulty, left] of [
+      [WRONG, /role="alert"[^>]*>Keyed Trading does not know these keys\./, ['key_id', 'secret_key'], '4 more tries'],
+      [{ ...GOOD_KEYS, key_id: 'canary' }, /role="alert"[^>]*>An API key of Keyed Trading begins with PK\./, ['key_id'], '4 more tries'],
+      [{ key_id: GOOD_KEYS.key_id }, /role="alert"[^>]*>Secret key is missing\./, ['secret_key'], '4 more tries'],
+      [
+        { ...GOOD_KEYS, decision: 'decline', broker: 'SANDBOX', secret_key: '<script>canary' },
+        /Keyed Trading does not know these keys\./,
+        ['key_id', 'secret_key'],
+        '3 more tries'
+      ]
     ] as const) {
-      const answer = await browser.post(form, entered)
-      assert.equal(answer.status, 400)
-      assert.match(answer.html, words)
-      isGuarded(answer)
+      const answer = await browser.send(form, entered)
+      // Back, and the page loaded again, are the same GET: nothing is sent again, and the same is said.
+      for (const shown of [answer, await browser.get(form)]) {
+        assert.equal(shown.status, 200)
+        assert.match(shown.html, words)
+        assert.ok(shown.html.includes(`${left} with this link.`), shown.html)
+        const marked = [...shown.html.matchAll(/<input[^>]* name="(\w+)"[^>]* aria-invalid="true"/g)].map(([, name]) => name)
+        assert.deepEqual(marked, faulty)
+        isGuarded(shown)
+      }
     }
     keyed.fault = 'unreachable'
-    assert.match((await browser.post(form, GOOD_KEYS)).html, /Keyed Trading did not answer just now\./)
+    const silent = await browser.send(form, GOOD_KEYS)
+    assert.match(silent.html, /Keyed Trading did not answer just now\./)
+    assert.match(silent.html, /2 more tries with this link\./)
+    assert.ok(!silent.html.includes('aria-invalid'), 'the keys may be right')
     keyed.fault = null
+    assert.match((await browser.get(link)).html, /would like to connect/)
+    assert.doesNotMatch((await browser.get(link)).html, /role="alert"/, 'another page of the link says nothing of it')
     // A form bigger than any key, and one that is none.
     const statuses = [
       (await browser.post(form, { ...GOOD_KEYS, secret_key: 'canary'.repeat(1_000) })).status,
@@ -115,14 +147,15 @@ describe('keys in the portal', () => {
 
   test('five wrong pairs end it, here and at the platform', async () => {
     const { browser, form } = await approved('five')
-    for (let tries = 1; tries < 5; tries++) assert.equal((await browser.post(form, WRONG)).status, 400)
+    for (let tries = 1; tries < 5; tries++) assert.equal((await browser.post(form, WRONG)).location, form)
+    assert.match((await browser.get(form)).html, /One more try with this link\./)
     const last = await browser.post(form, WRONG)
     assert.equal(last.location, `${scene.url}/connect/result/keys_refused`)
     assert.ok((await browser.get(last.location)).html.includes('<h1>Your broker did not accept the keys</h1>'))
     assert.equal(await scene.connections('five'), 0)
     const told = await approved('five', { redirect_url: REDIRECT })
     for (let tries = 1; tries < 5; tries++) await told.browser.post(told.form, WRONG)
-    assert.match((await told.browser.post(told.form, WRONG)).html, /error=401&amp;error_details=/)
+    assert.match((await told.browser.send(told.form, WRONG)).html, /error=401&amp;error_details=/)
   })
 
   test('nobody else’s browser, no browser without the cookie, and nobody who was not asked', async () => {

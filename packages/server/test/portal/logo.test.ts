@@ -1,11 +1,48 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { logoLetter } from '../../src/portal/logo.ts'
+import { ADAPTERS } from '@trunkline/brokers/registry'
+import { contrast } from '../../src/ops/color.ts'
+import { initialsOf, markOf } from '../../src/portal/logo.ts'
 
-test('a logo is the first letter as a reader sees it, dark on a pale colour and light on a deep one', () => {
-  assert.deepEqual(logoLetter('Northwind', '#1d4ed8'), { letter: 'N', letterColor: '#ffffff' })
-  assert.deepEqual(logoLetter('Pale', '#fde68a'), { letter: 'P', letterColor: '#17202b' })
-  assert.equal(logoLetter('👩‍🚀 Rockets', '#000000').letter, '👩‍🚀')
-  assert.equal(logoLetter('בית', '#000000').letter, 'ב')
-  assert.equal(logoLetter('', '#ffffff').letter, '')
+test('initials are the first letters of two words, as a reader sees them', () => {
+  for (const [name, initials] of [
+    ['Northwind Brokerage', 'NB'],
+    ['acme', 'A'],
+    ['"><script>alert', 'SA'],
+    ['👩‍🚀 Rockets', '👩‍🚀R'],
+    ['בית השקעות', 'בה'],
+    ['é́clair & Co.', 'É́C'],
+    ['  ', ''],
+    ['', '']
+  ] as const)
+    assert.equal(initialsOf(name), initials, name)
 })
+
+test('a mark keeps its shape, and its letters can be read on its colour', () => {
+  assert.deepEqual(markOf('ACME', 'Ac', '#fde68a'), markOf('ACME', 'Ac', '#fde68a'))
+  for (const [color, letterColor] of [
+    ['#1d4ed8', '#ffffff'],
+    ['#fde68a', '#000000']
+  ] as const)
+    assert.equal(markOf('ACME', 'Ac', color).letterColor, letterColor)
+})
+
+test('no two brokers have the same initials, or colours that look alike beside each other', () => {
+  const all = ADAPTERS.map(({ capabilities }) => capabilities)
+  assert.ok(all.length >= 4)
+  for (const one of all)
+    for (const other of all)
+      if (one !== other) {
+        assert.notEqual(one.logoInitials.toLowerCase(), other.logoInitials.toLowerCase(), `${one.id} and ${other.id}`)
+        assert.ok(distance(one.logoColor, other.logoColor) > 60, `${one.id} and ${other.id} have colours alike`)
+      }
+  for (const { id, logoColor, logoInitials } of all)
+    assert.ok(contrast(logoColor, markOf(id, logoInitials, logoColor).letterColor) >= 4.5, id)
+})
+
+/** Between two colours, channel by channel, of 441 at most. */
+function distance(one: string, other: string): number {
+  const channels = (color: string) => [1, 3, 5].map(at => Number.parseInt(color.slice(at, at + 2), 16))
+  const others = channels(other)
+  return Math.hypot(...channels(one).map((channel, at) => channel - (others[at] ?? 0)))
+}

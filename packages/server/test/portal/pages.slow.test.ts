@@ -136,11 +136,23 @@ describe('the pages of the portal', () => {
     }
   })
 
-  test('the stylesheet is the only thing a page asks for [S18]', async () => {
-    const answer = await new Browser().get(`${scene.url}/connect/assets/portal.css`)
-    assert.equal(answer.status, 200)
-    assert.equal(answer.headers.get('content-type'), 'text/css; charset=utf-8')
-    assert.ok(!/url\(|@import/.test(answer.html))
+  test('stylesheets are the only thing a page asks for, compressed, and not again by who has them [S18]', async () => {
+    for (const name of ['portal.css', 'color/d9480f.css']) {
+      const answer = await fetch(`${scene.url}/connect/assets/${name}`, { headers: { 'accept-encoding': 'br' } })
+      assert.equal(answer.status, 200)
+      assert.equal(answer.headers.get('content-type'), 'text/css; charset=utf-8')
+      assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+      assert.match(answer.headers.get('cache-control') ?? '', /^public, max-age=\d+/)
+      assert.ok(!/url\(|@import/.test(await answer.text()))
+    }
+    for (const name of ['/connect/assets/portal.css', '/home.css', '/home/open.js']) {
+      const { headers } = await fetch(scene.url + name, { headers: { 'accept-encoding': 'br' } })
+      if (name !== '/home/open.js') assert.equal(headers.get('content-encoding'), 'br', name)
+      const known = { 'accept-encoding': 'br', 'if-none-match': headers.get('etag') ?? '' }
+      assert.equal((await fetch(scene.url + name, { headers: known })).status, 304, name)
+    }
+    for (const name of ['color/D9480F.css', 'color/red.css', 'color/d9480f', 'color/d9480f%3B%7D.css'])
+      assert.equal((await fetch(`${scene.url}/connect/assets/${name}`)).status, 404, name)
   })
 
   test('looking uses nothing up, deciding does [S14]', async () => {
@@ -177,9 +189,11 @@ describe('the pages of the portal', () => {
     const browser = new Browser()
     const link = await scene.link('cookie')
     const first = await browser.get(link)
-    const [given] = first.headers.getSetCookie()
-    assert.match(given ?? '', /^trunkline-portal=[\w-]{43}\.[\w-]{43}; Max-Age=3600; Path=\/; HttpOnly; SameSite=Lax$/)
-    assert.deepEqual((await browser.get(link)).headers.getSetCookie(), [given], 'the same one, its hour begun anew')
+    const given = first.headers.getSetCookie()
+    assert.equal(given.length, 2)
+    assert.match(given[0] ?? '', /^trunkline-portal=[\w-]{43}\.[\w-]{43}; Max-Age=3600; Path=\/; HttpOnly; SameSite=Lax$/)
+    assert.match(given[1] ?? '', /^trunkline-portal-app=[\w-]{36}\.[\w-]{43}; Max-Age=3600; Path=\/; HttpOnly; SameSite=Lax$/)
+    assert.deepEqual((await browser.get(link)).headers.getSetCookie(), given, 'the same ones, their hour begun anew')
   })
 
   test('what was not on offer cannot be chosen', async () => {
@@ -194,7 +208,8 @@ describe('the pages of the portal', () => {
       [named, { decision: 'approve' }],
       [named, { decision: 'perhaps', broker: 'SANDBOX' }],
       [named, {}],
-      [channels, { decision: 'approve', broker: 'QUIET' }]
+      [channels, { decision: 'approve', broker: 'QUIET' }],
+      [channels, { decision: 'approve' }]
     ] as const) {
       await browser.get(link)
       const answer = await browser.post(link, fields)
@@ -214,6 +229,60 @@ describe('the pages of the portal', () => {
       ['SANDBOX', 'ALPACA', 'TRADIER', 'TRADESTATION', 'QUIET'].map(id => [id, undefined])
     )
     assert.ok(html.includes('Quiet &lt;Brokers&gt;'))
+  })
+
+  test('a choice leads to the page about that broker, which asks, and has a way back to the choice', async () => {
+    const browser = new Browser()
+    const link = await scene.link('chooser', { broker: undefined })
+    await browser.get(link)
+    const chosen = await browser.post(link, { decision: 'approve', broker: 'ALPACA' })
+    assert.deepEqual([chosen.status, chosen.location], [303, `${link}/allow/alpaca`])
+    const asked = await browser.get(chosen.location)
+    assert.match(asked.html, /would like to connect to your <bdi>Alpaca<\/bdi> account/)
+    assert.match(asked.html, /You are <strong><bdi>chooser<\/bdi><\/strong> at <strong><bdi>Demo platform<\/bdi><\/strong>\./)
+    assert.ok(asked.html.includes(`<a class="back" href="${new URL(link).pathname}">`))
+    const address = new URL((await browser.post(chosen.location, { decision: 'approve', broker: 'TRADIER' })).location)
+    assert.match(address.pathname, /alpaca/, 'the page is about the broker of its address')
+    // Nobody is bound by a choice alone, and what is not on offer has no page.
+    const other = new Browser()
+    const undecided = await scene.link('chooser', { broker: undefined })
+    await browser.get(undecided)
+    await browser.post(undecided, { decision: 'approve', broker: 'ALPACA' })
+    assert.equal((await other.get(undecided)).status, 200)
+    for (const [name, status] of Object.entries({ nobody: 303, 'no%20name': 400, keyed: 303 }))
+      assert.equal((await other.get(`${undecided}/allow/${name}`)).status, status, name)
+    assert.equal((await other.post(`${undecided}/allow/alpaca`, { decision: 'decline' })).location, `${scene.url}/connect/result/declined`)
+  })
+
+  test('without a choice the page says so, by GET, until a broker is chosen', async () => {
+    const browser = new Browser()
+    const link = await scene.link('unchosen', { broker: undefined })
+    const alert = /<p role="alert"[^>]*>Choose your broker to go on\.<\/p>/
+    assert.doesNotMatch((await browser.get(link)).html, alert)
+    const told = await browser.send(link, { decision: 'approve' })
+    assert.match(told.html, alert)
+    assert.match(told.html, /<title>Not yet: Choose your broker<\/title>/)
+    assert.match((await browser.get(link)).html, alert, 'the page that is loaded again says the same')
+    assert.doesNotMatch((await browser.get(await scene.link('unchosen', { broker: undefined }))).html, alert, 'another link says nothing')
+    await browser.post(link, { decision: 'approve', broker: 'SANDBOX' })
+    assert.doesNotMatch((await browser.get(link)).html, alert)
+  })
+
+  test('brokers are searched by a plain query, which is shown as text', async () => {
+    const browser = new Browser()
+    const link = await scene.link('search', { broker: undefined })
+    const found = async (search: string) => {
+      const { html } = await browser.get(`${link}?${new URLSearchParams({ search })}`)
+      return [...html.matchAll(/name="broker" value="(\w+)"/g)].map(([, id]) => id)
+    }
+    assert.deepEqual(await found('trad'), ['TRADIER', 'TRADESTATION'])
+    assert.deepEqual(await found(' STATION '), ['TRADESTATION'])
+    assert.equal((await found('')).length, 5)
+    assert.deepEqual(await found('nobody'), [])
+    const { html } = await browser.get(`${link}?${new URLSearchParams({ search: '"><script>' })}`)
+    assert.match(html, /No broker matches “<bdi>&quot;&gt;&lt;script&gt;<\/bdi>”/)
+    assert.ok(!html.includes('<script') && !html.includes('class="primary"'), 'nothing can be gone on with')
+    assert.match(html, /<form id="find" method="get"/)
   })
 
   test('names are text, whatever they hold [S19]', async () => {
@@ -307,7 +376,10 @@ test('no secret of a whole walk is in the log, in the audit log, or on a page it
     for (const secret of secrets) assert.ok(!answer.html.includes(secret) && !answer.location.includes(secret))
     if (end === 'used') assert.equal((await browser.get(callback.href)).status, 400)
   }
-  secrets.push(/=(.*)/.exec(browser.cookies(scene.url))?.[1] ?? '', ...scene.demo.sandbox_logins.map(({ password }) => password))
+  secrets.push(
+    /trunkline-portal=([^;]*)/.exec(browser.cookies(scene.url))?.[1] ?? '',
+    ...scene.demo.sandbox_logins.map(({ password }) => password)
+  )
   const audit = JSON.stringify(await scene.store.audit.list(1_000))
   const log = scene.log()
   assert.ok(log.includes('/connect/callback/:broker') && audit.includes('connection.create'), 'both were written')

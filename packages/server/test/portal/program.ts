@@ -8,18 +8,18 @@ import { PinoLog } from '../../src/ops/log.ts'
 import { KeyedBroker } from './keyed-broker.ts'
 
 const OTHERS = [
-  ['NORTHWIND', 'Northwind Brokerage', '#1d4ed8'],
-  ['LONGNAME', 'The First Amalgamated Brokerage and Investment Company of Lower Saxony', '#7c2d12'],
-  ['PALE', 'Pale Securities', '#fde68a'],
-  ['RIGHT_TO_LEFT', 'בית השקעות לדוגמה', '#6b21a8']
+  ['NORTHWIND', 'Northwind Brokerage', '#1d4ed8', 'Nw'],
+  ['LONGNAME', 'The First Amalgamated Brokerage and Investment Company of Lower Saxony', '#7c2d12', 'FA'],
+  ['PALE', 'Pale Securities', '#fde68a', 'Pa'],
+  ['RIGHT_TO_LEFT', 'בית השקעות לדוגמה', '#6b21a8', 'בה']
 ] as const
 
 function severalOf(real: ReadonlyMap<BrokerId, BrokerDefinition>): ReadonlyMap<BrokerId, BrokerDefinition> {
   const keyed = new KeyedBroker(new SystemClock()).definition
   const more = [...real.values()].slice(0, 1).flatMap(definition =>
-    OTHERS.map(([id, name, logoColor]) => ({
+    OTHERS.map(([id, name, logoColor, logoInitials]) => ({
       ...definition,
-      capabilities: { ...definition.capabilities, id: id as BrokerId, name, logoColor }
+      capabilities: { ...definition.capabilities, id: id as BrokerId, name, logoColor, logoInitials }
     }))
   )
   return new Map([...real, ...[...more, keyed].map(definition => [definition.capabilities.id, definition] as const)])

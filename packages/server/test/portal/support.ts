@@ -166,13 +166,23 @@ export class Browser {
     return [...(this.#jars.get(new URL(url).host) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ')
   }
 
+  /** Sends a form, and goes to where its answer leads. */
+  async send(url: string, fields: Readonly<Record<string, string>>): Promise<Answer> {
+    const { status, location } = await this.post(url, fields)
+    assert.equal(status, 303)
+    return this.get(location)
+  }
+
   /** Looks at the link's page and says yes. Gives the broker's address. */
   async approve(link: string, broker = 'SANDBOX'): Promise<string> {
     const shown = await this.get(link)
     assert.equal(shown.status, 200, shown.html)
     const { status, location } = await this.post(link, { decision: 'approve', broker })
     assert.equal(status, 303)
-    return location
+    if (!location.includes('/allow/')) return location
+    // Chosen among several: what comes next is the page about it.
+    assert.equal((await this.get(location)).status, 200)
+    return (await this.post(location, { decision: 'approve', broker })).location
   }
 
   /** Logs in at the sandbox and allows what is asked. Gives the address it sends the browser back to, not yet gone to. */
@@ -201,7 +211,8 @@ export class Browser {
     this.#jars.set(host, jar)
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      jar.set(name, value)
+      if (/;\s*max-age=0/i.test(line)) jar.delete(name)
+      else jar.set(name, value)
     }
     const location = response.headers.get('location')
     return {

@@ -49,6 +49,7 @@ export const CONNECT: readonly Card[] = [
     run: async ({ definition: { capabilities } }) => {
       assert.match(capabilities.id, /^[A-Z][A-Z0-9_]*$/)
       assert.match(capabilities.logoColor, /^#[0-9a-f]{6}$/)
+      assert.match(capabilities.logoInitials, /^[\p{L}\p{N}]{1,2}$/u)
       for (const instrument of capabilities.instruments)
         for (const words of [capabilities.orderTypes[instrument], capabilities.timesInForce[instrument], capabilities.sides[instrument]])
           assert.ok(words !== undefined && words.length > 0 && new Set(words).size === words.length, instrument)

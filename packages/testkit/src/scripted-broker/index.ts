@@ -28,6 +28,7 @@ export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
   id: parseBrokerId('SANDBOX'),
   name: 'Scripted',
   logoColor: '#000000',
+  logoInitials: 'Sc',
   login: 'oauth',
   instruments: ['STK'],
   orderTypes: { STK: ['MKT', 'LMT'] },

@@ -74,7 +74,11 @@ export function attemptCards(card: Card): void {
       counted.filter(tries => tries !== null).sort((a, b) => a - b),
       [1, 2, 3, 4, 5]
     )
+    assert.equal(await store.attempts.tries(attempt.attemptId), 5)
+    assert.equal(await store.attempts.tries(other.attemptId), 0)
     assert.equal(await store.attempts.countTry(other.attemptId, 5), 1)
+    assert.equal(await store.attempts.tries(other.attemptId), 1)
+    assert.equal(await store.attempts.tries(make.uuid()), 0)
     await store.attempts.end(other.attemptId, 'failed', make.audit())
     assert.equal(await store.attempts.countTry(other.attemptId, 5), null)
     assert.equal(await store.attempts.countTry(make.uuid(), 5), null)

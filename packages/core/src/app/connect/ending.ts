@@ -1,5 +1,5 @@
 import type { ConnectionAttempt } from '../../domain/account.ts'
-import type { ConnectionId } from '../../domain/ids.ts'
+import type { ConnectionId, PlatformId } from '../../domain/ids.ts'
 
 /** Every way a portal visit can end. */
 export type EndingReason =
@@ -21,6 +21,8 @@ export interface Ending {
   readonly kind: 'ending'
   readonly reason: EndingReason
   readonly redirect: string | null
+  /** Whose user this is, for a way back to it; null where nobody may learn it. */
+  readonly platformId: PlatformId | null
 }
 
 /** What a platform is told by redirect. */
@@ -50,14 +52,17 @@ const ERRORS: {
 export function ended(attempt: ConnectionAttempt | null, reason: Exclude<EndingReason, 'connected'>): Ending {
   const target = attempt?.redirectOnErrorUrl ?? attempt?.redirectUrl ?? null
   const { error, details } = ERRORS[reason]
-  return { kind: 'ending', reason, redirect: target === null ? null : withQuery(target, { error, error_details: details }) }
+  return {
+    ...{ kind: 'ending', reason, platformId: attempt?.platformId ?? null },
+    redirect: target === null ? null : withQuery(target, { error, error_details: details })
+  }
 }
 
 /** The end of an attempt in a connection, or in one that has to be claimed with `code`. */
 export function connected(attempt: ConnectionAttempt, connectionId: ConnectionId, code: string | null = null): Ending {
   const ours = { connection_id: connectionId, ...(code === null ? {} : { claim_code: code }) }
   const redirect = attempt.redirectUrl === null ? null : withQuery(attempt.redirectUrl, ours)
-  return { kind: 'ending', reason: 'connected', redirect }
+  return { kind: 'ending', reason: 'connected', redirect, platformId: attempt.platformId }
 }
 
 /**

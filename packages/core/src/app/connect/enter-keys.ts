@@ -24,15 +24,25 @@ export interface KeyForm {
   readonly invitation: Invitation
   readonly definition: BrokerDefinition
   readonly login: ApiKeyBrokerLogin
+  /** How often the broker may still be asked. */
+  readonly triesLeft: number
 }
 
 /** What was entered led to nothing, and the user may try again. */
 export interface TryAgain {
   readonly kind: 'try_again'
   readonly form: KeyForm
-  /** `entry`: it cannot be a key, and `message` says why; `refused`: the broker does not know it; `unreachable`: the broker did not tell. */
-  readonly why: { readonly kind: 'entry'; readonly message: string } | { readonly kind: 'refused' } | { readonly kind: 'unreachable' }
+  readonly why: Why
 }
+
+/**
+ * `entry`: it cannot be a key, and `message` says why, about one field where it is known; `refused`: the broker does not know it; `unreachable`:
+ * the broker did not tell.
+ */
+export type Why =
+  | { readonly kind: 'entry'; readonly field: string | null; readonly message: string }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'unreachable' }
 
 /** The form for a broker's keys, in the browser whose user said yes. A misfit is a broker without such a form, or a user who was not asked yet. */
 export async function askForKeys(deps: PortalDeps, token: string, broker: BrokerId, visitor: Visitor): Promise<KeyForm | Misfit | Ending> {
@@ -40,7 +50,8 @@ export async function askForKeys(deps: PortalDeps, token: string, broker: Broker
   if (invitation.kind === 'ending') return invitation
   const definition = invitation.brokers.find(({ capabilities }) => capabilities.id === broker)
   if (invitation.attempt.browserHash === null || definition?.login.kind !== 'api_key') return { kind: 'misfit' }
-  return { kind: 'key_form', invitation, definition, login: definition.login }
+  const triesLeft = KEY_TRIES_MAX - (await deps.store.attempts.tries(invitation.attempt.attemptId))
+  return { kind: 'key_form', invitation, definition, login: definition.login, triesLeft }
 }
 
 export type EnteredKeys = TryAgain | Misfit | Ending
@@ -58,7 +69,7 @@ export async function enterKeys(
   const form = await askForKeys(deps, token, broker, visitor)
   if (form.kind !== 'key_form') return form
   const entry = await credentialsOf(form, entered)
-  if (entry.kind === 'complaint') return { kind: 'try_again', form, why: { kind: 'entry', message: entry.message } }
+  if (entry.kind === 'complaint') return { kind: 'try_again', form, why: { kind: 'entry', field: entry.field, message: entry.message } }
   const { attempt } = form.invitation
   const tries = await deps.store.attempts.countTry(attempt.attemptId, KEY_TRIES_MAX)
   if (tries === null) return ended(attempt, 'used')
@@ -91,7 +102,9 @@ async function disappointed(deps: PortalDeps, form: KeyForm, { fault, tries, vis
   return ended(attempt, isRefused ? 'keys_refused' : 'broker_down')
 }
 
-type Entry = { readonly kind: 'credentials'; readonly credentials: Credentials } | { readonly kind: 'complaint'; readonly message: string }
+type Entry =
+  | { readonly kind: 'credentials'; readonly credentials: Credentials }
+  | { readonly kind: 'complaint'; readonly field: string | null; readonly message: string }
 
 async function credentialsOf({ login }: KeyForm, entered: Readonly<Record<string, unknown>>): Promise<Entry> {
   const values: Record<string, string> = {}
@@ -99,13 +112,13 @@ async function credentialsOf({ login }: KeyForm, entered: Readonly<Record<string
     const value = Object.hasOwn(entered, field.name) ? entered[field.name] : undefined
     const text = typeof value === 'string' ? value.trim() : ''
     const complaint = complaintAbout(field, text)
-    if (complaint !== null) return { kind: 'complaint', message: complaint }
+    if (complaint !== null) return { kind: 'complaint', field: field.name, message: complaint }
     values[field.name] = text
   }
   try {
     return { kind: 'credentials', credentials: await login.complete(values, AbortSignal.timeout(LOGIN_MS)) }
   } catch (cause) {
-    if (cause instanceof LoginRefused) return { kind: 'complaint', message: cause.message }
+    if (cause instanceof LoginRefused) return { kind: 'complaint', field: cause.field, message: cause.message }
     throw cause
   }
 }

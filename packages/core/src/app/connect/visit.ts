@@ -1,4 +1,4 @@
-import type { ConnectionAttempt, Platform, User } from '../../domain/account.ts'
+import type { ConnectionAttempt, Platform, PlatformBrand, User } from '../../domain/account.ts'
 import { isAlive } from '../../domain/timestamp.ts'
 import type { BrokerDefinition } from '../../ports/broker.ts'
 import type { AuditEntry } from '../../ports/store.ts'
@@ -10,6 +10,7 @@ export interface Invitation {
   readonly kind: 'invitation'
   readonly attempt: ConnectionAttempt
   readonly platform: Platform
+  readonly brand: PlatformBrand
   readonly user: User
   /** The broker the platform named, or all that fit, for the user to pick from. */
   readonly brokers: readonly BrokerDefinition[]
@@ -32,9 +33,14 @@ export async function visitAttempt(deps: PortalDeps, token: string, visitor: Vis
   if (attempt === null) return ended(null, 'unknown_link')
   const trouble = troubleOf(deps, attempt, visitor)
   if (trouble !== null) return trouble
-  const [platform, user] = await Promise.all([deps.store.platforms.find(attempt.platformId), deps.store.users.findByKey(attempt.userKey)])
-  if (platform === null || user === null) return ended(null, 'unknown_link')
-  return { kind: 'invitation', attempt, platform, user, brokers: fitting(deps, attempt) }
+  const { platforms, users } = deps.store
+  const [platform, brand, user] = await Promise.all([
+    platforms.find(attempt.platformId),
+    platforms.brandOf(attempt.platformId),
+    users.findByKey(attempt.userKey)
+  ])
+  if (platform === null || brand === null || user === null) return ended(null, 'unknown_link')
+  return { kind: 'invitation', attempt, platform, brand, user, brokers: fitting(deps, attempt) }
 }
 
 /** Why the attempt cannot go on in this browser now; null when it can. */

@@ -99,9 +99,9 @@ const STYLE = `
 @media (prefers-color-scheme: dark) { :root { --ink: #e8ecf2; --paper: #1a212b; --desk: #10151c; --faint: #a5b0c0; --accent: #5fd0b4; --on-accent: #06251e; --line: #77839a; --bad: #ff9a94 } }
 * { box-sizing: border-box }
 body { margin: 0; min-height: 100vh; background: var(--desk); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif }
-header { padding: 1rem; text-align: center; color: var(--faint) }
-main { max-width: 26rem; margin: 0 auto; padding: 1.25rem 1.25rem 1.5rem; background: var(--paper) }
-@media (min-width: 30rem) { main { border-radius: .75rem; padding: 2rem } }
+header { padding: .5rem 1rem; text-align: center; color: var(--faint); font-size: .875rem }
+main { max-width: 26rem; margin: 0 auto; padding: 1rem 1.25rem 1.5rem; background: var(--paper) }
+@media (min-width: 30rem) { header { padding: 1rem } main { border-radius: .75rem; padding: 2rem } }
 h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.25 }
 label { display: block; margin: 1rem 0 .25rem; font-weight: 600 }
 input { width: 100%; padding: .7rem; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: .4rem }

@@ -1,6 +1,7 @@
 // Serves the API's description: `/openapi.json` and `/asyncapi.json` for programs, `/docs` and `/docs/live` for people.
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
+import { serveText } from '../../ops/static-text.ts'
 import { ENDPOINTS } from '../routes/index.ts'
 import { asyncApi } from './asyncapi.ts'
 import type { Description } from './components.ts'
@@ -8,7 +9,6 @@ import { serveLive } from './live/index.ts'
 import { MARKET_STREAM } from './market-stream.ts'
 import { openApi } from './openapi.ts'
 import { referencePage } from './page.ts'
-import { serveText } from './static-text.ts'
 
 const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

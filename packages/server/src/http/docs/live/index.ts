@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { serveText } from '../static-text.ts'
+import { serveText } from '../../../ops/static-text.ts'
 import { livePage, type ReferenceEntry } from './page.ts'
 
 /** Folders whose files are served as they are, by their kind. */

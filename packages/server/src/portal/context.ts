@@ -1,0 +1,41 @@
+import type { PortalDeps, Visitor } from '@trunkline/core/app/connect/visit'
+import type { AppDeps } from '@trunkline/core/app/deps'
+import type { BrokerId } from '@trunkline/core/domain/ids'
+import type { FastifyRequest } from 'fastify'
+import { addressGroup } from '../auth/address.ts'
+import type { PortalCookies } from './cookies.ts'
+import type { Endings } from './endings.ts'
+import type { Trouble } from './failures.ts'
+
+export interface PortalOptions {
+  /** Origin under which browsers reach us. */
+  readonly publicUrl: () => string
+  /** What HTTP makes of whatever was thrown. */
+  readonly problemOf: (error: unknown) => Trouble
+}
+
+export type PagesDeps = PortalDeps & Pick<AppDeps, 'accessAudit'>
+
+/** What the steps of a visit share. */
+export interface PortalContext {
+  readonly deps: PagesDeps
+  readonly options: PortalOptions
+  readonly cookies: PortalCookies
+  readonly endings: Endings
+}
+
+export function visitorOf({ cookies }: Pick<PortalContext, 'cookies'>, request: FastifyRequest): Visitor {
+  return { browser: cookies.browser.read(request), ip: request.ip, requestId: request.id }
+}
+
+/** Nobody's attempt answers for it, and anybody can send one. */
+export function noteRefusal({ deps }: PortalContext, { ip, id }: FastifyRequest, broker: BrokerId | null, reason: string): void {
+  const target = broker ?? 'unknown'
+  const group = addressGroup(ip)
+  deps.accessAudit.note({ action: 'connection.callback', actor: 'anonymous', target, reason, ip, group, requestId: id })
+}
+
+/** What tells one form from another, hashed because a form may hold keys. */
+export function formId({ deps }: Pick<PortalContext, 'deps'>, ...parts: readonly unknown[]): string {
+  return deps.hasher.hash(JSON.stringify(parts))
+}

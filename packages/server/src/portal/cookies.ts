@@ -1,0 +1,104 @@
+import type { Ending, EndingReason } from '@trunkline/core/app/connect/ending'
+import { type PlatformId, parseUuid } from '@trunkline/core/domain/ids'
+import { parseJson } from '@trunkline/core/domain/json'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Hasher, SealContext, Vault } from '@trunkline/core/ports/vault'
+import { SealBroken } from '@trunkline/core/ports/vault'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Notice, parseNotice } from './notice.ts'
+import { SealedCookie } from './sealed-cookie.ts'
+import { isReason } from './words.ts'
+
+/** An hour: longer than any link lives. */
+const HOUR = 3_600
+const NOTICE_SECONDS = 600
+const OUTCOME_SECONDS = 120
+/** Browsers keep 4,096 bytes of a cookie, its name and attributes among them. */
+const OUTCOME_LENGTH_MAX = 3_500
+
+/** Everything the portal has a browser keep: each bounded, sealed, and out of reach of scripts. */
+export class PortalCookies {
+  /** The secret that tells one browser from another while its user connects. */
+  readonly browser: SealedCookie
+  readonly #app: SealedCookie
+  readonly #notice: SealedCookie
+  readonly #outcome: SealedCookie
+  readonly #hasher: Hasher
+  readonly #vault: Vault
+
+  constructor(hasher: Hasher, vault: Vault, isSecure: () => boolean) {
+    const cookie = (suffix: string, purpose: string, seconds: number) => new SealedCookie({ hasher, isSecure, suffix, purpose, seconds })
+    this.browser = cookie('', 'portal-browser', HOUR)
+    this.#app = cookie('-app', 'portal-app', HOUR)
+    this.#notice = cookie('-notice', 'portal-notice', NOTICE_SECONDS)
+    this.#outcome = cookie('-outcome', 'portal-outcome', OUTCOME_SECONDS)
+    this.#hasher = hasher
+    this.#vault = vault
+  }
+
+  /** Whose application this browser came from, for pages that know of no link. */
+  giveApp(reply: FastifyReply, platformId: PlatformId): void {
+    this.#app.give(reply, platformId)
+  }
+
+  appOf(request: FastifyRequest): PlatformId | null {
+    try {
+      return parseUuid<PlatformId>(this.#app.read(request), 'app')
+    } catch (cause) {
+      if (cause instanceof Malformed) return null
+      throw cause
+    }
+  }
+
+  /** What was amiss with the form that was sent from `path`, for the page that stands there. */
+  giveNotice(reply: FastifyReply, path: string, notice: Notice): void {
+    this.#notice.give(reply, encoded({ at: this.#hasher.hash(path), notice }))
+  }
+
+  noticeAt(request: FastifyRequest, path: string): Notice | null {
+    const kept = decoded(this.#notice.read(request))
+    return kept !== null && 'at' in kept && 'notice' in kept && kept.at === this.#hasher.hash(path) ? parseNotice(kept.notice) : null
+  }
+
+  dropNotice(request: FastifyRequest, reply: FastifyReply): void {
+    if (this.#notice.read(request) !== null) this.#notice.drop(reply)
+  }
+
+  /** False when the address is too long for a cookie. Encrypted, because a claim code may be in it, and other ports are sent our cookies too. */
+  giveOutcome(reply: FastifyReply, browser: string | null, { reason, redirect }: Ending): boolean {
+    const sealed = this.#vault.seal(JSON.stringify({ reason, redirect }), this.#contextOf(browser))
+    const text = Buffer.from(sealed).toString('base64url')
+    if (text.length > OUTCOME_LENGTH_MAX) return false
+    this.#outcome.give(reply, text)
+    return true
+  }
+
+  outcomeOf(request: FastifyRequest): { readonly reason: EndingReason; readonly target: string } | null {
+    const text = this.#outcome.read(request)
+    if (text === null) return null
+    try {
+      const kept: unknown = parseJson(this.#vault.open(Buffer.from(text, 'base64url'), this.#contextOf(this.browser.read(request))))
+      if (typeof kept !== 'object' || kept === null || !('reason' in kept) || !('redirect' in kept)) return null
+      const { reason, redirect: target } = kept
+      return typeof reason === 'string' && isReason(reason) && typeof target === 'string' ? { reason, target } : null
+    } catch (cause) {
+      if (cause instanceof SealBroken) return null
+      throw cause
+    }
+  }
+
+  /** Opens only in the browser that it was made for. */
+  #contextOf(browser: string | null): SealContext {
+    return { table: 'portal', column: 'outcome', rowId: this.#hasher.hash(browser ?? ''), ownerId: 'browser', revision: 1 }
+  }
+}
+
+function encoded(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url')
+}
+
+function decoded(text: string | null): object | null {
+  if (text === null) return null
+  const value: unknown = parseJson(Buffer.from(text, 'base64url').toString())
+  return typeof value === 'object' ? value : null
+}

@@ -1,0 +1,77 @@
+import { type Ending, type EndingReason, ended } from '@trunkline/core/app/connect/ending'
+import type { PortalDeps } from '@trunkline/core/app/connect/visit'
+import type { PlatformId } from '@trunkline/core/domain/ids'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { onward, page } from './answer.ts'
+import { type AppView, appView } from './app-view.ts'
+import type { PortalCookies } from './cookies.ts'
+import { endingPage, onwardPage } from './render.ts'
+import { ENDINGS, isReason } from './words.ts'
+
+/** Endings that are shown on the spot, because they lead nowhere. */
+const ON_THE_SPOT = ['unknown_link', 'other_browser', 'bad_callback', 'foreign_form'] as const
+const ONWARD = '/connect/onward'
+
+/** How a visit ends: at the platform, or on our own page, which says the way back where one is known. */
+export class Endings {
+  readonly #deps: Pick<PortalDeps, 'store'>
+  readonly #cookies: PortalCookies
+
+  constructor(deps: Pick<PortalDeps, 'store'>, cookies: PortalCookies) {
+    this.#deps = deps
+    this.#cookies = cookies
+  }
+
+  /** To the platform, or to our own page for the outcome, whose address holds no secret. `again`: a page of this link that is still good. */
+  async end(ending: Ending, request: FastifyRequest, reply: FastifyReply, again: string | null = null): Promise<FastifyReply> {
+    const { reason, redirect, platformId } = ending
+    const here = redirect === null ? ON_THE_SPOT.find(word => word === reason) : undefined
+    if (here !== undefined) return this.#show(here, request, reply, again)
+    this.#cookies.dropNotice(request, reply)
+    if (redirect !== null) return onward(reply, redirect)
+    if (platformId !== null) this.#cookies.giveApp(reply, platformId)
+    return onward(reply, `/connect/result/${reason}`)
+  }
+
+  /**
+   * The same after a form whose page lets it lead to us only: a page of ours leads on to the platform. It is had by GET, so that nothing is sent
+   * again when it is loaded again.
+   */
+  async endByPage(ending: Ending, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { reason, redirect, platformId } = ending
+    if (redirect === null) return this.end(ending, request, reply)
+    this.#cookies.dropNotice(request, reply)
+    if (platformId !== null) this.#cookies.giveApp(reply, platformId)
+    if (this.#cookies.giveOutcome(reply, this.#cookies.browser.read(request), ending)) return onward(reply, ONWARD)
+    return page(reply, 200, onwardPage(reason, redirect, await this.#appOf(platformId)))
+  }
+
+  async onward(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const outcome = this.#cookies.outcomeOf(request)
+    if (outcome === null) return this.#show('used', request, reply, null)
+    return page(reply, 200, onwardPage(outcome.reason, outcome.target, await this.#appOf(this.#cookies.appOf(request))))
+  }
+
+  result(reason: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    return isReason(reason) ? this.#show(reason, request, reply, null) : this.nowhere(request, reply)
+  }
+
+  async nowhere(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    return page(reply, 404, endingPage('unknown_link', await this.#appOf(this.#cookies.appOf(request))))
+  }
+
+  unknownLink(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    return this.end(ended(null, 'unknown_link'), request, reply)
+  }
+
+  async #show(reason: EndingReason, request: FastifyRequest, reply: FastifyReply, again: string | null): Promise<FastifyReply> {
+    return page(reply, ENDINGS[reason].status, endingPage(reason, await this.#appOf(this.#cookies.appOf(request)), again))
+  }
+
+  async #appOf(platformId: PlatformId | null): Promise<AppView | null> {
+    if (platformId === null) return null
+    const { platforms } = this.#deps.store
+    const [platform, brand] = await Promise.all([platforms.find(platformId), platforms.brandOf(platformId)])
+    return platform === null || brand === null ? null : appView(platform, brand)
+  }
+}

@@ -1,0 +1,37 @@
+import { type BrokerId, parseBrokerId } from '@trunkline/core/domain/ids'
+import { Malformed } from '@trunkline/core/domain/malformed'
+
+const TOKEN = /^[\w-]{20,64}$/
+
+/** Whether a part of an address may be a link's secret. */
+export function isToken(text: string): boolean {
+  return TOKEN.test(text)
+}
+
+/** The pages of a link. */
+export function linkPath(token: string): string {
+  return `/connect/${token}`
+}
+
+export function allowPath(token: string, broker: BrokerId): string {
+  return `${linkPath(token)}/allow/${broker.toLowerCase()}`
+}
+
+export function keysPath(token: string, broker: BrokerId): string {
+  return `${linkPath(token)}/keys/${broker.toLowerCase()}`
+}
+
+/** The fields of a form; one that is there twice is a list. */
+export function recordOf(body: unknown): Readonly<Record<string, unknown>> {
+  return typeof body === 'object' && body !== null ? Object.fromEntries(Object.entries(body)) : {}
+}
+
+/** Null: no broker can have that name. */
+export function brokerOf(name: unknown): BrokerId | null {
+  try {
+    return parseBrokerId(name)
+  } catch (cause) {
+    if (cause instanceof Malformed) return null
+    throw cause
+  }
+}
