@@ -5,6 +5,7 @@ import { Api, type Body, type Person } from './api.ts'
 import {
   CANARY,
   type Case,
+  cancelCases,
   changeCases,
   connectionCases,
   orderCases,
@@ -42,6 +43,7 @@ for (const engine of ENGINES) {
       ['queries', queryCases, 60],
       ['paths [S35]', pathCases, 24],
       ['changes of orders', changeCases, 5],
+      ['cancelling all', cancelCases, 14],
       ['connections', connectionCases, 50],
       ['users', userCases, 14],
       ['the order of the checks', orderOfChecks, 7]

@@ -30,6 +30,7 @@ const ROWS: Readonly<Record<string, { readonly scope: 'platform' | 'user'; reado
   readOrderOfAccount: { scope: 'user', foreign: 404 },
   modifyOrder: { scope: 'user', foreign: 404 },
   cancelOrder: { scope: 'user', foreign: 404 },
+  cancelOrders: { scope: 'user', foreign: 404 },
   listEvents: { scope: 'platform' },
   listBrokers: { scope: 'platform' }
 }
@@ -251,5 +252,6 @@ function restingOrder(accountId: string, clOrderId: string): Readonly<Record<str
 function bodyOf(operationId: string, values: Readonly<Record<string, string>>): unknown {
   if (operationId === 'placeOrder') return restingOrder(values.account_id ?? RANDOM, 'foreign')
   if (operationId === 'modifyOrder') return { new_cl_order_id: 'changed', broker: 'SANDBOX', order_qty: '2' }
+  if (operationId === 'cancelOrders') return { account_id: values.account_id ?? RANDOM }
   return ROWS[operationId]?.body
 }

@@ -36,6 +36,7 @@ const OPERATIONS = [
   'GET /accounts/{account_id}/orders/{order_id}',
   'PATCH /accounts/{account_id}/orders/{order_id}',
   'DELETE /accounts/{account_id}/orders/{order_id}',
+  'POST /orders/cancel',
   'GET /events',
   'GET /brokers'
 ]

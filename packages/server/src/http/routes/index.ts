@@ -13,6 +13,7 @@ import { getConnections } from './connections/list-connections.ts'
 import { getPlatformConnections } from './connections/list-platform-connections.ts'
 import { getEvents } from './events/list-events.ts'
 import { deleteOrder } from './orders/cancel-order.ts'
+import { postCancel } from './orders/cancel-orders.ts'
 import { getOrders } from './orders/list-orders.ts'
 import { patchOrder } from './orders/modify-order.ts'
 import { postOrder } from './orders/place-order.ts'
@@ -43,6 +44,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getOrderOfAccount,
   patchOrder,
   deleteOrder,
+  postCancel,
   getEvents,
   getBrokers
 ]

@@ -1,0 +1,95 @@
+// Cancelling many orders at once: each by itself, as if it had been asked for by itself, and each result told.
+import { type ErrorCode, ServiceError } from '../../domain/errors.ts'
+import type { Freshness } from '../../domain/freshness.ts'
+import { isOpen, type Order } from '../../domain/order.ts'
+import { CommitUnknown, StoreUnavailable } from '../../ports/store.ts'
+import { freshened } from '../accounts/freshened.ts'
+import type { AccountScope } from '../accounts/scope.ts'
+import { audited, type UserCaller } from '../caller.ts'
+import type { AppDeps } from '../deps.ts'
+import { cancelOrder } from './cancel-order.ts'
+
+/** Orders of one request. More are left for the next. */
+export const CANCELS_MAX = 500
+const AT_ONCE = 16
+/** No cancel is begun later: whoever asked waits for the answer. */
+const BEGIN_MS_MAX = 15_000
+
+/**
+ * What became of one: `cancelled` only when the broker has confirmed it; `requested` while it has not; `ended` when the order came to another end;
+ * `refused` when the broker refused and it goes on; `failed` when it could not be asked, with the reason; `not_attempted` when time ran out.
+ */
+export const CANCEL_RESULTS = ['cancelled', 'requested', 'ended', 'refused', 'failed', 'not_attempted'] as const
+
+export interface CancelResult {
+  readonly result: (typeof CANCEL_RESULTS)[number]
+  /** As it is known now. */
+  readonly order: Order
+  readonly failure: { readonly code: ErrorCode; readonly message: string } | null
+}
+
+export interface Cancelled {
+  readonly results: readonly CancelResult[]
+  /** Open orders of the scope beyond these. */
+  readonly remaining: number
+  readonly freshness: readonly Freshness[]
+}
+
+/**
+ * Asks for the cancel of every open order of the scope, those placed elsewhere included, as far as brokers tell of them now. Asked again it
+ * sends nothing twice. Orders that were not asked for yet come first.
+ * @throws ServiceError account_not_found, connection_not_found
+ */
+export async function cancelOrders(deps: AppDeps, caller: UserCaller, scope: AccountScope, max = CANCELS_MAX): Promise<Cancelled> {
+  const { store, clock } = deps
+  const { accounts, freshness } = await freshened(deps, caller, scope, 'orders')
+  const open = (await Promise.all(accounts.map(({ accountId }) => store.orders.unfinished({ accountId })))).flat()
+  const asked = [...open.filter(order => !isAsked(order)), ...open.filter(isAsked)]
+  const chosen = asked.slice(0, max)
+  const target = scope.accountId ?? scope.connectionId ?? caller.user.userKey
+  await store.audit.append(
+    audited(clock, caller, 'order.cancel_all', target, { orders: chosen.length, remaining: open.length - chosen.length })
+  )
+  const results: CancelResult[] = []
+  const begun = clock.monotonicMs()
+  let next = 0
+  const worker = async () => {
+    for (let mine = next++; mine < chosen.length; mine = next++) {
+      const order = chosen[mine]
+      if (order === undefined) return
+      const isLate = clock.monotonicMs() - begun > BEGIN_MS_MAX
+      results[mine] = isLate ? { result: 'not_attempted', order, failure: null } : await one(deps, caller, order)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  return { results, remaining: open.length - chosen.length, freshness }
+}
+
+async function one(deps: AppDeps, caller: UserCaller, known: Order): Promise<CancelResult> {
+  try {
+    const order = await cancelOrder(deps, caller, known.accountId, known.orderId)
+    return { result: resultOf(order), order, failure: null }
+  } catch (cause) {
+    const order = (await deps.desk.find(known.orderId).catch(() => null)) ?? known
+    if (!isOpen(order.status)) return { result: order.status === 'cancelled' ? 'cancelled' : 'ended', order, failure: null }
+    return { result: 'failed', order, failure: failureOf(cause) }
+  }
+}
+
+function isAsked({ pendingRequest }: Order): boolean {
+  return pendingRequest?.kind === 'cancel'
+}
+
+function resultOf(order: Order): CancelResult['result'] {
+  if (order.status === 'cancelled') return 'cancelled'
+  if (!isOpen(order.status)) return 'ended'
+  return isAsked(order) ? 'requested' : 'refused'
+}
+
+/** @throws what nobody expects */
+function failureOf(cause: unknown): NonNullable<CancelResult['failure']> {
+  if (cause instanceof ServiceError) return { code: cause.code, message: cause.message }
+  if (cause instanceof StoreUnavailable || cause instanceof CommitUnknown)
+    return { code: 'store_unavailable', message: 'It is not known whether the cancel was noted; ask again.' }
+  throw cause
+}

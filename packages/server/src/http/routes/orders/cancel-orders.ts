@@ -1,0 +1,38 @@
+import type { AccountScope } from '@trunkline/core/app/accounts/scope'
+import { CANCELS_MAX, cancelOrders } from '@trunkline/core/app/orders/cancel-orders'
+import { ServiceError } from '@trunkline/core/domain/errors'
+import { parseUuid } from '@trunkline/core/domain/ids'
+import type { Static } from 'typebox'
+import { cancelResults, cancelTicket, presentCancelled } from '../../../wire/cancel.ts'
+import { userEndpoint } from '../../endpoint.ts'
+import { withFreshness } from '../../freshness.ts'
+import { FRESHNESS } from '../accounts/freshness.ts'
+
+export const postCancel = userEndpoint({
+  method: 'POST',
+  path: '/orders/cancel',
+  scope: 'trade',
+  operationId: 'cancelOrders',
+  tag: 'Orders',
+  summary: 'Cancel all open orders',
+  description: `Of an account, of a connection, or of the user: send exactly one of \`account_id\`, \`connection_id\` and \`all\`. Each order is asked for by itself, at most ${CANCELS_MAX} in a request, and each result is told: nothing is called cancelled that is only requested. Sent again it cancels what is still open and asks for nothing twice.`,
+  failures: ['account_not_found', 'connection_not_found'],
+  body: cancelTicket,
+  bodyExample: { account_id: '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71' },
+  success: { status: 200, headers: FRESHNESS, description: 'What became of each order.', schema: cancelResults },
+  async handle({ caller, body }, { deps }) {
+    const cancelled = await cancelOrders(deps, caller, scopeOf(body))
+    return withFreshness(presentCancelled(cancelled), cancelled.freshness)
+  }
+})
+
+function scopeOf({ account_id: accountId, connection_id: connectionId, all }: Static<typeof cancelTicket>): AccountScope {
+  if ([accountId, connectionId, all].filter(given => given !== undefined).length !== 1) {
+    const message = 'exactly one of account_id, connection_id and all must be given'
+    throw new ServiceError('field_invalid', `Say whose orders to cancel: ${message}.`, { details: [{ path: 'account_id', message }] })
+  }
+  return {
+    ...(accountId !== undefined && { accountId: parseUuid(accountId, 'account_id') }),
+    ...(connectionId !== undefined && { connectionId: parseUuid(connectionId, 'connection_id') })
+  }
+}

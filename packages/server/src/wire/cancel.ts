@@ -1,0 +1,44 @@
+import { CANCEL_RESULTS, type Cancelled } from '@trunkline/core/app/orders/cancel-orders'
+import { ERROR_CODES } from '@trunkline/core/domain/errors'
+import { ORDER_STATUSES } from '@trunkline/core/domain/vocabulary'
+import Type, { type Static } from 'typebox'
+import { nullable, record, ticket, uuid, word } from './common.ts'
+
+export const cancelTicket = ticket('CancelOrders', {
+  account_id: Type.Optional(uuid),
+  connection_id: Type.Optional(uuid),
+  all: Type.Optional(Type.Literal(true, { description: 'Every account of the user.', 'x-expected': 'true' }))
+})
+
+const cancelResult = record('CancelResult', 'What became of one order.', {
+  account_id: uuid,
+  order_id: uuid,
+  cl_order_id: Type.String(),
+  result: word(CANCEL_RESULTS, {
+    description:
+      '`cancelled`: the broker has confirmed it. `requested`: it has not yet, and the order can still fill; follow it. `ended`: the order came to another end. `refused`: the broker refused, and the order goes on. `failed`: it could not be asked, see `code`. `not_attempted`: time ran out; ask again.'
+  }),
+  normalized_status: word(ORDER_STATUSES),
+  code: nullable(word(ERROR_CODES)),
+  message: nullable(Type.String())
+})
+
+export const cancelResults = record('CancelResults', 'Each order by itself.', {
+  results: Type.Array(cancelResult),
+  remaining: Type.Integer({ description: 'Open orders beyond these; when above zero, ask again.' })
+})
+
+export function presentCancelled({ results, remaining }: Cancelled): Static<typeof cancelResults> {
+  return {
+    results: results.map(({ result, order, failure }) => ({
+      account_id: order.accountId,
+      order_id: order.orderId,
+      cl_order_id: order.clOrdId,
+      result,
+      normalized_status: order.status,
+      code: failure?.code ?? null,
+      message: failure?.message ?? null
+    })),
+    remaining
+  }
+}
