@@ -61,7 +61,8 @@ function ticketOf(sample: Sample, { instrument, type, tif }: Combination, size: 
   const resting = sample.resting(type, tif, 'BUY')
   assert.ok(resting !== null || type === 'MKT', `the sample of ${instrument} has no ${type} ${tif}`)
   const ticket = resting ?? { ...sample.marketable, type, tif, limitPrice: null, stopPrice: null }
-  if (size === 'whole') return ticket
+  // What is traded of a pair is a fraction already.
+  if (size === 'whole' || (size === 'fraction' && instrument === 'CRYPTO')) return ticket
   const { notional } = sample.notional ?? ticket
   return size === 'fraction' ? { ...ticket, quantity: HALF } : { ...ticket, quantity: null, notional }
 }
