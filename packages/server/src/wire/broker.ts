@@ -1,3 +1,4 @@
+import { backfillMaxOf } from '@trunkline/core/app/market/history-limits'
 import { combinationsOf } from '@trunkline/core/domain/combinations'
 import {
   INSTRUMENTS,
@@ -11,7 +12,7 @@ import {
 } from '@trunkline/core/domain/vocabulary'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import Type, { type Static, type TSchema } from 'typebox'
-import { record, word } from './common.ts'
+import { nullable, record, word } from './common.ts'
 
 /** A list per instrument; instruments the broker does not have are absent. */
 function byInstrument<T extends TSchema>(item: T) {
@@ -61,6 +62,13 @@ export const brokerRecord = record('Broker', 'A broker that users can connect, a
     channels: Type.Array(word(MARKET_DATA_CHANNELS)),
     intervals: Type.Array(Type.String({ examples: ['1m'] }), { description: 'Of its own past bars; others are made of these.' }),
     backfill_max: Type.Integer({ description: 'Most bars that `backfill_nbars` may ask for.' }),
+    backfill: Type.Array(
+      record('BrokerBackfill', 'How far back the broker’s own bars of an interval go.', {
+        interval: Type.String({ examples: ['1m'] }),
+        bars_max: Type.Integer({ description: 'Most bars of it that a backfill can give.' }),
+        days_max: nullable(Type.Integer(), 'Days before today that the broker keeps; null: no bound is known.')
+      })
+    ),
     daily_bars: word(['core', 'all_hours'], {
       description:
         'What a day of a share is in the broker’s own daily bars, and so in days and longer of `BrokerDefault`: the core session, or all hours.'
@@ -103,6 +111,11 @@ export function presentBroker({ capabilities: broker, environment, login }: Brok
       channels: [...broker.marketData.channels],
       intervals: [...broker.marketData.historyIntervals],
       backfill_max: broker.marketData.backfillMax,
+      backfill: broker.marketData.historyIntervals.map(interval => ({
+        interval,
+        bars_max: backfillMaxOf(broker.marketData, interval),
+        days_max: broker.marketData.historyDays[interval] ?? null
+      })),
       daily_bars: broker.marketData.dailyBars,
       live_volume: broker.marketData.liveVolume
     },

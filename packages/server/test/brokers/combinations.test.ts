@@ -6,7 +6,9 @@ import { checkTicket, type TicketRequest } from '@trunkline/core/app/orders/tick
 import { type Combination, combinationsOf, type OrderForm } from '@trunkline/core/domain/combinations'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { ServiceError } from '@trunkline/core/domain/errors'
+import { parseBrokerId } from '@trunkline/core/domain/ids'
 import { INSTRUMENTS, type Instrument, ORDER_TYPES, SIDES, SIZES, TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
+import { presentBroker } from '../../src/wire/broker.ts'
 
 const SYMBOLS: { readonly [instrument in Instrument]: string | null } = {
   STK: 'SPY',
@@ -93,4 +95,18 @@ test('what brokers are known to turn down is not listed', () => {
   assert.equal(listed('TRADIER', 'STK', 'LMT', 'DAY+')?.hours, 'extended')
   assert.equal(listed('TRADIER', 'STK', 'LMT', 'DAY+')?.placed, 'in_session')
   assert.equal(listed('SANDBOX', 'STK', 'LMT', 'DAY+')?.hours, 'regular_and_extended')
+})
+
+test('how far back bars go is told by broker and interval, from what the market side goes by', () => {
+  const backfills = ADAPTERS.map(({ capabilities }) => {
+    const presented = presentBroker(Object({ capabilities, environment: 'sandbox', login: { kind: 'oauth' } }))
+    return [capabilities.id, presented.market_data.backfill] as const
+  })
+  for (const [id, backfill] of backfills) assert.ok(backfill.length > 0, id)
+  const tradier = new Map(backfills).get(parseBrokerId('TRADIER'))
+  assert.deepEqual(tradier?.slice(0, 2), [
+    { interval: '1m', bars_max: 10_000, days_max: 10 },
+    { interval: '5m', bars_max: 5_184, days_max: 18 }
+  ])
+  assert.deepEqual(tradier?.at(-1), { interval: '1d', bars_max: 10_000, days_max: null })
 })
