@@ -17,7 +17,7 @@ export interface World {
   readonly connectionId: string
 }
 
-const RANDOM = '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71'
+export const RANDOM = '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71'
 /** Stands in requests that are refused, and must not be found anywhere afterwards. */
 export const CANARY = 'canary-6f1d2c'
 
@@ -107,27 +107,6 @@ export function orderCases(world: World): readonly Case[] {
     ),
     ...[{}, 'x', [], [{ symbol: 'AAPL261218C00200000', action: 'BUY_TO_OPEN', ratio: '1' }]].map(value => wrong('legs', value)),
     ...['user_id', 'status', 'filled_qty', 'fence', 'order_id', 'constructor', 'toString'].map(field => wrong(field, 'x'))
-  ]
-}
-
-export function cancelCases({ accountId, connectionId }: World): readonly Case[] {
-  const post = (what: string, body: unknown, names: string, status = 400): Case => ({
-    what: `cancelling ${what}`,
-    request: ['POST', '/orders/cancel'],
-    body,
-    status,
-    names
-  })
-  return [
-    post('without saying whose orders', {}, 'account_id'),
-    post('without a body', undefined, 'JSON body'),
-    post('of an account and a connection', { account_id: accountId, connection_id: connectionId }, 'account_id'),
-    post('of an account and all', { account_id: accountId, all: true }, 'account_id'),
-    ...[false, 'true', 1, null].map(all => post(`with all ${JSON.stringify(all)}`, { all }, 'all')),
-    ...['', 'x', null, 7].map(id => post(`of account ${JSON.stringify(id)}`, { account_id: id }, 'account_id')),
-    post('of an unknown account', { account_id: RANDOM }, 'account_id', 404),
-    post('of an unknown connection', { connection_id: RANDOM }, 'connection_id', 404),
-    post('with an unknown field', { all: true, status: 'open' }, 'status')
   ]
 }
 

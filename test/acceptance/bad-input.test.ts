@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Api, type Body, type Person } from './api.ts'
+import { cancelCases } from './bad-cancel-cases.ts'
 import {
   CANARY,
   type Case,
-  cancelCases,
   changeCases,
   connectionCases,
   orderCases,
