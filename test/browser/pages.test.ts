@@ -93,15 +93,24 @@ describe('every page', () => {
   })
 
   test('a platform with a colour and an address: both are on its pages, and its button can be read', async () => {
-    for (const color of ['#d9480f', '#ffffff', '#10151c']) {
-      const link = await linkOf('Meridian Wealth', 'jordan', '--color', color, '--app-url', `${stage.site.origin}/app`)
-      await judge(`color-${color.slice(1)}`, page => page.goto(link))
-      await judge(`color-end-${color.slice(1)}`, async page => {
-        await page.goto(link)
-        if (page.url() === link) await page.getByRole('button', { name: 'Decline' }).click()
-        const back = page.getByRole('link', { name: 'Back to Meridian Wealth' })
-        assert.equal(await back.getAttribute('href'), `${stage.site.origin}/app`)
-      })
+    const look = ['--app-url', `${stage.site.origin}/app`]
+    const link = await linkOf('Meridian Wealth', 'jordan', '--color', '#d9480f', ...look)
+    await judge('color', page => page.goto(link))
+    await judge('color-end', async page => {
+      await page.goto(link)
+      if (page.url() === link) await page.getByRole('button', { name: 'Decline' }).click()
+      const back = page.getByRole('link', { name: 'Back to Meridian Wealth' })
+      assert.equal(await back.getAttribute('href'), `${stage.site.origin}/app`)
+    })
+    // No colour of its own stands out from a page of the same.
+    for (const [color, colorScheme] of [
+      ['#ffffff', 'light'],
+      ['#1a212a', 'dark']
+    ] as const) {
+      await using walk = await visit(stage.browser, { colorScheme, bypassCSP: true })
+      await walk.page.goto(await linkOf('Meridian Wealth', 'jordan', '--color', color, ...look))
+      await photograph(walk.page, `color-${color.slice(1)}.${colorScheme}`)
+      await passesAxe(walk.page, `${color} on ${colorScheme}`)
     }
   })
 
