@@ -2,7 +2,7 @@ import type { Platform } from '../domain/account.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { PlatformId, UserId } from '../domain/ids.ts'
 import type { PlatformKey, Scope } from '../domain/platform-key.ts'
-import type { Timestamp } from '../domain/timestamp.ts'
+import { earlier, type Timestamp } from '../domain/timestamp.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KnownKey, KnownUser } from '../ports/store.ts'
 import type { Deps } from './deps.ts'
@@ -182,9 +182,7 @@ export async function authenticateUser(
 }
 
 function validUntil({ key, previous, secretHash: current }: KnownKey, secretHash: string): Timestamp | null {
-  const until = secretHash === current ? null : (previous?.until ?? null)
-  if (until === null || key.expiresAt === null) return until ?? key.expiresAt
-  return until < key.expiresAt ? until : key.expiresAt
+  return earlier(key.expiresAt, secretHash === current ? null : (previous?.until ?? null))
 }
 
 function whyNot({ key, isPlatformDisabled }: KnownKey, endsAt: Timestamp | null, now: Timestamp): string | null {

@@ -1,5 +1,6 @@
 import type { Platform, User } from '../domain/account.ts'
 import type { PlatformKey } from '../domain/platform-key.ts'
+import type { Timestamp } from '../domain/timestamp.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AuditEntry } from '../ports/store.ts'
 
@@ -8,6 +9,8 @@ export interface PlatformCaller {
   readonly platform: Platform
   /** The key it called with; left out where there was none. */
   readonly key?: PlatformKey
+  /** Hash of the secret that proved the key, and when the two end by themselves: what is made with them lives no longer. */
+  readonly keyProof?: { readonly secretHash: string; readonly endsAt: Timestamp | null }
   readonly ip: string | null
   readonly requestId: string | null
 }

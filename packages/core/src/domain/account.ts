@@ -1,5 +1,5 @@
 import type { Decimal } from './decimal.ts'
-import type { AccountId, AttemptId, BrokerId, ConnectionId, OrderId, PlatformId, TransactionId, UserId, UserKey } from './ids.ts'
+import type { AccountId, AttemptId, BrokerId, ConnectionId, KeyId, OrderId, PlatformId, TransactionId, UserId, UserKey } from './ids.ts'
 import type { Day, Timestamp } from './timestamp.ts'
 import type { BrokenCode, ConnectionStatus, ConnectionType, Environment, Instrument, TransactionType } from './vocabulary.ts'
 
@@ -38,6 +38,8 @@ export interface ConnectionAttempt {
   readonly attemptId: AttemptId
   readonly platformId: PlatformId
   readonly userKey: UserKey
+  /** The platform's key it was asked for with, which it ends with; null: it is not known. */
+  readonly keyId: KeyId | null
   readonly connectionType: ConnectionType
   /** The broker the platform named; null leaves the choice to the user. */
   readonly broker: BrokerId | null

@@ -38,6 +38,12 @@ export function epochMs(timestamp: Timestamp): number {
   return Date.parse(timestamp)
 }
 
+/** The earlier of two times; null: there is none. */
+export function earlier(one: Timestamp | null, other: Timestamp | null): Timestamp | null {
+  if (one === null || other === null) return one ?? other
+  return one < other ? one : other
+}
+
 /**
  * Whether `at` lies within `ms` of `now`, on either side of it: a time further ahead was written before the clock was set back, and says
  * nothing of how long ago that was.

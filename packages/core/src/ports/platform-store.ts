@@ -40,11 +40,14 @@ export interface PlatformKeyStore {
   create(key: PlatformKey, secretHash: string, audit: AuditEntry): Promise<void>
   /** The oldest first. */
   list(platformId: PlatformId): Promise<readonly PlatformKey[]>
-  /** The replaced secret stays good until `previousUntil` (null: it ends now); the one before it ends now. False when unknown. */
+  /**
+   * The replaced secret stays good until `previousUntil` (null: it ends now); the one before it ends now. Open links that were had with the
+   * key end with the replaced secret. False when unknown.
+   */
   replaceSecret(keyId: KeyId, secretHash: string, previousUntil: Timestamp | null, audit: AuditEntry): Promise<boolean>
-  /** Disabling erases the market data tokens that were had with the key. False when unknown. */
+  /** Disabling erases the market data tokens that were had with the key, and ends its open links. False when unknown. */
   setDisabled(keyId: KeyId, at: Timestamp | null, audit: AuditEntry): Promise<boolean>
-  /** Erases the key and the market data tokens that were had with it. False when unknown. */
+  /** Erases the key and the market data tokens that were had with it, and ends its open links. False when unknown. */
   revoke(keyId: KeyId, audit: AuditEntry): Promise<boolean>
   used(keyId: KeyId, at: Timestamp): Promise<void>
 }

@@ -95,7 +95,7 @@ export interface PendingLogin {
 }
 
 export interface AttemptStore {
-  /** False when its user is gone, or disabled, or its platform is. */
+  /** False when its user is gone, or disabled, or its platform or its key is. */
   create(attempt: ConnectionAttempt, tokenHash: string, audit: AuditEntry): Promise<boolean>
   findByTokenHash(tokenHash: string): Promise<ConnectionAttempt | null>
   findByStateHash(stateHash: string): Promise<PendingLogin | null>
@@ -142,6 +142,8 @@ export interface ConnectionStore {
   find(connectionId: ConnectionId): Promise<Connection | null>
   /** One that is put aside until it is claimed. */
   findUnclaimed(connectionId: ConnectionId): Promise<Connection | null>
+  /** Whether any connection reaches one of these accounts of the broker, whoever its user is; one that waits to be claimed counts too. */
+  reaches(broker: BrokerId, brokerAccountIds: readonly string[]): Promise<boolean>
   listByUser(userKey: UserKey, status: ConnectionStatus | null): Promise<readonly Connection[]>
   /** Newest first; page keys: [`createdAt`, `connectionId`]. */
   listByPlatform(platformId: PlatformId, status: ConnectionStatus | null, page: PageRequest): Promise<Page<Connection>>
@@ -347,14 +349,17 @@ export interface EventStore {
   prune(at: Timestamp, limit: number): Promise<number>
 }
 
-/** Which stream sessions hold a place of their platform, over all nodes. Times are the database's own, so that no two clocks are compared. */
+export interface StreamPlace {
+  readonly platformId: PlatformId
+  readonly keyId: KeyId
+  readonly sessionId: string
+  readonly nodeId: string
+}
+
+/** Which stream sessions hold a place of their key, over all nodes. Times are the database's own, so that no two clocks are compared. */
 export interface StreamPlaceStore {
-  /** Takes one of the platform's `limit` places for `ttlMs`; false when all are held. Places that ran out are free. */
-  take(
-    place: { readonly platformId: PlatformId; readonly sessionId: string; readonly nodeId: string },
-    limit: number,
-    ttlMs: number
-  ): Promise<boolean>
+  /** Takes one of the key's `limit` places for `ttlMs`; false when all are held. Places that ran out are free. */
+  take(place: StreamPlace, limit: number, ttlMs: number): Promise<boolean>
   /** Keeps every place of the node for another `ttlMs`. Gives the sessions whose places it still had. */
   renew(nodeId: string, ttlMs: number): Promise<readonly string[]>
   release(sessionId: string): Promise<void>
@@ -364,21 +369,27 @@ export interface MarketDataToken {
   readonly tokenHash: string
   readonly userKey: UserKey
   readonly connectionId: ConnectionId
-  /** The platform's key it was had with; null: it is not known. */
+  /** The platform's key it was had with, and the hash of the secret that proved it; null: it is not known. */
   readonly keyId: KeyId | null
+  readonly keySecretHash: string | null
   readonly createdAt: Timestamp
   readonly expiresAt: Timestamp
   /** Set when a newer token of the same user and connection was made. */
   readonly supersededAt: Timestamp | null
 }
 
+export interface KnownToken extends MarketDataToken {
+  /** When the key it was had with, or that key's replaced secret, ends by itself. */
+  readonly keyEndsAt: Timestamp | null
+}
+
 export interface TokenStore {
   /**
    * Makes the token the newest of its user and connection. False when the user is gone, or has another secret than the one with the hash
-   * `provedBy` by now (null: not asked).
+   * `provedBy` by now (null: not asked); and when the user, the platform or the key is disabled, or the key's secret is another by now.
    */
   create(token: MarketDataToken, audit: AuditEntry, provedBy?: string | null): Promise<boolean>
-  /** Null also while its user, its platform or its key is disabled. */
-  find(tokenHash: string): Promise<MarketDataToken | null>
+  /** Null also while its user, its platform or its key is disabled, and once the key's secret that it was had with is none of the key's two. */
+  find(tokenHash: string): Promise<KnownToken | null>
   prune(expiredBefore: Timestamp): Promise<number>
 }

@@ -165,7 +165,7 @@ export const SETTINGS = {
     env: 'TRUNKLINE_RATE_LIMIT_PLATFORM',
     parse: integer(1, 1_000_000),
     fallback: '2000',
-    about: 'Requests a second a platform may make; twice that in a burst.'
+    about: 'Requests a second a platform may make, with all its keys; twice that in a burst. The last quarter is for keys that use little.'
   },
   rateLimitUser: {
     group: 'Serving',

@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addressGroup } from '../auth/address.ts'
 import { FailedAttempts, TooManyFailures } from '../auth/failed-attempts.ts'
 import { type Allowance, RateLimiter } from '../auth/rate-limit.ts'
+import { SharedRate } from '../auth/shared-rate.ts'
 import { credentialsOf, missingCredentials } from './credentials.ts'
 import type { HttpLimits } from './options.ts'
 
@@ -25,13 +26,13 @@ type GuardDeps = Pick<AppDeps, 'hasher' | 'lookup' | 'clock' | 'accessAudit'>
 /** Who may come in, and how often. Stands before everything else a request does. */
 export class Guard {
   readonly #deps: GuardDeps
-  readonly #platforms: RateLimiter
+  readonly #platforms: SharedRate
   readonly #users: RateLimiter
   readonly #attempts: FailedAttempts
 
   constructor(deps: GuardDeps, limits: Pick<HttpLimits, 'platform' | 'user' | 'failedAuthentication'>) {
     this.#deps = deps
-    this.#platforms = new RateLimiter(limits.platform)
+    this.#platforms = new SharedRate(limits.platform)
     this.#users = new RateLimiter(limits.user)
     this.#attempts = new FailedAttempts(limits.failedAuthentication, () => deps.clock.monotonicMs())
   }
@@ -54,7 +55,7 @@ export class Guard {
       const { userId, userSecret } = credentialsOf(request.headers)
       const given = { userId, userSecret, address: request.ip }
       const { user, secretHash } = await authenticateUser(this.#deps, this.#deps.lookup, caller.platform, given, this.#attempts)
-      tell(reply, this.#takeOfUser(user.userKey, caller.platform.platformId, left))
+      tell(reply, this.#takeOfUser(user.userKey, caller.key, left))
       return { ...caller, user, secretHash }
     } catch (error) {
       throw this.#failed(error, request, reply)
@@ -67,24 +68,26 @@ export class Guard {
     reply: FastifyReply,
     kind: 'platform' | 'user',
     scope: Scope
-  ): Promise<{ readonly caller: PlatformCaller; readonly left: Allowance }> {
+  ): Promise<{ readonly caller: PlatformCaller & { readonly key: PlatformKey }; readonly left: Allowance }> {
     const { clientId, clientSecret } = credentialsOf(request.headers)
     const { ip } = request
     this.#demandHeaders(request, kind)
     const given = { clientId, clientSecret, address: ip }
-    const { platform, key } = await authenticatePlatform(this.#deps, this.#deps.lookup, given, this.#attempts)
-    const left = this.#platforms.take(platform.platformId, this.#deps.clock.monotonicMs())
+    const keyProof = await authenticatePlatform(this.#deps, this.#deps.lookup, given, this.#attempts)
+    const { platform, key } = keyProof
+    const left = this.#platforms.take(platform.platformId, key.keyId, this.#deps.clock.monotonicMs())
     if (left.retryAfterSeconds !== null) tell(reply, left)
-    const caller = { platform, key, ip, requestId: request.id }
+    const caller = { platform, key, keyProof, ip, requestId: request.id }
     this.#demandScope(caller, key, scope)
     return { caller, left }
   }
 
   /** The bucket nearer to its end is the one a client needs to hear of. */
-  #takeOfUser(userKey: string, platformId: string, ofPlatform: Allowance): Allowance {
-    const ofUser = this.#users.take(userKey, this.#deps.clock.monotonicMs())
+  #takeOfUser(userKey: string, { platformId, keyId }: PlatformKey, ofPlatform: Allowance): Allowance {
+    const now = this.#deps.clock.monotonicMs()
+    const ofUser = this.#users.take(userKey, now)
     // A user over its limit must not use up what the platform's other users share.
-    if (ofUser.retryAfterSeconds !== null) this.#platforms.giveBack(platformId)
+    if (ofUser.retryAfterSeconds !== null) this.#platforms.giveBack(platformId, keyId, now)
     return ofUser.retryAfterSeconds !== null || ofUser.remaining <= ofPlatform.remaining ? ofUser : ofPlatform
   }
 

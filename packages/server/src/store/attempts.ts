@@ -6,7 +6,7 @@ import type { AttemptStore, AuditEntry, PendingLogin, SealedValue } from '@trunk
 import type { Selectable } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
 import type { Database } from './database.ts'
-import { isEnabled } from './removal.ts'
+import { isEnabled, isKeyEnabled } from './removal.ts'
 import type { Session } from './session.ts'
 
 type Row = Selectable<Database['connection_attempts']>
@@ -23,7 +23,7 @@ export class SqlAttemptStore implements AttemptStore {
 
   create(attempt: ConnectionAttempt, tokenHash: string, audit: AuditEntry): Promise<boolean> {
     return this.#session.write(async trx => {
-      if (!(await isEnabled(trx, attempt.userKey))) return false
+      if (!(await isEnabled(trx, attempt.userKey)) || !(await isKeyEnabled(trx, attempt.keyId))) return false
       await trx
         .insertInto('connection_attempts')
         .values({
@@ -42,7 +42,8 @@ export class SqlAttemptStore implements AttemptStore {
           browser_hash: attempt.browserHash,
           state_hash: attempt.stateHash,
           login_tries: 0,
-          renew_connection_id: attempt.renewConnectionId
+          renew_connection_id: attempt.renewConnectionId,
+          key_id: attempt.keyId
         })
         .execute()
       await appendAudit(trx, audit)
@@ -160,6 +161,7 @@ function attemptOf(row: Row): ConnectionAttempt {
     attemptId: row.attempt_id,
     platformId: row.platform_id,
     userKey: row.user_key,
+    keyId: row.key_id,
     connectionType: row.connection_type,
     broker: row.broker,
     renewConnectionId: row.renew_connection_id,

@@ -1,6 +1,6 @@
 // Connections that are put aside until their platform claims them. They are in no other table, so nothing can read or trade through one.
 import type { Account, Connection } from '@trunkline/core/domain/account'
-import type { ConnectionId, UserKey } from '@trunkline/core/domain/ids'
+import type { BrokerId, ConnectionId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { PendingClaim, SealedValue } from '@trunkline/core/ports/store'
 import { type Kysely, sql } from 'kysely'
@@ -61,6 +61,11 @@ export async function take(
 export async function find(db: Db, connectionId: ConnectionId): Promise<Connection | null> {
   const row = await db.selectFrom('pending_claims').select('document').where('connection_id', '=', connectionId).executeTakeFirst()
   return row === undefined ? null : readPending(row.document).connection
+}
+
+export async function reach(db: Db, broker: BrokerId, brokerAccountIds: readonly string[]): Promise<boolean> {
+  const rows = await db.selectFrom('pending_claims').select('document').where('broker', '=', broker).execute()
+  return rows.some(({ document }) => readPending(document).accounts.some(account => brokerAccountIds.includes(account.brokerAccountId)))
 }
 
 export async function expire(trx: Db, at: Timestamp, limit: number): Promise<number> {

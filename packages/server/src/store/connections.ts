@@ -99,6 +99,20 @@ export class SqlConnectionStore implements ConnectionStore {
     return this.#session.read(db => claims.find(db, connectionId))
   }
 
+  reaches(broker: BrokerId, brokerAccountIds: readonly string[]): Promise<boolean> {
+    if (brokerAccountIds.length === 0) return Promise.resolve(false)
+    return this.#session.read(async db => {
+      const account = await db
+        .selectFrom('accounts')
+        .select('account_id')
+        .where('broker', '=', broker)
+        .where('broker_account_id', 'in', [...brokerAccountIds])
+        .limit(1)
+        .executeTakeFirst()
+      return account !== undefined || claims.reach(db, broker, brokerAccountIds)
+    })
+  }
+
   async listByUser(userKey: UserKey, status: ConnectionStatus | null): Promise<readonly Connection[]> {
     const rows = await this.#session.read(db => {
       const query = db.selectFrom('connections').selectAll().where('user_key', '=', userKey)

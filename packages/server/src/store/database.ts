@@ -119,6 +119,7 @@ interface ConnectionAttemptsTable {
   state_made_at: Timestamp | null
   login_tries: number
   renew_connection_id: ConnectionId | null
+  key_id: KeyId | null
 }
 
 interface ConnectionsTable {
@@ -210,6 +211,7 @@ interface MarketDataTokensTable {
   user_key: UserKey
   connection_id: ConnectionId
   key_id: KeyId | null
+  key_secret_hash: string | null
   created_at: Timestamp
   expires_at: Timestamp
   superseded_at: Timestamp | null
@@ -280,6 +282,7 @@ interface EventsTable {
 interface StreamPlacesTable {
   session_id: string
   platform_id: PlatformId
+  key_id: KeyId | null
   node_id: string
   expires_at: Timestamp
 }

@@ -7,6 +7,7 @@ import type { Kysely, Selectable } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
 import type { Database } from './database.ts'
 import { readTexts, writeDocument } from './documents.ts'
+import { endAttempts, eraseMarketTokens } from './removal.ts'
 import type { Session } from './session.ts'
 
 type Row = Selectable<Database['platform_keys']>
@@ -43,6 +44,7 @@ export class SqlPlatformKeyStore implements PlatformKeyStore {
         }))
         .where('key_id', '=', keyId)
         .executeTakeFirst()
+      await endWithSecret(trx, keyId, previousUntil)
       return this.#audited(trx, numUpdatedRows, audit)
     })
   }
@@ -54,7 +56,7 @@ export class SqlPlatformKeyStore implements PlatformKeyStore {
         .set({ disabled_at: at })
         .where('key_id', '=', keyId)
         .executeTakeFirst()
-      if (at !== null) await eraseTokens(trx, keyId)
+      if (at !== null) await endWithKey(trx, keyId)
       return this.#audited(trx, numUpdatedRows, audit)
     })
   }
@@ -62,7 +64,7 @@ export class SqlPlatformKeyStore implements PlatformKeyStore {
   revoke(keyId: KeyId, audit: AuditEntry): Promise<boolean> {
     return this.#session.write(async trx => {
       const { numDeletedRows } = await trx.deleteFrom('platform_keys').where('key_id', '=', keyId).executeTakeFirst()
-      await eraseTokens(trx, keyId)
+      await endWithKey(trx, keyId)
       return this.#audited(trx, numDeletedRows, audit)
     })
   }
@@ -114,6 +116,19 @@ export function keyOf(row: Row): PlatformKey {
   }
 }
 
-async function eraseTokens(trx: Kysely<Database>, keyId: KeyId): Promise<void> {
-  await trx.deleteFrom('market_data_tokens').where('key_id', '=', keyId).execute()
+/** Ends what was had with the key. */
+async function endWithKey(trx: Kysely<Database>, keyId: KeyId): Promise<void> {
+  await eraseMarketTokens(trx, { keyId })
+  await endAttempts(trx, { keyId })
+}
+
+/** Links do not say which of a key's secrets they were had with: all there are end with the one that is replaced. Tokens say it. */
+async function endWithSecret(trx: Kysely<Database>, keyId: KeyId, previousUntil: Timestamp | null): Promise<void> {
+  if (previousUntil === null) return endAttempts(trx, { keyId })
+  await trx
+    .updateTable('connection_attempts')
+    .set({ expires_at: previousUntil })
+    .where('key_id', '=', keyId)
+    .where('expires_at', '>', previousUntil)
+    .execute()
 }

@@ -1,5 +1,5 @@
-// What removing a user and removing a connection have in common.
-import type { ConnectionId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
+// What removing or disabling users, keys and platforms, and removing connections, have in common.
+import type { ConnectionId, KeyId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
@@ -25,6 +25,22 @@ export async function isEnabled(trx: Kysely<Database>, userKey: UserKey): Promis
   return row !== undefined && row.user_disabled_at === null && row.platform_disabled_at === null
 }
 
+/**
+ * Whether the platform's key may begin something now, and still has the secret with the hash `provedBy`; null: not asked. As with a user, a
+ * disabling or a replacement that comes at the same time waits.
+ */
+export async function isKeyEnabled(trx: Kysely<Database>, keyId: KeyId | null, provedBy: string | null = null): Promise<boolean> {
+  if (keyId === null) return true
+  const row = await trx
+    .selectFrom('platform_keys')
+    .select(['disabled_at', 'secret_hash', 'previous_hash'])
+    .where('key_id', '=', keyId)
+    .forShare()
+    .executeTakeFirst()
+  if (row === undefined || row.disabled_at !== null) return false
+  return provedBy === null || provedBy === row.secret_hash || provedBy === row.previous_hash
+}
+
 /** Keeps the sealed logins of connections that go, so that the brokers can be told. */
 export async function moveToRevocations(trx: Kysely<Database>, connectionIds: readonly ConnectionId[], at: Timestamp): Promise<void> {
   await sql`insert into revocations (connection_id, user_key, broker, environment, host, sealed, revision, key_id, removed_at, due_at)
@@ -44,19 +60,18 @@ export async function condemnEvents(trx: Kysely<Database>, userKey: UserKey): Pr
   await trx.insertInto('erasures').values({ kind: 'user', id: userKey }).execute()
 }
 
-/** Whose: one user's, or those of all users of a platform. */
-type Owner = { readonly platformId: PlatformId } | { readonly userKey: UserKey }
+/** Whose: one user's, those of all users of a platform, or those that were had with a key. */
+type Owner = { readonly platformId: PlatformId } | { readonly userKey: UserKey } | { readonly keyId: KeyId }
 
 /** Erases market data tokens. */
 export async function eraseMarketTokens(trx: Kysely<Database>, owner: Owner): Promise<void> {
-  await trx
-    .deleteFrom('market_data_tokens')
-    .where('user_key', 'in', ({ selectFrom }) =>
-      'userKey' in owner
-        ? selectFrom('users').select('user_key').where('user_key', '=', owner.userKey)
-        : selectFrom('users').select('user_key').where('platform_id', '=', owner.platformId)
-    )
-    .execute()
+  const tokens = trx.deleteFrom('market_data_tokens')
+  if ('userKey' in owner) await tokens.where('user_key', '=', owner.userKey).execute()
+  else if ('keyId' in owner) await tokens.where('key_id', '=', owner.keyId).execute()
+  else {
+    const users = trx.selectFrom('users').select('user_key').where('platform_id', '=', owner.platformId)
+    await tokens.where('user_key', 'in', users).execute()
+  }
 }
 
 /** Ends links of the portal that have not led to a connection. */
@@ -64,7 +79,10 @@ export async function endAttempts(trx: Kysely<Database>, owner: Owner): Promise<
   await trx
     .updateTable('connection_attempts')
     .set({ status: 'failed', state_hash: null, verifier: null, verifier_revision: null })
-    .where(({ eb }) => ('userKey' in owner ? eb('user_key', '=', owner.userKey) : eb('platform_id', '=', owner.platformId)))
+    .where(({ eb }) => {
+      if ('userKey' in owner) return eb('user_key', '=', owner.userKey)
+      return 'keyId' in owner ? eb('key_id', '=', owner.keyId) : eb('platform_id', '=', owner.platformId)
+    })
     .where('status', 'in', ['open', 'authorizing'])
     .execute()
 }

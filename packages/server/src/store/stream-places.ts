@@ -1,9 +1,8 @@
 // Places of stream sessions, counted over all nodes in the database, by its clock.
-import type { PlatformId } from '@trunkline/core/domain/ids'
-import type { StreamPlaceStore } from '@trunkline/core/ports/store'
+import type { StreamPlace, StreamPlaceStore } from '@trunkline/core/ports/store'
 import type { Session } from './session.ts'
 
-const TAKE = `/* writes */ select take_stream_place($1, $2, $3, $4, $5 * interval '1 millisecond') as taken`
+const TAKE = `/* writes */ select take_key_stream_place($1, $2, $3, $4, $5, $6 * interval '1 millisecond') as taken`
 
 export class SqlStreamPlaceStore implements StreamPlaceStore {
   readonly #session: Session
@@ -12,12 +11,8 @@ export class SqlStreamPlaceStore implements StreamPlaceStore {
     this.#session = session
   }
 
-  async take(
-    { platformId, sessionId, nodeId }: { readonly platformId: PlatformId; readonly sessionId: string; readonly nodeId: string },
-    limit: number,
-    ttlMs: number
-  ): Promise<boolean> {
-    const [row] = await this.#session.statement<{ taken: boolean }>(TAKE, [platformId, sessionId, nodeId, limit, ttlMs])
+  async take({ platformId, keyId, sessionId, nodeId }: StreamPlace, limit: number, ttlMs: number): Promise<boolean> {
+    const [row] = await this.#session.statement<{ taken: boolean }>(TAKE, [platformId, keyId, sessionId, nodeId, limit, ttlMs])
     return row?.taken ?? false
   }
 

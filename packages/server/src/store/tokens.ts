@@ -1,11 +1,11 @@
 // Market data tokens: the newest of a user and connection supersedes the older ones.
 import type { UserKey } from '@trunkline/core/domain/ids'
-import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { AuditEntry, MarketDataToken, TokenStore } from '@trunkline/core/ports/store'
+import { earlier, type Timestamp } from '@trunkline/core/domain/timestamp'
+import type { AuditEntry, KnownToken, MarketDataToken, TokenStore } from '@trunkline/core/ports/store'
 import type { Kysely } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
 import type { Database } from './database.ts'
-import { lockUser } from './removal.ts'
+import { isEnabled, isKeyEnabled, lockUser } from './removal.ts'
 import type { Session } from './session.ts'
 
 export class SqlTokenStore implements TokenStore {
@@ -19,6 +19,8 @@ export class SqlTokenStore implements TokenStore {
     return this.#session.write(async trx => {
       // Two tokens made at once come one after the other, so that one of them is the newest.
       if (!(await lockUser(trx, token.userKey))) return false
+      // Before any token is touched: whoever disables a key has its row first, and then the tokens.
+      if (!(await isEnabled(trx, token.userKey)) || !(await isKeyEnabled(trx, token.keyId, token.keySecretHash))) return false
       if (provedBy !== null && (await secretHashOf(trx, token.userKey)) !== provedBy) return false
       await trx
         .updateTable('market_data_tokens')
@@ -34,6 +36,7 @@ export class SqlTokenStore implements TokenStore {
           user_key: token.userKey,
           connection_id: token.connectionId,
           key_id: token.keyId,
+          key_secret_hash: token.keySecretHash,
           created_at: token.createdAt,
           expires_at: token.expiresAt,
           superseded_at: token.supersededAt
@@ -44,7 +47,7 @@ export class SqlTokenStore implements TokenStore {
     })
   }
 
-  async find(tokenHash: string): Promise<MarketDataToken | null> {
+  async find(tokenHash: string): Promise<KnownToken | null> {
     const row = await this.#session.read(db =>
       db
         .selectFrom('market_data_tokens')
@@ -52,6 +55,8 @@ export class SqlTokenStore implements TokenStore {
         .innerJoin('platforms', 'platforms.platform_id', 'users.platform_id')
         .leftJoin('platform_keys', 'platform_keys.key_id', 'market_data_tokens.key_id')
         .selectAll('market_data_tokens')
+        .select(['platform_keys.secret_hash', 'platform_keys.previous_hash', 'platform_keys.previous_until'])
+        .select('platform_keys.expires_at as key_expires_at')
         .where('token_hash', '=', tokenHash)
         // Disabling erases tokens; one that was being made meanwhile must not live on.
         .where('users.disabled_at', 'is', null)
@@ -61,14 +66,19 @@ export class SqlTokenStore implements TokenStore {
         .executeTakeFirst()
     )
     if (row === undefined) return null
+    const hash = row.key_secret_hash
+    const isReplaced = hash !== null && hash !== row.secret_hash
+    if (isReplaced && hash !== row.previous_hash) return null
     return {
       tokenHash: row.token_hash,
       userKey: row.user_key,
       connectionId: row.connection_id,
       keyId: row.key_id,
+      keySecretHash: hash,
       createdAt: row.created_at,
       expiresAt: row.expires_at,
-      supersededAt: row.superseded_at
+      supersededAt: row.superseded_at,
+      keyEndsAt: earlier(row.key_expires_at, isReplaced ? row.previous_until : null)
     }
   }
 

@@ -79,7 +79,7 @@ export class SqlUserStore implements UserStore {
       // A token that is made at the same time comes before, and is erased, or after, and needs the new secret.
       if (!(await lockUser(trx, userKey))) return false
       await trx.updateTable('users').set({ secret_hash: secretHash }).where('user_key', '=', userKey).execute()
-      await trx.deleteFrom('market_data_tokens').where('user_key', '=', userKey).execute()
+      await eraseMarketTokens(trx, { userKey })
       await appendAudit(trx, audit)
       return true
     })

@@ -114,6 +114,7 @@ export async function connect(store: SqlStore, vault: Vault, user: User, refresh
     attemptId: ids.uuid<AttemptId>(),
     platformId: user.platformId,
     userKey: user.userKey,
+    keyId: null,
     connectionType: 'trade',
     broker: parseBrokerId('SANDBOX'),
     renewConnectionId: null,

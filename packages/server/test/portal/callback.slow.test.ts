@@ -167,25 +167,32 @@ describe('the broker’s answer', () => {
     assert.equal(await scene.connections('s9'), 1)
   })
 
-  test('what the broker granted is given back when nobody will use it', async () => {
-    const broken = async () => {
+  test('what the broker granted is given back when nobody will use it, and no connection is of the same login', async () => {
+    const broken = async (login: number) => {
       const browser = new Browser()
       const before = await scene.asked('revoke')
-      const answer = await browser.get(await browser.logIn(await browser.approve(await scene.link('given-back')), scene.demo))
+      const logins = { ...scene.demo, sandbox_logins: scene.demo.sandbox_logins.slice(login) }
+      const answer = await browser.get(await browser.logIn(await browser.approve(await scene.link('given-back')), logins))
       return { answer, revoked: (await scene.asked('revoke')) - before }
     }
     connections = { create: async () => false }
-    const overtaken = await broken()
+    const overtaken = await broken(1)
     assert.deepEqual([overtaken.answer.location, overtaken.revoked], [`${scene.url}/connect/result/used`, 1])
+    const shared = await broken(0)
+    assert.deepEqual([shared.answer.location, shared.revoked], [`${scene.url}/connect/result/used`, 0])
     connections = {}
     await fetch(`${scene.demo.sandbox_control_url}/faults`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ on: 'accounts.list', do: 'status', status: 503, times: 5 })
     })
-    const failed = await broken()
+    const failed = await broken(1)
     await fetch(`${scene.demo.sandbox_control_url}/faults`, { method: 'DELETE' })
-    assert.deepEqual([failed.answer.location, failed.revoked], [`${scene.url}/connect/result/broker_down`, 1])
+    assert.deepEqual(
+      [failed.answer.location, failed.revoked],
+      [`${scene.url}/connect/result/broker_down`, 0],
+      'nobody knows whose login it is'
+    )
     assert.equal(await scene.connections('given-back'), 0)
   })
 

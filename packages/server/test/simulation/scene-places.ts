@@ -1,9 +1,9 @@
 // Places of stream sessions by the simulation's time: the database's own clock knows nothing of it.
 import type { Clock } from '@trunkline/core/ports/clock'
-import type { StreamPlaceStore } from '@trunkline/core/ports/store'
+import type { StreamPlace, StreamPlaceStore } from '@trunkline/core/ports/store'
 
 interface Place {
-  readonly platformId: string
+  readonly keyId: string
   readonly nodeId: string
   until: number
 }
@@ -21,11 +21,11 @@ export class ScenePlaces implements StreamPlaceStore {
     return [...this.#places.values()].filter(({ until }) => until > this.#clock.monotonicMs()).length
   }
 
-  async take({ platformId, sessionId, nodeId }: Parameters<StreamPlaceStore['take']>[0], limit: number, ttlMs: number): Promise<boolean> {
+  async take({ keyId, sessionId, nodeId }: StreamPlace, limit: number, ttlMs: number): Promise<boolean> {
     const now = this.#clock.monotonicMs()
-    const others = [...this.#places].filter(([id, place]) => id !== sessionId && place.platformId === platformId && place.until > now)
+    const others = [...this.#places].filter(([id, place]) => id !== sessionId && place.keyId === keyId && place.until > now)
     if (others.length >= limit) return false
-    this.#places.set(sessionId, { platformId, nodeId, until: now + ttlMs })
+    this.#places.set(sessionId, { keyId, nodeId, until: now + ttlMs })
     return true
   }
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PlatformId } from '@trunkline/core/domain/ids'
+import type { KeyId, PlatformId } from '@trunkline/core/domain/ids'
 import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { Places } from '../../src/stream/account/places.ts'
 import { ScenePlaces } from '../simulation/scene-places.ts'
 
-const PLATFORM = '00000000-0000-7000-8000-000000000001' as PlatformId
+const KEY = { platformId: '00000000-0000-7000-8000-000000000001' as PlatformId, keyId: '00000000-0000-7000-8000-000000000002' as KeyId }
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 test('a place that was taken although the answer was lost is given up', async () => {
@@ -21,7 +21,7 @@ test('a place that was taken although the answer was lost is given up', async ()
     release: (sessionId: string) => stored.release(sessionId)
   }
   const places = new Places({ places: lost, clock, log: quiet }, { nodeId: 'node' })
-  await assert.rejects(places.take(PLATFORM, 'session'), CommitUnknown)
+  await assert.rejects(places.take(KEY, 'session'), CommitUnknown)
   await clock.settled()
   assert.equal(stored.held, 0)
   await Promise.all([places.stop(), clock.advance(10_000)])
@@ -40,7 +40,7 @@ test('a place that could not be given up is not kept for ever', async () => {
     }
   }
   const places = new Places({ places: failing, clock, log: quiet }, { nodeId: 'node' })
-  assert.deepEqual([await places.take(PLATFORM, 'gone'), await places.take(PLATFORM, 'here')], [true, true])
+  assert.deepEqual([await places.take(KEY, 'gone'), await places.take(KEY, 'here')], [true, true])
   places.release('gone')
   await clock.advance(60_000)
   assert.equal(stored.held, 2)

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Platform, User } from '@trunkline/core/domain/account'
 import type { BusMessage } from '@trunkline/core/ports/bus'
+import { afterMicrotasks } from '@trunkline/testkit/after-microtasks'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { LocalBus } from '../../src/bus/local-bus.ts'
 import { Hub } from '../../src/stream/account/hub.ts'
+import { SESSION_LIMITS } from '../../src/stream/account/limits.ts'
 import { Places } from '../../src/stream/account/places.ts'
-import { AccountSession, SESSION_LIMITS } from '../../src/stream/account/session.ts'
+import { AccountSession } from '../../src/stream/account/session.ts'
 import type { Line } from '../../src/stream/line.ts'
 import { ALEX, EventLog } from './event-log.ts'
 
@@ -60,13 +62,21 @@ function stage() {
   )
   const changes = { count: 0 }
   const secret = { now: 'secret' }
+  /** `looking` is awaited while a user is looked up. */
+  const users: { disabledAt: string | null; looking: () => Promise<void> } = { disabledAt: null, looking: async () => {} }
   const platform = { platformId: 'platform' } as Platform
   const key = { scopes: ['read'], disabledAt: null, expiresAt: null }
   const line = new Kept()
   const session = new AccountSession(
     {
       store: {
-        users: Object({ find: async () => ({ user: ALEX as User, secretHash: '', disabledAt: null }) }),
+        users: Object({
+          find: async () => {
+            const known = { user: ALEX as User, secretHash: '', disabledAt: users.disabledAt }
+            await users.looking()
+            return known
+          }
+        }),
         events: log,
         connections: Object({ listByUser: async () => [] })
       },
@@ -98,12 +108,7 @@ function stage() {
   )
   const tell = (count: number) => bus.publish({ type: 'events', userKey: ALEX.userKey, events: log.write(count) } satisfies BusMessage)
   const say = (message: object) => session.text(JSON.stringify(message))
-  return { changes, secret, taking, log, clock, hub, places, line, session, tell, say }
-}
-
-function afterMicrotasks(count: number, work: () => void): void {
-  if (count === 0) work()
-  else queueMicrotask(() => afterMicrotasks(count - 1, work))
+  return { changes, secret, users, taking, bus, log, clock, hub, places, line, session, tell, say }
 }
 
 test('an event that is told in any moment around the end of a replay is sent once', async () => {
@@ -160,4 +165,31 @@ test('a secret that is replaced while it is being checked opens nothing', async 
   assert.equal(session.platformId, null)
   await hub.stop()
   await places.stop()
+})
+
+test('a user who is disabled while a session subscribes to them is not followed, whenever that is', async () => {
+  for (let moment = 0; moment < 12; moment += 1) {
+    const { bus, users, clock, hub, places, line, session, tell, say } = stage()
+    session.start()
+    say({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
+    say({ action: 'subscribe', topics: ['all'] })
+    await clock.settled()
+    const disable = () => {
+      users.disabledAt = '2026-01-01'
+      bus.publish({ type: 'user_disabled', userKey: ALEX.userKey })
+    }
+    users.looking = async () => {
+      users.looking = async () => {}
+      afterMicrotasks(moment, disable)
+    }
+    say({ action: 'subscribe_user', user_id: 'alex' })
+    await clock.settled()
+    tell(1)
+    await clock.settled()
+    assert.equal(line.messages.filter(({ type }) => type === 'positions').length, 0, `disabled ${moment} microtasks after the look`)
+    assert.match(line.messages.at(-1)?.type ?? '', /^(?:subscription_failed|user_unsubscribed)$/)
+    assert.equal(hub.users, 0)
+    await hub.stop()
+    await places.stop()
+  }
 })

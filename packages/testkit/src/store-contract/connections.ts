@@ -1,6 +1,7 @@
 // Connections, credentials, revocations, and what goes with them when they are removed.
 import assert from 'node:assert/strict'
 import type { Connection } from '@trunkline/core/domain/account'
+import { parseBrokerId } from '@trunkline/core/domain/ids'
 import type { PageRequest, RewrapItem, Store } from '@trunkline/core/ports/store'
 import { refreshCards } from './credential-refreshes.ts'
 import type { Card, StoreHarness } from './index.ts'
@@ -41,6 +42,27 @@ function creationCards(card: Card): void {
       assert.deepEqual(await store.connections.credentials(connection.connectionId), won ? sealed : null)
     }
     assert.equal((await store.attempts.findByTokenHash(token))?.status, 'completed')
+  })
+
+  card('C18', 'an account of a broker is found whoever’s connection reaches it, one that waits to be claimed too', async ({ store }) => {
+    const { user } = await make.owner(store)
+    const [open, attempt] = [make.attempt(user), make.attempt(user)]
+    for (const each of [open, attempt]) await store.attempts.create(each, make.hash(), make.audit())
+    const [mine, waiting] = [make.connection(user), make.connection(user)]
+    const accountOf = (connection: Connection) => make.account(connection, make.uuid())
+    const [known, unclaimed] = [accountOf(mine), accountOf(waiting)]
+    const reached = (...accounts: readonly { readonly brokerAccountId: string }[]) =>
+      store.connections.reaches(
+        mine.broker,
+        accounts.map(({ brokerAccountId }) => brokerAccountId)
+      )
+    assert.deepEqual([await reached(known, unclaimed), await reached()], [false, false])
+    await store.connections.create(mine, [known], make.sealed(), attempt.attemptId, make.audit())
+    const claim = { codeHash: make.hash(), expiresAt: make.at(600_000) }
+    await store.connections.create(waiting, [unclaimed], make.sealed(), open.attemptId, make.audit(), claim)
+    assert.deepEqual([await reached(accountOf(mine), known), await reached(unclaimed)], [true, true])
+    assert.equal(await store.connections.reaches(parseBrokerId('OTHER'), [known.brokerAccountId]), false)
+    assert.equal(await reached(accountOf(mine)), false)
   })
 
   card('C20', 'no connection comes of an ended attempt or a removed user', async ({ store }) => {

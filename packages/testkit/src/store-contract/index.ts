@@ -33,11 +33,15 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>): 
       harness = await open()
     })
     after(() => harness?.[Symbol.asyncDispose]())
-    const card: Card = (id, title, run) =>
-      test(`${id}: ${title}`, async () => {
+    const ids = new Set<string>()
+    const card: Card = (id, title, run) => {
+      if (ids.has(id)) throw new Error(`two cards of the store contract are ${id}`)
+      ids.add(id)
+      return test(`${id}: ${title}`, async () => {
         if (harness === undefined) throw new Error('the store was not opened')
         await run(harness)
       })
+    }
     userCards(card)
     platformKeyCards(card)
     attemptCards(card)

@@ -98,7 +98,7 @@ function claimCards(card: Card): void {
 
 function endpointCards(card: Card): void {
   card(
-    'C84',
+    'C83',
     'connections of an endpoint are suspended and resumed together, and none that is BROKEN for another reason',
     async ({ store }) => {
       const { user } = await make.owner(store)
@@ -138,7 +138,7 @@ function endpointCards(card: Card): void {
     }
   )
 
-  card('C88', 'logins without an endpoint are found, and get one with the bytes that were read', async ({ store }) => {
+  card('C89', 'logins without an endpoint are found, and get one with the bytes that were read', async ({ store }) => {
     const { user } = await make.owner(store)
     const broker = parseBrokerId(`B${make.hash().slice(0, 8).toUpperCase()}`)
     const logins = await Promise.all(Array.from({ length: 3 }, () => connectedAt(store, user, { broker, endpoint: null })))

@@ -1,6 +1,5 @@
 // Keys of platforms, and what disabling a key, a platform or a user ends.
 import assert from 'node:assert/strict'
-import type { Platform } from '@trunkline/core/domain/account'
 import type { KeyId } from '@trunkline/core/domain/ids'
 import { type PlatformKey, SCOPES } from '@trunkline/core/domain/platform-key'
 import type { MarketDataToken, Store } from '@trunkline/core/ports/store'
@@ -15,7 +14,7 @@ export function platformKeyCards(card: Card): void {
     const found = await store.platforms.findByClientId(platform.clientId)
     assert.deepEqual([found?.platform, found?.secretHash, found?.previous, found?.isPlatformDisabled], [platform, first, null, false])
     assert.deepEqual([found?.key.keyId, found?.key.scopes, found?.key.addresses], [platform.platformId, SCOPES, []])
-    const key = keyOf(platform)
+    const key = make.key(platform)
     await store.platformKeys.create(key, second, make.audit())
     const known = await store.platforms.findByClientId(key.clientId)
     assert.deepEqual(known, { platform, key, secretHash: second, previous: null, isPlatformDisabled: false })
@@ -46,7 +45,7 @@ export function platformKeyCards(card: Card): void {
 
   card('K30', 'disabling a key, or revoking it, erases the tokens that were had with it and no others', async ({ store }) => {
     const who = await make.owner(store)
-    const key = keyOf(who.platform)
+    const key = make.key(who.platform)
     await store.platformKeys.create(key, make.hash(), make.audit())
     const elsewhere = { ...who, ...(await make.connected(store, who.user)) }
     const [own, other] = [{ ...make.token(who), keyId: key.keyId }, make.token(elsewhere)]
@@ -95,6 +94,86 @@ export function platformKeyCards(card: Card): void {
     assert.equal(await store.users.setDisabled(make.uuid(), null, make.audit()), false)
   })
   beginningCards(card)
+  endingCards(card)
+}
+
+function endingCards(card: Card): void {
+  card(
+    'K60',
+    'disabling a key, or revoking it, ends the open links that were had with it and no others; none begins then',
+    async ({ store }) => {
+      const who = await make.owner(store)
+      const end = {
+        disable: (keyId: KeyId) => store.platformKeys.setDisabled(keyId, make.at(1), make.audit()),
+        revoke: (keyId: KeyId) => store.platformKeys.revoke(keyId, make.audit())
+      }
+      for (const endKey of Object.values(end)) {
+        const { keyId } = await keyIn(store, who)
+        const [own, unnamed] = [await linkOf(store, who, keyId), await linkOf(store, who)]
+        assert.deepEqual([await own(), await unnamed()], ['open', 'open'])
+        await endKey(keyId)
+        assert.deepEqual([await own(), await unnamed()], ['failed', 'open'])
+        const late = { ...make.attempt(who.user), keyId }
+        assert.equal(await store.attempts.create(late, make.hash(), make.audit()), false)
+        assert.equal(await store.tokens.create({ ...make.token(who), keyId }, make.audit()), false)
+      }
+    }
+  )
+
+  card('K65', 'of tokens that are made while their key is disabled, enabling it brings none back', async ({ store, beside }) => {
+    const who = await make.owner(store)
+    const { keyId } = await keyIn(store, who)
+    const tokens = Array.from({ length: 12 }, () => ({ ...make.token(who), keyId }))
+    await Promise.all([
+      ...tokens.map(token => store.tokens.create(token, make.audit())),
+      beside.platformKeys.setDisabled(keyId, make.at(1), make.audit())
+    ])
+    await store.platformKeys.setDisabled(keyId, null, make.audit())
+    assert.deepEqual(
+      await alive(store, ...tokens),
+      tokens.map(() => false)
+    )
+  })
+
+  card('K70', 'a token is known as long as the secret of the key it was had with, and says when that ends', async ({ store }) => {
+    const who = await make.owner(store)
+    const key = make.key(who.platform)
+    const [one, two, three] = [make.hash(), make.hash(), make.hash()]
+    await store.platformKeys.create(key, one, make.audit())
+    const tokenOf = (keySecretHash: string) => ({ ...make.token(who), keyId: key.keyId, keySecretHash })
+    const [first, second] = [tokenOf(one), tokenOf(two)]
+    const ends = async (...tokens: readonly MarketDataToken[]) =>
+      Promise.all(tokens.map(async ({ tokenHash }) => (await store.tokens.find(tokenHash))?.keyEndsAt))
+    assert.equal(await store.tokens.create(first, make.audit()), true)
+    assert.equal(await store.tokens.create(second, make.audit()), false, 'no secret of the key')
+    assert.deepEqual(await ends(first), [key.expiresAt])
+    await store.platformKeys.replaceSecret(key.keyId, two, make.at(40), make.audit())
+    assert.equal(await store.tokens.create(second, make.audit()), true)
+    assert.deepEqual(await ends(first, second), [make.at(40), key.expiresAt])
+    await store.platformKeys.replaceSecret(key.keyId, three, make.at(60), make.audit())
+    assert.deepEqual(await ends(first, second), [undefined, key.expiresAt], 'the key ends first')
+    await store.platformKeys.replaceSecret(key.keyId, make.hash(), null, make.audit())
+    assert.deepEqual(await ends(first, second), [undefined, undefined])
+  })
+
+  card('K75', 'the links of a key end with the secret that is replaced', async ({ store }) => {
+    const who = await make.owner(store)
+    const { keyId } = await keyIn(store, who)
+    const [own, other] = [await attemptOf(store, who, keyId), await attemptOf(store, who)]
+    const whole = make.attempt(who.user).expiresAt
+    await store.platformKeys.replaceSecret(keyId, make.hash(), make.at(3_600_000), make.audit())
+    assert.deepEqual([(await own())?.expiresAt, (await own())?.keyId], [whole, keyId])
+    await store.platformKeys.replaceSecret(keyId, make.hash(), make.at(60_000), make.audit())
+    assert.deepEqual([(await own())?.expiresAt, (await other())?.expiresAt], [make.at(60_000), whole])
+    await store.platformKeys.replaceSecret(keyId, make.hash(), null, make.audit())
+    assert.deepEqual([(await own())?.status, (await other())?.status], ['failed', 'open'])
+  })
+}
+
+async function keyIn(store: Store, { platform }: Pick<make.Owner, 'platform'>): Promise<PlatformKey> {
+  const key = make.key(platform)
+  await store.platformKeys.create(key, make.hash(), make.audit())
+  return key
 }
 
 function beginningCards(card: Card): void {
@@ -137,27 +216,18 @@ function beginningCards(card: Card): void {
   })
 }
 
-function keyOf({ platformId }: Platform): PlatformKey {
-  return {
-    keyId: make.uuid<KeyId>(),
-    platformId,
-    clientId: `pk_${make.uuid<KeyId>()}`,
-    name: 'Reports',
-    scopes: ['read'],
-    addresses: ['192.0.2.0/24', '2001:db8::/32'],
-    createdAt: make.at(5),
-    expiresAt: make.at(50),
-    ...{ lastUsedAt: null, disabledAt: null }
-  }
-}
-
 function alive(store: Store, ...tokens: readonly MarketDataToken[]): Promise<readonly boolean[]> {
   return Promise.all(tokens.map(async ({ tokenHash }) => (await store.tokens.find(tokenHash)) !== null))
 }
 
 /** An open link of the user; gives how to look at its status. */
-async function linkOf(store: Store, { user }: Pick<make.Owner, 'user'>): Promise<() => Promise<string | undefined>> {
+async function linkOf(store: Store, who: Pick<make.Owner, 'user'>, keyId?: KeyId): Promise<() => Promise<string | undefined>> {
+  const find = await attemptOf(store, who, keyId)
+  return async () => (await find())?.status
+}
+
+async function attemptOf(store: Store, { user }: Pick<make.Owner, 'user'>, keyId: KeyId | null = null) {
   const hash = make.hash()
-  await store.attempts.create(make.attempt(user), hash, make.audit())
-  return async () => (await store.attempts.findByTokenHash(hash))?.status
+  await store.attempts.create({ ...make.attempt(user), keyId }, hash, make.audit())
+  return () => store.attempts.findByTokenHash(hash)
 }

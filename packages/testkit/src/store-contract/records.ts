@@ -13,10 +13,11 @@ import type {
 } from '@trunkline/core/domain/account'
 import type { Brand } from '@trunkline/core/domain/brand'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
-import { parseBrokerId, parseClOrdId, parseUserId, parseUuid } from '@trunkline/core/domain/ids'
+import { type KeyId, parseBrokerId, parseClOrdId, parseUserId, parseUuid } from '@trunkline/core/domain/ids'
 import type { Fill, Order } from '@trunkline/core/domain/order'
+import type { PlatformKey } from '@trunkline/core/domain/platform-key'
 import { parseDay, parseTimestamp, type Timestamp, tradingDay } from '@trunkline/core/domain/timestamp'
-import type { AuditEntry, MarketDataToken, OrderChange, SealedValue, Store } from '@trunkline/core/ports/store'
+import type { AuditEntry, KnownToken, OrderChange, SealedValue, Store, StreamPlace } from '@trunkline/core/ports/store'
 
 export const START_MS = Date.UTC(2026, 10, 20, 15)
 
@@ -68,6 +69,26 @@ export function platform(): Platform {
   }
 }
 
+/** A further key of the platform. */
+export function key({ platformId }: Pick<Platform, 'platformId'>): PlatformKey {
+  return {
+    keyId: uuid<KeyId>(),
+    platformId,
+    clientId: `pk_${uuid<KeyId>()}`,
+    name: 'Reports',
+    scopes: ['read'],
+    addresses: ['192.0.2.0/24', '2001:db8::/32'],
+    createdAt: at(5),
+    expiresAt: at(50),
+    ...{ lastUsedAt: null, disabledAt: null }
+  }
+}
+
+/** A place for a new session, of the platform's first key unless another is named. */
+export function place({ platformId }: Pick<Platform, 'platformId'>, nodeId = 'n', keyId = platformId as string as KeyId): StreamPlace {
+  return { platformId, keyId, sessionId: randomUUID(), nodeId }
+}
+
 export function user({ platformId }: Platform, userId: string = randomUUID(), createdAt = at(0)): User {
   return { userKey: uuid(), platformId, userId: parseUserId(userId), createdAt }
 }
@@ -77,6 +98,7 @@ export function attempt({ platformId, userKey }: User): ConnectionAttempt {
     attemptId: uuid(),
     platformId,
     userKey,
+    keyId: null,
     connectionType: 'trade',
     broker: null,
     renewConnectionId: null,
@@ -271,6 +293,7 @@ export function moved(from: Order, to: Partial<Order>, more: Partial<OrderChange
 export function token(
   { user: { userKey }, connection: { connectionId } }: Pick<Owner, 'user' | 'connection'>,
   createdAt = at(0)
-): MarketDataToken {
-  return { tokenHash: hash(), userKey, connectionId, keyId: null, createdAt, expiresAt: at(3_600_000), supersededAt: null }
+): KnownToken {
+  const key = { keyId: null, keySecretHash: null, keyEndsAt: null }
+  return { tokenHash: hash(), userKey, connectionId, ...key, createdAt, expiresAt: at(3_600_000), supersededAt: null }
 }

@@ -1,6 +1,6 @@
 // Places of stream sessions: never more than allowed, over all nodes, and free again when nobody keeps them.
 import assert from 'node:assert/strict'
-import type { PlatformId } from '@trunkline/core/domain/ids'
+import type { KeyId, PlatformId } from '@trunkline/core/domain/ids'
 import type { Store } from '@trunkline/core/ports/store'
 import type { Card } from './index.ts'
 import * as make from './records.ts'
@@ -35,6 +35,21 @@ export function streamPlaceCards(card: Card): void {
     assert.equal(await store.streamPlaces.take(own, 2, LONG_MS), true)
     assert.equal(await store.streamPlaces.take(place(make.uuid()), 2, LONG_MS), false)
   })
+
+  card(
+    'S25',
+    'each key of a platform has its own places; a key of another platform, or one that never was, has none',
+    async ({ store }) => {
+      const [platform, other] = [make.platform(), make.platform()]
+      for (const each of [platform, other]) await store.platforms.create(each, make.hash(), make.audit())
+      const key = make.key(platform)
+      await store.platformKeys.create(key, make.hash(), make.audit())
+      const take = (keyId?: KeyId, { platformId } = platform) => store.streamPlaces.take(place(platformId, 'n', keyId), 2, LONG_MS)
+      assert.deepEqual([await take(), await take(), await take()], [true, true, false])
+      assert.deepEqual([await take(key.keyId), await take(key.keyId), await take(key.keyId)], [true, true, false])
+      assert.deepEqual([await take(make.uuid()), await take(key.keyId, other)], [false, false])
+    }
+  )
 
   card('S30', 'a place that ran out is free, and its row goes with the next that is taken', async harness => {
     const { store } = harness
@@ -95,8 +110,8 @@ export function streamPlaceCards(card: Card): void {
   })
 }
 
-function place(platformId: PlatformId, nodeId = 'n') {
-  return { platformId, sessionId: make.uuid<PlatformId>(), nodeId }
+function place(platformId: PlatformId, nodeId = 'n', keyId?: KeyId) {
+  return make.place({ platformId }, nodeId, keyId)
 }
 
 async function platformIn(store: Store): Promise<PlatformId> {

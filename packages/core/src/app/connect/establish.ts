@@ -6,7 +6,7 @@ import { CommitUnknown, type PendingClaim, type SealedValue } from '../../ports/
 import { sealCredentials } from '../connections/credentials.ts'
 import { endpointOf } from '../connections/endpoints.ts'
 import { connected, type Ending, ended } from './ending.ts'
-import { FreshCredentials, giveBack, readAccounts } from './fresh-login.ts'
+import { FreshCredentials, giveBack, type ReadLogin, readAccounts } from './fresh-login.ts'
 import { renew } from './renew.ts'
 import { type PortalDeps, portalAudit, type Visitor } from './visit.ts'
 
@@ -15,7 +15,8 @@ export const CLAIM_MINUTES = 10
 
 /**
  * Reads the accounts of a login that has just been made, and stores it as the attempt's connection, its credentials sealed, or in the place
- * of those of the connection that the attempt renews. Credentials that lead to none are given back. @throws BrokerFault when the broker does not tell the accounts.
+ * of those of the connection that the attempt renews. Credentials that lead to none are given back where no connection can be of the same login.
+ * @throws BrokerFault when the broker does not tell the accounts.
  */
 export async function establish(
   deps: PortalDeps,
@@ -27,12 +28,10 @@ export async function establish(
   const { renewConnectionId } = attempt
   if (renewConnectionId !== null) return renew(deps, attempt, renewConnectionId, { definition, credentials }, visitor)
   const holder = new FreshCredentials(credentials)
-  const made = await prepared(deps, attempt, definition, holder).catch(async cause => {
-    await giveBack(deps, attempt, definition, holder.newest)
-    throw cause
-  })
+  const found = await readAccounts(definition, holder)
+  const made = await prepared(deps, attempt, definition, { found, credentials: holder.newest })
   if (made === null || !(await isStored(deps, attempt, made, visitor))) {
-    await giveBack(deps, attempt, definition, holder.newest)
+    await giveBack(deps, attempt, definition, { found, credentials: holder.newest })
     return ended(attempt, 'used')
   }
   const { userKey, connectionId } = made.connection
@@ -54,16 +53,15 @@ async function prepared(
   deps: PortalDeps,
   attempt: ConnectionAttempt,
   definition: BrokerDefinition,
-  holder: FreshCredentials
+  { found, credentials }: ReadLogin
 ): Promise<Prepared | null> {
   const [user, platform] = await Promise.all([deps.store.users.findByKey(attempt.userKey), deps.store.platforms.find(attempt.platformId)])
   if (user === null || platform === null) return null
-  const accounts = await readAccounts(definition, holder)
   const connection = newConnection(deps, attempt, definition, user)
-  const sealed = sealCredentials(deps.vault, connection, { credentials: holder.newest, endpoint: endpointOf(definition) }, 1)
+  const sealed = sealCredentials(deps.vault, connection, { credentials, endpoint: endpointOf(definition) }, 1)
   return {
     connection,
-    accounts: accounts.map(account => newAccount(deps, connection, account)),
+    accounts: found.map(account => newAccount(deps, connection, account)),
     sealed,
     claim: platform.claims ? newClaim(deps) : null
   }

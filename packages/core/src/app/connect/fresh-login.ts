@@ -33,13 +33,25 @@ export async function readAccounts(definition: BrokerDefinition, holder: Credent
   return await session.accounts(AbortSignal.timeout(READ_MS))
 }
 
-/** Revokes what the broker granted and nobody will use, once: a grant that is left over does no more than wait for its end. */
+/** A login that has just been made, and the accounts it reaches. */
+export interface ReadLogin {
+  readonly credentials: Credentials
+  readonly found: readonly BrokerAccount[]
+}
+
+/**
+ * Revokes what the broker granted and nobody will use, once: a grant that is left over does no more than wait for its end. At some brokers a
+ * revocation ends everything that was granted to the same user: so a login is left alone that a connection may live on. One whose accounts the
+ * broker did not tell may be that too, and must not come here.
+ */
 export async function giveBack(
   deps: PortalDeps,
   attempt: ConnectionAttempt,
-  { login }: BrokerDefinition,
-  credentials: Credentials
+  { capabilities, login }: BrokerDefinition,
+  { found, credentials }: ReadLogin
 ): Promise<void> {
+  const ids = found.map(({ brokerAccountId }) => brokerAccountId)
+  if (await deps.store.connections.reaches(capabilities.id, ids)) return
   const { attemptId, broker } = attempt
   await login.revoke(credentials, AbortSignal.timeout(REVOKE_MS)).catch(cause => {
     deps.log.warn('a broker’s grant that led to no connection could not be revoked', { attemptId, broker, cause })

@@ -36,7 +36,7 @@ export async function renew(
     if (known === null) return refuse(deps, attempt, visitor, 'not_renewable')
     const isKnown = ({ brokerAccountId }: BrokerAccount) => known.accounts.some(account => account.brokerAccountId === brokerAccountId)
     if (!isSameLogin(known.accounts, found)) {
-      if (!found.some(isKnown)) await giveBack(deps, attempt, definition, holder.newest)
+      await giveBack(deps, attempt, definition, { found, credentials: holder.newest })
       return refuse(deps, attempt, visitor, 'other_login')
     }
     const added = known.claims ? [] : found.filter(account => !isKnown(account))

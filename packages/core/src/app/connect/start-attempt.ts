@@ -1,7 +1,7 @@
 import type { ConnectionAttempt } from '../../domain/account.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { AttemptId, BrokerId, ConnectionId } from '../../domain/ids.ts'
-import { epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
+import { earlier, epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
 import type { ConnectionType } from '../../domain/vocabulary.ts'
 import { credentialsInvalid } from '../authenticate.ts'
 import { audited, type UserCaller } from '../caller.ts'
@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts'
 import { offeredBroker } from './offered-broker.ts'
 import { checkRedirectUrl } from './redirect-url.ts'
 
-/** Lifetime of a portal link. */
+/** The longest life of a portal link. */
 export const ATTEMPT_MINUTES = 30
 
 export interface AttemptRequest {
@@ -43,11 +43,13 @@ export async function startAttempt(
     renewConnectionId === null ? newAim(brokers, request) : await renewalAim({ store, brokers }, caller, renewConnectionId, request)
   const token = ids.secret('')
   const createdAt = clock.now()
-  const expiresAt = timestampOfMs(epochMs(createdAt) + ATTEMPT_MINUTES * 60_000)
+  const lifeEnds = timestampOfMs(epochMs(createdAt) + ATTEMPT_MINUTES * 60_000)
+  const expiresAt = earlier(lifeEnds, caller.keyProof?.endsAt ?? null) ?? lifeEnds
   const attempt: ConnectionAttempt = {
     attemptId: ids.uuid<AttemptId>(),
     platformId: caller.platform.platformId,
     userKey: caller.user.userKey,
+    keyId: caller.key?.keyId ?? null,
     ...{ ...aim, renewConnectionId, redirectUrl, redirectOnErrorUrl, createdAt, expiresAt },
     chosenBroker: null,
     status: 'open',

@@ -1,16 +1,17 @@
 import { ServiceError } from '../../domain/errors.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
-import { epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
+import { earlier, epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
 import { credentialsInvalid } from '../authenticate.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 import { ownedConnection } from './owned.ts'
 
-/** Lifetime of a market data token. */
+/** The longest life of a market data token. */
 export const TOKEN_SECONDS = 24 * 60 * 60
 
 /**
- * Makes a market data token for one connection and supersedes the user's older tokens of that connection.
+ * Makes a market data token for one connection and supersedes the user's older tokens of that connection. It lives no longer than the key, or
+ * the replaced secret, that it was asked for with.
  * @throws ServiceError connection_not_found, or entitlement_missing where the connection is BROKEN or its broker has no market data.
  */
 export async function issueToken(
@@ -30,15 +31,18 @@ export async function issueToken(
   }
   const accessToken = ids.secret('mdt_')
   const createdAt = clock.now()
-  const expiresAt = timestampOfMs(epochMs(createdAt) + TOKEN_SECONDS * 1_000)
+  const lifeEnds = timestampOfMs(epochMs(createdAt) + TOKEN_SECONDS * 1_000)
+  const expiresAt = earlier(lifeEnds, caller.keyProof?.endsAt ?? null) ?? lifeEnds
   const token = {
     tokenHash: hasher.hash(accessToken),
     userKey: connection.userKey,
     keyId: caller.key?.keyId ?? null,
+    keySecretHash: caller.keyProof?.secretHash ?? null,
     ...{ connectionId, createdAt, expiresAt, supersededAt: null }
   }
   // A secret that was replaced while this request was under way gives no token that outlives it.
   if (!(await store.tokens.create(token, audited(clock, caller, 'token.issue', connectionId), caller.secretHash ?? null)))
     throw credentialsInvalid()
-  return { accessToken, expiresAt, expiresInSeconds: TOKEN_SECONDS }
+  const expiresInSeconds = Math.floor((epochMs(expiresAt) - epochMs(createdAt)) / 1_000)
+  return { accessToken, expiresAt, expiresInSeconds }
 }

@@ -13,6 +13,7 @@ function attempt(redirectUrl: string | null, redirectOnErrorUrl: string | null =
     platformId: parseUuid<PlatformId>('0190a000-0000-7000-8000-000000000001', 'platform'),
     userKey: parseUuid<UserKey>('0190a000-0000-7000-8000-000000000002', 'user'),
     ...{
+      keyId: null,
       connectionType: 'trade',
       broker: 'SANDBOX' as BrokerId,
       renewConnectionId: null,

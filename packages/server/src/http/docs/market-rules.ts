@@ -3,7 +3,7 @@ import { BROKER_BARS_MAX, SNAPSHOT_BARS_MAX } from '@trunkline/core/app/market/h
 import { DOOR_LIMITS } from '../../stream/door.ts'
 import { CLOSE } from '../../stream/line.ts'
 import { MARKET_LINE_LIMITS } from '../../stream/market/index.ts'
-import { MARKET_SESSION_LIMITS } from '../../stream/market/session.ts'
+import { MARKET_SESSION_LIMITS } from '../../stream/market/limits.ts'
 import { SLOT_LIMITS } from '../../stream/market/session-slots.ts'
 import { DEPTH_LEVELS, type MarketErrorCode, REQUEST_ID_MAX } from '../../wire/market.ts'
 import { type CloseCode, count, type ErrorCode, kibibytes, type Limit, seconds } from './described.ts'

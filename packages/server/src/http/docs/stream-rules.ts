@@ -1,7 +1,8 @@
 // The broker stream's close codes and limits as its descriptions show them; the numbers are those of the code that enforces them.
+
+import { SESSION_LIMITS } from '../../stream/account/limits.ts'
 import { SESSIONS_MAX } from '../../stream/account/places.ts'
 import { REPLAY_MAX } from '../../stream/account/replay.ts'
-import { SESSION_LIMITS } from '../../stream/account/session.ts'
 import { DOOR_LIMITS } from '../../stream/door.ts'
 import { INBOX_LIMITS } from '../../stream/inbox.ts'
 import { CLOSE } from '../../stream/line.ts'
@@ -49,7 +50,7 @@ export const LIMITS: readonly Limit[] = [
     beyond: 'refused with 429'
   },
   { what: 'Failed authentications of a session', value: count(failuresMax), beyond: `closed with ${CLOSE.tooManyFailures}` },
-  { what: 'Authenticated sessions of a client', value: count(SESSIONS_MAX), beyond: '`auth_error`' },
+  { what: 'Authenticated sessions of a `client_id`', value: count(SESSIONS_MAX), beyond: '`auth_error`' },
   { what: 'Users of a session', value: count(usersMax), beyond: '`subscription_failed`' },
   { what: 'Size of a message you send', value: kibibytes(messageBytesMax), beyond: `closed with ${MESSAGE_TOO_BIG}` },
   {

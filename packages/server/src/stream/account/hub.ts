@@ -42,6 +42,7 @@ export class Hub {
   readonly #checking: Promise<void>
   #mending: Promise<void> | null = null
   #deliveries = 0
+  #endings = 0
 
   constructor(deps: HubDeps) {
     this.#deps = deps
@@ -53,6 +54,11 @@ export class Hub {
   /** Users somebody is subscribed to. */
   get users(): number {
     return this.#feeds.size
+  }
+
+  /** Counts users that were removed or disabled. Of one that had no feed at that moment nobody is told: who looked it up before looks again. */
+  get endings(): number {
+    return this.#endings
   }
 
   /** Updates given to sessions since the start. */
@@ -127,11 +133,13 @@ export class Hub {
 
   #hear(message: BusMessage): void {
     if (message.type === 'platform_secret_changed' || message.type === 'platform_access_ended') return
+    const isEnding = message.type === 'user_removed' || message.type === 'user_disabled'
+    if (isEnding) this.#endings += 1
     const feed = this.#feeds.get(message.userKey)
     if (feed === undefined) return
-    if (message.type === 'events') for (const event of message.events) this.#take(feed, event)
+    if (isEnding) this.#remove(feed)
+    else if (message.type === 'events') for (const event of message.events) this.#take(feed, event)
     else if (message.type === 'connection_health') this.#tell(feed, message.connectionId, message.health)
-    else if (message.type === 'user_removed' || message.type === 'user_disabled') this.#remove(feed)
   }
 
   #take(feed: Feed, event: LoggedEvent): void {

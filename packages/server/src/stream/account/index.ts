@@ -7,8 +7,9 @@ import { FailedAttempts } from '../../auth/failed-attempts.ts'
 import type { Room } from '../door.ts'
 import { CLOSE, type Line, type Listener } from '../line.ts'
 import { type EncodeUpdate, Hub } from './hub.ts'
+import { SESSION_LIMITS, type SessionLimits } from './limits.ts'
 import { Places, SESSIONS_MAX } from './places.ts'
-import { AccountSession, SESSION_LIMITS, type SessionDeps, type SessionLimits } from './session.ts'
+import { AccountSession, type SessionDeps } from './session.ts'
 
 export interface AccountStreamOptions {
   readonly sessionsMax?: number

@@ -1,15 +1,18 @@
-import type { PlatformId } from '@trunkline/core/domain/ids'
+import type { PlatformKey } from '@trunkline/core/domain/platform-key'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
-import type { StreamPlaceStore } from '@trunkline/core/ports/store'
+import type { StreamPlace, StreamPlaceStore } from '@trunkline/core/ports/store'
 
-/** Sessions of one client at the same time, over all nodes. */
+/** Sessions of one key (a pair of client id and client secret) at the same time, over all nodes. */
 export const SESSIONS_MAX = 10
 const TTL_MS = 15_000
 const RENEW_MS = 5_000
 const RELEASE_TRIES = 3
 /** A client may see its session's end before we have: so long is waited for its place before it is told that it has too many. */
 const FREEING_MS = [20, 100]
+
+/** Whose places they are. */
+export type Owner = Pick<PlatformKey, 'platformId' | 'keyId'>
 
 /** This node's share of the places that clients have for sessions. A node that dies gives its places up within seconds. */
 export class Places {
@@ -19,7 +22,7 @@ export class Places {
   readonly #stopping = new AbortController()
   readonly #releasing = new Set<Promise<void>>()
   readonly #renewing: Promise<void>
-  readonly #held = new Map<string, PlatformId>()
+  readonly #held = new Map<string, Owner>()
   /** Sessions whose place is being taken or given up just now. */
   readonly #undecided = new Set<string>()
 
@@ -38,11 +41,11 @@ export class Places {
   }
 
   /** Takes a place for the session; false when the client has as many as it may. @throws StoreUnavailable */
-  async take(platformId: PlatformId, sessionId: string): Promise<boolean> {
+  async take(owner: Owner, sessionId: string): Promise<boolean> {
     this.#undecided.add(sessionId)
     try {
-      const isTaken = await this.#take(platformId, sessionId)
-      if (isTaken) this.#held.set(sessionId, platformId)
+      const isTaken = await this.#take(owner, sessionId)
+      if (isTaken) this.#held.set(sessionId, owner)
       this.#undecided.delete(sessionId)
       return isTaken
     } catch (cause) {
@@ -69,9 +72,9 @@ export class Places {
     await Promise.all(this.#releasing)
   }
 
-  async #take(platformId: PlatformId, sessionId: string): Promise<boolean> {
+  async #take(owner: Owner, sessionId: string): Promise<boolean> {
     const { places, clock } = this.#deps
-    const take = () => places.take({ platformId, sessionId, nodeId: this.#nodeId }, this.#limit, TTL_MS)
+    const take = () => places.take(this.#place(owner, sessionId), this.#limit, TTL_MS)
     let isTaken = await take()
     for (const pauseMs of FREEING_MS) {
       if (isTaken) break
@@ -79,6 +82,10 @@ export class Places {
       isTaken = await take()
     }
     return isTaken
+  }
+
+  #place({ platformId, keyId }: Owner, sessionId: string): StreamPlace {
+    return { platformId, keyId, sessionId, nodeId: this.#nodeId }
   }
 
   async #release(sessionId: string): Promise<void> {
@@ -109,9 +116,9 @@ export class Places {
     const before = [...this.#held]
     const kept = new Set(await places.renew(this.#nodeId, TTL_MS))
     for (const sessionId of kept) if (!this.#held.has(sessionId) && !this.#undecided.has(sessionId)) this.release(sessionId)
-    for (const [sessionId, platformId] of before) {
+    for (const [sessionId, owner] of before) {
       if (kept.has(sessionId) || !this.#held.has(sessionId)) continue
-      const isTaken = await places.take({ platformId, sessionId, nodeId: this.#nodeId }, this.#limit, TTL_MS)
+      const isTaken = await places.take(this.#place(owner, sessionId), this.#limit, TTL_MS)
       if (!this.#held.has(sessionId)) this.release(sessionId)
       else if (!isTaken) log.warn('a session goes on without a place: others took it while the database was away', { sessionId })
     }

@@ -7,10 +7,10 @@ import {
   stillProven
 } from '@trunkline/core/app/authenticate'
 import type { KeyId } from '@trunkline/core/domain/ids'
-import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Hasher } from '@trunkline/core/ports/vault'
+import { Lifetime } from '../lifetime.ts'
 
 export interface ProofDeps {
   readonly lookup: CredentialLookup
@@ -23,8 +23,6 @@ export interface ProofDeps {
 
 /** What a key must be allowed to follow users. */
 const SCOPE = 'read'
-/** Timers are shorter than keys live, and clocks are set: looked at again this often. */
-const STEP_MS = 60_000
 
 /** The key that a session showed, and for how long it holds. */
 export class Proof {
@@ -32,8 +30,9 @@ export class Proof {
   readonly #address: string
   readonly #over: (reason: string) => void
   #proven: ProvenPlatform | null = null
-  /** Rings when the key ends by itself. */
-  #lifetime: Disposable | null = null
+  /** Of the key, or the secret that was shown, where it ends by itself. */
+  readonly #lifetime: Lifetime
+  #rechecking = Promise.resolve()
   #isOver = false
 
   /** @param over called when what was proved does not hold any more */
@@ -41,6 +40,7 @@ export class Proof {
     this.#deps = deps
     this.#address = address
     this.#over = over
+    this.#lifetime = new Lifetime(deps.clock, () => over('the client secret has ended'))
   }
 
   get keyId(): KeyId | null {
@@ -58,18 +58,24 @@ export class Proof {
   /** The session stands on this from now on. */
   hold(proven: ProvenPlatform): void {
     this.#proven = proven
-    this.#endWith(proven.endsAt)
+    this.#lifetime.endAt(proven.endsAt)
   }
 
   /** A secret of the platform was replaced: ends the session unless what it showed is still good. */
-  async recheck(): Promise<void> {
+  recheck(): Promise<void> {
+    // One after the other, so that what was read first is not taken for the newest.
+    this.#rechecking = this.#rechecking.then(() => this.#recheck())
+    return this.#rechecking
+  }
+
+  async #recheck(): Promise<void> {
     const proven = this.#proven
     if (proven === null || this.#isOver) return
     const { lookup, clock, log } = this.#deps
     try {
       const held = stillProven(await lookup.platform(proven.key.clientId), proven, clock.now())
       if (held === null) this.#over('the client secret was replaced')
-      else this.#endWith(held.endsAt)
+      else this.#lifetime.endAt(held.endsAt)
     } catch (cause) {
       log.warn('a session ends: whether its client secret is still good could not be read', { cause })
       this.#over('the client secret was replaced')
@@ -78,16 +84,6 @@ export class Proof {
 
   stop(): void {
     this.#isOver = true
-    this.#lifetime?.[Symbol.dispose]()
-  }
-
-  #endWith(endsAt: Timestamp | null): void {
-    this.#lifetime?.[Symbol.dispose]()
-    this.#lifetime = null
-    if (endsAt === null || this.#isOver) return
-    const { clock } = this.#deps
-    const leftMs = epochMs(endsAt) - epochMs(clock.now())
-    if (leftMs <= 0) this.#over('the client secret has ended')
-    else this.#lifetime = clock.alarm(Math.min(leftMs, STEP_MS), () => this.#endWith(endsAt))
+    this.#lifetime.stop()
   }
 }

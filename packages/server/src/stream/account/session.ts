@@ -1,8 +1,8 @@
 import type { AttemptLimits, CredentialLookup } from '@trunkline/core/app/authenticate'
 import type { Mirrors } from '@trunkline/core/app/mirror/mirrors'
-import type { Platform } from '@trunkline/core/domain/account'
+import type { Platform, User } from '@trunkline/core/domain/account'
 import { type ErrorCode, ServiceError } from '@trunkline/core/domain/errors'
-import type { PlatformId, UserKey } from '@trunkline/core/domain/ids'
+import type { PlatformId, UserId, UserKey } from '@trunkline/core/domain/ids'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
@@ -11,11 +11,12 @@ import type { Store } from '@trunkline/core/ports/store'
 import type { Hasher } from '@trunkline/core/ports/vault'
 import { type ServerMessage, STREAM_VERSION } from '../../wire/stream.ts'
 import { messageFrame } from '../frame.ts'
-import { INBOX_LIMITS, Inbox, type InboxLimits, type InboxOwner } from '../inbox.ts'
+import { Inbox, type InboxOwner } from '../inbox.ts'
 import { CLOSE, type Line, type Listener } from '../line.ts'
 import { type Message, readMessage } from '../message.ts'
 import type { Feed, Subscriber } from './feed.ts'
 import { type Hub, statusMessage } from './hub.ts'
+import type { SessionLimits } from './limits.ts'
 import type { Places } from './places.ts'
 import { Proof } from './proof.ts'
 import { Replay, ReplayRefused, type ReplayTarget } from './replay.ts'
@@ -46,15 +47,6 @@ export interface SessionDeps {
   readonly gone: (session: AccountSession) => void
   readonly limits: SessionLimits
 }
-
-export interface SessionLimits {
-  readonly authenticateMs: number
-  readonly failuresMax: number
-  readonly usersMax: number
-  readonly inbox: InboxLimits
-}
-
-export const SESSION_LIMITS: SessionLimits = { authenticateMs: 30_000, failuresMax: 5, usersMax: 500, inbox: INBOX_LIMITS }
 
 /** One client on the broker stream: who it is, what it wants, and the giving of it. It knows lines, and no sockets. */
 export class AccountSession implements Listener, Subscriber, InboxOwner {
@@ -192,9 +184,9 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
       let proven = await this.proof.of(clientId, clientSecret)
       const { platform } = proven
       if (this.#isOver) return
-      if (!(await places.take(platform.platformId, this.sessionId))) {
+      if (!(await places.take(proven.key, this.sessionId))) {
         throw new requests.Unfit(
-          `The concurrent-session limit is reached: this client has ${places.limit} sessions, the most it may. Close one of them first.`
+          `The concurrent-session limit is reached: this client_id has ${places.limit} sessions, the most it may. Close one of them first.`
         )
       }
       if (this.#isOver) return places.release(this.sessionId)
@@ -244,13 +236,10 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     let feed: Feed | null = null
     let isOurs = false
     try {
-      const known = await inTurn(() => store.users.find(platformId, userId))
+      const { endings } = hub
+      const user = await this.#enabledUser(platformId, userId)
       if (this.#isOver) return
-      if (known === null || known.disabledAt !== null) {
-        this.#deps.denied(this.#address, platformId)
-        throw new requests.Unfit(UNKNOWN_USER)
-      }
-      const { userKey } = known.user
+      const { userKey } = user
       const present = this.#feeds.get(userKey)
       if (present !== undefined && after === null) {
         // A replay may have been ahead of what the feed has delivered since.
@@ -260,7 +249,10 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
       if (present === undefined && this.#feeds.size >= this.#deps.limits.usersMax) {
         throw new requests.Unfit(`This session has ${this.#deps.limits.usersMax} users, the most it may; use another session for more.`)
       }
-      feed = await inTurn(() => hub.join(known.user))
+      feed = await inTurn(() => hub.join(user))
+      // From the join on the hub ends the feed with its user. That somebody was removed or disabled before it, nobody told this session.
+      if (endings !== hub.endings && (await this.#enabledUser(platformId, userId)).userKey !== userKey)
+        throw new requests.Unfit(UNKNOWN_USER)
       // A replay that is refused leaves the subscription there may be as it was.
       const replay = after === null ? null : await Replay.begin(store.events, feed, after)
       if (this.#isOver) return hub.leave(feed)
@@ -280,6 +272,14 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
       log.warn('a user could not be subscribed', { sessionId: this.sessionId, cause })
       this.#refuse('The subscription cannot be made just now; try again in a second.', userId)
     }
+  }
+
+  /** @throws Unfit when there is none. */
+  async #enabledUser(platformId: PlatformId, userId: UserId): Promise<User> {
+    const known = await this.#deps.inTurn(() => this.#deps.store.users.find(platformId, userId))
+    if (known !== null && known.disabledAt === null) return known.user
+    if (!this.#isOver) this.#deps.denied(this.#address, platformId)
+    throw new requests.Unfit(UNKNOWN_USER)
   }
 
   /** @throws ReplayRefused */

@@ -1,8 +1,8 @@
 import type { Connection } from '@trunkline/core/domain/account'
 import type { KeyId, UserKey } from '@trunkline/core/domain/ids'
-import { isAlive } from '@trunkline/core/domain/timestamp'
+import { isAlive, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
-import type { Store } from '@trunkline/core/ports/store'
+import type { KnownToken, Store } from '@trunkline/core/ports/store'
 import type { Hasher } from '@trunkline/core/ports/vault'
 
 /** What a token gives: the data of one connection, for its user. */
@@ -10,8 +10,9 @@ export interface Pass {
   readonly tokenHash: string
   readonly userKey: UserKey
   readonly connection: Connection
-  /** The platform's key the token was had with. */
+  /** The platform's key the token was had with, and when that key, or its replaced secret, ends. The token's own end ends no session. */
   readonly keyId: KeyId | null
+  readonly keyEndsAt: Timestamp | null
 }
 
 /** A token that admits nobody; the message is fit to show. */
@@ -29,6 +30,9 @@ export class AccessRefused extends Error {
 export const NOT_GOOD =
   'The access token is unknown, has ended, or was followed by a newer one; get a new one with GET /connections/{connection_id}/token.'
 
+/** Why a session ends whose token was had with a key, or a secret of one, that is good no more. */
+export const KEY_ENDED = 'The platform’s key this token was had with has ended, or its secret was replaced; get a new access token.'
+
 /** The pass behind an access token. @throws AccessRefused */
 export async function admitted(
   { store, hasher, clock }: { readonly store: Pick<Store, 'tokens' | 'connections'>; readonly hasher: Hasher; readonly clock: Clock },
@@ -36,7 +40,9 @@ export async function admitted(
 ): Promise<Pass> {
   const tokenHash = hasher.hash(accessToken)
   const token = await store.tokens.find(tokenHash)
-  if (token === null || token.supersededAt !== null || !isAlive(token, clock.now())) throw new AccessRefused('auth_error', NOT_GOOD)
+  const now = clock.now()
+  const isGood = token !== null && token.supersededAt === null && isAlive(token, now) && !hasEnded(token, now)
+  if (!isGood) throw new AccessRefused('auth_error', NOT_GOOD)
   const connection = await store.connections.find(token.connectionId)
   if (connection === null) throw new AccessRefused('auth_error', NOT_GOOD)
   if (connection.status !== 'ACTIVE') {
@@ -45,5 +51,15 @@ export async function admitted(
       'The broker rejects this connection; have the user connect it again, and get a token of the new one.'
     )
   }
-  return { tokenHash, userKey: token.userKey, connection, keyId: token.keyId }
+  return { tokenHash, userKey: token.userKey, connection, keyId: token.keyId, keyEndsAt: token.keyEndsAt }
+}
+
+/** When the key of a token that is in use ends; `over`: the token, or its key, is good no more. */
+export async function keyEnd({ tokens }: Pick<Store, 'tokens'>, tokenHash: string, now: Timestamp): Promise<Timestamp | null | 'over'> {
+  const token = await tokens.find(tokenHash)
+  return token === null || hasEnded(token, now) ? 'over' : token.keyEndsAt
+}
+
+function hasEnded({ keyEndsAt }: Pick<KnownToken, 'keyEndsAt'>, now: Timestamp): boolean {
+  return keyEndsAt !== null && keyEndsAt <= now
 }

@@ -8,8 +8,9 @@ import { FailedAttempts } from '../../auth/failed-attempts.ts'
 import type { LineLimits, Room } from '../door.ts'
 import type { Line, Listener } from '../line.ts'
 import { OUTBOX_LIMITS } from '../outbox.ts'
-import { AccessRefused, admitted, NOT_GOOD, type Pass } from './access.ts'
-import { MARKET_SESSION_LIMITS, MarketSession, type MarketSessionDeps, type MarketSessionLimits } from './session.ts'
+import { AccessRefused, admitted, KEY_ENDED, keyEnd, NOT_GOOD, type Pass } from './access.ts'
+import { MARKET_SESSION_LIMITS, type MarketSessionLimits } from './limits.ts'
+import { MarketSession, type MarketSessionDeps } from './session.ts'
 import { NoSlot, SessionSlots, SLOT_LIMITS, type SlotLimits } from './session-slots.ts'
 
 /** Failed authentications of one address, over all its sessions. */
@@ -34,6 +35,7 @@ export class MarketStream implements Room {
   readonly #stopping = new AbortController()
   /** Counts what ended somebody's sessions: a token that was looked up meanwhile may have ended too, and nobody has a seat yet to be evicted from. */
   #evictions = 0
+  #rechecking = Promise.resolve()
 
   constructor(deps: AppDeps, limits: Partial<MarketSessionLimits> = {}, slots: SlotLimits = SLOT_LIMITS) {
     this.#slots = new SessionSlots(slots)
@@ -48,8 +50,8 @@ export class MarketStream implements Room {
       ids,
       log,
       meter,
-      admit: (token, address) =>
-        limited(attempts, { address, name: null, secretHash: deps.hasher.hash(token) }, () => this.#admit(deps, token)),
+      admit: (token, address, enter) =>
+        limited(attempts, { address, name: null, secretHash: deps.hasher.hash(token) }, () => this.#admit(deps, token, enter)),
       seat: (session, pass) => this.#seat(session, pass),
       join: connection => markets.join(connection),
       leave: (connection, market) => markets.leave(connection, market),
@@ -77,6 +79,8 @@ export class MarketStream implements Room {
           return this.#evict(message.userKey, 'The user was disabled.', null, 'auth_error')
         case 'platform_access_ended':
           return this.#evictAll(message)
+        case 'platform_secret_changed':
+          return this.#recheckSoon(deps, message.platformId)
         case 'connection_health':
           if (message.health.state === 'broken') this.#evict(message.userKey, BROKEN, message.connectionId)
       }
@@ -117,14 +121,14 @@ export class MarketStream implements Room {
   }
 
   /** @throws AccessRefused */
-  async #admit(deps: AppDeps, accessToken: string): Promise<Pass> {
+  async #admit(deps: AppDeps, accessToken: string, enter: (pass: Pass) => void): Promise<void> {
     let known: readonly string[] = []
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const before = this.#evictions
       const pass = await admitted(deps, accessToken)
       // While this token was looked up, a newer one may have been used: then another look finds this one superseded. Times say nothing of it.
       const rivals = this.#rivals(pass)
-      if (before === this.#evictions && rivals.every(rival => known.includes(rival))) return pass
+      if (before === this.#evictions && rivals.every(rival => known.includes(rival))) return enter(pass)
       known = rivals
     }
     throw new AccessRefused('auth_error', NOT_GOOD)
@@ -170,6 +174,30 @@ export class MarketStream implements Room {
     for (const session of [...this.#sessions]) {
       if (session.pass?.connection.platformId !== platformId || (keyId !== null && session.pass.keyId !== keyId)) continue
       session.evict('auth_error', 'The platform, or the key this token was had with, was disabled.')
+      this.#slots.release(session)
+    }
+  }
+
+  /** One after the other, so that what was read first is not taken for the newest. */
+  #recheckSoon(deps: AppDeps, platformId: PlatformId): void {
+    this.#evictions += 1
+    this.#rechecking = this.#rechecking.then(() => this.#recheck(deps, platformId))
+  }
+
+  /** A secret of the platform was replaced: sessions end whose token was had with one that is good no more, at once or when it ends. */
+  async #recheck({ store, clock, log }: AppDeps, platformId: PlatformId): Promise<void> {
+    const sessions = [...this.#sessions].filter(({ pass }) => pass?.connection.platformId === platformId)
+    for (const [tokenHash, using] of Map.groupBy(sessions, ({ pass }) => pass?.tokenHash)) {
+      if (tokenHash === undefined) continue
+      const end = await keyEnd(store, tokenHash, clock.now()).catch((cause: unknown) => {
+        log.warn('sessions end: whether the key of their token is still good could not be read', { sessions: using.length, cause })
+        return 'over' as const
+      })
+      for (const session of using) {
+        if (end !== 'over') session.lifetime.endAt(end)
+        else session.evict('auth_error', KEY_ENDED)
+        if (session.isOver) this.#slots.release(session)
+      }
     }
   }
 
@@ -220,6 +248,7 @@ const HEARD = [
   'user_secret_changed',
   'user_disabled',
   'platform_access_ended',
+  'platform_secret_changed',
   'connection_health'
 ] as const
 const RENEWED = 'The login of the connection was renewed. Connect again; the access token is as good as before.'

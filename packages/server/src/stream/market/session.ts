@@ -11,10 +11,12 @@ import { TooManyFailures } from '../../auth/failed-attempts.ts'
 import type { MarketErrorCode, MarketMessage } from '../../wire/market.ts'
 import { STREAM_VERSION } from '../../wire/stream.ts'
 import { messageFrame } from '../frame.ts'
-import { INBOX_LIMITS, Inbox, type InboxLimits, type InboxOwner } from '../inbox.ts'
+import { Inbox, type InboxOwner } from '../inbox.ts'
+import { Lifetime } from '../lifetime.ts'
 import { CLOSE, type Line, type Listener } from '../line.ts'
 import { type Message, readMessage } from '../message.ts'
-import { AccessRefused, type Pass } from './access.ts'
+import { AccessRefused, KEY_ENDED, type Pass } from './access.ts'
+import type { MarketSessionLimits } from './limits.ts'
 import * as requests from './requests.ts'
 import { snapshotText } from './snapshot.ts'
 import { type Reader, Subscription } from './subscription.ts'
@@ -24,8 +26,11 @@ export interface MarketSessionDeps {
   readonly ids: Ids
   readonly log: Log
   readonly meter: Meter
-  /** Whose token it is, and of which connection. @throws AccessRefused; TooManyFailures of the address, with nothing looked up or after one too many */
-  readonly admit: (token: string, address: string) => Promise<Pass>
+  /**
+   * Finds whose token it is, and of which connection, and calls `enter` while that is certain. @throws AccessRefused, and what `enter` throws;
+   * TooManyFailures of the address, with nothing looked up or after one too many
+   */
+  readonly admit: (token: string, address: string, enter: (pass: Pass) => void) => Promise<void>
   /** Sessions of the user that may not be beside this one are ended. @throws AccessRefused when a newer token came first */
   readonly seat: (session: MarketSession, pass: Pass) => void
   readonly join: (connection: Connection) => ConnectionMarket
@@ -39,25 +44,13 @@ export interface MarketSessionDeps {
   readonly limits: MarketSessionLimits
 }
 
-export interface MarketSessionLimits {
-  readonly authenticateMs: number
-  readonly failuresMax: number
-  readonly subscriptionsMax: number
-  readonly inbox: InboxLimits
-}
-
-export const MARKET_SESSION_LIMITS: MarketSessionLimits = {
-  authenticateMs: 30_000,
-  failuresMax: 5,
-  subscriptionsMax: 500,
-  inbox: INBOX_LIMITS
-}
-
 /** One client on the market data stream: whose token it showed, what it is subscribed to, and the giving of it. */
 export class MarketSession implements Listener, InboxOwner, Reader {
   readonly sessionId: string
   readonly address: string
   readonly line: Line
+  /** Of the key that its token was had with. */
+  readonly lifetime: Lifetime
   readonly #deps: MarketSessionDeps
   readonly #inbox: Inbox
   #pass: Pass | null = null
@@ -83,6 +76,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     this.line = line
     this.address = address
     this.sessionId = deps.ids.uuid()
+    this.lifetime = new Lifetime(deps.clock, () => this.evict('auth_error', KEY_ENDED))
     this.#inbox = new Inbox(this, deps.clock, deps.limits.inbox)
   }
 
@@ -207,35 +201,40 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   }
 
   async #authenticate(requestId: string, message: Message): Promise<void> {
-    const { admit, join, leave, seat } = this.#deps
     if (this.#pass !== null) {
       this.#refuse('auth_error', requestId, 'This session is authenticated already; go on with it, or open another one.')
       return
     }
     try {
-      const pass = await admit(requests.readAuthenticate(message), this.address)
-      if (this.#isOver) return
-      const market = join(pass.connection)
-      try {
-        seat(this, pass)
-      } catch (cause) {
-        leave(pass.connection, market)
-        throw cause
-      }
-      this.#pass = pass
-      this.#market = market
-      this.#known?.abort()
-      this.#known = null
-      this.#say({
-        type: 'auth_success',
-        message: 'Authenticated.',
-        request_id: requestId,
-        session_id: this.sessionId,
-        version: STREAM_VERSION
-      })
+      await this.#deps.admit(requests.readAuthenticate(message), this.address, pass => this.#enter(requestId, pass))
     } catch (cause) {
       this.#notAuthenticated(requestId, cause)
     }
+  }
+
+  /** At once and whole: what ends the session a moment later comes after the success. */
+  #enter(requestId: string, pass: Pass): void {
+    if (this.#isOver) return
+    const { join, leave, seat } = this.#deps
+    const market = join(pass.connection)
+    try {
+      seat(this, pass)
+    } catch (cause) {
+      leave(pass.connection, market)
+      throw cause
+    }
+    this.#pass = pass
+    this.#market = market
+    this.#known?.abort()
+    this.#known = null
+    this.#say({
+      type: 'auth_success',
+      message: 'Authenticated.',
+      request_id: requestId,
+      session_id: this.sessionId,
+      version: STREAM_VERSION
+    })
+    this.lifetime.endAt(pass.keyEndsAt)
   }
 
   #notAuthenticated(requestId: string, cause: unknown): void {
@@ -372,6 +371,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     this.#isOver = true
     this.#known?.abort()
     this.#known = null
+    this.lifetime.stop()
     this.#inbox.close()
     for (const subscription of this.#subscriptions.values()) subscription.end()
     this.#subscriptions.clear()

@@ -1,0 +1,33 @@
+import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
+import type { Clock } from '@trunkline/core/ports/clock'
+
+/** Timers are shorter than keys live, and clocks are set: looked at again this often. */
+const STEP_MS = 60_000
+
+/** Calls once a time of the wall clock has come. The time can be moved, and taken away, until then. */
+export class Lifetime {
+  readonly #clock: Clock
+  readonly #over: () => void
+  #alarm: Disposable | null = null
+  #isStopped = false
+
+  constructor(clock: Clock, over: () => void) {
+    this.#clock = clock
+    this.#over = over
+  }
+
+  /** Null: there is no end. */
+  endAt(at: Timestamp | null): void {
+    this.#alarm?.[Symbol.dispose]()
+    this.#alarm = null
+    if (at === null || this.#isStopped) return
+    const leftMs = epochMs(at) - epochMs(this.#clock.now())
+    if (leftMs <= 0) this.#over()
+    else this.#alarm = this.#clock.alarm(Math.min(leftMs, STEP_MS), () => this.endAt(at))
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.endAt(null)
+  }
+}
