@@ -290,6 +290,12 @@ export interface OrderFilter {
 
 export type OrderSort = 'entryTime' | 'lastModifiedTime' | 'lastExecTime'
 
+export interface DoubtfulFilter {
+  readonly broker?: BrokerId
+  readonly connectionId?: ConnectionId
+  readonly enteredBefore?: Timestamp
+}
+
 export interface OrderStore {
   /**
    * Writes the changes in one transaction each group: `changes` that must stand or fall together are given together (a replace and its
@@ -313,7 +319,7 @@ export interface OrderStore {
   /** Orders that can still move, of one account or of one connection. */
   unfinished(scope: { readonly connectionId: ConnectionId } | { readonly accountId: AccountId }): Promise<readonly Order[]>
   /** Open orders of everybody that have no id of the broker's: nobody knows yet whether it has them. The oldest first, at most `limit`. */
-  doubtful(limit: number): Promise<readonly Order[]>
+  doubtful(limit: number, filter?: DoubtfulFilter): Promise<readonly Order[]>
   confirmed(accountId: AccountId, at: Timestamp): Promise<void>
 }
 

@@ -202,13 +202,15 @@ export interface SettleOrders extends Omit<SettleOrder, 'orderId'> {
   readonly broker: string | null
   readonly connectionId: string | null
   readonly olderThanHours: number | null
-  /** How many fit, as a trial has told; null: on trial, which ends nothing. */
-  readonly expected: number | null
+  /** The set that a trial has told; null: on trial, which ends nothing. */
+  readonly expected: string | null
 }
 
 export interface SettledOrders {
-  /** Orders of unknown fate that fit. */
+  /** Orders of unknown fate that fit, at most {@link ORDERS_LIMIT_MAX}. */
   readonly fitting: number
+  /** Tells the set of `orders` from every other. */
+  readonly set: string
   /** Those that were ended; on trial, those that would be. */
   readonly orders: readonly UnresolvedOrder[]
   readonly kept: readonly { readonly orderId: string; readonly why: string }[]
@@ -320,7 +322,7 @@ export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown)
     broker: orNull(field(input, 'broker'), broker => printable(broker, 'broker', 64)),
     connectionId: orNull(field(input, 'connectionId'), id => uuid(id, 'connection_id')),
     olderThanHours: orNull(field(input, 'olderThanHours'), hours => whole(hours, 'older than', 1, HOURS_MAX)),
-    expected: orNull(field(input, 'expected'), count => whole(count, 'the number of orders', 1, ORDERS_LIMIT_MAX)),
+    expected: orNull(field(input, 'expected'), setName),
     because: printable(field(input, 'because'), 'because', 200),
     unseen: yesOrNo(field(input, 'unseen'), 'unseen')
   }),
@@ -334,6 +336,12 @@ export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown)
 
 export function isOperation(name: string): name is OperationName {
   return Object.hasOwn(INPUT_PARSERS, name)
+}
+
+/** The name of a set of orders. */
+export function setName(value: unknown): string {
+  if (typeof value === 'string' && /^[0-9a-f]{16}$/.test(value)) return value
+  throw new Malformed('end', 'the 16 hexadecimal digits that the same command shows without --end', value)
 }
 
 /** `position:hash` as `audit verify` prints it. */

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import { NotSettled } from '@trunkline/core/app/orders/settle-order'
-import type { OrderId } from '@trunkline/core/domain/ids'
+import { type ConnectionId, type OrderId, parseBrokerId, parseUuid } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { type AdminDeps, operatorEntry } from './deps.ts'
@@ -33,7 +34,7 @@ export async function settleOrder(deps: AdminDeps, { orderId, because, unseen }:
 }
 
 /**
- * Ends every order of unknown fate that fits, by one word and with one audit entry; without a number of orders nothing is ended, and what would be
+ * Ends every order of unknown fate that fits, by one word and with one audit entry; without the name of a set nothing is ended, and what would be
  * is told. @throws AdminRefused
  */
 export async function settleOrders(deps: AdminDeps, wanted: SettleOrders, run: Run): Promise<SettledOrders> {
@@ -41,23 +42,30 @@ export async function settleOrders(deps: AdminDeps, wanted: SettleOrders, run: R
   if (deps.settleAll === null) throw new AdminRefused(NO_SERVICE)
   if (broker === null && connectionId === null && olderThanHours === null)
     throw new AdminRefused('Say which orders: of one broker, of one connection, or older than so many hours.')
-  const before = olderThanHours === null ? null : timestampOfMs(epochMs(deps.clock.now()) - olderThanHours * HOUR_MS)
-  const fitting = (await deps.store.orders.doubtful(ORDERS_LIMIT_MAX)).filter(
-    order =>
-      (broker === null || order.broker === broker) &&
-      (connectionId === null || order.connectionId === connectionId) &&
-      (before === null || order.entryTime < before)
-  )
-  if (expected !== null && fitting.length !== expected)
-    throw new AdminRefused(`${fitting.length} orders fit now, and not ${expected}. Nothing was ended; look at them again.`)
+  const fitting = await deps.store.orders.doubtful(ORDERS_LIMIT_MAX, {
+    ...(broker === null ? {} : { broker: parseBrokerId(broker) }),
+    ...(connectionId === null ? {} : { connectionId: parseUuid<ConnectionId>(connectionId, 'connection_id') }),
+    ...(olderThanHours === null ? {} : { enteredBefore: timestampOfMs(epochMs(deps.clock.now()) - olderThanHours * HOUR_MS) })
+  })
   const detail = { because, unseen, broker, connection_id: connectionId, older_than_hours: olderThanHours }
   const entry = (orders: readonly Order[]) => {
+    const set = setOf(orders)
+    if (set !== expected)
+      throw new AdminRefused(
+        `Other orders would be ended now (${orders.length}, set ${set}) than those of set ${expected}. Nothing was; look again.`
+      )
     const named = { ...detail, count: orders.length, orders: orders.map(({ orderId }) => orderId).join(' ') }
     return operatorEntry(deps.clock.now(), run, 'orders.never_received', connectionId ?? broker ?? 'orders', named)
   }
   const ids = fitting.map(({ orderId }) => orderId)
   const { orders, kept } = await deps.settleAll(ids, { isUnseen: unseen, entry: expected === null ? null : entry }, run.signal)
-  return { fitting: fitting.length, orders: orders.map(view), kept }
+  return { fitting: fitting.length, set: setOf(orders), orders: orders.map(view), kept }
+}
+
+/** Which orders they are, whatever their order: the same number of others is another set. */
+function setOf(orders: readonly Order[]): string {
+  const ids = orders.map(({ orderId }) => orderId).toSorted()
+  return createHash('sha256').update(ids.join(' ')).digest('hex').slice(0, 16)
 }
 
 function view(order: Order): UnresolvedOrder {

@@ -1,4 +1,4 @@
-import type { UnresolvedOrder } from '../admin/operations.ts'
+import { ORDERS_LIMIT_MAX, type UnresolvedOrder } from '../admin/operations.ts'
 import { aligned, type Common, type Console, outJson } from './console.ts'
 import { perform } from './operator.ts'
 import { shown } from './shown.ts'
@@ -26,7 +26,7 @@ interface SetOptions extends Common {
   readonly connection?: string
   readonly olderThan?: number
   readonly unseen?: boolean
-  readonly end?: number
+  readonly end?: string
 }
 
 /** Without `--end` a trial, which says what would be ended and how to do it. */
@@ -40,13 +40,18 @@ export async function neverReceivedAll(console: Console, options: SetOptions): P
     end: expected = null
   } = options
   const input = { because, broker, connectionId, olderThanHours, unseen: unseen === true, expected }
-  const { fitting, orders, kept } = await perform(console, 'orders.settle_all', input)
-  if (options.json) return outJson(console, { fitting, is_trial: expected === null, orders: orders.map(wire), kept: kept.map(wireKept) })
+  const { fitting, set, orders, kept } = await perform(console, 'orders.settle_all', input)
+  if (options.json)
+    return outJson(console, { fitting, set, is_trial: expected === null, orders: orders.map(wire), kept: kept.map(wireKept) })
   if (fitting === 0) return console.out('No order of unknown fate fits.\n')
   if (orders.length > 0) console.out(table(orders))
   for (const { orderId, why } of kept) console.out(`Kept: ${shown(orderId)}: ${shown(why)}\n`)
   if (expected !== null) return console.out(`${orders.length} of ${fitting} were ended; their owners have been told.\n`)
-  console.out(`${orders.length} of ${fitting} would be ended. Nothing was. To end them, run this again with --end ${fitting}\n`)
+  const more = fitting < ORDERS_LIMIT_MAX ? '' : ' There may be more: at most so many are looked at, the oldest first.'
+  if (orders.length === 0) return console.out(`None of ${fitting} would be ended.${more}\n`)
+  console.out(
+    `${orders.length} of ${fitting} would be ended. Nothing was.${more} To end these and no others, run this again with --end ${set}\n`
+  )
 }
 
 function wireKept({ orderId, why }: { readonly orderId: string; readonly why: string }): object {

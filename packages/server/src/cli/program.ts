@@ -1,6 +1,6 @@
 /** The tree of commands. A command loads what it needs when it runs, so that help is there at once. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { type ChainHead, OVERLAP_SECONDS_MAX, parseChainHead } from '../admin/operations.ts'
+import { type ChainHead, OVERLAP_SECONDS_MAX, parseChainHead, setName } from '../admin/operations.ts'
 import { CommandFailed, type Console } from './console.ts'
 import { explain } from './explain.ts'
 
@@ -246,7 +246,7 @@ function addOrders(group: Command, console: Console): void {
     .option('--older-than <hours>', 'placed longer ago than this', wholeNumber)
     .requiredOption('--because <text>', 'how you know; written to the audit log')
     .option('--unseen', 'do not ask the brokers: they do not answer, and you have seen their books by other means')
-    .option('--end <number>', 'end them, if as many fit as were shown', wholeNumber)
+    .option('--end <set>', 'end them, if they are those of the set that was shown', setOption)
     .addOption(json())
     .action(async options => (await import('./orders.ts')).neverReceivedAll(console, options))
 }
@@ -300,6 +300,14 @@ function overlapSeconds(text: string): number {
   const seconds = Number(number) * ({ s: 1, m: 60, h: 3_600, d: 86_400 }[unit] ?? 1)
   if (number !== undefined && seconds <= OVERLAP_SECONDS_MAX) return seconds
   throw new InvalidArgumentError('It must be a time such as 0, 30m, 24h or 7d, and at most 30d.')
+}
+
+function setOption(text: string): string {
+  try {
+    return setName(text)
+  } catch (cause) {
+    throw new InvalidArgumentError(cause instanceof Error ? cause.message : String(cause))
+  }
 }
 
 function wholeNumber(text: string): number {

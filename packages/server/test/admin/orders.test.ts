@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { OrderId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
-import type { AuditEntry } from '@trunkline/core/ports/store'
+import type { AuditEntry, DoubtfulFilter } from '@trunkline/core/ports/store'
 import * as make from '@trunkline/testkit/store-contract/records'
 import type { AdminDeps } from '../../src/admin/deps.ts'
 import { AdminRefused, type SettleOrders } from '../../src/admin/operations.ts'
@@ -24,9 +24,14 @@ function stage() {
   )
   const entries: AuditEntry[] = []
   const known = new Map<OrderId, Order>(orders.map(order => [order.orderId, order]))
+  const doubtful = async (limit: number, { broker, connectionId, enteredBefore }: DoubtfulFilter = {}) =>
+    orders
+      .filter(order => (broker ?? order.broker) === order.broker && (connectionId ?? order.connectionId) === order.connectionId)
+      .filter(order => enteredBefore === undefined || order.entryTime < enteredBefore)
+      .slice(0, limit)
   const deps = {
     clock: { now: () => make.at(0) },
-    store: { orders: { doubtful: async () => orders } },
+    store: { orders: { doubtful } },
     settleAll: async (ids: readonly OrderId[], { entry }: { readonly entry: ((orders: readonly Order[]) => AuditEntry) | null }) => {
       const ended = ids.flatMap(id => known.get(id) ?? [])
       if (entry !== null) entries.push(entry(ended))
@@ -37,7 +42,7 @@ function stage() {
     const input = { broker: null, connectionId: null, olderThanHours: null, expected: null, because: 'seen', unseen: false, ...more }
     return settleOrders(Object(deps) satisfies AdminDeps, input, RUN)
   }
-  return { settle, entries, connections, deps }
+  return { settle, entries, known, connections, deps }
 }
 
 test('orders fit by broker, connection and age, all that are given', async () => {
@@ -52,12 +57,20 @@ test('orders fit by broker, connection and age, all that are given', async () =>
   await assert.rejects(settle({}), AdminRefused)
 })
 
-test('nothing is ended on trial, nor when another number fits than was shown; then all with one entry that names them', async () => {
-  const { settle, entries } = stage()
-  assert.equal((await settle({ olderThanHours: 24 })).orders.length, 4)
-  await assert.rejects(settle({ olderThanHours: 24, expected: 5 }), /4 orders fit now, and not 5/)
+test('nothing is ended on trial, nor when others fit than were shown, though as many; then all with one entry that names them', async () => {
+  const { settle, entries, known } = stage()
+  const trial = await settle({ olderThanHours: 24 })
+  assert.equal(trial.orders.length, 4)
+  const [first, ...rest] = trial.orders
+  const stored = known.get(first?.orderId as OrderId) ?? assert.fail()
+  known.delete(stored.orderId)
+  await assert.rejects(settle({ olderThanHours: 24, expected: trial.set }), /Other orders would be ended now \(3, set/)
+  assert.equal((await settle({ olderThanHours: 24 })).orders.length, rest.length)
+  known.set(stored.orderId, { ...stored, orderId: make.uuid() })
+  await assert.rejects(settle({ olderThanHours: 24, expected: trial.set }), /Other orders would be ended now \(4, set/)
+  known.set(stored.orderId, stored)
   assert.equal(entries.length, 0)
-  const { orders } = await settle({ olderThanHours: 24, expected: 4 })
+  const { orders } = await settle({ olderThanHours: 24, expected: trial.set })
   assert.equal(entries.length, 1)
   assert.deepEqual(entries[0]?.detail, {
     ...{ by: RUN.by, because: 'seen', unseen: false, broker: null, connection_id: null, older_than_hours: 24, count: 4 },

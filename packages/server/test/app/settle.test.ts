@@ -176,3 +176,30 @@ test('one word ends a set, each order where it may: a trial ends nothing, one au
     [`${first.orderId} ${second.orderId}`]
   )
 })
+
+test('a list that has grown old by an order’s turn ends nothing: it is read again, and the order kept where that fails', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push(LOST)
+  const placed = await world.given(world.place())
+  await world.clock.advance(YOUNG_MS)
+  // As long as the lists of other accounts take.
+  const append = async () => {
+    await world.clock.sleep(60_000)
+    world.broker.readPlan = () => ({ fault: 'unreachable' })
+  }
+  const app = { ...world.app, store: { ...world.app.store, audit: Object({ append }) } }
+  const verdict = { isUnseen: false, entry: () => Object({}) }
+  const done = await world.given(settleAllAsNotReceived(app, [placed.orderId], verdict, new AbortController().signal))
+  assert.deepEqual([done.orders, done.kept.map(({ orderId }) => orderId)], [[], [placed.orderId]])
+  assert.equal((await world.stored(placed)).status, 'pending')
+})
+
+test('a wall clock that was set forward makes no order old enough to be ended', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push(LOST)
+  const placed = await world.given(world.place())
+  world.clock.setWall(3_600_000)
+  await isRefused(settle(world, placed), /still be on its way/)
+})

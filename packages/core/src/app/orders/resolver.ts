@@ -35,6 +35,8 @@ interface Progress {
 
 /** One order's rounds of looking. */
 interface Watch {
+  /** Since when, on the monotonic clock. */
+  readonly since: number
   /** What is owed, as far as was told. */
   question: string
   /** The question became another one: the rounds begin anew. */
@@ -106,6 +108,7 @@ export class Resolver {
       isRenewed: false,
       isUrgent: hasWaitingCancel(placed.order),
       isWanted: false,
+      since: this.#deps.clock.monotonicMs(),
       wake: () => undefined,
       ended: Promise.resolve()
     }
@@ -117,6 +120,12 @@ export class Resolver {
       .finally(() => {
         if (this.#watched.get(orderId) === watch) this.#watched.delete(orderId)
       })
+  }
+
+  /** For how long the order has been looked for, on the monotonic clock; null: it is not. */
+  watchedMs(orderId: OrderId): number | null {
+    const watch = this.#watched.get(orderId)
+    return watch === undefined ? null : this.#deps.clock.monotonicMs() - watch.since
   }
 
   get watched(): number {

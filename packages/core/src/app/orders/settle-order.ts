@@ -11,8 +11,10 @@ import { acknowledged, type Fate, refused } from './order-steps.ts'
 
 /** Clocks may disagree; more of the broker's list than this is not needed to find an order in it. */
 const BEFORE_MS = 3_600_000
+/** An account's list that was asked for longer ago ends no order: it is read again. */
+const EVIDENCE_MS = 10_000
 
-type SettlingDeps = Pick<AppDeps, 'store' | 'clock' | 'timing' | 'desk' | 'orderGateway' | 'mirrors'>
+type SettlingDeps = Pick<AppDeps, 'store' | 'clock' | 'timing' | 'desk' | 'orderGateway' | 'mirrors' | 'resolver'>
 
 /** What an operator has found out of an order nobody knows the fate of: the broker never received it. */
 export interface Verdict {
@@ -45,11 +47,17 @@ export interface SettledSet {
 
 export interface SetVerdict {
   readonly isUnseen: boolean
-  /** The one audit entry of the orders that are ended, written before the first is; null: on trial, nothing is ended. */
+  /**
+   * The one audit entry of the orders that are ended, which may be none, written before the first is; null: on trial, nothing is ended. What it
+   * throws ends nothing either.
+   */
   readonly entry: ((orders: readonly Order[]) => AuditEntry) | null
 }
 
-/** Ends orders of unknown fate by one word, each under the rule of {@link settleAsNotReceived}. Each account's list is read once. */
+/**
+ * Ends orders of unknown fate by one word, each under the rule of {@link settleAsNotReceived}. Each account's list is read once for all of its
+ * orders, and once more where it is old by the time that an order's turn comes.
+ */
 export async function settleAllAsNotReceived(
   deps: SettlingDeps,
   orderIds: readonly OrderId[],
@@ -66,20 +74,29 @@ export async function settleAllAsNotReceived(
       return []
     }
   }
-  const pictures = new Map<string, Promise<Snapshot<OrderReport>>>()
+  const pictures = new Map<string, { readonly askedMs: number; readonly taken: Promise<Snapshot<OrderReport>> }>()
   // The oldest come first, so that an account's first list reaches far enough back for its others.
   const shared = (placed: Placed) => {
     const { accountId } = placed.account
-    const taken = pictures.get(accountId) ?? picture(deps, placed, signal)
-    pictures.set(accountId, taken)
+    const now = deps.clock.monotonicMs()
+    const present = pictures.get(accountId)
+    if (present !== undefined && now - present.askedMs <= EVIDENCE_MS) return present.taken
+    const taken = picture(deps, placed, signal)
+    pictures.set(accountId, { askedMs: now, taken })
     return taken
   }
   const due: Order[] = []
   for (const orderId of orderIds) due.push(...(await unlessKept(orderId, () => settleable(deps, orderId, isUnseen ? null : shared))))
-  if (entry === null || due.length === 0) return { orders: due, kept }
-  await deps.store.audit.append(entry(due))
+  if (entry === null) return { orders: due, kept }
+  const audit = entry(due)
+  if (due.length === 0) return { orders: due, kept }
+  await deps.store.audit.append(audit)
+  const endOne = async (orderId: OrderId) => {
+    await settleable(deps, orderId, isUnseen ? null : shared)
+    return end(deps, orderId, null)
+  }
   const ended: Order[] = []
-  for (const { orderId } of due) ended.push(...(await unlessKept(orderId, () => end(deps, orderId, null))))
+  for (const { orderId } of due) ended.push(...(await unlessKept(orderId, () => endOne(orderId))))
   return { orders: ended, kept }
 }
 
@@ -134,13 +151,15 @@ async function find({ store, desk }: SettlingDeps, orderId: OrderId): Promise<Pl
   return { order, connection, account }
 }
 
-function demandDoubtful({ clock, timing, orderGateway }: SettlingDeps, order: Order): void {
+function demandDoubtful({ clock, timing, orderGateway, resolver }: SettlingDeps, order: Order): void {
   const { orderId, status, submission, brokerOrderId } = order
   if (acknowledged(order) || brokerOrderId !== null || !isOpen(status)) {
     const known = brokerOrderId === null ? '' : `, as ${brokerOrderId} at the broker`
     throw new NotSettled(`The fate of ${orderId} is known: it is ${status} (${submission.state}${known}). There is nothing to settle.`)
   }
-  const youngMs = epochMs(order.entryTime) + timing.absenceMs.label - epochMs(clock.now())
+  // The wall clock may have been set forward since the order came: it has been looked for as long, too, where it is looked for.
+  const ageMs = Math.min(epochMs(clock.now()) - epochMs(order.entryTime), resolver.watchedMs(orderId) ?? Number.POSITIVE_INFINITY)
+  const youngMs = timing.absenceMs.label - ageMs
   if (youngMs > 0 || orderGateway.isSending(order))
     throw new NotSettled(`${orderId} may still be on its way. Ask again in ${Math.max(1, Math.ceil(youngMs / 1_000))} seconds.`)
 }

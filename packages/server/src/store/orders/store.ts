@@ -2,7 +2,16 @@
 import type { AccountId, ConnectionId, OrderId, UserKey } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
-import type { ChangeResult, OrderChange, OrderFilter, OrderSort, OrderStore, Page, PageRequest } from '@trunkline/core/ports/store'
+import type {
+  ChangeResult,
+  DoubtfulFilter,
+  OrderChange,
+  OrderFilter,
+  OrderSort,
+  OrderStore,
+  Page,
+  PageRequest
+} from '@trunkline/core/ports/store'
 import type { RecordWriter } from '../account-records.ts'
 import { readOrder } from '../documents.ts'
 import type { Session } from '../session.ts'
@@ -77,8 +86,8 @@ export class SqlOrderStore implements OrderStore {
     return rows.map(({ document }) => readOrder(document))
   }
 
-  async doubtful(limit: number): Promise<readonly Order[]> {
-    const rows = await this.#session.rows<DocumentRow>(DOUBTFUL, [limit])
+  async doubtful(limit: number, { broker, connectionId, enteredBefore }: DoubtfulFilter = {}): Promise<readonly Order[]> {
+    const rows = await this.#session.rows<DocumentRow>(DOUBTFUL, [limit, broker ?? null, connectionId ?? null, enteredBefore ?? null])
     return rows.map(({ document }) => readOrder(document))
   }
 
@@ -106,7 +115,10 @@ const BY_BROKER_CL_ORD_ID = `select document from orders
 
 const UNFINISHED_OF_ACCOUNT = 'select document from orders where account_id = $1 and is_open order by entry_time, order_id'
 
-const DOUBTFUL = 'select document from orders where is_open and broker_order_id is null order by entry_time, order_id limit $1'
+const DOUBTFUL = `select document from orders
+  where is_open and broker_order_id is null
+    and ($2::text is null or connection_id in (select connection_id from connections where broker = $2)) and ($3::uuid is null or connection_id = $3) and ($4::timestamptz is null or entry_time < $4)
+  order by entry_time, order_id limit $1`
 
 const UNFINISHED_OF_CONNECTION = `select document from accounts join orders using (account_id)
   where accounts.connection_id = $1 and is_open order by entry_time, order_id`
