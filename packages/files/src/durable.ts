@@ -47,6 +47,11 @@ export interface DurableOptions {
   readonly files?: HostFiles
 }
 
+/** A file was written, and is there whole; whether it survives a power cut is not known, because its folder could not be synced. */
+export class FileNotDurable extends Error {
+  override readonly name = 'FileNotDurable'
+}
+
 /** A file or folder could not be written, and is as it was before. The message names it, and what stood in the way. */
 export class FileNotWritten extends Error {
   override readonly name = 'FileNotWritten'
@@ -55,7 +60,7 @@ export class FileNotWritten extends Error {
 /**
  * Writes a whole file. When it returns, the text survives a power cut; cut before, the file is as it was or new, never empty or in part.
  * One writer a file at a time: the draft has one name.
- * @throws FileNotWritten
+ * @throws FileNotWritten, and FileNotDurable where the file is the new one already.
  */
 export function writeDurably(path: string, text: string, { mode = 0o600, onlyNew = false, files = HOST }: DurableOptions = {}): void {
   const draft = `${path}.new`
@@ -71,24 +76,38 @@ export function writeDurably(path: string, text: string, { mode = 0o600, onlyNew
     }
     if (onlyNew) files.link(draft, path)
     else files.rename(draft, path)
-    if (onlyNew) files.remove(draft)
-    syncFolder(dirname(path), files)
   } catch (cause) {
     attempt(() => files.remove(draft))
     throw new FileNotWritten(`${path} could not be written: ${reasonOf(cause)}`, { cause })
   }
+  try {
+    if (onlyNew) files.remove(draft)
+    syncFolder(dirname(path), files)
+  } catch (cause) {
+    throw notDurable(`${path} was written`, 'its folder', cause)
+  }
 }
 
-/** Makes a folder, and those above it, for their owner only, unless it is there. @throws FileNotWritten */
+/** Makes a folder, and those above it, for their owner only, unless it is there. @throws FileNotWritten, FileNotDurable */
 export function makeFolder(path: string): void {
+  let first: string | undefined
   try {
-    const first = mkdirSync(path, { recursive: true, mode: 0o700 })
-    if (first === undefined) return
-    const above = dirname(resolve(first))
-    for (let made = resolve(path); made !== above; made = dirname(made)) syncFolder(dirname(made))
+    first = mkdirSync(path, { recursive: true, mode: 0o700 })
   } catch (cause) {
     throw new FileNotWritten(`the folder ${path} could not be made: ${whyNoFolder(resolve(path), cause)}`, { cause })
   }
+  if (first === undefined) return
+  const above = dirname(resolve(first))
+  try {
+    for (let made = resolve(path); made !== above; made = dirname(made)) syncFolder(dirname(made))
+  } catch (cause) {
+    throw notDurable(`the folder ${path} was made`, 'the folder above it', cause)
+  }
+}
+
+function notDurable(what: string, folder: string, cause: unknown): FileNotDurable {
+  const why = `${folder} could not be synced, because ${reasonOf(cause)}`
+  return new FileNotDurable(`${what}, but it is not known whether it survives a power cut: ${why}`, { cause })
 }
 
 /** From above, because some systems say of every folder that cannot be made that it is not there. */

@@ -14,7 +14,7 @@ import { HEALTH_STATES } from '@trunkline/core/domain/account'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import type { Log } from '@trunkline/core/ports/log'
-import type { Store } from '@trunkline/core/ports/store'
+import { type Store, StoreUnavailable } from '@trunkline/core/ports/store'
 import { makeFolder } from '@trunkline/files/durable'
 import { AdminChannel } from './admin/channel.ts'
 import { Admin } from './admin/index.ts'
@@ -118,7 +118,7 @@ async function start(
 
   const clientSecret = settings.sandboxClientSecret ?? randomBytes(32).toString('base64url')
   const inHouse = settings.offers.filter(({ at }) => at === 'house').map(({ id }) => id)
-  await holdDatabase(settings, { clock, log, ids }, parts)
+  const assertHeld = await holdDatabase(settings, { clock, log, ids }, parts)
   const [opened, sandboxProcess] = await Promise.all([
     openStore(storeOptions(settings, dataDir), { clock, ids, log, unsafeDurability: settings.unsafeDurability }).then(store => {
       parts.add('store', async () => await store[Symbol.asyncDispose]())
@@ -157,7 +157,10 @@ async function start(
   }
   await settleEndpoints(deps)
   const app = started(deps, parts, settings.eventsDays)
-  const readiness = new Readiness({ probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir)])) }, clock)
+  const readiness = new Readiness(
+    { probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir), assertHeld()])) },
+    clock
+  )
   const connectionsMax = connectionsOf(settings, log)
   const http = buildHttp(app, {
     publicUrl: () => publicUrl,
@@ -256,13 +259,13 @@ function metricsAt({ metricsPort, metricsToken: token }: Settings, dataDir: stri
   return { token: token ?? metricsToken(dataDir, () => ids.secret('mt_')) }
 }
 
-/** The embedded database has a lock of its own; PostgreSQL is waited for, and taken for this process. */
+/** The embedded database has a lock of its own; PostgreSQL is waited for, and taken for this process. Gives what rejects while the hold is lost. */
 async function holdDatabase(
   { databaseUrl: url, databaseWaitSeconds }: Settings,
   deps: Pick<Deps, 'clock' | 'log' | 'ids'>,
   parts: Parts
-): Promise<void> {
-  if (url === null) return
+): Promise<() => Promise<void>> {
+  if (url === null) return async () => undefined
   const name = `trunkline ${hostname().slice(0, 24)} ${process.pid} ${deps.ids.uuid().slice(-12)}`
   const onTaken = (cause: Error) =>
     queueMicrotask(() => {
@@ -270,6 +273,9 @@ async function holdDatabase(
     })
   const sole = await SoleProcess.take({ url, name, waitMs: databaseWaitSeconds * 1_000, onTaken, clock: deps.clock, log: deps.log })
   parts.add('hold of the database', async () => await sole[Symbol.asyncDispose]())
+  return async () => {
+    if (!sole.isHeld) throw new StoreUnavailable('the hold of the database is lost, and is being taken again')
+  }
 }
 
 function storeOptions(settings: Settings, dataDir: string): Parameters<typeof openStore>[0] {

@@ -14,11 +14,26 @@ export function shareOf<T>(items: readonly T[], place: number, places: number): 
   return isWhole ? items : items.filter((_, index) => index % places === place % places)
 }
 
-/** Declares every `nth` of the tests that are given to it; all of them in a search. */
-export function everyNthTest(nth: number): (title: string, run: () => Promise<void>) => void {
+/** Which share a run takes of what takes turns: the one of its day, unless `TRUNKLINE_TURN` says another. */
+export const turn = turnOf(process.env)
+
+/** Days since the epoch by UTC. @throws Error when `TRUNKLINE_TURN` is no whole number. */
+export function turnOf({ TRUNKLINE_TURN: given }: NodeJS.ProcessEnv, nowMs = Date.now()): number {
+  if (given === undefined || given === '') return Math.floor(nowMs / 86_400_000)
+  if (/^\d{1,9}$/.test(given)) return Number(given)
+  throw new Error(`TRUNKLINE_TURN must be a whole number, was ${given}`)
+}
+
+/**
+ * Declares one of `nth` of the tests that are given to it, another one each `turn`, so that all of them run within so many days; all in a search.
+ * The first is a line that says which, and how to run the same.
+ */
+export function everyNthTest(nth: number, at = turn, declare: typeof test = test): (title: string, run: () => Promise<void>) => void {
+  if (!isWhole && nth > 1)
+    declare(`of each ${nth} tests number ${(at % nth) + 1} runs: TRUNKLINE_TURN=${at} runs the same`, () => undefined)
   let count = 0
   return (title, run) => {
-    if (isWhole || count % nth === 0) test(title, run)
+    if (isWhole || count % nth === at % nth) declare(title, run)
     count += 1
   }
 }

@@ -1,7 +1,7 @@
 // Shares of long searches: together they are the whole, and `npm run search` has the whole everywhere.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isWhole, ofSearch, shareOf } from '../src/search.ts'
+import { everyNthTest, isWhole, ofSearch, shareOf, turnOf } from '../src/search.ts'
 
 const ITEMS = [1, 2, 3, 4, 5, 6, 7]
 
@@ -16,4 +16,26 @@ test('the places where a search runs have all of it together, and nothing twice'
     shares.flat().toSorted((a, b) => a - b),
     ITEMS
   )
+})
+
+test('of every three tests another one runs each day, all of them in three, and a run says which', () => {
+  const runs = [0, 1, 2, 3].map(at => {
+    const titles: string[] = []
+    const declare = everyNthTest(3, at, Object(Object.assign((title: string) => void titles.push(title), {})))
+    for (const title of 'abcdefg') declare(title, async () => undefined)
+    return titles
+  })
+  if (isWhole) return assert.ok(runs.every(titles => titles.join('') === 'abcdefg'))
+  const [first, ...rest] = runs
+  assert.match(first?.[0] ?? '', /of each 3 tests number 1 runs: TRUNKLINE_TURN=0 runs the same/)
+  assert.deepEqual(
+    [first, ...rest].map(titles => titles?.slice(1).join('')),
+    ['adg', 'be', 'cf', 'adg']
+  )
+})
+
+test('the turn is the day, or what is said', () => {
+  assert.equal(turnOf({}, 86_400_000 * 5 + 1), 5)
+  assert.equal(turnOf({ TRUNKLINE_TURN: '7' }, 0), 7)
+  assert.throws(() => turnOf({ TRUNKLINE_TURN: 'x' }), /TRUNKLINE_TURN must be a whole number/)
 })

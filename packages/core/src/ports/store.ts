@@ -6,11 +6,13 @@ import type { BrokenCode, ConnectionStatus, OrderStatus, Side } from '../domain/
 import type { AuditEntry, AuditStore } from './audit-store.ts'
 import type { RefreshClaim, RefreshClaimed, Renewal, Renewed, SealedValue } from './login-store.ts'
 import type { PlatformKeyStore, PlatformStore } from './platform-store.ts'
+import type { StreamPlaceStore } from './stream-place-store.ts'
 import type { TransactionFilter } from './transaction-filter.ts'
 
 export type { AuditEntry, AuditStore } from './audit-store.ts'
 export type { RefreshClaim, RefreshClaimed, Renewal, Renewed, SealedValue } from './login-store.ts'
 export type { KnownKey, PlatformKeyStore, PlatformStore } from './platform-store.ts'
+export type { StreamPlace, StreamPlaceStore } from './stream-place-store.ts'
 
 /** The service's memory. A resolved write is durable; a read is never older than a write that resolved before it began. */
 export interface Store extends AsyncDisposable {
@@ -353,22 +355,6 @@ export interface EventStore {
   span(userKey: UserKey): Promise<{ readonly oldest: number; readonly last: number }>
   /** Erases events logged before `at`, at most `limit` of them, of each user the oldest first. Gives how many. */
   prune(at: Timestamp, limit: number): Promise<number>
-}
-
-export interface StreamPlace {
-  readonly platformId: PlatformId
-  readonly keyId: KeyId
-  readonly sessionId: string
-  readonly nodeId: string
-}
-
-/** Which stream sessions hold a place of their key, over all nodes. Times are the database's own, so that no two clocks are compared. */
-export interface StreamPlaceStore {
-  /** Takes one of the key's `limit` places for `ttlMs`; false when all are held. Places that ran out are free. */
-  take(place: StreamPlace, limit: number, ttlMs: number): Promise<boolean>
-  /** Keeps every place of the node for another `ttlMs`. Gives the sessions whose places it still had. */
-  renew(nodeId: string, ttlMs: number): Promise<readonly string[]>
-  release(sessionId: string): Promise<void>
 }
 
 export interface MarketDataToken {

@@ -25,11 +25,25 @@ export function keysOf(folder: string | null, newId: () => string): Keys {
  */
 export function holdFolder(folder: string): () => void {
   const path = join(folder, 'house.lock')
-  const holder = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0
-  if (holder > 0 && isAlive(holder)) throw new Error(`The folder ${folder} is in use by the sandbox with process id ${holder}.`)
+  const [pid = '', started = ''] = existsSync(path) ? readFileSync(path, 'utf8').split(' ') : []
+  const holder = Number(pid)
+  if (holder > 0 && isAlive(holder) && (started === '' || startOf(holder) === '' || started === startOf(holder)))
+    throw new Error(`The folder ${folder} is in use by the sandbox with process id ${holder}.`)
   rmSync(path, { force: true })
-  writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 })
+  writeFileSync(path, `${process.pid} ${startOf(process.pid)}`, { flag: 'wx', mode: 0o600 })
   return () => rmSync(path, { force: true })
+}
+
+/** When a process began, of which start of the machine: numbers are given again. Empty where the system does not say. */
+function startOf(pid: number): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    // Behind the name, which may hold spaces and parentheses, the twentieth field.
+    const [, since = ''] = /^.*\)(?: \S+){19} (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
+    return `${boot}/${since}`
+  } catch {
+    return ''
+  }
 }
 
 function isAlive(pid: number): boolean {

@@ -1,7 +1,7 @@
 /** An append-only file of JSON lines: what the house must still know after it has been killed. */
 
 import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
-import { reasonOf, writeDurably } from '@trunkline/files/durable'
+import { FileNotDurable, reasonOf, writeDurably } from '@trunkline/files/durable'
 
 /**
  * Lines are handed to the operating system before `append` returns, so a killed process loses nothing it has acknowledged; a power cut
@@ -9,12 +9,14 @@ import { reasonOf, writeDurably } from '@trunkline/files/durable'
  */
 export class Journal<Entry> {
   readonly #path: string
+  readonly #replace: (path: string, text: string) => void
   #fd: number
   #size: number
 
   /** Opens or creates the file and hands every entry in it to `each`, in order. A line cut short by a crash ends the file and is removed. */
-  constructor(path: string, each: (entry: Entry) => void) {
+  constructor(path: string, each: (entry: Entry) => void, replace: (path: string, text: string) => void = writeDurably) {
     this.#path = path
+    this.#replace = replace
     this.#size = existsSync(path) ? load(path, each) : 0
     this.#fd = openSync(path, 'a', 0o600)
     ftruncateSync(this.#fd, this.#size)
@@ -41,9 +43,20 @@ export class Journal<Entry> {
   rewrite(entries: Iterable<Entry>): void {
     let text = ''
     for (const entry of entries) text += `${JSON.stringify(entry)}\n`
-    writeDurably(this.#path, text)
+    try {
+      this.#replace(this.#path, text)
+    } catch (cause) {
+      // The file of before is gone: what would be appended to it would be lost.
+      if (cause instanceof FileNotDurable) this.#reopen(text)
+      throw cause
+    }
+    this.#reopen(text)
+  }
+
+  #reopen(text: string): void {
+    const next = openSync(this.#path, 'a', 0o600)
     closeSync(this.#fd)
-    this.#fd = openSync(this.#path, 'a', 0o600)
+    this.#fd = next
     this.#size = Buffer.byteLength(text)
   }
 

@@ -3,10 +3,12 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { FileNotDurable, writeDurably } from '@trunkline/files/durable'
 import fc from 'fast-check'
 import { houseConfig, readConfig, settingsHelp } from '../../src/config.ts'
 import { BEGINNING, Cursors, mergePage, type Place } from '../../src/house/api/cursor.ts'
 import { HouseClock, isoOf, microsOf } from '../../src/house/clock.ts'
+import { holdFolder } from '../../src/house/folder.ts'
 import { Journal } from '../../src/house/journal.ts'
 import { GrantStore } from '../../src/house/oauth/grants.ts'
 import { redirectAllowed } from '../../src/house/oauth/provider.ts'
@@ -138,6 +140,43 @@ test('a journal: whole lines come back, a cut last one is dropped, damage in the
   assert.deepEqual(read(), [{ d: 4 }, { e: 5 }])
   await writeFile(path, '{"a":1}\n{"b\n{"c":3}\n')
   assert.throws(read, /is damaged/)
+  await rm(folder, { recursive: true })
+})
+
+test('a journal whose new file may not be durable goes on in the new file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'journal-'))
+  const path = join(folder, 'j.jsonl')
+  const journal = new Journal<unknown>(
+    path,
+    () => undefined,
+    (to, text) => {
+      writeDurably(to, text)
+      throw new FileNotDurable('the folder could not be synced')
+    }
+  )
+  journal.append({ a: 1 })
+  assert.throws(() => journal.rewrite([{ b: 2 }]), FileNotDurable)
+  journal.append({ c: 3 })
+  journal.close()
+  assert.equal(await readFile(path, 'utf8'), '{"b":2}\n{"c":3}\n')
+  await rm(folder, { recursive: true })
+})
+
+test('a folder is held by a process, and not by another that has its number since', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'held-'))
+  const path = join(folder, 'house.lock')
+  const release = holdFolder(folder)
+  assert.throws(() => holdFolder(folder), /in use by the sandbox with process id/)
+  const lock = await readFile(path, 'utf8')
+  release()
+  // Where the system tells when processes began, one of that number that began at another time, or before a restart, is another one.
+  const isTold = !lock.endsWith(' ')
+  await writeFile(path, `${process.pid} another-boot/1`)
+  if (isTold) holdFolder(folder)()
+  else assert.throws(() => holdFolder(folder), /in use/)
+  // A lock of before has the number alone.
+  await writeFile(path, String(process.pid))
+  assert.throws(() => holdFolder(folder), /in use/)
   await rm(folder, { recursive: true })
 })
 

@@ -11,6 +11,7 @@ const FOR_PEOPLE = new Set([
   'StoreUnavailable',
   'DatabaseHeld',
   'FileNotWritten',
+  'FileNotDurable',
   'SettingsInvalid',
   'Malformed',
   'ServiceError'

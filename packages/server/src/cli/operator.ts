@@ -11,7 +11,7 @@ import { type Settings, settingsOf } from '../config/settings.ts'
 import { SystemClock } from '../ops/clock.ts'
 import { RandomIds } from '../ops/ids.ts'
 import type { SqlStore } from '../store/index.ts'
-import { placeOf } from '../store/sole-process.ts'
+import { DatabaseHeld, placeOf, SoleProcess } from '../store/sole-process.ts'
 import { Sha256Hasher } from '../vault/hasher.ts'
 import { type Keys, openKeys } from '../vault/index.ts'
 import { CommandFailed, type Console } from './console.ts'
@@ -69,10 +69,12 @@ async function openOwnStore(settings: Settings, dataDir: string, name: Operation
   const options = { ...deps, unsafeDurability: settings.unsafeDurability }
   const { databaseUrl: url } = settings
   if (url !== null)
-    return openStore({ kind: 'postgres', url, poolMax: POOL_MAX }, options).catch((cause: unknown) => {
-      if (!(cause instanceof StoreUnavailable)) throw cause
-      throw new AdminRefused(`PostgreSQL at ${placeOf(url)} (TRUNKLINE_DATABASE_URL) cannot be reached.`, { cause: cause.cause })
-    })
+    return openStore({ kind: 'postgres', url, poolMax: POOL_MAX }, { ...options, migrating: work => whileFree(url, deps, work) }).catch(
+      (cause: unknown) => {
+        if (!(cause instanceof StoreUnavailable)) throw cause
+        throw new AdminRefused(`PostgreSQL at ${placeOf(url)} (TRUNKLINE_DATABASE_URL) cannot be reached.`, { cause: cause.cause })
+      }
+    )
   const database = join(dataDir, 'database')
   assertOurs(dataDir)
   // A mistyped directory must not come to life because somebody asked what is in it.
@@ -80,6 +82,20 @@ async function openOwnStore(settings: Settings, dataDir: string, name: Operation
     throw new AdminRefused(`There is no database in ${dataDir} yet. Is TRUNKLINE_DATA_DIR what the service uses?`)
   makeFolder(dataDir)
   return openStore({ kind: 'embedded', dataDir: database }, options)
+}
+
+/** A schema that changes under a service of an older version would break it: only while nobody has the database. @throws AdminRefused */
+async function whileFree(url: string, { clock, ids, log }: OwnDeps, work: () => Promise<void>): Promise<void> {
+  const name = `trunkline command ${process.pid} ${ids.uuid().slice(-12)}`
+  const hold = SoleProcess.take({ url, name, waitMs: 0, onTaken: () => undefined, clock, log }).catch((cause: unknown) => {
+    if (!(cause instanceof DatabaseHeld)) throw cause
+    throw new AdminRefused(
+      `${cause.message} Or run this with the program of the version that runs: this one is newer, and would change the schema under it. Nothing was changed.`,
+      { cause }
+    )
+  })
+  await using _held = await hold
+  await work()
 }
 
 /** Files made by another user, root included, would keep the service from its own database. */

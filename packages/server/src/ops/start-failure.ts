@@ -12,7 +12,7 @@ function wordsOf(cause: unknown): string {
   if (isListening(cause)) return listening(cause)
   if ('path' in cause && typeof cause.path === 'string' && 'code' in cause)
     return `${cause.path} cannot be used: ${reasonOf(cause)}${DATA_DIR}`
-  if (cause.name === 'FileNotWritten') return `${cause.message}${DATA_DIR}`
+  if (cause.name === 'FileNotWritten' || cause.name === 'FileNotDurable') return `${cause.message}${DATA_DIR}`
   const because =
     cause.name !== 'EngineRefused' && cause.cause instanceof Error && !cause.message.includes(cause.cause.message)
       ? ` (${cause.cause.message})`

@@ -13,7 +13,7 @@ import type { Database } from './database.ts'
 import { Eraser } from './eraser.ts'
 import { SqlEventStore } from './events.ts'
 import { beforeCommit } from './faults.ts'
-import { migrate } from './migrate.ts'
+import { migrate, pendingMigrations } from './migrate.ts'
 import { Recorder } from './orders/recorder.ts'
 import { SqlOrderStore } from './orders/store.ts'
 import { type EmbeddedStats, embeddedDialect, openEmbedded } from './pglite/index.ts'
@@ -37,6 +37,8 @@ export interface StoreDeps {
   readonly log: Log
   /** Serve although the database may lose commits it confirmed. */
   readonly unsafeDurability?: boolean
+  /** Called with the work of bringing an older schema up to date; it may refuse, and then nothing was changed. Without it the work is done. */
+  readonly migrating?: (work: () => Promise<void>) => Promise<void>
 }
 
 /** Figures for the operator. */
@@ -145,7 +147,9 @@ async function prepare({ db, kind }: Engine, deps: StoreDeps): Promise<void> {
       deps.log.warn(message)
     }
   }
-  await migrate(db, deps)
+  const work = () => migrate(db, deps)
+  if (deps.migrating === undefined || (await pendingMigrations(db)).length === 0) await work()
+  else await deps.migrating(work)
   // The engine has one process, and this is a new one: whatever held a place is gone.
   if (kind === 'embedded') await db.deleteFrom('stream_places').execute()
 }

@@ -72,6 +72,14 @@ export async function migrate(
   }
 }
 
+/** The migrations that the database does not have yet. Changes nothing. */
+export async function pendingMigrations(db: Kysely<Database>, migrations = readMigrations()): Promise<readonly Migration[]> {
+  const { rows } = await sql<{ there: boolean }>`select to_regclass('schema_migrations') is not null as there`.execute(db)
+  if (rows[0]?.there !== true) return migrations
+  const recorded = new Set((await db.selectFrom('schema_migrations').select('number').execute()).map(({ number }) => number))
+  return migrations.filter(({ number }) => !recorded.has(number))
+}
+
 async function check(db: Kysely<Database>, migrations: readonly Migration[]): Promise<void> {
   const recorded = await db.transaction().execute(async trx => {
     await lock(trx)

@@ -14,6 +14,8 @@ const CONNECT_MS_MAX = 5_000
 /** How often the connection is tried, and how long an answer may take: a server that went without a word is noticed so. */
 const BEAT_MS = 10_000
 const AGAIN_MS = 1_000
+/** How often it is said again that the database cannot be held. */
+const TELL_MS = 60_000
 /** Soon enough that a process whose machine vanished keeps nobody out for long. */
 const KEEPALIVES = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
 /** What PostgreSQL keeps of a session's name. */
@@ -47,6 +49,7 @@ export class SoleProcess implements AsyncDisposable {
   readonly #closing = new AbortController()
   #client: Client
   #kept: Promise<void>
+  #isHeld = true
 
   private constructor(options: SoleOptions, client: Client) {
     this.#options = options
@@ -72,6 +75,11 @@ export class SoleProcess implements AsyncDisposable {
     }
   }
 
+  /** False while the connection that holds the database is lost: another process may take it meanwhile. */
+  get isHeld(): boolean {
+    return this.#isHeld
+  }
+
   /** Gives the database up. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
@@ -84,6 +92,7 @@ export class SoleProcess implements AsyncDisposable {
     while (!signal.aborted) {
       await this.#lost()
       if (signal.aborted) return
+      this.#isHeld = false
       this.#options.log.warn('the connection that holds the database was lost; it is taken again')
       await this.#client.end().catch(() => undefined)
       if (!(await this.#takeAgain())) return
@@ -109,16 +118,24 @@ export class SoleProcess implements AsyncDisposable {
   async #takeAgain(): Promise<boolean> {
     const { clock, log, onTaken } = this.#options
     const { signal } = this.#closing
+    const lostMs = clock.monotonicMs()
+    let toldMs = Number.NEGATIVE_INFINITY
     while (!signal.aborted) {
       const found = await attempt(this.#options).catch((cause: unknown) => unreachable(this.#options.url, cause))
       if (found instanceof Client) {
         this.#client = found
+        this.#isHeld = true
         log.info('the database is held again')
         return true
       }
       if (found instanceof DatabaseHeld) {
         onTaken(found)
         return false
+      }
+      const now = clock.monotonicMs()
+      if (now - toldMs >= TELL_MS) {
+        toldMs = now
+        log.warn('the database cannot be held again yet', { why: found.message, seconds: Math.round((now - lostMs) / 1_000) })
       }
       await clock.sleep(AGAIN_MS, signal).catch(() => undefined)
     }

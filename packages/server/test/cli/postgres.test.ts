@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createDatabase, type PostgresServer, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { Client } from 'pg'
+import { SystemClock } from '../../src/ops/clock.ts'
+import { readMigrations } from '../../src/store/migrate.ts'
+import { SoleProcess } from '../../src/store/sole-process.ts'
 import { directory } from '../admin/support.ts'
 import { answerOf, cli } from './terminal.ts'
 
@@ -81,4 +84,25 @@ test('a server that does not answer is a fault, told without its password', asyn
     assert.equal(faults.length, 2)
     assert.match(faults[1].message, told)
   }
+})
+
+test('a database that a service of an older version holds is not migrated by a command; one with the present schema is worked on', async context => {
+  const database = await createDatabase(server.url)
+  context.after(() => database.drop())
+  const env = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: database.url }
+  assert.equal((await cli(env, 'platform', 'list')).code, 0)
+  const log = { info() {}, warn() {} }
+  const options = { url: database.url, name: 'trunkline there 11 aa', waitMs: 0, onTaken: assert.fail, clock: new SystemClock(), log }
+  const service = await SoleProcess.take(options)
+  assert.equal((await cli(env, 'platform', 'list')).code, 0)
+  const last = readMigrations().length
+  await sql(database.url, `delete from schema_migrations where number = ${last}`)
+  const refused = await cli(env, 'platform', 'list')
+  assert.equal(refused.code, 1)
+  assert.match(
+    refused.err,
+    /held by another process \(trunkline there 11 aa.*this one is newer, and would change the schema.*Nothing was changed/s
+  )
+  await assert.rejects(sql(database.url, `select 1 / (select count(*) from schema_migrations where number = ${last})`), /division by zero/)
+  await service[Symbol.asyncDispose]()
 })

@@ -1,6 +1,6 @@
 // One process per PostgreSQL database: a second is refused and told by whom, and a lock that was lost is taken again or ends its holder.
 import assert from 'node:assert/strict'
-import { connect, createServer, type Server } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
@@ -71,6 +71,34 @@ test('a lock whose connection was ended is taken again', async () => {
   const [now] = (await watcher.query(HELD)).rows
   assert.ok(now.pid !== undefined && now.pid !== before.pid)
   assert.deepEqual(taken, [])
+})
+
+test('while the database cannot be held again that is said, and known', async () => {
+  const target = new URL(database.url)
+  const sockets = new Set<Socket>()
+  const line = createServer(socket => {
+    const there = connect(Number(target.port), target.hostname)
+    for (const end of [socket, there]) {
+      end.on('error', () => undefined)
+      sockets.add(end)
+    }
+    socket.pipe(there).pipe(socket)
+  })
+  const port = await freePort()
+  line.listen(port, '127.0.0.1')
+  await until(() => line.listening, 'the line is there')
+  const url = Object.assign(new URL(database.url), { port: String(port) }).href
+  const { options, lines } = process('trunkline here 88 hh', { url })
+  await using sole = await SoleProcess.take(options)
+  assert.equal(sole.isHeld, true)
+  line.close()
+  for (const socket of sockets) socket.destroy()
+  await until(() => lines.some(said => said.startsWith('the database cannot be held again yet')), 'it is said', 60_000)
+  assert.equal(sole.isHeld, false)
+  line.listen(port, '127.0.0.1')
+  await until(() => sole.isHeld, 'it is held again', 60_000)
+  line.close()
+  for (const socket of sockets) socket.destroy()
 })
 
 test('a session of ours that the server has not missed yet gives way', async () => {

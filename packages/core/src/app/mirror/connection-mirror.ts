@@ -49,9 +49,9 @@ export class ConnectionMirror {
   #isOpen = false
   #live = false
   #outage: GapCause | null = null
-  /** Whether the broker answered when it was asked last, there being no stream. */
   /** The alarm about accounts of others is raised once; the rest are counted. */
   #isForeignTold = false
+  /** Whether the broker answered when it was asked last, there being no stream. */
   #isPolled = false
   #taking: Taking | null = null
   /** When a whole picture is due although the stream is well; on the monotonic clock. */
