@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { compare, minus, parseDecimal, plus, ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderKey, OrderReport } from '@trunkline/core/ports/broker'
+import { PATIENCE_MS } from '../patience.ts'
 import { until } from '../until.ts'
 import {
   accepted,
@@ -44,6 +45,7 @@ function replacement(harness: BrokerHarness, order: OrderReport) {
 
 /** An answer may be dated by the second. */
 const CLOCKS_APART_MS = 1_000
+const LOOK_MS = 150
 
 /** Of a small order and a part of it; whole units, for those who take no others. */
 const SOME = parseDecimal('10', 'quantity')
@@ -140,12 +142,14 @@ export const CHANGE: readonly Card[] = [
       await venue.misbehave('cancel', { kind: 'slow', ms: 1_500 }, 1)
       accepted(await broker.cancel(order, soon()))
       const looks: OrderReport[] = []
-      await until(async () => {
+      const isCancelled = async () => {
         const { items } = await broker.orders(order.brokerAccountId, recently(), soon())
         const found = await byOrderId(broker, order)
         looks.push(found, ...items.filter(({ brokerOrderId }) => brokerOrderId === order.brokerOrderId))
         return found.status === 'cancelled'
-      }, 'the order is cancelled')
+      }
+      // Brokers count requests by the minute.
+      await until(isCancelled, 'the order is cancelled', PATIENCE_MS, LOOK_MS)
       for (const { status, releases } of [...looks, ...(listener?.reports(order.brokerOrderId) ?? [])]) {
         assert.equal(releases, undefined, `a report of the status ${status} ends the request`)
         assert.match(status, /^(pending|working|pending_cancel|cancelled)$/)
