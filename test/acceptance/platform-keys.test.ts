@@ -60,6 +60,30 @@ describe('keys of a platform, on a running service', () => {
     await theirs[Symbol.asyncDispose]()
   })
 
+  test('what a key made lives no longer than the key: a token until its end or its secret’s, a link until it is disabled', async () => {
+    const { client_id } = stage.credentials
+    const expires = new Date(Date.now() + 3_600_000).toISOString()
+    const scopes = ['--scope', 'read', '--scope', 'users']
+    const key = await stage.operate('platform', 'key', 'create', client_id, '--name', 'hour', ...scopes, '--expires', expires)
+    const as = (pair: typeof key) => ({
+      ...stage.api.as(trader.person),
+      ...{ 'client-id': pair.client_id, 'client-secret': pair.client_secret }
+    })
+    const token = async (pair: typeof key) =>
+      (await stage.api.call('GET', `/connections/${trader.connectionId}/token`, { headers: as(pair) })).body
+    const ends = async (pair: typeof key) => Date.parse((await token(pair)).expires_at)
+    assert.ok((await ends(key)) <= Date.parse(expires))
+    assert.ok((await token(key)).expires_in <= 3_600)
+    const next = await stage.operate('platform', 'rotate-secret', key.client_id, '--overlap', '10m')
+    assert.ok((await ends(key)) < (await ends({ ...key, client_secret: next.client_secret })))
+    const body = { connection_type: 'trade', broker: 'SANDBOX' }
+    const begun = await stage.api.call('POST', '/connections', { headers: as(key), body })
+    const status = async () => (await fetch(begun.body.authorization_url)).status
+    assert.equal(await status(), 200)
+    await stage.operate('platform', 'key', 'disable', key.client_id)
+    assert.equal(await status(), 400)
+  })
+
   test('of a disabled user nothing is read, and nobody follows it [S37]', async () => {
     const { client_id } = stage.credentials
     const client = await stage.session(['all'])
