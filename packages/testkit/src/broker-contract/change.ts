@@ -1,5 +1,4 @@
 /** Cards about cancelling, replacing and finding orders. */
-
 import assert from 'node:assert/strict'
 import { compare, minus, parseDecimal, plus, ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderKey, OrderReport } from '@trunkline/core/ports/broker'
