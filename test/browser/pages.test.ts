@@ -1,4 +1,4 @@
-// Every page anybody meets in a browser: judged by axe in light and dark, read at four widths, and photographed for people to look at.
+// Every page anybody meets in a browser: judged by axe in light and dark, read at four widths, and photographed where that is asked for.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
@@ -14,7 +14,8 @@ import { enterDemo, goOn, headingOf, homeLink, logIn, openStage, type Stage } fr
 import { visit } from './visit.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
-const PICTURES = join(ROOT, 'test-results', 'pages')
+/** Where screenshots are kept. They take much of this file's processor time, so they are made on request only. */
+const PICTURES = process.env.TRUNKLINE_SCREENSHOTS === '1' ? join(ROOT, 'test-results', 'pages') : null
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 /** Higher ones take browsers ages. */
 const PICTURE_PX_MAX = 16_000
@@ -33,7 +34,7 @@ describe('every page', () => {
   let stage: Stage
   let person: Person
   before(async () => {
-    await mkdir(PICTURES, { recursive: true })
+    if (PICTURES !== null) await mkdir(PICTURES, { recursive: true })
     stage = await openStage('packages/server/test/portal/program.ts')
     person = await stage.person()
   })
@@ -294,6 +295,7 @@ describe('every page', () => {
 
 /** A picture of the whole page, as far as a picture can be high. */
 async function photograph(page: Page, name: string): Promise<void> {
+  if (PICTURES === null) return
   const [width, height] = await page.evaluate<[number, number]>('[innerWidth, document.documentElement.scrollHeight]')
   const clip = { x: 0, y: 0, width, height: Math.min(height, PICTURE_PX_MAX) }
   await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true, clip })
