@@ -116,7 +116,7 @@ test('a lock that holds what nobody reviewed is refused before npm is started [S
   const odd = checkout()
   writeFileSync(join(odd, 'package.json'), JSON.stringify({ name: 'x', version: '1.0.0' }))
   const packages = {
-    'node_modules/left': { version: '1.0.0', resolved: 'https://registry.example.com/left.tgz', integrity: `sha512-${'a'.repeat(86)}==` }
+    'node_modules/left': { version: '1.0.0', resolved: 'https://downloads.example.com/left.tgz', integrity: `sha512-${'a'.repeat(86)}==` }
   }
   writeFileSync(join(odd, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, packages }))
   const npm = join(odd, 'npm-cli.js')
@@ -124,7 +124,7 @@ test('a lock that holds what nobody reviewed is refused before npm is started [S
   const args = [join(odd, 'scripts', 'run.mjs'), 'scripts/run.mjs']
   const { code, stderr } = await outputOf(process.execPath, args, { env: cleanEnvironment({ npm_execpath: npm }) })
   assert.equal(code, 1)
-  assert.match(stderr, /nothing was installed\.\n {2}node_modules\/left is fetched from https:\/\/registry\.example\.com/)
+  assert.match(stderr, /nothing was installed\.\n {2}node_modules\/left is fetched from https:\/\/downloads\.example\.com/)
   assert.throws(() => statSync(join(odd, 'npm-ran')), { code: 'ENOENT' })
 })
 

@@ -93,7 +93,7 @@ test('each way to tamper with a lock is named [S83]', () => {
   assert.equal(tampered({}), '')
   assert.match(tampered({ integrity: undefined }), /fastify has no SHA-512 checksum/)
   assert.match(tampered({ integrity: 'sha1-AAAA' }), /fastify has no SHA-512 checksum/)
-  assert.match(tampered({ resolved: 'https://registry.example.com/fastify.tgz' }), /fetched from https/)
+  assert.match(tampered({ resolved: 'https://downloads.example.com/fastify.tgz' }), /fetched from https/)
   assert.match(tampered({ resolved: 'git+ssh://git@example.com/x.git#abc' }), /fetched from git/)
   assert.match(tampered({ link: true, resolved: '../elsewhere' }), /leads out of the checkout/)
   assert.match(tampered({ hasInstallScript: true }), /wants to run an install script/)
