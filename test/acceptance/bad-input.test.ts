@@ -16,6 +16,7 @@ import {
   userCases,
   type World
 } from './bad-input-cases.ts'
+import { marketReadCases } from './bad-market-read-cases.ts'
 import { ENGINES, type RunningService, startService } from './harness.ts'
 import { link } from './linking.ts'
 
@@ -44,6 +45,7 @@ for (const engine of ENGINES) {
       ['paths [S35]', pathCases, 24],
       ['changes of orders', changeCases, 5],
       ['cancelling all', cancelCases, 14],
+      ['reads of a market', marketReadCases, 12],
       ['connections', connectionCases, 50],
       ['users', userCases, 14],
       ['the order of the checks', orderOfChecks, 7]

@@ -9,7 +9,9 @@ import { link } from './linking.ts'
 const RANDOM = '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71'
 
 /** Every operation, with what another user of the same platform gets for the owner's ids. */
-const ROWS: Readonly<Record<string, { readonly scope: 'platform' | 'user'; readonly body?: unknown; readonly foreign?: 404 | 'own' }>> = {
+const ROWS: Readonly<
+  Record<string, { readonly scope: 'platform' | 'user'; readonly body?: unknown; readonly query?: string; readonly foreign?: 404 | 'own' }>
+> = {
   createUser: { scope: 'platform', body: { user_id: 'made' } },
   listUsers: { scope: 'platform' },
   deleteUser: { scope: 'platform' },
@@ -32,7 +34,14 @@ const ROWS: Readonly<Record<string, { readonly scope: 'platform' | 'user'; reado
   cancelOrder: { scope: 'user', foreign: 404 },
   cancelOrders: { scope: 'user', foreign: 404 },
   listEvents: { scope: 'platform' },
-  listBrokers: { scope: 'platform' }
+  listBrokers: { scope: 'platform' },
+  readExpirations: { scope: 'user', query: '?symbol=SPY', foreign: 404 },
+  readQuote: { scope: 'user', query: '?symbol=SPY', foreign: 404 },
+  readBars: {
+    scope: 'user',
+    query: '?symbol=SPY&interval=1h&start=2026-01-05T15:00:00Z&end=2026-01-05T17:00:00Z',
+    foreign: 404
+  }
 }
 
 /** Credentials that must not open anything, made from good ones. */
@@ -92,7 +101,10 @@ for (const engine of ENGINES) {
       const address = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? name)
       asked += 1
       const from = { 'x-forwarded-for': `10.0.${asked >> 8}.${asked & 255}` }
-      return api.call(operation.method, address, { headers: { ...from, ...headers }, ...(body !== undefined && { body }) })
+      return api.call(operation.method, `${address}${ROWS[operation.operationId]?.query ?? ''}`, {
+        headers: { ...from, ...headers },
+        ...(body !== undefined && { body })
+      })
     }
 
     test('every operation has a row, and every row an operation [S25]', () => {

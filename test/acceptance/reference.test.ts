@@ -38,7 +38,10 @@ const OPERATIONS = [
   'DELETE /accounts/{account_id}/orders/{order_id}',
   'POST /orders/cancel',
   'GET /events',
-  'GET /brokers'
+  'GET /brokers',
+  'GET /connections/{connection_id}/market-data/expirations',
+  'GET /connections/{connection_id}/market-data/quote',
+  'GET /connections/{connection_id}/market-data/bars'
 ]
 
 /** Every message of the broker stream: those of the contract, and our additions. */

@@ -25,6 +25,7 @@ export const ERROR_CODES = [
   'claim_refused',
   'order_not_open',
   'order_not_supported',
+  'market_data_unsupported',
   'body_too_large',
   'headers_too_large',
   'request_too_slow',

@@ -21,7 +21,7 @@ export interface Service {
 /** What the reference says of an endpoint. */
 export interface EndpointDoc {
   readonly operationId: string
-  readonly tag: 'Users' | 'Connections' | 'Accounts' | 'Orders' | 'Events' | 'Brokers'
+  readonly tag: 'Users' | 'Connections' | 'Accounts' | 'Orders' | 'Events' | 'Brokers' | 'Market data'
   readonly summary: string
   readonly description?: string
   /** Failures of its own, beyond those every endpoint of its shape has. */

@@ -29,6 +29,7 @@ export const HTTP_STATUS = {
   claim_refused: 409,
   order_not_open: 400,
   order_not_supported: 400,
+  market_data_unsupported: 422,
   body_too_large: 413,
   headers_too_large: 431,
   request_too_slow: 408,

@@ -1,10 +1,9 @@
-import { ServiceError } from '../../domain/errors.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
 import { earlier, epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
 import { credentialsInvalid } from '../authenticate.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
-import { ownedConnection } from './owned.ts'
+import { marketConnection } from '../market/market-connection.ts'
 
 /** The longest life of a market data token. */
 export const TOKEN_SECONDS = 24 * 60 * 60
@@ -19,16 +18,7 @@ export async function issueToken(
   caller: UserCaller,
   connectionId: ConnectionId
 ): Promise<{ readonly accessToken: string; readonly expiresAt: Timestamp; readonly expiresInSeconds: number }> {
-  const connection = await ownedConnection({ directory }, caller, connectionId)
-  if (connection.status !== 'ACTIVE') {
-    throw new ServiceError(
-      'entitlement_missing',
-      'The connection is BROKEN and gives no market data; have the user connect this broker again.'
-    )
-  }
-  if ((brokers.get(connection.broker)?.capabilities.marketData.channels.length ?? 0) === 0) {
-    throw new ServiceError('entitlement_missing', `${connection.broker} offers no market data; see GET /brokers for those that do.`)
-  }
+  const connection = await marketConnection({ directory, brokers }, caller, connectionId)
   const accessToken = ids.secret('mdt_')
   const createdAt = clock.now()
   const lifeEnds = timestampOfMs(epochMs(createdAt) + TOKEN_SECONDS * 1_000)

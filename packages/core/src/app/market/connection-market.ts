@@ -1,7 +1,8 @@
 import { OutsideCalendar } from '../../domain/calendar/index.ts'
 import { Malformed } from '../../domain/malformed.ts'
+import type { Quote } from '../../domain/market/records.ts'
 import { parseSymbol } from '../../domain/symbol.ts'
-import { parseDay } from '../../domain/timestamp.ts'
+import { type Day, parseDay, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
 import { SESSIONS, type Session } from '../../domain/vocabulary.ts'
 import { type BrokerCapabilities, BrokerFault, type GapCause } from '../../ports/broker.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -14,6 +15,7 @@ import { Turns } from '../mirror/turns.ts'
 import type { Timing } from '../timing.ts'
 import { BarFeeds } from './bar-feeds.ts'
 import { History, type PastBars, type SnapshotRequest } from './history.ts'
+import { lastQuote } from './last-quote.ts'
 import { MarketRefusal } from './refusal.ts'
 import { sessionTrades } from './session-trades.ts'
 import { TopicWatch } from './topic-watch.ts'
@@ -104,6 +106,23 @@ export class ConnectionMarket {
     } catch (cause) {
       throw await this.#refusalOf(cause)
     }
+  }
+
+  /** The days on which options of an underlying expire, ascending; empty when it has none. @throws MarketRefusal */
+  async expirations(symbol: string): Promise<readonly Day[]> {
+    this.#demandChannel('options_chain')
+    const instrument = await this.#instrument(symbol)
+    return this.#asked(() => this.#limited(signal => this.#parts.source.expirations(instrument.symbol, signal)))
+  }
+
+  /** The best bid and ask as they stand; null when the broker streams the symbol and sends none. @throws MarketRefusal */
+  async quote(symbol: string): Promise<Quote | null> {
+    return lastQuote(this.#deps.clock, await this.watch({ channel: 'quotes', symbol }), this.#stopping.signal)
+  }
+
+  /** The market's present by the broker's time. */
+  present(): Timestamp {
+    return timestampOfMs(this.#parts.source.presentMs())
   }
 
   /** Asks the broker for every topic anew. */

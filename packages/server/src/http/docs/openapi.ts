@@ -12,7 +12,8 @@ const TAGS = {
   Accounts: 'What a broker says of a user’s accounts.',
   Orders: 'Placing, following, changing and cancelling orders.',
   Events: 'Every update once more, as the broker stream told it.',
-  Brokers: 'Which brokers there are, and what they can do.'
+  Brokers: 'Which brokers there are, and what they can do.',
+  'Market data': 'What the user’s broker says of a market, read once. What changes is followed on the market data stream.'
 } as const satisfies Record<Endpoint['tag'], string>
 
 const INTRODUCTION = `One API over many brokers.

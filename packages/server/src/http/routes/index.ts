@@ -12,6 +12,9 @@ import { getToken } from './connections/get-token.ts'
 import { getConnections } from './connections/list-connections.ts'
 import { getPlatformConnections } from './connections/list-platform-connections.ts'
 import { getEvents } from './events/list-events.ts'
+import { getBars } from './market/read-bars.ts'
+import { getExpirations } from './market/read-expirations.ts'
+import { getQuote } from './market/read-quote.ts'
 import { deleteOrder } from './orders/cancel-order.ts'
 import { postCancel } from './orders/cancel-orders.ts'
 import { getOrders } from './orders/list-orders.ts'
@@ -46,5 +49,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteOrder,
   postCancel,
   getEvents,
-  getBrokers
+  getBrokers,
+  getExpirations,
+  getQuote,
+  getBars
 ]

@@ -1,0 +1,77 @@
+import type { PastBars } from '@trunkline/core/app/market/history'
+import { readMarket } from '@trunkline/core/app/market/read-market'
+import { ServiceError } from '@trunkline/core/domain/errors'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { canonicalInterval, parseInterval } from '@trunkline/core/domain/market/interval'
+import type { Bar } from '@trunkline/core/domain/market/records'
+import { timestampOfMs } from '@trunkline/core/domain/timestamp'
+import Type from 'typebox'
+import { marketBars, presentBar } from '../../../wire/market-reads.ts'
+import { userEndpoint } from '../../endpoint.ts'
+import { integer, type Param, required, time } from '../../params.ts'
+import { FAILURES, params, symbolParam } from './parameters.ts'
+
+const LIMIT = { minimum: 1, maximum: 5_000, fallback: 500 }
+
+const intervalParam = required({
+  description: 'A number and a unit: `m` up to `1440m`, `h`, `d`, `w`, `M` and `1y`. The case counts: `1m` is a minute, `1M` a month.',
+  schema: Type.String({ minLength: 2, maxLength: 5 }),
+  example: '1h',
+  read(text, name) {
+    try {
+      canonicalInterval(parseInterval(text))
+      return text
+    } catch (error) {
+      throw error instanceof Malformed ? new Malformed(name, error.expected, text) : error
+    }
+  }
+} satisfies Param<string>)
+
+const query = {
+  symbol: symbolParam,
+  interval: intervalParam,
+  start: required(time('Bars that start then or later.')),
+  end: required(time('Bars that start before it.')),
+  limit: integer(LIMIT, 'Bars on a page.')
+}
+
+export const getBars = userEndpoint({
+  method: 'GET',
+  path: '/connections/:connection_id/market-data/bars',
+  scope: 'read',
+  operationId: 'readBars',
+  tag: 'Market data',
+  summary: 'Read past bars',
+  description:
+    'The snapshot of the market data stream, in pages. A window of more than 50,000 bars, or of bars that would be made of more than 50,000 of the broker’s, is refused.',
+  failures: FAILURES,
+  params,
+  query,
+  success: { status: 200, description: 'A page of bars.', schema: marketBars },
+  handle({ caller, path, query: { symbol, interval, start, end, limit = LIMIT.fallback } }, { deps }) {
+    if (start >= end)
+      throw new ServiceError('query_invalid', 'start must be before end.', { details: [{ path: 'start', message: 'must be before end' }] })
+    return readMarket(deps, caller, path.connection_id, async market => {
+      const { bars, next } = await firstOf(market.past({ symbol, interval, start, end }), limit)
+      return {
+        symbol,
+        interval,
+        bars: bars.map(presentBar),
+        next_start: next === null ? null : timestampOfMs(next.startMs),
+        as_of: market.present()
+      }
+    })
+  }
+})
+
+/** The first bars, and the one after them; nothing more is asked of the broker. */
+async function firstOf(pages: PastBars, count: number): Promise<{ readonly bars: readonly Bar[]; readonly next: Bar | null }> {
+  const bars: Bar[] = []
+  for await (const page of pages) {
+    for (const bar of page) {
+      if (bars.length === count) return { bars, next: bar }
+      bars.push(bar)
+    }
+  }
+  return { bars, next: null }
+}

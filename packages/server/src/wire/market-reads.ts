@@ -1,0 +1,59 @@
+// What of a market can be read once, without a stream.
+import type { Bar, Quote } from '@trunkline/core/domain/market/records'
+import { msOfNanos } from '@trunkline/core/domain/market/records'
+import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import Type, { type Static } from 'typebox'
+import { day, decimal, nullable, record, timestamp } from './common.ts'
+
+const symbol = Type.String({ description: 'As the service writes it.', examples: ['SPY'] })
+const asOf = { ...timestamp, description: 'The market’s time, by the broker, when this was read.' }
+
+export const marketExpirations = record('MarketExpirations', 'When options of an underlying expire.', {
+  symbol,
+  expirations: Type.Array(day, { description: 'Ascending; empty where there are no options.' }),
+  as_of: asOf
+})
+
+export const marketQuote = record('MarketQuote', 'The best bid and ask; null where there is none.', {
+  symbol,
+  bid_price: nullable(decimal),
+  bid_size: nullable(decimal),
+  ask_price: nullable(decimal),
+  ask_size: nullable(decimal),
+  quoted_at: nullable(timestamp, 'When the broker dates the quote; null when it sent none within three seconds.'),
+  as_of: asOf
+})
+
+const bar = record('MarketBar', 'One bar.', {
+  start: { ...timestamp, description: 'Its start.' },
+  open: decimal,
+  high: decimal,
+  low: decimal,
+  close: decimal,
+  volume: decimal,
+  closed: Type.Boolean({ description: 'False: it may still change.' })
+})
+
+export const marketBars = record('MarketBars', 'Past bars of the session `BrokerDefault`, ascending.', {
+  symbol,
+  interval: Type.String({ examples: ['1h'] }),
+  bars: Type.Array(bar),
+  next_start: nullable(timestamp, 'Send it as `start` to read on; null at the end of the window.'),
+  as_of: asOf
+})
+
+export function presentQuote(asked: string, quote: Quote | null, present: Timestamp): Static<typeof marketQuote> {
+  return {
+    symbol: asked,
+    bid_price: quote?.bidPrice ?? null,
+    bid_size: quote?.bidSize ?? null,
+    ask_price: quote?.askPrice ?? null,
+    ask_size: quote?.askSize ?? null,
+    quoted_at: quote === null ? null : timestampOfMs(msOfNanos(quote.at)),
+    as_of: present
+  }
+}
+
+export function presentBar({ startMs, open, high, low, close, volume, closed }: Bar): Static<typeof bar> {
+  return { start: timestampOfMs(startMs), open, high, low, close, volume, closed }
+}

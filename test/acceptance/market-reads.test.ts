@@ -1,0 +1,62 @@
+// Market data by REST: expirations, the last quote, past bars in pages; the same as on the stream.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { MarketStage, type Viewer } from './market-stage.ts'
+
+describe('reads of the market', () => {
+  let stage: MarketStage
+  let viewer: Viewer
+  const read = (path: string) => viewer.call('GET', `/connections/${viewer.connectionId}/market-data/${path}`)
+  before(async () => {
+    stage = await MarketStage.open()
+    viewer = await stage.viewer()
+  })
+  after(() => stage[Symbol.asyncDispose]())
+
+  test('the days on which options expire ascend, and each has a chain on the stream', async () => {
+    const { status, body } = await read('expirations?symbol=SPY')
+    assert.equal(status, 200)
+    assert.deepEqual([body.symbol, body.expirations], ['SPY', [...new Set(body.expirations)].toSorted()])
+    assert.ok(body.expirations.length > 3 && Number.isFinite(Date.parse(body.as_of)))
+    await using client = await viewer.session()
+    await client.updated(await client.subscribe('options_chain', 'SPY', { expiration: body.expirations[0] }))
+    assert.deepEqual((await read('expirations?symbol=BTC%2FUSD')).body.expirations, [])
+  })
+
+  test('the last quote is there with its time, whether anybody follows it or not', async () => {
+    for (const symbol of ['SPY', 'BTC%2FUSD']) {
+      const { status, body } = await read(`quote?symbol=${symbol}`)
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.match(body.bid_price, /^\d+(?:\.\d+)?$/)
+      assert.ok(Number(body.bid_price) <= Number(body.ask_price), JSON.stringify(body))
+      assert.ok(Number.isFinite(Date.parse(body.quoted_at)) && Number.isFinite(Date.parse(body.as_of)))
+    }
+  })
+
+  test('past bars come in pages that join, as the snapshot has them', async () => {
+    const [start, end] = ['2026-01-05T15:00:00Z', '2026-01-05T18:00:00Z']
+    await using client = await viewer.session()
+    const snapshot = await client.snapshot('SPY', '7m', start, end)
+    const bars = []
+    let from: string | null = start
+    for (let pages = 0; from !== null; pages += 1) {
+      assert.ok(pages < 20)
+      const { status, body }: Awaited<ReturnType<typeof read>> = await read(`bars?symbol=SPY&interval=7m&start=${from}&end=${end}&limit=10`)
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.ok(body.bars.length <= 10)
+      bars.push(...body.bars)
+      from = body.next_start
+    }
+    assert.deepEqual(
+      bars.map(({ start, open, high, low, close, volume }) => [Date.parse(start), open, high, low, close, volume]),
+      snapshot.map(({ ts, o, h, l, c, v }) => [Number(ts.slice(0, -6)), o, h, l, c, v])
+    )
+  })
+
+  test('what the broker has not is 422 with a code, and a connection that is gone 404', async () => {
+    for (const path of ['quote?symbol=NOPE', 'expirations?symbol=NOPE']) {
+      const { status, body } = await read(path)
+      assert.deepEqual([status, body.code], [422, 'market_data_unsupported'], path)
+    }
+  })
+})
