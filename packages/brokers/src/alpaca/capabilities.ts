@@ -63,7 +63,7 @@ export const ALPACA_CAPABILITIES = {
   executions: true,
   rejectReasons: false,
   tokens: 'lasting',
-  revocation: false,
+  revocation: 'none',
   transactions: true,
   deduplication: 'enforced',
   brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }

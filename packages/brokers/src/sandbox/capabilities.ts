@@ -61,7 +61,7 @@ export const SANDBOX_CAPABILITIES = {
   executions: true,
   rejectReasons: true,
   tokens: 'refreshed',
-  revocation: true,
+  revocation: 'grant',
   transactions: true,
   deduplication: 'enforced',
   brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }

@@ -59,7 +59,7 @@ export const TRADESTATION_CAPABILITIES = {
   executions: false,
   rejectReasons: true,
   tokens: 'refreshed',
-  revocation: true,
+  revocation: 'person',
   transactions: false,
   // It is sent so that the broker takes it once, but neither told again nor looked up.
   deduplication: 'none',

@@ -57,7 +57,7 @@ export const TRADIER_CAPABILITIES = {
   executions: false,
   rejectReasons: true,
   tokens: 'refreshed',
-  revocation: false,
+  revocation: 'none',
   transactions: true,
   deduplication: 'label',
   brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }

@@ -30,8 +30,11 @@ export interface BrokerCapabilities extends OrderOffer {
   readonly rejectReasons: boolean
   /** Whether access tokens end and are refreshed, or last until the user ends them. */
   readonly tokens: 'refreshed' | 'lasting'
-  /** Whether a login can be ended from our side; else only the user can, at the broker. */
-  readonly revocation: boolean
+  /**
+   * What a revocation ends: the login that is revoked (`grant`), or every one that the same person has made with our key (`person`). `none`: only the
+   * user can end a login, at the broker.
+   */
+  readonly revocation: 'grant' | 'person' | 'none'
   readonly transactions: boolean
   /**
    * What the broker does with a client order id it has seen: `enforced` refuses it for ever and finds orders by it, `bounded` for a time,

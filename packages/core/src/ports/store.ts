@@ -186,7 +186,7 @@ export interface ConnectionStore {
   recordEndpoint(items: readonly EndpointItem[], endpoint: BrokerEndpoint, audit: AuditEntry): Promise<void>
   /** Removes the connection and everything under it; its sealed credentials move to the revocation list. False when unknown. */
   remove(connectionId: ConnectionId, at: Timestamp, audit: AuditEntry): Promise<boolean>
-  /** Logins still to be revoked at their broker and due at `at`, oldest first. */
+  /** Logins still to be revoked at their broker and due at `at`, oldest first; not those whose user is logging in at the same broker just now. */
   dueRevocations(at: Timestamp, limit: number): Promise<readonly Revocation[]>
   postponeRevocation(connectionId: ConnectionId, until: Timestamp): Promise<void>
   /** Erases the credentials. */
@@ -205,6 +205,8 @@ export interface Revocation {
   readonly credentials: SealedValue
   readonly attempts: number
   readonly removedAt: Timestamp
+  /** The accounts it reached; null: not known, of a login that was removed before they were kept. */
+  readonly brokerAccountIds: readonly string[] | null
 }
 
 export interface RewrapItem {

@@ -3,10 +3,11 @@ import type { Account, Connection } from '@trunkline/core/domain/account'
 import type { BrokerId, ConnectionId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { PendingClaim, SealedValue } from '@trunkline/core/ports/store'
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
 import type { Database } from './database.ts'
 import { type PendingDocument, readPending, writePending } from './documents.ts'
+import { keepOfClaims } from './revocations.ts'
 
 type Db = Kysely<Database>
 
@@ -71,17 +72,13 @@ export async function reach(db: Db, broker: BrokerId, brokerAccountIds: readonly
 export async function expire(trx: Db, at: Timestamp, limit: number): Promise<number> {
   const rows = await trx
     .selectFrom('pending_claims')
-    .select(['connection_id', 'user_key', 'broker'])
+    .select(['connection_id', 'broker', 'document'])
     .where('expires_at', '<=', at)
     .orderBy('expires_at')
     .limit(limit)
     .forUpdate()
     .execute()
-  await revoke(
-    trx,
-    rows.map(({ connection_id }) => connection_id),
-    at
-  )
+  await revoke(trx, rows, at)
   for (const { connection_id: target, broker } of rows)
     await appendAudit(trx, {
       ...{ at, actor: 'service', action: 'connection.unclaimed', target, result: 'refused', ip: null, requestId: null },
@@ -94,26 +91,26 @@ export async function expire(trx: Db, at: Timestamp, limit: number): Promise<num
 export async function revokeOf(trx: Db, userKey: UserKey, at: Timestamp): Promise<void> {
   const rows = await trx
     .selectFrom('pending_claims')
-    .select('connection_id')
+    .select(['connection_id', 'document'])
     .where('user_key', '=', userKey)
     .orderBy('expires_at')
     .forUpdate()
     .execute()
-  await revoke(
-    trx,
-    rows.map(({ connection_id }) => connection_id),
-    at
-  )
+  await revoke(trx, rows, at)
 }
 
 /** The tokens are revoked like those of a removed connection. */
-async function revoke(trx: Db, ids: readonly ConnectionId[], at: Timestamp): Promise<void> {
-  if (ids.length === 0) return
-  await sql`insert into revocations (connection_id, user_key, broker, environment, host, sealed, revision, key_id, removed_at, due_at)
-    select connection_id, user_key, broker, environment, host, sealed, revision, key_id, ${at}::timestamptz, ${at}::timestamptz
-    from pending_claims where connection_id = any (${[...ids]}::uuid[])`.execute(trx)
-  await trx
-    .deleteFrom('pending_claims')
-    .where('connection_id', 'in', [...ids])
-    .execute()
+async function revoke(
+  trx: Db,
+  rows: readonly { readonly connection_id: ConnectionId; readonly document: string }[],
+  at: Timestamp
+): Promise<void> {
+  if (rows.length === 0) return
+  const logins = rows.map(({ connection_id: connectionId, document }) => ({
+    connectionId,
+    brokerAccountIds: readPending(document).accounts.map(({ brokerAccountId }) => brokerAccountId)
+  }))
+  await keepOfClaims(trx, logins, at)
+  const ids = rows.map(({ connection_id }) => connection_id)
+  await trx.deleteFrom('pending_claims').where('connection_id', 'in', ids).execute()
 }

@@ -29,8 +29,9 @@ import type { Database } from './database.ts'
 import * as endpoints from './endpoints.ts'
 import type { Eraser } from './eraser.ts'
 import { edgeKeys, pageOf, walkOf } from './page.ts'
-import { condemnOrders, isEnabled, lockUser, moveToRevocations } from './removal.ts'
+import { condemnOrders, isEnabled, lockUser } from './removal.ts'
 import * as renewals from './renewals.ts'
+import * as revocations from './revocations.ts'
 import type { Session } from './session.ts'
 import { storable } from './types.ts'
 
@@ -224,7 +225,7 @@ export class SqlConnectionStore implements ConnectionStore {
     const removed = await this.#session.write(async trx => {
       const owner = await trx.selectFrom('connections').select('user_key').where('connection_id', '=', connectionId).executeTakeFirst()
       if (owner === undefined || !(await lockUser(trx, owner.user_key))) return false
-      await moveToRevocations(trx, [connectionId], at)
+      await revocations.keepOfConnections(trx, [connectionId], at)
       await condemnOrders(trx, [connectionId])
       const { numDeletedRows } = await trx.deleteFrom('connections').where('connection_id', '=', connectionId).executeTakeFirst()
       if (numDeletedRows === 0n) return false
@@ -236,15 +237,15 @@ export class SqlConnectionStore implements ConnectionStore {
   }
 
   dueRevocations(at: Timestamp, limit: number): Promise<readonly Revocation[]> {
-    return this.#session.read(db => credentials.due(db, at, limit))
+    return this.#session.read(db => revocations.due(db, at, limit))
   }
 
   async postponeRevocation(connectionId: ConnectionId, until: Timestamp): Promise<void> {
-    await this.#session.write(trx => credentials.postpone(trx, connectionId, until))
+    await this.#session.write(trx => revocations.postpone(trx, connectionId, until))
   }
 
   async finishRevocation(connectionId: ConnectionId): Promise<void> {
-    await this.#session.write(trx => credentials.erase(trx, connectionId))
+    await this.#session.write(trx => revocations.erase(trx, connectionId))
   }
 
   sealedUnderOtherKeys(keyId: string, limit: number): Promise<readonly RewrapItem[]> {

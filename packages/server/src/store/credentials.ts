@@ -1,7 +1,6 @@
 // Sealed credentials, of live connections and of removed ones whose logins are still to be revoked.
 import type { ConnectionId } from '@trunkline/core/domain/ids'
-import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
-import type { Revocation, RewrapItem, SealedValue } from '@trunkline/core/ports/store'
+import type { RewrapItem, SealedValue } from '@trunkline/core/ports/store'
 import type { Kysely } from 'kysely'
 import type { Database } from './database.ts'
 
@@ -28,42 +27,6 @@ export async function replace(db: Db, connectionId: ConnectionId, revision: numb
     .where('revision', '=', revision)
     .executeTakeFirst()
   return numUpdatedRows > 0n
-}
-
-/** Longer than any revocation is put off for. */
-const PUT_OFF_MS_MAX = 2 * 3_600_000
-
-/** Revocations due at `at`, oldest first. */
-export async function due(db: Db, at: Timestamp, limit: number): Promise<readonly Revocation[]> {
-  const rows = await db
-    .selectFrom('revocations')
-    .select(['connection_id', 'user_key', 'broker', 'sealed', 'revision', 'attempts', 'removed_at'])
-    // Nothing is put off for so long: a time further ahead was written before the clock was set back.
-    .where(eb => eb.or([eb('due_at', '<=', at), eb('due_at', '>', timestampOfMs(epochMs(at) + PUT_OFF_MS_MAX))]))
-    .orderBy('due_at')
-    .orderBy('connection_id')
-    .limit(limit)
-    .execute()
-  return rows.map(row => ({
-    connectionId: row.connection_id,
-    userKey: row.user_key,
-    broker: row.broker,
-    credentials: sealedOf(row),
-    attempts: row.attempts,
-    removedAt: row.removed_at
-  }))
-}
-
-export async function postpone(db: Db, connectionId: ConnectionId, until: Timestamp): Promise<void> {
-  await db
-    .updateTable('revocations')
-    .set(row => ({ attempts: row('attempts', '+', 1), due_at: until }))
-    .where('connection_id', '=', connectionId)
-    .execute()
-}
-
-export async function erase(db: Db, connectionId: ConnectionId): Promise<void> {
-  await db.deleteFrom('revocations').where('connection_id', '=', connectionId).execute()
 }
 
 /** Values not known to be sealed under `keyId`: those under another key, and those nobody has looked at since they were written. */
@@ -93,6 +56,6 @@ export async function rewrap(db: Db, item: RewrapItem, sealed: Uint8Array, keyId
   return numUpdatedRows > 0n
 }
 
-function sealedOf({ sealed, revision }: { readonly sealed: Buffer; readonly revision: number }): SealedValue {
+export function sealedOf({ sealed, revision }: { readonly sealed: Buffer; readonly revision: number }): SealedValue {
   return { sealed: new Uint8Array(sealed), revision }
 }

@@ -160,6 +160,7 @@ interface RevocationsTable extends ConnectionCredentialsTable {
   attempts: Generated<number>
   removed_at: Timestamp
   due_at: Timestamp
+  broker_account_ids: Document | null
 }
 
 interface PendingClaimsTable {

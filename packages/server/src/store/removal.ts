@@ -1,6 +1,5 @@
 // What removing or disabling users, keys and platforms, and removing connections, have in common.
 import type { ConnectionId, KeyId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
-import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
 
@@ -39,14 +38,6 @@ export async function isKeyEnabled(trx: Kysely<Database>, keyId: KeyId | null, p
     .executeTakeFirst()
   if (row === undefined || row.disabled_at !== null) return false
   return provedBy === null || provedBy === row.secret_hash || provedBy === row.previous_hash
-}
-
-/** Keeps the sealed logins of connections that go, so that the brokers can be told. */
-export async function moveToRevocations(trx: Kysely<Database>, connectionIds: readonly ConnectionId[], at: Timestamp): Promise<void> {
-  await sql`insert into revocations (connection_id, user_key, broker, environment, host, sealed, revision, key_id, removed_at, due_at)
-    select connection_id, connections.user_key, broker, environment, host, sealed, revision, key_id, ${at}::timestamptz, ${at}::timestamptz
-    from connections join connection_credentials using (connection_id)
-    where connection_id = any (${[...connectionIds]}::uuid[])`.execute(trx)
 }
 
 /** Notes that the connections' orders are to be erased. Their events stay in the user's log, which has no gaps. */

@@ -9,7 +9,8 @@ import { revokeOf } from './claims.ts'
 import type { Database } from './database.ts'
 import type { Eraser } from './eraser.ts'
 import { edgeKeys, pageOf, walkOf } from './page.ts'
-import { condemnEvents, condemnOrders, endAttempts, eraseMarketTokens, lockUser, moveToRevocations } from './removal.ts'
+import { condemnEvents, condemnOrders, endAttempts, eraseMarketTokens, lockUser } from './removal.ts'
+import { keepOfConnections } from './revocations.ts'
 import type { Session } from './session.ts'
 import { searchable } from './types.ts'
 
@@ -103,7 +104,7 @@ export class SqlUserStore implements UserStore {
       if (!(await lockUser(trx, userKey))) return []
       const connections = await trx.selectFrom('connections').select('connection_id').where('user_key', '=', userKey).execute()
       const ids = connections.map(({ connection_id }) => connection_id)
-      await moveToRevocations(trx, ids, at)
+      await keepOfConnections(trx, ids, at)
       await revokeOf(trx, userKey, at)
       await condemnOrders(trx, ids)
       await condemnEvents(trx, userKey)

@@ -3,10 +3,15 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sealCredentials } from '@trunkline/core/app/connections/credentials'
 import { deleteConnection } from '@trunkline/core/app/connections/delete-connection'
+import { mayEndAnother } from '@trunkline/core/app/connections/shared-login'
 import { deleteUser } from '@trunkline/core/app/users/delete-user'
+import type { Connection } from '@trunkline/core/domain/account'
+import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
-import { ENDPOINT } from '@trunkline/testkit/store-contract/records'
+import * as make from '@trunkline/testkit/store-contract/records'
 import { Bench, type World } from './bench.ts'
+
+const { ENDPOINT } = make
 
 let bench: Bench
 before(async () => {
@@ -87,8 +92,9 @@ for (const [what, remove] of REMOVALS) {
 }
 
 test('the login of a removed connection is revoked, again and again until that worked, whatever the others do [S23]', async () => {
-  await using stuck = await bench.world()
-  await using world = await bench.world()
+  const options = { capabilities: { revocation: 'grant' } } as const
+  await using stuck = await bench.world(options)
+  await using world = await bench.world(options)
   const asked: string[] = []
   world.broker.revoke = async ({ token = '' }) => {
     asked.push(token)
@@ -112,4 +118,92 @@ test('the login of a removed connection is revoked, again and again until that w
   await world.clock.advance(600_000)
   assert.equal(asked.filter(token => token === 'ours').length, 3)
   assert.ok(asked.filter(token => token === 'stuck').length > 3)
+})
+
+/** One more connection of the user, or one that waits to be claimed for a minute, whose login is `token` and reaches these accounts. */
+async function linked(world: World, token: string, numbers: readonly string[], isUnclaimed = false): Promise<Connection> {
+  const { user } = world.caller
+  const [attempt, connection] = [make.attempt(user), { ...make.connection(user), broker: world.broker.capabilities.id }]
+  await bench.store.attempts.create(attempt, make.hash(), make.audit())
+  await bench.store.connections.create(
+    connection,
+    numbers.map(number => make.account(connection, number)),
+    sealCredentials(world.deps.vault, connection, { credentials: { token }, endpoint: ENDPOINT }, 1),
+    attempt.attemptId,
+    make.audit(),
+    isUnclaimed ? { codeHash: make.hash(), expiresAt: timestampOfMs(epochMs(world.clock.now()) + 60_000) } : undefined
+  )
+  return connection
+}
+
+/** Follows which logins are revoked, and waits for those that are due. */
+function revoking(world: World) {
+  const asked: string[] = []
+  world.broker.revoke = async ({ token = '' }) => void asked.push(token)
+  world.parts.revocations.start()
+  return async (ms = 30_000) => {
+    await world.clock.advance(ms)
+    const due = await bench.store.connections.dueRevocations(timestampOfMs(epochMs(world.clock.now()) + 3_600_000), 1_000)
+    assert.deepEqual(
+      due.filter(({ userKey }) => userKey === world.caller.user.userKey),
+      [],
+      'nothing of the login is kept'
+    )
+    return asked
+  }
+}
+
+test('where a revocation ends every login of a person, the last connection of a login ends it, and no other', async () => {
+  await using world = await bench.world()
+  await using neighbour = await bench.world()
+  const asked = revoking(world)
+  const first = await linked(world, 'first', ['shared-1', 'shared-2'])
+  const [second, other] = [await linked(neighbour, 'second', ['shared-2']), await linked(world, 'other', ['own-1'])]
+  await world.given(deleteConnection(world.app, world.caller, first.connectionId))
+  assert.deepEqual(await asked(), [], 'another user’s connection lives on the same login')
+  await world.given(deleteConnection(world.app, world.caller, other.connectionId))
+  assert.deepEqual(await asked(), ['other'])
+  await world.given(deleteConnection(neighbour.app, neighbour.caller, second.connectionId))
+  assert.deepEqual(await asked(), ['other', 'second'])
+  assert.equal(world.counted.get(`revocations_total ${world.broker.capabilities.id} shared`), 1)
+})
+
+test('a login that nobody claimed is left alone while a connection lives on it, and one that waits for its claim keeps the login alive', async () => {
+  await using world = await bench.world()
+  const asked = revoking(world)
+  const lasting = await linked(world, 'lasting', ['claimed-1'])
+  await linked(world, 'lapsed', ['claimed-1'], true)
+  assert.deepEqual(await asked(90_000), [])
+  const waiting = await linked(world, 'waiting', ['claimed-1'], true)
+  await world.given(deleteConnection(world.app, world.caller, lasting.connectionId))
+  assert.deepEqual(await asked(), [])
+  assert.notEqual(await bench.store.connections.findUnclaimed(waiting.connectionId), null)
+  assert.deepEqual(await asked(90_000), ['waiting'])
+})
+
+test('a user that goes takes all of a login with it: each of its connections’ is revoked', async () => {
+  await using world = await bench.world()
+  const asked = revoking(world)
+  for (const token of ['one', 'two']) await linked(world, token, ['gone-1'])
+  await linked(world, 'three', ['gone-1'], true)
+  await world.given(deleteUser(world.app, world.caller, world.caller.user.userId))
+  assert.deepEqual((await asked()).filter(token => token !== 't-1').toSorted(), ['one', 'three', 'two'])
+})
+
+test('where a revocation ends one login alone, each is revoked, whatever else lives at the broker', async () => {
+  await using world = await bench.world({ capabilities: { revocation: 'grant' } })
+  const asked = revoking(world)
+  const [first] = [await linked(world, 'first', ['alone-1']), await linked(world, 'second', ['alone-1'])]
+  await linked(world, 'lapsed', ['alone-1'], true)
+  await world.given(deleteConnection(world.app, world.caller, first.connectionId))
+  assert.deepEqual(await asked(90_000), ['first', 'lapsed'])
+})
+
+test('a login whose accounts nobody knows is not ended where others could end with it', async () => {
+  await using world = await bench.world()
+  const { definition } = world.broker
+  assert.equal(await mayEndAnother(bench.store, definition, null), true)
+  assert.equal(await mayEndAnother(bench.store, definition, ['nobody’s']), false)
+  const alone = { capabilities: { ...definition.capabilities, revocation: 'grant' } } as const
+  assert.equal(await mayEndAnother(bench.store, alone, null), false)
 })

@@ -74,7 +74,7 @@ test('a broker that can little is described as one', () => {
     executions: false,
     rejectReasons: true,
     tokens: 'refreshed',
-    revocation: false,
+    revocation: 'none',
     transactions: false,
     deduplication: 'none',
     brokerClOrdId: { lengthMax: 36, alphabet: 'uuid' }

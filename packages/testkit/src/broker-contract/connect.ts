@@ -116,7 +116,7 @@ export const CONNECT: readonly Card[] = [
     id: 'C28',
     title: 'revoking ends the login, and doing it again is no error',
     notOffered: capabilities =>
-      oauthOnly(capabilities) ?? (capabilities.revocation ? null : 'only the user can end a login, at the broker'),
+      oauthOnly(capabilities) ?? (capabilities.revocation !== 'none' ? null : 'only the user can end a login, at the broker'),
     run: async harness => {
       const credentials = await walked(harness)
       const broker = harness.open(new CountingHolder(credentials))
@@ -126,6 +126,20 @@ export const CONNECT: readonly Card[] = [
       const later = harness.open(new CountingHolder(harness.expired(credentials)))
       await assert.rejects(later.accounts(soon()), fault('credentials_rejected'))
       await harness.definition.login.revoke(credentials, soon())
+    }
+  },
+  {
+    id: 'C29',
+    title: 'revoking one of two logins of a person ends what it is said to end: that one, or both',
+    notOffered: capabilities =>
+      oauthOnly(capabilities) ?? (capabilities.revocation !== 'none' ? null : 'only the user can end a login, at the broker'),
+    run: async harness => {
+      const { login, capabilities } = harness.definition
+      const [first, second] = [await walked(harness), await walked(harness)]
+      await login.revoke(first, soon())
+      const other = harness.open(new CountingHolder(harness.expired(second)))
+      if (capabilities.revocation === 'person') await assert.rejects(other.accounts(soon()), fault('credentials_rejected'))
+      else assert.ok((await other.accounts(soon())).length > 0)
     }
   },
   {

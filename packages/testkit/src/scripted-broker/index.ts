@@ -61,7 +61,7 @@ export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
   executions: true,
   rejectReasons: true,
   tokens: 'refreshed',
-  revocation: true,
+  revocation: 'person',
   transactions: true,
   deduplication: 'enforced',
   brokerClOrdId: { lengthMax: 32, alphabet: 'alphanumeric' }

@@ -171,14 +171,15 @@ function credentialCards(card: Card): void {
   })
 
   card('C80', 'a revocation waits its time, counts its tries and ends with its secrets erased', async ({ store }) => {
-    const { connection, user } = await make.owner(store)
+    const { connection, user, accounts } = await make.owner(store, { accounts: 2 })
     const credentials = await store.connections.credentials(connection.connectionId)
     await store.connections.remove(connection.connectionId, make.at(1), make.audit())
     const due = async (ms: number) =>
       (await store.connections.dueRevocations(make.at(ms), 10_000)).find(({ connectionId }) => connectionId === connection.connectionId)
     assert.equal(await due(0.999), undefined)
     const { connectionId, broker } = connection
-    const expected = { connectionId, userKey: user.userKey, broker, credentials, attempts: 0, removedAt: make.at(1) }
+    const brokerAccountIds = accounts.map(account => account.brokerAccountId)
+    const expected = { connectionId, userKey: user.userKey, broker, credentials, attempts: 0, removedAt: make.at(1), brokerAccountIds }
     assert.deepEqual(await due(1), expected)
     await store.connections.postponeRevocation(connectionId, make.at(60))
     assert.equal(await due(59), undefined)
@@ -187,6 +188,27 @@ function credentialCards(card: Card): void {
     assert.deepEqual(await due(60 - 86_400_000), { ...expected, attempts: 1 })
     await store.connections.finishRevocation(connectionId)
     assert.equal(await due(1_000_000), undefined)
+  })
+
+  card('C85', 'a revocation waits while its user is logging in at the same broker', async ({ store }) => {
+    const { connection, user } = await make.owner(store)
+    await store.connections.remove(connection.connectionId, make.at(1), make.audit())
+    const isDue = async (ms: number) =>
+      (await store.connections.dueRevocations(make.at(ms), 10_000)).some(({ connectionId }) => connectionId === connection.connectionId)
+    const begun = async (broker: Connection['broker']) => {
+      const attempt = make.attempt(user)
+      await store.attempts.create(attempt, make.hash(), make.audit())
+      await store.attempts.begin(attempt.attemptId, { broker, stateHash: make.hash(), verifier: make.sealed(), at: make.at(1) })
+      return attempt
+    }
+    await begun(parseBrokerId('ELSEWHERE'))
+    assert.equal(await isDue(2), true)
+    const attempt = await begun(connection.broker)
+    assert.equal(await isDue(2), false)
+    await store.attempts.end(attempt.attemptId, 'declined', make.audit())
+    assert.equal(await isDue(2), true)
+    await begun(connection.broker)
+    assert.deepEqual([await isDue(30 * 60_000 - 1), await isDue(30 * 60_000)], [false, true])
   })
 }
 

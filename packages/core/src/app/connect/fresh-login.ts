@@ -1,5 +1,6 @@
 import type { ConnectionAttempt } from '../../domain/account.ts'
 import type { BrokerAccount, BrokerDefinition, Credentials, CredentialsHolder } from '../../ports/broker.ts'
+import { mayEndAnother } from '../connections/shared-login.ts'
 import type { PortalDeps } from './visit.ts'
 
 const READ_MS = 20_000
@@ -40,20 +41,19 @@ export interface ReadLogin {
 }
 
 /**
- * Revokes what the broker granted and nobody will use, once: a grant that is left over does no more than wait for its end. At some brokers a
- * revocation ends everything that was granted to the same user: so a login is left alone that a connection may live on. One whose accounts the
- * broker did not tell may be that too, and must not come here.
+ * Revokes what the broker granted and nobody will use, once: a grant that is left over does no more than wait for its end. A login is left alone
+ * when its end may be another connection's. One whose accounts the broker did not tell may be that too, and must not come here.
  */
 export async function giveBack(
   deps: PortalDeps,
   attempt: ConnectionAttempt,
-  { capabilities, login }: BrokerDefinition,
+  definition: BrokerDefinition,
   { found, credentials }: ReadLogin
 ): Promise<void> {
   const ids = found.map(({ brokerAccountId }) => brokerAccountId)
-  if (await deps.store.connections.reaches(capabilities.id, ids)) return
+  if (await mayEndAnother(deps.store, definition, ids)) return
   const { attemptId, broker } = attempt
-  await login.revoke(credentials, AbortSignal.timeout(REVOKE_MS)).catch(cause => {
+  await definition.login.revoke(credentials, AbortSignal.timeout(REVOKE_MS)).catch(cause => {
     deps.log.warn('a broker’s grant that led to no connection could not be revoked', { attemptId, broker, cause })
   })
 }

@@ -1,9 +1,11 @@
 import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
+import type { BrokerDefinition } from '../../ports/broker.ts'
 import type { Revocation } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import { openCredentials } from './credentials.ts'
 import { endpointOf } from './endpoints.ts'
+import { mayEndAnother } from './shared-login.ts'
 
 const BATCH = 20
 const EVERY_MS = 2_000
@@ -17,7 +19,10 @@ const TRIES_LEAST = 100
 
 type RevocationDeps = Pick<Deps, 'store' | 'brokers' | 'vault' | 'clock' | 'ids' | 'log' | 'meter'>
 
-/** Revokes at their brokers the logins of removed connections, again and again until it worked or a week has passed; then erases them. Those that nobody claimed in time are among them. */
+/**
+ * Revokes at their brokers the logins of removed connections, again and again until it worked or a week has passed; then erases them. Those that
+ * nobody claimed in time are among them. One whose end would end another connection's is only erased: the last of them ends it for all.
+ */
 export class Revocations {
   readonly #deps: RevocationDeps
   readonly #stopping = new AbortController()
@@ -56,12 +61,9 @@ export class Revocations {
     const definition = this.#deps.brokers.get(broker)
     const now = this.#deps.clock.now()
     const isOld = epochMs(now) - epochMs(due.removedAt) >= GIVE_UP_AFTER_MS && due.attempts >= TRIES_LEAST
-    const isWorthIt = definition !== undefined && !isOld
+    let result: 'done' | 'shared' | 'given_up' = 'given_up'
     try {
-      if (isWorthIt) {
-        const credentials = openCredentials(this.#deps.vault, due, due.credentials, endpointOf(definition))
-        await limited(this.#deps.clock, REVOKE_MS, signal => definition.login.revoke(credentials, signal), this.#stopping.signal)
-      }
+      if (definition !== undefined && !isOld) result = await this.#ended(due, definition)
     } catch (cause) {
       // Whatever is wrong with this login, those behind it have their turn.
       this.#deps.meter.count('revocations_total', { broker, result: 'postponed' })
@@ -70,6 +72,15 @@ export class Revocations {
       return this.#deps.store.connections.postponeRevocation(connectionId, timestampOfMs(epochMs(now) + pause))
     }
     await this.#deps.store.connections.finishRevocation(connectionId)
-    this.#deps.meter.count('revocations_total', { broker, result: isWorthIt ? 'done' : 'given_up' })
+    this.#deps.meter.count('revocations_total', { broker, result })
+  }
+
+  async #ended(due: Revocation, definition: BrokerDefinition): Promise<'done' | 'shared'> {
+    const { store, vault, clock } = this.#deps
+    // Opened in any case: credentials of another endpoint are not ours to judge, and wait.
+    const credentials = openCredentials(vault, due, due.credentials, endpointOf(definition))
+    if (await mayEndAnother(store, definition, due.brokerAccountIds)) return 'shared'
+    await limited(clock, REVOKE_MS, signal => definition.login.revoke(credentials, signal), this.#stopping.signal)
+    return 'done'
   }
 }
