@@ -1,5 +1,6 @@
-import { backfillMaxOf } from '@trunkline/core/app/market/history-limits'
+import { backfillMaxOf, daysMaxOf } from '@trunkline/core/app/market/history-limits'
 import { combinationsOf } from '@trunkline/core/domain/combinations'
+import { parseInterval } from '@trunkline/core/domain/market/interval'
 import {
   INSTRUMENTS,
   MARKET_DATA_CHANNELS,
@@ -61,11 +62,11 @@ export const brokerRecord = record('Broker', 'A broker that users can connect, a
   market_data: record('BrokerMarketData', 'What the market data stream can carry.', {
     channels: Type.Array(word(MARKET_DATA_CHANNELS)),
     intervals: Type.Array(Type.String({ examples: ['1m'] }), { description: 'Of its own past bars; others are made of these.' }),
-    backfill_max: Type.Integer({ description: 'Most bars that `backfill_nbars` may ask for.' }),
+    backfill_max: Type.Integer({ description: 'Most bars that `backfill_nbars` may ask for, of whatever interval.' }),
     backfill: Type.Array(
       record('BrokerBackfill', 'How far back the broker’s own bars of an interval go.', {
         interval: Type.String({ examples: ['1m'] }),
-        bars_max: Type.Integer({ description: 'Most bars of it that a backfill can give.' }),
+        bars_max: Type.Integer({ description: 'Most bars of it that `backfill_nbars` may ask for; more are refused.' }),
         days_max: nullable(Type.Integer(), 'Days before today that the broker keeps; null: no bound is known.')
       })
     ),
@@ -113,8 +114,8 @@ export function presentBroker({ capabilities: broker, environment, login }: Brok
       backfill_max: broker.marketData.backfillMax,
       backfill: broker.marketData.historyIntervals.map(interval => ({
         interval,
-        bars_max: backfillMaxOf(broker.marketData, interval),
-        days_max: broker.marketData.historyDays[interval] ?? null
+        bars_max: backfillMaxOf(broker.marketData, parseInterval(interval)),
+        days_max: daysMaxOf(broker.marketData, parseInterval(interval))
       })),
       daily_bars: broker.marketData.dailyBars,
       live_volume: broker.marketData.liveVolume

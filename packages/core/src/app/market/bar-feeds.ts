@@ -8,7 +8,8 @@ import { BarFeed, type BarFeedDeps } from './bar-feed.ts'
 import { type BarPlan, barPlan } from './bar-plan.ts'
 import { BarWatch } from './bar-watch.ts'
 import type { History } from './history.ts'
-import { SMALL_BACKFILL_BARS, UNDER_WAY_BARS_MAX } from './history-limits.ts'
+import { backfillMaxOf, daysMaxOf, SMALL_BACKFILL_BARS, UNDER_WAY_BARS_MAX } from './history-limits.ts'
+import { MarketRefusal } from './refusal.ts'
 import { Share } from './share.ts'
 import type { SharedTopic } from './shared-topic.ts'
 import type { Topics } from './topics.ts'
@@ -55,6 +56,7 @@ export class BarFeeds {
   /** @throws MarketRefusal, BrokerFault */
   async watch({ instrument, interval, session, backfill }: BarsAsked): Promise<Watch> {
     const plan = barPlan(instrument, interval, session, this.#parts.marketData)
+    this.#demandBounded(plan, interval, backfill)
     const key = `${plan.symbol} ${canonicalInterval(plan.clock.interval)} ${session}`
     const known = this.#entries.get(key)
     // What the broker has refused meanwhile may be had again.
@@ -103,6 +105,16 @@ export class BarFeeds {
     const entry: Entry = { feed, isRefused: () => joinedTopic?.state === 'refused', users: 0 }
     this.#entries.set(key, entry)
     return entry
+  }
+
+  /** @throws MarketRefusal */
+  #demandBounded({ clock }: BarPlan, text: string, backfill: number): void {
+    const { marketData } = this.#parts
+    const most = backfillMaxOf(marketData, clock.interval)
+    if (backfill <= most) return
+    const days = daysMaxOf(marketData, clock.interval)
+    const reason = days === null || most === marketData.backfillMax ? '' : `, of which the broker keeps ${days} days`
+    throw new MarketRefusal('invalid_request', `backfill_nbars must be at most ${most} for bars of ${text} here${reason}; was ${backfill}.`)
   }
 
   async #past(feed: BarFeed, count: number): Promise<readonly Bar[]> {

@@ -87,10 +87,6 @@ export class ConnectionMarket {
       case 'options_chain':
         return this.#topic({ channel: 'options_chain', symbol, expiration: await this.#expiration(symbol, request.expiration) })
       case 'bars': {
-        const { backfillMax } = this.#parts.broker.marketData
-        if (request.backfill > backfillMax) {
-          throw new MarketRefusal('invalid_request', `backfill_nbars must be at most ${backfillMax} here, was ${request.backfill}.`)
-        }
         const session = this.#session(request.session, instrument)
         return this.#asked(() => this.#bars.watch({ instrument, interval: request.interval, session, backfill: request.backfill }))
       }

@@ -1,5 +1,5 @@
 /** What past bars may cost. Counted in bars and not in time, so that a request is taken or refused alike on every machine. */
-import { parseInterval } from '../../domain/market/interval.ts'
+import { canonicalInterval, type Interval, parseInterval } from '../../domain/market/interval.ts'
 import type { MarketDataCapabilities } from '../../ports/broker.ts'
 
 /** Bars one snapshot may have. */
@@ -14,9 +14,25 @@ export const PAGES_AT_ONCE = 8
 
 const MINUTES_A_DAY = 1_440
 
-/** Most bars of one of the broker's own intervals that a backfill may ask for. */
-export function backfillMaxOf({ backfillMax, historyDays }: MarketDataCapabilities, interval: string): number {
-  const days = historyDays[interval]
-  const { unit, count } = parseInterval(interval)
-  return days === undefined || unit !== 'minute' ? backfillMax : Math.min(backfillMax, Math.floor((days * MINUTES_A_DAY) / count))
+/** The broker's own word for an interval; null where bars of it are made of shorter ones. */
+function ownWord({ historyIntervals }: Pick<MarketDataCapabilities, 'historyIntervals'>, interval: Interval): string | null {
+  const wanted = canonicalInterval(interval)
+  return historyIntervals.find(word => canonicalInterval(parseInterval(word)) === wanted) ?? null
+}
+
+/** How far back the broker's own bars of an interval reach, in days; null where no bound is known, or the broker has none of the kind. */
+export function daysMaxOf(marketData: Pick<MarketDataCapabilities, 'historyIntervals' | 'historyDays'>, interval: Interval): number | null {
+  const word = ownWord(marketData, interval)
+  return word === null ? null : (marketData.historyDays[word] ?? null)
+}
+
+/** Most bars of an interval that a backfill may ask for: of the broker's own no more than the days that it keeps have room for. */
+export function backfillMaxOf(
+  marketData: Pick<MarketDataCapabilities, 'backfillMax' | 'historyIntervals' | 'historyDays'>,
+  interval: Interval
+): number {
+  const { backfillMax } = marketData
+  const days = daysMaxOf(marketData, interval)
+  if (days === null || interval.unit !== 'minute') return backfillMax
+  return Math.min(backfillMax, Math.floor((days * MINUTES_A_DAY) / interval.count))
 }

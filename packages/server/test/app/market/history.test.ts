@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { BROKER_BARS_MAX, backfillMaxOf } from '@trunkline/core/app/market/history-limits'
 import { MarketRefusal } from '@trunkline/core/app/market/refusal'
 import { usEquityCalendar } from '@trunkline/core/domain/calendar/index'
+import { parseInterval } from '@trunkline/core/domain/market/interval'
 import type { Bar } from '@trunkline/core/domain/market/records'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import type { MarketDataCapabilities } from '@trunkline/core/ports/broker'
@@ -155,13 +156,18 @@ test('a long history holds up neither what is asked of others nor what comes liv
   assert.equal((await Promise.all(long)).length, 5)
 })
 
-test('what a backfill of one of the broker’s own intervals may ask for follows from how far back it reaches', () => {
-  const { marketData } = { marketData: { backfillMax: 10_000, historyDays: { '1m': 2, '15m': 18 } } as Partial<MarketDataCapabilities> }
-  const asked = Object(marketData) as MarketDataCapabilities
-  assert.deepEqual(
-    ['1m', '15m', '1d'].map(interval => backfillMaxOf(asked, interval)),
-    [2_880, 1_728, 10_000]
-  )
+test('what a backfill may ask for follows from how far back the broker’s own bars of the interval reach', async () => {
+  const historyIntervals = ['1m', '15m', '60m', '1d']
+  const marketData = { backfillMax: 10_000, historyIntervals, historyDays: { '1m': 2, '15m': 18, '60m': 18 } }
+  const bounds = { '1m': 2_880, '15m': 1_728, '1h': 432, '30m': 10_000, '1d': 10_000 }
+  for (const [interval, most] of Object.entries(bounds)) assert.equal(backfillMaxOf(marketData, parseInterval(interval)), most, interval)
+  const stage = exchangeStage(marketData)
+  const beyond = (interval: string, backfill: number, words: RegExp) =>
+    assert.rejects(stage.market.watch({ ...ASKED, interval, backfill }), refused('invalid_request', words))
+  await beyond('15m', 1_729, /at most 1728 for bars of 15m here, of which the broker keeps 18 days; was 1729/)
+  await beyond('1h', 433, /at most 432 for bars of 1h/)
+  await beyond('30m', 10_001, /at most 10000 for bars of 30m here; was 10001/)
+  assert.deepEqual(stage.broker.asked, [])
 })
 
 test('trades of the core session close a day as it was traded', async () => {
