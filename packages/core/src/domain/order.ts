@@ -74,6 +74,8 @@ export interface PendingRequest {
   readonly sentAt: Timestamp | null
   /** The order that will take this one's place. */
   readonly successorId: OrderId | null
+  /** When the broker took it, without showing yet what came of it; null: it did not, or nobody knows. */
+  readonly takenAt: Timestamp | null
 }
 
 /** An order and everything known of it. Immutable: the machine in `order-machine.ts` makes the next one. */

@@ -191,7 +191,7 @@ test('an inferred fill is replaced by the executions it stood for', () => {
 })
 
 test('a live picture from before a cancel does not undo it; the broker’s refusal does', () => {
-  const pendingRequest = { kind: 'cancel', requestedAt: AT, sentAt: AT, successorId: null } as const
+  const pendingRequest = { kind: 'cancel', requestedAt: AT, sentAt: AT, successorId: null, takenAt: null } as const
   const order = anOrder({ status: 'pending_cancel', pendingRequest })
   assert.equal(apply(order, { type: 'status', to: 'working', at: AT }).ignored, 'older_picture')
   assert.equal(apply(order, { type: 'status', to: 'working', at: AT, releases: true }).order.status, 'working')
@@ -209,7 +209,7 @@ test('a fill after the end is counted, and alarms', () => {
 })
 
 test('a cancel wish that was not sent waits through the acknowledgement; a sent one ends with it', () => {
-  const wish = { kind: 'cancel', requestedAt: AT, sentAt: null, successorId: null } as const
+  const wish = { kind: 'cancel', requestedAt: AT, sentAt: null, successorId: null, takenAt: null } as const
   const waiting = apply(anOrder({ status: 'pending', pendingRequest: wish }), { type: 'status', to: 'working', at: AT }).order
   assert.deepEqual(waiting.pendingRequest, wish)
   assert.equal(apply(waiting, { type: 'status', to: 'filled', at: AT }).order.pendingRequest, null)

@@ -170,7 +170,8 @@ export function readOrder(document: string): Order {
     legs,
     status,
     submission,
-    pendingRequest,
+    // One that was stored before has no `takenAt`.
+    pendingRequest: pendingRequest === null ? null : { ...pendingRequest, takenAt: pendingRequest.takenAt ?? null },
     brokerClOrdId,
     brokerOrderId,
     brokerStatus,

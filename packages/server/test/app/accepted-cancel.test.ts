@@ -1,6 +1,7 @@
 // A cancel that the broker accepted: only the broker's word ends it, and one that was accepted too early is sent again.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { Bench } from './bench.ts'
 
 let bench: Bench
@@ -69,4 +70,56 @@ test('one that the broker took and does nothing about for five minutes is let go
   const after = await world.stored(order)
   assert.deepEqual([after.status, after.pendingRequest], ['working', null])
   assert.match(after.brokerMessage ?? '', /did not cancel/)
+})
+
+test('that the broker took a cancel is known after a restart: it stays pending, is not sent again, and the five minutes begin anew', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const order = await world.given(world.place())
+  world.broker.plans.cancel.push({ effect: 'done', status: 'working', replyAfterMs: 10 })
+  await world.given(world.cancel(order))
+  await world.clock.advance(120_000)
+  await world.restart()
+  await world.clock.advance(240_000)
+  assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['pending_cancel', 1])
+  await world.given(world.cancel(order))
+  assert.equal(world.broker.sent('cancel'), 1, 'nor when it is asked for once more')
+  await world.clock.advance(300_000)
+  const after = await world.stored(order)
+  assert.deepEqual([after.status, after.pendingRequest, world.broker.sent('cancel')], ['working', null, 1])
+})
+
+test('a cancel whose taking could not be stored is known as taken by the process that sent it', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const order = await world.given(world.place())
+  world.broker.plans.cancel.push({ effect: 'done', status: 'working', replyAfterMs: 10 })
+  let writes = 0
+  world.watched.intercept = call => {
+    if (call.name === 'orders.record') writes += 1
+    return call.name === 'orders.record' && writes > 1 ? Promise.reject(new StoreUnavailable('gone')) : call.go()
+  }
+  await world.given(world.cancel(order))
+  world.watched.intercept = null
+  await world.clock.advance(120_000)
+  assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['pending_cancel', 1])
+})
+
+test('a second cancel is no new one, and one after the first has ended is, even where the clock stands still', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const order = await world.given(world.place())
+  const at = world.clock.now()
+  Object.assign(world.clock, { now: () => at })
+  world.broker.plans.cancel.push({ effect: 'done', status: 'working', replyAfterMs: 10 })
+  for (let count = 0; count < 3; count += 1) {
+    assert.equal((await world.given(world.cancel(order))).status, 'pending_cancel')
+    await world.clock.advance(1_000)
+  }
+  assert.equal(world.broker.sent('cancel'), 1, 'what was taken is not sent again')
+  await world.clock.advance(420_000)
+  assert.equal((await world.stored(order)).status, 'working')
+  await world.given(world.cancel(order))
+  await world.clock.advance(1_000)
+  assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 2])
 })

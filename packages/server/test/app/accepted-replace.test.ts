@@ -75,6 +75,20 @@ for (const kind of KINDS) {
     assert.deepEqual([rejectCode, submission.state, (await world.stored(both.old)).pendingRequest], [null, 'not_received', null])
   })
 
+  test(`that the broker took a replacement is known after a restart, and the five minutes begin anew (${named})`, async () => {
+    await using world = await bench.world({ capabilities: kind })
+    await world.live()
+    const both = await taken(world)
+    await world.clock.advance(200_000)
+    await world.restart()
+    await world.clock.advance(290_000)
+    assert.deepEqual(await statuses(world, both), ['pending_replace', 'pending'])
+    await world.clock.advance(60_000)
+    assert.deepEqual(await statuses(world, both), ['working', 'rejected'])
+    assert.match((await world.stored(both.successor)).brokerMessage ?? '', /took the change and did not make it/)
+    assert.equal(world.broker.sent('replace'), 1)
+  })
+
   test(`an order that ends while its replacement is pending ends (${named})`, async () => {
     await using world = await bench.world({ capabilities: kind })
     await world.live()

@@ -332,7 +332,7 @@ function rich(who: make.Owner): Order {
     ],
     status: 'partially_filled',
     submission: { state: 'acknowledged', since: make.at(0.5), attempts: 1, method: 'reply' },
-    pendingRequest: { kind: 'cancel', requestedAt: make.at(1), sentAt: null, successorId: make.uuid() },
+    pendingRequest: { kind: 'cancel', requestedAt: make.at(1), sentAt: null, successorId: make.uuid(), takenAt: make.at(2) },
     brokerOrderId: 'b\u2028\u0000\ud83d-1',
     brokerStatus: 'PART "FILLED"',
     brokerMessage: 'zoë\n漢\t🙂 \u0000 \u001e \ud800 \\',

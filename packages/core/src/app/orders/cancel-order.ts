@@ -18,17 +18,19 @@ export async function cancelOrder(deps: AppDeps, caller: UserCaller, accountId: 
   if (known === null || known.accountId !== account.accountId) throw orderNotFound()
   const at = deps.clock.now()
   const audit = audited(deps.clock, caller, 'order.cancel', orderId)
+  let isNew = false
   const order = await resolvedIfDoubtful(deps, [{ connection, account, order: known }], () =>
     deps.desk.change(orderId, present => {
       if (!isOpen(present.status)) throw notOpen(present, 'cancelled')
       const next = cancelRequested(present, at)
+      // A decision may run again over a newer state: the last one is what was written.
+      isNew = next !== null
       return next === null ? null : { ...next, audit }
     })
   )
   if (order === null) throw orderNotFound()
   deps.mirrors.expect(connection, account, order)
   // One that was asked for before and has no answer is the resolver's to look after, and to send again if need be.
-  const isNew = order.pendingRequest?.requestedAt === at
   if (order.status === 'pending_cancel' && (isNew || deps.orderGateway.isCancelling(order))) {
     return deps.orderGateway.cancel({ connection, account, order })
   }

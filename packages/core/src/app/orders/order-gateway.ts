@@ -1,6 +1,7 @@
 import type { Account, Connection } from '../../domain/account.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
+import { epochMs } from '../../domain/timestamp.ts'
 import { type Broker, BrokerFault, type OrderReport, type Outcome } from '../../ports/broker.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
@@ -19,7 +20,7 @@ export interface Placed {
   readonly order: Order
 }
 
-/** Beyond so many, the one taken longest ago counts as one whose answer was lost: it is sent again, which adds no risk. */
+/** Beyond so many, the one taken longest ago counts as one that was taken just now: it is waited for longer. */
 const TAKEN_MAX = 50_000
 
 type GatewayDeps = Pick<Deps, 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>
@@ -34,12 +35,14 @@ export class OrderGateway {
   readonly #sessions: BrokerSessions
   readonly #reports: OrderReports
   readonly #inFlight = new Map<string, Promise<Order | null>>()
-  /** Requests that brokers took without showing yet what came of them: which cancel or replace, and when on the monotonic clock. */
+  /** Requests that brokers took without showing yet what came of them: which cancel or replace, and since when on the monotonic clock. */
   readonly #taken = new Map<OrderId, { readonly requestedAt: string; readonly atMs: number }>()
+  readonly #startMs: number
   #unresolved: (placed: Placed) => void = () => undefined
 
   constructor(deps: GatewayDeps, desk: OrderDesk, sessions: BrokerSessions) {
     this.#deps = deps
+    this.#startMs = deps.clock.monotonicMs()
     this.#desk = desk
     this.#sessions = sessions
     this.#reports = new OrderReports(deps, desk)
@@ -129,10 +132,20 @@ export class OrderGateway {
     return this.#inFlight.has(keyOf('cancel', orderId))
   }
 
-  /** How long ago the broker took the order's pending cancel or replace; null where it did not, or nobody here knows. */
+  /**
+   * How long ago the broker took the order's pending cancel or replace; null where it did not, or nobody knows. What another process saw it take
+   * counts from this one's start at the earliest: the wall clock, which alone goes on over a restart, may have been set.
+   */
   takenMs({ orderId, pendingRequest }: Order): number | null {
-    const taken = this.#taken.get(orderId)
-    return taken === undefined || taken.requestedAt !== pendingRequest?.requestedAt ? null : this.#deps.clock.monotonicMs() - taken.atMs
+    if (pendingRequest === null) return null
+    const { requestedAt, takenAt } = pendingRequest
+    const now = this.#deps.clock.monotonicMs()
+    const known = this.#taken.get(orderId)
+    if (known?.requestedAt === requestedAt) return now - known.atMs
+    if (takenAt === null) return null
+    const agoMs = Math.max(0, Math.min(now - this.#startMs, epochMs(this.#deps.clock.now()) - epochMs(takenAt)))
+    keepNewest(this.#taken, orderId, { requestedAt, atMs: now - agoMs }, TAKEN_MAX)
+    return agoMs
   }
 
   /** Waits until no command is on the wire, at most `ms`. Gives how many still are. */
@@ -145,6 +158,8 @@ export class OrderGateway {
     const key = keyOf(kind, placed.order.orderId)
     let settled = this.#inFlight.get(key)
     if (settled === undefined) {
+      // What was taken was an earlier request, though the clock may show the same time for both.
+      if (kind !== 'submit') this.#taken.delete(placed.order.orderId)
       settled = this.#carryOut(placed, kind, send).finally(() => this.#inFlight.delete(key))
       this.#inFlight.set(key, settled)
       // The answer may leave before the command ends; a store that fails then is the resolver's to mend.
@@ -216,6 +231,7 @@ export class OrderGateway {
       const { orderId } = placed.order
       if (outcome.kind === 'accepted') this.#noteTaken(placed.order)
       if (outcome.kind === 'accepted' && outcome.value !== null) await this.learn(orderId, outcome.value, 'reply')
+      if (outcome.kind === 'accepted') await this.#storeTaken(placed.order)
       if (outcome.kind === 'refused') await this.#afterRefusal(placed, outcome.message)
       const order = await this.#desk.find(orderId)
       if (order !== null && isOpen(order.status)) this.#unresolved({ ...placed, order })
@@ -228,7 +244,10 @@ export class OrderGateway {
       if (successorId === null) return placed.order
       if (outcome.kind === 'accepted' && outcome.value !== null)
         await this.completeReplacement(orderId, successorId, outcome.value, 'reply')
-      if (outcome.kind === 'accepted' && outcome.value === null) this.#noteTaken(placed.order)
+      if (outcome.kind === 'accepted' && outcome.value === null) {
+        this.#noteTaken(placed.order)
+        await this.#storeTaken(placed.order)
+      }
       if (outcome.kind === 'refused') await this.abandonReplacement(orderId, successorId, { state: 'refused', ...outcome })
       if (outcome.kind === 'not_sent') await this.abandonReplacement(orderId, successorId, notReceivedOrSent('not_sent', outcome.cause))
       // The successor's fate is a question of its own: the old order may fill meanwhile and ask nothing any more.
@@ -244,6 +263,17 @@ export class OrderGateway {
     if (pendingRequest === null) return
     const taken = { requestedAt: pendingRequest.requestedAt, atMs: this.#deps.clock.monotonicMs() }
     keepNewest(this.#taken, orderId, taken, TAKEN_MAX)
+  }
+
+  /** So that another process knows it after this one. A request that has come to its end needs no note. */
+  async #storeTaken({ orderId, pendingRequest: asked }: Order): Promise<void> {
+    const at = this.#deps.clock.now()
+    await this.#desk.change(orderId, present => {
+      const { pendingRequest } = present
+      const isStill = pendingRequest?.kind === asked?.kind && pendingRequest?.requestedAt === asked?.requestedAt
+      if (pendingRequest === null || pendingRequest.takenAt !== null || !isStill || !isOpen(present.status)) return null
+      return { order: { ...present, pendingRequest: { ...pendingRequest, takenAt: at } }, tell: false }
+    })
   }
 
   /** A cancel is refused because the order moved meanwhile: the broker's present picture of it decides, and ends the pending request. */

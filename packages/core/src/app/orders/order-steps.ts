@@ -122,12 +122,16 @@ export function cancelRequested(order: Order, at: Timestamp): Next | null {
   if (order.status === 'pending') {
     // The broker may not have it yet, so there is nothing to send: the intent waits for the order.
     return {
-      order: { ...order, pendingRequest: { kind: 'cancel', requestedAt: at, sentAt: null, successorId: null }, lastModifiedTime: at }
+      order: {
+        ...order,
+        pendingRequest: { kind: 'cancel', requestedAt: at, sentAt: null, successorId: null, takenAt: null },
+        lastModifiedTime: at
+      }
     }
   }
   const step = apply(order, { type: 'status', to: 'pending_cancel', at })
   if (!step.changed) throw notOpen(order, 'cancelled')
-  return { order: { ...step.order, pendingRequest: { kind: 'cancel', requestedAt: at, sentAt: at, successorId: null } } }
+  return { order: { ...step.order, pendingRequest: { kind: 'cancel', requestedAt: at, sentAt: at, successorId: null, takenAt: null } } }
 }
 
 /** Asks for the order's replacement. @throws ServiceError order_not_open. */
@@ -136,7 +140,7 @@ export function replaceRequested(order: Order, successorId: Order['orderId'], at
   if (order.pendingRequest !== null) throw notOpen(order, 'modified')
   const step = apply(order, { type: 'status', to: 'pending_replace', at })
   if (!step.changed) throw notOpen(order, 'modified')
-  return { order: { ...step.order, pendingRequest: { kind: 'replace', requestedAt: at, sentAt: at, successorId } } }
+  return { order: { ...step.order, pendingRequest: { kind: 'replace', requestedAt: at, sentAt: at, successorId, takenAt: null } } }
 }
 
 export function notOpen(order: Order, wish: 'cancelled' | 'modified'): ServiceError {

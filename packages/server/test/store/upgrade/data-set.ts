@@ -61,7 +61,7 @@ async function fillOrders(store: Store, owner: make.Owner): Promise<void> {
     ...EXECUTED
   } as const
   await store.orders.record([make.moved({ ...filled, ...accepted, revision: 2 }, done)])
-  const request = { kind: 'cancel', requestedAt: make.at(3), sentAt: make.at(3), successorId: null } as const
+  const request = { kind: 'cancel', requestedAt: make.at(3), sentAt: make.at(3), successorId: null, takenAt: null } as const
   await store.orders.record([make.moved(next.order, { status: 'pending_cancel', pendingRequest: request, lastModifiedTime: make.at(3) })])
   await store.orders.record([make.moved(spread, { ...accepted, brokerOrderId: 'b-3', legs: legs([make.fill('e-3')]) })])
   const option = placed({ symbol: 'AAPL261218C00200000', instrument: 'OPT', status: 'rejected' })
