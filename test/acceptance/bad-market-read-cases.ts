@@ -12,6 +12,10 @@ export function marketReadCases({ connectionId }: World): readonly Case[] {
   return [
     read('no symbol', 'expirations', 422, 'symbol'),
     read('a wrong symbol', 'expirations?symbol=%20', 422, 'symbol'),
+    read('no expiration', 'chain?symbol=SPY', 422, 'expiration'),
+    read('an expiration that is no day', 'chain?symbol=SPY&expiration=2026-02-30', 422, 'expiration'),
+    read('an expiration that is not listed', 'chain?symbol=SPY&expiration=2001-01-01', 422, '2001-01-01'),
+    read('a chain of what has no options', 'chain?symbol=BTC%2FUSD&expiration=2026-12-18', 422, 'no options'),
     read('an unknown symbol', 'quote?symbol=NOPE', 422, 'NOPE'),
     read('two symbols', 'quote?symbol=SPY&symbol=QQQ', 422, 'symbol'),
     read('an unknown parameter', 'quote?symbol=SPY&depth=1', 422, 'depth'),

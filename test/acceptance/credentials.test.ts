@@ -36,6 +36,7 @@ const ROWS: Readonly<
   listEvents: { scope: 'platform' },
   listBrokers: { scope: 'platform' },
   readExpirations: { scope: 'user', query: '?symbol=SPY', foreign: 404 },
+  readChain: { scope: 'user', query: '?symbol=SPY&expiration=2026-12-18', foreign: 404 },
   readQuote: { scope: 'user', query: '?symbol=SPY', foreign: 404 },
   readBars: {
     scope: 'user',

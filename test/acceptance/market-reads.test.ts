@@ -23,6 +23,28 @@ describe('reads of the market', () => {
     assert.deepEqual((await read('expirations?symbol=BTC%2FUSD')).body.expirations, [])
   })
 
+  test('a chain is whole: each contract of the stream once, by strike, with its market and greeks', async () => {
+    const [expiration] = (await read('expirations?symbol=SPY')).body.expirations
+    const { status, body } = await read(`chain?symbol=SPY&expiration=${expiration}`)
+    assert.equal(status, 200, JSON.stringify(body).slice(0, 300))
+    assert.deepEqual([body.symbol, body.expiration, Number.isFinite(Date.parse(body.as_of))], ['SPY', expiration, true])
+    const symbols: readonly string[] = body.contracts.map(({ symbol }: { symbol: string }) => symbol)
+    const strikes: readonly number[] = body.contracts.map((contract: { strike_price: string }) => Number(contract.strike_price))
+    assert.deepEqual(
+      strikes,
+      strikes.toSorted((a, b) => a - b)
+    )
+    assert.ok(
+      body.contracts.every(({ option_type: type, symbol }: Record<string, string>) => symbol?.includes(type === 'Call' ? 'C0' : 'P0'))
+    )
+    assert.ok(body.contracts.some(({ bid, ask, delta }: Record<string, string | null>) => bid !== null && ask !== null && delta !== null))
+    await using client = await viewer.session()
+    const subId = await client.subscribe('options_chain', 'SPY', { expiration })
+    const streamed = () => new Set(client.messages(subId).map(({ legs }) => legs[0].sym))
+    await client.until(() => streamed().size === symbols.length, 'every contract is streamed')
+    assert.deepEqual([...streamed()].toSorted(), symbols.toSorted())
+  })
+
   test('the last quote is there with its time, whether anybody follows it or not', async () => {
     for (const symbol of ['SPY', 'BTC%2FUSD']) {
       const { status, body } = await read(`quote?symbol=${symbol}`)

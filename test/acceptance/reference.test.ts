@@ -40,6 +40,7 @@ const OPERATIONS = [
   'GET /events',
   'GET /brokers',
   'GET /connections/{connection_id}/market-data/expirations',
+  'GET /connections/{connection_id}/market-data/chain',
   'GET /connections/{connection_id}/market-data/quote',
   'GET /connections/{connection_id}/market-data/bars'
 ]

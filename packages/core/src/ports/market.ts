@@ -74,6 +74,11 @@ export interface MarketSource {
   /** The expirations of an underlying's options, ascending; empty when it has none. @throws BrokerFault */
   expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]>
   /**
+   * Every contract of an underlying that expires on a day, each once, with its present market, in no order; empty when there are none. Never a part
+   * of them. @throws BrokerFault, also when nothing proves that they are all
+   */
+  chain(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly ChainEntry[]>
+  /**
    * Begins to stream a topic; nobody else streams the same one of this source. One connection to the broker serves all topics, opened with the
    * first and closed after the last. Never throws for what the broker or the network did.
    */

@@ -1,9 +1,9 @@
 // What of a market can be read once, without a stream.
-import type { Bar, Quote } from '@trunkline/core/domain/market/records'
+import type { Bar, ChainEntry, Quote } from '@trunkline/core/domain/market/records'
 import { msOfNanos } from '@trunkline/core/domain/market/records'
 import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import Type, { type Static } from 'typebox'
-import { day, decimal, nullable, record, timestamp } from './common.ts'
+import { day, decimal, nullable, record, timestamp, word } from './common.ts'
 
 const symbol = Type.String({ description: 'As the service writes it.', examples: ['SPY'] })
 const asOf = { ...timestamp, description: 'The market’s time, by the broker, when this was read.' }
@@ -21,6 +21,40 @@ export const marketQuote = record('MarketQuote', 'The best bid and ask; null whe
   ask_price: nullable(decimal),
   ask_size: nullable(decimal),
   quoted_at: nullable(timestamp, 'When the broker dates the quote; null when it sent none within three seconds.'),
+  as_of: asOf
+})
+
+const figure = nullable(decimal)
+const contract = record('MarketContract', 'One contract of a chain and its present market; null is what the broker does not tell.', {
+  symbol: Type.String({ description: 'OCC symbol, as in orders.', examples: ['SPY261218C00660000'] }),
+  option_type: word(['Call', 'Put']),
+  strike_price: decimal,
+  bid: figure,
+  bid_size: figure,
+  ask: figure,
+  ask_size: figure,
+  mid: figure,
+  last: figure,
+  open: figure,
+  high: figure,
+  low: figure,
+  close: figure,
+  previous_close: figure,
+  net_change: figure,
+  net_change_pct: figure,
+  volume: figure,
+  delta: figure,
+  gamma: figure,
+  theta: figure,
+  rho: figure,
+  vega: figure,
+  iv: figure
+})
+
+export const marketChain = record('MarketChain', 'The options of an underlying that expire on a day.', {
+  symbol,
+  expiration: day,
+  contracts: Type.Array(contract, { description: 'By strike, the call before the put.' }),
   as_of: asOf
 })
 
@@ -51,6 +85,36 @@ export function presentQuote(asked: string, quote: Quote | null, present: Timest
     ask_size: quote?.askSize ?? null,
     quoted_at: quote === null ? null : timestampOfMs(msOfNanos(quote.at)),
     as_of: present
+  }
+}
+
+export function presentContract(entry: ChainEntry): Static<typeof contract> {
+  const { symbol, right, strike, greeks, bidSize, askSize, previousClose, netChange, netChangePct } = entry
+  const { bid, ask, mid, last, open, high, low, close, volume } = entry
+  return {
+    symbol,
+    option_type: right === 'C' ? 'Call' : 'Put',
+    strike_price: strike,
+    bid,
+    bid_size: bidSize,
+    ask,
+    ask_size: askSize,
+    mid,
+    last,
+    open,
+    high,
+    low,
+    close,
+    previous_close: previousClose,
+    net_change: netChange,
+    net_change_pct: netChangePct,
+    volume,
+    delta: greeks?.delta ?? null,
+    gamma: greeks?.gamma ?? null,
+    theta: greeks?.theta ?? null,
+    rho: greeks?.rho ?? null,
+    vega: greeks?.vega ?? null,
+    iv: greeks?.iv ?? null
   }
 }
 

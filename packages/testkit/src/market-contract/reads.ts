@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict'
 import type { Bar } from '@trunkline/core/domain/market/records'
+import { parseDay } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { until } from '../until.ts'
-import { barsOf, type Card, MINUTE_MS, offers, soon } from './card.ts'
+import { barsOf, type Card, MINUTE_MS, offers, soon, Watcher } from './card.ts'
 import type { MarketHarness } from './harness.ts'
 
 const hasHistory: Card['notOffered'] = ({ historyIntervals }) => (historyIntervals.includes('1m') ? null : 'the broker has no past minutes')
@@ -118,6 +119,32 @@ export const READS: readonly Card[] = [
       assert.ok(days.length > 0)
       assert.deepEqual(days, [...new Set(days)].toSorted())
       assert.deepEqual(await market.expirations(symbols.busy, soon()), [])
+    }
+  },
+  {
+    id: 'M32',
+    title: 'a chain that is read at once has every contract of its day that is streamed, each once; where there are no options it is empty',
+    notOffered: offers('options_chain'),
+    run: async harness => {
+      const { market, symbols } = harness
+      assert.ok(symbols.underlying !== null)
+      const [expiration] = await market.expirations(symbols.underlying, soon())
+      assert.ok(expiration !== undefined)
+      const read = await market.chain(symbols.underlying, expiration, soon())
+      const contracts = new Set(read.map(({ symbol }) => symbol))
+      assert.equal(contracts.size, read.length)
+      assert.deepEqual([...new Set(read.map(({ right }) => right))].toSorted(), ['C', 'P'])
+      assert.ok(read.every(entry => entry.expiration === expiration))
+      assert.ok(
+        read.some(({ bid, ask }) => bid !== null && ask !== null),
+        'contracts have their market'
+      )
+      using watcher = new Watcher(harness, { channel: 'options_chain', symbol: symbols.underlying, expiration })
+      const streamed = () => new Set(watcher.entries.map(({ symbol }) => symbol))
+      await watcher.reaches(() => streamed().size >= contracts.size, 'every contract is streamed')
+      assert.deepEqual([...streamed()].toSorted(), [...contracts].toSorted())
+      assert.deepEqual(await market.chain(symbols.busy, expiration, soon()), [])
+      assert.deepEqual(await market.chain(symbols.underlying, parseDay('1999-12-31', 'day'), soon()), [])
     }
   }
 ]

@@ -1,6 +1,6 @@
 // The market of a broker in memory: a test says what is listed, what its history holds, and what is streamed when.
 import { continuousCalendar } from '@trunkline/core/domain/calendar/index'
-import type { Bar } from '@trunkline/core/domain/market/records'
+import type { Bar, ChainEntry } from '@trunkline/core/domain/market/records'
 import type { Day } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
 import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
@@ -16,11 +16,13 @@ const PAGE = 1_000
 export class ScriptedMarket implements MarketSource {
   readonly instruments = new Map<string, MarketInstrument>()
   readonly days = new Map<string, readonly Day[]>()
+  /** Whole chains, by `underlying expiration`. */
+  readonly chains = new Map<string, readonly ChainEntry[]>()
   /** Past bars, by `symbol interval`, ascending. */
   readonly history = new Map<string, readonly Bar[]>()
   /** What was asked of the history. */
   readonly asked: BarsRequest[] = []
-  /** Awaited before every answer of the history. */
+  /** Awaited before every answer of the history, and every chain. */
   hold: () => Promise<void> = async () => undefined
   /** Set: every read fails with it. */
   fault: BrokerFault | null = null
@@ -88,6 +90,12 @@ export class ScriptedMarket implements MarketSource {
   async expirations(underlying: string): Promise<readonly Day[]> {
     this.#fail()
     return this.days.get(underlying) ?? []
+  }
+
+  async chain(underlying: string, expiration: Day): Promise<readonly ChainEntry[]> {
+    await this.hold()
+    this.#fail()
+    return this.chains.get(`${underlying} ${expiration}`) ?? []
   }
 
   stream(topic: Topic, sink: TopicSink): TopicLease {

@@ -1,6 +1,6 @@
 /** Alpaca's market data of one login: its streams, and what is read beside them. */
 
-import type { Bar } from '@trunkline/core/domain/market/records'
+import type { Bar, ChainEntry } from '@trunkline/core/domain/market/records'
 import { type Day, timestampOfMs, tradingDay } from '@trunkline/core/domain/timestamp'
 import type { Instrument } from '@trunkline/core/domain/vocabulary'
 import { BrokerFault } from '@trunkline/core/ports/broker'
@@ -11,6 +11,7 @@ import type { Calls } from '../../kit/calls.ts'
 import type { HttpReply, HttpRequest } from '../../kit/http.ts'
 import type { LineOptions } from '../../kit/kept-line.ts'
 import { everyPage, pages } from '../../kit/pages.ts'
+import type { Wire } from '../../kit/parse.ts'
 import { Present } from '../../kit/present.ts'
 import { Recent } from '../../kit/remembered.ts'
 import { get } from '../../kit/requests.ts'
@@ -21,7 +22,16 @@ import { instrumentOf, rootOf } from '../symbols.ts'
 import { barsRequest, parseBarsPage } from './bars.ts'
 import { ChainWatch } from './chain.ts'
 import { JSON_CODEC, MESSAGE_PACK_CODEC } from './codec.ts'
-import { contractsRequest, type Page, parseContracts, parseLatestQuotes, parseSnapshots, snapshotsRequest } from './contracts.ts'
+import {
+  type Contract,
+  chainEntry,
+  contractsRequest,
+  type Page,
+  parseContracts,
+  parseLatestQuotes,
+  parseSnapshots,
+  snapshotsRequest
+} from './contracts.ts'
 import { MarketFeed } from './feed.ts'
 import { Instruments } from './instruments.ts'
 import { barOf, minutesLacking, parseTrades, tradesRequest } from './open-bar.ts'
@@ -133,6 +143,14 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
     return days
   }
 
+  async chain(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly ChainEntry[]> {
+    if (instrumentOf(underlying) !== 'STK') return []
+    const contracts = await this.#contracts(underlying, expiration, signal)
+    const market = contracts.length === 0 ? null : await this.#snapshots(underlying, expiration, signal)
+    const presentMs = this.presentMs()
+    return contracts.map(contract => chainEntry(contract, market?.get(contract.symbol) ?? null, presentMs))
+  }
+
   stream(topic: Topic, sink: TopicSink): TopicLease {
     if (topic.channel === 'options_chain') return this.#chain(topic, sink)
     const instrument = streamedAs(instrumentOf(topic.symbol))
@@ -173,19 +191,12 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
   }
 
   #chain({ symbol, expiration }: { readonly symbol: string; readonly expiration: Day }, sink: TopicSink): TopicLease {
-    const { clock, line, calls, settings } = this.#options
+    const { clock, line } = this.#options
     const watch = new ChainWatch(
       {
         ...{ clock, fraction: line.fraction, present: this.#present },
-        contracts: async (underlying, day, signal) => {
-          const found = await this.#every(next => contractsRequest(underlying, { on: day }, next), parseContracts, calls.trading, signal)
-          for (const contract of found) this.#instruments.learn(contract.symbol)
-          return found
-        },
-        snapshots: async (underlying, day, signal) => {
-          const request = (next: string | null) => snapshotsRequest(underlying, day, { optionFeed: settings.optionFeed, next })
-          return new Map(await this.#every(request, parseSnapshots, calls.data, signal))
-        },
+        contracts: (underlying, day, signal) => this.#contracts(underlying, day, signal),
+        snapshots: (underlying, day, signal) => this.#snapshots(underlying, day, signal),
         quotes: (contract, follower) => this.#feeds.OPT.stream({ channel: 'quotes', symbol: contract }, follower, { isOfChain: true })
       },
       { symbol, expiration },
@@ -199,6 +210,20 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
         this.#chains.delete(watch)
       }
     }
+  }
+
+  async #contracts(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly Contract[]> {
+    const request = (next: string | null) => contractsRequest(underlying, { on: expiration }, next)
+    const found = await this.#every(request, parseContracts, this.#options.calls.trading, signal)
+    for (const contract of found) this.#instruments.learn(contract.symbol)
+    return found
+  }
+
+  /** The market of each contract that has one, by its symbol. */
+  async #snapshots(underlying: string, expiration: Day, signal: AbortSignal): Promise<ReadonlyMap<string, Wire>> {
+    const { calls, settings } = this.#options
+    const request = (next: string | null) => snapshotsRequest(underlying, expiration, { optionFeed: settings.optionFeed, next })
+    return new Map(await this.#every(request, parseSnapshots, calls.data, signal))
   }
 
   /** Every page or a fault. */

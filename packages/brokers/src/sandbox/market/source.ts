@@ -1,6 +1,6 @@
 /** The house's market data of one login: its stream, and what is read beside it. */
 
-import type { Bar } from '@trunkline/core/domain/market/records'
+import type { Bar, ChainEntry } from '@trunkline/core/domain/market/records'
 import { type Day, epochMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -17,6 +17,7 @@ import { saysUnknownSymbol } from '../outcomes.ts'
 import { readAnswer } from '../parse.ts'
 import { get } from '../requests.ts'
 import { barsRequest, parseBarsPage } from './bars.ts'
+import { chainEntry } from './chain.ts'
 import { MarketFeed } from './feed.ts'
 import { parseInstrument } from './instruments.ts'
 
@@ -76,6 +77,16 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
       reply => list(readAnswer(reply.body), 'items', wire => day(wire, 'expiration')).toSorted(),
       signal
     )
+  }
+
+  chain(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly ChainEntry[]> {
+    const read = (reply: HttpReply) => {
+      const answer = readAnswer(reply.body)
+      if (isSuccess(reply.status)) return list(answer, 'items', wire => chainEntry(wire, day(wire, 'expiration')))
+      if (saysUnknownSymbol(answer)) return []
+      throw new BrokerFault('refused', 'the house could not be asked for the chain')
+    }
+    return this.#calls.read(get('/chain', { underlying, expiration }), read, signal, { also: [404] })
   }
 
   stream(topic: Topic, sink: TopicSink): TopicLease {

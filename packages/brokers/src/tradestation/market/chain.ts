@@ -23,9 +23,28 @@ export function parseExpirations(body: string): readonly Day[] {
   return [...new Set(days)].toSorted()
 }
 
+export function strikesPath(underlying: string, expiration: Day): string {
+  return `/marketdata/options/strikes/${encodeURIComponent(underlying)}?spreadType=Single&expiration=${monthFirst(expiration)}`
+}
+
+/** Each once. The broker has a list for every combination, of its legs' strikes. @throws Malformed */
+export function parseStrikes(body: string): readonly Decimal[] {
+  const combinations = field(readAnswer(body), 'Strikes')
+  if (!Array.isArray(combinations)) throw new Malformed('Strikes', 'a list', combinations)
+  return combinations.map((strikes: unknown) => {
+    const [strike, ...others]: readonly unknown[] = Array.isArray(strikes) ? strikes : []
+    if (isDecimal(strike) && others.length === 0) return strike
+    throw new Malformed('Strikes', 'one strike each, a plain decimal', strikes)
+  })
+}
+
+function monthFirst(day: Day): string {
+  const [year, month, date] = day.split('-')
+  return `${month}-${date}-${year}`
+}
+
 export function chainPath(underlying: string, expiration: Day): string {
-  const [year, month, date] = expiration.split('-')
-  const query = `expiration=${month}-${date}-${year}&strikeProximity=${STRIKES}&spreadType=Single&enableGreeks=true&strikeRange=All&optionType=All`
+  const query = `expiration=${monthFirst(expiration)}&strikeProximity=${STRIKES}&spreadType=Single&enableGreeks=true&strikeRange=All&optionType=All`
   return `/marketdata/stream/options/chains/${encodeURIComponent(underlying)}?${query}`
 }
 

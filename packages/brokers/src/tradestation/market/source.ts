@@ -1,7 +1,7 @@
 /** TradeStation's market data of one login: its streams, and what is read beside them. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { Bar } from '@trunkline/core/domain/market/records'
+import type { Bar, ChainEntry } from '@trunkline/core/domain/market/records'
 import { parseSymbol } from '@trunkline/core/domain/symbol'
 import type { Day } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
@@ -21,11 +21,12 @@ import { errorOf, errorsOf, isPassing, readAnswer, records } from '../answers.ts
 import type { Resource } from '../limits.ts'
 import { brokerSymbol } from '../symbols.ts'
 import { barReader, barsPath, barsRequest, INTERVALS, parseBars, stretches, TIME_MAX } from './bars.ts'
-import { chainPath, expirationsPath, parseEntry, parseExpirations } from './chain.ts'
+import { chainPath, expirationsPath, parseEntry, parseExpirations, parseStrikes, strikesPath } from './chain.ts'
 import { depthPath, parseDepth } from './depth.ts'
 import { parseInstrument } from './instruments.ts'
 import { QuoteFeed } from './quote-feed.ts'
 import { TopicFeed, type TopicStream } from './topic-feed.ts'
+import { wholeChain } from './whole-chain.ts'
 
 /** Requests that one window of bars may take: more minutes than a year has. */
 const REQUESTS_MAX = 100
@@ -116,12 +117,28 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
   async expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]> {
     const broker = spelling(underlying)
     if (broker === null) return []
+    return await this.#listed(expirationsPath(broker), parseExpirations, signal)
+  }
+
+  async chain(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly ChainEntry[]> {
+    const broker = spelling(underlying)
+    if (broker === null) return []
+    const strikes = await this.#listed(strikesPath(broker, expiration), parseStrikes, signal)
+    const topic = { channel: 'options_chain', symbol: underlying, expiration } as const
+    const how = this.#chain(topic, broker)
+    if (this.#topics.openOf(how.kind) >= OPEN_MAX)
+      throw new BrokerFault('unreachable', `TradeStation streams at most ${OPEN_MAX} chains at once, and so many are followed`)
+    return await wholeChain(strikes, sink => this.#topics.stream(topic, sink, how), signal)
+  }
+
+  /** What is listed of an underlying's options; nothing where the broker knows none. */
+  async #listed<T>(path: string, parse: (body: string) => readonly T[], signal: AbortSignal): Promise<readonly T[]> {
     const read = (reply: HttpReply) => {
       this.#tellTime(reply)
-      if (isSuccess(reply.status)) return isRefusal(reply) ? [] : parseExpirations(reply.body)
+      if (isSuccess(reply.status)) return isRefusal(reply) ? [] : parse(reply.body)
       return unknownSymbol(reply) ? [] : this.#refuse(reply)
     }
-    return await this.#options.callsOf('options').read(get(expirationsPath(broker)), read, signal, { also: [400, 404] })
+    return await this.#options.callsOf('options').read(get(path), read, signal, { also: [400, 404] })
   }
 
   stream(topic: Topic, sink: TopicSink): TopicLease {
@@ -147,16 +164,7 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
           reader: sink => wire => sink.depth(parseDepth(wire))
         }
       case 'options_chain':
-        return {
-          path: chainPath(broker, topic.expiration),
-          kind: 'options_chain',
-          openMax: OPEN_MAX,
-          opens: this.#options.opensOf('options'),
-          reader: sink => wire => {
-            const entry = parseEntry(wire, topic.expiration)
-            if (entry !== null) sink.chain(entry)
-          }
-        }
+        return this.#chain(topic, broker)
       case 'bars': {
         if (topic.interval !== '1m') return null
         return {
@@ -166,6 +174,19 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
           opens: this.#options.opensOf('bar_streams'),
           reader: sink => barReader(sink, this.#present)
         }
+      }
+    }
+  }
+
+  #chain({ expiration }: { readonly expiration: Day }, broker: string): TopicStream {
+    return {
+      path: chainPath(broker, expiration),
+      kind: 'options_chain',
+      openMax: OPEN_MAX,
+      opens: this.#options.opensOf('options'),
+      reader: sink => wire => {
+        const entry = parseEntry(wire, expiration)
+        if (entry !== null) sink.chain(entry)
       }
     }
   }

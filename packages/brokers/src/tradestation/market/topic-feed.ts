@@ -40,6 +40,11 @@ export class TopicFeed implements AsyncDisposable {
     this.#options = options
   }
 
+  /** Streams of a kind that are open. */
+  openOf(kind: string): number {
+    return [...this.#followed].filter(({ line, how }) => line !== null && how.kind === kind).length
+  }
+
   stream(topic: Topic, sink: TopicSink, how: TopicStream): TopicLease {
     const followed: Followed = { subscription: new Subscription(topic, sink), how, line: null }
     this.#followed.add(followed)
@@ -64,8 +69,7 @@ export class TopicFeed implements AsyncDisposable {
   #begin(followed: Followed): void {
     const { subscription, how } = followed
     if (this.#isClosed || !this.#followed.has(followed) || followed.line !== null) return
-    const open = [...this.#followed].filter(({ line, how: { kind } }) => line !== null && kind === how.kind).length
-    if (how.openMax !== null && open >= how.openMax) {
+    if (how.openMax !== null && this.openOf(how.kind) >= how.openMax) {
       this.#refused(
         followed,
         `TradeStation streams at most ${how.openMax} ${subscription.topic.channel} at once; let another one go first.`

@@ -1,6 +1,6 @@
 /** Tradier's market data of one login: its stream where there is one, what is asked for again and again, and what is read beside them. */
 
-import type { Bar } from '@trunkline/core/domain/market/records'
+import type { Bar, ChainEntry } from '@trunkline/core/domain/market/records'
 import { type Day, parseDay } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -101,6 +101,10 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
     return [...new Set(await this.#read(expirationsRequest(underlying), days, signal))].toSorted()
   }
 
+  chain(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly ChainEntry[]> {
+    return this.#read(chainRequest(underlying, expiration), parseChain, signal)
+  }
+
   stream(topic: Topic, sink: TopicSink): TopicLease {
     const isStreamed = topic.channel === 'trades' || (topic.channel === 'quotes' && this.#feed !== null)
     return isStreamed && this.#feed !== null ? this.#feed.stream(topic, sink) : this.#polls.stream(topic, sink)
@@ -130,7 +134,7 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
   async #ask(topic: Topic, sink: TopicSink, before: Told | null, signal: AbortSignal): Promise<Told> {
     switch (topic.channel) {
       case 'options_chain': {
-        const entries = await this.#read(chainRequest(topic.symbol, topic.expiration), parseChain, signal)
+        const entries = await this.chain(topic.symbol, topic.expiration, signal)
         return tell(
           entries,
           ({ symbol }) => symbol,

@@ -139,6 +139,11 @@ const WRONGS: readonly Wrong[] = [
     })
   },
   {
+    what: 'gives a part of a chain for the whole',
+    caught: ['M32'],
+    spoil: right => ({ chain: async (...given) => (await right.chain(...given)).slice(1) })
+  },
+  {
     what: 'goes by the clock on the wall',
     caught: ['M12'],
     spoil: () => ({ presentMs: () => Date.now() })
@@ -156,6 +161,7 @@ function spoilt(harness: MarketHarness, { spoil }: Wrong): MarketHarness {
       instrument: wrong.instrument ?? ((...given) => right.instrument(...given)),
       bars: wrong.bars ?? ((...given) => right.bars(...given)),
       expirations: wrong.expirations ?? ((...given) => right.expirations(...given)),
+      chain: wrong.chain ?? ((...given) => right.chain(...given)),
       stream: wrong.stream ?? ((...given) => right.stream(...given))
     },
     [Symbol.asyncDispose]: () => harness[Symbol.asyncDispose]()

@@ -1,6 +1,6 @@
 import { OutsideCalendar } from '../../domain/calendar/index.ts'
 import { Malformed } from '../../domain/malformed.ts'
-import type { Quote } from '../../domain/market/records.ts'
+import type { ChainEntry, Quote } from '../../domain/market/records.ts'
 import { parseSymbol } from '../../domain/symbol.ts'
 import { type Day, parseDay, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
 import { SESSIONS, type Session } from '../../domain/vocabulary.ts'
@@ -14,6 +14,7 @@ import { limited } from '../limited.ts'
 import { Turns } from '../mirror/turns.ts'
 import type { Timing } from '../timing.ts'
 import { BarFeeds } from './bar-feeds.ts'
+import { CHAIN_MS, CHAINS_AT_ONCE, orderedChain } from './chain.ts'
 import { History, type PastBars, type SnapshotRequest } from './history.ts'
 import { lastQuote } from './last-quote.ts'
 import { MarketRefusal } from './refusal.ts'
@@ -52,6 +53,7 @@ export class ConnectionMarket {
   readonly #history: History
   readonly #watchdog = new Watchdog()
   readonly #lookUps: Turns<'look-up'>
+  readonly #chains: Turns<'chain'>
   readonly #stopping = new AbortController()
   /** Instruments that were asked for, for the watchdog, which cannot wait. */
   readonly #instruments = new Map<string, MarketInstrument>()
@@ -61,6 +63,7 @@ export class ConnectionMarket {
     this.#parts = parts
     const { source, broker } = parts
     this.#lookUps = new Turns(deps.clock, { atOnce: LOOK_UPS_AT_ONCE, ms: deps.timing.readMs })
+    this.#chains = new Turns(deps.clock, { atOnce: CHAINS_AT_ONCE, ms: CHAIN_MS })
     this.#topics = new Topics(source, deps.clock, parts.lost)
     this.#history = new History(deps, source, broker.marketData)
     this.#bars = new BarFeeds(deps, { source, marketData: broker.marketData, topics: this.#topics, history: this.#history })
@@ -109,6 +112,20 @@ export class ConnectionMarket {
     this.#demandChannel('options_chain')
     const instrument = await this.#instrument(symbol)
     return this.#asked(() => this.#limited(signal => this.#parts.source.expirations(instrument.symbol, signal)))
+  }
+
+  /**
+   * Every contract that expires on a day, with its present market, by strike, calls first.
+   * @throws MarketRefusal, also for more than are read at once
+   */
+  async chain(symbol: string, day: string): Promise<readonly ChainEntry[]> {
+    this.#demandChannel('options_chain')
+    const { symbol: underlying } = await this.#instrument(symbol)
+    const expiration = await this.#expiration(underlying, day)
+    const { clock } = this.#deps
+    const read = (signal: AbortSignal) => this.#parts.source.chain(underlying, expiration, signal)
+    const take = () => this.#chains.take('chain', () => limited(clock, CHAIN_MS, read, this.#stopping.signal), this.#stopping.signal)
+    return orderedChain(await this.#asked(take))
   }
 
   /** The best bid and ask as they stand; null when the broker streams the symbol and sends none. @throws MarketRefusal */
@@ -164,7 +181,7 @@ export class ConnectionMarket {
     return found
   }
 
-  async #expiration(underlying: string, text: string) {
+  async #expiration(underlying: string, text: string): Promise<Day> {
     const expiration = parseDay(text, 'expiration')
     const listed = await this.#asked(() => this.#limited(signal => this.#parts.source.expirations(underlying, signal)))
     if (listed.includes(expiration)) return expiration

@@ -13,6 +13,7 @@ import { getConnections } from './connections/list-connections.ts'
 import { getPlatformConnections } from './connections/list-platform-connections.ts'
 import { getEvents } from './events/list-events.ts'
 import { getBars } from './market/read-bars.ts'
+import { getChain } from './market/read-chain.ts'
 import { getExpirations } from './market/read-expirations.ts'
 import { getQuote } from './market/read-quote.ts'
 import { deleteOrder } from './orders/cancel-order.ts'
@@ -51,6 +52,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getEvents,
   getBrokers,
   getExpirations,
+  getChain,
   getQuote,
   getBars
 ]

@@ -10,7 +10,7 @@ export const getExpirations = userEndpoint({
   operationId: 'readExpirations',
   tag: 'Market data',
   summary: 'Read when options of an underlying expire',
-  description: 'Asked of the broker each time. The chain of one of these days is a subscription of the market data stream.',
+  description: 'Asked of the broker each time. `…/chain` reads one of these days; on the market data stream it can be followed.',
   failures: FAILURES,
   params,
   query: { symbol: symbolParam },

@@ -1,0 +1,45 @@
+/**
+ * One expiration's options read at once. Only a stream has them with their market, and it does not mark the end of its first state: they are all when each
+ * strike that the broker lists for the day has come, as a call and as a put.
+ */
+
+import { canonical, type Decimal } from '@trunkline/core/domain/decimal'
+import type { ChainEntry } from '@trunkline/core/domain/market/records'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { TopicLease, TopicSink } from '@trunkline/core/ports/market'
+
+/** Waits as long as `signal` lasts. @throws BrokerFault when the stream is lost or refused; the signal's reason */
+export async function wholeChain(
+  strikes: readonly Decimal[],
+  stream: (sink: TopicSink) => TopicLease,
+  signal: AbortSignal
+): Promise<readonly ChainEntry[]> {
+  const missing = new Set(strikes.flatMap(strike => (['C', 'P'] as const).map(right => keyOf({ right, strike }))))
+  if (missing.size === 0) return []
+  const entries = new Map<string, ChainEntry>()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const givenUp = () => reject(signal.reason)
+  const nothing = () => undefined
+  signal.addEventListener('abort', givenUp, { once: true })
+  const lease = stream({
+    ...{ live: nothing, trade: nothing, quote: nothing, depth: nothing, bar: nothing },
+    lost: (_, reason) => reject(new BrokerFault('unreachable', `the chain was lost while it was read: ${reason}`)),
+    refused: message => reject(new BrokerFault('refused', message)),
+    chain: entry => {
+      entries.set(entry.symbol, entry)
+      missing.delete(keyOf(entry))
+      if (missing.size === 0) resolve()
+    }
+  })
+  try {
+    await promise
+    return [...entries.values()]
+  } finally {
+    lease[Symbol.dispose]()
+    signal.removeEventListener('abort', givenUp)
+  }
+}
+
+function keyOf({ right, strike }: Pick<ChainEntry, 'right' | 'strike'>): string {
+  return `${right} ${canonical(strike)}`
+}
