@@ -114,7 +114,10 @@ export class SoleProcess implements AsyncDisposable {
     }
   }
 
-  /** Whether the lock is held again. A database that is away is waited for: nothing can be written there meanwhile. */
+  /**
+   * Whether the lock is held again. A database that is away is waited for without an end, one try a second: nothing can be written there meanwhile, the
+   * service says that it is not ready, and a process that ended would only have to be started again. Another process there ends it at once.
+   */
   async #takeAgain(): Promise<boolean> {
     const { clock, log, onTaken } = this.#options
     const { signal } = this.#closing
