@@ -281,7 +281,7 @@ async function holdDatabase(
 function storeOptions(settings: Settings, dataDir: string): Parameters<typeof openStore>[0] {
   return settings.databaseUrl === null
     ? { kind: 'embedded', dataDir: join(dataDir, 'database'), filesMax: databaseFilesWithin(openFilesMax()) }
-    : { kind: 'postgres', url: settings.databaseUrl, poolMax: settings.databasePoolMax }
+    : { kind: 'postgres', url: settings.databaseUrl, poolMax: settings.databasePoolMax, ownerUrl: settings.databaseOwnerUrl }
 }
 
 function timingOf({ answerWithinMs, commandMs, absenceSeconds, freshMs }: Settings): Timing {

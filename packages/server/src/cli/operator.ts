@@ -69,12 +69,13 @@ async function openOwnStore(settings: Settings, dataDir: string, name: Operation
   const options = { ...deps, unsafeDurability: settings.unsafeDurability }
   const { databaseUrl: url } = settings
   if (url !== null)
-    return openStore({ kind: 'postgres', url, poolMax: POOL_MAX }, { ...options, migrating: work => whileFree(url, deps, work) }).catch(
-      (cause: unknown) => {
-        if (!(cause instanceof StoreUnavailable)) throw cause
-        throw new AdminRefused(`PostgreSQL at ${placeOf(url)} (TRUNKLINE_DATABASE_URL) cannot be reached.`, { cause: cause.cause })
-      }
-    )
+    return openStore(
+      { kind: 'postgres', url, poolMax: POOL_MAX, ownerUrl: settings.databaseOwnerUrl },
+      { ...options, migrating: work => whileFree(url, deps, work) }
+    ).catch((cause: unknown) => {
+      if (!(cause instanceof StoreUnavailable)) throw cause
+      throw new AdminRefused(`PostgreSQL at ${placeOf(url)} (TRUNKLINE_DATABASE_URL) cannot be reached.`, { cause: cause.cause })
+    })
   const database = join(dataDir, 'database')
   assertOurs(dataDir)
   // A mistyped directory must not come to life because somebody asked what is in it.
@@ -85,7 +86,7 @@ async function openOwnStore(settings: Settings, dataDir: string, name: Operation
 }
 
 /** A schema that changes under a service of an older version would break it: only while nobody has the database. @throws AdminRefused */
-async function whileFree(url: string, { clock, ids, log }: OwnDeps, work: () => Promise<void>): Promise<void> {
+export async function whileFree(url: string, { clock, ids, log }: OwnDeps, work: () => Promise<void>): Promise<void> {
   const name = `trunkline command ${process.pid} ${ids.uuid().slice(-12)}`
   const hold = SoleProcess.take({ url, name, waitMs: 0, onTaken: () => undefined, clock, log }).catch((cause: unknown) => {
     if (!(cause instanceof DatabaseHeld)) throw cause

@@ -40,6 +40,7 @@ function programFor(console: Console): Command {
   addUsers(program.command('user').description('users of platforms'), console)
   addKeys(program.command('keys').description('master keys, under which broker credentials are sealed'), console)
   addOrders(program.command('orders').description('orders whose fate nobody knows yet, and what a person has found out of one'), console)
+  addDatabase(program.command('database').description('the PostgreSQL that TRUNKLINE_DATABASE_URL names'), console)
   addAudit(program.command('audit').description('the tamper-evident log of connects, credentials, orders and operators'), console)
   addDocs(program, console)
   return program
@@ -249,6 +250,14 @@ function addOrders(group: Command, console: Console): void {
     .option('--end <set>', 'end them, if they are those of the set that was shown', setOption)
     .addOption(json())
     .action(async options => (await import('./orders.ts')).neverReceivedAll(console, options))
+}
+
+function addDatabase(group: Command, console: Console): void {
+  group
+    .command('migrate')
+    .description('bring the schema up to date as TRUNKLINE_DATABASE_OWNER_URL, and grant the service’s role what it needs and no more')
+    .addOption(json())
+    .action(async options => (await import('./database.ts')).migrateDatabase(console, options))
 }
 
 function addAudit(group: Command, console: Console): void {

@@ -17,14 +17,27 @@ export function isLoopbackHost(header: string | undefined): boolean {
 }
 
 /**
- * Why the service is not for practice; null when it is: it listens on this machine only, is named as such, offers the sandbox brokerage and no
- * broker with real money. Only then is a demo platform made and shown. `host` and the rest as they could be read.
+ * Why the service is not for practice; null when it is: it listens on this machine only, is named as such, has its database here, offers the
+ * sandbox brokerage and no broker with real money. Only then is a demo platform made and shown. `host` and the rest as they could be read.
  */
-export function whyNotPractice({ host, publicUrl, offers }: Partial<Pick<Settings, 'host' | 'publicUrl' | 'offers'>>): string | null {
+export function whyNotPractice({
+  host,
+  publicUrl,
+  offers,
+  databaseUrl
+}: Partial<Pick<Settings, 'host' | 'publicUrl' | 'offers' | 'databaseUrl'>>): string | null {
   if (publicUrl != null && !isLoopback(new URL(publicUrl).hostname)) return 'TRUNKLINE_PUBLIC_URL names more than this machine'
   if (host !== undefined && !isLoopback(host)) return 'TRUNKLINE_HOST is reached from other machines'
+  if (databaseUrl != null && !isLocalDatabase(databaseUrl)) return 'TRUNKLINE_DATABASE_URL names a database on another machine'
   const live = offers?.find(offer => offer.at === 'broker' && offer.environment === 'live')
   if (live !== undefined) return `TRUNKLINE_BROKERS offers live accounts at ${live.id}`
   if (offers?.some(({ at }) => at === 'house') === false) return 'TRUNKLINE_BROKERS offers nothing in the sandbox brokerage'
   return null
+}
+
+/** Without a host it is a local socket. A host may also be a parameter, which the driver prefers. */
+function isLocalDatabase(url: string): boolean {
+  const { hostname = '', searchParams } = URL.parse(url) ?? { searchParams: new URLSearchParams() }
+  const host = searchParams.get('host') ?? hostname
+  return host === '' || host.startsWith('/') || isLoopback(host)
 }

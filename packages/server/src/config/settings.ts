@@ -76,6 +76,15 @@ export const SETTINGS = {
     about: 'PostgreSQL to use. Empty: the embedded database in the data directory.',
     secret: true
   },
+  databaseOwnerUrl: {
+    group: 'Storage',
+    env: 'TRUNKLINE_DATABASE_OWNER_URL',
+    parse: optionalDatabaseUrl,
+    fallback: '',
+    about:
+      'The same PostgreSQL database with the role that owns its schema, for migrations alone. The role of `TRUNKLINE_DATABASE_URL` is then granted what the service needs, which is less: it cannot change the audit log. Best known to `database migrate` only.',
+    secret: true
+  },
   databasePoolMax: {
     group: 'Storage',
     env: 'TRUNKLINE_DATABASE_POOL_MAX',

@@ -1,12 +1,13 @@
 // The audit log: entries wait in `audit_pending` and are moved, one sealer at a time, into a chain of hashes that nothing may change.
 import { createHash } from 'node:crypto'
 import type { AuditEntry, AuditStore } from '@trunkline/core/ports/store'
-import { sql } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
 import { readAuditEntry } from './documents.ts'
 import type { Session } from './session.ts'
 
 const PAGE = 1_000
+
+const SEAL = '/* writes */ select seal_audit($1) as sealed'
 
 /** The end of the chain. Kept elsewhere, it later proves that nothing up to it was cut off or rewritten. */
 export interface ChainHead {
@@ -39,28 +40,9 @@ export class SqlAuditStore implements AuditStore {
     await this.#session.write(trx => appendAudit(trx, entry))
   }
 
-  seal(limit: number): Promise<number> {
-    return this.#session.write(async trx => {
-      // The head's row lock makes this the only sealer.
-      const head = await trx.selectFrom('audit_head').selectAll().where('id', '=', 1).forUpdate().executeTakeFirstOrThrow()
-      const oldest = trx.selectFrom('audit_pending').select('id').orderBy('id').limit(limit)
-      const moved = await trx.deleteFrom('audit_pending').where('id', 'in', oldest).returning(['id', 'entry']).execute()
-      if (moved.length === 0) return 0
-      let { position, hash } = head
-      const sealed = moved
-        .sort((a, b) => a.id - b.id)
-        .map(({ entry }) => {
-          position += 1
-          hash = chained(hash, entry)
-          return { position, entry, hash }
-        })
-      await sql`insert into audit_log (position, entry, hash)
-        select * from unnest(
-          ${sealed.map(row => row.position)}::bigint[], ${sealed.map(row => row.entry)}::text[], ${sealed.map(row => row.hash)}::bytea[]
-        )`.execute(trx)
-      await trx.updateTable('audit_head').set({ position, hash }).where('id', '=', 1).execute()
-      return sealed.length
-    })
+  async seal(limit: number): Promise<number> {
+    const [row] = await this.#session.statement<{ sealed: number }>(SEAL, [limit])
+    return row?.sealed ?? 0
   }
 
   /** @param kept a head that was kept elsewhere; the chain must still go through it. */

@@ -82,8 +82,6 @@ async function eraseOrders(trx: Kysely<Database>, accountId: string): Promise<bi
 }
 
 async function eraseEvents(trx: Kysely<Database>, userKey: string): Promise<bigint> {
-  const { numAffectedRows } = await sql`with doomed as materialized (
-      select seq from events where user_key = ${userKey}::uuid order by seq limit ${sql.lit(STEP_ROWS)})
-    delete from events where user_key = ${userKey}::uuid and seq <= (select max(seq) from doomed)`.execute(trx)
-  return numAffectedRows ?? 0n
+  const { rows } = await sql<{ erased: number }>`select erase_events(${userKey}::uuid, ${sql.lit(STEP_ROWS)}) as erased`.execute(trx)
+  return BigInt(rows[0]?.erased ?? 0)
 }

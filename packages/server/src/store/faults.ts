@@ -6,6 +6,7 @@ import { DatabaseError } from 'pg'
 const NOT_NOW = ['08', '53', '55P03', '57', '25006']
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
+const INSUFFICIENT_PRIVILEGE = '42501'
 
 /**
  * Whether the server said, over a connection that lives on, that the statement failed: its transaction is then undone for certain.
@@ -17,6 +18,11 @@ export function isRefusal(error: unknown): error is DatabaseError {
 }
 
 const ENDS_SESSION = /^(?:08|28|57P|25P0[34])/
+
+/** Whether the role may not do what was asked. */
+export function isDenied(error: unknown): error is DatabaseError {
+  return isRefusal(error) && error.code === INSUFFICIENT_PRIVILEGE
+}
 
 /** A refusal that trying the same again can cure. */
 export function isTransient(error: unknown): boolean {

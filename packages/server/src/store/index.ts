@@ -12,14 +12,15 @@ import { SqlConnectionStore } from './connections.ts'
 import type { Database } from './database.ts'
 import { Eraser } from './eraser.ts'
 import { SqlEventStore } from './events.ts'
-import { beforeCommit } from './faults.ts'
-import { migrate, pendingMigrations } from './migrate.ts'
+import { beforeCommit, isDenied } from './faults.ts'
+import { type Migration, migrate, pendingMigrations, readMigrations, SchemaMismatch } from './migrate.ts'
 import { Recorder } from './orders/recorder.ts'
 import { SqlOrderStore } from './orders/store.ts'
 import { type EmbeddedStats, embeddedDialect, openEmbedded } from './pglite/index.ts'
 import { SqlPlatformKeyStore } from './platform-keys.ts'
 import { SqlPlatformStore } from './platforms.ts'
 import { createPostgresEngine, durabilityFaults, type PoolStats } from './postgres.ts'
+import { grantTo, lacking, roleOf } from './roles.ts'
 import { Session } from './session.ts'
 import { SqlStreamPlaceStore } from './stream-places.ts'
 import { SqlTokenStore } from './tokens.ts'
@@ -28,7 +29,13 @@ import { SqlUserStore } from './users.ts'
 import type { BatchStats } from './writes/batches.ts'
 
 export type StoreSettings =
-  | { readonly kind: 'postgres'; readonly url: string; readonly poolMax: number }
+  | {
+      readonly kind: 'postgres'
+      readonly url: string
+      readonly poolMax: number
+      /** With another role, which owns the schema: it is brought up to date by that one, and this one is granted what it needs. */
+      readonly ownerUrl?: string | null
+    }
   | { readonly kind: 'embedded'; readonly dataDir: string; readonly filesMax?: number }
 
 export interface StoreDeps {
@@ -78,7 +85,7 @@ export interface Engine {
 export async function openStore(settings: StoreSettings, deps: StoreDeps): Promise<SqlStore> {
   const engine = await openEngine(settings, deps)
   try {
-    await prepare(engine, deps)
+    await prepare(engine, deps, settings.kind === 'postgres' ? (settings.ownerUrl ?? null) : null)
   } catch (cause) {
     await engine.db.destroy()
     throw beforeCommit(cause)
@@ -137,7 +144,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
   }
 }
 
-async function prepare({ db, kind }: Engine, deps: StoreDeps): Promise<void> {
+async function prepare({ db, kind }: Engine, deps: StoreDeps, ownerUrl: string | null): Promise<void> {
   if (kind === 'postgres') {
     const faults = await durabilityFaults(db)
     if (faults.length > 0) {
@@ -147,9 +154,53 @@ async function prepare({ db, kind }: Engine, deps: StoreDeps): Promise<void> {
       deps.log.warn(message)
     }
   }
-  const work = () => migrate(db, deps)
-  if (deps.migrating === undefined || (await pendingMigrations(db)).length === 0) await work()
-  else await deps.migrating(work)
+  await upToDate(db, deps, ownerUrl)
+  if (kind === 'postgres') await assertGranted(db)
   // The engine has one process, and this is a new one: whatever held a place is gone.
   if (kind === 'embedded') await db.deleteFrom('stream_places').execute()
 }
+
+async function upToDate(db: Kysely<Database>, deps: StoreDeps, ownerUrl: string | null): Promise<void> {
+  const work = ownerUrl === null ? () => migrate(db, deps) : () => asOwner(ownerUrl, db, deps)
+  const pending = (await pendingMigrations(db).catch(unreadable)).length
+  if (deps.migrating === undefined || pending === 0) await work().catch(asMismatch)
+  else await deps.migrating(() => work().catch(asMismatch))
+}
+
+/** What the migrations record cannot be read by whom has been granted nothing yet: all may be missing. */
+function unreadable(cause: unknown): readonly Migration[] {
+  if (isDenied(cause)) return readMigrations()
+  throw cause
+}
+
+async function asOwner(url: string, db: Kysely<Database>, deps: StoreDeps): Promise<void> {
+  const { db: owner } = await openEngine({ kind: 'postgres', url, poolMax: 1 }, deps)
+  try {
+    await migrate(owner, deps)
+    const role = await roleOf(db)
+    if (role !== (await roleOf(owner))) await grantTo(owner, role)
+  } finally {
+    await owner.destroy()
+  }
+}
+
+function asMismatch(cause: unknown): never {
+  if (!isDenied(cause)) throw cause
+  throw new SchemaMismatch(
+    `The role of TRUNKLINE_DATABASE_URL may not bring the schema up to date (${cause.message}). ${PREPARE_WITH_OWNER}`,
+    { cause }
+  )
+}
+
+async function assertGranted(db: Kysely<Database>): Promise<void> {
+  const missing = await lacking(db)
+  if (missing.length === 0) return
+  const [first] = missing
+  const more = missing.length === 1 ? '' : `, and ${missing.length - 1} more`
+  throw new SchemaMismatch(
+    `The role of TRUNKLINE_DATABASE_URL lacks a right that the service needs: ${first}${more}. ${PREPARE_WITH_OWNER}`
+  )
+}
+
+const PREPARE_WITH_OWNER =
+  'Run "npm run cli -- database migrate" with TRUNKLINE_DATABASE_OWNER_URL set to the role that owns the schema; it also grants this role what it needs.'

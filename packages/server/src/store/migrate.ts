@@ -74,16 +74,21 @@ export async function migrate(
 
 /** The migrations that the database does not have yet. Changes nothing. */
 export async function pendingMigrations(db: Kysely<Database>, migrations = readMigrations()): Promise<readonly Migration[]> {
-  const { rows } = await sql<{ there: boolean }>`select to_regclass('schema_migrations') is not null as there`.execute(db)
-  if (rows[0]?.there !== true) return migrations
+  if (!(await isThere(db))) return migrations
   const recorded = new Set((await db.selectFrom('schema_migrations').select('number').execute()).map(({ number }) => number))
   return migrations.filter(({ number }) => !recorded.has(number))
+}
+
+async function isThere(db: Kysely<Database>): Promise<boolean> {
+  const { rows } = await sql<{ there: boolean }>`select to_regclass('schema_migrations') is not null as there`.execute(db)
+  return rows[0]?.there === true
 }
 
 async function check(db: Kysely<Database>, migrations: readonly Migration[]): Promise<void> {
   const recorded = await db.transaction().execute(async trx => {
     await lock(trx)
-    await trx.executeQuery(CompiledQuery.raw(TABLE))
+    // A role that may not make tables must not be asked to.
+    if (!(await isThere(trx))) await trx.executeQuery(CompiledQuery.raw(TABLE))
     return trx.selectFrom('schema_migrations').select(['number', 'name', 'checksum', 'breaking']).orderBy('number').execute()
   })
   for (const row of recorded) {
@@ -109,7 +114,7 @@ async function lock(trx: Transaction<Database>): Promise<void> {
   await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx)
 }
 
-const TABLE = `create table if not exists schema_migrations (
+const TABLE = `create table schema_migrations (
   number int primary key,
   name text not null,
   checksum text not null,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { createDatabase, type PostgresServer, sharedPostgres } from '@trunkline/testkit/postgres/index'
+import { createDatabase, type PostgresServer, separateRoles, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { Client } from 'pg'
 import { SystemClock } from '../../src/ops/clock.ts'
 import { readMigrations } from '../../src/store/migrate.ts'
@@ -105,4 +105,35 @@ test('a database that a service of an older version holds is not migrated by a c
   )
   await assert.rejects(sql(database.url, `select 1 / (select count(*) from schema_migrations where number = ${last})`), /division by zero/)
   await service[Symbol.asyncDispose]()
+})
+
+test('database migrate separates the service’s role from the owner’s, and check-config says where that was not done', async context => {
+  const database = await createDatabase(server.url)
+  const roles = await separateRoles(server.url, database.url)
+  context.after(async () => {
+    await database.drop()
+    await roles.drop()
+  })
+  const service = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: roles.serviceUrl }
+  const both = { ...service, TRUNKLINE_DATABASE_OWNER_URL: roles.ownerUrl }
+  const refused = await cli(service, 'platform', 'list')
+  assert.equal(refused.code, 1)
+  assert.match(refused.err, /may not bring the schema up to date.*database migrate.*TRUNKLINE_DATABASE_OWNER_URL/s)
+
+  const done = await cli(both, 'database', 'migrate')
+  assert.equal(done.code, 0, done.err)
+  assert.match(done.out, /The service’s role is service_\w+, which can add to the audit log and read it, and cannot change it\./)
+  assert.equal((await cli(service, 'platform', 'create', '--claim', 'off', '--name', 'One')).code, 0)
+  assert.match((await cli(service, 'audit', 'verify')).out, /^1 entry/)
+  await assert.rejects(sql(roles.serviceUrl, 'delete from audit_log'), /permission denied/)
+
+  const isPublic = { TRUNKLINE_PUBLIC_URL: 'https://trade.example.com' }
+  const warned = async (env: Readonly<Record<string, string>>) =>
+    /could change the audit log, and TRUNKLINE_PUBLIC_URL/.test((await cli(env, 'check-config')).out)
+  const owner = { ...service, TRUNKLINE_DATABASE_URL: roles.ownerUrl }
+  assert.deepEqual([await warned({ ...service, ...isPublic }), await warned({ ...owner, ...isPublic })], [false, true])
+  assert.doesNotMatch((await cli(owner, 'check-config')).out, /could change the audit log/)
+  const alone = await cli(owner, 'database', 'migrate', '--json')
+  assert.equal(answerOf(alone).can_alter_audit, true)
+  assert.equal((await cli({ TRUNKLINE_DATA_DIR: directory(context) }, 'database', 'migrate')).code, 2)
 })

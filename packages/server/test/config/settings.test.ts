@@ -176,6 +176,7 @@ test('faults of brokers are told with the others, whether they are offered or no
 test('what is secret is known by all its names, and its values are told apart for the log', () => {
   assert.deepEqual([...SECRET_SETTINGS].sort(), [
     'TRUNKLINE_ALPACA_CLIENT_SECRET',
+    'TRUNKLINE_DATABASE_OWNER_URL',
     'TRUNKLINE_DATABASE_URL',
     'TRUNKLINE_MASTER_KEYS',
     'TRUNKLINE_METRICS_TOKEN',

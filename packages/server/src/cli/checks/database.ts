@@ -1,15 +1,19 @@
 import { sql } from 'kysely'
+import { whyNotPractice } from '../../config/practice.ts'
 import { openEngine } from '../../store/index.ts'
 import { durabilityFaults } from '../../store/postgres.ts'
+import { canAlterAudit, roleOf } from '../../store/roles.ts'
 import { placeOf } from '../../store/sole-process.ts'
 import { explain } from '../explain.ts'
 import type { Finding, Known } from './finding.ts'
 
 const VERSION_MIN = 14
+const SEPARATE =
+  'give the service a role that does not own the schema, and run npm run cli -- database migrate as the owner (TRUNKLINE_DATABASE_OWNER_URL)'
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** PostgreSQL: reachable, and its commits durable. Nothing is changed there. */
-export async function checkDatabase({ databaseUrl, unsafeDurability = false }: Known): Promise<readonly Finding[]> {
+export async function checkDatabase({ databaseUrl, unsafeDurability = false, ...known }: Known): Promise<readonly Finding[]> {
   if (databaseUrl === undefined) return []
   if (databaseUrl === null) return [{ level: 'ok', about: 'database', message: 'the embedded one, in the data directory' }]
   const about = 'TRUNKLINE_DATABASE_URL'
@@ -26,6 +30,9 @@ export async function checkDatabase({ databaseUrl, unsafeDurability = false }: K
       const message = `PostgreSQL ${version} would lose confirmed orders in a crash: ${faults.join(', ')}`
       findings.push({ level: unsafeDurability ? 'warning' : 'fault', about, message })
     }
+    const why = whyNotPractice({ ...known, databaseUrl })
+    if (why !== null && (await canAlterAudit(engine.db)) === true)
+      findings.push({ level: 'warning', about, message: `${await roleOf(engine.db)} could change the audit log, and ${why}: ${SEPARATE}` })
     return findings
   } catch (cause) {
     return [{ level: 'fault', about, message: `PostgreSQL at ${placeOf(databaseUrl)} does not answer: ${explain(cause)}` }]
