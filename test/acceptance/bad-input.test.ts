@@ -17,6 +17,7 @@ import {
   type World
 } from './bad-input-cases.ts'
 import { marketReadCases } from './bad-market-read-cases.ts'
+import { previewCases } from './bad-preview-cases.ts'
 import { ENGINES, type RunningService, startService } from './harness.ts'
 import { link } from './linking.ts'
 
@@ -40,6 +41,7 @@ for (const engine of ENGINES) {
 
     const groups: readonly (readonly [string, (world: World) => readonly Case[], atLeast: number])[] = [
       ['orders, field by field [S32, S38, S42]', orderCases, 80],
+      ['previews, field by field', previewCases, 70],
       ['bodies [S34]', textCases, 26],
       ['queries', queryCases, 60],
       ['paths [S35]', pathCases, 24],

@@ -27,6 +27,7 @@ const ROWS: Readonly<
   listPositions: { scope: 'user', foreign: 'own' },
   listTransactions: { scope: 'user', foreign: 'own' },
   placeOrder: { scope: 'user', foreign: 404 },
+  previewOrder: { scope: 'user', foreign: 404 },
   listOrders: { scope: 'user', foreign: 'own' },
   readOrder: { scope: 'user', foreign: 404 },
   readOrderOfAccount: { scope: 'user', foreign: 404 },
@@ -235,6 +236,8 @@ for (const engine of ENGINES) {
       const order = restingOrder(accounts.body[0].account_id, 'refused')
       const { status, body } = await api.call('POST', '/orders', { headers: api.as(reader), body: order })
       assert.deepEqual([status, body.code], [401, 'entitlement_missing'])
+      const preview = await api.call('POST', '/orders/preview', { headers: api.as(reader), body: { ...order, cl_order_id: undefined } })
+      assert.deepEqual([preview.status, preview.body.code], [401, 'entitlement_missing'])
       assert.deepEqual((await api.call('GET', '/orders', { headers: api.as(reader) })).body.data, [])
     })
 
@@ -264,6 +267,7 @@ function restingOrder(accountId: string, clOrderId: string): Readonly<Record<str
 
 function bodyOf(operationId: string, values: Readonly<Record<string, string>>): unknown {
   if (operationId === 'placeOrder') return restingOrder(values.account_id ?? RANDOM, 'foreign')
+  if (operationId === 'previewOrder') return { ...restingOrder(values.account_id ?? RANDOM, ''), cl_order_id: undefined }
   if (operationId === 'modifyOrder') return { new_cl_order_id: 'changed', broker: 'SANDBOX', order_qty: '2' }
   if (operationId === 'cancelOrders') return { account_id: values.account_id ?? RANDOM }
   return ROWS[operationId]?.body

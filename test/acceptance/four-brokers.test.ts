@@ -45,6 +45,33 @@ function fourBrokers(engine: Engine): void {
     for (const [broker, amount] of cash) assert.equal(amount, 10_000_000, String(broker))
   })
 
+  test('an order is previewed by each that has previews, in its own numbers, and placed by none', async () => {
+    const money = /^-?\d+\.\d{2,}$/
+    for (const broker of BROKERS) {
+      const { status, body } = await customer.preview(broker, { order_type: 'LMT', order_qty: '10', order_limit_price: '100.00' })
+      if (broker === 'ALPACA') {
+        assert.deepEqual([status, body.code], [400, 'preview_unsupported'])
+        continue
+      }
+      assert.deepEqual([status, body.outcome, body.source, body.estimated_cost], [200, 'estimated', 'broker', '1000.00'], broker)
+      assert.match(body.commission, money)
+      // Two of the three say nothing of fees beside the commission, or of buying power: that is null, and never nothing.
+      assert.equal(body.fees, broker === 'TRADESTATION' ? null : '0.00', broker)
+      assert.equal(body.buying_power_change === null, broker !== 'SANDBOX', broker)
+    }
+    const dear = await customer.preview('SANDBOX', { order_type: 'LMT', order_qty: '90000000', order_limit_price: '100.00' })
+    assert.deepEqual(
+      [dear.status, dear.body.outcome, dear.body.reject_code, dear.body.estimated_cost],
+      [200, 'refused', 'insufficient_funds', null]
+    )
+    const { body: brokers } = await stage.api.call('GET', '/brokers', { headers: stage.api.platform })
+    assert.deepEqual(
+      brokers.filter((one: Body) => !one.order_preview).map((one: Body) => one.broker),
+      ['ALPACA']
+    )
+    assert.deepEqual((await stage.api.call('GET', '/orders', { headers: stage.api.as(customer.person) })).body.data, [])
+  })
+
   test('a purchase through any of them is a position in all of them', async () => {
     const orders = await Promise.all(
       BROKERS.map((broker, index) => customer.place(broker, { order_type: 'MKT', order_qty: String(index + 1) }))
@@ -230,6 +257,11 @@ class Customer {
     assert.equal(answer.status, 201, answer.text)
     assert.notEqual(answer.body.normalized_status, 'rejected', answer.text)
     return answer.body
+  }
+
+  preview(broker: Broker, change: Body): Promise<Answer> {
+    const ticket = { account_id: this.account(broker), broker, side: 'BUY', symbol: 'AAPL', order_tif: 'DAY' }
+    return this.#call('POST', '/orders/preview', { ...ticket, ...change })
   }
 
   async modify(broker: Broker, { order_id }: Body, change: Body): Promise<Body> {

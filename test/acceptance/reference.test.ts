@@ -31,6 +31,7 @@ const OPERATIONS = [
   'GET /positions',
   'GET /transactions',
   'POST /orders',
+  'POST /orders/preview',
   'GET /orders',
   'GET /orders/{order_id}',
   'GET /accounts/{account_id}/orders/{order_id}',

@@ -19,6 +19,7 @@ import {
 } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { MarketSource } from '@trunkline/core/ports/market'
+import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
 import type { RateBudget } from '../kit/budget.ts'
 import { type Calls, isSuccess } from '../kit/calls.ts'
 import type { SocketProtocol } from '../kit/conversation.ts'
@@ -115,6 +116,10 @@ export class AlpacaBroker implements Broker {
     // By its client order id a replacement is looked for to learn whether it has taken the old order's place.
     if (key.by === 'brokerClOrdId' && found !== null) await this.#replacement(found.brokerAccountId).demandDecided(found, signal)
     return { found, asOf }
+  }
+
+  preview(_order: PreviewOrder, _signal: AbortSignal): Promise<OrderPreview> {
+    return Promise.reject(new BrokerFault('refused', 'Alpaca previews no orders'))
   }
 
   async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {

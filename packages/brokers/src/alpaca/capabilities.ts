@@ -65,6 +65,7 @@ export const ALPACA_CAPABILITIES = {
   tokens: 'lasting',
   revocation: 'none',
   transactions: true,
+  orderPreview: false,
   deduplication: 'enforced',
   brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }
 } as const satisfies BrokerCapabilities

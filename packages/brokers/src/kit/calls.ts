@@ -39,6 +39,9 @@ export interface ReadOptions {
   readonly kind?: BudgetKind
 }
 
+/** A broker's yes, or its no with evidence. */
+export type Answered<T> = Extract<Outcome<T>, { readonly kind: 'accepted' | 'refused' }>
+
 const RETRY_AFTER_MS_DEFAULT = 1_000
 
 export class Calls {
@@ -97,6 +100,20 @@ export class Calls {
     } catch (cause) {
       return cause instanceof TransportFault && cause.sent === 'none' ? { kind: 'not_sent', cause } : { kind: 'unknown', cause }
     }
+  }
+
+  /**
+   * Asks by a request that is no command, once: nothing is repeated but what the broker turned away for its token. It goes with the priority of reads, so that
+   * it takes no room from orders. `interpret` is as of {@link command}; what it cannot decide, and what it throws as Malformed, is a fault.
+   * @throws BrokerFault
+   */
+  async ask<T>(request: HttpRequest, interpret: (reply: HttpReply) => Outcome<T>, signal: AbortSignal): Promise<Answered<T>> {
+    const reply = await this.#options.tokens.withToken(token => this.#ask(request, token, 'read', signal), signal)
+    if (reply.status === 401 || reply.status === 429) throw this.#fault(reply)
+    const outcome = parsed(interpret, reply)
+    if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome
+    if (!isSuccess(reply.status)) throw this.#fault(reply)
+    throw new BrokerFault('unreachable', outcome.cause instanceof Error ? outcome.cause.message : 'the broker’s answer decides nothing')
   }
 
   async #ask(

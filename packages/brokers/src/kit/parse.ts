@@ -22,6 +22,7 @@ export class UnknownWord extends Malformed {
 
 const TEXT_MAX = 1_024
 const LIST_MAX = 100_000
+const TEXTS_MAX = 1_000
 
 export function object(value: unknown, what: string): Wire {
   if (isWire(value)) return value
@@ -137,6 +138,13 @@ export function list<T>(wire: Wire, key: string, item: (wire: Wire) => T): reado
 export function items<T>(value: unknown, what: string, item: (wire: Wire) => T): readonly T[] {
   if (!Array.isArray(value) || value.length > LIST_MAX) throw new Malformed(what, `a list of at most ${LIST_MAX}`, value)
   return value.map((entry, index) => item(object(entry, `${what}[${index}]`)))
+}
+
+/** A list of nothing but texts. */
+export function texts(wire: Wire, key: string): readonly string[] {
+  const value = field(wire, key)
+  if (Array.isArray(value) && value.length <= TEXTS_MAX && value.every(item => typeof item === 'string')) return value
+  throw new Malformed(key, 'a list of texts', value)
 }
 
 function orNull<T>(wire: Wire, key: string, read: (wire: Wire, key: string) => T): T | null {

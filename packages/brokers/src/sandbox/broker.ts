@@ -16,6 +16,7 @@ import {
   type Snapshot,
   type TransactionReport
 } from '@trunkline/core/ports/broker'
+import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
 import type { RateBudget } from '../kit/budget.ts'
 import { type Calls, isSuccess } from '../kit/calls.ts'
 import type { SocketProtocol } from '../kit/conversation.ts'
@@ -23,11 +24,12 @@ import { EventStreams, readsAsEvents } from '../kit/event-streams.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { everyPage } from '../kit/pages.ts'
 import { timestamp, type Wire } from '../kit/parse.ts'
+import { previewOf } from '../kit/preview.ts'
 import { type SocketOptions, SocketSession } from '../kit/socket.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import { SANDBOX_CAPABILITIES } from './capabilities.ts'
 import type { SandboxMarket } from './market/source.ts'
-import { interpretCancel, interpretReplace, interpretSubmit, saysUnknownOrder } from './outcomes.ts'
+import { interpretCancel, interpretPreview, interpretReplace, interpretSubmit, saysUnknownOrder } from './outcomes.ts'
 import {
   type Page,
   parseAccount,
@@ -103,6 +105,10 @@ export class SandboxBroker implements Broker {
 
   findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
     return this.#parts.calls.read(requests.findRequest(key), reply => found(reply, key), signal, { also: [404] })
+  }
+
+  async preview(order: PreviewOrder, signal: AbortSignal): Promise<OrderPreview> {
+    return previewOf(await this.#parts.calls.ask(requests.previewRequest(order), reply => interpretPreview(reply, order), signal))
   }
 
   async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {

@@ -63,6 +63,7 @@ export const SANDBOX_CAPABILITIES = {
   tokens: 'refreshed',
   revocation: 'grant',
   transactions: true,
+  orderPreview: true,
   deduplication: 'enforced',
   brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }
 } as const satisfies BrokerCapabilities

@@ -3,8 +3,10 @@
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { NewOrder, OrderReport, Outcome, ReplaceOrder } from '@trunkline/core/ports/broker'
+import type { OrderEstimate, PreviewOrder } from '@trunkline/core/ports/preview'
 import type { HttpReply } from '../kit/http.ts'
-import { nestedOrNull, type Wire } from '../kit/parse.ts'
+import { decimalOrNull, nested, nestedOrNull, text, texts, type Wire } from '../kit/parse.ts'
+import { demandNoOrder, NOTHING_SAID } from '../kit/preview.ts'
 import { type HouseError, parseError, parseOrder, parseOrderAnswer, readAnswer } from './parse.ts'
 import { rejectCodeOf } from './reject-codes.ts'
 
@@ -33,6 +35,28 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<Order
   ours(order.symbol, sent.symbol, 'symbol')
   ours(legWords(order), legWords(sent), 'legs')
   return { kind: 'accepted', value: order }
+}
+
+/** The house's numbers are estimates of its own engine. @throws PreviewPlaced for an answer that speaks of an order */
+export function interpretPreview(reply: HttpReply, asked: PreviewOrder): Outcome<OrderEstimate> {
+  const answer = readAnswer(reply.body)
+  const order = nestedOrNull(answer, 'order')
+  if (order !== null) demandNoOrder(order, 'id')
+  if (reply.status !== 200) return refusal(reply.status, answer)
+  const seen = nested(answer, 'preview')
+  ours(text(seen, 'account'), asked.brokerAccountId, 'account')
+  const estimate = {
+    ...NOTHING_SAID,
+    currency: text(seen, 'currency', 8),
+    price: decimalOrNull(seen, 'price'),
+    cost: decimalOrNull(seen, 'cost'),
+    commission: decimalOrNull(seen, 'commission'),
+    fees: decimalOrNull(seen, 'fees'),
+    initialMargin: decimalOrNull(seen, 'initial_margin'),
+    buyingPowerChange: decimalOrNull(seen, 'buying_power'),
+    warnings: texts(seen, 'warnings')
+  }
+  return { kind: 'accepted', value: estimate }
 }
 
 export function interpretReplace(reply: HttpReply, sent: ReplaceOrder): Outcome<OrderReport | null> {

@@ -6,6 +6,7 @@ import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { NewOrder, OrderKey, ReplaceOrder } from '@trunkline/core/ports/broker'
+import type { PreviewOrder } from '@trunkline/core/ports/preview'
 import type { HttpRequest } from '../kit/http.ts'
 import * as kit from '../kit/requests.ts'
 import { demandWord, NO_BODY, type Query, WITH_BODY } from '../kit/requests.ts'
@@ -53,14 +54,26 @@ export function submitRequest(order: NewOrder): HttpRequest {
     method: 'POST',
     path: `${API}/orders`,
     headers: WITH_BODY,
-    body: JSON.stringify({
-      account: order.brokerAccountId,
-      client_order_id: order.brokerClOrdId,
-      ...subject(order),
-      kind: demandWord(KINDS, order.type, 'order_type'),
-      lifetime: demandWord(LIFETIMES, order.tif, 'order_tif'),
-      ...amounts(order)
-    })
+    body: JSON.stringify({ account: order.brokerAccountId, client_order_id: order.brokerClOrdId, ...terms(order) })
+  }
+}
+
+/** At an address of its own, where nothing is placed. @throws Malformed for a word the house does not have. */
+export function previewRequest(order: PreviewOrder): HttpRequest {
+  return {
+    method: 'POST',
+    path: `${API}/orders/preview`,
+    headers: WITH_BODY,
+    body: JSON.stringify({ account: order.brokerAccountId, ...terms(order) })
+  }
+}
+
+function terms(ticket: OrderTicket): object {
+  return {
+    ...subject(ticket),
+    kind: demandWord(KINDS, ticket.type, 'order_type'),
+    lifetime: demandWord(LIFETIMES, ticket.tif, 'order_tif'),
+    ...amounts(ticket)
   }
 }
 

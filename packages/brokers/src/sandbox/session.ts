@@ -1,13 +1,12 @@
 /** How the house's account stream is spoken: log in, count the events, notice what is missing, keep the token fresh. */
 
-import { Malformed } from '@trunkline/core/domain/malformed'
 import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Closing, Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
 import { accountState } from '../kit/event-streams.ts'
 import { readJson } from '../kit/json.ts'
-import { field, integer, member, nested, object, text, timestamp, type Wire } from '../kit/parse.ts'
+import { field, integer, member, nested, object, text, texts, timestamp, type Wire } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
 import { Sequence, type Sequenced } from '../kit/sequence.ts'
 import type { TokenSource } from '../kit/tokens.ts'
@@ -183,10 +182,4 @@ class HouseTalk implements Conversation<AccountEvent> {
     this.#options.log.error('the house streamed an event of an account that is not of this login; dropped', { account })
     return false
   }
-}
-
-function texts(wire: Wire, key: string): readonly string[] {
-  const value = field(wire, key)
-  if (Array.isArray(value) && value.length <= 1_000 && value.every(item => typeof item === 'string')) return value
-  throw new Malformed(key, 'a list of texts', value)
 }

@@ -1,7 +1,9 @@
 /** One login at TradeStation, as the port has it. */
 
 import { compare, ZERO } from '@trunkline/core/domain/decimal'
+import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
+import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 import {
   type AccountEvent,
   type BalanceReport,
@@ -19,10 +21,12 @@ import {
 } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
-import type { Calls, ReadOptions } from '../kit/calls.ts'
+import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
+import { type Calls, faultOf, type ReadOptions } from '../kit/calls.ts'
 import { EventStreams, readsAsEvents } from '../kit/event-streams.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { JoinedSession } from '../kit/joined.ts'
+import { previewOf } from '../kit/preview.ts'
 import { refused, settled } from '../kit/settle.ts'
 import type { SocketOptions } from '../kit/socket.ts'
 import type { TokenSource } from '../kit/tokens.ts'
@@ -38,6 +42,7 @@ import { OrdersStream } from './orders-stream.ts'
 import { interpretChange, interpretSubmit } from './outcomes.ts'
 import { parseAccount, parseBalances, parsePosition } from './parse.ts'
 import { PositionsStream } from './positions-stream.ts'
+import { interpretPreview } from './preview.ts'
 import * as requests from './requests.ts'
 import { actionOf } from './side.ts'
 
@@ -114,18 +119,21 @@ export class TradestationBroker implements Broker {
     return { found: found?.report ?? null, asOf }
   }
 
-  async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
-    if (order.legs !== null && !requests.isLowest(order.legs.map(({ ratio }) => ratio)))
-      return refused(
-        'TradeStation counts contracts of legs: state the ratios in lowest terms, and the rest as the order’s quantity.',
-        'quantity_invalid'
-      )
-    let action: string | null = order.instrument === 'FUT' ? order.side : null
-    if (order.instrument === 'STK') {
-      const found = await this.#action(order, signal)
-      if (typeof found !== 'string') return found
-      action = found
+  async preview(order: PreviewOrder, signal: AbortSignal): Promise<OrderPreview> {
+    // Not with the orders' priority, as what an order waits for is read.
+    const action = await this.#actionOf(order, () => this.#positions(order.brokerAccountId, signal))
+    if (typeof action === 'object' && action !== null) {
+      if (action.kind === 'refused') return action
+      throw faultOf(action.cause)
     }
+    const request = written(() => requests.previewRequest(order, action))
+    if ('kind' in request) return request
+    return previewOf(await this.#parts.callsOf('commands').ask(request, reply => interpretPreview(reply, order), signal))
+  }
+
+  async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    const action = await this.#actionOf(order, () => this.#holdings.now(order.brokerAccountId, signal))
+    if (typeof action === 'object' && action !== null) return action
     const at = this.#parts.clock.now()
     const outcome = await this.#command(
       () => requests.submitRequest(order, action),
@@ -199,15 +207,26 @@ export class TradestationBroker implements Broker {
     return { items: await this.#parts.callsOf('positions').read(requests.positionsRequest(account), read, signal, options), asOf }
   }
 
+  /** What the broker calls the side; null where the order says it itself. `held`: whoever reads what is held. */
+  async #actionOf(order: PreviewOrder, held: () => Promise<Snapshot<PositionReport>>): Promise<string | null | Unsent> {
+    const { instrument, legs, side } = order
+    if (legs !== null && !requests.isLowest(legs.map(({ ratio }) => ratio)))
+      return unsent(
+        'TradeStation counts contracts of legs: state the ratios in lowest terms, and the rest as the order’s quantity.',
+        'quantity_invalid'
+      )
+    return instrument === 'FUT' ? side : instrument === 'STK' ? await this.#action(order, held) : null
+  }
+
   /** The broker wants to be told whether a sale is one of what is held, so what is held is read before. */
-  async #action({ brokerAccountId, symbol, side, quantity }: NewOrder, signal: AbortSignal): Promise<string | Outcome<never>> {
+  async #action({ symbol, side, quantity }: OrderTicket, held: () => Promise<Snapshot<PositionReport>>): Promise<string | Unsent> {
     if (symbol === null || quantity === null || (side !== 'BUY' && side !== 'SELL'))
-      return refused('An order of shares needs a symbol, a quantity, and BUY or SELL.', 'not_permitted')
+      return unsent('An order of shares needs a symbol, a quantity, and BUY or SELL.', 'not_permitted')
     try {
-      const { items } = await this.#holdings.now(brokerAccountId, signal)
-      const held = items.find(position => position.symbol === symbol && position.instrument === 'STK')?.quantity ?? ZERO
-      const found = actionOf(side, quantity, symbol, held)
-      return 'action' in found ? found.action : refused(found.refusal, 'insufficient_position')
+      const { items } = await held()
+      const position = items.find(each => each.symbol === symbol && each.instrument === 'STK')?.quantity ?? ZERO
+      const found = actionOf(side, quantity, symbol, position)
+      return 'action' in found ? found.action : unsent(found.refusal, 'insufficient_position')
     } catch (cause) {
       return { kind: 'not_sent', cause }
     }
@@ -236,13 +255,25 @@ export class TradestationBroker implements Broker {
 
   /** A ticket that cannot be put in the broker's words never leaves. */
   async #command<T>(build: () => HttpRequest, interpret: (reply: HttpReply) => Outcome<T>, signal: AbortSignal): Promise<Outcome<T>> {
-    let request: HttpRequest
-    try {
-      request = build()
-    } catch (cause) {
-      return refused(cause instanceof Error ? cause.message : 'the order cannot be written in the broker’s words', 'not_permitted')
-    }
+    const request = written(build)
+    if ('kind' in request) return request
     return await this.#parts.callsOf('commands').command(request, interpret, signal)
+  }
+}
+
+/** Nothing left: the adapter refused it, or what it needs could not be read. */
+type Unsent = Extract<Outcome<never>, { readonly kind: 'refused' | 'not_sent' }>
+type Refused = Extract<Outcome<never>, { readonly kind: 'refused' }>
+
+function unsent(message: string, rejectCode: RejectCode): Refused {
+  return { kind: 'refused', message, rejectCode, brokerStatus: null }
+}
+
+function written(build: () => HttpRequest): HttpRequest | Refused {
+  try {
+    return build()
+  } catch (cause) {
+    return unsent(cause instanceof Error ? cause.message : 'the order cannot be written in the broker’s words', 'not_permitted')
   }
 }
 

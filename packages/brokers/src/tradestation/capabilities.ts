@@ -61,6 +61,7 @@ export const TRADESTATION_CAPABILITIES = {
   tokens: 'refreshed',
   revocation: 'person',
   transactions: false,
+  orderPreview: true,
   // It is sent so that the broker takes it once, but neither told again nor looked up.
   deduplication: 'none',
   brokerClOrdId: { lengthMax: 22, alphabet: 'alphanumeric' }

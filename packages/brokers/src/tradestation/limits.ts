@@ -16,8 +16,8 @@ function quota(calls: number, windowS = WINDOW_S, keptForOrders = 0): BudgetRate
 }
 
 const RATES = {
-  /** No quota of orders is published: this keeps a runaway caller from being the one who finds it. */
-  commands: { perSecond: 50, burst: 200, keptForOrders: 0, waitingMax: 500, waitMsMax: 5_000 },
+  /** No quota of orders is published: this keeps a runaway caller from being the one who finds it. Previews leave half to orders. */
+  commands: { perSecond: 50, burst: 200, keptForOrders: 100, waitingMax: 500, waitMsMax: 5_000 },
   accounts: quota(320),
   balances: quota(320),
   // An order of shares asks for the position before it.

@@ -32,8 +32,7 @@ const BOILERPLATE = /^Order failed\. Reason: */
 export function interpretSubmit(reply: HttpReply, sent: NewOrder, at: Timestamp): Outcome<OrderReport> {
   const answer = readAnswer(reply.body)
   const taken = field(answer, 'Orders') === undefined ? [] : records(answer, 'Orders')
-  // Some errors stand among the orders instead of beside them.
-  const failed = [...errorsOrSelf(answer), ...taken.filter(isError).map(errorOf)]
+  const failed = failuresIn(answer, taken)
   const [order] = taken
   if (reply.status === 200 && taken.length === 1 && order !== undefined && failed.length === 0)
     return { kind: 'accepted', value: sentReport(sent, text(order, 'OrderID', 64), at) }
@@ -55,7 +54,8 @@ export function interpretChange(reply: HttpReply, brokerOrderId: string, kind: '
   return isUnderWay ? { kind: 'accepted', value: null } : refusal(reply.status, failed)
 }
 
-function refusal<T>(status: number, errors: readonly BrokerError[]): Outcome<T> {
+/** Only what the broker words as a refusal is one. */
+export function refusal<T>(status: number, errors: readonly BrokerError[]): Outcome<T> {
   const words = REFUSALS[status]
   const [first] = errors
   if (first === undefined || words === undefined || !errors.every(error => words.includes(error.word)))
@@ -71,7 +71,12 @@ function errorsOrSelf(answer: Wire): readonly BrokerError[] {
   return isError(answer) ? [errorOf(answer)] : errorsOf(answer)
 }
 
-function isError(wire: Wire): boolean {
+/** Some errors stand among the records instead of beside them. */
+export function failuresIn(answer: Wire, found: readonly Wire[]): readonly BrokerError[] {
+  return [...errorsOrSelf(answer), ...found.filter(isError).map(errorOf)]
+}
+
+export function isError(wire: Wire): boolean {
   return typeof field(wire, 'Error') === 'string'
 }
 

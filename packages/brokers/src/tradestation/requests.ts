@@ -5,6 +5,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Day } from '@trunkline/core/domain/timestamp'
 import type { NewOrder, ReplaceOrder } from '@trunkline/core/ports/broker'
+import type { PreviewOrder } from '@trunkline/core/ports/preview'
 import type { HttpRequest } from '../kit/http.ts'
 import { get, NO_BODY, WITH_BODY, wordFor } from '../kit/requests.ts'
 import { brokerSymbol } from './symbols.ts'
@@ -45,19 +46,26 @@ export function pastOrderRequest(account: string, orderId: string, since: Day): 
 
 /** `action` is what the broker calls the side of shares and futures; options and packages say it themselves. @throws Malformed */
 export function submitRequest(order: NewOrder, action: string | null): HttpRequest {
+  return execution('/orders', { ...terms(order, action), OrderConfirmID: order.brokerClOrdId })
+}
+
+/** At an address of its own, where nothing is placed; and without an id, so that it is no order anywhere. @throws Malformed */
+export function previewRequest(order: PreviewOrder, action: string | null): HttpRequest {
+  return execution('/orderconfirm', terms(order, action))
+}
+
+function execution(path: string, body: object): HttpRequest {
+  return { method: 'POST', path: `/orderexecution${path}`, headers: WITH_BODY, body: JSON.stringify(body) }
+}
+
+function terms(order: PreviewOrder, action: string | null): object {
   return {
-    method: 'POST',
-    path: '/orderexecution/orders',
-    headers: WITH_BODY,
-    body: JSON.stringify({
-      AccountID: order.brokerAccountId,
-      ...subject(order, action),
-      OrderType: wordFor(TYPES, order.type),
-      TimeInForce: { Duration: DURATIONS[order.tif] },
-      ...prices(order),
-      Route: 'Intelligent',
-      OrderConfirmID: order.brokerClOrdId
-    })
+    AccountID: order.brokerAccountId,
+    ...subject(order, action),
+    OrderType: wordFor(TYPES, order.type),
+    TimeInForce: { Duration: DURATIONS[order.tif] },
+    ...prices(order),
+    Route: 'Intelligent'
   }
 }
 

@@ -21,19 +21,22 @@ import {
   type TransactionReport
 } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
+import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
+import type { BudgetKind } from '../kit/budget.ts'
 import type { SocketProtocol } from '../kit/conversation.ts'
 import { EventStreams } from '../kit/event-streams.ts'
 import type { HttpRequest } from '../kit/http.ts'
+import { previewOf } from '../kit/preview.ts'
 import { refused, settled } from '../kit/settle.ts'
 import { type SocketOptions, SocketSession } from '../kit/socket.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import type { TradierCalls } from './calls.ts'
 import type { KnownOrders } from './known-orders.ts'
 import type { TradierMarket } from './market/source.ts'
-import { interpretCommand, interpretPlace } from './outcomes.ts'
+import { interpretCommand, interpretPlace, interpretPreview } from './outcomes.ts'
 import { changeRefusal, durationOf, isRefusal, type Refusal, refusalOf, shareSide } from './placing.ts'
 import type { TradierReads } from './reads.ts'
-import { cancelRequest, changeRequest, type Placing, placeRequest } from './requests.ts'
+import { cancelRequest, changeRequest, type Placing, placeRequest, previewRequest } from './requests.ts'
 import { toTradier } from './symbols.ts'
 
 /** Before each reading of an order after a change, until it shows what was asked for. */
@@ -93,11 +96,18 @@ export class TradierBroker implements Broker {
       : this.#parts.reads.byTag(key.brokerAccountId, key.brokerClOrdId, signal)
   }
 
+  async preview(order: PreviewOrder, signal: AbortSignal): Promise<OrderPreview> {
+    const placing = await this.#placing(order, signal, 'read')
+    if (isRefusal(placing)) return { kind: 'refused', message: placing.refused, rejectCode: placing.rejectCode, brokerStatus: null }
+    const request = previewRequest(order, placing)
+    return previewOf(await this.#parts.calls.preview(request, reply => interpretPreview(reply, order), signal))
+  }
+
   async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
     let request: HttpRequest
     let entryTime: Timestamp
     try {
-      const placing = await this.#placing(order, signal)
+      const placing = await this.#placing(order, signal, 'order')
       if (isRefusal(placing)) return refused(placing.refused, placing.rejectCode)
       request = placeRequest(order, placing)
       entryTime = this.#parts.clock.now()
@@ -153,14 +163,14 @@ export class TradierBroker implements Broker {
   }
 
   /** The words that the ticket alone does not give. @throws BrokerFault when what is held cannot be read; then nothing is sent. */
-  async #placing(order: NewOrder, signal: AbortSignal): Promise<Placing | Refusal> {
+  async #placing(order: PreviewOrder, signal: AbortSignal, kind: BudgetKind): Promise<Placing | Refusal> {
     const refusal = refusalOf(order)
     if (refusal !== null) return refusal
     const duration = durationOf(order, epochMs(this.#parts.clock.now()), CALENDAR)
     if (isRefusal(duration)) return duration
     if (order.instrument !== 'STK' || order.symbol === null) return { duration, side: null }
     const symbol = toTradier(order.symbol)
-    const holdings = await this.#parts.reads.holdings(order.brokerAccountId, signal, 'order')
+    const holdings = await this.#parts.reads.holdings(order.brokerAccountId, signal, kind)
     const side = shareSide(order, holdings.find(holding => holding.symbol === symbol)?.quantity ?? ZERO)
     return isRefusal(side) ? side : { duration, side }
   }

@@ -3,9 +3,10 @@
 import { BrokerFault, type Outcome } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import { type BrokerLimits, type BudgetRates, RateBudget } from '../kit/budget.ts'
-import { type CallOptions, Calls, isSuccess, type ReadOptions } from '../kit/calls.ts'
+import { type Answered, type CallOptions, Calls, isSuccess, type ReadOptions } from '../kit/calls.ts'
 import { type HttpReply, type HttpRequest, header } from '../kit/http.ts'
 import { complaintOf, wordsFor } from './errors.ts'
+import { isPreview } from './requests.ts'
 
 /** Requests that Tradier counts together, each a minute from the first on. */
 export type CallClass = 'standard' | 'market' | 'trading'
@@ -70,6 +71,12 @@ export class TradierCalls implements Disposable {
 
   command<T>(request: HttpRequest, interpret: (reply: HttpReply) => Outcome<T>, signal: AbortSignal): Promise<Outcome<T>> {
     return this.#calls.trading.command(request, interpret, signal)
+  }
+
+  /** As {@link Calls.ask}, of the orders' limit. @throws TypeError for what would place an order; BrokerFault */
+  async preview<T>(request: HttpRequest, interpret: (reply: HttpReply) => Outcome<T>, signal: AbortSignal): Promise<Answered<T>> {
+    if (!isPreview(request)) throw new TypeError('a request that does not begin with preview=true is an order')
+    return await this.#calls.trading.ask(request, interpret, signal)
   }
 
   [Symbol.dispose](): void {

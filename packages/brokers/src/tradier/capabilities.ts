@@ -59,6 +59,7 @@ export const TRADIER_CAPABILITIES = {
   tokens: 'refreshed',
   revocation: 'none',
   transactions: true,
+  orderPreview: true,
   deduplication: 'label',
   brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }
 } as const satisfies BrokerCapabilities

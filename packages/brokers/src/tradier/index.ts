@@ -33,12 +33,12 @@ const PER_MINUTE = (calls: number, keptForOrders: number): BudgetRates => ({
   keptForOrders,
   ...WAITING
 })
-/** A minute's calls may go at once; how many of the minute are left Tradier says with every answer, and that is kept to. */
+/** A minute's calls may go at once; how many of the minute are left Tradier says with every answer, and that is kept to. Previews leave half of the orders' to orders. */
 const RATES: { readonly [environment in TradierSettings['environment']]: ClassRates } = {
-  live: { standard: PER_MINUTE(120, 10), market: PER_MINUTE(120, 0), trading: PER_MINUTE(60, 0) },
-  paper: { standard: PER_MINUTE(60, 10), market: PER_MINUTE(60, 0), trading: PER_MINUTE(60, 0) },
+  live: { standard: PER_MINUTE(120, 10), market: PER_MINUTE(120, 0), trading: PER_MINUTE(60, 30) },
+  paper: { standard: PER_MINUTE(60, 10), market: PER_MINUTE(60, 0), trading: PER_MINUTE(60, 30) },
   // The sandbox brokerage names its own limits.
-  sandbox: { standard: PER_MINUTE(60_000, 100), market: PER_MINUTE(60_000, 0), trading: PER_MINUTE(60_000, 0) }
+  sandbox: { standard: PER_MINUTE(60_000, 100), market: PER_MINUTE(60_000, 0), trading: PER_MINUTE(60_000, 100) }
 }
 /** Of Tradier's own sample of its account stream. */
 const HEARTBEAT_MS = 60_000

@@ -1,15 +1,19 @@
 /** Which answers of Tradier prove that it took a command and which that it refused. Everything else is unknown. Pure. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
+import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Outcome } from '@trunkline/core/ports/broker'
+import type { OrderEstimate } from '@trunkline/core/ports/preview'
 import type { HttpReply } from '../kit/http.ts'
-import { member, nested, text } from '../kit/parse.ts'
+import { field, member, nested, nestedOrNull, text, type Wire } from '../kit/parse.ts'
+import { demandNoOrder, NOTHING_SAID, signedCost } from '../kit/preview.ts'
+import { CURRENCY } from './accounts.ts'
 import { type Complaint, complaintOf, errorsOf, joined, saysNoOrder, saysTokenRefused, saysTooMany, wordsFor } from './errors.ts'
 import { rejectCodeOf } from './reject-codes.ts'
-import { readAnswer } from './wire.ts'
+import { amountOrNull, readAnswer } from './wire.ts'
 
 /** Words of trouble behind the API, `OmsInternalError` and `OmsUnavailable` among them: nobody knows whether the order got through before it began. */
-const TROUBLE = /time[ds]?[ -]?out|unavailable|internal|try again|no response|communicat/i
+const TROUBLE = /time[ds]?[ -]?out|unavailable|internal|server error|try again|no response|communicat/i
 /** What Tradier answers to a command that it took: nothing is decided by it about the order. */
 const TAKEN = { ok: true } as const
 
@@ -21,6 +25,36 @@ export function interpretPlace(reply: HttpReply): Outcome<string> {
 /** Of a change or a cancel; the id must be the order's own. */
 export function interpretCommand(reply: HttpReply, order: string): Outcome<string> {
   return saysNoOrder(reply) ? refusedWith(wordsFor(reply), null) : interpreted(reply, order)
+}
+
+/** What the order would come to. @throws PreviewPlaced for an answer that names an order */
+export function interpretPreview(reply: HttpReply, asked: OrderTicket): Outcome<OrderEstimate> {
+  if (reply.status !== 200 && reply.status !== 201) return refusalOf(reply)
+  const answer = readAnswer(reply.body)
+  const seen = nestedOrNull(answer, 'order')
+  for (const key of ['id', 'partner_id']) if (seen !== null) demandNoOrder(seen, key)
+  const errors = errorsOf(answer)
+  if (errors !== null) return rejected(errors)
+  if (seen === null) throw new Malformed('order', 'what would be ordered', answer)
+  member(seen, 'status', TAKEN)
+  if (field(seen, 'result') !== true) throw new Malformed('result', 'true', field(seen, 'result'))
+  return { kind: 'accepted', value: estimateOf(seen, asked) }
+}
+
+/** Whether money is paid or received follows from the order. With commission and fees a sale may be either: then only a sign tells. */
+function estimateOf(seen: Wire, asked: OrderTicket): OrderEstimate {
+  const cost = signedCost(asked, amountOrNull(seen, 'order_cost'))
+  const total = amountOrNull(seen, 'cost')
+  const isPaid = cost === null ? null : !cost.startsWith('-')
+  return {
+    ...NOTHING_SAID,
+    currency: CURRENCY,
+    cost,
+    total: total !== null && isPaid !== null && isPaid !== total.startsWith('-') ? total : null,
+    commission: amountOrNull(seen, 'commission'),
+    fees: amountOrNull(seen, 'fees'),
+    marginChange: amountOrNull(seen, 'margin_change')
+  }
 }
 
 function interpreted(reply: HttpReply, order: string | null): Outcome<string> {

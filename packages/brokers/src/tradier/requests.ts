@@ -6,6 +6,7 @@ import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Day } from '@trunkline/core/domain/timestamp'
 import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { NewOrder } from '@trunkline/core/ports/broker'
+import type { PreviewOrder } from '@trunkline/core/ports/preview'
 import type { HttpRequest } from '../kit/http.ts'
 import { demandWord, encoded, get, NO_BODY, type Query } from '../kit/requests.ts'
 import { toTradier, underlyingOf } from './symbols.ts'
@@ -59,6 +60,21 @@ export function placeRequest(order: NewOrder, placing: Placing): HttpRequest {
     ...terms(order, placing.duration),
     tag: order.brokerClOrdId
   })
+}
+
+const PREVIEW = { preview: 'true' }
+
+/**
+ * Tradier takes previews where it takes orders, and a field alone tells the two apart. It comes first, so that a form of which the end is missing is a preview still;
+ * there is no tag, by which an order would be found. @throws Malformed
+ */
+export function previewRequest(order: PreviewOrder, placing: Placing): HttpRequest {
+  return send('POST', `${of(order.brokerAccountId)}/orders`, { ...PREVIEW, ...subject(order, placing), ...terms(order, placing.duration) })
+}
+
+/** Whether Tradier will take it for a preview. */
+export function isPreview({ body = '' }: HttpRequest): boolean {
+  return body.startsWith(`${encoded(PREVIEW)}&`) && new URLSearchParams(body).getAll('preview').length === 1
 }
 
 /** Only these can change. @throws Malformed */

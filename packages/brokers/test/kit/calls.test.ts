@@ -193,3 +193,32 @@ test('a read with the priority of orders takes what is kept for them', async () 
   await assert.rejects(broker.calls.read(READ, parse, signal), isFault('rate_limited'))
   assert.deepEqual(await broker.calls.read(READ, parse, signal, { kind: 'order' }), {})
 })
+
+test('a question put as a POST is sent once, whatever becomes of its answer, and leaves the room that is kept for orders', async () => {
+  const rates = { perSecond: 0.001, burst: 3, keptForOrders: 1, waitingMax: 10, waitMsMax: 0 }
+  const budget = new RateBudget(rates, systemClock)
+  await using broker = await start((_, response) => json(response, 201, { ok: true }), undefined, { budgets: [budget] })
+  const ask = () => broker.calls.ask(ORDER, interpret, signal)
+  assert.deepEqual(await ask(), { kind: 'accepted', value: { ok: true } })
+  broker.host.script((_, response) => json(response, 400, {}))
+  assert.equal((await ask()).kind, 'refused')
+  await assert.rejects(ask(), error => error instanceof BrokerFault && error.kind === 'rate_limited')
+  assert.equal((await broker.calls.command(ORDER, interpret, signal)).kind, 'refused', 'an order has room')
+  budget[Symbol.dispose]()
+})
+
+test('a question without an answer that decides is a fault, and none of its answers is asked for again', async () => {
+  await using broker = await start(() => undefined)
+  const unknown = (): Outcome<unknown> => ({ kind: 'unknown', cause: new Error('trouble') })
+  for (const [kind, script, read] of [
+    ['unreachable', (_: unknown, response: Parameters<Script>[1]) => void response.writeHead(503).end('<html>'), unknown],
+    ['unreachable', (_: unknown, response: Parameters<Script>[1]) => json(response, 200, {}), unknown],
+    ['unreachable', (_: unknown, _response: unknown, request: Parameters<Script>[2]) => void request.socket.resetAndDestroy(), interpret],
+    ['rate_limited', (_: unknown, response: Parameters<Script>[1]) => json(response, 429, {}), interpret]
+  ] as const) {
+    broker.host.seen.length = 0
+    broker.host.script(script)
+    await assert.rejects(broker.calls.ask(ORDER, read, signal), error => error instanceof BrokerFault && error.kind === kind)
+    assert.equal(broker.host.seen.length, 1, kind)
+  }
+})

@@ -64,6 +64,7 @@ const OPERATIONS: { readonly [on in VenueOperation]: readonly string[] } = {
   find: ['orders.find', 'orders.get'],
   transactions: ['transactions.list'],
   submit: ['orders.submit'],
+  preview: ['orders.preview'],
   replace: ['orders.amend'],
   cancel: ['orders.cancel'],
   token: ['token']

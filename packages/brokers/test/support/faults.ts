@@ -16,6 +16,8 @@ export function faultOf(how: Misbehaviour): object {
         after: how.done,
         ...(how.retryAfterS === undefined ? {} : { retry_after: how.retryAfterS })
       }
+    case 'place':
+      return { do: how.kind }
     case 'html':
     case 'truncate':
     case 'garbage':

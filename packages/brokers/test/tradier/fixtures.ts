@@ -15,9 +15,13 @@ export function fixtureNames(): readonly string[] {
   return readdirSync(FOLDER).map(file => file.replace(/\.json$/, ''))
 }
 
-/** Of the account's side or of the market's: they are read by tests apart. */
-export function unreadFixtures(part: 'account' | 'market'): readonly string[] {
-  return fixtureNames().filter(name => MARKET.test(name) === (part === 'market') && !read.has(name))
+/** Of previews, of the market or of all else: they are read by tests apart. */
+export function unreadFixtures(part: 'account' | 'market' | 'preview'): readonly string[] {
+  return fixtureNames().filter(name => partOf(name) === part && !read.has(name))
+}
+
+function partOf(name: string): 'account' | 'market' | 'preview' {
+  return name.startsWith('preview.') ? 'preview' : MARKET.test(name) ? 'market' : 'account'
 }
 
 /** A fixture as it comes over the wire. */

@@ -71,6 +71,7 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
     ...deps,
     lookup,
     accessAudit,
+    sessions,
     directory,
     freshness,
     mirrors,

@@ -10,6 +10,7 @@ import type { Hasher, Vault } from '../ports/vault.ts'
 import type { AccessAudit } from './access-audit.ts'
 import type { FreshnessBook } from './accounts/freshness-book.ts'
 import type { CredentialLookup } from './authenticate.ts'
+import type { BrokerSessions } from './connections/broker-sessions.ts'
 import type { Directory } from './connections/directory.ts'
 import type { Markets } from './market/markets.ts'
 import type { Mirrors } from './mirror/mirrors.ts'
@@ -38,6 +39,7 @@ export interface Deps {
 export interface AppDeps extends Deps {
   readonly lookup: CredentialLookup
   readonly accessAudit: AccessAudit
+  readonly sessions: BrokerSessions
   readonly directory: Directory
   readonly freshness: FreshnessBook
   readonly mirrors: Mirrors

@@ -26,6 +26,7 @@ export const ERROR_CODES = [
   'order_not_open',
   'order_not_supported',
   'market_data_unsupported',
+  'preview_unsupported',
   'body_too_large',
   'headers_too_large',
   'request_too_slow',

@@ -5,6 +5,7 @@ import type { Fill, OrderTicket } from '../domain/order.ts'
 import type { Day, Timestamp } from '../domain/timestamp.ts'
 import type { Environment, Instrument, MarketDataChannel, OrderStatus, RejectCode, Session, TransactionType } from '../domain/vocabulary.ts'
 import type { MarketSource } from './market.ts'
+import type { OrderPreview, PreviewOrder } from './preview.ts'
 
 /** What a broker can do, as data: the API shows it, validation and the contract suite go by it. */
 export interface BrokerCapabilities extends OrderOffer {
@@ -36,6 +37,8 @@ export interface BrokerCapabilities extends OrderOffer {
    */
   readonly revocation: 'grant' | 'person' | 'none'
   readonly transactions: boolean
+  /** Whether the broker says what an order would come to without placing it. */
+  readonly orderPreview: boolean
   /**
    * What the broker does with a client order id it has seen: `enforced` refuses it for ever and finds orders by it, `bounded` for a time,
    * `open_only` while the first is open, `label` only echoes it, `none` neither echoes it nor finds by it. Decides how an unknown outcome is
@@ -314,6 +317,16 @@ export interface NewOrder extends OrderTicket {
   readonly brokerClOrdId: string
 }
 
+/** The broker answered a preview as if it had placed an order, which may stand: never a success, and to be seen by whoever runs the service. */
+export class PreviewPlaced extends BrokerFault {
+  readonly brokerOrderId: string | null
+
+  constructor(brokerOrderId: string | null) {
+    super('malformed', `the broker answered a preview with an order${brokerOrderId === null ? '' : `, ${brokerOrderId}`}`)
+    this.brokerOrderId = brokerOrderId
+  }
+}
+
 export interface ReplaceOrder {
   readonly brokerAccountId: string
   readonly brokerOrderId: string
@@ -346,6 +359,8 @@ export interface Broker extends AsyncDisposable {
   transactions(brokerAccountId: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>>
   /** `found: null` is the broker's word that it has no such order as of `asOf`; a failed look-up throws. */
   findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }>
+  /** What the order would come to. Asked once, never placed. @throws BrokerFault; {@link PreviewPlaced} when the answer is of an order. */
+  preview(order: PreviewOrder, signal: AbortSignal): Promise<OrderPreview>
   submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>>
   /** The report is the new order's. Null: the broker took the request, and does not show yet what came of it. */
   replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>>

@@ -8,6 +8,7 @@ export interface Meter {
 export type CounterName =
   | 'orders_total'
   | 'order_outcomes_total'
+  | 'order_previews_total'
   | 'order_alarms_total'
   | 'order_reports_ignored_total'
   | 'orders_resolved_total'

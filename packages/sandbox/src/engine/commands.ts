@@ -69,6 +69,9 @@ export interface SubmitPackageCommand {
   readonly limitPrice: string | null
 }
 
+/** An order that is only looked at: it is carried out by nobody, and is no command. */
+export type PreviewCommand = Omit<SubmitCommand, 'type' | 'clientOrderId'> | Omit<SubmitPackageCommand, 'type' | 'clientOrderId'>
+
 /** A holder of a long American option uses its right before the end. */
 export interface ExerciseCommand {
   readonly type: 'exercise'

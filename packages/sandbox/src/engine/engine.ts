@@ -11,12 +11,13 @@
 import { unreachable } from '@trunkline/core/domain/brand'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { dividend, interest, listInstrument, moveCash, openAccount, permit, split } from './corporate.ts'
-import { Desk } from './desk.ts'
+import { Desk, type Refusal } from './desk.ts'
 import { trim } from './execution.ts'
 import { exercise } from './exercise.ts'
 import { expire, forgetContracts, settle } from './expiry.ts'
 import { cancel, execute, find, replace, submit, submitPackage } from './lifecycle.ts'
 import { halt, mark, quote, session, tick, trade } from './market.ts'
+import { preview } from './preview.ts'
 import { selectOrders, selectTransactions } from './queries.ts'
 import { readSnapshot, writeSnapshot } from './snapshot.ts'
 import { type Account, type EngineState, newState } from './state.ts'
@@ -34,6 +35,8 @@ import type {
   OrderRef,
   OrderView,
   PositionView,
+  PreviewCommand,
+  PreviewView,
   TransactionFilter,
   TransactionView
 } from './types.ts'
@@ -174,6 +177,11 @@ export class Engine {
   market(symbol: string): MarketView | undefined {
     const book = this.#state.books.get(symbol)
     return book === undefined ? undefined : marketView(book)
+  }
+
+  /** What an order would come to, or why it would be refused. Changes nothing. */
+  preview(command: PreviewCommand): PreviewView | Refusal {
+    return preview(this.#desk, command)
   }
 
   /** The proof of the books: see {@link ConservationView}. */

@@ -94,7 +94,7 @@ export function replace(desk: Desk, command: ReplaceCommand) {
   if (!keeps) place(desk, order)
 }
 
-interface Draft {
+export interface Draft {
   readonly account: Account
   readonly book: Book
   readonly ticket: Ticket
@@ -104,8 +104,13 @@ interface Draft {
   readonly legs?: readonly Leg[]
 }
 
-function newOrder(desk: Desk, { account, book, ticket, figures, clientOrderId, replaces, legs }: Draft): Order {
-  const { id, number } = desk.nextId('order')
+/** `identity`: of an order that is only looked at, so that it takes no number from those that are placed. */
+export function newOrder(
+  desk: Desk,
+  { account, book, ticket, figures, clientOrderId, replaces, legs }: Draft,
+  identity: { readonly id: string; readonly number: number } = desk.nextId('order')
+): Order {
+  const { id, number } = identity
   const { now } = desk.state
   return {
     id,
@@ -266,7 +271,7 @@ function textOrNull(value: bigint | null): string | null {
   return value === null ? null : formatScaled(value)
 }
 
-function tooMany(desk: Desk, account: Account): Refusal | null {
+export function tooMany(desk: Desk, account: Account): Refusal | null {
   const { openOrdersMax } = desk.state.settings
   if (account.live.size < openOrdersMax) return null
   return {
@@ -275,7 +280,7 @@ function tooMany(desk: Desk, account: Account): Refusal | null {
   }
 }
 
-function tooSmall(book: Book, notional: Money | null): Refusal {
+export function tooSmall(book: Book, notional: Money | null): Refusal {
   return { code: 'bad_notional', message: `${formatMoney(notional ?? 0n)} does not pay for the smallest quantity of ${book.symbol}.` }
 }
 

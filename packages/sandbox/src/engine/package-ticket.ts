@@ -15,7 +15,7 @@ const LIFETIMES: readonly string[] = ['DAY', 'GTC', 'IOC', 'FOK']
 export type PackageTicket = Pick<SubmitPackageCommand, 'orderType' | 'timeInForce' | 'quantity' | 'limitPrice'>
 
 /** The legs as they will trade, or why they make no package. */
-export function legsOf(desk: Desk, command: SubmitPackageCommand): readonly Leg[] | Refusal {
+export function legsOf(desk: Desk, command: Pick<SubmitPackageCommand, 'legs'>): readonly Leg[] | Refusal {
   if (command.legs.length < LEGS_MIN || command.legs.length > LEGS_MAX)
     return refusal('bad_legs', `A package has ${LEGS_MIN} to ${LEGS_MAX} legs, not ${command.legs.length}.`)
   const legs: Leg[] = []

@@ -173,6 +173,21 @@ export interface TransactionView {
 }
 
 /** What an order list is narrowed by; newest first unless `oldestFirst`. Fields left out do not narrow. */
+/** What an order would come to. Amounts are money as text; null: not known, or there is none such. */
+export interface PreviewView {
+  readonly currency: string
+  /** Per unit; of a package the net price. */
+  readonly price: string | null
+  /** Fees not included; a sale's is below zero. */
+  readonly cost: string | null
+  readonly fees: string | null
+  /** What is held for it in accounts with margin. */
+  readonly initialMargin: string | null
+  /** By how much the buying power changes. */
+  readonly buyingPower: string
+  readonly warnings: readonly string[]
+}
+
 export interface OrderFilter {
   readonly states?: readonly OrderState[]
   readonly live?: boolean

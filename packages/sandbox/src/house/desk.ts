@@ -1,6 +1,6 @@
 /** What customers can have done: submit, amend and cancel, with the house's own checks and its moods. */
 
-import type { OrderView, RefusedEvent, SubmitCommand, SubmitPackageCommand } from '../engine/types.ts'
+import type { OrderView, PreviewView, RefusedEvent, SubmitCommand, SubmitPackageCommand } from '../engine/types.ts'
 import type { Books } from './books.ts'
 import type { HouseClock } from './clock.ts'
 import type { Fault } from './faults.ts'
@@ -12,6 +12,9 @@ import { isLive, orderWire } from './wire.ts'
 export type Ticket = Omit<SubmitCommand, 'type' | 'at' | 'clientOrderId'> & { readonly clientOrderId: string | null }
 
 export type PackageTicket = Omit<SubmitPackageCommand, 'type' | 'at' | 'clientOrderId'> & { readonly clientOrderId: string | null }
+
+/** A ticket of an order that is only looked at. */
+export type PreviewTicket = Omit<Ticket, 'clientOrderId'> | Omit<PackageTicket, 'clientOrderId'>
 
 export interface Amendment {
   readonly clientOrderId: string | null
@@ -68,6 +71,13 @@ export class Desk {
     const order = this.#submit(command)
     if (fault?.do === 'refuse_later') this.#refuseLater(order, fault)
     return order
+  }
+
+  /** What the order would come to; nothing is placed. @throws Problem for what would be refused */
+  preview(ticket: PreviewTicket): PreviewView {
+    const seen = this.#deps.books.engine.preview({ ...ticket, at: this.#deps.clock.now() })
+    if ('code' in seen) throw refused(seen.code, seen.message, null)
+    return seen
   }
 
   /** Uses the right of a long option before its end. @throws Problem for every refusal */

@@ -10,6 +10,7 @@ export const OPERATIONS = [
   'positions.list',
   'positions.exercise',
   'orders.submit',
+  'orders.preview',
   'orders.list',
   'orders.get',
   'orders.find',
@@ -45,7 +46,8 @@ export const FAULT_KINDS = [
   'slow',
   'empty',
   'lose_page',
-  'hide'
+  'hide',
+  'place'
 ] as const
 export type FaultKind = (typeof FAULT_KINDS)[number]
 

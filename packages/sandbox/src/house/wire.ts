@@ -13,6 +13,7 @@ import type {
   OrderView,
   Phase,
   PositionView,
+  PreviewView,
   QuoteCommand,
   TransactionView
 } from '../engine/types.ts'
@@ -153,6 +154,15 @@ export function accountWire(account: Account, currency: string, openedAt: number
 
 export function personWire({ id, username, name }: Person): object {
   return { id, username, name }
+}
+
+/** The house takes no commission. */
+export function previewWire({ accountId }: { readonly accountId: string }, seen: PreviewView): object {
+  const { currency, price, cost, fees, initialMargin, buyingPower, warnings } = seen
+  return {
+    ...{ account: accountId, currency, price, cost, commission: '0.00', fees },
+    ...{ initial_margin: initialMargin, buying_power: buyingPower, warnings }
+  }
 }
 
 export function balanceWire(balance: BalanceView, kind: AccountKind | undefined): object {

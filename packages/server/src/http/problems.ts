@@ -30,6 +30,7 @@ export const HTTP_STATUS = {
   order_not_open: 400,
   order_not_supported: 400,
   market_data_unsupported: 422,
+  preview_unsupported: 400,
   body_too_large: 413,
   headers_too_large: 431,
   request_too_slow: 408,

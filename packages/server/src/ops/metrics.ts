@@ -4,6 +4,10 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 const COUNTERS: { readonly [name in CounterName]: { readonly help: string; readonly labels: readonly string[] } } = {
   orders_total: { help: 'Orders stored and sent', labels: ['broker'] },
   order_outcomes_total: { help: 'Outcomes of commands to brokers', labels: ['broker', 'command', 'outcome'] },
+  order_previews_total: {
+    help: 'Previews of orders; with the outcome placed, a broker answered one with an order',
+    labels: ['broker', 'outcome']
+  },
   order_alarms_total: { help: 'Fills that should not have been', labels: ['broker', 'alarm'] },
   order_reports_ignored_total: { help: 'Reports that would have moved an order where it cannot go', labels: ['broker', 'reason'] },
   orders_resolved_total: { help: 'Orders whose unknown fate was found out', labels: ['broker'] },

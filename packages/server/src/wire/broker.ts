@@ -83,7 +83,8 @@ export const brokerRecord = record('Broker', 'A broker that users can connect, a
   fractional: Type.Boolean({ description: 'Whether quantities may have decimals.' }),
   replace: word(['native', 'cancel_then_new', 'none'], { description: 'How a modify is carried out.' }),
   account_stream: Type.Boolean(),
-  transactions: Type.Boolean()
+  transactions: Type.Boolean(),
+  order_preview: Type.Boolean({ description: 'Whether `POST /orders/preview` is answered.' })
 })
 export const brokerList = Type.Array(brokerRecord)
 
@@ -124,7 +125,8 @@ export function presentBroker({ capabilities: broker, environment, login }: Brok
     fractional: broker.fractional,
     replace: broker.replace,
     account_stream: broker.accountStream,
-    transactions: broker.transactions
+    transactions: broker.transactions,
+    order_preview: broker.orderPreview
   }
 }
 

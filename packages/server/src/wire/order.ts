@@ -26,10 +26,8 @@ const symbol = Type.String({
   'x-expected': 'a share (AAPL), an OCC option (AAPL261218C00200000), a future (ESZ26) or a crypto pair (BTC/USD)'
 })
 
-export const orderTicket = ticket('NewOrder', {
-  account_id: uuid,
-  cl_order_id: clOrderId,
-  broker,
+/** What is asked for, of orders that are placed and of those that are only asked about. */
+const terms = {
   side,
   order_type: word(ORDER_TYPES),
   order_tif: word(TIMES_IN_FORCE),
@@ -56,7 +54,10 @@ export const orderTicket = ticket('NewOrder', {
       'For `MLEG_OPT` only. `order_qty` and `order_limit_price` apply to the whole order.'
     )
   )
-})
+}
+
+export const orderTicket = ticket('NewOrder', { account_id: uuid, cl_order_id: clOrderId, broker, ...terms })
+export const previewTicket = ticket('NewPreview', { account_id: uuid, broker, ...terms })
 
 export const modifyTicket = ticket('OrderChange', {
   new_cl_order_id: clOrderId,

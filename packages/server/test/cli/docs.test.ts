@@ -76,11 +76,12 @@ test('a broker that can little is described as one', () => {
     tokens: 'refreshed',
     revocation: 'none',
     transactions: false,
+    orderPreview: false,
     deduplication: 'none',
     brokerClOrdId: { lengthMax: 36, alphabet: 'uuid' }
   }
   const [[, matrix], [, page]] = brokerPages([poor]) as [readonly [string, string], readonly [string, string]]
-  assert.ok(matrix.includes('| [Poor \\| Co](poor.md) | `POOR` | API key | options | `LMT` | none | no | no | no | no | no | none |'))
+  assert.ok(matrix.includes('| [Poor \\| Co](poor.md) | `POOR` | API key | options | `LMT` | none | no | no | no | no | no | no | none |'))
   assert.ok(page.includes('| `OPT` options | `LMT` | none | `BUY_TO_OPEN` `SELL_TO_CLOSE` |'))
   assert.match(page, /## Market data\n\nNone\./)
 })

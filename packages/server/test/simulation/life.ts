@@ -56,6 +56,7 @@ export class Life {
       orders: alive((account, since, signal) => session.orders(account, since, signal)),
       transactions: alive((account, from, to, signal) => session.transactions(account, from, to, signal)),
       findOrder: alive((key, signal) => session.findOrder(key, signal)),
+      preview: alive((order, signal) => session.preview(order, signal)),
       submit: alive((order, signal) => session.submit(order, signal)),
       replace: alive((request, signal) => session.replace(request, signal)),
       cancel: alive((request, signal) => session.cancel(request, signal)),

@@ -52,6 +52,7 @@ export type VenueOperation =
   | 'find'
   | 'transactions'
   | 'submit'
+  | 'preview'
   | 'replace'
   | 'cancel'
   | 'token'
@@ -71,6 +72,8 @@ export type Misbehaviour =
   | { readonly kind: 'refuse'; readonly message: string; readonly later?: true }
   /** Notes a cancel or a replacement at once, and carries it out that much later. */
   | { readonly kind: 'slow'; readonly ms: number }
+  /** Places the order that it was only asked to preview, and answers as of an order. */
+  | { readonly kind: 'place' }
   /** Takes an order that nobody can see for that long, or until it is revealed, and does not answer. */
   | { readonly kind: 'hide'; readonly ms: number }
 

@@ -16,13 +16,13 @@ import {
 import type { Clock } from '@trunkline/core/ports/clock'
 import { Book } from './book.ts'
 import type { ScriptedMarket } from './market.ts'
-import type { CommandKind, CommandPlan, ReadKind, ReadPlan } from './plans.ts'
+import type { CommandKind, CommandPlan, PreviewAnswer, ReadKind, ReadPlan } from './plans.ts'
 import { ScriptedSession } from './session.ts'
 import { Streams } from './streams.ts'
 
 export type { Book } from './book.ts'
 export { ScriptedMarket, type ScriptedTopic } from './market.ts'
-export type { CommandKind, CommandPlan, Delivery, ReadKind, ReadPlan } from './plans.ts'
+export type { CommandKind, CommandPlan, Delivery, PreviewAnswer, ReadKind, ReadPlan } from './plans.ts'
 
 export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
   id: parseBrokerId('SANDBOX'),
@@ -63,6 +63,7 @@ export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
   tokens: 'refreshed',
   revocation: 'person',
   transactions: true,
+  orderPreview: true,
   deduplication: 'enforced',
   brokerClOrdId: { lengthMax: 32, alphabet: 'alphanumeric' }
 }
@@ -87,7 +88,23 @@ export class ScriptedBroker {
   /** Null: it has none. */
   market: ScriptedMarket | null = null
   readonly commands: SentCommand[] = []
-  readonly reads: Record<ReadKind, number> = { accounts: 0, balances: 0, positions: 0, orders: 0, transactions: 0, findOrder: 0 }
+  readonly reads: Record<ReadKind, number> = {
+    accounts: 0,
+    balances: 0,
+    positions: 0,
+    orders: 0,
+    transactions: 0,
+    findOrder: 0,
+    preview: 0
+  }
+  /** What previews are answered with. */
+  previewed: PreviewAnswer = {
+    kind: 'estimated',
+    estimate: {
+      ...{ currency: 'USD', price: null, cost: null, total: null, commission: null, fees: null },
+      ...{ initialMargin: null, marginChange: null, buyingPowerChange: null, warnings: [] }
+    }
+  }
   /** Sessions opened. */
   sessions = 0
   /** Whether lists hold what changed since a time, or, as at some brokers, only what arrived since. */

@@ -2,6 +2,7 @@
 
 import type { OrderStatus, RejectCode } from '@trunkline/core/domain/vocabulary'
 import type { BrokerFaultKind, OrderReport } from '@trunkline/core/ports/broker'
+import type { OrderPreview } from '@trunkline/core/ports/preview'
 
 /** What becomes of one command, and what its sender hears of it. Left out: it is carried out and answered at once. */
 export interface CommandPlan {
@@ -43,8 +44,11 @@ export interface ReadPlan {
   readonly hides?: (report: OrderReport) => boolean
 }
 
+/** What a preview is answered with; as an order it is placed. */
+export type PreviewAnswer = OrderPreview | 'placed'
+
 export type CommandKind = 'submit' | 'cancel' | 'replace'
-export type ReadKind = 'accounts' | 'balances' | 'positions' | 'orders' | 'transactions' | 'findOrder'
+export type ReadKind = 'accounts' | 'balances' | 'positions' | 'orders' | 'transactions' | 'findOrder' | 'preview'
 
 /** One delivery of a report to the account stream. */
 export interface Delivery {

@@ -13,10 +13,12 @@ import {
   type OrderReport,
   type Outcome,
   type PositionReport,
+  PreviewPlaced,
   type ReplaceOrder,
   type Snapshot,
   type TransactionReport
 } from '@trunkline/core/ports/broker'
+import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
 import type { ScriptedBroker } from './index.ts'
 import type { CommandKind, CommandPlan, ReadKind, ReadPlan } from './plans.ts'
 
@@ -97,6 +99,13 @@ export class ScriptedSession implements Broker {
     const isShown = found !== null && plan.hides?.(found) !== true
     await this.#travel(plan, signal)
     return { found: isShown ? this.#broker.told(found) : null, asOf }
+  }
+
+  async preview(order: PreviewOrder, signal: AbortSignal): Promise<OrderPreview> {
+    const { book, previewed } = this.#broker
+    await this.#travel(await this.#asked('preview', signal), signal)
+    if (previewed !== 'placed') return previewed
+    throw new PreviewPlaced(book.add({ ...order, brokerClOrdId: `misplaced-${book.list().length}` }, 'working').brokerOrderId)
   }
 
   submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {

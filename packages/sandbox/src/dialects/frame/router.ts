@@ -21,8 +21,8 @@ export interface DialectRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Absolute, as Fastify reads it. */
   readonly path: string
-  /** What the control API knows it as, for faults and counters. */
-  readonly operation: Operation
+  /** What the control API knows it as, for faults and counters; where one path serves two, by the request. */
+  readonly operation: Operation | ((request: FastifyRequest) => Operation)
   readonly act: (call: Call) => Answer | Promise<Answer>
   /** What faults can be narrowed by, besides the login; asked only while faults are set. Must not throw. */
   readonly about?: (request: FastifyRequest, login: string) => Omit<Facts, 'login'>
@@ -76,7 +76,7 @@ export class DialectRouter {
     for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value)
     const fault = this.#fault(route, request, admitted?.person)
     await this.#house.outlet.serve({
-      operation: route.operation,
+      operation: operationOf(route, request),
       response: reply.raw,
       fault,
       problem: this.#tongue.problem,
@@ -107,7 +107,7 @@ export class DialectRouter {
     const { faults } = this.#house
     if (faults.none) return undefined
     const about = route.about?.(request, person?.id ?? '') ?? NO_FACTS
-    return faults.take(route.operation, { ...about, login: person?.username ?? null })
+    return faults.take(operationOf(route, request), { ...about, login: person?.username ?? null })
   }
 
   #failure(error: unknown): Answer {
@@ -125,4 +125,8 @@ export class DialectRouter {
     reply.raw.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) })
     reply.raw.end(text)
   }
+}
+
+function operationOf({ operation }: DialectRoute, request: FastifyRequest): Operation {
+  return typeof operation === 'function' ? operation(request) : operation
 }

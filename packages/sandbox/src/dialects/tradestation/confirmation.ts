@@ -15,6 +15,8 @@ export function confirmation(house: DialectHouse, { ticket, action, account }: P
   const first = house.contracts.find(parts[0]?.symbol ?? '')
   const price = ticket.limitPrice === null ? sum(parts.map(part => part.price)) : decimal(ticket.limitPrice)
   const cost = sum(parts.map(part => part.cost))
+  const margin =
+    first?.future === undefined || 'legs' in ticket ? null : times(decimal(ticket.quantity ?? '0'), decimal(first.future.initialMargin))
   return {
     OrderConfirmID: confirmId,
     AccountID: account.number,
@@ -24,20 +26,25 @@ export function confirmation(house: DialectHouse, { ticket, action, account }: P
     OrderAssetCategory: first === null ? 'EQUITY' : first.kind === 'STK' ? 'EQUITY' : assetOf(first),
     SummaryMessage: sentence(ticket, action),
     EstimatedPrice: price,
-    EstimatedCost: absolute(cost),
-    DebitCreditEstimatedCost: minus(ZERO, cost),
+    EstimatedCost: margin ?? absolute(cost),
+    // Of a future there is none. Which sign a purchase has nobody recorded; a short sale's is below zero.
+    ...(margin === null ? { DebitCreditEstimatedCost: minus(ZERO, absolute(cost)) } : {}),
     EstimatedCommission: '0',
     Currency: 'USD',
     AccountCurrency: 'USD',
     ProductCurrency: first?.currency ?? 'USD',
-    ...(first?.future === undefined || 'legs' in ticket
-      ? {}
-      : { InitialMarginDisplay: times(decimal(ticket.quantity ?? '0'), decimal(first.future.initialMargin)) }),
+    ...(margin === null ? {} : { InitialMarginDisplay: `${grouped(margin)} ${first?.currency}` }),
     ...(ticket.limitPrice === null ? {} : { LimitPrice: ticket.limitPrice }),
     ...('legs' in ticket || ticket.stopPrice === null ? {} : { StopPrice: ticket.stopPrice }),
     ...(first?.option === undefined ? {} : { Underlying: first.option.underlying }),
     Legs: parts.map(({ symbol, quantity, side }) => legWire(house, symbol, quantity, side))
   }
+}
+
+/** As people read it: `10,315.00`. */
+function grouped(amount: Decimal): string {
+  const [whole = '', places = ''] = amount.split('.')
+  return `${whole.replace(/\B(?=(?:\d{3})+$)/g, ',')}.${places.padEnd(2, '0')}`
 }
 
 interface Part {

@@ -34,7 +34,7 @@ export function placing(deps: ExecutionDeps): readonly DialectRoute[] {
   const about = (request: { readonly body: unknown }) => aboutBody(request.body)
   return [
     { method: 'POST', path: `${PATH}/orders`, operation: 'orders.submit', about, act: call => place(deps, call) },
-    { method: 'POST', path: `${PATH}/orderconfirm`, operation: 'orders.find', about, act: call => preview(deps, call) }
+    { method: 'POST', path: `${PATH}/orderconfirm`, operation: 'orders.preview', about, act: call => preview(deps, call) }
   ]
 }
 
@@ -88,7 +88,11 @@ function orderIdOf({ detail: { order } }: Problem): string | null {
   return typeof id === 'string' ? digitsOf(id) : null
 }
 
-async function preview({ house }: ExecutionDeps, { request, person }: Call): Promise<Answer> {
+/** With the fault `place` the broker places what it was only asked about. */
+async function preview(deps: ExecutionDeps, call: Call): Promise<Answer> {
+  const { house } = deps
+  const { request, person, fault } = call
+  if (fault?.do === 'place') return place(deps, call)
   const read: Placing = await readPlacing(house, person.id, new Body(request.body))
   return json({ Confirmations: [confirmation(house, read, house.newId().slice(0, 22))] })
 }

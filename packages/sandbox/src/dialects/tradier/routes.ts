@@ -20,6 +20,7 @@ import type { Tape } from './market/tape.ts'
 import type { TradierOptions } from './options.ts'
 import { cancelOrder, changeOrder } from './orders/change.ts'
 import type { DeskView } from './orders/desk-view.ts'
+import { isPreview } from './orders/form.ts'
 import { getOrder, listOrders } from './orders/list.ts'
 import type { Notes } from './orders/notes.ts'
 import { placeOrder } from './orders/place.ts'
@@ -102,7 +103,7 @@ function orderRoutes(deps: RoutesDeps): readonly DialectRoute[] {
     {
       method: 'POST',
       path: '/accounts/:account/orders',
-      operation: 'orders.submit',
+      operation: request => (isPreview(texts(request.body)) ? 'orders.preview' : 'orders.submit'),
       about: aboutForm,
       act: call => placeOrder(deps, call)
     },

@@ -11,6 +11,7 @@ import type { News } from '../news.ts'
 import type { People } from '../people.ts'
 import { Problem } from '../problems.ts'
 import { Fields } from '../read.ts'
+import { previewWire } from '../wire.ts'
 import { type Cursors, mergePage, type Part, questionOf } from './cursor.ts'
 import { API_PATH, type Call, type Reply, type Route } from './router.ts'
 import { CLIENT_ORDER_ID_MAX, readTicket, symbolsOf } from './ticket.ts'
@@ -36,6 +37,14 @@ export function orderRoutes(deps: OrderRoutesDeps): readonly Route[] {
   }
   return [
     { method: 'POST', path: '/orders', operation: 'orders.submit', scope: 'trade', about: aboutBody, act: call => submit(deps, call) },
+    {
+      method: 'POST',
+      path: '/orders/preview',
+      operation: 'orders.preview',
+      scope: 'trade',
+      about: aboutBody,
+      act: call => preview(deps, call)
+    },
     { method: 'GET', path: '/orders', operation: 'orders.list', scope: 'read', act: call => list(deps, call) },
     { method: 'GET', path: '/orders/find', operation: 'orders.find', scope: 'read', about: aboutQuery, act: call => find(deps, call) },
     { method: 'GET', path: '/orders/:id', operation: 'orders.get', scope: 'read', about: byId, act: call => get(deps, call) },
@@ -52,6 +61,18 @@ async function submit({ desk, people, counters, contracts }: OrderRoutesDeps, { 
   await contracts.bring(symbolsOf(ticket))
   const order = desk.submit(ticket, fault)
   return { status: 201, body: { order: desk.wire(order) }, headers: { location: `${API_PATH}/orders/${order.orderId}` } }
+}
+
+/** With the fault `place`, the house places what it was only asked about. */
+async function preview(deps: OrderRoutesDeps, call: Call): Promise<Reply> {
+  const { desk, people, contracts } = deps
+  const ticket = readTicket(call.request.body)
+  if (ticket.clientOrderId !== null)
+    throw new Problem('bad_request', 'a preview takes no client_order_id: it makes no order', { field: 'client_order_id' })
+  if (call.fault?.do === 'place') return submit(deps, call)
+  mustOwn(people, call.person.id, ticket.accountId)
+  await contracts.bring(symbolsOf(ticket))
+  return { body: { preview: previewWire(ticket, desk.preview(ticket)) } }
 }
 
 function amend({ desk, counters }: OrderRoutesDeps, { request, person, fault }: Call): Reply {

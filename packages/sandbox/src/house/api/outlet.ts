@@ -107,7 +107,17 @@ export class Outlet {
 }
 
 /** Faults that let the operation happen. */
-const ACTS: ReadonlySet<string> = new Set(['lose_answer', 'delay', 'truncate', 'refuse_later', 'slow', 'empty', 'lose_page', 'hide'])
+const ACTS: ReadonlySet<string> = new Set([
+  'lose_answer',
+  'delay',
+  'truncate',
+  'refuse_later',
+  'slow',
+  'empty',
+  'lose_page',
+  'hide',
+  'place'
+])
 
 function garbage({ operation, created = 201 }: Exchange, fault: Fault): Answer {
   const text = typeof fault.body === 'string' ? fault.body : JSON.stringify(fault.body ?? { ok: true })

@@ -50,6 +50,7 @@ function matrix(brokers: readonly BrokerCapabilities[]): string {
     yes(broker.fractional),
     yes(broker.accountStream),
     yes(broker.transactions),
+    yes(broker.orderPreview),
     listed(broker.marketData.channels)
   ])
   const head = ['Broker', 'Name in the API', 'Login', 'Instruments', 'Order types', 'Times in force', 'Modify', 'By amount', 'Fractions']
@@ -57,7 +58,7 @@ function matrix(brokers: readonly BrokerCapabilities[]): string {
     GENERATED,
     '# Brokers\n',
     'What each broker can do, as `GET /brokers` tells it. Not every order type goes with every instrument: see the page of the broker.\n',
-    table([...head, 'Account stream', 'Transactions', 'Market data'], rows)
+    table([...head, 'Account stream', 'Transactions', 'Preview', 'Market data'], rows)
   ].join('\n')
 }
 
@@ -77,6 +78,7 @@ function page(broker: BrokerCapabilities): string {
     ['Modify', REPLACE[broker.replace]],
     ['Account stream', broker.accountStream ? 'yes' : 'no: changes are found by asking'],
     ['Transactions', yes(broker.transactions)],
+    ['Order preview', yes(broker.orderPreview)],
     ['When an answer is lost', DEDUPLICATION[broker.deduplication]],
     ['Order ids at the broker', broker.deduplication === 'none' ? 'none of ours' : idsOf(brokerClOrdId)]
   ]

@@ -21,6 +21,7 @@ import { postCancel } from './orders/cancel-orders.ts'
 import { getOrders } from './orders/list-orders.ts'
 import { patchOrder } from './orders/modify-order.ts'
 import { postOrder } from './orders/place-order.ts'
+import { postPreview } from './orders/preview-order.ts'
 import { getOrder, getOrderOfAccount } from './orders/read-order.ts'
 import { postUser } from './users/create-user.ts'
 import { deleteUserById } from './users/delete-user.ts'
@@ -43,6 +44,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getPositions,
   getTransactions,
   postOrder,
+  postPreview,
   getOrders,
   getOrder,
   getOrderOfAccount,

@@ -107,8 +107,13 @@ function common(form: Form, orderType: OrderType) {
     duration,
     timeInForce: DURATIONS[duration],
     tag: tag === undefined || tag === '' ? null : tag,
-    isPreview: isTrue(form.preview)
+    isPreview: isPreview(form)
   }
+}
+
+/** Whether an order is only asked about. */
+export function isPreview({ preview }: Form): boolean {
+  return isTrue(preview)
 }
 
 /** A price above zero. */

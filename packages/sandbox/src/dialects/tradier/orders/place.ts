@@ -1,6 +1,5 @@
 /** Taking orders in: the form, the side, the hour, then the house's desk. */
 
-import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { OrderView } from '../../../engine/types.ts'
 import type { Answer } from '../../../house/api/outlet.ts'
 import type { PackageTicket, Ticket } from '../../../house/desk.ts'
@@ -42,7 +41,8 @@ export async function placeOrder(deps: PlaceDeps, call: Call): Promise<Answer> {
   mustBeInTime(house, wanted)
   const trouble = wanted.class === 'multileg' ? null : sideTrouble(wanted, standOf(house, account, wanted.symbol))
   if (trouble !== null) return errorsAnswer(call.request, trouble)
-  if (wanted.isPreview) return preview(deps, call, account, wanted)
+  // With the fault `place` the broker places what it was only asked about.
+  if (wanted.isPreview && call.fault?.do !== 'place') return preview(deps, call, account, wanted)
   return submit(deps, call, account, wanted)
 }
 
@@ -119,12 +119,17 @@ function standOf({ books }: DialectHouse, account: Account, symbol: string) {
   }
 }
 
+/** Refused for what the order would be refused for. */
 function preview({ house }: PlaceDeps, call: Call, account: Account, wanted: SingleForm | PackageForm): Answer {
   const { engine } = house.books
-  const unknown = symbolsOf(wanted).find(symbol => engine.market(symbol) === undefined)
-  if (unknown !== undefined) return errorsAnswer(call.request, [`${unknown} is not traded here.`, 'SecurityUndefined'])
-  const seen = previewTree(wanted, symbol => engine.market(symbol), house.clock.now())
-  return compare(seen.cost, parseDecimal(engine.balance(account.id).buyingPower, 'buying power')) > 0
-    ? errorsAnswer(call.request, errorsOf('insufficient_buying_power', ''))
-    : answer(call.request, seen.tree)
+  try {
+    house.desk.preview(ticketOf(account.id, wanted, ''))
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return errorsAnswer(call.request, errorsOf(error.code, error.message))
+  }
+  return answer(
+    call.request,
+    previewTree(wanted, symbol => engine.market(symbol), house.clock.now())
+  )
 }

@@ -1,6 +1,6 @@
 /** What an order would cost, before anybody orders anything. Pure. */
 
-import { type Decimal, dividedBy, isPositive, negated, parseDecimal, sum, times, ZERO } from '@trunkline/core/domain/decimal'
+import { type Decimal, dividedBy, negated, parseDecimal, sum, times } from '@trunkline/core/domain/decimal'
 import type { MarketView, Micros } from '../../../engine/types.ts'
 import { isoOf } from '../../../house/clock.ts'
 import { parseOptionSymbol } from '../../../market/options/occ.ts'
@@ -13,17 +13,11 @@ const CENTS = 2
 const ONE = parseDecimal('1', 'one')
 const NEW_YORK = 'America/New_York'
 
-/** `cost` in money: what buying takes; never negative. */
-export function previewTree(
-  wanted: SingleForm | PackageForm,
-  marketOf: (symbol: string) => MarketView | undefined,
-  now: Micros
-): { readonly tree: Branch; readonly cost: Decimal } {
+export function previewTree(wanted: SingleForm | PackageForm, marketOf: (symbol: string) => MarketView | undefined, now: Micros): Branch {
   const unit = unitPrice(wanted, marketOf)
   const multiplier = wanted.class === 'equity' ? 1 : CONTRACT
   const value = dividedBy(times(unit, decimal(wanted.quantity * multiplier)), ONE, CENTS)
-  const cost = isPositive(value) ? value : ZERO
-  const tree: Branch = {
+  return {
     order: {
       status: 'ok',
       commission: 0,
@@ -45,7 +39,6 @@ export function previewTree(
       day_trades: 0
     }
   }
-  return { tree, cost }
 }
 
 const TYPE_WORD = { MKT: 'market', LMT: 'limit', STP: 'stop', STPLMT: 'stop_limit' } as const

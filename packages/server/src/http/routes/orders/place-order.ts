@@ -3,7 +3,7 @@ import { type AccountId, parseBrokerId, parseClOrdId, parseUuid } from '@trunkli
 import type { Static } from 'typebox'
 import { orderRecord, orderTicket, presentOrder } from '../../../wire/order.ts'
 import { userEndpoint } from '../../endpoint.ts'
-import { decimalField, decimalOrNull } from './fields.ts'
+import { termsOf } from './fields.ts'
 
 export const postOrder = userEndpoint({
   method: 'POST',
@@ -40,16 +40,6 @@ function requestOf(body: Static<typeof orderTicket>): OrderRequest {
     accountId: parseUuid<AccountId>(body.account_id, 'account_id'),
     clOrdId: parseClOrdId(body.cl_order_id),
     broker: parseBrokerId(body.broker),
-    side: body.side,
-    type: body.order_type,
-    tif: body.order_tif,
-    symbol: body.symbol ?? null,
-    instrument: body.instrument ?? null,
-    quantity: decimalOrNull(body.order_qty, 'order_qty'),
-    notional: decimalOrNull(body.order_notional, 'order_notional'),
-    limitPrice: decimalOrNull(body.order_limit_price, 'order_limit_price'),
-    stopPrice: decimalOrNull(body.stop_price, 'stop_price'),
-    legs:
-      body.legs?.map((leg, at) => ({ symbol: leg.symbol, side: leg.action, ratio: decimalField(leg.ratio, `legs.${at}.ratio`) })) ?? null
+    ...termsOf(body)
   }
 }

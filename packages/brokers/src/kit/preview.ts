@@ -1,0 +1,42 @@
+/** What previews of orders have in common: what nobody said, and an answer that must not be of an order. Pure. */
+
+import { absolute, type Decimal, negated } from '@trunkline/core/domain/decimal'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import { PreviewPlaced } from '@trunkline/core/ports/broker'
+import type { OrderEstimate, OrderPreview } from '@trunkline/core/ports/preview'
+import type { Answered } from './calls.ts'
+import { field, type Wire } from './parse.ts'
+
+export const NOTHING_SAID: OrderEstimate = {
+  currency: null,
+  price: null,
+  cost: null,
+  total: null,
+  commission: null,
+  fees: null,
+  initialMargin: null,
+  marginChange: null,
+  buyingPowerChange: null,
+  warnings: []
+}
+
+export function previewOf(answered: Answered<OrderEstimate>): OrderPreview {
+  return answered.kind === 'accepted' ? { kind: 'estimated', estimate: answered.value } : answered
+}
+
+/** A field that only an order has must be absent, or empty. @throws PreviewPlaced */
+export function demandNoOrder(wire: Wire, key: string): void {
+  const value = field(wire, key)
+  if (value === undefined || value === null || value === '') return
+  throw new PreviewPlaced(typeof value === 'string' ? value.slice(0, 64) : null)
+}
+
+/**
+ * What an order costs, of a broker that does not say whether it is paid or received: that follows from the order, but for a package at the market, which may
+ * be either.
+ */
+export function signedCost({ side, legs, limitPrice }: OrderTicket, amount: Decimal | null): Decimal | null {
+  if (amount === null || (legs !== null && limitPrice === null)) return null
+  const isPaid = side.startsWith('BUY') !== (legs !== null && limitPrice?.startsWith('-') === true)
+  return isPaid ? absolute(amount) : negated(absolute(amount))
+}

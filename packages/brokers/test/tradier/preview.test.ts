@@ -1,0 +1,104 @@
+/** Previews: requests that are never an order's, and what their answers come to. */
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { combinationsOf } from '@trunkline/core/domain/combinations'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import { BrokerFault, PreviewPlaced } from '@trunkline/core/ports/broker'
+import type { OrderEstimate } from '@trunkline/core/ports/preview'
+import { TRADIER_CAPABILITIES } from '../../src/tradier/capabilities.ts'
+import { interpretPlace, interpretPreview } from '../../src/tradier/outcomes.ts'
+import { isPreview, placeRequest, previewRequest } from '../../src/tradier/requests.ts'
+import { decimal, PACKAGE, reply, TICKET, unreadFixtures } from './fixtures.ts'
+import { ACCOUNT, fixed, raw, ScriptedTradier, soon } from './support.ts'
+
+after(() => assert.deepEqual(unreadFixtures('preview'), [], 'fixtures that no test reads'))
+
+const ORDER = { ...TICKET, brokerAccountId: ACCOUNT }
+const OPTION: OrderTicket = { ...TICKET, symbol: 'SPY261218C00600000', instrument: 'OPT', side: 'BUY_TO_OPEN' }
+const PRICES = {
+  MKT: { limitPrice: null, stopPrice: null },
+  LMT: { limitPrice: decimal('1.20'), stopPrice: null },
+  STP: { limitPrice: null, stopPrice: decimal('1.20') },
+  STPLMT: { limitPrice: decimal('1.20'), stopPrice: decimal('1.20') }
+} as const
+
+test('of every form of order the preview says first that it is one, is otherwise the same, and has no tag; the order never says it', () => {
+  const tickets: Partial<Record<string, OrderTicket>> = { STK: TICKET, OPT: OPTION, MLEG_OPT: PACKAGE }
+  const forms = combinationsOf(TRADIER_CAPABILITIES)
+  for (const { instrument, type, tif } of forms) {
+    const ticket = { ...(tickets[instrument] ?? TICKET), ...PRICES[type], type, tif, brokerAccountId: ACCOUNT }
+    const placing = { duration: 'day', side: instrument === 'STK' ? 'buy' : null }
+    const preview = previewRequest(ticket, placing)
+    const order = placeRequest({ ...ticket, brokerClOrdId: 'osk01H' }, placing)
+    assert.deepEqual([isPreview(preview), isPreview(order)], [true, false], `${instrument} ${type} ${tif}`)
+    assert.equal(preview.body, `preview=true&${order.body?.replace('&tag=osk01H', '')}`)
+    assert.equal(preview.path, order.path)
+  }
+  assert.ok(forms.length > 15)
+})
+
+test('a form that is cut short anywhere behind its first field is a preview still; one that says it twice, later or otherwise is none', () => {
+  const { body = '', ...request } = previewRequest(ORDER, { duration: 'day', side: 'buy' })
+  for (let length = 'preview=true&'.length; length <= body.length; length++)
+    assert.ok(isPreview({ ...request, body: body.slice(0, length) }), body.slice(0, length))
+  for (const other of ['class=equity&preview=true', 'preview=false&class=equity', `${body}&preview=false`, 'preview=true', ''])
+    assert.ok(!isPreview({ ...request, body: other }), other)
+})
+
+test('what Tradier says is signed by the order, and nothing else is made of it', () => {
+  const estimate = (name: string, asked: OrderTicket): OrderEstimate => {
+    const outcome = interpretPreview(reply(name), asked)
+    assert.ok(outcome.kind === 'accepted', outcome.kind)
+    return outcome.value
+  }
+  const { cost, total, commission, fees, marginChange, price, initialMargin, buyingPowerChange } = estimate('preview.ok', TICKET)
+  assert.deepEqual([Number(cost), Number(total), commission, fees, Number(marginChange)], [8800, 8801.15, '0.35', '0.80', 4400])
+  assert.deepEqual([price, initialMargin, buyingPowerChange], [null, null, null])
+  const short = estimate('preview.short', { ...TICKET, side: 'SELL' })
+  assert.deepEqual([Number(short.cost), short.total, short.commission, short.fees, short.marginChange], [-8800, null, '0', null, null])
+  const credit = estimate('preview.ok', { ...PACKAGE, side: 'SELL' })
+  assert.deepEqual([Number(credit.cost), credit.total], [-8800, null])
+  assert.deepEqual(estimate('preview.ok', { ...PACKAGE, limitPrice: null }).cost, null)
+})
+
+test('a refusal is one with its code; trouble behind the API is neither a refusal nor an order', () => {
+  const refusal = interpretPreview(reply('place.errors'), TICKET)
+  assert.deepEqual([refusal.kind, refusal.kind === 'refused' && refusal.rejectCode], ['refused', 'insufficient_funds'])
+  assert.equal(interpretPreview(reply('place.trouble'), TICKET).kind, 'unknown')
+  for (const interpret of [(name: string) => interpretPreview(reply(name), TICKET), (name: string) => interpretPlace(reply(name))])
+    assert.equal(interpret('preview.trouble').kind, 'unknown', 'a 400 that speaks of the server judges no order')
+  const untold = { ...reply('preview.ok'), body: reply('preview.ok').body.replace('"result":true', '"result":false') }
+  assert.throws(() => interpretPreview(untold, TICKET), Malformed)
+})
+
+test('an answer with the id of an order is an alarm and no success', () => {
+  assert.throws(
+    () => interpretPreview(reply('preview.placed'), TICKET),
+    error => error instanceof PreviewPlaced && error.brokerOrderId === '900418'
+  )
+  const both = { ...reply('preview.ok'), body: reply('preview.ok').body.replace('{"order":{', '{"order":{"id":900419,') }
+  assert.throws(() => interpretPreview(both, TICKET), PreviewPlaced)
+})
+
+test('a preview is sent once, whatever becomes of its answer, and what is no preview is not sent by it', async () => {
+  const positions = 'GET /accounts/6YA00001/positions'
+  const path = 'POST /accounts/6YA00001/orders'
+  await using host = await ScriptedTradier.start({ [positions]: 'positions.none', [path]: 'preview.ok' })
+  const sent = () => host.host.seen.filter(({ method }) => method === 'POST').map(({ body }) => body)
+  assert.equal((await host.broker.preview(ORDER, soon())).kind, 'estimated')
+  for (const answer of [
+    (_: unknown, response: Parameters<typeof raw>[0]) => raw(response, 503, '<html>'),
+    (_: unknown, response: Parameters<typeof raw>[0]) => raw(response, 200, '{"order":'),
+    (_: unknown, response: Parameters<typeof raw>[0]) => void response.socket?.destroy(),
+    (_: unknown, response: Parameters<typeof raw>[0]) => fixed(response, 'preview.placed'),
+    (_: unknown, response: Parameters<typeof raw>[0]) => raw(response, 429, '')
+  ]) {
+    const before = sent().length
+    host.answer({ [positions]: 'positions.none', [path]: answer })
+    await assert.rejects(host.broker.preview(ORDER, soon()), BrokerFault)
+    assert.equal(sent().length, before + 1)
+  }
+  for (const body of sent()) assert.match(body, /^preview=true&class=equity&/)
+})

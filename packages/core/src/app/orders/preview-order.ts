@@ -1,0 +1,71 @@
+import type { Account } from '../../domain/account.ts'
+import { ServiceError } from '../../domain/errors.ts'
+import type { AccountId, BrokerId } from '../../domain/ids.ts'
+import type { Timestamp } from '../../domain/timestamp.ts'
+import { BrokerFault, PreviewPlaced } from '../../ports/broker.ts'
+import type { OrderPreview } from '../../ports/preview.ts'
+import type { UserCaller } from '../caller.ts'
+import { offeredBroker } from '../connect/offered-broker.ts'
+import type { AppDeps } from '../deps.ts'
+import { limited } from '../limited.ts'
+import { checkTicket, type TicketRequest } from './ticket-check.ts'
+import { type Tradable, tradableAccount } from './tradable.ts'
+
+/** An order that is asked about. It has no client order id: nothing is placed by it and nothing is used up. */
+export interface PreviewRequest extends TicketRequest {
+  readonly accountId: AccountId
+  readonly broker: BrokerId
+}
+
+export interface Previewed {
+  readonly account: Account
+  readonly preview: OrderPreview
+  /** When the broker was asked. */
+  readonly askedAt: Timestamp
+}
+
+/**
+ * Asks the broker what an order would come to, after the same checks as of an order. Nothing is stored and nothing is placed. The broker is asked once.
+ * @throws ServiceError preview_unsupported, account_not_found, entitlement_missing, connection_broken, field_invalid, order_not_supported,
+ * broker_unavailable; internal where the broker answered with an order.
+ */
+export async function previewOrder(deps: AppDeps, caller: UserCaller, request: PreviewRequest): Promise<Previewed> {
+  const { capabilities } = offeredBroker(deps, request.broker)
+  if (!capabilities.orderPreview) {
+    const message = `${capabilities.name} has no order preview; \`order_preview\` in GET /brokers says which brokers have one.`
+    throw new ServiceError('preview_unsupported', message)
+  }
+  const ticket = checkTicket(request, capabilities)
+  const tradable = await tradableAccount(deps, caller, request.accountId, request.broker)
+  const { account, connection } = tradable
+  const askedAt = deps.clock.now()
+  try {
+    const session = deps.sessions.get(connection)
+    const order = { ...ticket, brokerAccountId: account.brokerAccountId }
+    const preview = await limited(deps.clock, deps.timing.answerWithinMs, signal => session.preview(order, signal))
+    deps.meter.count('order_previews_total', { broker: account.broker, outcome: preview.kind })
+    return { account, preview, askedAt }
+  } catch (cause) {
+    if (!(cause instanceof BrokerFault)) throw cause
+    throw await failure(deps, tradable, cause)
+  }
+}
+
+async function failure(deps: AppDeps, { account, connection }: Tradable, cause: BrokerFault): Promise<unknown> {
+  const { broker, accountId } = account
+  const { connectionId } = connection
+  deps.meter.count('order_previews_total', { broker, outcome: cause instanceof PreviewPlaced ? 'placed' : 'failed' })
+  if (cause instanceof PreviewPlaced) {
+    const { brokerOrderId } = cause
+    deps.log.error('ALARM: a broker answered a preview with an order', { broker, connectionId, accountId, brokerOrderId })
+    const order = brokerOrderId === null ? 'an order' : `the order ${brokerOrderId}`
+    const message = `${broker} answered this preview with ${order}, which it should not have placed: read GET /orders before you do anything else, and tell the operator the request_id.`
+    return new ServiceError('internal', message, { cause })
+  }
+  await deps.sessions.learn(connection, cause)
+  if (cause.kind === 'credentials_rejected') return cause
+  deps.log.warn('an order could not be previewed', { broker, connectionId, kind: cause.kind, reason: cause.message })
+  const seconds = cause.retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(cause.retryAfterMs / 1_000)) }
+  const message = `${broker} gave no preview of this order. Nothing was placed; ask again in a moment.`
+  return new ServiceError('broker_unavailable', message, { cause, ...seconds })
+}

@@ -1,0 +1,44 @@
+import { previewOrder } from '@trunkline/core/app/orders/preview-order'
+import { type AccountId, parseBrokerId, parseUuid } from '@trunkline/core/domain/ids'
+import { previewTicket } from '../../../wire/order.ts'
+import { presentPreview, previewRecord } from '../../../wire/preview.ts'
+import { userEndpoint } from '../../endpoint.ts'
+import { termsOf } from './fields.ts'
+
+export const postPreview = userEndpoint({
+  method: 'POST',
+  path: '/orders/preview',
+  scope: 'trade',
+  operationId: 'previewOrder',
+  tag: 'Orders',
+  summary: 'Preview an order',
+  description:
+    'Asks the broker what an order would come to, and places nothing. The path is that of `POST /orders`, and so is the body, but for `cl_order_id`: a preview ' +
+    'takes none, so that neither body can be sent in the other’s place. It passes the same checks as an order. What the broker would refuse is a 200 whose ' +
+    '`outcome` is `refused`. The broker is asked once, for at most five seconds; a 503 says that it gave no preview, and that nothing was placed. A broker whose ' +
+    '`order_preview` is false in `GET /brokers` is not asked: `preview_unsupported`.',
+  failures: [
+    'account_not_found',
+    'connection_broken',
+    'entitlement_missing',
+    'order_not_supported',
+    'preview_unsupported',
+    'broker_unavailable'
+  ],
+  body: previewTicket,
+  bodyExample: {
+    account_id: '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71',
+    broker: 'SANDBOX',
+    side: 'BUY',
+    order_type: 'LMT',
+    order_tif: 'DAY',
+    symbol: 'AAPL',
+    order_qty: '10',
+    order_limit_price: '187.50'
+  },
+  success: { status: 200, description: 'The broker’s estimate, or its refusal.', schema: previewRecord },
+  async handle({ caller, body }, { deps }) {
+    const accountId = parseUuid<AccountId>(body.account_id, 'account_id')
+    return presentPreview(await previewOrder(deps, caller, { accountId, broker: parseBrokerId(body.broker), ...termsOf(body) }))
+  }
+})

@@ -1,0 +1,71 @@
+import type { Previewed } from '@trunkline/core/app/orders/preview-order'
+import { REJECT_CODES } from '@trunkline/core/domain/vocabulary'
+import type { OrderEstimate } from '@trunkline/core/ports/preview'
+import Type, { type Static } from 'typebox'
+import { maybe, money, price } from './amounts.ts'
+import { decimal, nullable, record, timestamp, uuid, word } from './common.ts'
+
+const maybeDecimal = (description: string) => nullable(decimal, `${description} Null where the broker does not say.`)
+
+export const previewRecord = record(
+  'OrderPreview',
+  'What the broker says an order would come to. It is an estimate and no promise: prices move, and nothing is held for it.',
+  {
+    account_id: uuid,
+    broker: Type.String(),
+    outcome: word(['estimated', 'refused'], {
+      description: '`estimated`: the broker would take the order as things stand. `refused`: it would not, and `broker_message` says why.'
+    }),
+    broker_message: nullable(Type.String(), 'The broker’s words of refusal; null when `outcome` is `estimated`.'),
+    reject_code: nullable(word(REJECT_CODES), 'Why it is refused, in the words of `reject_code` of an order.'),
+    warnings: Type.Array(Type.String(), { description: 'What the broker has to say about an order that it would take, in its own words.' }),
+    source: word(['broker'], { description: 'Whose the numbers are: the broker’s, every one. The service computes none.' }),
+    currency_code: nullable(Type.String(), 'Of the amounts.'),
+    estimated_price: maybeDecimal('Per unit, as `order_limit_price` is.'),
+    estimated_cost: maybeDecimal('Without commission and fees. Positive: paid. Negative: received.'),
+    estimated_total: maybeDecimal('With commission and fees, signed like `estimated_cost`.'),
+    commission: maybeDecimal('`0.00` is the broker’s word that there is none.'),
+    fees: maybeDecimal('Beside the commission.'),
+    initial_margin: maybeDecimal('Initial margin that the order needs.'),
+    margin_change: maybeDecimal('By how much the margin requirement of the account grows; negative: it shrinks.'),
+    buying_power_change: maybeDecimal('By how much the buying power grows; negative: it shrinks.'),
+    previewed_at: timestamp
+  }
+)
+
+const NOTHING_ESTIMATED: OrderEstimate = {
+  currency: null,
+  price: null,
+  cost: null,
+  total: null,
+  commission: null,
+  fees: null,
+  initialMargin: null,
+  marginChange: null,
+  buyingPowerChange: null,
+  warnings: []
+}
+
+export function presentPreview({ account, preview, askedAt }: Previewed): Static<typeof previewRecord> {
+  const refusal = preview.kind === 'refused' ? preview : null
+  const estimate = preview.kind === 'refused' ? NOTHING_ESTIMATED : preview.estimate
+  return {
+    account_id: account.accountId,
+    broker: account.broker,
+    outcome: preview.kind,
+    broker_message: refusal?.message ?? null,
+    reject_code: refusal?.rejectCode ?? null,
+    warnings: [...estimate.warnings],
+    source: 'broker',
+    currency_code: estimate.currency,
+    estimated_price: maybe(price, estimate.price),
+    estimated_cost: maybe(money, estimate.cost),
+    estimated_total: maybe(money, estimate.total),
+    commission: maybe(money, estimate.commission),
+    fees: maybe(money, estimate.fees),
+    initial_margin: maybe(money, estimate.initialMargin),
+    margin_change: maybe(money, estimate.marginChange),
+    buying_power_change: maybe(money, estimate.buyingPowerChange),
+    previewed_at: askedAt
+  }
+}
