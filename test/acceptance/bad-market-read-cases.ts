@@ -12,6 +12,10 @@ export function marketReadCases({ connectionId }: World): readonly Case[] {
   return [
     read('no symbol', 'expirations', 422, 'symbol'),
     read('a wrong symbol', 'expirations?symbol=%20', 422, 'symbol'),
+    read('a search for nothing', 'symbols', 422, 'search'),
+    read('a search for an empty text', 'symbols?search=', 422, 'search'),
+    read('a search for a control character', 'symbols?search=%00', 422, 'search'),
+    read('a search for too much', 'symbols?search=apple&limit=101', 422, 'limit'),
     read('no expiration', 'chain?symbol=SPY', 422, 'expiration'),
     read('an expiration that is no day', 'chain?symbol=SPY&expiration=2026-02-30', 422, 'expiration'),
     read('an expiration that is not listed', 'chain?symbol=SPY&expiration=2001-01-01', 422, '2001-01-01'),

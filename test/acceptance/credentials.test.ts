@@ -36,6 +36,7 @@ const ROWS: Readonly<
   cancelOrders: { scope: 'user', foreign: 404 },
   listEvents: { scope: 'platform' },
   listBrokers: { scope: 'platform' },
+  searchSymbols: { scope: 'user', query: '?search=apple', foreign: 404 },
   readExpirations: { scope: 'user', query: '?symbol=SPY', foreign: 404 },
   readChain: { scope: 'user', query: '?symbol=SPY&expiration=2026-12-18', foreign: 404 },
   readQuote: { scope: 'user', query: '?symbol=SPY', foreign: 404 },

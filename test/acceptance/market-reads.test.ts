@@ -13,6 +13,15 @@ describe('reads of the market', () => {
   })
   after(() => stage[Symbol.asyncDispose]())
 
+  test('symbols are found by their beginning and by name, as many as were asked for', async () => {
+    const search = async (query: string) => (await read(`symbols?search=${query}`)).body.symbols
+    const [first] = await search('spy')
+    assert.deepEqual([first.symbol, first.instrument], ['SPY', 'STK'])
+    assert.ok((await search('apple')).some(({ symbol }: { symbol: string }) => symbol === 'AAPL'))
+    assert.equal((await search('a&limit=1')).length, 1)
+    assert.deepEqual(await search('there-is-no-such-thing'), [])
+  })
+
   test('the days on which options expire ascend, and each has a chain on the stream', async () => {
     const { status, body } = await read('expirations?symbol=SPY')
     assert.equal(status, 200)

@@ -40,6 +40,7 @@ const OPERATIONS = [
   'POST /orders/cancel',
   'GET /events',
   'GET /brokers',
+  'GET /connections/{connection_id}/market-data/symbols',
   'GET /connections/{connection_id}/market-data/expirations',
   'GET /connections/{connection_id}/market-data/chain',
   'GET /connections/{connection_id}/market-data/quote',

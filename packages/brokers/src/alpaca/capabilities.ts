@@ -47,6 +47,8 @@ export const ALPACA_CAPABILITIES = {
     // Alpaca streams a bar once, when its minute is over: live bars are built from trades, which tell of the open one too.
     liveIntervals: [],
     liveVolume: 'all',
+    // It lists all its assets at once, thousands of them, and searches none.
+    symbolSearch: false,
     backfillMax: 10_000,
     historyLagMs: 5_000,
     everyTrade: true,

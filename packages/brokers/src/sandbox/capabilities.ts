@@ -45,6 +45,7 @@ export const SANDBOX_CAPABILITIES = {
     dailyBars: 'core',
     liveIntervals: ['1m'],
     liveVolume: 'all',
+    symbolSearch: true,
     backfillMax: 10_000,
     historyLagMs: 0,
     everyTrade: true,

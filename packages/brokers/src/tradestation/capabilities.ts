@@ -43,6 +43,8 @@ export const TRADESTATION_CAPABILITIES = {
     dailyBars: 'core',
     liveIntervals: ['1m'],
     liveVolume: 'all',
+    // Only the version before this one searches, and nothing else is asked of it.
+    symbolSearch: false,
     backfillMax: 10_000,
     historyLagMs: 2_000,
     everyTrade: false,

@@ -41,6 +41,7 @@ export const TRADIER_CAPABILITIES = {
     liveIntervals: [],
     // Of what counts for the volume alone the stream says nothing that could be told from what sets a price.
     liveVolume: 'priced',
+    symbolSearch: true,
     backfillMax: 10_000,
     historyLagMs: 10_000,
     everyTrade: true,

@@ -64,6 +64,8 @@ export interface MarketDataCapabilities {
   readonly liveIntervals: readonly string[]
   /** What the volume of a bar counts as it closes live: all that was traded, or only what set a price. The broker's history counts all. */
   readonly liveVolume: 'all' | 'priced'
+  /** Whether symbols can be searched for; else a symbol is known only by asking for it. */
+  readonly symbolSearch: boolean
   /** Most bars a subscription may ask to begin with. */
   readonly backfillMax: number
   /** How long after it happened the broker's history may not have what it streamed, in milliseconds. */

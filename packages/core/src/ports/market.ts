@@ -57,6 +57,18 @@ export interface BarsRequest {
   readonly toMs: number
 }
 
+/** A symbol that a search found, in the contract's text. */
+export interface FoundSymbol {
+  readonly symbol: string
+  readonly instrument: Instrument
+  readonly name: string | null
+  /** In the broker's own code. */
+  readonly exchange: string | null
+}
+
+/** Symbols that one search gives at most. */
+export const SYMBOLS_FOUND_MAX = 100
+
 /** Market data of one login at one broker. */
 export interface MarketSource {
   /**
@@ -78,6 +90,11 @@ export interface MarketSource {
    * of them. @throws BrokerFault, also when nothing proves that they are all
    */
   chain(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly ChainEntry[]>
+  /**
+   * Symbols by what they begin with or by words of their names, as the broker searches, at most {@link SYMBOLS_FOUND_MAX}; contracts of options are not among
+   * them. Asked only where the capability `symbolSearch` says so. @throws BrokerFault
+   */
+  search(text: string, signal: AbortSignal): Promise<readonly FoundSymbol[]>
   /**
    * Begins to stream a topic; nobody else streams the same one of this source. One connection to the broker serves all topics, opened with the
    * first and closed after the last. Never throws for what the broker or the network did.

@@ -74,6 +74,7 @@ export const brokerRecord = record('Broker', 'A broker that users can connect, a
       description:
         'What a day of a share is in the broker’s own daily bars, and so in days and longer of `BrokerDefault`: the core session, or all hours.'
     }),
+    symbol_search: Type.Boolean({ description: 'Whether `…/market-data/symbols` can be asked.' }),
     live_volume: word(['all', 'priced'], {
       description:
         'What the volume of a bar counts as it closes live: all that was traded, or only trades that set a price. A snapshot counts all.'
@@ -119,6 +120,7 @@ export function presentBroker({ capabilities: broker, environment, login }: Brok
         days_max: daysMaxOf(broker.marketData, parseInterval(interval))
       })),
       daily_bars: broker.marketData.dailyBars,
+      symbol_search: broker.marketData.symbolSearch,
       live_volume: broker.marketData.liveVolume
     },
     notional: broker.notional,

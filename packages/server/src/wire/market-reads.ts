@@ -2,6 +2,7 @@
 import type { Bar, ChainEntry, Quote } from '@trunkline/core/domain/market/records'
 import { msOfNanos } from '@trunkline/core/domain/market/records'
 import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { INSTRUMENTS } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
 import { day, decimal, nullable, record, timestamp, word } from './common.ts'
 
@@ -22,6 +23,17 @@ export const marketQuote = record('MarketQuote', 'The best bid and ask; null whe
   ask_size: nullable(decimal),
   quoted_at: nullable(timestamp, 'When the broker dates the quote; null when it sent none within three seconds.'),
   as_of: asOf
+})
+
+export const marketSymbols = record('MarketSymbols', 'Symbols that a search found.', {
+  symbols: Type.Array(
+    record('MarketSymbol', 'A symbol and what it is.', {
+      symbol: Type.String({ description: 'As in orders.', examples: ['AAPL'] }),
+      instrument: word(INSTRUMENTS),
+      name: nullable(Type.String({ examples: ['Apple Inc'] })),
+      exchange: nullable(Type.String({ examples: ['NASDAQ'] }), 'As the broker writes it.')
+    })
+  )
 })
 
 const figure = nullable(decimal)

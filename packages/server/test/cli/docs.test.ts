@@ -58,6 +58,7 @@ test('a broker that can little is described as one', () => {
       dailyBars: 'all_hours',
       liveIntervals: [],
       liveVolume: 'all',
+      symbolSearch: false,
       backfillMax: 0,
       historyLagMs: 0,
       everyTrade: true,

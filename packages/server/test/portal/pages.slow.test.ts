@@ -28,6 +28,7 @@ describe('the pages of the portal', () => {
               dailyBars: 'all_hours' as const,
               liveIntervals: [],
               liveVolume: 'all' as const,
+              symbolSearch: false,
               backfillMax: 0,
               historyLagMs: 0,
               everyTrade: true,

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import type { Bar } from '@trunkline/core/domain/market/records'
 import { parseDay } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
+import { SYMBOLS_FOUND_MAX } from '@trunkline/core/ports/market'
 import { until } from '../until.ts'
 import { barsOf, type Card, MINUTE_MS, offers, soon, Watcher } from './card.ts'
 import type { MarketHarness } from './harness.ts'
@@ -145,6 +146,25 @@ export const READS: readonly Card[] = [
       assert.deepEqual([...streamed()].toSorted(), [...contracts].toSorted())
       assert.deepEqual(await market.chain(symbols.busy, expiration, soon()), [])
       assert.deepEqual(await market.chain(symbols.underlying, parseDay('1999-12-31', 'day'), soon()), [])
+    }
+  },
+  {
+    id: 'M34',
+    title: 'a search finds a symbol by itself and by a word of its name, only symbols that are known, and none for what nobody has',
+    notOffered: ({ symbolSearch }) => (symbolSearch ? null : 'the broker does not search symbols'),
+    run: async ({ market, symbols }) => {
+      for (const symbol of [symbols.busy, symbols.other]) {
+        const found = await market.search(symbol, soon())
+        const entry = found.find(each => each.symbol === symbol)
+        assert.ok(entry !== undefined, symbol)
+        assert.equal(entry.instrument, (await market.instrument(symbol, soon()))?.instrument)
+        const [word] = entry.name?.split(' ') ?? []
+        assert.ok(word !== undefined && word !== '')
+        const named = await market.search(word.toLowerCase(), soon())
+        assert.ok(named.length <= SYMBOLS_FOUND_MAX && named.some(each => each.symbol === symbol), word)
+        for (const { symbol: other } of named.slice(0, 5)) assert.notEqual(await market.instrument(other, soon()), null, other)
+      }
+      assert.deepEqual(await market.search(symbols.unknown, soon()), [])
     }
   }
 ]

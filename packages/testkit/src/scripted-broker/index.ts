@@ -45,6 +45,7 @@ export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
     dailyBars: 'all_hours',
     liveIntervals: [],
     liveVolume: 'all',
+    symbolSearch: false,
     backfillMax: 0,
     historyLagMs: 0,
     everyTrade: true,

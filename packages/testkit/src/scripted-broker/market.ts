@@ -3,7 +3,7 @@ import { continuousCalendar } from '@trunkline/core/domain/calendar/index'
 import type { Bar, ChainEntry } from '@trunkline/core/domain/market/records'
 import type { Day } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
-import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import type { BarsRequest, FoundSymbol, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 
 /** One topic that is asked for at the moment. */
 export interface ScriptedTopic {
@@ -16,6 +16,8 @@ const PAGE = 1_000
 export class ScriptedMarket implements MarketSource {
   readonly instruments = new Map<string, MarketInstrument>()
   readonly days = new Map<string, readonly Day[]>()
+  /** What every search finds. */
+  found: readonly FoundSymbol[] = []
   /** Whole chains, by `underlying expiration`. */
   readonly chains = new Map<string, readonly ChainEntry[]>()
   /** Past bars, by `symbol interval`, ascending. */
@@ -96,6 +98,11 @@ export class ScriptedMarket implements MarketSource {
     await this.hold()
     this.#fail()
     return this.chains.get(`${underlying} ${expiration}`) ?? []
+  }
+
+  async search(): Promise<readonly FoundSymbol[]> {
+    this.#fail()
+    return this.found
   }
 
   stream(topic: Topic, sink: TopicSink): TopicLease {

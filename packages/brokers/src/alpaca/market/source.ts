@@ -151,6 +151,10 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
     return contracts.map(contract => chainEntry(contract, market?.get(contract.symbol) ?? null, presentMs))
   }
 
+  search(): Promise<never> {
+    return Promise.reject(new BrokerFault('refused', 'Alpaca has no search for symbols'))
+  }
+
   stream(topic: Topic, sink: TopicSink): TopicLease {
     if (topic.channel === 'options_chain') return this.#chain(topic, sink)
     const instrument = streamedAs(instrumentOf(topic.symbol))

@@ -8,8 +8,8 @@ import {
   usOptionCalendar
 } from '@trunkline/core/domain/calendar/index'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { MarketInstrument } from '@trunkline/core/ports/market'
-import { member, nested, text, type Wire } from '../../kit/parse.ts'
+import type { FoundSymbol, MarketInstrument } from '@trunkline/core/ports/market'
+import { member, nested, text, type Wire, wordsOrNull } from '../../kit/parse.ts'
 import { CLASSES } from '../words.ts'
 
 /** When a symbol trades, by the house's word for it. */
@@ -28,4 +28,10 @@ export function parseInstrument(answer: Wire, asked: string): MarketInstrument {
   if (symbol !== asked) throw new Malformed('symbol', `the one asked for, ${asked}`, symbol)
   const instrument = member(wire, 'class', CLASSES)
   return { symbol, instrument, calendar: member(wire, 'hours', CALENDARS) }
+}
+
+/** One of the list of instruments. @throws Malformed */
+export function foundSymbol(wire: Wire): FoundSymbol {
+  const exchange = wordsOrNull(wire, 'exchange')
+  return { symbol: text(wire, 'symbol'), instrument: member(wire, 'class', CLASSES), name: wordsOrNull(wire, 'name'), exchange }
 }

@@ -4,7 +4,16 @@ import type { Bar, ChainEntry } from '@trunkline/core/domain/market/records'
 import { type Day, epochMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
-import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import {
+  type BarsRequest,
+  type FoundSymbol,
+  type MarketInstrument,
+  type MarketSource,
+  SYMBOLS_FOUND_MAX,
+  type Topic,
+  type TopicLease,
+  type TopicSink
+} from '@trunkline/core/ports/market'
 import { type Calls, isSuccess } from '../../kit/calls.ts'
 import type { HttpReply } from '../../kit/http.ts'
 import type { LineOptions } from '../../kit/kept-line.ts'
@@ -19,7 +28,7 @@ import { get } from '../requests.ts'
 import { barsRequest, parseBarsPage } from './bars.ts'
 import { chainEntry } from './chain.ts'
 import { MarketFeed } from './feed.ts'
-import { parseInstrument } from './instruments.ts'
+import { foundSymbol, parseInstrument } from './instruments.ts'
 
 /** Pages of bars in one request: more minutes than a year has. */
 const PAGES_MAX = 100
@@ -87,6 +96,11 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
       throw new BrokerFault('refused', 'the house could not be asked for the chain')
     }
     return this.#calls.read(get('/chain', { underlying, expiration }), read, signal, { also: [404] })
+  }
+
+  search(text: string, signal: AbortSignal): Promise<readonly FoundSymbol[]> {
+    const request = get('/instruments', { search: text, limit: String(SYMBOLS_FOUND_MAX) })
+    return this.#calls.read(request, reply => list(readAnswer(reply.body), 'items', foundSymbol), signal)
   }
 
   stream(topic: Topic, sink: TopicSink): TopicLease {

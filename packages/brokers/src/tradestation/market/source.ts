@@ -141,6 +141,10 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
     return await this.#options.callsOf('options').read(get(path), read, signal, { also: [400, 404] })
   }
 
+  search(): Promise<never> {
+    return Promise.reject(new BrokerFault('refused', 'TradeStation has no search for symbols'))
+  }
+
   stream(topic: Topic, sink: TopicSink): TopicLease {
     if (topic.channel === 'quotes' || topic.channel === 'trades') return this.#quotes.stream(topic, sink)
     const broker = spelling(topic.symbol)

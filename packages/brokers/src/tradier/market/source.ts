@@ -4,7 +4,16 @@ import type { Bar, ChainEntry } from '@trunkline/core/domain/market/records'
 import { type Day, parseDay } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
-import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import {
+  type BarsRequest,
+  type FoundSymbol,
+  type MarketInstrument,
+  type MarketSource,
+  SYMBOLS_FOUND_MAX,
+  type Topic,
+  type TopicLease,
+  type TopicSink
+} from '@trunkline/core/ports/market'
 import { isSuccess } from '../../kit/calls.ts'
 import type { HttpRequest } from '../../kit/http.ts'
 import type { MarketHours } from '../../kit/market-hours.ts'
@@ -22,6 +31,7 @@ import { MarketTime } from './market-time.ts'
 import { Polls, type Told } from './poll.ts'
 import { QuoteRounds } from './quote-rounds.ts'
 import { instrumentOf, latestMs, parseClock, parseExpirations, parseQuotes, quoteOf } from './quotes.ts'
+import { parseSecurities } from './securities.ts'
 
 /** Symbols in one request for quotes. */
 const BATCH_MAX = 400
@@ -103,6 +113,12 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
 
   chain(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly ChainEntry[]> {
     return this.#read(chainRequest(underlying, expiration), parseChain, signal)
+  }
+
+  async search(text: string, signal: AbortSignal): Promise<readonly FoundSymbol[]> {
+    // One finds symbols by what they begin with, the other by words of the name.
+    const asked = ['/markets/lookup', '/markets/search'].map(path => this.#read(get(path, { q: text }), parseSecurities, signal))
+    return (await Promise.all(asked)).flatMap(found => found.slice(0, SYMBOLS_FOUND_MAX / asked.length))
   }
 
   stream(topic: Topic, sink: TopicSink): TopicLease {

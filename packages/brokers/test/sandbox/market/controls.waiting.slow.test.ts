@@ -144,6 +144,11 @@ const WRONGS: readonly Wrong[] = [
     spoil: right => ({ chain: async (...given) => (await right.chain(...given)).slice(1) })
   },
   {
+    what: 'finds everything for whatever is searched',
+    caught: ['M34'],
+    spoil: right => ({ search: (_, signal) => right.search('USD', signal) })
+  },
+  {
     what: 'goes by the clock on the wall',
     caught: ['M12'],
     spoil: () => ({ presentMs: () => Date.now() })
@@ -161,6 +166,7 @@ function spoilt(harness: MarketHarness, { spoil }: Wrong): MarketHarness {
       instrument: wrong.instrument ?? ((...given) => right.instrument(...given)),
       bars: wrong.bars ?? ((...given) => right.bars(...given)),
       expirations: wrong.expirations ?? ((...given) => right.expirations(...given)),
+      search: wrong.search ?? ((...given) => right.search(...given)),
       chain: wrong.chain ?? ((...given) => right.chain(...given)),
       stream: wrong.stream ?? ((...given) => right.stream(...given))
     },

@@ -7,7 +7,7 @@ import { SESSIONS, type Session } from '../../domain/vocabulary.ts'
 import { type BrokerCapabilities, BrokerFault, type GapCause } from '../../ports/broker.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
-import type { MarketInstrument, MarketSource, Topic } from '../../ports/market.ts'
+import type { FoundSymbol, MarketInstrument, MarketSource, Topic } from '../../ports/market.ts'
 import type { Meter } from '../../ports/meter.ts'
 import { keepNewest } from '../keep-newest.ts'
 import { limited } from '../limited.ts'
@@ -15,6 +15,7 @@ import { Turns } from '../mirror/turns.ts'
 import type { Timing } from '../timing.ts'
 import { BarFeeds } from './bar-feeds.ts'
 import { CHAIN_MS, CHAINS_AT_ONCE, orderedChain } from './chain.ts'
+import { ranked } from './found-symbols.ts'
 import { History, type PastBars, type SnapshotRequest } from './history.ts'
 import { lastQuote } from './last-quote.ts'
 import { MarketRefusal } from './refusal.ts'
@@ -105,6 +106,13 @@ export class ConnectionMarket {
     } catch (cause) {
       throw await this.#refusalOf(cause)
     }
+  }
+
+  /** Symbols by what they begin with or by words of their names, the likeliest first. @throws MarketRefusal */
+  async search(text: string): Promise<readonly FoundSymbol[]> {
+    const { name, marketData } = this.#parts.broker
+    if (!marketData.symbolSearch) throw new MarketRefusal('unsupported_channel', `${name} has no search for symbols.`)
+    return ranked(await this.#asked(() => this.#limited(signal => this.#parts.source.search(text, signal))), text)
   }
 
   /** The days on which options of an underlying expire, ascending; empty when it has none. @throws MarketRefusal */

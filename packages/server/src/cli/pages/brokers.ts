@@ -88,6 +88,7 @@ function page(broker: BrokerCapabilities): string {
     ['… reach back', reachOf(marketData)],
     ['A day of a share', marketData.dailyBars === 'core' ? 'the core session' : 'all hours'],
     ['Volume of live bars', marketData.liveVolume === 'all' ? 'all that is traded' : 'what sets a price'],
+    ['Search for symbols', yes(marketData.symbolSearch)],
     ['Sessions', listed(broker.sessions)]
   ]
   return [

@@ -16,6 +16,7 @@ import { getBars } from './market/read-bars.ts'
 import { getChain } from './market/read-chain.ts'
 import { getExpirations } from './market/read-expirations.ts'
 import { getQuote } from './market/read-quote.ts'
+import { getSymbols } from './market/search-symbols.ts'
 import { deleteOrder } from './orders/cancel-order.ts'
 import { postCancel } from './orders/cancel-orders.ts'
 import { getOrders } from './orders/list-orders.ts'
@@ -53,6 +54,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   postCancel,
   getEvents,
   getBrokers,
+  getSymbols,
   getExpirations,
   getChain,
   getQuote,

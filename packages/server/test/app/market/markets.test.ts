@@ -37,6 +37,7 @@ const CAPABILITIES = {
     dailyBars: 'all_hours',
     liveIntervals: [],
     liveVolume: 'all',
+    symbolSearch: false,
     backfillMax: 10,
     historyLagMs: 0,
     everyTrade: true,

@@ -36,6 +36,7 @@ export class Stage {
         dailyBars: 'all_hours',
         liveIntervals: [],
         liveVolume: 'all',
+        symbolSearch: true,
         backfillMax: 1_000,
         historyLagMs: 0,
         everyTrade: true,

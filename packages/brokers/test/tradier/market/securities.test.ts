@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseSecurities } from '../../../src/tradier/market/securities.ts'
+
+const SHARE = { symbol: 'BRK/B', exchange: 'N', type: 'stock', description: 'Berkshire Hathaway Inc' }
+
+test('securities come in our spelling, in each form that a list can have', () => {
+  const share = { symbol: 'BRK.B', instrument: 'STK', name: 'Berkshire Hathaway Inc', exchange: 'N' }
+  assert.deepEqual(parseSecurities({ securities: { security: SHARE } }), [share])
+  assert.deepEqual(parseSecurities({ securities: { security: [SHARE] } }), [share])
+  for (const securities of [null, 'null', {}]) assert.deepEqual(parseSecurities({ securities }), [])
+})
+
+test('what has no data here, or no symbol of ours, is left out, and an answer about something else is not nothing', () => {
+  const others = [
+    { ...SHARE, type: 'mutual_fund', symbol: 'VFIAX' },
+    { ...SHARE, type: 'option', symbol: 'SPY261218C00600000' },
+    { ...SHARE, symbol: 'A B' },
+    { symbol: 'SPX', type: 'index' }
+  ]
+  assert.deepEqual(parseSecurities({ securities: { security: others } }), [
+    { symbol: 'SPX', instrument: 'STK', name: null, exchange: null }
+  ])
+  for (const answer of [{}, { quotes: null }, { securities: { security: [{ type: 'stock' }] } }])
+    assert.throws(() => parseSecurities(answer), { name: 'Malformed' })
+})

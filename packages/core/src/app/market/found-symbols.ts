@@ -1,0 +1,9 @@
+import type { FoundSymbol } from '../../ports/market.ts'
+
+/** Each once: the symbol that was typed, then those that begin with it, then all others, as the broker has them. */
+export function ranked(found: readonly FoundSymbol[], typed: string): readonly FoundSymbol[] {
+  const wanted = typed.toUpperCase()
+  const rankOf = ({ symbol }: FoundSymbol): number => (symbol === wanted ? 0 : symbol.startsWith(wanted) ? 1 : 2)
+  const each = new Map(found.map(entry => [entry.symbol, entry]))
+  return [...each.values()].toSorted((a, b) => rankOf(a) - rankOf(b))
+}
