@@ -54,7 +54,7 @@ interface Definition<Caller, P extends Params, Q extends Params, B extends TSche
   readonly body?: B
   /** An example of the body, for the reference. */
   readonly bodyExample?: Static<B>
-  readonly success: Success & { readonly schema: R; readonly example?: Static<R> }
+  readonly success: Success & { readonly schema: R }
   handle(call: Call<Caller, P, Q, B>, service: Service): Promise<Static<R> | Rendered | Headed<Static<R> | Rendered>>
 }
 
@@ -75,7 +75,7 @@ interface Served<Caller> extends Shape {
   readonly query: Params
   readonly body: TSchema | null
   readonly bodyExample: unknown
-  readonly success: Success & { readonly schema: TSchema; readonly example?: unknown }
+  readonly success: Success & { readonly schema: TSchema }
   /** @throws ServiceError path_invalid, query_invalid. */
   prepare(path: Readonly<Record<string, unknown>>, query: QueryTexts): Prepared<Caller>
 }

@@ -1,10 +1,12 @@
 // The OpenAPI document, made from the endpoints themselves: nothing about the API is written twice.
-import type { ErrorCode } from '@trunkline/core/domain/errors'
+import { ERROR_CODES, type ErrorCode } from '@trunkline/core/domain/errors'
 import { problem } from '../../wire/common.ts'
 import type { Endpoint } from '../endpoint.ts'
 import type { Params } from '../params.ts'
 import { HTTP_STATUS } from '../problems.ts'
+import { ANSWERS } from './answer-examples.ts'
 import { Components, type Description, type Json, json } from './components.ts'
+import { problemExample } from './problem-examples.ts'
 
 const TAGS = {
   Users: 'The platform’s end users.',
@@ -46,7 +48,7 @@ export function openApi(endpoints: readonly Endpoint[], publicUrl: string): Desc
     components: {
       securitySchemes: SECURITY_SCHEMES,
       headers: HEADERS,
-      responses: errorResponses(error),
+      responses: errorResponses(error, endpoints),
       schemas: components.schemas
     }
   }
@@ -102,7 +104,7 @@ function operation(endpoint: Endpoint, components: Components): Json {
       [success.status]: {
         description: success.description,
         headers: { ...REQUEST_ID, ...RATE_LIMIT, ...own(success.headers) },
-        content: { 'application/json': { schema: components.reference(success.schema) } }
+        content: { 'application/json': { schema: components.reference(success.schema), example: json(ANSWERS[operationId]) } }
       },
       ...failures(endpoint)
     }
@@ -144,8 +146,19 @@ export function failureCodes({ method, params, body, failures = [] }: Endpoint):
 }
 
 function failures(endpoint: Endpoint): { readonly [status: string]: Json } {
-  const statuses = failureCodes(endpoint).map(code => endpoint.statusOverrides?.[code] ?? HTTP_STATUS[code])
+  const statuses = failureCodes(endpoint).map(code => statusOf(endpoint, code))
   return Object.fromEntries([...new Set(statuses)].sort().map(status => [status, { $ref: `#/components/responses/Problem${status}` }]))
+}
+
+function statusOf({ statusOverrides }: Endpoint, code: ErrorCode): number {
+  return statusOverrides?.[code] ?? HTTP_STATUS[code]
+}
+
+/** The codes that are answered with a status, by any of the endpoints. */
+function codesOf(endpoints: readonly Endpoint[], status: number): readonly ErrorCode[] {
+  return ERROR_CODES.filter(code =>
+    endpoints.some(endpoint => failureCodes(endpoint).includes(code) && statusOf(endpoint, code) === status)
+  )
 }
 
 const MEANINGS: Readonly<Record<number, string>> = {
@@ -161,7 +174,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   503: 'The broker or the database does not answer.'
 }
 
-function errorResponses(schema: Json): Json {
+function errorResponses(schema: Json, endpoints: readonly Endpoint[]): Json {
   return Object.fromEntries(
     Object.entries(MEANINGS).map(([status, description]) => [
       `Problem${status}`,
@@ -173,8 +186,12 @@ function errorResponses(schema: Json): Json {
           ...(status === '503' && RETRY),
           ...(status === '405' && ALLOW)
         },
-        content: { 'application/json': { schema } }
+        content: { 'application/json': { schema, examples: problemExamples(codesOf(endpoints, Number(status))) } }
       }
     ])
   )
+}
+
+function problemExamples(codes: readonly ErrorCode[]): Json {
+  return Object.fromEntries(codes.map(code => [code, { value: json(problemExample(code)) }]))
 }

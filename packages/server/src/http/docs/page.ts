@@ -2,6 +2,7 @@
 import type { Endpoint } from '../endpoint.ts'
 import type { Params } from '../params.ts'
 import { HTTP_STATUS } from '../problems.ts'
+import { ANSWERS } from './answer-examples.ts'
 import { STREAMS } from './asyncapi.ts'
 import { FIELD_HEADS, fieldName, fieldTable, kind, table } from './fields.ts'
 import { type Html, joined, markup, prose } from './html.ts'
@@ -68,7 +69,7 @@ ${description === undefined ? '' : prose(description)}
 ${parameterTable('In the path', params)}${parameterTable('In the query', query)}${body === null ? '' : fieldTable('Body', body, operationId)}
 <pre tabindex="0"><code>${curl(endpoint, publicUrl)}</code></pre>
 <p>Answers <strong>${String(success.status)}</strong>: ${success.description}</p>
-${fieldTable('Fields of the answer', success.schema, operationId)}
+${fieldTable('Fields of the answer', success.schema, operationId)}<details><summary>Example of the answer</summary><pre class="answer" tabindex="0"><code>${JSON.stringify(ANSWERS[operationId] ?? null, null, 2)}</code></pre></details>
 <p>Failures: ${failureList(endpoint)}</p>
 </article>
 `

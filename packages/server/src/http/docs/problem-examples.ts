@@ -1,0 +1,58 @@
+// One example of every error that the reference documents, by its code: operations that answer it share it.
+import type { ErrorCode, ErrorDetail } from '@trunkline/core/domain/errors'
+
+interface Example {
+  readonly message: string
+  readonly details?: readonly ErrorDetail[]
+  readonly order_id?: string
+}
+
+const about = (path: string, message: string): Example => ({ message: `${path} ${message}.`, details: [{ path, message }] })
+
+const EXAMPLES: { readonly [code in ErrorCode]: Example } = {
+  credentials_invalid: { message: 'The client-id or the client-secret is wrong.' },
+  entitlement_missing: { message: 'This connection is readonly and takes no orders; connect again with connection_type trade.' },
+  scope_missing: { message: 'This needs a key with the scope trade.' },
+  path_invalid: about('order_id', 'must be a UUID, was "first"'),
+  query_invalid: about('limit', 'must be an integer from 1 to 500, was "1000"'),
+  header_invalid: about('content-length', 'must be a number'),
+  body_malformed: { message: 'The body is not valid JSON.' },
+  field_invalid: about('order_limit_price', 'is required for order_type LMT'),
+  user_not_found: { message: 'There is no user with this user_id on your platform.' },
+  connection_not_found: { message: 'The user has no connection with this connection_id.' },
+  account_not_found: { message: 'The user has no account with this account_id.' },
+  order_not_found: { message: 'The user has no order with this order_id.' },
+  route_not_found: { message: 'There is nothing at this address; the reference at /docs has every one.' },
+  method_not_allowed: { message: 'This address takes GET and HEAD.' },
+  upgrade_required: { message: 'This address is for WebSockets.' },
+  platform_not_found: { message: 'There is no such platform.' },
+  user_exists: { message: 'There is a user with this user_id already.' },
+  cl_order_id_duplicate: {
+    message: 'This cl_order_id was used today by order 01a1fc40-bac8-7000-9fad-169d6cee0b61; read that order, or send a new cl_order_id.',
+    order_id: '01a1fc40-bac8-7000-9fad-169d6cee0b61'
+  },
+  connection_broken: { message: 'The broker no longer accepts this connection; have the user connect this broker again.' },
+  connection_claimed: { message: 'This connection was claimed already.' },
+  claim_refused: { message: 'The claim_code is wrong or no longer good; have the user connect again.' },
+  order_not_open: { message: 'The order is filled and can no longer be changed.' },
+  order_not_supported: about(
+    'order_tif',
+    'FOK is not offered by Tradier as a time in force for LMT orders of STK; it takes DAY, GTC, DAY+'
+  ),
+  market_data_unsupported: { message: 'The broker has no market data of this symbol.' },
+  preview_unsupported: { message: 'Alpaca has no order preview; `order_preview` in GET /brokers says which brokers have one.' },
+  body_too_large: { message: 'The body is larger than 256 KiB, the most a request may have.' },
+  headers_too_large: { message: 'The headers are larger than a request may have.' },
+  request_too_slow: { message: 'The request did not arrive in time.' },
+  rate_limited: { message: 'Too many requests; wait as long as Retry-After says.' },
+  broker_unavailable: { message: 'The broker does not answer and nothing of it is known yet; try again later.' },
+  store_unavailable: { message: 'The service cannot reach its database just now; nothing was changed. Try again shortly.' },
+  shutting_down: { message: 'The service is stopping; send the request again.' },
+  internal: { message: 'Something went wrong on our side. Try again; if it stays, tell the operator the request_id.' }
+}
+
+/** The whole body. */
+export function problemExample(code: ErrorCode): object {
+  const { message, ...more } = EXAMPLES[code]
+  return { message, code, request_id: '01a1fc40-c1e3-7000-a4b5-2d3e4f5a6b70', ...more }
+}
