@@ -1,11 +1,13 @@
 // Starts the real service as a program, with a data directory and a database of its own, for tests that see it only from outside.
 
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { constants, cpSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { METRICS_TOKEN } from '@trunkline/testkit/metrics'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
@@ -19,6 +21,9 @@ const ROOT = resolve(import.meta.dirname, '..', '..')
 /** The databases that everything must work on alike. */
 export const ENGINES = ['embedded', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]
+/** Prints where an embedded database lies that has its schema and nothing in it. */
+const TEMPLATE = join(ROOT, 'packages/server/test/store/pglite/store-template.ts')
+let template: Promise<string> | null = null
 
 /** What the service writes for a newcomer at its first start. */
 export interface Demo {
@@ -44,11 +49,12 @@ export interface RunningService extends AsyncDisposable {
 }
 
 /**
- * Starts the service and waits until it is ready. Disposing stops it, and fails if it did not stop well. `program`, relative to the
- * checkout, may be another one that composes the service. `openFilesMax` limits its descriptors.
+ * Starts the service and waits until it is ready. Disposing stops it, and fails if it did not stop well. It finds a database with its schema;
+ * with `none` it makes its own, as for a newcomer, unless `env` names one. `program`, relative to the checkout, may be another one that
+ * composes the service. `openFilesMax` limits its descriptors.
  */
 export async function startService(
-  engine: Engine,
+  engine: Engine | 'none',
   env: Readonly<Record<string, string>> = {},
   program = 'packages/server/src/main.ts',
   openFilesMax: number | null = null
@@ -63,7 +69,7 @@ export async function startService(
 }
 
 async function start(
-  engine: Engine,
+  engine: Engine | 'none',
   env: Readonly<Record<string, string>>,
   [command, args]: Command,
   resources: AsyncDisposableStack
@@ -74,7 +80,7 @@ async function start(
     TRUNKLINE_PORT: '0',
     TRUNKLINE_DATA_DIR: dataDir,
     TRUNKLINE_METRICS_TOKEN: METRICS_TOKEN,
-    ...(await databaseOf(engine, resources)),
+    ...(await databaseOf(engine, dataDir, resources)),
     ...env
   }
   const child = spawn(command, args, {
@@ -106,8 +112,18 @@ function commandOf(program: string, openFilesMax: number | null): Command {
   return ['/bin/sh', ['-c', `ulimit -n ${openFilesMax} && exec "$0" "$@"`, process.execPath, ...args]]
 }
 
-async function databaseOf(engine: Engine, resources: AsyncDisposableStack): Promise<Readonly<Record<string, string>>> {
-  if (engine === 'embedded') return {}
+async function databaseOf(
+  engine: Engine | 'none',
+  dataDir: string,
+  resources: AsyncDisposableStack
+): Promise<Readonly<Record<string, string>>> {
+  if (engine === 'none') return {}
+  if (engine === 'embedded') {
+    // Making one costs twice as much as the rest of a start.
+    template ??= promisify(execFile)(process.execPath, [TEMPLATE], { env: INHERITED }).then(({ stdout }) => stdout)
+    cpSync(await template, join(dataDir, 'database'), { recursive: true, mode: constants.COPYFILE_FICLONE })
+    return {}
+  }
   const cluster = resources.use(await sharedPostgres())
   const database = resources.use(await createDatabase(cluster.url))
   return { TRUNKLINE_DATABASE_URL: database.url }

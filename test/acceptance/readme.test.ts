@@ -28,7 +28,7 @@ describe('the documents', () => {
   let folder = ''
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'trunkline-reader-'))
-    service = await startService('embedded', AT_TERMINAL)
+    service = await startService('none', AT_TERMINAL)
     await symlink(service.dataDir, join(folder, '.data'))
     await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
     await until(() => service.output().includes('npm run demo'), 'the first page is printed')

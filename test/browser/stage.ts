@@ -40,7 +40,7 @@ export async function openStage(program?: string): Promise<Stage> {
 async function open(resources: AsyncDisposableStack, program: string | undefined): Promise<Stage> {
   const cluster = resources.use(await sharedPostgres())
   const database = resources.use(await createDatabase(cluster.url))
-  const service = resources.use(await startService('embedded', { TRUNKLINE_DATABASE_URL: database.url }, program))
+  const service = resources.use(await startService('none', { TRUNKLINE_DATABASE_URL: database.url }, program))
   const browser = await chromium.launch(chromiumLaunchOptions())
   resources.defer(() => browser.close())
   const site = resources.use(await openSite())

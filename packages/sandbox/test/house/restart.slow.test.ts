@@ -12,6 +12,7 @@ import { held, near, option, stage } from './contract-stage.ts'
 import { bearer, Customer, control, eventually, Listener, openHouse, SECRET, send, tokenCall, type Wire } from './support.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const INHERITED = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 
 interface Folder extends AsyncDisposable {
   readonly path: string
@@ -31,7 +32,7 @@ interface Program {
 /** The house as a process of its own. */
 async function program(env: Record<string, string>): Promise<Program> {
   const settings = { SANDBOX_PORT: '0', SANDBOX_CLIENT_SECRET: SECRET, SANDBOX_END_WITH_STDIN: '1', ...env }
-  const child = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH, ...settings }, stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [MAIN], { env: { ...INHERITED, ...settings }, stdio: ['pipe', 'pipe', 'pipe'] })
   const [line] = await once(child.stdout, 'data')
   const ready = JSON.parse(String(line))
   const close = async () => {
@@ -201,7 +202,7 @@ test('the program ends with its parent', async () => {
 })
 
 test('the program names all settings that are wrong, at once', async () => {
-  const env = { PATH: process.env.PATH, SANDBOX_PORT: '99999', SANDBOX_MARKET: 'bazaar', SANDBOX_CLIENT_SECRET: 'short' }
+  const env = { ...INHERITED, SANDBOX_PORT: '99999', SANDBOX_MARKET: 'bazaar', SANDBOX_CLIENT_SECRET: 'short' }
   const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   child.stderr.on('data', data => {

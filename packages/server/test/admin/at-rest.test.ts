@@ -8,13 +8,13 @@ import { StoredCredentials } from '@trunkline/core/app/connections/credentials'
 import { soon } from '@trunkline/testkit/patience'
 import { openStore } from '../../src/store/index.ts'
 import { EnvelopeVault } from '../../src/vault/envelope.ts'
-import { copyTemplate } from '../store/pglite/template.ts'
+import { copyStore } from '../store/pglite/template.ts'
 import { adminOver, clock, connect, directory, ENDPOINT, entry, ids, keysIn, people, quiet, run } from './support.ts'
 
 test('broker tokens, platform secrets and master keys are nowhere in the database’s files [S64]', async context => {
   const dataDir = directory(context)
   const database = join(dataDir, 'database')
-  await copyTemplate(database)
+  await copyStore(database)
   const keys = keysIn(dataDir)
   const vault = new EnvelopeVault(keys.ring)
   const secrets = ['canary-first-token', 'canary-renewed-token', 'canary-removed-token']

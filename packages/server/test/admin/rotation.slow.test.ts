@@ -12,7 +12,7 @@ import { until } from '@trunkline/testkit/until'
 import { openStore, type SqlStore, type StoreSettings } from '../../src/store/index.ts'
 import { EnvelopeVault, sealedKeyId } from '../../src/vault/envelope.ts'
 import type { KeyRing } from '../../src/vault/master-keys.ts'
-import { copyTemplate } from '../store/pglite/template.ts'
+import { copyStore } from '../store/pglite/template.ts'
 import { adminOver, clock, connect, directory, ENDPOINT, entry, ids, keysIn, opened, type Place, people, quiet, run } from './support.ts'
 
 const CHILD = new URL('children/rotate.ts', import.meta.url).pathname
@@ -30,7 +30,7 @@ const ENGINES: readonly (readonly [string, Make])[] = [
   [
     'embedded',
     async (_, dataDir) => {
-      await copyTemplate(join(dataDir, 'database'))
+      await copyStore(join(dataDir, 'database'))
       return { kind: 'embedded', dataDir: join(dataDir, 'database') }
     }
   ],

@@ -17,7 +17,7 @@ import { RandomIds } from '../../src/ops/ids.ts'
 import { openStore, type SqlStore, type StoreSettings } from '../../src/store/index.ts'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
 import { type Keys, openKeys } from '../../src/vault/index.ts'
-import { copyTemplate } from '../store/pglite/template.ts'
+import { copyStore } from '../store/pglite/template.ts'
 
 export const clock = new SystemClock()
 export const ids = new RandomIds()
@@ -34,7 +34,7 @@ export function directory(context: TestContext): string {
 /** The embedded store of a data directory, as the service opens it; closed when the test ends. */
 export async function embedded(context: TestContext, dataDir: string): Promise<SqlStore> {
   const database = join(dataDir, 'database')
-  await copyTemplate(database)
+  await copyStore(database)
   return opened(context, { kind: 'embedded', dataDir: database })
 }
 

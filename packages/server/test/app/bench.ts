@@ -29,7 +29,7 @@ import { EnvelopeVault } from '../../src/vault/envelope.ts'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
 import { FixedKeyRing, parseKeySet } from '../../src/vault/master-keys.ts'
 import { testDeps } from '../store/deps.ts'
-import { copyTemplate } from '../store/pglite/template.ts'
+import { copyStore } from '../store/pglite/template.ts'
 import { WatchedStore } from './watched-store.ts'
 
 const VAULT = new EnvelopeVault(new FixedKeyRing(parseKeySet(`k1:${randomBytes(32).toString('base64')}`)))
@@ -59,7 +59,7 @@ export class Bench implements AsyncDisposable {
   static async open(): Promise<Bench> {
     const directory = mkdtempSync(join(tmpdir(), 'trunkline-app-'))
     const dataDir = join(directory, 'data')
-    await copyTemplate(dataDir)
+    await copyStore(dataDir)
     const store = await openStore({ kind: 'embedded', dataDir }, testDeps())
     return new Bench(store, async () => rmSync(directory, { recursive: true, force: true }))
   }

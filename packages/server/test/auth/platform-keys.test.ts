@@ -15,7 +15,7 @@ import { CredentialCache } from '../../src/auth/credential-cache.ts'
 import { LocalBus } from '../../src/bus/local-bus.ts'
 import { openStore, type SqlStore } from '../../src/store/index.ts'
 import { adminOver, hasher, hurried, ids, quiet, run, clock as systemClock } from '../admin/support.ts'
-import { copyTemplate } from '../store/pglite/template.ts'
+import { copyStore } from '../store/pglite/template.ts'
 
 const START_MS = Date.UTC(2026, 5, 1)
 const HERE = '192.0.2.7'
@@ -24,7 +24,7 @@ let folder: string
 let store: SqlStore
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'trunkline-keys-'))
-  await copyTemplate(join(folder, 'database'))
+  await copyStore(join(folder, 'database'))
   store = await openStore({ kind: 'embedded', dataDir: join(folder, 'database') }, { clock: systemClock, ids, log: quiet })
 })
 after(async () => {

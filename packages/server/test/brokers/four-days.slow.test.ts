@@ -11,7 +11,7 @@ import { ofSearch } from '@trunkline/testkit/search'
 import { until } from '@trunkline/testkit/until'
 import { openStore, type SqlStore } from '../../src/store/index.ts'
 import { testDeps } from '../store/deps.ts'
-import { copyTemplate } from '../store/pglite/template.ts'
+import { copyStore } from '../store/pglite/template.ts'
 import { complaints } from './four-checks.ts'
 import { FourDay, type Level } from './four-day.ts'
 import { FourWorld } from './four-world.ts'
@@ -25,7 +25,7 @@ let store: SqlStore
 let directory: string
 before(async () => {
   directory = mkdtempSync(join(tmpdir(), 'trunkline-four-'))
-  await copyTemplate(join(directory, 'data'))
+  await copyStore(join(directory, 'data'))
   store = await openStore({ kind: 'embedded', dataDir: join(directory, 'data') }, testDeps())
 })
 after(async () => {

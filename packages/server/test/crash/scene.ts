@@ -21,6 +21,7 @@ import { METRICS_TOKEN } from '@trunkline/testkit/metrics'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { until } from '@trunkline/testkit/until'
+import { copyStore } from '../store/pglite/template.ts'
 
 export const ENGINES = ['embedded', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]
@@ -70,7 +71,7 @@ export class Scene implements AsyncDisposable {
       const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-crash-'))
       resources.defer(() => rm(dataDir, { recursive: true, force: true }))
       const proxy = resources.use(await FaultProxy.start())
-      const [house, database] = await Promise.all([HouseProcess.start(proxy.url), databaseOf(engine, resources)])
+      const [house, database] = await Promise.all([HouseProcess.start(proxy.url), databaseOf(engine, dataDir, resources)])
       resources.use(house)
       proxy.leadTo(house.port)
       const env = {
@@ -173,8 +174,11 @@ export class Scene implements AsyncDisposable {
   }
 }
 
-async function databaseOf(engine: Engine, resources: AsyncDisposableStack): Promise<Readonly<Record<string, string>>> {
-  if (engine === 'embedded') return {}
+async function databaseOf(engine: Engine, dataDir: string, resources: AsyncDisposableStack): Promise<Readonly<Record<string, string>>> {
+  if (engine === 'embedded') {
+    await copyStore(join(dataDir, 'database'))
+    return {}
+  }
   const cluster = resources.use(await sharedPostgres())
   const database = resources.use(await createDatabase(cluster.url))
   return { TRUNKLINE_DATABASE_URL: database.url }

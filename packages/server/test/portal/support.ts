@@ -14,6 +14,7 @@ import type { DemoPlatform } from '../../src/ops/demo-platform.ts'
 import { RandomIds } from '../../src/ops/ids.ts'
 import { PinoLog } from '../../src/ops/log.ts'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
+import { copyStore } from '../store/pglite/template.ts'
 
 export interface Scene extends AsyncDisposable {
   readonly url: string
@@ -39,9 +40,10 @@ export interface Platform {
   readonly clientSecret: string
 }
 
-/** Opens the service on an embedded database of its own. `reached`: where, when the public address is only a name. */
+/** Opens the service on an embedded database of its own, which has its schema. `reached`: where, when the public address is only a name. */
 export async function openScene(wraps: Wraps = {}, env: Readonly<Record<string, string>> = {}, reached?: string): Promise<Scene> {
   const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-portal-'))
+  await copyStore(join(dataDir, 'database'))
   const lines: string[] = []
   let store: Store | undefined
   const keep = (opened: Store) => {

@@ -6,7 +6,7 @@ import type { Store } from '@trunkline/core/ports/store'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { openStore } from '../../src/store/index.ts'
 import { testDeps } from '../store/deps.ts'
-import { copyTemplate } from '../store/pglite/template.ts'
+import { copyStore } from '../store/pglite/template.ts'
 
 export interface OpenedStore extends AsyncDisposable {
   readonly store: Store
@@ -26,7 +26,7 @@ export const ENGINES: Readonly<Record<'postgres' | 'embedded', () => Promise<Ope
   async embedded() {
     const directory = mkdtempSync(join(tmpdir(), 'trunkline-simulation-'))
     const dataDir = join(directory, 'data')
-    await copyTemplate(dataDir)
+    await copyStore(dataDir)
     const store = await openStore({ kind: 'embedded', dataDir }, testDeps())
     return opened(store, async () => rmSync(directory, { recursive: true, force: true }))
   }

@@ -11,6 +11,7 @@ import { buildStore, type Engine, openEngine, type StoreSettings } from '../../s
 import { migrate } from '../../src/store/migrate.ts'
 import { grantTo, roleOf } from '../../src/store/roles.ts'
 import { testDeps } from './deps.ts'
+import { copyStore } from './pglite/template.ts'
 
 /** `owner`: who owns the schema, where that is another role than the store's. */
 async function harnessOf(settings: StoreSettings, cleanUp: () => Promise<void>, owner: Engine | null = null): Promise<StoreHarness> {
@@ -75,6 +76,8 @@ storeContract('PostgreSQL', async () => {
 })
 
 storeContract('the embedded engine', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-store-'))
-  return harnessOf({ kind: 'embedded', dataDir }, () => rm(dataDir, { recursive: true }))
+  const directory = await mkdtemp(join(tmpdir(), 'trunkline-store-'))
+  const dataDir = join(directory, 'data')
+  await copyStore(dataDir)
+  return harnessOf({ kind: 'embedded', dataDir }, () => rm(directory, { recursive: true }))
 })

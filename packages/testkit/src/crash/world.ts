@@ -14,6 +14,8 @@ import { CrashPlatform, type CrashUser, type Demo } from './platform.ts'
 export interface WorldOptions {
   /** The service's program. */
   readonly main: string
+  /** Puts a database where nothing is yet; without it the service makes its own. */
+  readonly database?: (dataDir: string) => Promise<void>
   /** Settings of the service beyond those of every world. */
   readonly env: Readonly<Record<string, string>>
   readonly chance: Chance
@@ -84,6 +86,7 @@ export class World implements AsyncDisposable {
       const house = resources.use(await HouseProcess.start(houseLine.url))
       houseLine.leadTo(house.port)
       const env = { ...SETTINGS, TRUNKLINE_SANDBOX_URL: houseLine.url, TRUNKLINE_SANDBOX_CLIENT_SECRET: CLIENT_SECRET, ...options.env }
+      await options.database?.(join(dataDir, 'database'))
       const service = await LiveService.start(options.main, dataDir, env)
       const world = new World(options, { dataDir, house, houseLine, platformLine, service, env }, resources)
       platformLine.leadTo(world.#port())
