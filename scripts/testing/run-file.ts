@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { run } from 'node:test'
 import { inspect } from 'node:util'
+import { SHORT_LIVED } from '@trunkline/testkit/short-lived'
 import { USAGE_FILE, USAGE_PARENT } from './tell-usage.ts'
 
 const OUTPUT_CHARS_MAX = 6_000
@@ -63,7 +64,7 @@ async function runWatched(path: string, { root, limitMs, signal }: RunOptions, u
     timeout: limitMs * 0.9,
     signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
     cwd: root,
-    execArgv: ['--import', TELL_USAGE],
+    execArgv: [...SHORT_LIVED, '--import', TELL_USAGE],
     env: { ...process.env, [USAGE_FILE]: usageFile, [USAGE_PARENT]: String(process.pid) }
   })
   const failures: TestFailure[] = []

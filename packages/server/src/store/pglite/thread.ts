@@ -10,6 +10,9 @@ import { WorkerLink } from './link.ts'
 import { memoryWarning, whyNotMade } from './making.ts'
 import { CLOSE, type CreateInput, isThreadNotice, type ThreadInput, type ThreadNotice } from './messages.ts'
 
+/** The process that makes a database lives for seconds: compiling the engine a second time for speed costs it a third more and gains nothing. */
+const COMPILED_ONCE = ['--liftoff-only']
+
 export interface EngineThread {
   readonly link: WorkerLink
   /** Shuts the engine down cleanly and ends the thread. */
@@ -27,7 +30,11 @@ export async function makeDatabase(layout: Layout, hook: FileSystemHook | null, 
   const place = beginMaking(layout)
   const input: CreateInput = { directory: place, hook }
   try {
-    await promisify(execFile)(process.execPath, [fileURLToPath(new URL('./create.ts', import.meta.url)), JSON.stringify(input)])
+    await promisify(execFile)(process.execPath, [
+      ...COMPILED_ONCE,
+      fileURLToPath(new URL('./create.ts', import.meta.url)),
+      JSON.stringify(input)
+    ])
   } catch (cause) {
     throw new EngineRefused('creation_failed', `The database in ${layout.directory} could not be made: ${whyNotMade(cause)}`, { cause })
   }
