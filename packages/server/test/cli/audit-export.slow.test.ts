@@ -3,12 +3,15 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { directory } from '../admin/support.ts'
 import { cli } from './terminal.ts'
 
 test('an exported chain is verified without the service, and every change of the file is named [S81]', async context => {
   const TRUNKLINE_DATA_DIR = directory(context)
-  const env = { TRUNKLINE_DATA_DIR }
+  await using cluster = await sharedPostgres()
+  await using database = await createDatabase(cluster.url)
+  const env = { TRUNKLINE_DATA_DIR, TRUNKLINE_DATABASE_URL: database.url }
   for (const name of ['One', 'Two', 'Three', 'Four']) await cli(env, 'platform', 'create', '--name', name, '--claim', 'off')
   const { out, code } = await cli(env, 'audit', 'export')
   assert.equal(code, 0)

@@ -1,28 +1,33 @@
 // What operators' commands must do, whether a running service does them or the command line itself.
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { AdminChannel } from '../../src/admin/channel.ts'
 import { openStore } from '../../src/store/index.ts'
 import { adminOver, clock, directory, embedded, hasher, ids, keysIn, quiet } from '../admin/support.ts'
-import { copyTemplate } from '../store/pglite/template.ts'
 import { answerOf, cli } from './terminal.ts'
 
-/** A data directory with a database, and whether a service runs on it. */
+/** A data directory, and its embedded database where a service runs on it; otherwise one on PostgreSQL that is not in use. */
 export async function installed(context: TestContext, isRunning: boolean) {
   const dataDir = directory(context)
   const env = { TRUNKLINE_DATA_DIR: dataDir }
   if (!isRunning) {
-    await copyTemplate(join(dataDir, 'database'))
+    // Each command opens the database anew, which costs a second and more of the embedded one.
+    const cluster = await sharedPostgres()
+    const database = await createDatabase(cluster.url)
+    context.after(async () => {
+      await database.drop()
+      await cluster.stop()
+    })
     keysIn(dataDir)
-    return { dataDir, env, store: null, keys: null }
+    return { dataDir, env: { ...env, TRUNKLINE_DATABASE_URL: database.url }, url: database.url, store: null, keys: null }
   }
   const store = await embedded(context, dataDir)
   const keys = keysIn(dataDir)
   const channel = new AdminChannel(adminOver(store, keys), { dataDir, log: quiet })
   context.after(() => channel.stop())
   await channel.start()
-  return { dataDir, env, store, keys }
+  return { dataDir, env, url: null, store, keys }
 }
 
 /** The same commands, whoever does them. */
@@ -30,7 +35,7 @@ export function operatorCommands(isRunning: boolean): void {
   const by = isRunning ? 'by the running service' : 'by the command itself'
 
   test(`a platform is created, listed and given a new secret ${by}`, async context => {
-    const { env, dataDir, store } = await installed(context, isRunning)
+    const { env, url, store } = await installed(context, isRunning)
     const created = await cli(
       env,
       'platform',
@@ -57,7 +62,8 @@ export function operatorCommands(isRunning: boolean): void {
     const [secret] = /sk_[\w-]{43}/.exec(rotated.out) ?? []
     assert.ok(secret !== undefined && secret !== client_secret)
     assert.match(rotated.out, /shown this once/)
-    const open = store ?? (await openStore({ kind: 'embedded', dataDir: join(dataDir, 'database') }, { clock, ids, log: quiet }))
+    assert.ok(store !== null || url !== null)
+    const open = store ?? (await openStore({ kind: 'postgres', url, poolMax: 2 }, { clock, ids, log: quiet }))
     assert.equal((await open.platforms.findByClientId(client_id))?.secretHash, hasher.hash(secret))
     if (store === null) await open[Symbol.asyncDispose]()
 

@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { directory } from '../admin/support.ts'
 import { cli } from './terminal.ts'
 
 test('redirect addresses are added, removed and listed; a bad one, a stray one and the last one are refused', async context => {
-  const env = { TRUNKLINE_DATA_DIR: join(directory(context), 'new') }
+  await using cluster = await sharedPostgres()
+  await using database = await createDatabase(cluster.url)
+  const env = { TRUNKLINE_DATA_DIR: join(directory(context), 'new'), TRUNKLINE_DATABASE_URL: database.url }
   const [first, second] = ['https://app.example.com/linked', 'https://app.example.com/other?x=1']
   const made = await cli(env, 'platform', 'create', '--name', 'App', '--claim', 'off', '--redirect', first, '--json')
   const { client_id } = JSON.parse(made.out)
