@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { metricsPage } from '@trunkline/testkit/metrics'
 import { type Answer, Api, type Body, type Operation, type Person } from './api.ts'
-import { ENGINES, type RunningService, startService } from './harness.ts'
+import { type RunningService, startService } from './harness.ts'
 import { link } from './linking.ts'
 
 const RANDOM = '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71'
@@ -71,7 +71,8 @@ function spoilt(secret: string): string {
   return secret.slice(0, -1) + (secret.endsWith('A') ? 'B' : 'A')
 }
 
-for (const engine of ENGINES) {
+// What is refused does not depend on the database.
+for (const engine of ['postgres'] as const) {
   describe(`credentials (${engine})`, () => {
     let service: RunningService
     let api: Api

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { SeededChance } from '@trunkline/testkit/chance'
-import { ENGINES, type Engine } from './harness.ts'
+import type { Engine } from './harness.ts'
 import type { MarketClient } from './market-client.ts'
 import { MarketStage, type Viewer } from './market-stage.ts'
 import { type Address, type Connection, described, type Row, rows, TokenModel, walk } from './market-tokens-model.ts'
@@ -27,7 +27,7 @@ async function cutOff(client: MarketClient): Promise<void> {
   assert.equal((await client.ended()).code, ENDED)
 }
 
-for (const engine of ENGINES) describe(`market data tokens (${engine})`, () => tokenTests(engine))
+describe('market data tokens', () => tokenTests('postgres'))
 
 function tokenTests(engine: Engine): void {
   let stage: MarketStage
