@@ -5,9 +5,9 @@ import { request } from 'node:http'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CrashPoint, CrashUser, OrderRecord } from '@trunkline/testkit/crash/index'
-import { shareOf } from '@trunkline/testkit/search'
+import { isWhole } from '@trunkline/testkit/search'
 import { until } from '@trunkline/testkit/until'
-import { ENGINES, type Engine, Scene } from './scene.ts'
+import { type Engine, Scene } from './scene.ts'
 
 /** How the death is brought about: from inside at a named point, by a cut between service and house, or from outside. */
 type Death =
@@ -27,13 +27,14 @@ interface Case {
 const inside = (point: CrashPoint): Death => ({ by: 'program', point })
 const cut = (share: number, answerBytes: number | null = 0): Death => ({ by: 'proxy', share, answerBytes })
 const signal = (afterMs: number): Death => ({ by: 'signal', afterMs })
-const thrice = (death: Death): readonly Death[] => [death, death, death]
+/** With an order that is filled at once, and with one that rests. */
+const twice = (death: Death): readonly Death[] => [death, death]
 
 const SUBMITS: readonly Case[] = [
   {
     id: 'C1',
     title: 'validated, before the intent is written',
-    deaths: thrice(inside({ at: 'before_record', what: 'place' })),
+    deaths: twice(inside({ at: 'before_record', what: 'place' })),
     atHouse: 0
   },
   {
@@ -42,7 +43,7 @@ const SUBMITS: readonly Case[] = [
     deaths: [0.4, 1, 2].map(ms => inside({ at: 'during_record', what: 'place', ms })),
     atHouse: 0
   },
-  { id: 'C3', title: 'the intent is written', deaths: thrice(inside({ at: 'after_record', what: 'place' })), atHouse: 0 },
+  { id: 'C3', title: 'the intent is written', deaths: twice(inside({ at: 'after_record', what: 'place' })), atHouse: 0 },
   {
     id: 'C4',
     title: 'before the first byte',
@@ -51,9 +52,9 @@ const SUBMITS: readonly Case[] = [
   },
   { id: 'C5', title: 'part of the bytes written', deaths: [cut(0.1), cut(0.6), cut(0.99)], atHouse: 0 },
   { id: 'C6', title: 'all bytes written, no whole answer', deaths: [cut(1, null), cut(1, 0), cut(1, 80)], atHouse: 1 },
-  { id: 'C7', title: 'the answer in memory, not written', deaths: thrice(inside({ at: 'after_command', what: 'submit' })), atHouse: 1 },
-  { id: 'C8', title: 'the answer written, ours not given', deaths: thrice(inside({ at: 'before_answer' })), atHouse: 1 },
-  { id: 'C9', title: 'the event committed, not published', deaths: thrice(inside({ at: 'after_record', what: 'word' })), atHouse: 1 },
+  { id: 'C7', title: 'the answer in memory, not written', deaths: twice(inside({ at: 'after_command', what: 'submit' })), atHouse: 1 },
+  { id: 'C8', title: 'the answer written, ours not given', deaths: twice(inside({ at: 'before_answer' })), atHouse: 1 },
+  { id: 'C9', title: 'the event committed, not published', deaths: twice(inside({ at: 'after_record', what: 'word' })), atHouse: 1 },
   { id: 'C10', title: 'published and answered', deaths: [signal(0), signal(1), signal(10)], atHouse: 1 }
 ]
 
@@ -130,9 +131,9 @@ export function crashPoints(engine: Engine): void {
     run: (each: Case, death: Death, name: string, shape: Readonly<Record<string, string>>) => Promise<void>
   ) {
     for (const each of list) {
-      // A crash point is one on either engine: each takes its part of the repetitions.
+      // A crash point is one on either engine: the embedded one has its first death, PostgreSQL, which costs less, the others.
       const deaths = each.deaths.map((death, seed) => ({ death, seed }))
-      for (const { death, seed } of shareOf(deaths, ENGINES.indexOf(engine), ENGINES.length)) {
+      for (const { death, seed } of isWhole ? deaths : engine === 'embedded' ? deaths.slice(0, 1) : deaths.slice(1)) {
         const name = `${each.id}-${seed}`
         test(`${engine} ${name} ${each.title}: ${JSON.stringify(death)}`, () => run(each, death, name, seed === 1 ? resting : {}))
       }
@@ -153,7 +154,9 @@ export function crashPoints(engine: Engine): void {
     await scene.afterDeath()
   }
 
-  test(`${engine} C0 half a body`, async () => {
+  // What happens before the store, or in its place, is the same on either engine.
+  const aboveEngine: typeof test | null = isWhole || engine === 'postgres' ? test : null
+  aboveEngine?.(`${engine} C0 half a body`, async () => {
     for (const share of [0.1, 0.5, 0.95]) {
       const name = `C0-${share}`
       await halfBody(user, name, share)
@@ -202,7 +205,7 @@ export function crashPoints(engine: Engine): void {
   })
 
   for (const [index, { title, failure, status, atHouse }] of FAILURES.entries()) {
-    test(`${engine} F30 ${title}`, async () => {
+    aboveEngine?.(`${engine} F30 ${title}`, async () => {
       const name = `F30-${index}`
       await scene.service.arm(failure)
       const answer = await user.place(name)

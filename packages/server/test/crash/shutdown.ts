@@ -1,6 +1,7 @@
 // C21: a stop while fifty submissions are on the wire. Nothing new is taken, the process ends in time, and no order is lost or doubled.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { isWhole } from '@trunkline/testkit/search'
 import { until } from '@trunkline/testkit/until'
 import { type Engine, Scene } from './scene.ts'
 
@@ -21,7 +22,8 @@ const CASES = [
 
 export function shutdown(engine: Engine): void {
   describe(`${engine}: C21 SIGTERM with ${ORDERS} submits in flight`, { concurrency: true }, () => {
-    for (const { title, env, fault } of CASES) {
+    // How a stop waits does not depend on the engine; that it leaves the embedded one whole is seen with the longest.
+    for (const { title, env, fault } of isWhole || engine === 'postgres' ? CASES : CASES.slice(-1)) {
       test(title, () =>
         Scene.play(engine, { TRUNKLINE_ABSENCE_SECONDS: '3', ...env }, async scene => {
           const user = await scene.user()

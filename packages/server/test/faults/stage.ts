@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import { Accord, Chance, type CrashUser, type OrderRecord, type Vitals, World } from '@trunkline/testkit/crash/index'
 import { metricsPage } from '@trunkline/testkit/metrics'
+import { ofSearch } from '@trunkline/testkit/search'
 import { until } from '@trunkline/testkit/until'
+import { copyStore } from '../store/pglite/template.ts'
 import { knownKeys } from './house-names.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -22,13 +24,13 @@ export interface Fault {
 export interface StageOptions {
   /** Of the test file, for running it again. */
   readonly name: string
-  /** Connects whoever trades and follows; by default ten users of one platform with two accounts each. */
+  /** Connects whoever trades and follows; by default four users of one platform with two accounts each, ten in a search. */
   readonly populate?: (world: World) => Promise<void>
   readonly env?: Readonly<Record<string, string>>
 }
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const USERS = 10
+const USERS = ofSearch(10, 4)
 const ACCOUNTS_OF_EACH = 2
 const SEED_VARIABLE = 'TRUNKLINE_FAULT_SEED'
 const OPERATIONS = 4
@@ -62,7 +64,7 @@ export class Stage implements AsyncDisposable {
     assert.ok(Number.isInteger(seed), `${SEED_VARIABLE} must be a whole number`)
     const { env, nameOf } = knownKeys()
     const chance = new Chance(seed)
-    const world = await World.open({ main: MAIN, env: { ...env, ...options.env }, chance })
+    const world = await World.open({ main: MAIN, database: copyStore, env: { ...env, ...options.env }, chance })
     const stage = new Stage(options, { world, nameOf }, seed)
     try {
       await (options.populate?.(world) ?? world.populate(USERS, ACCOUNTS_OF_EACH))

@@ -2,4 +2,4 @@
 import { ofSearch } from '@trunkline/testkit/search'
 import { simulation } from './simulation.ts'
 
-simulation('embedded', { from: 801, count: ofSearch(200, 20) })
+simulation('embedded', { from: 801, count: ofSearch(200, 10) })

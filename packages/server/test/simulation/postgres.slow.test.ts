@@ -2,4 +2,4 @@
 import { ofSearch } from '@trunkline/testkit/search'
 import { simulation } from './simulation.ts'
 
-simulation('postgres', { from: 1, count: ofSearch(800, 80) })
+simulation('postgres', { from: 1, count: ofSearch(800, 40) })
