@@ -48,7 +48,7 @@ async function run(name: string, files: Readonly<Record<string, string>>, hasSec
     const files = ${JSON.stringify(paths)}.map(path => ({ path, group: 'unit', needs: new Set(), waits: false, searches: false }))
     const tally = new Tally()
     const suite = { root: ${JSON.stringify(root)}, signal: new AbortController().signal, say: console.log, prepare: async files => files }
-    for (const verdict of await runSuite(files, { ...suite, hasSecondTries: ${hasSecondTries} })) tally.judge(verdict)
+    for (const verdict of await runSuite(files, { ...suite, lanes: 2, hasSecondTries: ${hasSecondTries} })) tally.judge(verdict)
     console.log(tally.summary())
     process.exitCode = tally.succeeded ? 0 : 1`
   )

@@ -1,13 +1,16 @@
 // `npm test` and `npm run check`: checks, then groups of tests, then one line that says it all.
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { costs } from './costs.ts'
 import { testFiles } from './files.ts'
 import { type Options, optionsOrUsage, parseOptions, select, USAGE } from './options.ts'
 import { Services } from './services.ts'
 import { runSteps } from './steps.ts'
-import { runSuite } from './suite.ts'
+import { LANES, runSuite } from './suite.ts'
 import { Tally } from './tally.ts'
 
+/** What needs no service starts few programs: as many files at a time as there are processors. */
+const QUICK_LANES_MAX = 8
 const ROOT = resolve(import.meta.dirname, '..', '..')
 
 const say = (text: string) => void process.stdout.write(`${text}\n`)
@@ -32,7 +35,8 @@ async function main(options: Options, signal: AbortSignal): Promise<boolean> {
 async function tested(options: Options, signal: AbortSignal, tally: Tally) {
   await using services = new Services(say, (path, reason) => tally.cannotRun(path, reason))
   const prepare = services.ready.bind(services)
-  return await runSuite(select(testFiles(ROOT), options), { root: ROOT, signal, say, prepare, hasSecondTries: !options.isQuick })
+  const lanes = options.isQuick ? Math.min(QUICK_LANES_MAX, Math.max(LANES, availableParallelism())) : LANES
+  return await runSuite(select(testFiles(ROOT), options), { root: ROOT, signal, say, prepare, lanes, hasSecondTries: !options.isQuick })
 }
 
 const options = optionsOrUsage(parseOptions, USAGE)

@@ -5,8 +5,9 @@ import { type FileResult, runFile } from './run-file.ts'
 import { runGroup } from './run-group.ts'
 import { forgetKept, trySecond, type Verdict } from './second-tries.ts'
 
-/** Lanes of tests that compute, and of tests that wait. */
-const LANES = { busy: 2, waiting: 1 } as const
+/** Files at a time of tests that compute, however many processors there are: some start several programs. */
+export const LANES = 2
+const WAITING_LANES = 1
 
 const MINUTE_MS = 60_000
 /** Against files that hang, and nothing else: ten times what the dearest file of a group takes on a common machine. */
@@ -24,13 +25,15 @@ export interface Suite {
   readonly say: Say
   /** Provides what files need, and returns those that can run. */
   readonly prepare: (files: readonly TestFile[]) => Promise<readonly TestFile[]>
+  /** Files at a time of those that compute. */
+  readonly lanes: number
   /** False: a file that fails has failed. */
   readonly hasSecondTries: boolean
 }
 
 /** Runs the files of every group, one group after the other. */
 export async function runSuite(files: readonly TestFile[], suite: Suite): Promise<readonly Verdict[]> {
-  const { root, signal, say, prepare, hasSecondTries } = suite
+  const { root, signal, say, prepare, lanes, hasSecondTries } = suite
   const groups = new Map(files.map(({ path, group }) => [path, group]))
   const limitOf = (path: string) => FILE_LIMIT_MS[groups.get(path) ?? 'slow']
   const results: FileResult[] = []
@@ -44,7 +47,7 @@ export async function runSuite(files: readonly TestFile[], suite: Suite): Promis
         runnable.filter(file => file.waits === waits).map(({ path }) => path),
         { root, limitMs: FILE_LIMIT_MS[group], concurrency, signal, say }
       )
-    results.push(...(await Promise.all([lane(false, LANES.busy), lane(true, LANES.waiting)])).flat())
+    results.push(...(await Promise.all([lane(false, lanes), lane(true, WAITING_LANES)])).flat())
   }
   if (!hasSecondTries || signal.aborted) return results.map(result => ({ result, first: null }))
   forgetKept(root)
