@@ -1,6 +1,7 @@
 // A steady load for as long as asked, with everything around it coming and going; then the question whether the service is as it was.
 import { fileURLToPath } from 'node:url'
 import { knownKeys } from '../../packages/server/test/faults/house-names.ts'
+import { copyStore } from '../../packages/server/test/store/pglite/template.ts'
 import { Accord, Chance, World } from '../../packages/testkit/src/crash/index.ts'
 import { type Reading, Sampler } from './sampler.ts'
 import { verdictOf } from './verdict.ts'
@@ -27,7 +28,7 @@ export interface SoakOptions {
 export async function soak({ minutes, seed, say }: SoakOptions): Promise<boolean> {
   const keys = knownKeys()
   const chance = new Chance(seed)
-  await using world = await World.open({ main: MAIN, env: keys.env, chance })
+  await using world = await World.open({ main: MAIN, database: copyStore, env: keys.env, chance })
   const accord = new Accord(world, keys.nameOf)
   for (let number = 1; number <= ONLOOKERS; number += 1) await world.join(world.platform, `onlooker-${number}`, 1)
   const sampler = new Sampler(world)

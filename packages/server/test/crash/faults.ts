@@ -104,10 +104,9 @@ export function orderFaults(engine: Engine): void {
       await user.place('o')
       await until(async () => (await user.named('o'))?.submission.state === 'not_received', 'the order is given up')
       await reveal(user, 'o')
-      await until(async () => (await user.named('o'))?.submission.state === 'acknowledged', 'the order is seen')
-      // What is seen first may be the order before its fill.
-      await until(async () => (await user.named('o'))?.filled_qty === '2', 'its fills count')
+      await until(async () => (await user.named('o'))?.filled_qty === '2', 'the order is seen, and its fills count')
       const order = await user.named('o')
+      assert.equal(order.submission.state, 'acknowledged')
       const metrics = await metricsPage(user.url)
       assert.match(metrics, /order_alarms_total\{[^}]*late_fill[^}]*\} [1-9]/)
       assert.equal((await scene.books(order)).accepted, 1)

@@ -166,7 +166,7 @@ export const STREAMS: readonly Fault[] = [
     title: 'the streams fall silent and stay open',
     async play(stage) {
       await allLive(stage)
-      await stage.counts(GAPS, 'cause="silence"', 10, async () => {
+      await stage.counts(GAPS, 'cause="silence"', stage.world.users.length, async () => {
         await stage.streams({ do: 'mute' })
         await Promise.all([stage.trade(), noneLive(stage)])
         // Nothing comes by stream, and yet everything comes.
