@@ -7,9 +7,13 @@ import { Malformed } from '../../src/domain/malformed.ts'
 
 test('what is taken is as JSON.parse reads it, and everything else is Malformed', () => {
   fc.assert(
-    fc.property(fc.json({ maxDepth: 6 }), text => {
-      assert.deepEqual(parseJson(text), JSON.parse(text))
-    })
+    // Of what is JSON only that name is refused, which the generator draws now and then.
+    fc.property(
+      fc.json({ maxDepth: 6 }).filter(text => !text.includes('__proto__')),
+      text => {
+        assert.deepEqual(parseJson(text), JSON.parse(text))
+      }
+    )
   )
   fc.assert(
     fc.property(fc.string(), text => {
