@@ -70,7 +70,7 @@ export interface Submission {
 export interface PendingRequest {
   readonly kind: 'cancel' | 'replace'
   readonly requestedAt: Timestamp
-  /** Null until the request was put on the wire. */
+  /** Null until the request was put on the wire, and of a cancel that was sent before the broker had shown the order working. */
   readonly sentAt: Timestamp | null
   /** The order that will take this one's place. */
   readonly successorId: OrderId | null

@@ -234,3 +234,22 @@ test('the fate of one replacement says nothing about the next', async () => {
 function isCode(code: ServiceError['code']): (cause: unknown) => boolean {
   return cause => cause instanceof ServiceError && cause.code === code
 }
+
+test('an order that the broker acknowledged and does not work yet is the broker’s to replace; one that it has not acknowledged says so', async () => {
+  await using world = await bench.world()
+  await world.live()
+  world.broker.plans.submit.push({ status: 'pending' })
+  const old = await world.given(world.place())
+  assert.deepEqual([old.status, old.submission.state], ['pending', 'acknowledged'])
+  assert.equal((await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))).status, 'working')
+  assert.equal(await fates(world, old), 'replaced, working acknowledged')
+  world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
+  const lost = await world.given(world.place({ clOrdId: 'lost' }))
+  await assert.rejects(
+    world.given(world.modify(lost, { clOrdId: 'm-2', quantity: '20' })),
+    (cause: unknown) =>
+      cause instanceof ServiceError &&
+      cause.code === 'order_not_open' &&
+      /has not acknowledged it; wait until its submission.state/.test(cause.message)
+  )
+})

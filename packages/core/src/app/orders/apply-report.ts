@@ -38,6 +38,7 @@ export function applyReport(order: Order, told: OrderReport, method: ReportMetho
     if (step.ignored !== null && step.ignored !== 'duplicate_fill') ignored.push(step.ignored)
   }
   if (next === asked) next = order
+  next = dueAgain(next, report, now)
   const statusTaken = next.status !== order.status || !ignored.includes('illegal_transition')
   if (next.status === 'replaced' && next.replacedByOrderId === null) {
     next = { ...next, replacedByOrderId: order.pendingRequest?.successorId ?? null }
@@ -46,6 +47,14 @@ export function applyReport(order: Order, told: OrderReport, method: ReportMetho
   const submitted = isSameRefusal(order, report) ? described : acknowledge(described, method, now)
   const changed = submitted !== order && differs(submitted, order)
   return { order: changed ? { ...submitted, systemTime: now } : order, changed, isPartial, alarms, ignored }
+}
+
+/** A cancel that went out before the broker had shown the order working may have come too early for it: now it is asked for as of an order that works. */
+function dueAgain(order: Order, { status }: OrderReport, now: Timestamp): Order {
+  const { pendingRequest } = order
+  const isEarly = order.status === 'pending_cancel' && pendingRequest?.kind === 'cancel' && pendingRequest.sentAt === null
+  if (!isEarly || (status !== 'working' && status !== 'partially_filled')) return order
+  return { ...order, pendingRequest: { ...pendingRequest, requestedAt: now, sentAt: now, takenAt: null } }
 }
 
 /** What was filled counts against what is asked for now: an order that was made larger elsewhere is not filled by its former quantity. */

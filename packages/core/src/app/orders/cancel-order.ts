@@ -5,6 +5,7 @@ import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 import { resolvedIfDoubtful } from './doubtful.ts'
 import { cancelRequested, notOpen } from './order-steps.ts'
+import { canTakeCancel, takeUpCancel } from './owed.ts'
 import { tradableAccount } from './tradable.ts'
 
 /**
@@ -19,15 +20,16 @@ export async function cancelOrder(deps: AppDeps, caller: UserCaller, accountId: 
   const at = deps.clock.now()
   const audit = audited(deps.clock, caller, 'order.cancel', orderId)
   let isNew = false
-  const order = await resolvedIfDoubtful(deps, [{ connection, account, order: known }], () =>
-    deps.desk.change(orderId, present => {
+  const order = await resolvedIfDoubtful(deps, [{ connection, account, order: known }], async () => {
+    const asked = await deps.desk.change(orderId, present => {
       if (!isOpen(present.status)) throw notOpen(present, 'cancelled')
       const next = cancelRequested(present, at)
       // A decision may run again over a newer state: the last one is what was written.
       isNew = next !== null
       return next === null ? null : { ...next, audit }
     })
-  )
+    return asked !== null && isNew && canTakeCancel(asked) ? takeUpCancel(deps.desk, asked, at) : asked
+  })
   if (order === null) throw orderNotFound()
   deps.mirrors.expect(connection, account, order)
   // One that was asked for before and has no answer is the resolver's to look after, and to send again if need be.

@@ -8,7 +8,7 @@ import type { AppDeps } from '../deps.ts'
 import { orderNotFound } from './cancel-order.ts'
 import { resolvedIfDoubtful } from './doubtful.ts'
 import { newOrder } from './new-order.ts'
-import { replaceRequested } from './order-steps.ts'
+import { held, replaceRequested } from './order-steps.ts'
 import { checkTicket, type TicketRequest } from './ticket-check.ts'
 import { tradableAccount } from './tradable.ts'
 
@@ -40,7 +40,7 @@ export async function modifyOrder(
   const known = await deps.desk.findOf(caller.user.userKey, orderId)
   if (known === null || known.accountId !== account.accountId) throw orderNotFound()
   const at = deps.clock.now()
-  replaceRequested(known, orderId, at)
+  replaceRequested(held(known, at), orderId, at)
   if (capabilities.replace !== 'native') {
     throw new ServiceError('order_not_supported', `${capabilities.name} cannot modify orders: cancel it and place a new one.`)
   }
@@ -53,9 +53,10 @@ export async function modifyOrder(
   const audit = audited(deps.clock, caller, 'order.modify', orderId, { successor: successor.orderId })
   deps.mirrors.expect(connection, account, successor)
   const both = [known, successor].map(order => ({ connection, account, order }))
-  const order = await resolvedIfDoubtful(deps, both, () =>
-    deps.desk.changeWith(orderId, present => replaceRequested(present, successor.orderId, at), successor, audit)
-  )
+  const order = await resolvedIfDoubtful(deps, both, async () => {
+    await deps.desk.change(orderId, present => (held(present, at) === present ? null : { order: held(present, at) }))
+    return deps.desk.changeWith(orderId, present => replaceRequested(present, successor.orderId, at), successor, audit)
+  })
   if (order === null) throw orderNotFound()
   return deps.orderGateway.replace({ connection, account, order }, successor)
 }

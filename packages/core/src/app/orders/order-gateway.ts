@@ -1,6 +1,6 @@
 import type { Account, Connection } from '../../domain/account.ts'
 import type { OrderId } from '../../domain/ids.ts'
-import { isOpen, type Order } from '../../domain/order.ts'
+import { isOpen, type Order, type PendingRequest } from '../../domain/order.ts'
 import { epochMs } from '../../domain/timestamp.ts'
 import { type Broker, BrokerFault, type OrderReport, type Outcome } from '../../ports/broker.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
@@ -36,7 +36,7 @@ export class OrderGateway {
   readonly #reports: OrderReports
   readonly #inFlight = new Map<string, Promise<Order | null>>()
   /** Requests that brokers took without showing yet what came of them: which cancel or replace, and since when on the monotonic clock. */
-  readonly #taken = new Map<OrderId, { readonly requestedAt: string; readonly atMs: number }>()
+  readonly #taken = new Map<OrderId, { readonly request: string; readonly atMs: number }>()
   readonly #startMs: number
   #unresolved: (placed: Placed) => void = () => undefined
 
@@ -138,13 +138,14 @@ export class OrderGateway {
    */
   takenMs({ orderId, pendingRequest }: Order): number | null {
     if (pendingRequest === null) return null
-    const { requestedAt, takenAt } = pendingRequest
+    const { takenAt } = pendingRequest
+    const request = nameOf(pendingRequest)
     const now = this.#deps.clock.monotonicMs()
     const known = this.#taken.get(orderId)
-    if (known?.requestedAt === requestedAt) return now - known.atMs
+    if (known?.request === request) return now - known.atMs
     if (takenAt === null) return null
     const agoMs = Math.max(0, Math.min(now - this.#startMs, epochMs(this.#deps.clock.now()) - epochMs(takenAt)))
-    keepNewest(this.#taken, orderId, { requestedAt, atMs: now - agoMs }, TAKEN_MAX)
+    keepNewest(this.#taken, orderId, { request, atMs: now - agoMs }, TAKEN_MAX)
     return agoMs
   }
 
@@ -261,7 +262,7 @@ export class OrderGateway {
 
   #noteTaken({ orderId, pendingRequest }: Order): void {
     if (pendingRequest === null) return
-    const taken = { requestedAt: pendingRequest.requestedAt, atMs: this.#deps.clock.monotonicMs() }
+    const taken = { request: nameOf(pendingRequest), atMs: this.#deps.clock.monotonicMs() }
     keepNewest(this.#taken, orderId, taken, TAKEN_MAX)
   }
 
@@ -270,8 +271,8 @@ export class OrderGateway {
     const at = this.#deps.clock.now()
     await this.#desk.change(orderId, present => {
       const { pendingRequest } = present
-      const isStill = pendingRequest?.kind === asked?.kind && pendingRequest?.requestedAt === asked?.requestedAt
-      if (pendingRequest === null || pendingRequest.takenAt !== null || !isStill || !isOpen(present.status)) return null
+      if (pendingRequest === null || asked === null || pendingRequest.takenAt !== null) return null
+      if (nameOf(pendingRequest) !== nameOf(asked) || !isOpen(present.status)) return null
       return { order: { ...present, pendingRequest: { ...pendingRequest, takenAt: at } }, tell: false }
     })
   }
@@ -301,6 +302,11 @@ export class OrderGateway {
 
 type CommandKind = 'submit' | 'cancel' | 'replace'
 type Send = (session: Broker, signal: AbortSignal) => Promise<Outcome<OrderReport | null>>
+
+/** A cancel that is due again for the order that works is another one, though the clock may show the same time for both. */
+function nameOf({ kind, requestedAt, sentAt }: PendingRequest): string {
+  return `${kind} ${requestedAt} ${sentAt}`
+}
 
 function keyOf(kind: CommandKind, orderId: OrderId): string {
   return `${kind} ${orderId}`

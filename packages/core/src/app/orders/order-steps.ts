@@ -121,17 +121,20 @@ export function cancelRequested(order: Order, at: Timestamp): Next | null {
   if (order.status === 'pending_cancel' || order.pendingRequest?.kind === 'cancel') return null
   if (order.status === 'pending') {
     // The broker may not have it yet, so there is nothing to send: the intent waits for the order.
-    return {
-      order: {
-        ...order,
-        pendingRequest: { kind: 'cancel', requestedAt: at, sentAt: null, successorId: null, takenAt: null },
-        lastModifiedTime: at
-      }
-    }
+    const pendingRequest = { kind: 'cancel', requestedAt: at, sentAt: null, successorId: null, takenAt: null } as const
+    return { order: { ...order, pendingRequest, lastModifiedTime: at } }
   }
   const step = apply(order, { type: 'status', to: 'pending_cancel', at })
   if (!step.changed) throw notOpen(order, 'cancelled')
   return { order: { ...step.order, pendingRequest: { kind: 'cancel', requestedAt: at, sentAt: at, successorId: null, takenAt: null } } }
+}
+
+/**
+ * The order as one that the broker holds: it has acknowledged it, and only its word that the order works is missing. A request about it is the
+ * broker's to take or to refuse.
+ */
+export function held(order: Order, at: Timestamp): Order {
+  return order.status === 'pending' && acknowledged(order) ? apply(order, { type: 'status', to: 'working', at }).order : order
 }
 
 /** Asks for the order's replacement. @throws ServiceError order_not_open. */
@@ -144,11 +147,15 @@ export function replaceRequested(order: Order, successorId: Order['orderId'], at
 }
 
 export function notOpen(order: Order, wish: 'cancelled' | 'modified'): ServiceError {
-  const why =
-    order.status === 'pending' || order.status === 'pending_cancel' || order.status === 'pending_replace'
-      ? `it is ${order.status}; wait until that is decided and try again`
-      : isOpen(order.status)
-        ? `its ${order.pendingRequest?.kind ?? 'change'} is on its way; wait until that is decided and try again`
-        : `it is ${order.status}, which is final`
-  return new ServiceError('order_not_open', `The order cannot be ${wish}: ${why}.`)
+  const { status, pendingRequest } = order
+  return new ServiceError('order_not_open', `The order cannot be ${wish}: ${whyNot()}.`)
+
+  function whyNot(): string {
+    if (status === 'pending' && pendingRequest === null)
+      return 'the broker has not acknowledged it; wait until its submission.state is acknowledged and try again'
+    if (isChanging(order)) return `it is ${status}; wait until that is decided and try again`
+    return isOpen(status)
+      ? `its ${pendingRequest?.kind ?? 'change'} is on its way; wait until that is decided and try again`
+      : `it is ${status}, which is final`
+  }
 }

@@ -1,7 +1,9 @@
 // What an order is owed by its broker, and what can be asked of it meanwhile. Pure.
-import type { Order } from '../../domain/order.ts'
+import { isOpen, type Order } from '../../domain/order.ts'
+import type { Timestamp } from '../../domain/timestamp.ts'
 import type { OrderReport } from '../../ports/broker.ts'
-import { acknowledged, isChanging } from './order-steps.ts'
+import type { Next, OrderDesk } from './order-desk.ts'
+import { acknowledged, cancelRequested, held, isChanging } from './order-steps.ts'
 
 /** Tells apart what an order may be owed: an answer to its submission, or to the cancel or replace of one moment. */
 export function questionOf(order: Order): string {
@@ -17,7 +19,28 @@ export function hasWaitingCancel(order: Order): boolean {
 }
 
 export function canTakeCancel(order: Order): boolean {
-  return hasWaitingCancel(order) && (order.status === 'working' || order.status === 'partially_filled')
+  return hasWaitingCancel(order) && isOpen(order.status) && !isChanging(order)
+}
+
+/**
+ * Makes a waiting cancel one that is asked for. Where the broker has not shown the order working, its cancel may come too early: `sentAt` stays
+ * null, and it is due again when the order is seen to work.
+ */
+export async function takeUpCancel(desk: OrderDesk, { orderId, status }: Order, at: Timestamp): Promise<Order | null> {
+  const isEarly = status === 'pending'
+  if (isEarly)
+    await desk.change(orderId, present =>
+      hasWaitingCancel(present) && held(present, at) !== present ? { order: held(present, at) } : null
+    )
+  return desk.change(orderId, present => takenUp(present, at, isEarly))
+}
+
+function takenUp(order: Order, at: Timestamp, isEarly: boolean): Next | null {
+  const next = canTakeCancel(order) ? cancelRequested({ ...order, pendingRequest: null }, at) : null
+  const request = next?.order.pendingRequest ?? null
+  return next !== null && request !== null && isEarly
+    ? { ...next, order: { ...next.order, pendingRequest: { ...request, sentAt: null } } }
+    : next
 }
 
 /** Where the broker shows the order live long after every cancel we may send has ended, the cancel came to nothing. */

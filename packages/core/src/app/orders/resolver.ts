@@ -7,8 +7,8 @@ import { limited } from '../limited.ts'
 import { Absence, type Asked, NEGATIVES_MIN, type Negatives, TAKEN_MS } from './absence.ts'
 import type { OrderDesk } from './order-desk.ts'
 import type { OrderGateway, Placed } from './order-gateway.ts'
-import { acknowledged, cancelRequested, fateOf, isOwedAnAnswer, notReceivedOrSent, refused, submissionUnknown } from './order-steps.ts'
-import { canTakeCancel, hasWaitingCancel, questionOf, uncancelled } from './owed.ts'
+import { acknowledged, fateOf, isOwedAnAnswer, notReceivedOrSent, refused, submissionUnknown } from './order-steps.ts'
+import { canTakeCancel, questionOf, takeUpCancel, uncancelled } from './owed.ts'
 
 /** Rounds in which an order may be missing from the store: a commit nobody confirmed can show later than it was looked for. */
 const UNSEEN_ROUNDS = 5
@@ -94,7 +94,7 @@ export class Resolver {
     if (known !== undefined) {
       known.isWanted = true
       if (known.question !== question) {
-        Object.assign(known, { question, isRenewed: true, isUrgent: hasWaitingCancel(placed.order) })
+        Object.assign(known, { question, isRenewed: true, isUrgent: canTakeCancel(placed.order) })
         known.wake()
       }
       return
@@ -106,7 +106,7 @@ export class Resolver {
     const watch: Watch = {
       question,
       isRenewed: false,
-      isUrgent: hasWaitingCancel(placed.order),
+      isUrgent: canTakeCancel(placed.order),
       isWanted: false,
       since: this.#deps.clock.monotonicMs(),
       wake: () => undefined,
@@ -297,16 +297,10 @@ export class Resolver {
     const isDue = canTakeCancel(order)
     // One that the broker accepted before the order was live has come to nothing when the order is live: only then is it sent again.
     if (!isDue && this.#gateway.takenMs(order) !== null) return cancels
-    const due = isDue
-      ? await this.#desk.change(order.orderId, present =>
-          canTakeCancel(present) ? cancelRequested({ ...present, pendingRequest: null }, at) : null
-        )
-      : order
+    const due = isDue ? await takeUpCancel(this.#desk, order, at) : order
     // The order's first cancel since it lives counts anew: what went out before may have come too early for the broker.
     const count = isDue ? 0 : cancels.count
-    // One that the broker has but does not work yet has no status for a cancel on its way, and can be cancelled all the same.
-    const canSend = due?.status === 'pending_cancel' || (due?.status === 'pending' && hasWaitingCancel(due))
-    if (due === null || !canSend || count >= CANCELS_MAX) return cancels
+    if (due?.status !== 'pending_cancel' || count >= CANCELS_MAX) return cancels
     await this.#gateway.cancel({ ...placed, order: due })
     return { count: count + 1, lastAt: this.#deps.clock.monotonicMs() }
   }
