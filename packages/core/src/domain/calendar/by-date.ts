@@ -41,10 +41,11 @@ export function calendarByDate(rule: DateRule): TradingCalendar {
     let day = known.get(date)
     if (day === undefined) {
       const plain = plainDate(date)
+      const text = dayText(plain)
       day = {
-        date: dayText(plain),
+        date: text,
         start: midnight(plain, zone),
-        end: midnight(daysAfter(dayText(plain), 1), zone),
+        end: midnight(daysAfter(text, 1), zone),
         spans: rule.spansOf(plain),
         next: null,
         nextTrading: null,

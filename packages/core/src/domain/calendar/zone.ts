@@ -17,6 +17,10 @@ interface Offset {
 const REMEMBERED_MAX = 256
 const remembered = new Map<string, { recent: Offset; readonly all: Offset[] }>()
 
+/** Texts of dates, by days since the epoch: forty years of them. A long history asks for each a dozen times. The bound is for a hostile caller. */
+const TEXTS_MAX = 16_000
+const texts = new Map<number, Day>()
+
 /** A plain date as the text it is known by. */
 export function dayText(date: Temporal.PlainDate): Day {
   return date.toString() as Day
@@ -56,7 +60,13 @@ export function daysAfter(date: Day, days: number): Day {
 }
 
 function utcDate(ms: number): Day {
-  return new Date(ms).toISOString().slice(0, 10) as Day
+  const number = Math.floor(ms / DAY)
+  const known = texts.get(number)
+  if (known !== undefined) return known
+  const text = new Date(number * DAY).toISOString().slice(0, 10) as Day
+  if (texts.size >= TEXTS_MAX) texts.clear()
+  texts.set(number, text)
+  return text
 }
 
 /** NaN where `date` is no text of a date as the calendars write it. */
