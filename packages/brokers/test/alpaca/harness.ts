@@ -2,12 +2,14 @@
 
 import { uuidFor } from '@trunkline/sandbox/dialects/alpaca/ids'
 import { alpaca } from '../../src/alpaca/index.ts'
+import { ORDERS_PAGE } from '../../src/alpaca/requests.ts'
 import { ALPACA_SETTINGS, type AlpacaSettings } from '../../src/alpaca/settings.ts'
 import type { BrokerDeps } from '../../src/kit/deps.ts'
 import type { House } from '../../src/kit/settings.ts'
 import { HEARTBEAT_MS, type HouseProcess } from '../sandbox/house.ts'
 import { systemClock } from '../support/clocks.ts'
 import type { Definition, DialectBroker } from '../support/dialect-harness.ts'
+import { fullPages, isRecord } from '../support/endless.ts'
 
 /** The silence of a busy machine is not the broker's. */
 export const PING_MS = 2 * HEARTBEAT_MS
@@ -60,6 +62,16 @@ export const ALPACA: DialectBroker = {
   // An account's balance is told with the account.
   operations: { accounts: ['balances.list'] },
   throttledSubmit: 'refused',
+  endless: () =>
+    fullPages(
+      ORDERS_PAGE,
+      answer => (Array.isArray(answer) && answer.every(isOrder) ? answer : null),
+      orders => orders
+    ),
   patienceMs: 20_000,
   unknownOrderId: '00000000-0000-4000-8000-000000000000'
+}
+
+function isOrder(record: unknown): boolean {
+  return isRecord(record) && 'client_order_id' in record
 }

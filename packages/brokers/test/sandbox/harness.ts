@@ -9,6 +9,7 @@ import type { Broker, BrokerDefinition, Credentials, CredentialsHolder } from '@
 import type { BrokerHarness, Misbehaviour, StreamMischief, Venue, VenueOperation } from '@trunkline/testkit/broker-contract/index'
 import { sandbox } from '../../src/sandbox/index.ts'
 import { systemClock } from '../support/clocks.ts'
+import { isRecord } from '../support/endless.ts'
 import { faultOf } from '../support/faults.ts'
 import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
@@ -68,6 +69,9 @@ export async function openSandbox(house: HouseProcess): Promise<BrokerHarness> {
     patienceMs: 20_000,
     expired: given => ({ ...given, expires_at: timestampOfMs(epochMs(systemClock.now()) - 1_000) }),
     open: holder => opened(definition, holder),
+    address: house.url,
+    openAt: address => opened(definitionAt(house, address), new MemoryHolder(credentials)),
+    endless: answer => (isRecord(answer) && 'next' in answer ? { ...answer, next: 'again' } : answer),
     openUnreachable: () => opened(unreachable, new MemoryHolder(credentials)),
     sample(instrument) {
       const sample = samples.get(instrument)

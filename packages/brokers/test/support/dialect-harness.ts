@@ -17,6 +17,7 @@ import type { House } from '../../src/kit/settings.ts'
 import { walk } from '../sandbox/browser.ts'
 import type { HouseProcess, Json } from '../sandbox/house.ts'
 import { samplesOf } from '../sandbox/samples.ts'
+import type { Endless } from './endless.ts'
 import { faultOf } from './faults.ts'
 import { MemoryHolder } from './holder.ts'
 import { MemoryLog } from './log.ts'
@@ -52,6 +53,8 @@ export interface DialectBroker {
   /** Credentials as the adapter would have made them by its own clock. */
   readonly credentials?: (minted: Credentials) => Credentials
   readonly throttledSubmit: BrokerHarness['throttledSubmit']
+  /** Made anew for each card. */
+  readonly endless: () => Endless
   readonly patienceMs: number
   readonly unknownOrderId: string
 }
@@ -101,6 +104,13 @@ export async function openDialect(house: HouseProcess, broker: DialectBroker): P
     patienceMs: broker.patienceMs,
     expired: given => ({ ...given, expires_at: timestampOfMs(epochMs(broker.clock.now()) - 1_000) }),
     open: holder => opened(definition, holder),
+    address: house.url,
+    openAt(address) {
+      const elsewhere = definitionAt(house, broker, address)
+      open.push(elsewhere)
+      return opened(elsewhere, new MemoryHolder(credentials))
+    },
+    endless: broker.endless(),
     openUnreachable: () => opened(unreachable, new MemoryHolder(credentials)),
     sample(instrument) {
       const sample = samples.get(instrument)

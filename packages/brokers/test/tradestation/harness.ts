@@ -5,6 +5,7 @@ import type { TradestationSettings } from '../../src/tradestation/settings.ts'
 import { HEARTBEAT_MS } from '../sandbox/house.ts'
 import { systemClock } from '../support/clocks.ts'
 import type { DialectBroker } from '../support/dialect-harness.ts'
+import { isRecord } from '../support/endless.ts'
 
 /** Often, so that a lost line is noticed within a card's patience. */
 const COMPARE_MS = 1_000
@@ -44,6 +45,7 @@ export const TRADESTATION: DialectBroker = {
   authorize: ({ access_token: token }) => ({ authorization: `Bearer ${token}` }),
   // The list of today and that of the past; an order is looked for in both.
   throttledSubmit: 'refused',
+  endless: () => answer => (isRecord(answer) && 'Orders' in answer ? { ...answer, NextToken: 'again' } : answer),
   patienceMs: 20_000,
   unknownOrderId: '999999999999999'
 }

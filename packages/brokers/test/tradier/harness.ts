@@ -9,6 +9,7 @@ import type { TradierSettings } from '../../src/tradier/settings.ts'
 import { HEARTBEAT_MS } from '../sandbox/house.ts'
 import { systemClock } from '../support/clocks.ts'
 import type { DialectBroker } from '../support/dialect-harness.ts'
+import { fullPages, isRecord } from '../support/endless.ts'
 
 /** Before the market opens, when orders for that session are taken: the adapter goes by its own clock. */
 const EARLY_MS = 3_600_000
@@ -61,8 +62,18 @@ export const TRADIER: DialectBroker = {
     }
   },
   throttledSubmit: 'refused',
+  endless: () => fullPages(PAGE_FULL, ordersIn, order => ({ orders: { order } })),
   patienceMs: 20_000,
   unknownOrderId: '999999999999999'
+}
+
+/** More than Tradier's own length of a page. */
+const PAGE_FULL = 1_000
+
+/** A list of one record is that record, and an empty one a word. */
+function ordersIn(answer: unknown): readonly unknown[] | null {
+  if (!isRecord(answer) || answer.orders === undefined) return null
+  return isRecord(answer.orders) ? [answer.orders.order].flat() : []
 }
 
 function later(time: string | undefined): string {

@@ -19,6 +19,11 @@ export interface BrokerHarness extends AsyncDisposable {
   open(holder: CredentialsHolder): Broker
   /** A session whose broker cannot be reached at all. */
   openUnreachable(): Broker
+  /** Where the broker is, and a session for which it is elsewhere: at a go-between of the card's. */
+  readonly address: string
+  openAt(address: string): Broker
+  /** Makes a page of the list of orders one that leads to itself, over and over; whatever else it is given stays as it is. */
+  endless(answer: unknown): unknown
   /** What to trade for an instrument. */
   sample(instrument: Instrument): Sample
   /** What a 429 to a submit proves at this broker. */

@@ -5,6 +5,7 @@ import type { Card } from './card.ts'
 import { CHANGE } from './change.ts'
 import { CONNECT } from './connect.ts'
 import type { BrokerHarness } from './harness.ts'
+import { HOSTILE } from './hostile.ts'
 import { LEGS } from './legs.ts'
 import { PREVIEW } from './preview.ts'
 import { STREAM } from './stream.ts'
@@ -14,7 +15,7 @@ import { TOKENS } from './tokens.ts'
 export type { BrokerHarness, Misbehaviour, Sample, StreamMischief, Venue, VenueOperation } from './harness.ts'
 
 /** All cards, in the order of their numbers. */
-export const CARDS: readonly Card[] = [...CONNECT, ...SUBMIT, ...LEGS, ...PREVIEW, ...CHANGE, ...STREAM, ...TOKENS]
+export const CARDS: readonly Card[] = [...CONNECT, ...SUBMIT, ...LEGS, ...PREVIEW, ...CHANGE, ...STREAM, ...TOKENS, ...HOSTILE]
 
 /**
  * Registers one test per card. A card that the broker's capabilities do not owe passes with the note "not offered"; nothing else is left

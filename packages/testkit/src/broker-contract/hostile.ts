@@ -1,0 +1,127 @@
+/** Cards about answers that no broker should give. */
+
+import assert from 'node:assert/strict'
+import { type Broker, BrokerFault } from '@trunkline/core/ports/broker'
+import { accepted, type Card, firstSample, newOrder, recently, restingLimit, soon } from './card.ts'
+import { type Distortion, GoBetween } from './go-between.ts'
+import type { BrokerHarness, Sample } from './harness.ts'
+
+type Read = (broker: Broker) => Promise<unknown>
+
+/** Every list that has something to show, and the look-up of an order that is there. */
+async function readsOf(harness: BrokerHarness, sample: Sample): Promise<ReadonlyMap<string, Read>> {
+  const { brokerAccountId } = sample
+  accepted(await harness.broker.submit(newOrder(sample, sample.marketable), soon()))
+  const { brokerOrderId } = accepted(await harness.broker.submit(newOrder(sample, restingLimit(sample)), soon()))
+  return new Map<string, Read>([
+    ['accounts', broker => broker.accounts(soon())],
+    ['balances', broker => broker.balances(brokerAccountId, soon())],
+    ['positions', broker => broker.positions(brokerAccountId, soon())],
+    ['orders', broker => broker.orders(brokerAccountId, recently(), soon())],
+    ['find', broker => broker.findOrder({ by: 'brokerOrderId', brokerAccountId, brokerOrderId }, soon())]
+  ])
+}
+
+/** A fault with a name, and never the user's: no answer of these says anything about consent. */
+function isTyped(cause: unknown): true {
+  assert.ok(
+    cause instanceof BrokerFault,
+    `not a fault of the broker: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`
+  )
+  assert.notEqual(cause.kind, 'credentials_rejected')
+  return true
+}
+
+/** The answer with everything in it put through `change`, its lists and objects as they were. */
+function leavesOf(answer: unknown, change: (leaf: unknown) => unknown): unknown {
+  if (Array.isArray(answer)) return answer.map(item => leavesOf(item, change))
+  if (typeof answer === 'object' && answer !== null)
+    return Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, leavesOf(value, change)]))
+  return change(answer)
+}
+
+const USELESS: readonly (readonly [string, Distortion])[] = [
+  ['many megabytes', { kind: 'huge' }],
+  ['a compression bomb', { kind: 'bomb' }],
+  ['a page', { kind: 'html' }],
+  ['null', { kind: 'json', of: () => null }],
+  ['a number', { kind: 'json', of: () => 7 }],
+  ['a text', { kind: 'json', of: () => 'orders' }],
+  ['objects for values', { kind: 'json', of: answer => leavesOf(answer, () => ({})) }],
+  ['lists for values', { kind: 'json', of: answer => leavesOf(answer, () => [[]]) }]
+]
+
+export const HOSTILE: readonly Card[] = [
+  {
+    id: 'C200',
+    title: 'a read answered with megabytes, a bomb, a page or other types is a fault with a name, and the adapter goes on [S77]',
+    run: async harness => {
+      const reads = await readsOf(harness, firstSample(harness))
+      await using between = await GoBetween.to(harness.address)
+      const broker = harness.openAt(between.url)
+      for (const [answer, distortion] of USELESS) {
+        between.distortion = distortion
+        for (const [name, read] of reads) await assert.rejects(read(broker), isTyped, `${name}: ${answer}`)
+        between.distortion = { kind: 'none' }
+        assert.ok((await broker.accounts(soon())).length > 0, `after ${answer}`)
+      }
+      assert.equal(between.swallowed, 0, 'no answer of many megabytes was read to its end')
+    }
+  },
+  {
+    id: 'C202',
+    title: 'words that nobody knows make a read a fault or leave out what they are in, and nothing else comes of them [S77]',
+    run: async harness => {
+      const reads = await readsOf(harness, firstSample(harness))
+      await using between = await GoBetween.to(harness.address)
+      const broker = harness.openAt(between.url)
+      for (const [name, read] of reads) {
+        between.distortion = {
+          kind: 'json',
+          of: answer => leavesOf(answer, leaf => (typeof leaf === 'string' ? `${leaf}_unheard_of` : leaf))
+        }
+        await read(broker).then(
+          () => undefined,
+          (cause: unknown) => isTyped(cause)
+        )
+        between.distortion = { kind: 'none' }
+        assert.ok((await broker.accounts(soon())).length > 0, `after ${name}`)
+      }
+    }
+  },
+  {
+    id: 'C204',
+    title: 'a list whose pages lead to themselves ends in a fault with a name, and the adapter goes on [S77]',
+    run: async harness => {
+      const reads = await readsOf(harness, firstSample(harness))
+      await using between = await GoBetween.to(harness.address)
+      const broker = harness.openAt(between.url)
+      between.distortion = { kind: 'json', of: answer => harness.endless(answer) }
+      await assert.rejects(async () => reads.get('orders')?.(broker), isTyped)
+      between.distortion = { kind: 'none' }
+      assert.ok((await broker.accounts(soon())).length > 0)
+    }
+  },
+  {
+    id: 'C206',
+    title: 'an order answered with megabytes, a bomb, a page or other types is unknown, and never sent again [S77]',
+    run: async harness => {
+      await using between = await GoBetween.to(harness.address)
+      const broker = harness.openAt(between.url)
+      const sample = firstSample(harness)
+      await broker.accounts(soon())
+      for (const [answer, distortion] of USELESS) {
+        const order = newOrder(sample, restingLimit(sample))
+        between.distortion = distortion
+        const outcome = await broker.submit(order, soon())
+        between.distortion = { kind: 'none' }
+        const { received } = await harness.venue.books(order.brokerClOrdId)
+        assert.ok(received <= 1, answer)
+        // What it reads before it sends may be answered so, too; then nothing has left.
+        assert.equal(outcome.kind, received === 0 ? 'not_sent' : 'unknown', answer)
+      }
+      assert.equal(between.swallowed, 0)
+      assert.ok((await broker.accounts(soon())).length > 0)
+    }
+  }
+]
