@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url'
 import { Accord, Chance, type CrashUser, type OrderRecord, type Vitals, World } from '@trunkline/testkit/crash/index'
 import { metricsPage } from '@trunkline/testkit/metrics'
 import { ofSearch } from '@trunkline/testkit/search'
-import { SHORT_LIVED } from '@trunkline/testkit/short-lived'
 import { until } from '@trunkline/testkit/until'
 import { copyStore } from '../store/pglite/template.ts'
 import { knownKeys } from './house-names.ts'
@@ -65,7 +64,7 @@ export class Stage implements AsyncDisposable {
     assert.ok(Number.isInteger(seed), `${SEED_VARIABLE} must be a whole number`)
     const { env, nameOf } = knownKeys()
     const chance = new Chance(seed)
-    const world = await World.open({ main: MAIN, database: copyStore, flags: SHORT_LIVED, env: { ...env, ...options.env }, chance })
+    const world = await World.open({ main: MAIN, database: copyStore, env: { ...env, ...options.env }, chance })
     const stage = new Stage(options, { world, nameOf }, seed)
     try {
       await (options.populate?.(world) ?? world.populate(USERS, ACCOUNTS_OF_EACH))

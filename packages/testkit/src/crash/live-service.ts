@@ -19,21 +19,13 @@ const READY = 'Trunkline is ready'
 export class LiveService extends ChildProgram {
   #demo: Demo | null = null
 
-  private constructor(main: string, env: Readonly<Record<string, string | undefined>>, flags: readonly string[]) {
-    super(main, env, [...flags, '--expose-gc', '--import', VITALS, '--import', SET_CLOCK])
+  private constructor(main: string, env: Readonly<Record<string, string | undefined>>) {
+    super(main, env, ['--expose-gc', '--import', VITALS, '--import', SET_CLOCK])
   }
 
-  /**
-   * @param main the service's program. @param dataDir where it writes the demo platform. @param env all of its other environment.
-   * @param flags further options of its Node.
-   */
-  static async start(
-    main: string,
-    dataDir: string,
-    env: Readonly<Record<string, string | undefined>>,
-    flags: readonly string[]
-  ): Promise<LiveService> {
-    const service = new LiveService(main, { TRUNKLINE_METRICS_TOKEN: METRICS_TOKEN, ...env, TRUNKLINE_DATA_DIR: dataDir }, flags)
+  /** @param main the service's program. @param dataDir where it writes the demo platform. @param env all of its other environment. */
+  static async start(main: string, dataDir: string, env: Readonly<Record<string, string | undefined>>): Promise<LiveService> {
+    const service = new LiveService(main, { TRUNKLINE_METRICS_TOKEN: METRICS_TOKEN, ...env, TRUNKLINE_DATA_DIR: dataDir })
     const ready = Promise.withResolvers<void>()
     service.child.stdout?.on('data', () => service.output.includes(READY) && ready.resolve())
     try {

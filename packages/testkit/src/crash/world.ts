@@ -16,8 +16,6 @@ export interface WorldOptions {
   readonly main: string
   /** Puts a database where nothing is yet; without it the service makes its own. */
   readonly database?: (dataDir: string) => Promise<void>
-  /** Further options of the service's Node. */
-  readonly flags?: readonly string[]
   /** Settings of the service beyond those of every world. */
   readonly env: Readonly<Record<string, string>>
   readonly chance: Chance
@@ -89,7 +87,7 @@ export class World implements AsyncDisposable {
       houseLine.leadTo(house.port)
       const env = { ...SETTINGS, TRUNKLINE_SANDBOX_URL: houseLine.url, TRUNKLINE_SANDBOX_CLIENT_SECRET: CLIENT_SECRET, ...options.env }
       await options.database?.(join(dataDir, 'database'))
-      const service = await LiveService.start(options.main, dataDir, env, options.flags ?? [])
+      const service = await LiveService.start(options.main, dataDir, env)
       const world = new World(options, { dataDir, house, houseLine, platformLine, service, env }, resources)
       platformLine.leadTo(world.#port())
       return world
@@ -167,7 +165,7 @@ export class World implements AsyncDisposable {
   /** Starts the service again over what it left behind. */
   async restart(): Promise<void> {
     assert.ok(!this.#service.isRunning, 'the service still runs')
-    this.#service = await LiveService.start(this.#options.main, this.dataDir, this.#env, this.#options.flags ?? [])
+    this.#service = await LiveService.start(this.#options.main, this.dataDir, this.#env)
     this.platformLine.leadTo(this.#port())
   }
 
