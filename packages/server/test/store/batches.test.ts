@@ -8,9 +8,10 @@ import { testDeps } from './deps.ts'
 interface Unit {
   readonly name: string
   readonly size: number
+  readonly isUrgent?: boolean
 }
 
-const LIMITS: BatchLimits = { batchMax: 4, waitingMax: 12, waitMsMax: 1_000 }
+const LIMITS: BatchLimits = { batchMax: 4, waitingMax: 12, urgentMax: 2, waitMsMax: 1_000 }
 
 /** Batches whose writes end when the test says so. */
 function controlled(limits = LIMITS) {
@@ -32,6 +33,7 @@ function controlled(limits = LIMITS) {
     batches,
     written,
     submit: (name: string, size = 1) => batches.submit({ name, size }),
+    urgent: (name: string) => batches.submit({ name, size: 1, isUrgent: true }),
     /** Lets the batch in flight end, once there is one. */
     async go(cause?: Error) {
       for (let turns = 0; gates.length === 0; turns += 1) {
@@ -122,4 +124,21 @@ test('closing writes what waits and takes nothing more', async () => {
 test('a write that forgets a unit does not leave its caller waiting', async () => {
   const batches = new Batches<Unit, string>(async () => {}, testDeps().clock, LIMITS)
   await assert.rejects(batches.submit({ name: 'a', size: 1 }), /without settling/)
+})
+
+test('what is urgent goes first, has room when there is none for others, and is bounded, too', async () => {
+  const { submit, urgent, written, go, batches } = controlled()
+  const waiting = Array.from({ length: 12 }, (_, index) => submit(`u${index}`))
+  await assert.rejects(submit('late'), StoreUnavailable)
+  const cancels = [urgent('c0'), urgent('c1')]
+  await assert.rejects(urgent('c2'), StoreUnavailable)
+  for (let batch = 0; batch < 4; batch += 1) await go()
+  await Promise.all([...waiting, ...cancels])
+  assert.deepEqual(written, [
+    ['c0', 'c1', 'u0', 'u1'],
+    ['u2', 'u3', 'u4', 'u5'],
+    ['u6', 'u7', 'u8', 'u9'],
+    ['u10', 'u11']
+  ])
+  assert.equal(batches.stats().waiting, 0)
 })

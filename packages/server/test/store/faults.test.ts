@@ -92,6 +92,22 @@ test('a user whom somebody holds is unavailable; the others in the batch are wri
   assert.equal(now?.kind === 'recorded' && now.event?.seq, 1)
 })
 
+test('more than may wait for a connection are refused at once, while the connection is still taken; those that wait are answered', async () => {
+  await using store = await openStore({ kind: 'postgres', url: database.url, poolMax: 1 }, testDeps())
+  const who = await make.owner(store)
+  await client.query('begin')
+  await client.query('select 1 from user_counters where user_key = $1 for update', [who.user.userKey])
+  const writing = store.orders.record([make.created(make.order(who))])
+  await waitingPid()
+  const waiting = Array.from({ length: 200 }, () => store.users.findByKey(who.user.userKey))
+  // Of the lock nobody lets go before these have their answer.
+  const refused = await Promise.allSettled(Array.from({ length: 5 }, () => store.users.findByKey(who.user.userKey)))
+  for (const result of refused) assert.ok(result.status === 'rejected' && result.reason instanceof StoreUnavailable)
+  await client.query('rollback')
+  assert.equal((await writing)[0]?.kind, 'recorded')
+  for (const found of await Promise.all(waiting)) assert.equal(found?.userKey, who.user.userKey)
+})
+
 test('writers of two processes neither lose a change nor write one over the other', async () => {
   await using one = await open()
   await using other = await open()
@@ -133,6 +149,7 @@ test('what a removal left to erase when the process ended is erased by the next 
     await store[Symbol.asyncDispose]()
     return owner
   })
+  await client.query('delete from users where user_key = $1', [who.user.userKey])
   await client.query(`insert into erasures (kind, id) values ('account', $1), ('user', $2)`, [who.account.accountId, who.user.userKey])
   await using store = await open()
   await until(async () => (await client.query('select 1 from erasures')).rowCount === 0, 'the rest is erased')

@@ -19,6 +19,7 @@ interface Group {
   /** The orders, and the client order ids of new ones. */
   readonly keys: readonly string[]
   readonly size: number
+  readonly isUrgent: boolean
 }
 
 type Results = readonly ChangeResult[]
@@ -27,6 +28,11 @@ const STATEMENT = `/* writes */ select record_changes(${Array.from({ length: 31 
 /** From so many executions on it is remembered which of an order's are stored, so that those of a large order are not all sent again each time. */
 const FILLS_MIN = 4
 const REMEMBERED_MAX = 5_000
+
+/** Whether it is about the cancel of an order: where the database is slow, taking risk away comes before adding any. */
+function isCancel({ order: { status, pendingRequest } }: OrderChange): boolean {
+  return status === 'pending_cancel' || pendingRequest?.kind === 'cancel'
+}
 
 export class Recorder {
   readonly #session: Session
@@ -56,7 +62,7 @@ export class Recorder {
       throw new Error('a group must not have the same order twice')
     const at = this.#clock.now()
     const members = changes.map(change => this.#encode(change, at))
-    return this.#writer.submit({ members, keys: changes.flatMap(keysOf), size: members.length })
+    return this.#writer.submit({ members, keys: changes.flatMap(keysOf), size: members.length, isUrgent: changes.every(isCancel) })
   }
 
   stats(): BatchStats {

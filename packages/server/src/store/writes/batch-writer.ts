@@ -23,7 +23,7 @@ export interface Answered<Unit, Answer> {
   readonly answer: Answer
 }
 
-const LIMITS: BatchLimits = { batchMax: 256, waitingMax: 10_000, waitMsMax: 5_000 }
+const LIMITS: BatchLimits = { batchMax: 256, waitingMax: 10_000, urgentMax: 1_000, waitMsMax: 5_000 }
 
 type Settle<Unit, Answer> = (unit: Unit, outcome: () => Answer) => void
 

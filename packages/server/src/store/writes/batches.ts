@@ -6,6 +6,8 @@ import { StoreUnavailable } from '@trunkline/core/ports/store'
 export interface Batchable {
   /** How many changes it holds. */
   readonly size: number
+  /** Goes before what is not, and still has room when the others have none. Units about the same thing must not wait at the same time. */
+  readonly isUrgent?: boolean
 }
 
 export interface BatchLimits {
@@ -13,6 +15,8 @@ export interface BatchLimits {
   readonly batchMax: number
   /** Changes that may wait; more are refused. */
   readonly waitingMax: number
+  /** Urgent changes that may wait beyond them. */
+  readonly urgentMax: number
   /** Milliseconds a unit may wait before it is refused unwritten. */
   readonly waitMsMax: number
 }
@@ -40,6 +44,7 @@ export class Batches<Unit extends Batchable, Result> {
   readonly #clock: Clock
   readonly #limits: BatchLimits
   #queue: Waiting<Unit, Result>[] = []
+  #urgent: Waiting<Unit, Result>[] = []
   #waiting = 0
   #running: Promise<void> | null = null
   #closed = false
@@ -60,10 +65,13 @@ export class Batches<Unit extends Batchable, Result> {
   /** @throws StoreUnavailable when too much waits already, or it waited too long; it was not written then. */
   submit(unit: Unit): Promise<Result> {
     if (this.#closed) return Promise.reject(new StoreUnavailable('The store is closed.'))
-    if (this.#waiting + unit.size > this.#limits.waitingMax)
+    const isUrgent = unit.isUrgent === true
+    const { waitingMax, urgentMax } = this.#limits
+    if (this.#waiting + unit.size > waitingMax + (isUrgent ? urgentMax : 0))
       return Promise.reject(new StoreUnavailable('Too many changes are waiting to be written.'))
     return new Promise((resolve, reject) => {
-      this.#queue.push({ unit, since: this.#clock.monotonicMs(), resolve, reject })
+      const line = isUrgent ? this.#urgent : this.#queue
+      line.push({ unit, since: this.#clock.monotonicMs(), resolve, reject })
       this.#waiting += unit.size
       this.#running ??= this.#run()
     })
@@ -78,7 +86,7 @@ export class Batches<Unit extends Batchable, Result> {
   async #run(): Promise<void> {
     // Whatever arrives in the same turn of the event loop goes into the first batch.
     await new Promise(setImmediate)
-    while (this.#queue.length > 0) {
+    while (this.#queue.length + this.#urgent.length > 0) {
       const batch = this.#take()
       if (batch.length > 0) await this.#flush(batch)
     }
@@ -112,7 +120,7 @@ export class Batches<Unit extends Batchable, Result> {
     const batch: Waiting<Unit, Result>[] = []
     const oldest = this.#clock.monotonicMs() - this.#limits.waitMsMax
     let [size, taken] = [0, 0]
-    for (const waiting of this.#queue) {
+    for (const waiting of [...this.#urgent, ...this.#queue]) {
       if (size > 0 && size + waiting.unit.size > this.#limits.batchMax) break
       taken += 1
       this.#waiting -= waiting.unit.size
@@ -123,7 +131,9 @@ export class Batches<Unit extends Batchable, Result> {
       size += waiting.unit.size
       batch.push(waiting)
     }
-    this.#queue = this.#queue.slice(taken)
+    const others = Math.max(0, taken - this.#urgent.length)
+    this.#urgent = this.#urgent.slice(taken)
+    this.#queue = this.#queue.slice(others)
     return batch
   }
 }
