@@ -7,9 +7,11 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import { BrokerFault, PreviewPlaced } from '@trunkline/core/ports/broker'
 import type { OrderEstimate } from '@trunkline/core/ports/preview'
+import { classBudgets, TradierCalls } from '../../src/tradier/calls.ts'
 import { TRADIER_CAPABILITIES } from '../../src/tradier/capabilities.ts'
 import { interpretPlace, interpretPreview } from '../../src/tradier/outcomes.ts'
 import { isPreview, placeRequest, previewRequest } from '../../src/tradier/requests.ts'
+import { systemClock } from '../support/clocks.ts'
 import { decimal, PACKAGE, reply, TICKET, unreadFixtures } from './fixtures.ts'
 import { ACCOUNT, fixed, raw, ScriptedTradier, soon } from './support.ts'
 
@@ -82,7 +84,31 @@ test('an answer with the id of an order is an alarm and no success', () => {
   assert.throws(() => interpretPreview(both, TICKET), PreviewPlaced)
 })
 
-test('a preview is sent once, whatever becomes of its answer, and what is no preview is not sent by it', async () => {
+test('what is no preview is not sent by the way of previews', async () => {
+  let sent = 0
+  const rates = { perSecond: 1, burst: 10, keptForOrders: 0, waitingMax: 1, waitMsMax: 0 }
+  using calls = new TradierCalls({
+    http: Object({ send: async () => void sent++ }),
+    tokens: Object({ withToken: async (call: (token: string) => Promise<unknown>) => await call('tk') }),
+    budgets: classBudgets({ standard: rates, market: rates, trading: rates }, systemClock),
+    retries: { firstMs: 1, longestMs: 1, attemptsMax: 3, retryAfterMsMax: 1 },
+    deps: { clock: systemClock, fraction: () => 0 },
+    authorize: () => [],
+    unauthorized: () => false,
+    words: () => ''
+  })
+  const order = placeRequest({ ...ORDER, brokerClOrdId: 'osk01H' }, { duration: 'day', side: 'buy' })
+  const never = () => assert.fail('it was sent')
+  for (const request of [
+    order,
+    { ...order, body: `${order.body}&preview=true` },
+    { ...order, body: `preview=true&${order.body}&preview=` }
+  ])
+    await assert.rejects(calls.preview(request, never, soon()), TypeError)
+  assert.equal(sent, 0)
+})
+
+test('a preview is sent once, whatever becomes of its answer', async () => {
   const positions = 'GET /accounts/6YA00001/positions'
   const path = 'POST /accounts/6YA00001/orders'
   await using host = await ScriptedTradier.start({ [positions]: 'positions.none', [path]: 'preview.ok' })
