@@ -73,7 +73,8 @@ const broker = {
       { interval: '1d', bars_max: 10_000, days_max: null }
     ],
     daily_bars: 'core',
-    live_volume: 'priced'
+    live_volume: 'priced',
+    symbol_search: true
   },
   notional: false,
   fractional: false,
@@ -138,6 +139,7 @@ const TRADING = {
 }
 
 const MARKET = {
+  searchSymbols: { symbols: [{ symbol: 'AAPL', instrument: 'STK', name: 'Apple Inc.', exchange: 'NASDAQ' }] },
   readExpirations: { ...market, expirations: ['2026-12-18', '2027-01-15'] },
   readQuote: { ...market, bid_price: '668.41', bid_size: '300', ask_price: '668.43', ask_size: '500', quoted_at: NOW },
   readChain: {

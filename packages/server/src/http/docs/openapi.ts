@@ -104,11 +104,16 @@ function operation(endpoint: Endpoint, components: Components): Json {
       [success.status]: {
         description: success.description,
         headers: { ...REQUEST_ID, ...RATE_LIMIT, ...own(success.headers) },
-        content: { 'application/json': { schema: components.reference(success.schema), example: json(ANSWERS[operationId]) } }
+        content: { 'application/json': { schema: components.reference(success.schema), ...exampleOf(operationId) } }
       },
       ...failures(endpoint)
     }
   }
+}
+
+function exampleOf(operationId: string): Description {
+  const example = ANSWERS[operationId]
+  return example === undefined ? {} : { example: json(example) }
 }
 
 function own(headers: Endpoint['success']['headers'] = {}): Description {
