@@ -3,6 +3,7 @@ import { FreshnessBook } from './accounts/freshness-book.ts'
 import type { CredentialLookup } from './authenticate.ts'
 import { BrokerSessions } from './connections/broker-sessions.ts'
 import { Directory } from './connections/directory.ts'
+import { Removals } from './connections/removals.ts'
 import { Revocations } from './connections/revocations.ts'
 import type { AppDeps, Deps } from './deps.ts'
 import { Markets } from './market/markets.ts'
@@ -73,6 +74,7 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
     accessAudit,
     sessions,
     directory,
+    removals: new Removals(deps, orderGateway),
     freshness,
     mirrors,
     markets,

@@ -12,6 +12,7 @@ import type { FreshnessBook } from './accounts/freshness-book.ts'
 import type { CredentialLookup } from './authenticate.ts'
 import type { BrokerSessions } from './connections/broker-sessions.ts'
 import type { Directory } from './connections/directory.ts'
+import type { Removals } from './connections/removals.ts'
 import type { Markets } from './market/markets.ts'
 import type { Mirrors } from './mirror/mirrors.ts'
 import type { UserWatch } from './mirror/user-watch.ts'
@@ -41,6 +42,7 @@ export interface AppDeps extends Deps {
   readonly accessAudit: AccessAudit
   readonly sessions: BrokerSessions
   readonly directory: Directory
+  readonly removals: Removals
   readonly freshness: FreshnessBook
   readonly mirrors: Mirrors
   readonly markets: Markets

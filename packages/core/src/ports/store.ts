@@ -85,8 +85,14 @@ export interface UserStore {
   /** Disables the user as of `at`, or enables it (null). Disabling erases its market data tokens and ends its open links. False when unknown. */
   setDisabled(userKey: UserKey, at: Timestamp | null, audit: AuditEntry): Promise<boolean>
   /** Removes the user with everything that hangs on it, keeping what revoking the brokers' tokens needs. Gives the connections that went. */
-  remove(userKey: UserKey, at: Timestamp, audit: AuditEntry): Promise<readonly ConnectionId[]>
+  remove(userKey: UserKey, at: Timestamp, audit: AuditEntry | RemovalAudit): Promise<readonly ConnectionId[]>
 }
+
+/**
+ * The audit entries of a removal, given the open orders that go with it. Called in the transaction of the removal, while no order there can
+ * change; a transaction that is tried again calls it again. What it throws keeps everything.
+ */
+export type RemovalAudit = (open: readonly Order[]) => readonly AuditEntry[]
 
 /** An attempt whose user is at the broker's login page. */
 export interface PendingLogin {
@@ -185,7 +191,7 @@ export interface ConnectionStore {
   /** Records where they were made, and swaps their bytes if they are still the ones read. One transaction. */
   recordEndpoint(items: readonly EndpointItem[], endpoint: BrokerEndpoint, audit: AuditEntry): Promise<void>
   /** Removes the connection and everything under it; its sealed credentials move to the revocation list. False when unknown. */
-  remove(connectionId: ConnectionId, at: Timestamp, audit: AuditEntry): Promise<boolean>
+  remove(connectionId: ConnectionId, at: Timestamp, audit: AuditEntry | RemovalAudit): Promise<boolean>
   /** Logins still to be revoked at their broker and due at `at`, oldest first; not those whose user is logging in at the same broker just now. */
   dueRevocations(at: Timestamp, limit: number): Promise<readonly Revocation[]>
   postponeRevocation(connectionId: ConnectionId, until: Timestamp): Promise<void>

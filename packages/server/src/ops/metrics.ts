@@ -8,7 +8,10 @@ const COUNTERS: { readonly [name in CounterName]: { readonly help: string; reado
     help: 'Previews of orders; with the outcome placed, a broker answered one with an order',
     labels: ['broker', 'outcome']
   },
-  order_alarms_total: { help: 'Fills that should not have been', labels: ['broker', 'alarm'] },
+  order_alarms_total: {
+    help: 'Fills that should not have been, and orders whose connection was removed before their outcome was known',
+    labels: ['broker', 'alarm']
+  },
   order_reports_ignored_total: { help: 'Reports that would have moved an order where it cannot go', labels: ['broker', 'reason'] },
   orders_resolved_total: { help: 'Orders whose unknown fate was found out', labels: ['broker'] },
   market_gaps_total: { help: 'Interruptions of what brokers stream of the market, by cause', labels: ['broker', 'cause'] },

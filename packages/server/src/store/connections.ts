@@ -12,6 +12,7 @@ import type {
   PendingClaim,
   RefreshClaim,
   RefreshClaimed,
+  RemovalAudit,
   Renewal,
   Renewed,
   Revocation,
@@ -29,7 +30,7 @@ import type { Database } from './database.ts'
 import * as endpoints from './endpoints.ts'
 import type { Eraser } from './eraser.ts'
 import { edgeKeys, pageOf, walkOf } from './page.ts'
-import { condemnOrders, isEnabled, lockUser } from './removal.ts'
+import { condemnOrders, isEnabled, lockUser, removalEntries } from './removal.ts'
 import * as renewals from './renewals.ts'
 import * as revocations from './revocations.ts'
 import type { Session } from './session.ts'
@@ -221,15 +222,16 @@ export class SqlConnectionStore implements ConnectionStore {
     await this.#session.write(trx => endpoints.record(trx, items, endpoint, audit))
   }
 
-  async remove(connectionId: ConnectionId, at: Timestamp, audit: AuditEntry): Promise<boolean> {
+  async remove(connectionId: ConnectionId, at: Timestamp, audit: AuditEntry | RemovalAudit): Promise<boolean> {
     const removed = await this.#session.write(async trx => {
       const owner = await trx.selectFrom('connections').select('user_key').where('connection_id', '=', connectionId).executeTakeFirst()
       if (owner === undefined || !(await lockUser(trx, owner.user_key))) return false
       await revocations.keepOfConnections(trx, [connectionId], at)
+      const entries = await removalEntries(trx, [connectionId], audit)
       await condemnOrders(trx, [connectionId])
       const { numDeletedRows } = await trx.deleteFrom('connections').where('connection_id', '=', connectionId).executeTakeFirst()
       if (numDeletedRows === 0n) return false
-      await appendAudit(trx, audit)
+      for (const entry of entries) await appendAudit(trx, entry)
       return true
     })
     if (removed) await this.#eraser.startAndWait()

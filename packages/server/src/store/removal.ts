@@ -1,7 +1,9 @@
 // What removing or disabling users, keys and platforms, and removing connections, have in common.
 import type { ConnectionId, KeyId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
+import type { AuditEntry, RemovalAudit } from '@trunkline/core/ports/store'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
+import { readOrder } from './documents.ts'
 
 /** Takes the lock of everything under the user, until the transaction ends. False when there is no such user. */
 export async function lockUser(trx: Kysely<Database>, userKey: UserKey): Promise<boolean> {
@@ -38,6 +40,18 @@ export async function isKeyEnabled(trx: Kysely<Database>, keyId: KeyId | null, p
     .executeTakeFirst()
   if (row === undefined || row.disabled_at !== null) return false
   return provedBy === null || provedBy === row.secret_hash || provedBy === row.previous_hash
+}
+
+/** What the audit log is to say of the removal of connections, with the open orders that go. To be called under the user's lock, before they go. */
+export async function removalEntries(
+  trx: Kysely<Database>,
+  connectionIds: readonly ConnectionId[],
+  audit: AuditEntry | RemovalAudit
+): Promise<readonly AuditEntry[]> {
+  if (typeof audit !== 'function') return [audit]
+  const { rows } = await sql<{ document: string }>`select document from accounts join orders using (account_id)
+    where accounts.connection_id = any (${[...connectionIds]}::uuid[]) and is_open order by entry_time, order_id`.execute(trx)
+  return audit(rows.map(({ document }) => readOrder(document)))
 }
 
 /** Notes that the connections' orders are to be erased. Their events stay in the user's log, which has no gaps. */

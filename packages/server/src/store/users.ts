@@ -2,14 +2,14 @@
 import type { User } from '@trunkline/core/domain/account'
 import type { ConnectionId, PlatformId, UserId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { AuditEntry, KnownUser, Page, PageRequest, UserFilter, UserStore } from '@trunkline/core/ports/store'
+import type { AuditEntry, KnownUser, Page, PageRequest, RemovalAudit, UserFilter, UserStore } from '@trunkline/core/ports/store'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
 import { revokeOf } from './claims.ts'
 import type { Database } from './database.ts'
 import type { Eraser } from './eraser.ts'
 import { edgeKeys, pageOf, walkOf } from './page.ts'
-import { condemnEvents, condemnOrders, endAttempts, eraseMarketTokens, lockUser } from './removal.ts'
+import { condemnEvents, condemnOrders, endAttempts, eraseMarketTokens, lockUser, removalEntries } from './removal.ts'
 import { keepOfConnections } from './revocations.ts'
 import type { Session } from './session.ts'
 import { searchable } from './types.ts'
@@ -99,17 +99,18 @@ export class SqlUserStore implements UserStore {
     })
   }
 
-  async remove(userKey: UserKey, at: Timestamp, audit: AuditEntry): Promise<readonly ConnectionId[]> {
+  async remove(userKey: UserKey, at: Timestamp, audit: AuditEntry | RemovalAudit): Promise<readonly ConnectionId[]> {
     const removed = await this.#session.write(async trx => {
       if (!(await lockUser(trx, userKey))) return []
       const connections = await trx.selectFrom('connections').select('connection_id').where('user_key', '=', userKey).execute()
       const ids = connections.map(({ connection_id }) => connection_id)
       await keepOfConnections(trx, ids, at)
       await revokeOf(trx, userKey, at)
+      const entries = await removalEntries(trx, ids, audit)
       await condemnOrders(trx, ids)
       await condemnEvents(trx, userKey)
       await trx.deleteFrom('users').where('user_key', '=', userKey).execute()
-      await appendAudit(trx, audit)
+      for (const entry of entries) await appendAudit(trx, entry)
       return ids
     })
     await this.#eraser.startAndWait()

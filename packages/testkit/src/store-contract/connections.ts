@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Connection } from '@trunkline/core/domain/account'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
+import type { Order } from '@trunkline/core/domain/order'
 import type { PageRequest, RewrapItem, Store } from '@trunkline/core/ports/store'
 import { refreshCards } from './credential-refreshes.ts'
 import type { Card, StoreHarness } from './index.ts'
@@ -243,6 +244,36 @@ function removalCards(card: Card): void {
       [1, 2, 3, 4, 5, 6]
     )
     assert.ok((await store.audit.list(20)).some(({ target, action }) => target === entry.target && action === 'connection.remove'))
+  })
+
+  card('C95', 'a removal is given the open orders that go with it, and what it throws keeps everything', async harness => {
+    const { store } = harness
+    const who = await make.owner(store)
+    const other = { ...who, ...(await make.connected(store, who.user)) }
+    const [open, elsewhere] = [make.order(who), make.order(other)]
+    const ended = { ...make.order(who), status: 'rejected' as const }
+    for (const order of [open, elsewhere, ended]) await store.orders.record([make.created(order)])
+    const { connectionId } = who.connection
+    const refusing = () => {
+      throw new Error('not yet')
+    }
+    await assert.rejects(store.connections.remove(connectionId, make.at(9), refusing), /not yet/)
+    await assert.rejects(store.users.remove(who.user.userKey, make.at(9), refusing), /not yet/)
+    assert.deepEqual(await store.orders.find(open.orderId), open)
+
+    const given: (readonly Order[])[] = []
+    const [entry, further] = [make.audit('connection.remove'), make.audit('order.abandoned')]
+    const noting = (orders: readonly Order[]) => {
+      given.push(orders)
+      return [entry, further]
+    }
+    assert.equal(await store.connections.remove(connectionId, make.at(9), noting), true)
+    await store.users.remove(who.user.userKey, make.at(9), noting)
+    assert.deepEqual(given, [[open], [elsewhere]])
+    const written = (await store.audit.list(20)).filter(({ target }) => target === entry.target || target === further.target)
+    assert.deepEqual(written.map(({ action }) => action).toSorted(), [
+      ...['connection.remove', 'connection.remove', 'order.abandoned', 'order.abandoned']
+    ])
   })
 
   card('C100', 'removing a user takes everything, and its name begins anew', async harness => {

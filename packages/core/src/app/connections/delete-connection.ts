@@ -5,17 +5,23 @@ import type { AppDeps } from '../deps.ts'
 import { lookedUp } from '../looked-up.ts'
 import { ownedConnection } from './owned.ts'
 
-/** Removes the connection and its records; its broker tokens are revoked in the background. @throws ServiceError connection_not_found. */
+/**
+ * Removes the connection and its records; its broker tokens are revoked in the background. Open orders stay at the broker. Orders under way there have
+ * a moment to come to an answer first, see `Removals`. @throws ServiceError connection_not_found.
+ */
 export async function deleteConnection(
-  { store, clock, bus, directory }: Pick<AppDeps, 'store' | 'clock' | 'bus' | 'directory'>,
+  { store, clock, bus, directory, removals }: Pick<AppDeps, 'store' | 'clock' | 'bus' | 'directory' | 'removals'>,
   caller: UserCaller,
   connectionId: ConnectionId
 ): Promise<void> {
-  const { userKey, broker } = await ownedConnection({ directory }, caller, connectionId)
-  const entry = audited(clock, caller, 'connection.delete', connectionId, { broker })
-  const isRemoved = await lookedUp(
-    () => store.connections.remove(connectionId, clock.now(), entry),
-    async () => ((await store.connections.find(connectionId)) === null ? true : null)
+  const connection = await ownedConnection({ directory }, caller, connectionId)
+  const { userKey, broker } = connection
+  const entry = () => audited(clock, caller, 'connection.delete', connectionId, { broker })
+  const isRemoved = await removals.carryOut({ connections: [connection], entry }, audit =>
+    lookedUp(
+      () => store.connections.remove(connectionId, clock.now(), audit),
+      async () => ((await store.connections.find(connectionId)) === null ? true : null)
+    )
   )
   if (!isRemoved) {
     throw new ServiceError('connection_not_found', 'The connection was deleted by another request just now.')

@@ -37,6 +37,7 @@ export async function modifyOrder(
 ): Promise<Order> {
   const tradable = await tradableAccount(deps, caller, accountId, request.broker)
   const { account, connection, capabilities } = tradable
+  deps.removals.demandStaying(connection)
   const known = await deps.desk.findOf(caller.user.userKey, orderId)
   if (known === null || known.accountId !== account.accountId) throw orderNotFound()
   const at = deps.clock.now()

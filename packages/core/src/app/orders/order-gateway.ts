@@ -23,7 +23,7 @@ export interface Placed {
 /** Beyond so many, the one taken longest ago counts as one that was taken just now: it is waited for longer. */
 const TAKEN_MAX = 50_000
 
-type GatewayDeps = Pick<Deps, 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>
+type GatewayDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>
 
 /**
  * Takes orders to brokers and brings their word back. Each command goes out once. An outcome is the broker's acceptance, its refusal with
@@ -128,6 +128,11 @@ export class OrderGateway {
     await Promise.allSettled(keys.map(key => this.#inFlight.get(key)))
   }
 
+  /** Whether any command of the order is on the wire now. */
+  isUnderWay(order: Order): boolean {
+    return this.isSending(order) || this.isCancelling(order) || this.#inFlight.has(keyOf('replace', order.orderId))
+  }
+
   isCancelling({ orderId }: Order): boolean {
     return this.#inFlight.has(keyOf('cancel', orderId))
   }
@@ -193,7 +198,21 @@ export class OrderGateway {
       // A store that cannot note a break now is asked again when the broker refuses the next time; what became of the order is worth more.
       await this.#sessions.learn(placed.connection, outcome.cause).catch(() => false)
     }
-    return this.#settle[kind](placed, outcome)
+    const settled = await this.#settle[kind](placed, outcome)
+    if (settled === null) await this.#answeredLate(placed, kind, outcome)
+    return settled
+  }
+
+  /** The order's connection was removed before this: what its broker said of it would be lost with it. */
+  async #answeredLate({ order }: Placed, kind: CommandKind, outcome: Outcome<OrderReport | null>): Promise<void> {
+    const { orderId, connectionId, broker } = order
+    const brokerOrderId = (outcome.kind === 'accepted' ? outcome.value?.brokerOrderId : null) ?? order.brokerOrderId
+    const facts = { connectionId, broker, brokerOrderId, command: kind, outcome: outcome.kind }
+    this.#deps.log.warn('a command came to its outcome after its connection was removed', { orderId, ...facts })
+    const detail = { connection_id: connectionId, broker, broker_order_id: brokerOrderId, command: kind, outcome: outcome.kind }
+    const at = this.#deps.clock.now()
+    const entry = { at, actor: 'service', target: orderId, result: 'ok', ip: null, requestId: null, detail } as const
+    await this.#deps.store.audit.append({ ...entry, action: 'order.answered_late' })
   }
 
   async #send({ connection }: Placed, send: Send): Promise<Outcome<OrderReport | null>> {

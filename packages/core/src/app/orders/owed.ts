@@ -13,6 +13,12 @@ export function questionOf(order: Order): string {
   return `${canTakeCancel(order) ? 'waiting ' : ''}${pendingRequest.kind} ${pendingRequest.requestedAt}`
 }
 
+/** Whether the broker has yet to say that it has the order, or that it took the cancel or replace asked of it here. */
+export function awaitsBroker(order: Order): boolean {
+  if (!isOpen(order.status)) return false
+  return !acknowledged(order) || (order.pendingRequest !== null && order.pendingRequest.takenAt === null)
+}
+
 /** Whether a cancel was asked for before the broker was known to have the order, and can go out now that it is. */
 export function hasWaitingCancel(order: Order): boolean {
   return order.pendingRequest?.kind === 'cancel' && order.pendingRequest.sentAt === null && acknowledged(order)

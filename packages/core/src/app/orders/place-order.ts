@@ -22,6 +22,7 @@ export interface OrderRequest extends TicketRequest {
 export async function placeOrder(deps: AppDeps, caller: UserCaller, request: OrderRequest): Promise<Order> {
   const ticket = checkTicket(request, offeredBroker(deps, request.broker).capabilities)
   const tradable = await tradableAccount(deps, caller, request.accountId, request.broker)
+  deps.removals.demandStaying(tradable.connection)
   const order = newOrder(deps, caller, tradable, ticket, request.clOrdId, null)
   const { account, connection } = tradable
   const audit = audited(deps.clock, caller, 'order.place', order.orderId, { clOrdId: order.clOrdId, accountId: account.accountId })

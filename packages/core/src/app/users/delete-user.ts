@@ -1,12 +1,15 @@
 import { ServiceError } from '../../domain/errors.ts'
 import type { UserId } from '../../domain/ids.ts'
 import { audited, type PlatformCaller } from '../caller.ts'
-import type { Deps } from '../deps.ts'
+import type { AppDeps } from '../deps.ts'
 import { lookedUp } from '../looked-up.ts'
 
-/** Deletes a user for good, with every connection and record; the brokers' tokens are revoked in the background. @throws ServiceError user_not_found. */
+/**
+ * Deletes a user for good, with every connection and record; the brokers' tokens are revoked in the background. Open orders stay at the brokers. Orders
+ * under way there have a moment to come to an answer first, see `Removals`. @throws ServiceError user_not_found.
+ */
 export async function deleteUser(
-  { store, clock, bus }: Pick<Deps, 'store' | 'clock' | 'bus'>,
+  { store, clock, bus, removals }: Pick<AppDeps, 'store' | 'clock' | 'bus' | 'removals'>,
   caller: PlatformCaller,
   userId: UserId
 ): Promise<void> {
@@ -15,9 +18,12 @@ export async function deleteUser(
   const { userKey } = known.user
   // Before they are gone: whoever uses one of them must be told, even when the answer to the removal is lost.
   const connections = await store.connections.listByUser(userKey, null)
-  const removed = await lookedUp(
-    () => store.users.remove(userKey, clock.now(), audited(clock, caller, 'user.delete', userKey)),
-    async () => ((await store.users.findByKey(userKey)) === null ? connections.map(({ connectionId }) => connectionId) : null)
+  const entry = () => audited(clock, caller, 'user.delete', userKey)
+  const removed = await removals.carryOut({ connections, entry }, audit =>
+    lookedUp(
+      () => store.users.remove(userKey, clock.now(), audit),
+      async () => ((await store.users.findByKey(userKey)) === null ? connections.map(({ connectionId }) => connectionId) : null)
+    )
   )
   for (const connectionId of removed) bus.publish({ type: 'connection_removed', userKey, connectionId })
   bus.publish({ type: 'user_removed', userKey })

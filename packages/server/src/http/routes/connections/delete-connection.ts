@@ -10,7 +10,9 @@ export const deleteConnectionById = userEndpoint({
   operationId: 'deleteConnection',
   tag: 'Connections',
   summary: 'Delete a connection',
-  description: 'Erases the stored login and ends its market data tokens; its tokens at the broker are revoked in the background.',
+  description:
+    'Erases the stored login and ends its market data tokens; its tokens at the broker are revoked in the background. Open orders stay at the ' +
+    'broker. Where the broker has yet to answer about an order, that is waited for, ten seconds at most.',
   failures: ['connection_not_found'],
   params: { connection_id: connectionIdInPath },
   success: { status: 200, description: 'The connection is gone.', schema: deletedConnection },

@@ -10,7 +10,9 @@ export const deleteUserById = platformEndpoint({
   operationId: 'deleteUser',
   tag: 'Users',
   summary: 'Delete a user',
-  description: 'For good, with all its connections and their records. An unknown user is answered with 400.',
+  description:
+    'For good, with all its connections and their records, each as `DELETE /connections/{connection_id}` removes one. An unknown user is ' +
+    'answered with 400.',
   failures: ['user_not_found'],
   statusOverrides: { user_not_found: 400 },
   params: { user_id: userIdParam },
