@@ -1,5 +1,6 @@
 // Fills of orders of which a broker reports totals only. No price is made up: each is one that the totals prove, or an average that the broker stated.
 import { absolute, canonical, compare, type Decimal, dividedBy, minus, parseDecimal, sum, times } from './decimal.ts'
+import { FILLS_MAX } from './executions.ts'
 import type { Fill, Order } from './order.ts'
 import type { Timestamp } from './timestamp.ts'
 
@@ -20,7 +21,8 @@ type Traded = Pick<Fill, 'quantity' | 'price'>
 
 /**
  * The order's fills with the quantity that they lack of a total. It is one fill more where its price is known: that of all others, or the one that
- * the difference of two totals proves. Elsewhere all that was inferred becomes one fill at the average, under the id it had first.
+ * the difference of two totals proves. Elsewhere, and where there are as many as are kept, all that was inferred becomes one fill at the average, under the
+ * id it had first.
  */
 export function filledUpTo({ fills, instrument }: Pick<Order, 'fills' | 'instrument'>, total: Stated, at: Timestamp): readonly Fill[] {
   const { quantity, averagePrice } = total
@@ -28,7 +30,7 @@ export function filledUpTo({ fills, instrument }: Pick<Order, 'fills' | 'instrum
   const made = { fillId: `inferred-${quantity}`, at, execDest: null, inferred: true } as const
   const isSame = fills.every(fill => compare(fill.price, averagePrice) === 0)
   const price = isSame ? averagePrice : PRICED.has(instrument) ? provenPrice(fills, total, missing) : null
-  if (price !== null) return [...fills, { ...made, quantity: missing, price }]
+  if (price !== null && fills.length < FILLS_MAX) return [...fills, { ...made, quantity: missing, price }]
   const executed = fills.filter(({ inferred }) => inferred !== true)
   const first = fills.find(({ inferred }) => inferred === true)
   const rest = minus(quantity, sum(executed.map(fill => fill.quantity)))

@@ -1,4 +1,5 @@
 import { compare, type Decimal, dividedBy, isPositive, minus, plus, sum, times, ZERO } from './decimal.ts'
+import { appended, type ExecutionFault, FILLS_MAX, faultOf, mayCost, newsAmong, quantityOf } from './executions.ts'
 import { filledUpTo } from './inferred-fills.ts'
 import { type Fill, isOpen, type Leg, type Order } from './order.ts'
 import type { Timestamp } from './timestamp.ts'
@@ -30,14 +31,15 @@ export type OrderEvent =
        */
       readonly releases?: true
     }
-  | { readonly type: 'fill'; readonly fill: Fill }
+  /** Executions, all at once: an order with many is not gone through again for each. */
+  | { readonly type: 'fills'; readonly fills: readonly Fill[] }
   /**
    * An execution together with what is filled in all once it is counted. What such brokers told only as a total before stays as it was
    * inferred: nobody sees an execution vanish and come again under another id.
    */
   | { readonly type: 'execution'; readonly fill: Fill; readonly total: FilledTotal }
-  /** An execution of one leg. What the order has filled is told by its own fills; this says what they were made of. */
-  | { readonly type: 'leg_fill'; readonly leg: Pick<Leg, 'symbol' | 'side'>; readonly fill: Fill }
+  /** Executions of one leg. What the order has filled is told by its own fills; this says what they were made of. */
+  | { readonly type: 'leg_fills'; readonly leg: Pick<Leg, 'symbol' | 'side'>; readonly fills: readonly Fill[] }
   /** The broker told only how much is done in all. The part no execution accounts for is inferred, at prices that the totals prove or the broker stated. */
   | ({ readonly type: 'filled_total'; readonly at: Timestamp } & FilledTotal)
 
@@ -51,9 +53,12 @@ export interface FilledTotal {
 export interface Step {
   readonly order: Order
   readonly changed: boolean
-  readonly ignored: 'illegal_transition' | 'duplicate_fill' | 'older_picture' | 'unknown_leg' | null
-  /** A fill came after a final status, or beyond the ordered quantity. It is counted, and somebody should know. */
-  readonly alarm: 'late_fill' | 'overfill' | null
+  readonly ignored: 'illegal_transition' | 'duplicate_fill' | 'older_picture' | 'unknown_leg' | ExecutionFault | null
+  /**
+   * A fill came after a final status, or beyond the ordered quantity: it is counted, and somebody should know. One that cannot be, or is one too many,
+   * is not counted.
+   */
+  readonly alarm: 'late_fill' | 'overfill' | ExecutionFault | null
 }
 
 /** Moves an order by one event. Pure: the same order and event give the same step. */
@@ -61,12 +66,12 @@ export function apply(order: Order, event: OrderEvent): Step {
   switch (event.type) {
     case 'status':
       return applyStatus(order, event)
-    case 'fill':
-      return applyFill(order, event.fill)
+    case 'fills':
+      return applyFills(order, event.fills)
     case 'execution':
       return applyExecution(order, event)
-    case 'leg_fill':
-      return applyLegFill(order, event)
+    case 'leg_fills':
+      return applyLegFills(order, event)
     case 'filled_total':
       return applyTotal(order, event)
   }
@@ -74,7 +79,7 @@ export function apply(order: Order, event: OrderEvent): Step {
 
 /** Σ of the fills, inferred ones included. */
 export function filledQuantity(order: Pick<Order, 'fills'>): Decimal {
-  return sum(order.fills.map(fill => fill.quantity))
+  return quantityOf(order.fills)
 }
 
 /** What was filled along a chain of replacements, up to and with this order. What was not recorded of it counts as nothing. */
@@ -99,46 +104,62 @@ function applyStatus(order: Order, event: Extract<OrderEvent, { type: 'status' }
   return changed(settled({ ...order, status: to, lastModifiedTime: event.at }))
 }
 
-function applyFill(order: Order, fill: Fill): Step {
-  if (order.fills.some(known => known.fillId === fill.fillId)) return { ...nothing(order), ignored: 'duplicate_fill' }
+function applyFills(order: Order, told: readonly Fill[]): Step {
+  const news = newsAmong(told, order.fills)
+  const last = news.at(-1)
+  if (last === undefined) return { ...nothing(order), ignored: 'duplicate_fill' }
+  const fault = faultOf(news, order.instrument)
+  if (fault !== null) return refusing(order, fault)
+  const at = news.reduce((latest, fill) => later(latest, fill.at), last.at)
   const inferred = order.fills.filter(known => known.inferred)
-  const real = [...order.fills.filter(known => !known.inferred), fill]
-  // The real execution takes its quantity out of what was only inferred, so the total grows by what is new and no more.
-  return withFills(order, [...real, ...shrunk(inferred, fill.quantity)], fill.at)
+  if (inferred.length === 0) return withFills(order, appended(order.fills, news), at)
+  const real = [...order.fills.filter(known => !known.inferred), ...news]
+  // The real executions take their quantity out of what was only inferred, so the total grows by what is new and no more.
+  return withFills(order, [...real, ...shrunk(inferred, quantityOf(news))], at)
 }
 
 function applyExecution(order: Order, { fill, total }: Extract<OrderEvent, { type: 'execution' }>): Step {
   const known = filledQuantity(order)
   if (compare(known, total.quantity) >= 0 || order.fills.some(({ fillId }) => fillId === fill.fillId))
     return { ...nothing(order), ignored: 'duplicate_fill' }
+  const fault = faultOf([fill], order.instrument)
+  if (fault !== null) return refusing(order, fault)
   const picture = { type: 'filled_total', ...total, at: fill.at } as const
   // A part of it is counted already, which no broker's totals should lead to: the total is what counts.
   if (compare(plus(known, fill.quantity), total.quantity) > 0) return applyTotal(order, picture)
-  const counted = withFills(order, [...order.fills, fill], fill.at)
+  const counted = withFills(order, appended(order.fills, [fill]), fill.at)
+  if (!counted.changed) return counted
   // Earlier executions that were never told.
   const rest = applyTotal(counted.order, picture)
   return rest.changed ? { ...rest, alarm: counted.alarm ?? rest.alarm } : counted
 }
 
 /** The leg it names decides, not its place: a broker may list them in an order of its own. */
-function applyLegFill(order: Order, { leg, fill }: Extract<OrderEvent, { type: 'leg_fill' }>): Step {
+function applyLegFills(order: Order, { leg, fills }: Extract<OrderEvent, { type: 'leg_fills' }>): Step {
   const legs = order.legs ?? []
   const place = legs.findIndex(({ symbol, side }) => symbol === leg.symbol && side === leg.side)
   const found = legs[place]
   if (found === undefined) return { ...nothing(order), ignored: 'unknown_leg' }
-  if (found.fills.some(known => known.fillId === fill.fillId)) return { ...nothing(order), ignored: 'duplicate_fill' }
-  const lastExecTime = later(order.lastExecTime, fill.at)
-  const lastModifiedTime = later(order.lastModifiedTime, fill.at)
-  return changed({ ...order, legs: legs.with(place, { ...found, fills: [...found.fills, fill] }), lastExecTime, lastModifiedTime })
+  const news = newsAmong(fills, found.fills)
+  if (news.length === 0) return { ...nothing(order), ignored: 'duplicate_fill' }
+  const all = [...found.fills, ...news]
+  // A leg is an option or the share beneath it, never a package.
+  const fault = faultOf(news, 'OPT') ?? (all.length > FILLS_MAX ? 'too_many_fills' : null)
+  if (fault !== null) return refusing(order, fault)
+  const lastExecTime = news.reduce((latest, { at }) => later(latest, at), order.lastExecTime)
+  const lastModifiedTime = news.reduce((latest, { at }) => later(latest, at), order.lastModifiedTime)
+  return changed({ ...order, legs: legs.with(place, { ...found, fills: all }), lastExecTime, lastModifiedTime })
 }
 
 function applyTotal(order: Order, event: Extract<OrderEvent, { type: 'filled_total' }>): Step {
   const { quantity, averagePrice, at } = event
   if (averagePrice === null || compare(filledQuantity(order), quantity) >= 0) return nothing(order)
+  if (!mayCost(averagePrice, order.instrument)) return refusing(order, 'impossible_fill')
   return withFills(order, filledUpTo(order, { quantity, averagePrice }, at), at)
 }
 
 function withFills(order: Order, fills: readonly Fill[], at: Timestamp): Step {
+  if (fills.length > FILLS_MAX) return refusing(order, 'too_many_fills')
   const total = filledQuantity({ fills })
   const late = !isOpen(order.status)
   const over = order.quantity !== null && compare(filledAlong({ ...order, fills }), order.quantity) > 0
@@ -184,6 +205,10 @@ function isRequestPending(status: OrderStatus): boolean {
 
 function nothing(order: Order): Step {
   return { order, changed: false, ignored: null, alarm: null }
+}
+
+function refusing(order: Order, fault: ExecutionFault): Step {
+  return { ...nothing(order), ignored: fault, alarm: fault }
 }
 
 function changed(order: Order): Step {

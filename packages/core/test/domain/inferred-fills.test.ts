@@ -127,7 +127,7 @@ test('what is lost of executions with ids is one fill that makes the average com
       }))
       const known = fills.filter((_, index) => isLost[index] !== true)
       let order = EMPTY
-      for (const fill of known) order = apply(order, { type: 'fill', fill }).order
+      for (const fill of known) order = apply(order, { type: 'fills', fills: [fill] }).order
       order = told(order, made, of)
       assert.equal(filledQuantity(order), String(quantityIn(made)))
       assert.deepEqual(order.fills.slice(0, known.length), known, 'what was executed stays as it was')

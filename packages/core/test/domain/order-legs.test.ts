@@ -26,7 +26,7 @@ function fill(fillId: string, at = AT): Fill {
 }
 
 function legFill(of: Leg, fillId: string, at = AT): OrderEvent {
-  return { type: 'leg_fill', leg: of, fill: fill(fillId, at) }
+  return { type: 'leg_fills', leg: of, fills: [fill(fillId, at)] }
 }
 
 function ids({ legs }: Order): readonly (readonly string[])[] {

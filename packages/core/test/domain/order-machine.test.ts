@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compare, type Decimal, isPositive, parseDecimal, plus, sum, ZERO } from '@trunkline/core/domain/decimal'
+import { FILLS_MAX } from '@trunkline/core/domain/executions'
 import { type Fill, isOpen, type Order } from '@trunkline/core/domain/order'
 import { ARROWS, apply, filledQuantity, type OrderEvent } from '@trunkline/core/domain/order-machine'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
@@ -25,7 +26,7 @@ const releasing: fc.Arbitrary<OrderEvent> = fc.record({
 const fill = fc.record({ fillId: fc.integer({ min: 1, max: 12 }).map(n => `f${n}`), units: fc.integer({ min: 1, max: 60 }) })
 
 /** One execution id always means one execution: its quantity follows from it. */
-const fillEvent: fc.Arbitrary<OrderEvent> = fill.map(({ fillId }) => ({ type: 'fill', fill: fillOf(fillId) }))
+const fillEvent: fc.Arbitrary<OrderEvent> = fill.map(({ fillId }) => ({ type: 'fills', fills: [fillOf(fillId)] }))
 const total: fc.Arbitrary<OrderEvent> = fc.integer({ min: 1, max: 120 }).map(quantity => ({
   type: 'filled_total',
   quantity: parseDecimal(String(quantity), 'q'),
@@ -63,7 +64,7 @@ test('no history leaves a final status, or moves along anything but the arrows',
 test('every execution counts once, in any order, with any duplicates, in any state', () => {
   fc.assert(
     fc.property(history, fc.array(fc.nat(), { maxLength: 40 }), (events, swaps) => {
-      const told = events.flatMap(event => (event.type === 'fill' ? [event.fill] : []))
+      const told = events.flatMap(event => (event.type === 'fills' ? event.fills : []))
       const once = new Map(told.map(known => [known.fillId, known]))
       const expected = sum([...once.values()].map(known => known.quantity))
       for (const order of [events, shuffled(events, swaps), [...events, ...shuffled(events, swaps)]]) {
@@ -96,7 +97,7 @@ test('totals never count twice what executions tell, whichever comes first', () 
       let order = anOrder({ quantity: parseDecimal('100000', 'q') })
       for (const event of events) {
         order = apply(order, event).order
-        if (event.type === 'fill') real.set(event.fill.fillId, event.fill.quantity)
+        if (event.type === 'fills') for (const { fillId, quantity } of event.fills) real.set(fillId, quantity)
         if (event.type === 'filled_total' && compare(event.quantity, highest) > 0) highest = event.quantity
       }
       const executed = sum(real.values())
@@ -122,7 +123,8 @@ test('pictures of the total at any time, and executions late, repeated and in an
         averagePrice: parseDecimal('10.25', 'p'),
         at: AT
       })
-      const execution = (index: number): OrderEvent[] => executions.slice(index, index + 1).map(known => ({ type: 'fill', fill: known }))
+      const execution = (index: number): OrderEvent[] =>
+        executions.slice(index, index + 1).map(known => ({ type: 'fills', fills: [known] }))
       const events = told.flatMap(n => (n % 2 === 0 ? [picture(n / 2)] : execution((n - 1) / 2)))
       let order = anOrder({ quantity: parseDecimal('1000', 'q') })
       for (const event of [...events, ...executions.keys().flatMap(execution)]) {
@@ -178,9 +180,9 @@ test('an inferred fill is replaced by the executions it stood for', () => {
     all.fills.map(known => [known.quantity, known.inferred]),
     [['9.5', true]]
   )
-  const first = apply(all, { type: 'fill', fill: { ...fillOf('f1'), quantity: parseDecimal('4', 'q') } }).order
+  const first = apply(all, { type: 'fills', fills: [{ ...fillOf('f1'), quantity: parseDecimal('4', 'q') }] }).order
   assert.equal(filledQuantity(first), '9.5')
-  const second = apply(first, { type: 'fill', fill: { ...fillOf('f2'), quantity: parseDecimal('5.5', 'q') } }).order
+  const second = apply(first, { type: 'fills', fills: [{ ...fillOf('f2'), quantity: parseDecimal('5.5', 'q') }] }).order
   assert.deepEqual(
     second.fills.map(({ fillId, inferred }) => [fillId, inferred]),
     [
@@ -202,9 +204,9 @@ test('a cancel asked for elsewhere ends as the broker shows it', () => {
 })
 
 test('a fill after the end is counted, and alarms', () => {
-  const cancelled = apply(anOrder({ status: 'cancelled' }), { type: 'fill', fill: fillOf('f1') })
+  const cancelled = apply(anOrder({ status: 'cancelled' }), { type: 'fills', fills: [fillOf('f1')] })
   assert.deepEqual([cancelled.alarm, cancelled.order.status, cancelled.order.fills.length], ['late_fill', 'cancelled', 1])
-  const over = apply(anOrder({ quantity: parseDecimal('1', 'q') }), { type: 'fill', fill: fillOf('f1') })
+  const over = apply(anOrder({ quantity: parseDecimal('1', 'q') }), { type: 'fills', fills: [fillOf('f1')] })
   assert.deepEqual([over.alarm, over.order.status], ['overfill', 'filled'])
 })
 
@@ -228,3 +230,97 @@ function shuffled(events: readonly OrderEvent[], swaps: readonly number[]): read
   }
   return order
 }
+
+/** Executions that count how often they are looked at. */
+function watchedFills(count: number) {
+  let looks = 0
+  const fills = Array.from({ length: count }, (_, n): Fill => {
+    const fill = { at: AT, quantity: parseDecimal('0.01', 'q'), price: parseDecimal('10', 'p'), execDest: null }
+    return {
+      ...fill,
+      get fillId() {
+        looks += 1
+        return `f${n}`
+      }
+    }
+  })
+  return { fills, looks: () => looks }
+}
+
+test('an answer with many executions is gone through once, not once for each of them', () => {
+  const { fills, looks } = watchedFills(1_000)
+  const told = apply(anOrder(), { type: 'fills', fills })
+  assert.deepEqual([told.order.fills.length, filledQuantity(told.order), told.order.status], [1_000, '10', 'partially_filled'])
+  assert.equal(apply(told.order, { type: 'fills', fills }).ignored, 'duplicate_fill')
+  const [before, after] = [looks(), apply(told.order, { type: 'fills', fills: [...fills, fillOf('f1000001')] }).order]
+  assert.equal(after.fills.length, 1_001)
+  assert.ok(looks() < 10_000, `${looks()} looks at 1000 executions, ${looks() - before} of them for one more`)
+  const leg = { symbol: 'A', side: 'BUY', ratio: parseDecimal('1', 'r'), fills: [] } as const
+  const ofLeg = watchedFills(1_000)
+  assert.equal(apply(anOrder({ legs: [leg] }), { type: 'leg_fills', leg, fills: ofLeg.fills }).order.legs?.[0]?.fills.length, 1_000)
+  assert.ok(ofLeg.looks() < 10_000, `${ofLeg.looks()} looks at 1000 executions of a leg`)
+})
+
+test('executions told together come to the same as one by one', () => {
+  fc.assert(
+    fc.property(fc.array(fill, { maxLength: 12 }), fc.integer({ min: 0, max: 120 }), (told, before) => {
+      const order = apply(anOrder(), {
+        type: 'filled_total',
+        quantity: parseDecimal(`${before}`, 'q'),
+        averagePrice: parseDecimal('10', 'p'),
+        at: AT
+      }).order
+      const fills = told.map(({ fillId }) => fillOf(fillId))
+      const together = apply(order, { type: 'fills', fills }).order
+      const single = play(
+        order,
+        fills.map(known => ({ type: 'fills', fills: [known] }))
+      ).at(-1)
+      assert.deepEqual(together, single)
+      assert.equal(filledQuantity(together), sum(together.fills.map(({ quantity }) => quantity)))
+    })
+  )
+})
+
+test('beyond the bound of its executions an order stays as it was, with an alarm', () => {
+  const { fills } = watchedFills(FILLS_MAX + 1)
+  const order = anOrder({ quantity: parseDecimal('1000', 'q') })
+  const refused = apply(order, { type: 'fills', fills })
+  assert.deepEqual([refused.order, refused.alarm, refused.ignored], [order, 'too_many_fills', 'too_many_fills'])
+  const full = apply(order, { type: 'fills', fills: fills.slice(0, FILLS_MAX) }).order
+  assert.equal(full.fills.length, FILLS_MAX)
+  const beyond = apply(full, { type: 'fills', fills: [fillOf('f1000001')] })
+  assert.deepEqual([beyond.order === full, beyond.alarm], [true, 'too_many_fills'])
+  const leg = { symbol: 'A', side: 'BUY', ratio: parseDecimal('1', 'r'), fills: [] } as const
+  assert.equal(apply(anOrder({ legs: [leg] }), { type: 'leg_fills', leg, fills }).alarm, 'too_many_fills')
+})
+
+test('an execution of nothing, of less than nothing, or below a price of zero is no execution', () => {
+  const wrong = (quantity: string, price: string): Fill => ({
+    ...fillOf('f1'),
+    quantity: parseDecimal(quantity, 'q'),
+    price: parseDecimal(price, 'p')
+  })
+  const order = anOrder()
+  for (const fill of [wrong('-5', '10'), wrong('0', '10'), wrong('0.00', '10'), wrong('5', '-0.01')]) {
+    const total = { quantity: parseDecimal('20', 'q'), averagePrice: fill.price }
+    for (const event of [
+      { type: 'fills', fills: [fillOf('f2'), fill] },
+      { type: 'execution', fill, total }
+    ] as const) {
+      const step = apply(order, event)
+      assert.deepEqual(
+        [step.order === order, step.alarm, step.ignored],
+        [true, 'impossible_fill', 'impossible_fill'],
+        JSON.stringify(event)
+      )
+    }
+  }
+  const below = { type: 'filled_total', quantity: parseDecimal('5', 'q'), averagePrice: parseDecimal('-1', 'p'), at: AT } as const
+  assert.equal(apply(order, below).alarm, 'impossible_fill')
+  for (const instrument of ['FUT', 'MLEG_OPT'] as const) {
+    const able = anOrder({ instrument })
+    assert.equal(filledQuantity(apply(able, { type: 'fills', fills: [wrong('5', '-37.63')] }).order), '5')
+    assert.equal(filledQuantity(apply(able, below).order), '5')
+  }
+})

@@ -1,4 +1,5 @@
 import { compare, type Decimal, isPositive, negated } from '../../domain/decimal.ts'
+import type { ExecutionFault } from '../../domain/executions.ts'
 import type { Order, Submission } from '../../domain/order.ts'
 import { ARROWS, apply, type OrderEvent, type Step } from '../../domain/order-machine.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
@@ -31,6 +32,8 @@ export function applyReport(order: Order, told: OrderReport, method: ReportMetho
   let isPartial = false
   for (const event of eventsOf(order, report)) {
     const step = apply(next, event)
+    // Of a report with executions that cannot be nothing is to be relied on: the order stays what it was.
+    if (isRefused(step)) return { order, changed: false, isPartial: false, alarms: [step.ignored], ignored: [step.ignored] }
     isPartial = step.order.status !== order.status && !ARROWS[order.status].includes(step.order.status)
     if (isPartial) break
     next = step.order
@@ -55,6 +58,10 @@ function dueAgain(order: Order, { status }: OrderReport, now: Timestamp): Order 
   const isEarly = order.status === 'pending_cancel' && pendingRequest?.kind === 'cancel' && pendingRequest.sentAt === null
   if (!isEarly || (status !== 'working' && status !== 'partially_filled')) return order
   return { ...order, pendingRequest: { ...pendingRequest, requestedAt: now, sentAt: now, takenAt: null } }
+}
+
+function isRefused(step: Step): step is Step & { readonly ignored: ExecutionFault } {
+  return step.ignored === 'impossible_fill' || step.ignored === 'too_many_fills'
 }
 
 /** What was filled counts against what is asked for now: an order that was made larger elsewhere is not filled by its former quantity. */
@@ -85,9 +92,11 @@ function eventsOf(order: Order, report: OrderReport): readonly OrderEvent[] {
   const fills: readonly OrderEvent[] =
     total !== null && only !== undefined && others.length === 0
       ? [{ type: 'execution', fill: only, total }]
-      : (report.fills ?? []).map(fill => ({ type: 'fill', fill }))
+      : report.fills === null || only === undefined
+        ? []
+        : [{ type: 'fills', fills: report.fills }]
   const legFills: readonly OrderEvent[] = (report.legs ?? []).flatMap(leg =>
-    leg.fills.map(fill => ({ type: 'leg_fill', leg, fill }) as const)
+    leg.fills.length === 0 ? [] : [{ type: 'leg_fills', leg, fills: leg.fills } as const]
   )
   const totals: readonly OrderEvent[] = report.fills === null && total !== null ? [{ type: 'filled_total', ...total, at }] : []
   // What is told only now has been working in between: an order that nobody heard of cannot be cancelled or replaced before it works.

@@ -1,0 +1,63 @@
+// Which executions an order can have at all, and how many.
+import { type Decimal, isPositive, plus, sum } from './decimal.ts'
+import type { Fill } from './order.ts'
+import type { Instrument } from './vocabulary.ts'
+
+/**
+ * Executions of one order, or of one of its legs, that are kept. The order is stored and published whole, so without a bound its broker decides what
+ * that costs. Beyond it nothing more of the order is taken in: it stays as it was, with an alarm.
+ */
+export const FILLS_MAX = 5_000
+
+/** Futures have traded below zero, and what is paid for a package is a difference. */
+const BELOW_ZERO: ReadonlySet<Instrument> = new Set(['FUT', 'MLEG_OPT'])
+
+/** Why executions cannot be true, or are more than are kept. What comes with them is not to be relied on either. */
+export type ExecutionFault = 'impossible_fill' | 'too_many_fills'
+
+/** What is wrong with a list of executions, null when nothing is. */
+export function faultOf(fills: readonly Pick<Fill, 'quantity' | 'price'>[], instrument: Instrument): ExecutionFault | null {
+  if (fills.length > FILLS_MAX) return 'too_many_fills'
+  const isPossible = fills.every(({ quantity, price }) => isPositive(quantity) && mayCost(price, instrument))
+  return isPossible ? null : 'impossible_fill'
+}
+
+/** Whether the instrument can trade at the price. */
+export function mayCost(price: Decimal, instrument: Instrument): boolean {
+  return !price.startsWith('-') || BELOW_ZERO.has(instrument)
+}
+
+// Fills are immutable and mostly grow at their end, so that a total is carried on rather than counted from the start each time.
+const totals = new WeakMap<readonly Fill[], Decimal>()
+
+/** Σ of the quantities. */
+export function quantityOf(fills: readonly Fill[]): Decimal {
+  const known = totals.get(fills)
+  if (known !== undefined) return known
+  const total = sum(fills.map(fill => fill.quantity))
+  totals.set(fills, total)
+  return total
+}
+
+/** `fills` with `news` at their end. */
+export function appended(fills: readonly Fill[], news: readonly Fill[]): readonly Fill[] {
+  const all = [...fills, ...news]
+  totals.set(all, plus(quantityOf(fills), sum(news.map(fill => fill.quantity))))
+  return all
+}
+
+/** Those of `told` that are not in `known`, each id once. */
+export function newsAmong(told: readonly Fill[], known: readonly Fill[]): readonly Fill[] {
+  const [first] = told
+  // Most messages have one, for which an index is not worth making.
+  if (first === undefined || told.length === 1) return known.some(({ fillId }) => fillId === first?.fillId) ? [] : told
+  const ids = new Set(known.map(({ fillId }) => fillId))
+  const news: Fill[] = []
+  for (const fill of told) {
+    const { fillId } = fill
+    if (ids.has(fillId)) continue
+    ids.add(fillId)
+    news.push(fill)
+  }
+  return news
+}

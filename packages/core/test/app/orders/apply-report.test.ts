@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { applyReport } from '@trunkline/core/app/orders/apply-report'
+import { parseDecimal } from '@trunkline/core/domain/decimal'
+import { FILLS_MAX } from '@trunkline/core/domain/executions'
+import type { Fill, Order } from '@trunkline/core/domain/order'
+import type { OrderReport } from '@trunkline/core/ports/broker'
+import { anOrder } from '../../domain/an-order.ts'
+
+const NOW = anOrder().systemTime
+
+function execution(fillId: string, quantity: string): Fill {
+  return { fillId, at: NOW, quantity: parseDecimal(quantity, 'q'), price: parseDecimal('10', 'p'), execDest: null }
+}
+
+/** What its broker reports of the order, all else being as it is known. */
+function reportOf(order: Order, changes: Partial<OrderReport>): OrderReport {
+  return {
+    ...order,
+    brokerAccountId: 'a1',
+    brokerOrderId: 'b1',
+    brokerStatus: 'done',
+    filledTotal: null,
+    updatedAt: NOW,
+    replacesBrokerOrderId: null,
+    replacedByBrokerOrderId: null,
+    ...changes
+  }
+}
+
+test('a report with an execution that cannot be is refused whole: the order is neither filled nor cancelled by it', () => {
+  const order = anOrder()
+  const fills = [execution('f1', '100'), execution('f2', '-5')]
+  for (const status of ['filled', 'cancelled', 'partially_filled'] as const) {
+    const reported = applyReport(order, reportOf(order, { status, fills }), 'snapshot', NOW)
+    assert.equal(reported.order, order)
+    assert.deepEqual(reported.alarms, ['impossible_fill'])
+  }
+})
+
+test('a report that takes an order beyond the bound of its executions leaves it in its last good state, with one alarm', () => {
+  const known = Array.from({ length: FILLS_MAX }, (_, n) => execution(`f${n}`, '0.001'))
+  const order = applyReport(anOrder(), reportOf(anOrder(), { status: 'partially_filled', fills: known }), 'stream', NOW).order
+  assert.deepEqual([order.fills.length, order.status], [FILLS_MAX, 'partially_filled'])
+  const more = reportOf(order, { status: 'filled', fills: [...known, execution('one more', '95')] })
+  const reported = applyReport(order, more, 'stream', NOW)
+  assert.equal(reported.order, order)
+  assert.deepEqual([reported.changed, reported.alarms], [false, ['too_many_fills']])
+})
