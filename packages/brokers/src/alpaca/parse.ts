@@ -107,6 +107,7 @@ function trade(wire: Wire): TransactionReport {
   const units = instrument === 'OPT' ? unitsOf(written) : ONE
   const value = units === null ? null : times(times(quantity, price), units)
   return {
+    brokerAccountId: null,
     brokerTransactionId: text(wire, 'id'),
     type: side,
     brokerType: 'FILL',
@@ -133,6 +134,7 @@ function other(wire: Wire, words: Words): TransactionReport {
   const written = wordsOrNull(wire, 'symbol', 32)
   const instrument = written === null ? null : instrumentOf(written)
   return {
+    brokerAccountId: null,
     brokerTransactionId: text(wire, 'id'),
     type: activityType(wire, words),
     brokerType: wordsOrNull(wire, 'activity_type'),

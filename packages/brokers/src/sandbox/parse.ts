@@ -179,6 +179,7 @@ export function parseOrderAnswer(answer: Wire): { readonly order: OrderReport; r
 
 export function parseTransaction(wire: Wire): TransactionReport {
   return {
+    brokerAccountId: text(wire, 'account'),
     brokerTransactionId: text(wire, 'id'),
     type: memberOr(wire, 'type', TRANSACTIONS, 'OTHER'),
     brokerType: wordsOrNull(wire, 'type'),

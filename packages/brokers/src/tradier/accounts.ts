@@ -32,8 +32,8 @@ export function parseBalances(answer: Wire, account: string, asOf: Timestamp): B
   const stock = margin === null ? null : amountOrNull(margin, 'stock_buying_power')
   const day = margin === null ? null : amountOrNull(margin, 'day_trade_buying_power')
   return {
-    // Of the account that was asked for: the answer names it in a field that may be missing.
-    brokerAccountId: account,
+    // The answer names its account in a field that may be missing: then it is the one that was asked for.
+    brokerAccountId: wordsOf(wire, 'account_number') ?? account,
     currency: CURRENCY,
     cash: amountOrNull(wire, 'total_cash'),
     buyingPower: cash === null ? larger(stock, day) : amountOrNull(cash, 'cash_available'),

@@ -43,6 +43,7 @@ function transactionOf(event: Wire, day: Day, brokerTransactionId: string, words
   const sum = amountOrNull(event, 'amount')
   const symbol = textOf(detail, 'symbol')
   return {
+    brokerAccountId: null,
     brokerTransactionId,
     type: typeOf(event, detail, sum, words),
     brokerType,

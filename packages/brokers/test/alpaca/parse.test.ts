@@ -193,6 +193,7 @@ test('activities: trades with what they came to, and everything else by its kind
   const known = words()
   const items = readList(bodyText('activities')).map(each => parseTransaction(each, known.words))
   assert.deepEqual(items[0], {
+    brokerAccountId: null,
     brokerTransactionId: '20261103101019061::0f0f0f0f-0000-4000-8000-000000000001',
     type: 'BUY',
     brokerType: 'FILL',

@@ -101,6 +101,7 @@ test('accounts, balances, positions and transactions', () => {
   assert.deepEqual([position?.symbol, position?.instrument, position?.quantity, position?.averagePrice], ['SPY', 'STK', '10', '666.39'])
   const [buy, deposit] = page('transactions', parseTransaction).items
   assert.deepEqual(buy, {
+    brokerAccountId: 'acc-61799f0d269fa78f',
     brokerTransactionId: 'txn-0f110201-9',
     type: 'BUY',
     brokerType: 'buy',

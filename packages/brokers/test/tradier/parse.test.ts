@@ -91,6 +91,10 @@ test('balances of each type of account', () => {
     asOf: NOW
   })
   const cash = parseBalances(answer('balances.cash'), '6YA00002', NOW)
+  assert.equal(cash.brokerAccountId, '6YA00002')
+  // Whose they are is for the core to compare.
+  assert.equal(parseBalances(answer('balances.cash'), ACCOUNT, NOW).brokerAccountId, '6YA00002')
+  assert.equal(parseBalances({ balances: { total_cash: '1' } }, ACCOUNT, NOW).brokerAccountId, ACCOUNT)
   assert.deepEqual([cash.cash, cash.buyingPower, cash.regTBuyingPower], ['500.00', '420.55', null])
   const pdt = parseBalances(answer('balances.pdt'), ACCOUNT, NOW)
   assert.deepEqual([pdt.buyingPower, pdt.regTBuyingPower], ['120000', '60000'])

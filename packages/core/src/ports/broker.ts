@@ -269,6 +269,8 @@ export interface PositionReport {
 }
 
 export interface TransactionReport {
+  /** Null where the broker does not say: then it is the account that was asked for. */
+  readonly brokerAccountId: string | null
   readonly brokerTransactionId: string
   readonly type: TransactionType
   readonly brokerType: string | null

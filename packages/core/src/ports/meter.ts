@@ -18,6 +18,7 @@ export type CounterName =
   | 'market_authentications_failed_total'
   | 'broker_faults_total'
   | 'broker_unknown_words_total'
+  | 'broker_records_refused_total'
   | 'connections_broken_total'
   | 'seals_broken_total'
   | 'stream_foreign_events_total'

@@ -188,6 +188,30 @@ test('what a stream tells of an account that is not of the login is dropped, wit
   assert.ok(!JSON.stringify(alarms).includes('somebody-else'), 'whose it is stays out of the log')
 })
 
+test('positions of another account that a broker adds to a login’s own are nobody’s here', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const { brokerAccountId } = world.account
+  const unknown = { lastPrice: null, averagePrice: null, unrealizedPl: null, realizedPl: null, dailyPl: null, totalPl: null }
+  const own = {
+    ...unknown,
+    brokerAccountId,
+    symbol: 'AAPL',
+    instrument: 'STK',
+    quantity: parseDecimal('1', 'q'),
+    brokerPositionId: null
+  } as const
+  const items = [own, { ...own, brokerAccountId: 'somebody-else', symbol: 'TSLA' }]
+  world.broker.streams.push({ type: 'positions', brokerAccountId, positions: { items, asOf: world.clock.now() } })
+  await world.clock.settled()
+  const positions = await world.watched.store.accounts.positions([world.account.accountId])
+  assert.deepEqual(
+    positions.map(({ symbol }) => symbol),
+    ['AAPL']
+  )
+  assert.equal(world.counted.get(`broker_records_refused_total ${world.connection.broker} foreign`), 1)
+})
+
 test('rejected credentials break the connection once and end its mirror; other faults do not [S22]', async () => {
   await using world = await bench.world()
   await world.live()

@@ -209,6 +209,7 @@ export class ScriptedBroker {
         (fills ?? []).map(({ fillId, at, quantity, price }) => ({
           ...unknown,
           ...{ brokerOrderId, symbol, instrument, quantity, price },
+          brokerAccountId,
           brokerTransactionId: fillId,
           type: side === 'BUY' ? ('BUY' as const) : ('SELL' as const),
           amount: side === 'BUY' ? minus(ZERO, times(quantity, price)) : times(quantity, price),

@@ -1,5 +1,6 @@
 import type { ConnectionAttempt } from '../../domain/account.ts'
 import type { BrokerAccount, BrokerDefinition, Credentials, CredentialsHolder } from '../../ports/broker.ts'
+import { demandAccounts } from '../connections/record-check.ts'
 import { mayEndAnother } from '../connections/shared-login.ts'
 import type { PortalDeps } from './visit.ts'
 
@@ -31,7 +32,7 @@ export class FreshCredentials implements CredentialsHolder {
 /** @throws BrokerFault when the broker does not tell the accounts. */
 export async function readAccounts(definition: BrokerDefinition, holder: CredentialsHolder): Promise<readonly BrokerAccount[]> {
   await using session = definition.open(holder)
-  return await session.accounts(AbortSignal.timeout(READ_MS))
+  return demandAccounts(await session.accounts(AbortSignal.timeout(READ_MS)))
 }
 
 /** A login that has just been made, and the accounts it reaches. */

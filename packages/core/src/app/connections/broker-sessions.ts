@@ -6,6 +6,7 @@ import type { AuditEntry } from '../../ports/store.ts'
 import { SealBroken } from '../../ports/vault.ts'
 import type { Deps } from '../deps.ts'
 import { keepNewest } from '../keep-newest.ts'
+import { CheckedBroker } from './checked-broker.ts'
 import { StoredCredentials } from './credentials.ts'
 import { changedMessage, endpointOf, isSameEndpoint } from './endpoints.ts'
 
@@ -63,7 +64,8 @@ export class BrokerSessions implements AsyncDisposable {
     const endpoint = endpointOf(definition)
     if (connection.endpoint === null || !isSameEndpoint(connection.endpoint, endpoint))
       throw new BrokerFault('refused', changedMessage(connection.endpoint, endpoint))
-    const session = definition.open(new StoredCredentials(this.#deps, connection, endpoint))
+    const opened = definition.open(new StoredCredentials(this.#deps, connection, endpoint))
+    const session = new CheckedBroker(opened, { ...this.#deps, connection })
     this.#open.set(connection.connectionId, { session, usedAt })
     return session
   }

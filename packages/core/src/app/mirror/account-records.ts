@@ -96,7 +96,7 @@ export class AccountRecords {
     const { items, asOf } = await session.transactions(account.brokerAccountId, days.from, days.to, signal)
     const orderIds = await this.#orderIds(account, items)
     // Brokers tell the newest first; ids sort as they are made, so that the newest keeps the highest.
-    const transactions: readonly Transaction[] = items.toReversed().map(item => ({
+    const transactions: readonly Transaction[] = items.toReversed().map(({ brokerAccountId: _, ...item }) => ({
       ...item,
       transactionId: this.#deps.ids.uuid<TransactionId>(),
       accountId: account.accountId,

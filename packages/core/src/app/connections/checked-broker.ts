@@ -1,0 +1,196 @@
+import type { Day, Timestamp } from '../../domain/timestamp.ts'
+import {
+  type AccountEvent,
+  type BalanceReport,
+  type Broker,
+  type BrokerAccount,
+  type BrokerCapabilities,
+  BrokerFault,
+  type NewOrder,
+  type OrderKey,
+  type OrderReport,
+  type Outcome,
+  type PositionReport,
+  type ReplaceOrder,
+  type Snapshot,
+  type TransactionReport
+} from '../../ports/broker.ts'
+import type { MarketSource } from '../../ports/market.ts'
+import type { OrderPreview, PreviewOrder } from '../../ports/preview.ts'
+import type { Deps } from '../deps.ts'
+import { demandAccounts, faultOfOrder, type RecordFault, wrongBalance, wrongPosition, wrongTransaction } from './record-check.ts'
+
+interface Surroundings extends Pick<Deps, 'log' | 'meter'> {
+  readonly connection: { readonly connectionId: string; readonly broker: string }
+}
+
+type Recorded = { readonly brokerAccountId: string | null }
+
+/**
+ * A login at a broker, of which nothing is believed that cannot be about what was asked for. Records of another account are left out, with an alarm.
+ * What else is wrong with a record makes its answer a fault, so that what is stored stays; but an order in a list is left out alone, because its
+ * absence closes nothing. A command with such an answer has an unknown outcome, and is looked up.
+ */
+export class CheckedBroker implements Broker {
+  readonly #broker: Broker
+  readonly #surroundings: Surroundings
+  /** An alarm of a kind is raised once a session; the rest are counted. */
+  readonly #raised = new Set<RecordFault>()
+
+  constructor(broker: Broker, surroundings: Surroundings) {
+    this.#broker = broker
+    this.#surroundings = surroundings
+  }
+
+  get capabilities(): BrokerCapabilities {
+    return this.#broker.capabilities
+  }
+
+  get market(): MarketSource | null {
+    return this.#broker.market
+  }
+
+  async accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
+    return demandAccounts(await this.#broker.accounts(signal))
+  }
+
+  async balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
+    return this.#balances(account, await this.#broker.balances(account, signal))
+  }
+
+  async positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
+    return this.#positions(account, await this.#broker.positions(account, signal))
+  }
+
+  async orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
+    const snapshot = await this.#broker.orders(account, since, signal)
+    const items = snapshot.items.filter(report => {
+      const fault = faultOfOrder(report, account)
+      if (fault !== null) this.#alarm(fault)
+      return fault === null
+    })
+    return { ...snapshot, items }
+  }
+
+  async transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
+    const snapshot = await this.#broker.transactions(account, from, to, signal)
+    const items = this.#own(account, snapshot.items)
+    if (items.some(wrongTransaction)) throw this.#fault('malformed')
+    return { ...snapshot, items }
+  }
+
+  async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
+    const answer = await this.#broker.findOrder(key, signal)
+    // Absence would be a proof, and this is none.
+    this.#demandOrder(answer.found, key.brokerAccountId)
+    return answer
+  }
+
+  preview(order: PreviewOrder, signal: AbortSignal): Promise<OrderPreview> {
+    return this.#broker.preview(order, signal)
+  }
+
+  async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    return this.#outcome(await this.#broker.submit(order, signal), order.brokerAccountId)
+  }
+
+  async replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
+    return this.#outcome(await this.#broker.replace(request, signal), request.brokerAccountId)
+  }
+
+  async cancel(
+    request: { readonly brokerAccountId: string; readonly brokerOrderId: string },
+    signal: AbortSignal
+  ): Promise<Outcome<OrderReport | null>> {
+    return this.#outcome(await this.#broker.cancel(request, signal), request.brokerAccountId)
+  }
+
+  /** Whose event it is the mirror compares, which knows the login's accounts. @throws BrokerFault malformed: the stream is opened again, and a snapshot decides. */
+  async *events(signal: AbortSignal): AsyncGenerator<AccountEvent, void, undefined> {
+    for await (const event of this.#broker.events(signal)) yield this.#event(event)
+  }
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#broker[Symbol.asyncDispose]()
+  }
+
+  #event(event: AccountEvent): AccountEvent {
+    switch (event.type) {
+      case 'order':
+        this.#demandOrder(event.report, event.report.brokerAccountId)
+        return event
+      case 'positions':
+        return { ...event, positions: this.#positions(event.brokerAccountId, event.positions) }
+      case 'balances':
+        return { ...event, balances: this.#balances(event.brokerAccountId, event.balances) }
+      default:
+        return event
+    }
+  }
+
+  #balances(account: string, snapshot: Snapshot<BalanceReport>): Snapshot<BalanceReport> {
+    const items = this.#state(account, snapshot.items)
+    if (items.some(wrongBalance)) throw this.#fault('malformed')
+    // Which of the two is true nobody can tell.
+    if (new Set(items.map(({ currency }) => currency)).size < items.length) throw this.#fault('repeated')
+    return { ...snapshot, items }
+  }
+
+  #positions(account: string, snapshot: Snapshot<PositionReport>): Snapshot<PositionReport> {
+    const items = this.#state(account, snapshot.items)
+    if (items.some(wrongPosition)) throw this.#fault('malformed')
+    return { ...snapshot, items }
+  }
+
+  /** As {@link #own}, of lists in which what is absent is zero: one of nothing but other accounts' records says nothing of this one. @throws BrokerFault */
+  #state<T extends Recorded>(account: string, items: readonly T[]): readonly T[] {
+    const own = this.#own(account, items)
+    if (own.length === 0 && items.length > 0) throw new BrokerFault('malformed', TOLD.foreign)
+    return own
+  }
+
+  #own<T extends Recorded>(account: string, items: readonly T[]): readonly T[] {
+    const own = items.filter(({ brokerAccountId }) => brokerAccountId === null || brokerAccountId === account)
+    for (let left = items.length - own.length; left > 0; left -= 1) this.#alarm('foreign')
+    return own
+  }
+
+  #demandOrder(report: OrderReport | null, account: string): void {
+    const fault = report === null ? null : faultOfOrder(report, account)
+    if (fault !== null) throw this.#fault(fault)
+  }
+
+  #outcome<T extends OrderReport | null>(outcome: Outcome<T>, account: string): Outcome<T> {
+    if (outcome.kind !== 'accepted') return outcome
+    try {
+      this.#demandOrder(outcome.value, account)
+      return outcome
+    } catch (cause) {
+      return { kind: 'unknown', cause }
+    }
+  }
+
+  #fault(fault: RecordFault): BrokerFault {
+    this.#alarm(fault)
+    return new BrokerFault('malformed', TOLD[fault])
+  }
+
+  /** Whose record it was and what it said is not logged: it may be somebody else's. */
+  #alarm(fault: RecordFault): void {
+    const { log, meter, connection } = this.#surroundings
+    const { connectionId, broker } = connection
+    meter.count('broker_records_refused_total', { broker, reason: fault })
+    if (fault === 'impossible_fill' || fault === 'too_many_fills') meter.count('order_alarms_total', { broker, alarm: fault })
+    if (this.#raised.has(fault)) return
+    this.#raised.add(fault)
+    log.error(`ALARM: ${TOLD[fault]}`, { connectionId, broker })
+  }
+}
+
+const TOLD: { readonly [fault in RecordFault]: string } = {
+  foreign: 'the broker answered with a record of another account than was asked about',
+  malformed: 'the broker answered with a currency or a symbol that cannot be one',
+  repeated: 'the broker answered with two balances of one account and currency',
+  impossible_fill: 'the broker answered with an execution that cannot be',
+  too_many_fills: 'the broker answered with more executions of an order than are kept'
+}

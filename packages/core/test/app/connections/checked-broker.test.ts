@@ -1,0 +1,186 @@
+// What a broker's session answers is compared with what was asked, whichever adapter read it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CheckedBroker } from '@trunkline/core/app/connections/checked-broker'
+import { parseDecimal } from '@trunkline/core/domain/decimal'
+import { FILLS_MAX } from '@trunkline/core/domain/executions'
+import type { Fill } from '@trunkline/core/domain/order'
+import { parseDay } from '@trunkline/core/domain/timestamp'
+import {
+  type AccountEvent,
+  type BalanceReport,
+  type Broker,
+  BrokerFault,
+  type OrderReport,
+  type PositionReport,
+  type TransactionReport
+} from '@trunkline/core/ports/broker'
+import { SCRIPTED_CAPABILITIES } from '@trunkline/testkit/scripted-broker/index'
+import { anOrder } from '../../domain/an-order.ts'
+
+const OURS = 'acc-ours'
+const THEIRS = 'acc-of-somebody-else'
+const AT = anOrder().systemTime
+const DAY = parseDay('2026-11-20', 'day')
+const { signal } = new AbortController()
+const one = parseDecimal('1', 'one')
+
+const BALANCE: BalanceReport = {
+  ...{ brokerAccountId: OURS, currency: 'USD', cash: one, buyingPower: null, initialMargin: null, maintenanceMargin: null },
+  ...{ regTBuyingPower: null, equity: null, marketValue: null, asOf: AT }
+}
+const POSITION: PositionReport = {
+  ...{ brokerAccountId: OURS, symbol: 'AAPL', instrument: 'STK', quantity: one, lastPrice: null, averagePrice: null, unrealizedPl: null },
+  ...{ realizedPl: null, dailyPl: null, totalPl: null, brokerPositionId: null }
+}
+const TRANSACTION: TransactionReport = {
+  ...{ brokerAccountId: OURS, brokerTransactionId: 't1', type: 'BUY', brokerType: null, symbol: 'AAPL', instrument: 'STK', quantity: one },
+  ...{ price: one, amount: one, fees: null, currency: 'USD', day: DAY, settlementDay: null, brokerOrderId: null, description: null }
+}
+const FILL: Fill = { fillId: 'f1', at: AT, quantity: one, price: parseDecimal('10', 'p'), execDest: null }
+const ORDER: OrderReport = {
+  ...anOrder(),
+  ...{ brokerAccountId: OURS, brokerOrderId: 'o1', brokerStatus: 'open', fills: [FILL], filledTotal: null, updatedAt: AT },
+  ...{ replacesBrokerOrderId: null, replacedByBrokerOrderId: null }
+}
+
+/** What the adapter says. */
+interface Said {
+  readonly balances?: readonly BalanceReport[]
+  readonly positions?: readonly PositionReport[]
+  readonly orders?: readonly OrderReport[]
+  readonly transactions?: readonly TransactionReport[]
+  /** Found, and the answer to every command. */
+  readonly order?: OrderReport
+  readonly events?: readonly AccountEvent[]
+}
+
+function session(said: Said) {
+  const { balances = [], positions = [], orders = [], transactions = [], order = ORDER, events = [] } = said
+  const unused = () => Promise.reject(new Error('not asked here'))
+  const accepted = async () => ({ kind: 'accepted', value: order }) as const
+  const adapter: Broker = {
+    capabilities: SCRIPTED_CAPABILITIES,
+    market: null,
+    accounts: unused,
+    preview: unused,
+    balances: async () => ({ items: balances, asOf: AT }),
+    positions: async () => ({ items: positions, asOf: AT }),
+    orders: async () => ({ items: orders, asOf: AT }),
+    transactions: async () => ({ items: transactions, asOf: AT }),
+    findOrder: async () => ({ found: order, asOf: AT }),
+    ...{ submit: accepted, replace: accepted, cancel: accepted },
+    async *events() {
+      yield* events
+    },
+    [Symbol.asyncDispose]: async () => undefined
+  }
+  const alarms: unknown[] = []
+  const counted: string[] = []
+  const quiet = () => undefined
+  const broker = new CheckedBroker(adapter, {
+    connection: { connectionId: 'c1', broker: 'SANDBOX' },
+    log: { debug: quiet, info: quiet, warn: quiet, error: (...told) => void alarms.push(told) },
+    meter: { count: (name, labels = {}) => void counted.push([name, ...Object.values(labels)].join(' ')), observe: quiet }
+  })
+  return { broker, alarms, counted }
+}
+
+const isMalformed = (cause: unknown) => cause instanceof BrokerFault && cause.kind === 'malformed'
+
+test('records of another account in a broker’s answer are left out, with one alarm that does not say whose they are', async () => {
+  const { broker, alarms, counted } = session({
+    balances: [BALANCE, { ...BALANCE, brokerAccountId: THEIRS, cash: parseDecimal('777777', 'c') }],
+    positions: [POSITION, { ...POSITION, brokerAccountId: THEIRS, symbol: 'TSLA' }],
+    orders: [ORDER, { ...ORDER, brokerAccountId: THEIRS, brokerOrderId: 'o2' }],
+    transactions: [TRANSACTION, { ...TRANSACTION, brokerAccountId: THEIRS }, { ...TRANSACTION, brokerAccountId: null }]
+  })
+  assert.deepEqual((await broker.balances(OURS, signal)).items, [BALANCE])
+  assert.deepEqual((await broker.positions(OURS, signal)).items, [POSITION])
+  assert.deepEqual((await broker.orders(OURS, AT, signal)).items, [ORDER])
+  // Where the broker does not say whose transactions it lists, they are those of the account that was asked for.
+  assert.deepEqual((await broker.transactions(OURS, DAY, DAY, signal)).items, [TRANSACTION, { ...TRANSACTION, brokerAccountId: null }])
+  assert.deepEqual(counted, Array(4).fill('broker_records_refused_total SANDBOX foreign'))
+  assert.equal(alarms.length, 1)
+  assert.ok(!JSON.stringify(alarms).includes(THEIRS))
+})
+
+test('an answer about nothing but another account does not say that this one holds nothing', async () => {
+  const { broker } = session({
+    balances: [{ ...BALANCE, brokerAccountId: THEIRS }],
+    positions: [{ ...POSITION, brokerAccountId: THEIRS }],
+    orders: [{ ...ORDER, brokerAccountId: THEIRS }]
+  })
+  await assert.rejects(broker.balances(OURS, signal), isMalformed)
+  await assert.rejects(broker.positions(OURS, signal), isMalformed)
+  // Absence from a list closes no order.
+  assert.deepEqual((await broker.orders(OURS, AT, signal)).items, [])
+  assert.deepEqual((await session({}).broker.positions(OURS, signal)).items, [])
+})
+
+test('an order that was not asked about, or cannot be, makes a look-up a fault and a command’s outcome unknown', async () => {
+  const many = Array.from({ length: FILLS_MAX + 1 }, (_, n) => ({ ...FILL, fillId: `f${n}` }))
+  const wrong: readonly (readonly [string, Partial<OrderReport>])[] = [
+    ['foreign', { brokerAccountId: THEIRS }],
+    ['malformed', { symbol: '<script>' }],
+    ['impossible_fill', { fills: [{ ...FILL, quantity: parseDecimal('-5', 'q') }] }],
+    ['impossible_fill', { fills: null, filledTotal: { quantity: parseDecimal('-5', 'q'), averagePrice: null } }],
+    ['impossible_fill', { fills: null, filledTotal: { quantity: one, averagePrice: parseDecimal('-1', 'p') } }],
+    ['impossible_fill', { legs: [{ symbol: 'A', side: 'BUY', ratio: one, fills: [{ ...FILL, quantity: parseDecimal('0', 'q') }] }] }],
+    ['too_many_fills', { fills: many }]
+  ]
+  for (const [reason, changes] of wrong) {
+    const order = { ...ORDER, ...changes }
+    const { broker, counted } = session({ order, orders: [ORDER, order] })
+    await assert.rejects(broker.findOrder({ by: 'brokerOrderId', brokerAccountId: OURS, brokerOrderId: 'o1' }, signal), isMalformed)
+    const key = { brokerAccountId: OURS, brokerOrderId: 'o1', brokerClOrdId: 'c1' }
+    for (const outcome of [
+      await broker.submit({ ...anOrder(), ...key }, signal),
+      await broker.replace({ ...key, ticket: anOrder() }, signal),
+      await broker.cancel(key, signal)
+    ])
+      assert.equal(outcome.kind, 'unknown', reason)
+    assert.deepEqual((await broker.orders(OURS, AT, signal)).items, [ORDER], reason)
+    assert.equal(counted.filter(name => name === `broker_records_refused_total SANDBOX ${reason}`).length, 5)
+    const alarms = counted.filter(name => name === `order_alarms_total SANDBOX ${reason}`).length
+    assert.equal(alarms, reason.endsWith('fill') || reason.endsWith('fills') ? 5 : 0, reason)
+  }
+})
+
+test('two balances of one currency, or words that are no currency or symbol, make the whole answer a fault', async () => {
+  const unfit = ['', 'US\u0000', '__proto__', '<script>', 'U$D"', 'x'.repeat(65), 'ＵＳＤ', '\u202eUSD', 'US\nD']
+  for (const balances of [[BALANCE, BALANCE], ...[...unfit, 'usd', 'US'].map(currency => [{ ...BALANCE, currency }])])
+    await assert.rejects(session({ balances }).broker.balances(OURS, signal), isMalformed, JSON.stringify(balances))
+  for (const symbol of unfit) {
+    const { broker } = session({ positions: [POSITION, { ...POSITION, symbol }], transactions: [{ ...TRANSACTION, symbol }] })
+    await assert.rejects(broker.positions(OURS, signal), isMalformed, symbol)
+    await assert.rejects(broker.transactions(OURS, DAY, DAY, signal), isMalformed, symbol)
+  }
+  for (const symbol of ['AAPL', 'BRK.B', 'BRK/B', 'BF-B', 'BTC/USD', 'ESZ26', 'AAPL261218C00250000', '$SPXW.X 261218C6000', 'EURUSD']) {
+    const positions = [{ ...POSITION, symbol }]
+    assert.deepEqual((await session({ positions }).broker.positions(OURS, signal)).items, positions)
+  }
+})
+
+test('a stream’s events are checked alike: what cannot be ends it, for a snapshot to decide', async () => {
+  const foreign = { ...POSITION, brokerAccountId: THEIRS, symbol: 'TSLA' }
+  const good: AccountEvent[] = [
+    { type: 'live', at: AT },
+    { type: 'positions', brokerAccountId: OURS, positions: { items: [POSITION, foreign], asOf: AT } },
+    { type: 'balances', brokerAccountId: OURS, balances: { items: [BALANCE], asOf: AT } },
+    { type: 'order', report: ORDER }
+  ]
+  const told: AccountEvent[] = []
+  for await (const event of session({ events: good }).broker.events(signal)) told.push(event)
+  const own = { type: 'positions', brokerAccountId: OURS, positions: { items: [POSITION], asOf: AT } } as const
+  assert.deepEqual(told, good.with(1, own))
+  const bad: readonly AccountEvent[] = [
+    { type: 'order', report: { ...ORDER, fills: [{ ...FILL, quantity: parseDecimal('-1', 'q') }] } },
+    { type: 'balances', brokerAccountId: OURS, balances: { items: [BALANCE, BALANCE], asOf: AT } },
+    { type: 'positions', brokerAccountId: OURS, positions: { items: [foreign], asOf: AT } }
+  ]
+  for (const event of bad) {
+    const { broker } = session({ events: [event] })
+    await assert.rejects(Array.fromAsync(broker.events(signal)), isMalformed)
+  }
+})
