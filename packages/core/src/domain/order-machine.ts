@@ -192,11 +192,18 @@ function shrunk(inferred: readonly Fill[], by: Decimal): readonly Fill[] {
   return kept
 }
 
-/** A request ends with the order, and, once it was sent, with a return to a live status. An intent not sent yet waits on. */
+/**
+ * A request ends with the order, and, once it was sent, with a return to a live status. An intent not sent yet waits on, and so does a cancel that was
+ * asked for while a replacement was pending.
+ */
 function settled(order: Order): Order {
-  if (order.pendingRequest === null || isRequestPending(order.status)) return order
-  const waits = order.pendingRequest.sentAt === null && isOpen(order.status)
-  return waits ? order : { ...order, pendingRequest: null }
+  const { pendingRequest, status } = order
+  if (pendingRequest === null || isRequestPending(status)) return order
+  if (!isOpen(status)) return { ...order, pendingRequest: null }
+  if (pendingRequest.sentAt === null) return order
+  const { cancelRequestedAt: requestedAt } = pendingRequest
+  if (requestedAt === undefined) return { ...order, pendingRequest: null }
+  return { ...order, pendingRequest: { kind: 'cancel', requestedAt, sentAt: null, successorId: null, takenAt: null } }
 }
 
 function isRequestPending(status: OrderStatus): boolean {

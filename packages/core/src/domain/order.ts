@@ -76,6 +76,8 @@ export interface PendingRequest {
   readonly successorId: OrderId | null
   /** When the broker took it, without showing yet what came of it; null: it did not, or nobody knows. */
   readonly takenAt: Timestamp | null
+  /** Of a replace: when a cancel was asked for meanwhile. It becomes the pending request where the replacement comes to nothing. */
+  readonly cancelRequestedAt?: Timestamp
 }
 
 /** An order and everything known of it. Immutable: the machine in `order-machine.ts` makes the next one. */

@@ -1,43 +1,83 @@
 import { ServiceError } from '../../domain/errors.ts'
 import type { AccountId, OrderId } from '../../domain/ids.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
+import type { AuditEntry } from '../../ports/store.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 import { resolvedIfDoubtful } from './doubtful.ts'
+import type { Placed } from './order-gateway.ts'
 import { cancelRequested, notOpen } from './order-steps.ts'
 import { canTakeCancel, takeUpCancel } from './owed.ts'
 import { tradableAccount } from './tradable.ts'
 
 /**
  * Asks for the cancel of an open order; asked again while it is pending, it gives the same result. An order the broker may not have yet
- * keeps the wish: the cancel goes out as soon as the broker is known to have it.
+ * keeps the wish: the cancel goes out as soon as the broker is known to have it. While one order is to take another's place, the cancel of either
+ * is that of both: it is sent for the one that the broker has, and goes out again for whichever lives on.
  * @throws ServiceError account_not_found, order_not_found, order_not_open, connection_broken, entitlement_missing.
  */
 export async function cancelOrder(deps: AppDeps, caller: UserCaller, accountId: AccountId, orderId: OrderId): Promise<Order> {
   const { account, connection } = await tradableAccount(deps, caller, accountId, null)
   const known = await deps.desk.findOf(caller.user.userKey, orderId)
   if (known === null || known.accountId !== account.accountId) throw orderNotFound()
-  const at = deps.clock.now()
   const audit = audited(deps.clock, caller, 'order.cancel', orderId)
-  let isNew = false
-  const order = await resolvedIfDoubtful(deps, [{ connection, account, order: known }], async () => {
-    const asked = await deps.desk.change(orderId, present => {
-      if (!isOpen(present.status)) throw notOpen(present, 'cancelled')
-      const next = cancelRequested(present, at)
+  const asked = await resolvedIfDoubtful(deps, [{ connection, account, order: known }], () => askAlong(deps, known, audit))
+  const sent = asked.map(each => sendCancel(deps, { connection, account, order: each.order }, each.isNew))
+  await Promise.all(sent)
+  const order = await deps.desk.find(orderId)
+  if (order === null) throw orderNotFound()
+  return order
+}
+
+interface Asked {
+  readonly order: Order
+  readonly isNew: boolean
+}
+
+/**
+ * Asks along a chain of pending replacements, the oldest first: where a replacement comes to its end in between, the cancel is with the order that
+ * lives on.
+ */
+async function askAlong({ desk, clock }: AppDeps, { orderId, replacesOrderId }: Order, audit: AuditEntry): Promise<readonly Asked[]> {
+  const at = clock.now()
+  const asked: Asked[] = []
+  const ask = async (id: OrderId, canBeAsked: (order: Order) => boolean, more: { readonly audit?: AuditEntry }): Promise<Order | null> => {
+    let isNew = false
+    const order = await desk.change(id, present => {
+      const next = canBeAsked(present) ? cancelRequested(present, at) : null
       // A decision may run again over a newer state: the last one is what was written.
       isNew = next !== null
-      return next === null ? null : { ...next, audit }
+      return next === null ? null : { ...next, ...more }
     })
-    return asked !== null && isNew && canTakeCancel(asked) ? takeUpCancel(deps.desk, asked, at) : asked
-  })
-  if (order === null) throw orderNotFound()
-  deps.mirrors.expect(connection, account, order)
-  // One that was asked for before and has no answer is the resolver's to look after, and to send again if need be.
-  if (order.status === 'pending_cancel' && (isNew || deps.orderGateway.isCancelling(order))) {
-    return deps.orderGateway.cancel({ connection, account, order })
+    const due = order !== null && isNew && canTakeCancel(order) ? await takeUpCancel(desk, order, at) : order
+    if (due !== null) asked.push({ order: due, isNew })
+    return due
   }
-  deps.resolver.watch({ connection, account, order })
-  return order
+  if (replacesOrderId !== null) await ask(replacesOrderId, before => before.pendingRequest?.successorId === orderId, {})
+  const own = (present: Order) => {
+    if (!isOpen(present.status)) throw notOpen(present, 'cancelled')
+    return true
+  }
+  let order = await ask(orderId, own, { audit })
+  if (order === null) throw orderNotFound()
+  for (let next = successorOf(order); next !== null; next = order === null ? null : successorOf(order)) {
+    order = await ask(next, ({ status, pendingRequest }) => isOpen(status) && (status !== 'pending_replace' || pendingRequest !== null), {})
+  }
+  return asked
+}
+
+function successorOf({ status, pendingRequest }: Order): OrderId | null {
+  return status === 'pending_replace' ? (pendingRequest?.successorId ?? null) : null
+}
+
+async function sendCancel({ mirrors, orderGateway, resolver }: AppDeps, placed: Placed, isNew: boolean): Promise<void> {
+  const { connection, account, order } = placed
+  if (!isOpen(order.status)) return
+  mirrors.expect(connection, account, order)
+  if (order.status === 'pending_replace' && isNew) await orderGateway.stop(placed)
+  // One that was asked for before and has no answer is the resolver's to look after, and to send again if need be.
+  else if (order.status === 'pending_cancel' && (isNew || orderGateway.isCancelling(order))) await orderGateway.cancel(placed)
+  else resolver.watch(placed)
 }
 
 export function orderNotFound(): ServiceError {

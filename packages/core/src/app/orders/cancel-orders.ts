@@ -8,6 +8,7 @@ import type { AccountScope } from '../accounts/scope.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 import { cancelOrder } from './cancel-order.ts'
+import { isCancelRequested } from './order-steps.ts'
 
 /** Orders of one request. More are left for the next. */
 export const CANCELS_MAX = 500
@@ -44,7 +45,7 @@ export async function cancelOrders(deps: AppDeps, caller: UserCaller, scope: Acc
   const { store, clock } = deps
   const { accounts, freshness } = await freshened(deps, caller, scope, 'orders')
   const open = (await Promise.all(accounts.map(({ accountId }) => store.orders.unfinished({ accountId })))).flat()
-  const asked = [...open.filter(order => !isAsked(order)), ...open.filter(isAsked)]
+  const asked = [...open.filter(order => !isCancelRequested(order)), ...open.filter(isCancelRequested)]
   const chosen = asked.slice(0, max)
   const target = scope.accountId ?? scope.connectionId ?? caller.user.userKey
   await store.audit.append(
@@ -76,14 +77,10 @@ async function one(deps: AppDeps, caller: UserCaller, known: Order): Promise<Can
   }
 }
 
-function isAsked({ pendingRequest }: Order): boolean {
-  return pendingRequest?.kind === 'cancel'
-}
-
 function resultOf(order: Order): CancelResult['result'] {
   if (order.status === 'cancelled') return 'cancelled'
   if (!isOpen(order.status)) return 'ended'
-  return isAsked(order) ? 'requested' : 'refused'
+  return isCancelRequested(order) ? 'requested' : 'refused'
 }
 
 /** @throws what nobody expects */

@@ -37,6 +37,8 @@ export class OrderGateway {
   readonly #inFlight = new Map<string, Promise<Order | null>>()
   /** Requests that brokers took without showing yet what came of them: which cancel or replace, and since when on the monotonic clock. */
   readonly #taken = new Map<OrderId, { readonly request: string; readonly atMs: number }>()
+  /** Of cancels of orders whose replacement is pending: those that brokers took, by when they were asked for. */
+  readonly #stopped = new Map<OrderId, string>()
   readonly #startMs: number
   #unresolved: (placed: Placed) => void = () => undefined
 
@@ -63,12 +65,20 @@ export class OrderGateway {
 
   /** Sends the cancel of an order that is `pending_cancel`. Asked twice at once, it goes out once and both get its result. */
   cancel(placed: Placed): Promise<Order> {
-    return this.#command(placed, 'cancel', (session, signal) => {
-      const { order, account } = placed
-      if (order.brokerOrderId === null)
-        return Promise.resolve({ kind: 'not_sent', cause: new Error('the broker’s order id is not known yet') })
-      return session.cancel({ brokerAccountId: account.brokerAccountId, brokerOrderId: order.brokerOrderId }, signal)
-    })
+    return this.#command(placed, 'cancel', (session, signal) => cancelled(session, placed, signal))
+  }
+
+  /**
+   * Sends the cancel of an order that is `pending_replace`: what lives at the broker under the order's own id is ended, and the replacement with it.
+   * Where the broker refuses it, the cancel waits for whichever order comes out of the replacement.
+   */
+  stop(placed: Placed): Promise<Order> {
+    return this.#command(placed, 'stop', (session, signal) => cancelled(session, placed, signal))
+  }
+
+  /** Whether the broker took that cancel. Another process does not know, and sends it again. */
+  isStopTaken({ orderId, pendingRequest }: Order): boolean {
+    return pendingRequest?.cancelRequestedAt !== undefined && this.#stopped.get(orderId) === pendingRequest.cancelRequestedAt
   }
 
   /** Sends the replacement of `placed` (which is `pending_replace`) by `successor`. Gives the successor's newest state. */
@@ -165,7 +175,7 @@ export class OrderGateway {
     let settled = this.#inFlight.get(key)
     if (settled === undefined) {
       // What was taken was an earlier request, though the clock may show the same time for both.
-      if (kind !== 'submit') this.#taken.delete(placed.order.orderId)
+      if (kind === 'cancel' || kind === 'replace') this.#taken.delete(placed.order.orderId)
       settled = this.#carryOut(placed, kind, send).finally(() => this.#inFlight.delete(key))
       this.#inFlight.set(key, settled)
       // The answer may leave before the command ends; a store that fails then is the resolver's to mend.
@@ -187,7 +197,11 @@ export class OrderGateway {
 
   async #carryOut(placed: Placed, kind: CommandKind, send: Send): Promise<Order | null> {
     const outcome = await this.#send(placed, send)
-    this.#deps.meter.count('order_outcomes_total', { broker: placed.order.broker, command: kind, outcome: outcome.kind })
+    this.#deps.meter.count('order_outcomes_total', {
+      broker: placed.order.broker,
+      command: kind === 'stop' ? 'cancel' : kind,
+      outcome: outcome.kind
+    })
     if (outcome.kind === 'not_sent' || outcome.kind === 'unknown') {
       this.#deps.log.warn('a command has no clear outcome', {
         orderId: placed.order.orderId,
@@ -258,6 +272,14 @@ export class OrderGateway {
       else this.#taken.delete(orderId)
       return order
     },
+    stop: async (placed, outcome) => {
+      const { orderId, pendingRequest } = placed.order
+      if (outcome.kind === 'accepted') keepNewest(this.#stopped, orderId, pendingRequest?.cancelRequestedAt ?? '', TAKEN_MAX)
+      if (outcome.kind === 'accepted' && outcome.value !== null) await this.learn(orderId, outcome.value, 'reply')
+      const order = await this.#desk.find(orderId)
+      if (order !== null && isOwedAnAnswer(order)) this.#unresolved({ ...placed, order })
+      return order
+    },
     replace: async (placed, outcome) => {
       const { orderId, pendingRequest } = placed.order
       const successorId = pendingRequest?.successorId ?? null
@@ -272,9 +294,9 @@ export class OrderGateway {
       if (outcome.kind === 'not_sent') await this.abandonReplacement(orderId, successorId, notReceivedOrSent('not_sent', outcome.cause))
       // The successor's fate is a question of its own: the old order may fill meanwhile and ask nothing any more.
       const successor = await this.#desk.change(successorId, present => submissionUnknown(present, 'reply', this.#deps.clock.now()))
-      if (successor !== null && !acknowledged(successor)) this.#unresolved({ ...placed, order: successor })
+      if (successor !== null && isOwedAnAnswer(successor)) this.#unresolved({ ...placed, order: successor })
       const order = await this.#desk.find(orderId)
-      if (order?.status === 'pending_replace') this.#unresolved({ ...placed, order })
+      if (order !== null && isOwedAnAnswer(order)) this.#unresolved({ ...placed, order })
       return order
     }
   }
@@ -319,12 +341,19 @@ export class OrderGateway {
   }
 }
 
-type CommandKind = 'submit' | 'cancel' | 'replace'
+/** `stop` is the cancel of an order whose replacement is pending. */
+type CommandKind = 'submit' | 'cancel' | 'stop' | 'replace'
 type Send = (session: Broker, signal: AbortSignal) => Promise<Outcome<OrderReport | null>>
 
 /** A cancel that is due again for the order that works is another one, though the clock may show the same time for both. */
 function nameOf({ kind, requestedAt, sentAt }: PendingRequest): string {
   return `${kind} ${requestedAt} ${sentAt}`
+}
+
+function cancelled(session: Broker, { order, account }: Placed, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
+  const { brokerOrderId } = order
+  if (brokerOrderId === null) return Promise.resolve({ kind: 'not_sent', cause: new Error('the broker’s order id is not known yet') })
+  return session.cancel({ brokerAccountId: account.brokerAccountId, brokerOrderId }, signal)
 }
 
 function keyOf(kind: CommandKind, orderId: OrderId): string {

@@ -116,9 +116,15 @@ export function released(order: Order, message: string, at: Timestamp): Next | n
   return step.changed ? { order: { ...step.order, brokerMessage: message, systemTime: at } } : null
 }
 
-/** Asks for the cancel of an order. Null when it is asked already. @throws ServiceError order_not_open. */
+/**
+ * Asks for the cancel of an order. While its replacement is pending, the cancel is kept with the replacement, for the case that the order lives on.
+ * Null when it is asked already. @throws ServiceError order_not_open.
+ */
 export function cancelRequested(order: Order, at: Timestamp): Next | null {
-  if (order.status === 'pending_cancel' || order.pendingRequest?.kind === 'cancel') return null
+  const { status, pendingRequest } = order
+  if (status === 'pending_cancel' || isCancelRequested(order)) return null
+  if (status === 'pending_replace' && pendingRequest?.kind === 'replace')
+    return { order: { ...order, pendingRequest: { ...pendingRequest, cancelRequestedAt: at }, lastModifiedTime: at } }
   if (order.status === 'pending') {
     // The broker may not have it yet, so there is nothing to send: the intent waits for the order.
     const pendingRequest = { kind: 'cancel', requestedAt: at, sentAt: null, successorId: null, takenAt: null } as const
@@ -135,6 +141,11 @@ export function cancelRequested(order: Order, at: Timestamp): Next | null {
  */
 export function held(order: Order, at: Timestamp): Order {
   return order.status === 'pending' && acknowledged(order) ? apply(order, { type: 'status', to: 'working', at }).order : order
+}
+
+/** Whether a cancel was asked for, whatever else is pending. */
+export function isCancelRequested({ pendingRequest }: Order): boolean {
+  return pendingRequest?.kind === 'cancel' || pendingRequest?.cancelRequestedAt !== undefined
 }
 
 /** Asks for the order's replacement. @throws ServiceError order_not_open. */

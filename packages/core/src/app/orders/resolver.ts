@@ -7,7 +7,16 @@ import { limited } from '../limited.ts'
 import { Absence, type Asked, NEGATIVES_MIN, type Negatives, TAKEN_MS } from './absence.ts'
 import type { OrderDesk } from './order-desk.ts'
 import type { OrderGateway, Placed } from './order-gateway.ts'
-import { acknowledged, fateOf, isOwedAnAnswer, notReceivedOrSent, refused, submissionUnknown } from './order-steps.ts'
+import {
+  acknowledged,
+  type Fate,
+  fateOf,
+  isCancelRequested,
+  isOwedAnAnswer,
+  notReceivedOrSent,
+  refused,
+  submissionUnknown
+} from './order-steps.ts'
 import { canTakeCancel, questionOf, takeUpCancel, uncancelled } from './owed.ts'
 
 /** Rounds in which an order may be missing from the store: a commit nobody confirmed can show later than it was looked for. */
@@ -238,27 +247,29 @@ export class Resolver {
     if (successor === null) return negatives
     const fate = fateOf(successor)
     if (fate !== null) {
-      await this.#gateway.abandonReplacement(order.orderId, successor.orderId, fate)
+      await this.#abandon(placed, order.orderId, successor.orderId, fate)
       return negatives
     }
     const { replacedOrderId, deduplication } = session.capabilities
     if (replacedOrderId === 'new' && deduplication === 'none') await this.#lookForNameless(placed, this.#stopping.signal)
     // The order itself has just been shown as it was, or it would be replaced by now.
-    if (replacedOrderId === 'kept' || deduplication === 'none') return this.#unchanged(order, successor, before, negatives)
+    if (replacedOrderId === 'kept' || deduplication === 'none') return this.#unchanged(placed, successor, before, negatives)
     const key = { by: 'brokerClOrdId', brokerAccountId: account.brokerAccountId, brokerClOrdId: successor.brokerClOrdId } as const
     const { found, ...seen } = await this.#find(session, key)
     if (found !== null) {
       await this.#gateway.completeReplacement(order.orderId, successor.orderId, found, 'lookup')
+      await this.#takeUpCancels(placed, [order.orderId, successor.orderId])
       return negatives
     }
     const next = this.#absence.counted(successor, seen, negatives)
     const absence = await this.#absence.fateOf(successor, next)
-    if (absence !== null) await this.#gateway.abandonReplacement(order.orderId, successor.orderId, absence)
+    if (absence !== null) await this.#abandon(placed, order.orderId, successor.orderId, absence)
     return next
   }
 
   /** What became of a replacement that cannot be asked for: the order before it tells. */
-  async #lookThroughPredecessor(session: Broker, { connection, account, order }: Placed, negatives: Negatives): Promise<Negatives> {
+  async #lookThroughPredecessor(session: Broker, placed: Placed, negatives: Negatives): Promise<Negatives> {
+    const { connection, account, order } = placed
     const before = order.replacesOrderId === null ? null : await this.#desk.find(order.replacesOrderId)
     if (before === null || before.brokerOrderId === null) return negatives
     if (before.status === 'pending_replace' && before.pendingRequest?.successorId === order.orderId) {
@@ -267,17 +278,18 @@ export class Resolver {
     }
     // It ended, or works on under its old terms by the broker's word: whatever was asked for did not happen.
     if (before.replacedByOrderId !== order.orderId)
-      await this.#gateway.abandonReplacement(before.orderId, order.orderId, notReceivedOrSent('not_received', null))
+      await this.#abandon(placed, before.orderId, order.orderId, notReceivedOrSent('not_received', null))
     return negatives
   }
 
   /** The broker has shown the order under its old terms. After enough of that, long enough after the request, the change is not coming. */
-  async #unchanged(order: Order, successor: Order, seen: Asked, negatives: Negatives): Promise<Negatives> {
+  async #unchanged(placed: Placed, successor: Order, seen: Asked, negatives: Negatives): Promise<Negatives> {
+    const { order } = placed
     const present = await this.#desk.find(order.orderId)
     if (present?.status !== 'pending_replace') return negatives
     const next = this.#absence.counted(successor, seen, negatives)
     const absence = await this.#absence.fateOf(successor, next)
-    if (absence !== null) await this.#gateway.abandonReplacement(order.orderId, successor.orderId, absence)
+    if (absence !== null) await this.#abandon(placed, order.orderId, successor.orderId, absence)
     return next
   }
 
@@ -292,6 +304,7 @@ export class Resolver {
   /** Sends a cancel that has not gone out, or whose answer never came. */
   async #cancelAgain(placed: Placed, cancels: Cancels): Promise<Cancels> {
     const order = await this.#desk.find(placed.order.orderId)
+    if (order?.status === 'pending_replace' && isCancelRequested(order)) return this.#stopAgain({ ...placed, order }, cancels)
     if (order === null || order.brokerOrderId === null || order.pendingRequest?.kind !== 'cancel' || !isOpen(order.status)) return cancels
     const at = this.#deps.clock.now()
     const isDue = canTakeCancel(order)
@@ -303,6 +316,26 @@ export class Resolver {
     if (due?.status !== 'pending_cancel' || count >= CANCELS_MAX) return cancels
     await this.#gateway.cancel({ ...placed, order: due })
     return { count: count + 1, lastAt: this.#deps.clock.monotonicMs() }
+  }
+
+  /** Sends the cancel of an order whose replacement is pending, unless the broker took it. */
+  async #stopAgain(placed: Placed, cancels: Cancels): Promise<Cancels> {
+    if (cancels.count >= CANCELS_MAX || this.#gateway.isStopTaken(placed.order)) return cancels
+    await this.#gateway.stop(placed)
+    return { count: cancels.count + 1, lastAt: this.#deps.clock.monotonicMs() }
+  }
+
+  /** A cancel that was asked for while the replacement was pending is due, for whichever of the two lives. */
+  async #takeUpCancels(placed: Placed, orderIds: readonly OrderId[]): Promise<void> {
+    for (const orderId of orderIds) {
+      const order = await this.#desk.find(orderId)
+      if (order !== null && canTakeCancel(order)) this.watch({ ...placed, order })
+    }
+  }
+
+  async #abandon(placed: Placed, oldId: OrderId, successorId: OrderId, fate: Fate): Promise<void> {
+    await this.#gateway.abandonReplacement(oldId, successorId, fate)
+    await this.#takeUpCancels(placed, [oldId, successorId])
   }
 
   /** While an absence can be proved, no longer than its proof can do with: it must not wait for a rare look-up. */

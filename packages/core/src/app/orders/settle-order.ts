@@ -118,7 +118,10 @@ async function end(deps: SettlingDeps, orderId: OrderId, audit: AuditEntry | nul
   })
   if (settled?.submission.method !== 'operator') throw new NotSettled(`${orderId} was found out about meanwhile; look at it again.`)
   // The order it should have replaced waits for that no longer.
-  if (settled.replacesOrderId !== null) await deps.orderGateway.abandonReplacement(settled.replacesOrderId, orderId, NEVER_RECEIVED)
+  if (settled.replacesOrderId !== null) {
+    await deps.orderGateway.abandonReplacement(settled.replacesOrderId, orderId, NEVER_RECEIVED)
+    deps.orderGateway.pursue(await find(deps, settled.replacesOrderId))
+  }
   return settled
 }
 

@@ -10,7 +10,8 @@ export const deleteOrder = userEndpoint({
   operationId: 'cancelOrder',
   tag: 'Orders',
   summary: 'Cancel an open order',
-  description: 'The order is `pending_cancel` until the broker has confirmed it, then `cancelled`, or `filled` where the fill was faster.',
+  description:
+    'The order is `pending_cancel` until the broker has confirmed it, then `cancelled`, or `filled` where the fill was faster. While a modification is pending, the cancel of either order is that of both: the old one stays `pending_replace` and the new one `pending`, and whichever lives is cancelled.',
   failures: ['account_not_found', 'order_not_found', 'connection_broken', 'entitlement_missing', 'order_not_open'],
   params: { account_id: accountIdInPath, order_id: orderIdInPath },
   success: { status: 200, description: 'The order.', schema: orderRecord },
