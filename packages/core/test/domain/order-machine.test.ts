@@ -247,7 +247,7 @@ function watchedFills(count: number) {
   return { fills, looks: () => looks }
 }
 
-test('an answer with many executions is gone through once, not once for each of them', () => {
+test('an answer with many executions is gone through once, not once for each of them [S77]', () => {
   const { fills, looks } = watchedFills(1_000)
   const told = apply(anOrder(), { type: 'fills', fills })
   assert.deepEqual([told.order.fills.length, filledQuantity(told.order), told.order.status], [1_000, '10', 'partially_filled'])
@@ -282,7 +282,7 @@ test('executions told together come to the same as one by one', () => {
   )
 })
 
-test('beyond the bound of its executions an order stays as it was, with an alarm', () => {
+test('beyond the bound of its executions an order stays as it was, with an alarm [S77]', () => {
   const { fills } = watchedFills(FILLS_MAX + 1)
   const order = anOrder({ quantity: parseDecimal('1000', 'q') })
   const refused = apply(order, { type: 'fills', fills })

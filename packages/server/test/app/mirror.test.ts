@@ -188,7 +188,7 @@ test('what a stream tells of an account that is not of the login is dropped, wit
   assert.ok(!JSON.stringify(alarms).includes('somebody-else'), 'whose it is stays out of the log')
 })
 
-test('positions of another account that a broker adds to a login’s own are nobody’s here', async () => {
+test('positions of another account that a broker adds to a login’s own are nobody’s here [S79]', async () => {
   await using world = await bench.world()
   await world.live()
   const { brokerAccountId } = world.account

@@ -88,7 +88,7 @@ function session(said: Said) {
 
 const isMalformed = (cause: unknown) => cause instanceof BrokerFault && cause.kind === 'malformed'
 
-test('records of another account in a broker’s answer are left out, with one alarm that does not say whose they are', async () => {
+test('records of another account in a broker’s answer are left out, with one alarm that does not say whose they are [S79]', async () => {
   const { broker, alarms, counted } = session({
     balances: [BALANCE, { ...BALANCE, brokerAccountId: THEIRS, cash: parseDecimal('777777', 'c') }],
     positions: [POSITION, { ...POSITION, brokerAccountId: THEIRS, symbol: 'TSLA' }],
@@ -118,7 +118,7 @@ test('an answer about nothing but another account does not say that this one hol
   assert.deepEqual((await session({}).broker.positions(OURS, signal)).items, [])
 })
 
-test('an order that was not asked about, or cannot be, makes a look-up a fault and a command’s outcome unknown', async () => {
+test('an order that was not asked about, or cannot be, makes a look-up a fault and a command’s outcome unknown [S77, S79]', async () => {
   const many = Array.from({ length: FILLS_MAX + 1 }, (_, n) => ({ ...FILL, fillId: `f${n}` }))
   const wrong: readonly (readonly [string, Partial<OrderReport>])[] = [
     ['foreign', { brokerAccountId: THEIRS }],
@@ -147,7 +147,7 @@ test('an order that was not asked about, or cannot be, makes a look-up a fault a
   }
 })
 
-test('two balances of one currency, or words that are no currency or symbol, make the whole answer a fault', async () => {
+test('two balances of one currency, or words that are no currency or symbol, make the whole answer a fault [S77]', async () => {
   const unfit = ['', 'US\u0000', '__proto__', '<script>', 'U$D"', 'x'.repeat(65), 'ＵＳＤ', '\u202eUSD', 'US\nD']
   for (const balances of [[BALANCE, BALANCE], ...[...unfit, 'usd', 'US'].map(currency => [{ ...BALANCE, currency }])])
     await assert.rejects(session({ balances }).broker.balances(OURS, signal), isMalformed, JSON.stringify(balances))
@@ -162,7 +162,7 @@ test('two balances of one currency, or words that are no currency or symbol, mak
   }
 })
 
-test('a stream’s events are checked alike: what cannot be ends it, for a snapshot to decide', async () => {
+test('a stream’s events are checked alike: what cannot be ends it, for a snapshot to decide [S79]', async () => {
   const foreign = { ...POSITION, brokerAccountId: THEIRS, symbol: 'TSLA' }
   const good: AccountEvent[] = [
     { type: 'live', at: AT },
