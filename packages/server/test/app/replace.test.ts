@@ -252,3 +252,28 @@ test('an order that the broker acknowledged and does not work yet is the brokerâ
       /has not acknowledged it; wait until its submission.state/.test(cause.message)
   )
 })
+
+test('a modification that is repeated names the order that has its id, whatever became of the first', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const order = await world.given(world.place())
+  const change = { clOrdId: 'once', limitPrice: '11.00' }
+  const names = (orderId: string) => (cause: unknown) =>
+    cause instanceof ServiceError && cause.code === 'cl_order_id_duplicate' && cause.orderId === orderId
+  world.broker.plans.replace.push({ effectAfterMs: 2_000 })
+  const first = world.modify(order, change)
+  await world.clock.advance(500)
+  const [underWay] = (await world.orders()).filter(({ clOrdId }) => clOrdId === 'once')
+  assert.ok(underWay)
+  await assert.rejects(world.given(world.modify(order, change)), names(underWay.orderId))
+  const successor = await world.given(first)
+  assert.equal((await world.stored(order)).status, 'replaced')
+  await assert.rejects(world.given(world.modify(order, change)), names(successor.orderId))
+  await world.clock.advance(86_400_000)
+  await assert.rejects(world.given(world.modify(order, change)), names(successor.orderId), 'on the next trading day')
+  await assert.rejects(
+    world.given(world.modify(order, { ...change, clOrdId: 'another' })),
+    (cause: unknown) => cause instanceof ServiceError && cause.code === 'order_not_open'
+  )
+  assert.equal(world.broker.sent('replace'), 1)
+})

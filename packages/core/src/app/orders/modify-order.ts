@@ -3,14 +3,16 @@ import { ServiceError } from '../../domain/errors.ts'
 import type { AccountId, BrokerId, ClOrdId, OrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import { filledQuantity } from '../../domain/order-machine.ts'
+import { tradingDay } from '../../domain/timestamp.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 import { orderNotFound } from './cancel-order.ts'
 import { resolvedIfDoubtful } from './doubtful.ts'
 import { newOrder } from './new-order.ts'
+import { clOrdIdTaken } from './order-desk.ts'
 import { held, replaceRequested } from './order-steps.ts'
 import { checkTicket, type TicketRequest } from './ticket-check.ts'
-import { tradableAccount } from './tradable.ts'
+import { type Tradable, tradableAccount } from './tradable.ts'
 
 /** What shall be different; null leaves it. `quantity` is the order's total, never its remainder. */
 export interface ModifyRequest {
@@ -36,10 +38,21 @@ export async function modifyOrder(
   request: ModifyRequest
 ): Promise<Order> {
   const tradable = await tradableAccount(deps, caller, accountId, request.broker)
-  const { account, connection, capabilities } = tradable
-  deps.removals.demandStaying(connection)
+  deps.removals.demandStaying(tradable.connection)
   const known = await deps.desk.findOf(caller.user.userKey, orderId)
-  if (known === null || known.accountId !== account.accountId) throw orderNotFound()
+  if (known === null || known.accountId !== tradable.account.accountId) throw orderNotFound()
+  try {
+    return await modify(deps, caller, tradable, known, request)
+  } catch (cause) {
+    // A request whose answer was lost comes again when the order is already replaced by what it asked for, or about to be.
+    if (cause instanceof ServiceError && cause.code === 'order_not_open') await demandUnused(deps, known, request.newClOrdId)
+    throw cause
+  }
+}
+
+async function modify(deps: AppDeps, caller: UserCaller, tradable: Tradable, known: Order, request: ModifyRequest): Promise<Order> {
+  const { account, connection, capabilities } = tradable
+  const { orderId } = known
   const at = deps.clock.now()
   replaceRequested(held(known, at), orderId, at)
   if (capabilities.replace !== 'native') {
@@ -60,6 +73,17 @@ export async function modifyOrder(
   })
   if (order === null) throw orderNotFound()
   return deps.orderGateway.replace({ connection, account, order }, successor)
+}
+
+/** Of an order that cannot be modified. @throws ServiceError cl_order_id_duplicate naming the order that has the id. */
+async function demandUnused({ store, desk, clock }: AppDeps, { orderId, userKey }: Order, clOrdId: ClOrdId): Promise<void> {
+  const taken = await store.orders.findByClOrdId(userKey, tradingDay(clock.now()), clOrdId)
+  if (taken !== null) throw clOrdIdTaken(taken.orderId, 'new_cl_order_id')
+  // The first request may have come on an earlier trading day.
+  const present = await desk.find(orderId)
+  const successorId = present?.replacedByOrderId ?? present?.pendingRequest?.successorId ?? null
+  const successor = successorId === null ? null : await desk.find(successorId)
+  if (successor?.clOrdId === clOrdId) throw clOrdIdTaken(successor.orderId, 'new_cl_order_id')
 }
 
 function changedTicket(order: Order, request: ModifyRequest): TicketRequest {

@@ -111,14 +111,7 @@ export class OrderDesk {
     const results = await this.#record(changes)
     for (const result of results) {
       if (result.kind !== 'duplicate') continue
-      throw new ServiceError(
-        'cl_order_id_duplicate',
-        `This cl_order_id was used today by order ${result.orderId}; read that order, or send a new cl_order_id.`,
-        {
-          details: [{ path: 'cl_order_id', message: `used by order_id ${result.orderId}` }],
-          orderId: result.orderId
-        }
-      )
+      throw clOrdIdTaken(result.orderId, changes.length > 1 ? 'new_cl_order_id' : 'cl_order_id')
     }
     if (results.every(result => result.kind === 'recorded')) return true
     if (changes.length > 1) return false
@@ -184,6 +177,17 @@ export class OrderDesk {
   #remember(order: Order): void {
     keepNewest(this.#remembered, order.orderId, order, REMEMBERED_MAX)
   }
+}
+
+/** `orderId` has the client order id that the request's `field` names. */
+export function clOrdIdTaken(orderId: OrderId, field: 'cl_order_id' | 'new_cl_order_id'): ServiceError {
+  // A modification may be repeated on another trading day.
+  const when = field === 'cl_order_id' ? ' today' : ''
+  return new ServiceError(
+    'cl_order_id_duplicate',
+    `This ${field} was used${when} by order ${orderId}; read that order, or send a new ${field}.`,
+    { details: [{ path: field, message: `used by order_id ${orderId}` }], orderId }
+  )
 }
 
 function contended(orderId: OrderId): ServiceError {
