@@ -70,10 +70,9 @@ export function orderCases(world: World): readonly Case[] {
   ]
   return [
     ...numbers.map(value => wrong('order_qty', value)),
-    ...['1e3', '-0', 187.5, ' 1', '0', '-1'].map(value => wrong('order_limit_price', value)),
-    wrong('order_qty', '0'),
-    wrong('order_qty', '-1'),
-    wrong('order_qty', null),
+    ...['1e3', '-0', 187.5, ' 1', '0', '-1', '0.0000000001'].map(value => wrong('order_limit_price', value)),
+    ...['order_qty', 'order_notional', 'stop_price'].map(field => wrong(field, '50.0000000001')),
+    ...['0', '-1', null].map(value => wrong('order_qty', value)),
     wrong('order_notional', '100'),
     wrong('order_limit_price', null),
     wrong('stop_price', '1'),

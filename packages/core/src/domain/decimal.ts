@@ -90,6 +90,20 @@ export function canonical(a: Decimal): Decimal {
   return plain(Exact(a))
 }
 
+/** How many places the text has behind its point. */
+export function placesOf(a: Decimal): number {
+  const point = a.indexOf('.')
+  return point === -1 ? 0 : a.length - point - 1
+}
+
+/** The same value without zeros at its end, but for those among its first `places`: `1.500` → `1.50` for two. */
+export function trimmed(a: Decimal, places: number): Decimal {
+  if (placesOf(a) <= places) return a
+  const end = a.indexOf('.') + 1 + places
+  const text = a.slice(0, end) + a.slice(end).replace(/0+$/, '')
+  return (text.endsWith('.') ? text.slice(0, -1) : text) as Decimal
+}
+
 function plain(value: Big): Decimal {
   const text = value.toFixed()
   return (text === '-0' ? '0' : text) as Decimal

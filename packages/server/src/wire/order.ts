@@ -33,10 +33,10 @@ const terms = {
   order_tif: word(TIMES_IN_FORCE),
   symbol: Type.Optional(nullable(symbol, 'Null for a multi-leg order.')),
   instrument: Type.Optional(nullable(word(INSTRUMENTS), 'Follows from the form of the symbol when absent.')),
-  order_qty: Type.Optional(nullable(decimal, 'Either this or `order_notional`.')),
+  order_qty: Type.Optional(nullable(decimal, 'Either this or `order_notional`. At most nine places.')),
   order_notional: Type.Optional(nullable(decimal, 'An amount of money instead of a quantity.')),
-  order_limit_price: Type.Optional(nullable(decimal, 'For `LMT` and `STPLMT` only.')),
-  stop_price: Type.Optional(nullable(decimal, 'For `STP` and `STPLMT` only.')),
+  order_limit_price: Type.Optional(nullable(decimal, 'For `LMT` and `STPLMT` only. At most nine places.')),
+  stop_price: Type.Optional(nullable(decimal, 'For `STP` and `STPLMT` only. At most nine places.')),
   legs: Type.Optional(
     nullable(
       Type.Array(

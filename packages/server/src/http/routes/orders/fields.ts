@@ -1,17 +1,30 @@
 // Reading the fields that order bodies have in common.
 import type { TicketRequest } from '@trunkline/core/app/orders/ticket-check'
-import { type Decimal, parseDecimal } from '@trunkline/core/domain/decimal'
+import { type Decimal, parseDecimal, placesOf, trimmed } from '@trunkline/core/domain/decimal'
+import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Static } from 'typebox'
 import type { previewTicket } from '../../../wire/order.ts'
 
-/** @throws Malformed naming the field. */
-export function decimalField(text: string, name: string): Decimal {
-  return parseDecimal(text, name)
+/** A record shows no more: the broker is not sent what its owner could not read back. */
+const PLACES_MAX = 9
+/** Zeros that money and prices keep, as they are written everywhere; others at an end say nothing, and some brokers judge by them. */
+const MONEY_ZEROS = 2
+
+/** A number of shares, contracts or units. Null is the same as absent. @throws Malformed naming the field. */
+export function quantityOrNull(text: string | null | undefined, name: string): Decimal | null {
+  return numberOrNull(text, name, 0)
 }
 
-/** Null is the same as absent. @throws Malformed naming the field. */
-export function decimalOrNull(text: string | null | undefined, name: string): Decimal | null {
-  return text === undefined || text === null ? null : parseDecimal(text, name)
+/** A price or an amount of money. Null is the same as absent. @throws Malformed naming the field. */
+export function moneyOrNull(text: string | null | undefined, name: string): Decimal | null {
+  return numberOrNull(text, name, MONEY_ZEROS)
+}
+
+function numberOrNull(text: string | null | undefined, name: string, zeros: number): Decimal | null {
+  if (text === undefined || text === null) return null
+  const number = trimmed(parseDecimal(text, name), zeros)
+  if (placesOf(number) > PLACES_MAX) throw new Malformed(name, `a number with at most ${PLACES_MAX} decimal places`, text)
+  return number
 }
 
 /** What the body of a new order and of a preview have in common. @throws Malformed naming the field. */
@@ -22,11 +35,11 @@ export function termsOf(body: Omit<Static<typeof previewTicket>, 'account_id' | 
     tif: body.order_tif,
     symbol: body.symbol ?? null,
     instrument: body.instrument ?? null,
-    quantity: decimalOrNull(body.order_qty, 'order_qty'),
-    notional: decimalOrNull(body.order_notional, 'order_notional'),
-    limitPrice: decimalOrNull(body.order_limit_price, 'order_limit_price'),
-    stopPrice: decimalOrNull(body.stop_price, 'stop_price'),
+    quantity: quantityOrNull(body.order_qty, 'order_qty'),
+    notional: moneyOrNull(body.order_notional, 'order_notional'),
+    limitPrice: moneyOrNull(body.order_limit_price, 'order_limit_price'),
+    stopPrice: moneyOrNull(body.stop_price, 'stop_price'),
     legs:
-      body.legs?.map((leg, at) => ({ symbol: leg.symbol, side: leg.action, ratio: decimalField(leg.ratio, `legs.${at}.ratio`) })) ?? null
+      body.legs?.map((leg, at) => ({ symbol: leg.symbol, side: leg.action, ratio: parseDecimal(leg.ratio, `legs.${at}.ratio`) })) ?? null
   }
 }

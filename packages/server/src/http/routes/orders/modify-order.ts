@@ -3,7 +3,7 @@ import { parseBrokerId, parseClOrdId } from '@trunkline/core/domain/ids'
 import { modifyTicket, orderRecord, presentOrder } from '../../../wire/order.ts'
 import { userEndpoint } from '../../endpoint.ts'
 import { accountIdInPath, orderIdInPath } from '../../params.ts'
-import { decimalOrNull } from './fields.ts'
+import { moneyOrNull, quantityOrNull } from './fields.ts'
 
 export const patchOrder = userEndpoint({
   method: 'PATCH',
@@ -14,7 +14,8 @@ export const patchOrder = userEndpoint({
   summary: 'Modify an open order',
   description:
     'Makes a new order record with `new_cl_order_id`, which names the old one in `replaces_order_id`; the old one becomes `replaced`. Fields ' +
-    'left out stay as they are.',
+    'left out stay as they are. A repeated `new_cl_order_id` is refused with 409, whose `order_id` is the order that has it, also when the old ' +
+    'order is already replaced by it.',
   failures: [
     'account_not_found',
     'order_not_found',
@@ -32,10 +33,10 @@ export const patchOrder = userEndpoint({
     const order = await modifyOrder(deps, caller, path.account_id, path.order_id, {
       newClOrdId: parseClOrdId(body.new_cl_order_id, 'new_cl_order_id'),
       broker: parseBrokerId(body.broker),
-      quantity: decimalOrNull(body.order_qty, 'order_qty'),
-      notional: decimalOrNull(body.order_notional, 'order_notional'),
-      limitPrice: decimalOrNull(body.order_limit_price, 'order_limit_price'),
-      stopPrice: decimalOrNull(body.stop_price, 'stop_price')
+      quantity: quantityOrNull(body.order_qty, 'order_qty'),
+      notional: moneyOrNull(body.order_notional, 'order_notional'),
+      limitPrice: moneyOrNull(body.order_limit_price, 'order_limit_price'),
+      stopPrice: moneyOrNull(body.stop_price, 'stop_price')
     })
     return presentOrder(order)
   }
