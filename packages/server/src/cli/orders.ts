@@ -6,7 +6,10 @@ import { shown } from './shown.ts'
 export async function listUnresolved(console: Console, { limit, json }: Common & { readonly limit: number }): Promise<void> {
   const orders = await perform(console, 'orders.unresolved', { limit })
   if (json) return outJson(console, orders.map(wire))
-  if (orders.length === 0) return console.out('The brokers are known to have, or not to have, every order.\n')
+  if (orders.length === 0)
+    return console.out(
+      'The brokers are known to have, or not to have, every order. Orders of removed connections are not among them: audit list, order.abandoned.\n'
+    )
   console.out(table(orders))
 }
 
