@@ -25,7 +25,7 @@ import { type Calls, isSuccess } from '../kit/calls.ts'
 import type { SocketProtocol } from '../kit/conversation.ts'
 import { EventStreams, readsAsEvents } from '../kit/event-streams.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
-import { refused } from '../kit/settle.ts'
+import { refusedUnsent } from '../kit/settle.ts'
 import { type SocketOptions, SocketSession } from '../kit/socket.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import type { Words } from '../kit/words.ts'
@@ -124,7 +124,7 @@ export class AlpacaBroker implements Broker {
 
   async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
     const refusal = refusalOf(order)
-    if (refusal !== null) return refused(refusal.message, refusal.rejectCode)
+    if (refusal !== null) return refusedUnsent(refusal.message, refusal.rejectCode)
     return await this.#command(
       order.brokerAccountId,
       () => requests.submitRequest(order),

@@ -7,7 +7,7 @@ import { compare, type Decimal, isPositive, isZero, minus, ZERO } from '@trunkli
 import { BrokerFault, type OrderReport, type Outcome, type ReplaceOrder } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Calls } from '../kit/calls.ts'
-import { refused, settled } from '../kit/settle.ts'
+import { refused, refusedUnsent, settled } from '../kit/settle.ts'
 import { interpretReplace } from './outcomes.ts'
 import { replaceRequest } from './requests.ts'
 import { isFraction, replaceRefusalOf } from './ticket.ts'
@@ -32,7 +32,7 @@ export class Replacement {
 
   async carryOut(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     const refusal = replaceRefusalOf(request.ticket)
-    if (refusal !== null) return refused(refusal.message, refusal.rejectCode)
+    if (refusal !== null) return refusedUnsent(refusal.message, refusal.rejectCode)
     let old: OrderReport | null
     try {
       old = await this.#find(request.brokerOrderId, signal)
@@ -40,7 +40,7 @@ export class Replacement {
       return { kind: 'not_sent', cause }
     }
     const wanted = old === null ? { quantity: request.ticket.quantity } : quantityFor(request, old)
-    if ('refusal' in wanted) return refused(wanted.refusal, 'quantity_invalid')
+    if ('refusal' in wanted) return refusedUnsent(wanted.refusal, 'quantity_invalid')
     const asked = replaceRequest(request.brokerOrderId, { ...request, quantity: wanted.quantity })
     const outcome = await this.#parts.calls.command(asked, reply => interpretReplace(reply, request), signal)
     return outcome.kind === 'accepted' ? await this.#settled(request.brokerOrderId, outcome.value, signal) : outcome

@@ -25,7 +25,12 @@ export async function settled<T>(
   return { kind: 'accepted', value: null }
 }
 
-/** Nothing was sent, or the broker proved that nothing was done; `message` says what is possible. */
+/** The command was not sent, because the broker would refuse it; `message` says what is possible. */
+export function refusedUnsent(message: string, rejectCode: RejectCode | null): Outcome<never> {
+  return { kind: 'refused', message, rejectCode, brokerStatus: null, isUnsent: true }
+}
+
+/** The broker proved that nothing was done; `message` says what is possible. */
 export function refused(message: string, rejectCode: RejectCode | null, brokerStatus: string | null = null): Outcome<never> {
   return { kind: 'refused', message, rejectCode, brokerStatus }
 }

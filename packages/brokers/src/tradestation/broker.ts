@@ -27,7 +27,7 @@ import { EventStreams, readsAsEvents } from '../kit/event-streams.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { JoinedSession } from '../kit/joined.ts'
 import { previewOf } from '../kit/preview.ts'
-import { refused, settled } from '../kit/settle.ts'
+import { settled } from '../kit/settle.ts'
 import type { SocketOptions } from '../kit/socket.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import type { Words } from '../kit/words.ts'
@@ -238,7 +238,7 @@ export class TradestationBroker implements Broker {
       const found = await this.#orders.one(brokerAccountId, brokerOrderId, signal, 'order')
       const size = found?.report.quantity ?? null
       if (size === null || ticket.quantity === null || compare(size, ticket.quantity) === 0) return null
-      return refused('TradeStation does not change the size of a multi-leg order: cancel it and send a new one.', 'not_permitted')
+      return unsent('TradeStation does not change the size of a multi-leg order: cancel it and send a new one.', 'not_permitted')
     } catch (cause) {
       return { kind: 'not_sent', cause }
     }
@@ -266,7 +266,7 @@ type Unsent = Extract<Outcome<never>, { readonly kind: 'refused' | 'not_sent' }>
 type Refused = Extract<Outcome<never>, { readonly kind: 'refused' }>
 
 function unsent(message: string, rejectCode: RejectCode): Refused {
-  return { kind: 'refused', message, rejectCode, brokerStatus: null }
+  return { kind: 'refused', message, rejectCode, brokerStatus: null, isUnsent: true }
 }
 
 function written(build: () => HttpRequest): HttpRequest | Refused {

@@ -27,7 +27,7 @@ import type { SocketProtocol } from '../kit/conversation.ts'
 import { EventStreams } from '../kit/event-streams.ts'
 import type { HttpRequest } from '../kit/http.ts'
 import { previewOf } from '../kit/preview.ts'
-import { refused, settled } from '../kit/settle.ts'
+import { refusedUnsent, settled } from '../kit/settle.ts'
 import { type SocketOptions, SocketSession } from '../kit/socket.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import type { TradierCalls } from './calls.ts'
@@ -108,7 +108,7 @@ export class TradierBroker implements Broker {
     let entryTime: Timestamp
     try {
       const placing = await this.#placing(order, signal, 'order')
-      if (isRefusal(placing)) return refused(placing.refused, placing.rejectCode)
+      if (isRefusal(placing)) return refusedUnsent(placing.refused, placing.rejectCode)
       request = placeRequest(order, placing)
       entryTime = this.#parts.clock.now()
     } catch (cause) {
@@ -126,15 +126,15 @@ export class TradierBroker implements Broker {
     let request: HttpRequest
     try {
       const before = await reads.order(brokerAccountId, brokerOrderId, signal, 'order')
-      if (!isOpen(before.status)) return refused(`The order cannot be changed any more: it is ${before.brokerStatus}.`, 'other')
+      if (!isOpen(before.status)) return refusedUnsent(`The order cannot be changed any more: it is ${before.brokerStatus}.`, 'other')
       const refusal = refusalOf(ticket) ?? changeRefusal(before, ticket)
-      if (refusal !== null) return refused(refusal.refused, refusal.rejectCode)
+      if (refusal !== null) return refusedUnsent(refusal.refused, refusal.rejectCode)
       const duration = durationOf(ticket, epochMs(clock.now()), CALENDAR)
-      if (isRefusal(duration)) return refused(duration.refused, duration.rejectCode)
+      if (isRefusal(duration)) return refusedUnsent(duration.refused, duration.rejectCode)
       request = changeRequest(brokerAccountId, brokerOrderId, ticket, duration)
     } catch (cause) {
       // Tradier's own word that there is no such order.
-      if (cause instanceof BrokerFault && cause.kind === 'refused') return refused(cause.message, 'other')
+      if (cause instanceof BrokerFault && cause.kind === 'refused') return refusedUnsent(cause.message, 'other')
       return { kind: 'not_sent', cause }
     }
     const outcome = await calls.command(request, reply => interpretCommand(reply, brokerOrderId), signal)

@@ -197,6 +197,8 @@ export type Outcome<T> =
       readonly message: string
       readonly rejectCode: RejectCode | null
       readonly brokerStatus: string | null
+      /** Set where the adapter refused by what it knows of the broker: the command was not sent. */
+      readonly isUnsent?: true
     }
   /** Proof that no byte left this process: the rate budget or the deadline ran out first, or no connection could be made. */
   | { readonly kind: 'not_sent'; readonly cause: unknown }

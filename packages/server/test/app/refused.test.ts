@@ -75,3 +75,18 @@ test('one placed elsewhere that lives is never taken for one like it that was re
   const shown = (await world.orders()).map(({ clOrdId, status }) => `${clOrdId} ${status}`)
   assert.deepEqual(shown.toSorted(), ['mine rejected', 'o-1 working', 'o-2 pending'])
 })
+
+test('what the adapter refuses by itself was never sent, and says so: as an order, and as a change, which leaves the words of the old order alone', async () => {
+  await using world = await bench.world()
+  world.broker.plans.submit.push({ effect: 'refused_unsent', message: 'Two decimal places are taken.', rejectCode: 'tick_size' })
+  const never = await world.given(world.place())
+  const { state, attempts, method } = never.submission
+  assert.deepEqual([never.status, state, attempts, method, never.rejectCode], ['rejected', 'refused_by_gateway', 0, null, 'tick_size'])
+  assert.equal(never.brokerMessage, 'Two decimal places are taken. It was not sent to the broker.')
+  const old = await world.given(world.place({ clOrdId: 'old' }))
+  world.broker.plans.replace.push({ effect: 'refused_unsent', message: 'Two decimal places are taken.', rejectCode: 'tick_size' })
+  const change = await world.given(world.modify(old, { clOrdId: 'new', limitPrice: '99.00' }))
+  assert.deepEqual([change.submission.state, change.submission.attempts, world.broker.sent('replace')], ['refused_by_gateway', 0, 0])
+  const after = await world.stored(old)
+  assert.deepEqual([after.status, after.brokerMessage], ['working', old.brokerMessage])
+})

@@ -297,6 +297,19 @@ export const SUBMIT: readonly Card[] = [
     }
   },
   {
+    id: 'C76',
+    title: 'an order that the adapter refuses by itself is told from one that the broker refused',
+    run: async harness => {
+      const { broker, venue } = harness
+      const sample = firstSample(harness)
+      for (const more of [{ limitPrice: OFF_STEP }, { symbol: NO_SYMBOL }]) {
+        const before = await venue.requests('submit')
+        const { isUnsent } = refusal(await broker.submit(newOrder(sample, { ...restingLimit(sample), ...more }), soon()))
+        assert.equal((await venue.requests('submit')) - before, isUnsent === true ? 0 : 1)
+      }
+    }
+  },
+  {
     id: 'C80',
     title: 'a client order id used twice makes one order, and the repetition is never taken for another',
     notOffered: ({ deduplication }) =>

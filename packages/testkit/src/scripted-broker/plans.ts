@@ -8,9 +8,9 @@ import type { OrderPreview } from '@trunkline/core/ports/preview'
 export interface CommandPlan {
   /**
    * At the broker: carried out, refused, refused and kept on its books as an order that was rejected, or it never arrives. A replacement may be taken
-   * and left to the test to carry out.
+   * and left to the test to carry out. `refused_unsent`: by the adapter, before anything is sent.
    */
-  readonly effect?: 'done' | 'refused' | 'refused_and_kept' | 'taken' | 'none'
+  readonly effect?: 'done' | 'refused' | 'refused_unsent' | 'refused_and_kept' | 'taken' | 'none'
   /** How long it travels. */
   readonly effectAfterMs?: number
   /**

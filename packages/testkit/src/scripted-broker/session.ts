@@ -187,6 +187,8 @@ export class ScriptedSession implements Broker {
     const { clock, commands } = this.#broker
     if (this.#closing.signal.aborted || plan.reply === 'not_sent')
       return { kind: 'not_sent', cause: new Error('no connection could be made') }
+    if (plan.effect === 'refused_unsent')
+      return { ...refusal<T>(plan.message ?? REFUSES, plan.rejectCode), brokerStatus: null, isUnsent: true }
     try {
       await this.#credentials.read(signal)
       this.#assertWelcome()
@@ -214,7 +216,7 @@ export class ScriptedSession implements Broker {
 
 const REFUSES = 'the scripted broker refuses'
 
-function refusal<T>(message: string, rejectCode: RejectCode = 'other'): Outcome<T> {
+function refusal<T>(message: string, rejectCode: RejectCode = 'other'): Extract<Outcome<T>, { kind: 'refused' }> {
   return { kind: 'refused', message, rejectCode, brokerStatus: 'refused' }
 }
 

@@ -11,7 +11,7 @@ import { within } from '../within.ts'
 import type { ReportMethod } from './apply-report.ts'
 import type { OrderDesk } from './order-desk.ts'
 import { OrderReports } from './order-reports.ts'
-import { acknowledged, type Fate, isOwedAnAnswer, notReceivedOrSent, refused, submissionUnknown } from './order-steps.ts'
+import { acknowledged, type Fate, isOwedAnAnswer, notReceivedOrSent, refusal, refused, submissionUnknown } from './order-steps.ts'
 
 /** An order and where it lives. */
 export interface Placed {
@@ -254,7 +254,7 @@ export class OrderGateway {
         if (order !== null) this.pursue({ ...placed, order })
         return order
       }
-      if (outcome.kind === 'refused') return this.#desk.change(orderId, order => refused(order, { state: 'refused', ...outcome }, now))
+      if (outcome.kind === 'refused') return this.#desk.change(orderId, order => refused(order, refusal(outcome), now))
       if (outcome.kind === 'not_sent')
         return this.#desk.change(orderId, order => refused(order, notReceivedOrSent('not_sent', outcome.cause), now))
       const order = await this.#desk.change(orderId, present => submissionUnknown(present, 'reply', now))
@@ -290,7 +290,7 @@ export class OrderGateway {
         this.#noteTaken(placed.order)
         await this.#storeTaken(placed.order)
       }
-      if (outcome.kind === 'refused') await this.abandonReplacement(orderId, successorId, { state: 'refused', ...outcome })
+      if (outcome.kind === 'refused') await this.abandonReplacement(orderId, successorId, refusal(outcome))
       if (outcome.kind === 'not_sent') await this.abandonReplacement(orderId, successorId, notReceivedOrSent('not_sent', outcome.cause))
       // The successor's fate is a question of its own: the old order may fill meanwhile and ask nothing any more.
       const successor = await this.#desk.change(successorId, present => submissionUnknown(present, 'reply', this.#deps.clock.now()))

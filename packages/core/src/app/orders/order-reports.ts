@@ -133,7 +133,11 @@ export class OrderReports {
   async abandonReplacement(oldId: OrderId, successorId: OrderId, fate: Fate): Promise<void> {
     const at = this.#deps.clock.now()
     await this.#desk.change(successorId, order => refused(order, fate, at))
-    await this.#desk.change(oldId, order => (order.pendingRequest?.successorId === successorId ? released(order, fate.message, at) : null))
+    await this.#desk.change(oldId, order => {
+      // What was never sent says nothing of the order that it was to change.
+      const message = fate.state === 'refused_by_gateway' ? order.brokerMessage : fate.message
+      return order.pendingRequest?.successorId === successorId ? released(order, message, at) : null
+    })
   }
 
   #alarm(order: Order, alarm: string): void {

@@ -4,13 +4,14 @@ import { isOpen, type Order, type Submission } from '../../domain/order.ts'
 import { apply, filledAlong } from '../../domain/order-machine.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import type { RejectCode } from '../../domain/vocabulary.ts'
+import { BrokerFault, type Outcome } from '../../ports/broker.ts'
 import type { Next } from './order-desk.ts'
 
 /** Why an order never lived. */
 export interface Fate {
   /** Set where a person said so. */
   readonly method?: 'operator'
-  readonly state: Extract<Submission['state'], 'refused' | 'not_sent' | 'not_received'>
+  readonly state: Extract<Submission['state'], 'refused' | 'refused_by_gateway' | 'not_sent' | 'not_received'>
   readonly message: string
   readonly rejectCode: RejectCode | null
   readonly brokerStatus: string | null
@@ -35,7 +36,13 @@ export function isChanging({ status }: Order): boolean {
 
 /** Whether it was told that the broker does not have the order. */
 export function isThoughtAbsent({ submission }: Order): boolean {
-  return submission.state === 'not_received' || submission.state === 'not_sent' || submission.state === 'refused'
+  const { state } = submission
+  return state === 'not_received' || isNeverSent(state) || state === 'refused'
+}
+
+/** Whether the order never left this process. */
+function isNeverSent(state: Submission['state']): boolean {
+  return state === 'not_sent' || state === 'refused_by_gateway'
 }
 
 /** Why an order never lived, as it was told; null while it lives, has lived, or nobody knows. */
@@ -43,6 +50,7 @@ export function fateOf({ submission, status, brokerMessage, rejectCode, brokerSt
   if (status !== 'rejected') return null
   switch (submission.state) {
     case 'refused':
+    case 'refused_by_gateway':
     case 'not_sent':
     case 'not_received':
       return { state: submission.state, message: brokerMessage ?? 'The broker refused the change.', rejectCode, brokerStatus }
@@ -51,8 +59,19 @@ export function fateOf({ submission, status, brokerMessage, rejectCode, brokerSt
   }
 }
 
+/** The fate of what was refused: by the broker, or by the adapter before anything was sent. */
+export function refusal({ message, rejectCode, brokerStatus, isUnsent }: Extract<Outcome<never>, { kind: 'refused' }>): Fate {
+  if (isUnsent !== true) return { state: 'refused', message, rejectCode, brokerStatus }
+  return { state: 'refused_by_gateway', message: `${message} It was not sent to the broker.`, rejectCode, brokerStatus: null }
+}
+
+const LOGIN_REFUSED =
+  'The order was not sent: the broker does not accept the login any more. Have the user connect again, and place it under a new cl_order_id.'
+
 /** The two proofs that no order can exist at the broker, in words for its owner. */
 export function notReceivedOrSent(state: 'not_sent' | 'not_received', cause: unknown): Fate {
+  const isRejected = cause instanceof BrokerFault && cause.kind === 'credentials_rejected'
+  if (state === 'not_sent' && isRejected) return { state, message: LOGIN_REFUSED, rejectCode: null, brokerStatus: null }
   const words = {
     not_sent: 'The order was not sent: the broker could not be reached',
     not_received: 'The broker never received the order: it was looked up repeatedly and is not there'
@@ -81,9 +100,9 @@ export function refused(order: Order, fate: Fate, at: Timestamp): Next | null {
     ...order.submission,
     state: fate.state,
     since: at,
-    method: fate.method ?? (fate.state === 'not_received' ? 'absence' : 'reply')
+    method: fate.method ?? (fate.state === 'not_received' ? 'absence' : fate.state === 'refused_by_gateway' ? null : 'reply')
   }
-  const attempts = fate.state === 'not_sent' ? 0 : submission.attempts
+  const attempts = isNeverSent(fate.state) ? 0 : submission.attempts
   return {
     order: {
       ...step.order,
@@ -111,7 +130,7 @@ export function continuing(order: Order, before: Order, at: Timestamp): Order {
 }
 
 /** A pending cancel or replace came to nothing: the order is live again, as far as its fills say. */
-export function released(order: Order, message: string, at: Timestamp): Next | null {
+export function released(order: Order, message: string | null, at: Timestamp): Next | null {
   const step = apply(order, { type: 'status', to: order.fills.length > 0 ? 'partially_filled' : 'working', at, releases: true })
   return step.changed ? { order: { ...step.order, brokerMessage: message, systemTime: at } } : null
 }
