@@ -123,9 +123,23 @@ test('a refresh that was under way loses, and its refusal is not that of the new
   assert.deepEqual(await world.given(renewed), { token: 'renewed' })
   assert.equal(await world.parts.sessions.learn(world.connection, REFUSED), false)
   assert.equal((await stored(world)).connection?.status, 'ACTIVE')
-  await world.clock.advance(120_000)
-  assert.equal(await world.given(world.parts.sessions.learn(world.connection, REFUSED)), true, 'the new login can be refused too')
+  world.broker.rejects = new BrokerFault('unreachable', 'no answer')
+  assert.equal(await world.given(world.parts.sessions.learn(world.connection, REFUSED)), false, 'silence is no refusal')
+  assert.equal((await stored(world)).connection?.status, 'ACTIVE')
+})
+
+test('a refusal of the new login breaks the connection at once, and orders say so', async () => {
+  await using world = await bench.world()
+  await logIn(world, world.accounts.map(seenAtBroker))
+  world.broker.rejects = REFUSED
+  const order = await world.given(world.place())
+  assert.deepEqual([order.status, order.submission.state, order.submission.attempts], ['rejected', 'not_sent', 0])
+  assert.match(order.brokerMessage ?? '', /does not accept the login any more/)
   assert.equal((await stored(world)).connection?.status, 'BROKEN')
+  await assert.rejects(
+    world.given(world.place({ clOrdId: 'next' })),
+    (cause: unknown) => cause instanceof ServiceError && cause.code === 'connection_broken'
+  )
 })
 
 test('what is renewed is the user’s own, and as it is', async () => {

@@ -6,6 +6,7 @@ import type { AuditEntry } from '../../ports/store.ts'
 import { SealBroken } from '../../ports/vault.ts'
 import type { Deps } from '../deps.ts'
 import { keepNewest } from '../keep-newest.ts'
+import { limited } from '../limited.ts'
 import { CheckedBroker } from './checked-broker.ts'
 import { StoredCredentials } from './credentials.ts'
 import { changedMessage, endpointOf, isSameEndpoint } from './endpoints.ts'
@@ -13,8 +14,8 @@ import { changedMessage, endpointOf, isSameEndpoint } from './endpoints.ts'
 /** Removed and broken connections that are remembered: what is still under way for one of them must not open its session again, nor tell it twice. */
 const ENDED_MAX = 20_000
 /**
- * After a renewal the old session closes only when what is under way in it has ended, and until then the broker's refusals are taken to be
- * about the old credentials: they say nothing of the new ones. Should those be refused too, they will be again.
+ * After a renewal the old session closes only when what is under way in it has ended. Until then a refusal may be about the old credentials, and
+ * breaks the connection only when the broker refuses the new ones as well.
  */
 const RETIRED_MS = 60_000
 /** A login that nobody follows and nobody used for so long is closed; far longer than anything asked of a broker may take. */
@@ -35,6 +36,8 @@ export class BrokerSessions implements AsyncDisposable {
   readonly #retired = new Map<Broker, Disposable>()
   /** When connections were renewed, on the monotonic clock. */
   readonly #renewed = new Map<ConnectionId, number>()
+  /** Questions under way whether the broker takes a renewed login. */
+  readonly #asking = new Map<ConnectionId, Promise<boolean>>()
   readonly #unsubscribe: () => void
 
   constructor(deps: Deps) {
@@ -76,7 +79,8 @@ export class BrokerSessions implements AsyncDisposable {
    */
   async learn(connection: Connection, fault: unknown): Promise<boolean> {
     if (this.#removed.has(connection.connectionId)) return true
-    if (!(fault instanceof BrokerFault) || fault.kind !== 'credentials_rejected' || this.#isJustRenewed(connection)) return false
+    if (!isRejection(fault)) return false
+    if (this.#isJustRenewed(connection) && !(await this.#isRejectedAnew(connection))) return false
     const code: BrokenCode = fault.cause instanceof SealBroken ? 'credentials_altered' : 'credentials_rejected'
     const at = this.#deps.clock.now()
     const { connectionId, broker } = connection
@@ -106,6 +110,19 @@ export class BrokerSessions implements AsyncDisposable {
         isNew ? { ...connection, brokenCode: code, brokenReason: fault.message, updatedAt: at } : await connections.find(connectionId)
       )
     return true
+  }
+
+  /** Whether the broker refuses the present credentials: a refusal from before the renewal says nothing of them. Asked once for all who want to know. */
+  #isRejectedAnew(connection: Connection): Promise<boolean> {
+    const { connectionId } = connection
+    const { clock, timing } = this.#deps
+    const asked =
+      this.#asking.get(connectionId) ??
+      limited(clock, timing.readMs, async signal => await this.get(connection).accounts(signal))
+        .then(() => false, isRejection)
+        .finally(() => this.#asking.delete(connectionId))
+    this.#asking.set(connectionId, asked)
+    return asked
   }
 
   #isJustRenewed({ connectionId }: Connection): boolean {
@@ -176,4 +193,8 @@ export class BrokerSessions implements AsyncDisposable {
     await Promise.allSettled([...this.#retired.keys()].map(session => session[Symbol.asyncDispose]()))
     await Promise.all([...this.#open.keys()].map(connectionId => this.close(connectionId)))
   }
+}
+
+function isRejection(fault: unknown): fault is BrokerFault {
+  return fault instanceof BrokerFault && fault.kind === 'credentials_rejected'
 }
