@@ -5,9 +5,10 @@ import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 import { rejectCodeOf as byPattern, type RejectPatterns } from '../kit/reject-code.ts'
 
 const PATTERNS: RejectPatterns = [
-  [/insufficient (?:qty|underlying qty)/i, 'insufficient_position'],
+  [/insufficient (?:qty|underlying qty)|only margin accounts may sell short/i, 'insufficient_position'],
   [/insufficient (?:\w+ )*(?:buying power|balance|funds)/i, 'insufficient_funds'],
-  [/wash trade|pattern day trad/i, 'risk_rejected'],
+  [/wash trade|pattern day trad|too many open orders|open orders, as many as/i, 'risk_rejected'],
+  [/too far (?:through|from) the market/i, 'price_out_of_range'],
   [/sub-?penny|pricing criteria|price increment/i, 'tick_size'],
   [/(?:limit|stop)[ _]price .*(?:must be|too far)/i, 'price_out_of_range'],
   [/not fractionable|fractional|invalid (?:qty|notional)|(?:qty|notional|cost basis) must be/i, 'quantity_invalid'],

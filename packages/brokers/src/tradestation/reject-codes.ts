@@ -5,8 +5,9 @@ import { rejectCodeOf as byPattern, type RejectPatterns } from '../kit/reject-co
 const PATTERNS: RejectPatterns = [
   // "You are long", "You are short": the action does not fit what is held.
   [/\bEC(?:601|602|701|702)\b/, 'insufficient_position'],
-  [/through zero/i, 'insufficient_position'],
-  [/pattern day trad|wash (?:sale|trade)/i, 'risk_rejected'],
+  [/through zero|only margin accounts may sell short/i, 'insufficient_position'],
+  [/pattern day trad|wash (?:sale|trade)|too many open orders|open orders, as many as/i, 'risk_rejected'],
+  [/too far (?:through|from) the market/i, 'price_out_of_range'],
   [/buying power|insufficient (?:funds|cash|margin|equity)/i, 'insufficient_funds'],
   [/(?:invalid|unknown) symbol|symbol (?:is |was )?not found/i, 'unknown_symbol'],
   [/market is (?:closed|not open)|while the market is open|outside of (?:regular )?(?:trading|market) hours/i, 'market_closed'],

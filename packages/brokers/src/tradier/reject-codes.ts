@@ -61,7 +61,9 @@ const CODES = {
 const PATTERNS: RejectPatterns = [
   [/buying power/i, 'insufficient_funds'],
   [/pre-?market .*unavailable|market is closed|outside .*(?:market|trading) hours/i, 'market_closed'],
-  [/price.?range|too aggressive/i, 'price_out_of_range']
+  [/price.?range|too aggressive|too far (?:through|from) the market/i, 'price_out_of_range'],
+  [/only margin accounts may sell short/i, 'insufficient_position'],
+  [/too[ _]many[ _]open[ _]orders|open orders, as many as/i, 'risk_rejected']
 ]
 
 export function rejectCodeOf(reason: string): RejectCode {

@@ -16,6 +16,9 @@ test('sentences of refusal come to a code where they say it for sure', () => {
     ['Quantity 1.5 is not a whole number above zero', 'quantity_invalid'],
     ['Only Limit orders are taken outside of regular trading hours', 'market_closed'],
     ['Your account is not approved for options', 'not_permitted'],
+    ['The limit price 900.00 is too far through the market price 250.00.', 'price_out_of_range'],
+    ['The account holds no AAPL, and only margin accounts may sell short.', 'insufficient_position'],
+    ['The account has 500 open orders, as many as it may have; cancel some first.', 'risk_rejected'],
     ['Not an open order.', 'other'],
     ['Not on a Tuesday.', 'other']
   ] as const)
