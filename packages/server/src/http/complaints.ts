@@ -53,7 +53,7 @@ function detailsOf(schema: TSchema, error: SchemaError, body: unknown): readonly
       const known = namesIn(at(schema, `${error.schemaPath}/properties`))
       return names(error.params, 'additionalProperties').map(name => ({
         path: joined(path, name.slice(0, 64)),
-        message: `is not a field of this request; it takes ${known.join(', ')}`
+        message: `is not a field of this request; it takes ${known.length === 0 ? 'none' : known.join(', ')}`
       }))
     }
     default: {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { bodyReader } from '../../src/http/complaints.ts'
+import { record } from '../../src/wire/common.ts'
 import { connectionTicket } from '../../src/wire/connection.ts'
 import { orderTicket } from '../../src/wire/order.ts'
 
@@ -84,3 +85,17 @@ test('a hundred thousand wrong fields are told in short', () => {
   const flood = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, 1]))
   assert.ok(complaints(flood).length <= 20)
 })
+
+test('a request without fields says that it takes none', () => {
+  const { details } = thrownBy(() => bodyReader(record('Nothing', 'No fields.', {})).read({ a: 1 }))
+  assert.deepEqual(details, [{ path: 'a', message: 'is not a field of this request; it takes none' }])
+})
+
+function thrownBy(act: () => unknown): ServiceError {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof ServiceError) return error
+  }
+  return assert.fail('nothing was thrown')
+}

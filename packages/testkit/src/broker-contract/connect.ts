@@ -196,7 +196,7 @@ export const CONNECT: readonly Card[] = [
   },
   {
     id: 'C44',
-    title: 'transactions: what was traded is there with its order, on inclusive days',
+    title: 'transactions: what was traded is there, with its order where the broker says which, on inclusive days',
     notOffered: ({ transactions }) => (transactions ? null : 'the broker has no transactions'),
     run: async harness => {
       const { broker, venue } = harness
