@@ -60,7 +60,6 @@ export function parseBalances(wire: Wire, currency: string, asOf: Timestamp): re
 export function parsePosition(wire: Wire): PositionReport {
   const instrument = member(wire, 'AssetType', CLASSES)
   const quantity = decimal(wire, 'Quantity')
-  const unrealizedPl = amount(wire, 'UnrealizedProfitLoss')
   return {
     brokerAccountId: text(wire, 'AccountID', 64),
     symbol: ourSymbol(text(wire, 'Symbol', 64), instrument),
@@ -69,11 +68,11 @@ export function parsePosition(wire: Wire): PositionReport {
     quantity: field(wire, 'LongShort') === 'Short' && isPositive(quantity) ? negated(quantity) : quantity,
     lastPrice: amount(wire, 'Last'),
     averagePrice: amount(wire, 'AveragePrice'),
-    unrealizedPl,
-    // The broker tells what was realized of an account, not of a position.
+    unrealizedPl: amount(wire, 'UnrealizedProfitLoss'),
+    // The broker reports what was realized of an account, not of a position: without it the total is not known.
     realizedPl: null,
     dailyPl: amount(wire, 'TodaysProfitLoss'),
-    totalPl: unrealizedPl,
+    totalPl: null,
     brokerPositionId: text(wire, 'PositionID', 64)
   }
 }

@@ -1,9 +1,8 @@
 /** Positions, which Tradier tells by quantity and cost alone, joined with the quotes of their symbols. Pure; throws Malformed and nothing else. */
 
 import { absolute, canonical, type Decimal, dividedBy, isZero, minus, parseDecimal, plus, times } from '@trunkline/core/domain/decimal'
-import { type Timestamp, tradingDay } from '@trunkline/core/domain/timestamp'
 import type { PositionReport } from '@trunkline/core/ports/broker'
-import { text, timestampOrNull, type Wire } from '../kit/parse.ts'
+import { text, type Wire } from '../kit/parse.ts'
 import { fromTradier, isOption, multiplierOf } from './symbols.ts'
 import { amount, amountOrNull, items, textOf } from './wire.ts'
 
@@ -14,14 +13,12 @@ export interface Holding {
   readonly quantity: Decimal
   /** Of all of it; negative when short. */
   readonly costBasis: Decimal
-  readonly acquiredAt: Timestamp | null
   readonly id: string | null
 }
 
 /** What a quote says of a holding's worth. */
 export interface Mark {
   readonly last: Decimal | null
-  readonly previousClose: Decimal | null
 }
 
 const AVERAGE_PLACES = 8
@@ -32,19 +29,13 @@ export function parseHoldings(answer: Wire): readonly Holding[] {
     symbol: text(wire, 'symbol'),
     quantity: amount(wire, 'quantity'),
     costBasis: amount(wire, 'cost_basis'),
-    acquiredAt: timestampOrNull(wire, 'date_acquired'),
     id: textOf(wire, 'id')
   }))
 }
 
 /** By symbol. What has no trade yet is worth the middle of its bid and ask. */
 export function parseMarks(answer: Wire): ReadonlyMap<string, Mark> {
-  return new Map(
-    items(answer, 'quotes', 'quote').map(wire => [
-      text(wire, 'symbol'),
-      { last: amountOrNull(wire, 'last') ?? middle(wire), previousClose: amountOrNull(wire, 'prevclose') }
-    ])
-  )
+  return new Map(items(answer, 'quotes', 'quote').map(wire => [text(wire, 'symbol'), { last: amountOrNull(wire, 'last') ?? middle(wire) }]))
 }
 
 function middle(wire: Wire): Decimal | null {
@@ -53,13 +44,11 @@ function middle(wire: Wire): Decimal | null {
   return bid === null || ask === null || isZero(ask) ? null : canonical(dividedBy(plus(bid, ask), TWO, AVERAGE_PLACES))
 }
 
-export function positionOf(holding: Holding, account: string, mark: Mark | undefined, now: Timestamp): PositionReport {
-  const { symbol, quantity, costBasis, acquiredAt, id } = holding
+export function positionOf(holding: Holding, account: string, mark: Mark | undefined): PositionReport {
+  const { symbol, quantity, costBasis, id } = holding
   const units = times(quantity, multiplierOf(symbol))
   const last = mark?.last ?? null
-  const close = mark?.previousClose ?? null
   const unrealizedPl = last === null ? null : minus(times(last, units), costBasis)
-  const isNew = acquiredAt !== null && tradingDay(acquiredAt) === tradingDay(now)
   return {
     brokerAccountId: account,
     symbol: fromTradier(symbol),
@@ -68,10 +57,10 @@ export function positionOf(holding: Holding, account: string, mark: Mark | undef
     lastPrice: last,
     averagePrice: isZero(units) ? null : canonical(absolute(dividedBy(costBasis, units, AVERAGE_PLACES))),
     unrealizedPl,
-    // Tradier tells what was realized of closed positions, nightly, and of the whole account.
+    // Tradier reports what was realized of closed positions, nightly, and of the whole account. Without it neither the day nor the whole is known.
     realizedPl: null,
-    dailyPl: isNew ? unrealizedPl : last === null || close === null ? null : times(minus(last, close), units),
-    totalPl: unrealizedPl,
+    dailyPl: null,
+    totalPl: null,
     brokerPositionId: id
   }
 }

@@ -75,7 +75,7 @@ export class TradierReads {
     const asOf = this.#parts.clock.now()
     const holdings = await this.holdings(account, signal)
     const marks = await this.#marks([...new Set(holdings.map(({ symbol }) => symbol))], signal)
-    return { items: holdings.map(holding => positionOf(holding, account, marks.get(holding.symbol), asOf)), asOf }
+    return { items: holdings.map(holding => positionOf(holding, account, marks.get(holding.symbol))), asOf }
   }
 
   async orders(account: string, signal: AbortSignal): Promise<Snapshot<OrderReport>> {

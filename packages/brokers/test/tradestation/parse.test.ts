@@ -99,7 +99,7 @@ test('positions: what is short is negative, and what we have no words for is lef
   const [first] = positions
   assert.deepEqual(
     [first?.lastPrice, first?.averagePrice, first?.unrealizedPl, first?.realizedPl, first?.totalPl],
-    ['216.63', '216.68', '-0.50', null, '-0.50']
+    ['216.63', '216.68', '-0.50', null, null]
   )
   const counted = (field: string) => meter.counted('broker_unknown_words_total', { broker: 'TRADESTATION', field })
   assert.deepEqual([counted('Symbol'), counted('AssetType')], [1, 1])

@@ -30,7 +30,7 @@ test('no answer makes a parser throw anything but Malformed', () => {
   const parsers: readonly ((wire: Wire) => unknown)[] = [
     parseProfile,
     wire => parseBalances(wire, ACCOUNT, NOW),
-    wire => parseHoldings(wire).map(held => positionOf(held, ACCOUNT, undefined, NOW)),
+    wire => parseHoldings(wire).map(held => positionOf(held, ACCOUNT, undefined)),
     parseMarks,
     wire => parseOrders(wire).map(order => parseOrder(order, ACCOUNT)),
     wire => parseOrderAnswer(wire).map(order => parseOrder(order, ACCOUNT)),
