@@ -74,9 +74,9 @@ async function sendCancel({ mirrors, orderGateway, resolver }: AppDeps, placed: 
   const { connection, account, order } = placed
   if (!isOpen(order.status)) return
   mirrors.expect(connection, account, order)
-  if (order.status === 'pending_replace' && isNew) await orderGateway.stop(placed)
+  if (order.status === 'pending_replace' && isNew) await orderGateway.stop(placed, true)
   // One that was asked for before and has no answer is the resolver's to look after, and to send again if need be.
-  else if (order.status === 'pending_cancel' && (isNew || orderGateway.isCancelling(order))) await orderGateway.cancel(placed)
+  else if (order.status === 'pending_cancel' && (isNew || orderGateway.isCancelling(order))) await orderGateway.cancel(placed, isNew)
   else resolver.watch(placed)
 }
 

@@ -34,7 +34,10 @@ export class OrderGateway {
   readonly #desk: OrderDesk
   readonly #sessions: BrokerSessions
   readonly #reports: OrderReports
+  /** The newest command of each kind and order, or, of a replacement, of each successor. */
   readonly #inFlight = new Map<string, Promise<Order | null>>()
+  /** Those, and older ones that still have no answer. */
+  readonly #running = new Set<Promise<Order | null>>()
   /** Requests that brokers took without showing yet what came of them: which cancel or replace, and since when on the monotonic clock. */
   readonly #taken = new Map<OrderId, { readonly request: string; readonly atMs: number }>()
   /** Of cancels of orders whose replacement is pending: those that brokers took, by when they were asked for. */
@@ -57,23 +60,26 @@ export class OrderGateway {
 
   /** Sends a stored order. Gives its newest state once the broker spoke, or when the answer time is over. */
   submit(placed: Placed): Promise<Order> {
-    return this.#command(placed, 'submit', (session, signal) => {
+    return this.#command(placed, { kind: 'submit', of: placed.order, isNew: false }, (session, signal) => {
       const { order, account } = placed
       return this.#timed(() => session.submit({ ...order, brokerAccountId: account.brokerAccountId }, signal))
     })
   }
 
-  /** Sends the cancel of an order that is `pending_cancel`. Asked twice at once, it goes out once and both get its result. */
-  cancel(placed: Placed): Promise<Order> {
-    return this.#command(placed, 'cancel', (session, signal) => cancelled(session, placed, signal))
+  /**
+   * Sends the cancel of an order that is `pending_cancel`. Asked twice at once, it goes out once and both get its result; a new request goes out by
+   * itself, though an earlier one, which has ended, may still have no answer.
+   */
+  cancel(placed: Placed, isNew: boolean): Promise<Order> {
+    return this.#command(placed, { kind: 'cancel', of: placed.order, isNew }, (session, signal) => cancelled(session, placed, signal))
   }
 
   /**
    * Sends the cancel of an order that is `pending_replace`: what lives at the broker under the order's own id is ended, and the replacement with it.
    * Where the broker refuses it, the cancel waits for whichever order comes out of the replacement.
    */
-  stop(placed: Placed): Promise<Order> {
-    return this.#command(placed, 'stop', (session, signal) => cancelled(session, placed, signal))
+  stop(placed: Placed, isNew: boolean): Promise<Order> {
+    return this.#command(placed, { kind: 'stop', of: placed.order, isNew }, (session, signal) => cancelled(session, placed, signal))
   }
 
   /** Whether the broker took that cancel. Another process does not know, and sends it again. */
@@ -99,7 +105,7 @@ export class OrderGateway {
       }
       return session.replace({ ...request, ticket }, signal)
     }
-    await this.#command(placed, 'replace', send, successor)
+    await this.#command(placed, { kind: 'replace', of: successor, isNew: false }, send)
     return (await this.#desk.find(successor.orderId).catch(() => null)) ?? successor
   }
 
@@ -119,28 +125,29 @@ export class OrderGateway {
   /** Hands over an order that is owed an answer nobody waits for: its submission's, or that of a cancel or replace. */
   pursue(placed: Placed): void {
     const { order } = placed
-    const isAwaited = acknowledged(order)
-      ? this.isCancelling(order) || this.#inFlight.has(keyOf('replace', order.orderId))
-      : this.isSending(order)
+    const isAwaited = acknowledged(order) ? this.isCancelling(order) || this.#isReplacing(order) : this.isSending(order)
     if (isOwedAnAnswer(order) && !isAwaited) this.#unresolved(placed)
   }
 
   /** Whether the order itself, as a submission or as a replacement, is on the wire now: then its absence at the broker proves nothing. */
-  isSending({ orderId, replacesOrderId }: Order): boolean {
-    return (
-      this.#inFlight.has(keyOf('submit', orderId)) || (replacesOrderId !== null && this.#inFlight.has(keyOf('replace', replacesOrderId)))
-    )
+  isSending({ orderId }: Order): boolean {
+    return this.#inFlight.has(keyOf('submit', orderId)) || this.#inFlight.has(keyOf('replace', orderId))
   }
 
   /** Resolves once no command that sends the order is on the wire, whatever came of it. Never rejects. */
-  async sent({ orderId, replacesOrderId }: Order): Promise<void> {
-    const keys = [keyOf('submit', orderId), ...(replacesOrderId === null ? [] : [keyOf('replace', replacesOrderId)])]
-    await Promise.allSettled(keys.map(key => this.#inFlight.get(key)))
+  async sent({ orderId }: Order): Promise<void> {
+    await Promise.allSettled([keyOf('submit', orderId), keyOf('replace', orderId)].map(key => this.#inFlight.get(key)))
+  }
+
+  #isReplacing({ pendingRequest }: Order): boolean {
+    const successorId = pendingRequest?.successorId ?? null
+    return successorId !== null && this.#inFlight.has(keyOf('replace', successorId))
   }
 
   /** Whether any command of the order is on the wire now. */
   isUnderWay(order: Order): boolean {
-    return this.isSending(order) || this.isCancelling(order) || this.#inFlight.has(keyOf('replace', order.orderId))
+    const isStopping = this.#inFlight.has(keyOf('stop', order.orderId))
+    return this.isSending(order) || this.isCancelling(order) || isStopping || this.#isReplacing(order)
   }
 
   isCancelling({ orderId }: Order): boolean {
@@ -166,26 +173,12 @@ export class OrderGateway {
 
   /** Waits until no command is on the wire, at most `ms`. Gives how many still are. */
   async drain(ms: number): Promise<number> {
-    await within(this.#deps.clock, Promise.allSettled(this.#inFlight.values()), ms)
-    return this.#inFlight.size
+    await within(this.#deps.clock, Promise.allSettled(this.#running), ms)
+    return this.#running.size
   }
 
-  async #command(placed: Placed, kind: CommandKind, send: Send, successor: Order | null = null): Promise<Order> {
-    const key = keyOf(kind, placed.order.orderId)
-    let settled = this.#inFlight.get(key)
-    if (settled === undefined) {
-      // What was taken was an earlier request, though the clock may show the same time for both.
-      if (kind === 'cancel' || kind === 'replace') this.#taken.delete(placed.order.orderId)
-      settled = this.#carryOut(placed, kind, send).finally(() => this.#inFlight.delete(key))
-      this.#inFlight.set(key, settled)
-      // The answer may leave before the command ends; a store that fails then is the resolver's to mend.
-      settled.catch(cause => {
-        this.#deps.log.error('the outcome of a command could not be stored', { orderId: placed.order.orderId, kind, cause })
-        this.#unresolved(placed)
-        // The old order may end by itself and then ask no more what became of its successor.
-        if (successor !== null) this.#unresolved({ ...placed, order: successor })
-      })
-    }
+  async #command(placed: Placed, { kind, of, isNew }: Command, send: Send): Promise<Order> {
+    const settled = (isNew ? undefined : this.#inFlight.get(keyOf(kind, of.orderId))) ?? this.#begin(placed, { kind, of, isNew }, send)
     // The intent is durable, so a store that fails now is no failure of the request: what is known is its answer.
     const order = await within(
       this.#deps.clock,
@@ -195,7 +188,28 @@ export class OrderGateway {
     return order ?? (await this.#desk.find(placed.order.orderId).catch(() => null)) ?? placed.order
   }
 
-  async #carryOut(placed: Placed, kind: CommandKind, send: Send): Promise<Order | null> {
+  #begin(placed: Placed, { kind, of }: Command, send: Send): Promise<Order | null> {
+    const key = keyOf(kind, of.orderId)
+    // What was taken was an earlier request, though the clock may show the same time for both.
+    if (kind === 'cancel' || kind === 'replace') this.#taken.delete(placed.order.orderId)
+    const isNewest = () => this.#inFlight.get(key) === settled
+    const settled: Promise<Order | null> = this.#carryOut(placed, kind, send, isNewest).finally(() => {
+      this.#running.delete(settled)
+      if (isNewest()) this.#inFlight.delete(key)
+    })
+    this.#inFlight.set(key, settled)
+    this.#running.add(settled)
+    // The answer may leave before the command ends; a store that fails then is the resolver's to mend.
+    settled.catch(cause => {
+      this.#deps.log.error('the outcome of a command could not be stored', { orderId: placed.order.orderId, kind, cause })
+      this.#unresolved(placed)
+      // The old order may end by itself and then ask no more what became of its successor.
+      if (kind === 'replace') this.#unresolved({ ...placed, order: of })
+    })
+    return settled
+  }
+
+  async #carryOut(placed: Placed, kind: CommandKind, send: Send, isNewest: () => boolean): Promise<Order | null> {
     const outcome = await this.#send(placed, send)
     this.#deps.meter.count('order_outcomes_total', {
       broker: placed.order.broker,
@@ -212,7 +226,7 @@ export class OrderGateway {
       // A store that cannot note a break now is asked again when the broker refuses the next time; what became of the order is worth more.
       await this.#sessions.learn(placed.connection, outcome.cause).catch(() => false)
     }
-    const settled = await this.#settle[kind](placed, outcome)
+    const settled = await this.#settle[kind](placed, outcome, isNewest)
     if (settled === null) await this.#answeredLate(placed, kind, outcome)
     return settled
   }
@@ -244,7 +258,9 @@ export class OrderGateway {
     }
   }
 
-  readonly #settle: { readonly [kind in CommandKind]: (placed: Placed, outcome: Outcome<OrderReport | null>) => Promise<Order | null> } = {
+  readonly #settle: {
+    readonly [kind in CommandKind]: (placed: Placed, outcome: Outcome<OrderReport | null>, isNewest: () => boolean) => Promise<Order | null>
+  } = {
     submit: async (placed, outcome) => {
       const { orderId } = placed.order
       const now = this.#deps.clock.now()
@@ -261,12 +277,12 @@ export class OrderGateway {
       if (order !== null && !acknowledged(order)) this.#unresolved({ ...placed, order })
       return order
     },
-    cancel: async (placed, outcome) => {
+    cancel: async (placed, outcome, isNewest) => {
       const { orderId } = placed.order
-      if (outcome.kind === 'accepted') this.#noteTaken(placed.order)
+      if (outcome.kind === 'accepted' && isNewest()) await this.#noteTaken(placed.order)
       if (outcome.kind === 'accepted' && outcome.value !== null) await this.learn(orderId, outcome.value, 'reply')
-      if (outcome.kind === 'accepted') await this.#storeTaken(placed.order)
-      if (outcome.kind === 'refused') await this.#afterRefusal(placed, outcome.message)
+      if (outcome.kind === 'accepted' && isNewest()) await this.#storeTaken(placed.order)
+      if (outcome.kind === 'refused') await this.#afterRefusal(placed, outcome.message, isNewest)
       const order = await this.#desk.find(orderId)
       if (order !== null && isOpen(order.status)) this.#unresolved({ ...placed, order })
       else this.#taken.delete(orderId)
@@ -287,7 +303,7 @@ export class OrderGateway {
       if (outcome.kind === 'accepted' && outcome.value !== null)
         await this.completeReplacement(orderId, successorId, outcome.value, 'reply')
       if (outcome.kind === 'accepted' && outcome.value === null) {
-        this.#noteTaken(placed.order)
+        await this.#noteTaken(placed.order)
         await this.#storeTaken(placed.order)
       }
       if (outcome.kind === 'refused') await this.abandonReplacement(orderId, successorId, refusal(outcome))
@@ -301,32 +317,38 @@ export class OrderGateway {
     }
   }
 
-  #noteTaken({ orderId, pendingRequest }: Order): void {
-    if (pendingRequest === null) return
-    const taken = { request: nameOf(pendingRequest), atMs: this.#deps.clock.monotonicMs() }
-    keepNewest(this.#taken, orderId, taken, TAKEN_MAX)
+  async #noteTaken(asked: Order): Promise<void> {
+    const present = await this.#desk.find(asked.orderId)
+    if (asked.pendingRequest === null || present === null || !isSameRequest(present, asked)) return
+    keepNewest(this.#taken, asked.orderId, { request: nameOf(asked.pendingRequest), atMs: this.#deps.clock.monotonicMs() }, TAKEN_MAX)
   }
 
   /** So that another process knows it after this one. A request that has come to its end needs no note. */
-  async #storeTaken({ orderId, pendingRequest: asked }: Order): Promise<void> {
+  async #storeTaken(asked: Order): Promise<void> {
     const at = this.#deps.clock.now()
-    await this.#desk.change(orderId, present => {
+    await this.#desk.change(asked.orderId, present => {
       const { pendingRequest } = present
-      if (pendingRequest === null || asked === null || pendingRequest.takenAt !== null) return null
-      if (nameOf(pendingRequest) !== nameOf(asked) || !isOpen(present.status)) return null
+      if (pendingRequest === null || pendingRequest.takenAt !== null) return null
+      if (!isSameRequest(present, asked) || !isOpen(present.status)) return null
       return { order: { ...present, pendingRequest: { ...pendingRequest, takenAt: at } }, tell: false }
     })
   }
 
-  /** A cancel is refused because the order moved meanwhile: the broker's present picture of it decides, and ends the pending request. */
-  async #afterRefusal({ connection, account, order }: Placed, message: string): Promise<void> {
+  /**
+   * A cancel is refused because the order moved meanwhile: the broker's present picture of it decides, and ends the pending request. It says nothing
+   * of a later request.
+   */
+  async #afterRefusal({ connection, account, order }: Placed, message: string, isNewest: () => boolean): Promise<void> {
     const { orderId, brokerOrderId } = order
-    if (brokerOrderId === null) return
+    if (brokerOrderId === null || !isNewest()) return
     try {
       const key = { by: 'brokerOrderId', brokerAccountId: account.brokerAccountId, brokerOrderId } as const
       const session = this.#sessions.get(connection)
       const { found } = await limited(this.#deps.clock, this.#deps.timing.readMs, signal => session.findOrder(key, signal))
-      if (found !== null) await this.learn(orderId, { ...found, releases: true, brokerMessage: found.brokerMessage ?? message }, 'lookup')
+      if (found === null) return
+      const report = { ...found, releases: true, brokerMessage: found.brokerMessage ?? message } as const
+      const isStill = (present: Order) => isNewest() && (present.pendingRequest === null || isSameRequest(present, order))
+      await this.#reports.learn(orderId, report, 'lookup', isStill)
     } catch (cause) {
       if (!(cause instanceof BrokerFault)) throw cause
       await this.#sessions.learn(connection, cause)
@@ -343,11 +365,24 @@ export class OrderGateway {
 
 /** `stop` is the cancel of an order whose replacement is pending. */
 type CommandKind = 'submit' | 'cancel' | 'stop' | 'replace'
+
+interface Command {
+  readonly kind: CommandKind
+  /** Whom it sends or cancels; of a replacement, the successor. */
+  readonly of: Order
+  /** Whether it is of a request that was made just now: none before was its sending. */
+  readonly isNew: boolean
+}
+
 type Send = (session: Broker, signal: AbortSignal) => Promise<Outcome<OrderReport | null>>
 
 /** A cancel that is due again for the order that works is another one, though the clock may show the same time for both. */
-function nameOf({ kind, requestedAt, sentAt }: PendingRequest): string {
-  return `${kind} ${requestedAt} ${sentAt}`
+function nameOf({ kind, requestedAt, sentAt, successorId }: PendingRequest): string {
+  return `${kind} ${requestedAt} ${sentAt} ${successorId}`
+}
+
+function isSameRequest({ pendingRequest: present }: Order, { pendingRequest: asked }: Order): boolean {
+  return present !== null && asked !== null && nameOf(present) === nameOf(asked)
 }
 
 function cancelled(session: Broker, { order, account }: Placed, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {

@@ -18,14 +18,23 @@ export class OrderReports {
     this.#desk = desk
   }
 
-  /** Takes in what a broker says of an order, whoever heard it. Gives the order that it was about. */
-  async learn(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
+  /**
+   * Takes in what a broker says of an order, whoever heard it. Gives the order that it was about. Where `isReleased` says that the request it was a
+   * refusal of is no longer the pending one, it ends none.
+   */
+  async learn(
+    orderId: OrderId,
+    report: OrderReport,
+    method: ReportMethod,
+    isReleased: (present: Order) => boolean = () => true
+  ): Promise<Order | null> {
     const order = await this.#desk.find(orderId)
     if (order === null) return null
-    if (this.#capabilities(order)?.replacedOrderId !== 'kept') return this.#learn(orderId, await this.#ownOf(order, report), method)
+    if (this.#capabilities(order)?.replacedOrderId !== 'kept')
+      return this.#learn(orderId, await this.#ownOf(order, report), method, isReleased)
     const present = await this.#presentOf(order, report)
     const successor = await this.#asReplaced(present, report)
-    if (successor === null) return this.#learn(present.orderId, await this.#ownOf(present, report), method)
+    if (successor === null) return this.#learn(present.orderId, await this.#ownOf(present, report), method, isReleased)
     await this.completeReplacement(present.orderId, successor.orderId, report, method)
     return this.#desk.find(successor.orderId)
   }
@@ -80,10 +89,16 @@ export class OrderReports {
     return this.#deps.brokers.get(broker)?.capabilities
   }
 
-  async #learn(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
+  async #learn(
+    orderId: OrderId,
+    said: OrderReport,
+    method: ReportMethod,
+    isReleased: (present: Order) => boolean = () => true
+  ): Promise<Order | null> {
     const before = await this.#before(orderId)
     let isPartial = false
     const learnt = await this.#desk.change(orderId, present => {
+      const report = isReleased(present) ? said : unreleased(said)
       const order = before === null ? present : continuing(present, before, this.#deps.clock.now())
       const reported = applyReport(order, report, method, this.#deps.clock.now())
       for (const alarm of reported.alarms) if (alarm !== 'late_fill' || !isOutrun(order, report)) this.#alarm(order, alarm)
@@ -93,7 +108,7 @@ export class OrderReports {
       return reported.order === present ? null : { order: reported.order }
     })
     if (learnt !== null) await this.#carryOn(learnt)
-    return isPartial ? this.#learn(orderId, report, method) : learnt
+    return isPartial ? this.#learn(orderId, said, method, isReleased) : learnt
   }
 
   async #before(orderId: OrderId): Promise<Order | null> {
@@ -150,6 +165,11 @@ export class OrderReports {
 function isOutrun({ status, fills, lastModifiedTime }: Order, report: OrderReport): boolean {
   const known = new Set(fills.map(({ fillId }) => fillId))
   return status === 'replaced' && (report.fills ?? []).every(({ fillId, at }) => known.has(fillId) || at <= lastModifiedTime)
+}
+
+/** What it says of the order, without the end of a request that came to its end before. */
+function unreleased({ releases: _, ...report }: OrderReport): OrderReport {
+  return { ...report, brokerMessage: null }
 }
 
 function refusalIn({ brokerMessage, rejectCode, brokerStatus }: OrderReport): Fate {

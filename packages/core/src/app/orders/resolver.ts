@@ -314,14 +314,14 @@ export class Resolver {
     // The order's first cancel since it lives counts anew: what went out before may have come too early for the broker.
     const count = isDue ? 0 : cancels.count
     if (due?.status !== 'pending_cancel' || count >= CANCELS_MAX) return cancels
-    await this.#gateway.cancel({ ...placed, order: due })
+    await this.#gateway.cancel({ ...placed, order: due }, isDue)
     return { count: count + 1, lastAt: this.#deps.clock.monotonicMs() }
   }
 
   /** Sends the cancel of an order whose replacement is pending, unless the broker took it. */
   async #stopAgain(placed: Placed, cancels: Cancels): Promise<Cancels> {
     if (cancels.count >= CANCELS_MAX || this.#gateway.isStopTaken(placed.order)) return cancels
-    await this.#gateway.stop(placed)
+    await this.#gateway.stop(placed, false)
     return { count: cancels.count + 1, lastAt: this.#deps.clock.monotonicMs() }
   }
 
