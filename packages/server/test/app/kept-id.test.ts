@@ -175,3 +175,27 @@ test('an order that was made larger at the broker’s own site is not filled by 
   await world.clock.until(async () => (await world.stored(placed)).status === 'filled', 'all of it is filled')
   assert.equal(world.counted.get('order_alarms_total SANDBOX overfill'), undefined)
 })
+
+for (const status of ['rejected', 'cancelled', 'expired'] as const)
+  test(`an order that the broker shows under its new terms as ${status} is dead, and nothing of it is shown as working`, async () => {
+    await using world = await bench.world({ capabilities: { replacedOrderId: 'kept', deduplication: 'label' } })
+    await world.live()
+    const old = await world.given(world.place())
+    assert.ok(old.brokerOrderId)
+    world.broker.plans.replace.push({ effect: 'taken' })
+    await world.given(world.modify(old, { clOrdId: 'dead', limitPrice: '11.00' }))
+    const before = world.told.length
+    const reason = status === 'rejected' ? ({ rejectCode: 'insufficient_funds', brokerMessage: 'Not enough cash.' } as const) : {}
+    world.book.move(old.brokerOrderId, status, { limitPrice: parseDecimal('11.00', 'price'), ...reason })
+    await world.clock.until(async () => (await world.stored(old)).status !== 'pending_replace', 'the old order has ended')
+    await world.clock.advance(120_000)
+    const ends = (await world.orders()).map(order => [order.clOrdId, order.status, order.rejectCode])
+    assert.deepEqual(ends, [
+      ['c-1', 'replaced', null],
+      ['dead', status, status === 'rejected' ? 'insufficient_funds' : null]
+    ])
+    const shown = world.told
+      .slice(before)
+      .flatMap(event => (event.topic === 'orders' ? [`${event.data.clOrdId} ${event.data.status}`] : []))
+    assert.ok(!shown.includes('c-1 working') && !shown.includes('c-1 rejected'), shown.join(', '))
+  })

@@ -132,11 +132,15 @@ export class OrderReports {
     }
   }
 
-  /** Ends a replacement the broker carried out: the successor lives, the old order is `replaced`. One that it rejected has taken no place. */
+  /**
+   * Ends a replacement the broker carried out: the successor lives, the old order is `replaced`. One that it rejected has taken no place, where it
+   * is an order of its own; where ids are kept, the broker's one order has ended under its new terms, and nothing works on.
+   */
   async completeReplacement(oldId: OrderId, successorId: OrderId, report: OrderReport, method: ReportMethod): Promise<void> {
-    if (report.status === 'rejected') return this.abandonReplacement(oldId, successorId, refusalIn(report))
     const at = this.#deps.clock.now()
     const successor = await this.#desk.find(successorId)
+    const isKept = successor !== null && this.#capabilities(successor)?.replacedOrderId === 'kept'
+    if (report.status === 'rejected' && !isKept) return this.abandonReplacement(oldId, successorId, refusalIn(report))
     await this.#learn(successorId, successor === null ? report : await this.#ownOf(successor, report), method)
     await this.#desk.change(oldId, order => {
       const step = apply(order, { type: 'status', to: 'replaced', at })
