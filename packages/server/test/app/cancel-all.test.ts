@@ -84,3 +84,28 @@ test('while a broker is silent no cancel is begun after fifteen seconds, and tho
   assert.equal(counted('requested') + counted('not_attempted'), 80)
   for (const { result, order } of results) if (result === 'not_attempted') assert.equal((await world.stored(order)).status, 'working')
 })
+
+test('what nobody expects at one order is its own result, logged: the others keep theirs', async t => {
+  await using world = await bench.world()
+  await world.live()
+  for (let count = 0; count < 20; count += 1) await world.given(world.place())
+  const { desk } = world.app
+  const find = desk.findOf.bind(desk)
+  let asked = 0
+  t.mock.method(desk, 'findOf', async (...key: Parameters<typeof find>) => {
+    asked += 1
+    if (asked === 3) throw new Error('connection terminated unexpectedly')
+    return find(...key)
+  })
+  const { results } = await all(world)
+  assert.equal(results.filter(({ result }) => result === 'cancelled').length, 19)
+  const failed = results.filter(({ result }) => result === 'failed')
+  assert.deepEqual(
+    failed.map(({ failure, order }) => [failure?.code, order.status]),
+    [['internal', 'working']]
+  )
+  const [first] = failed
+  assert.ok(first !== undefined)
+  const errors = world.logged.filter(({ level, fields }) => level === 'error' && fields.orderId === first.order.orderId)
+  assert.equal(errors.length, 1)
+})

@@ -73,7 +73,7 @@ async function one(deps: AppDeps, caller: UserCaller, known: Order): Promise<Can
   } catch (cause) {
     const order = (await deps.desk.find(known.orderId).catch(() => null)) ?? known
     if (!isOpen(order.status)) return { result: order.status === 'cancelled' ? 'cancelled' : 'ended', order, failure: null }
-    return { result: 'failed', order, failure: failureOf(cause) }
+    return { result: 'failed', order, failure: failureOf(deps, known, cause) }
   }
 }
 
@@ -83,10 +83,11 @@ function resultOf(order: Order): CancelResult['result'] {
   return isCancelRequested(order) ? 'requested' : 'refused'
 }
 
-/** @throws what nobody expects */
-function failureOf(cause: unknown): NonNullable<CancelResult['failure']> {
+/** What nobody expects is a result too: the others must not be lost with it. */
+function failureOf({ log }: AppDeps, { orderId }: Order, cause: unknown): NonNullable<CancelResult['failure']> {
   if (cause instanceof ServiceError) return { code: cause.code, message: cause.message }
   if (cause instanceof StoreUnavailable || cause instanceof CommitUnknown)
     return { code: 'store_unavailable', message: 'It is not known whether the cancel was noted; ask again.' }
-  throw cause
+  log.error('a cancel of many failed unexpectedly', { orderId, cause })
+  return { code: 'internal', message: 'The service failed at this order; ask again for it.' }
 }
