@@ -277,3 +277,22 @@ test('a modification that is repeated names the order that has its id, whatever 
   )
   assert.equal(world.broker.sent('replace'), 1)
 })
+
+for (const kind of [{}, { replacedQuantity: 'rest' }, { replacedOrderId: 'kept', deduplication: 'label' }] as const)
+  test(`a modification to no more than was filled along the chain is refused, and nothing is sent (${JSON.stringify(kind)})`, async () => {
+    await using world = await bench.world({ capabilities: kind })
+    await world.live()
+    const old = await world.given(world.place({ quantity: '100' }))
+    assert.ok(old.brokerOrderId)
+    world.book.fill(old.brokerOrderId, '40')
+    await world.clock.until(async () => (await world.stored(old)).fills.length === 1, 'the execution is known')
+    const second = await world.given(world.modify(old, { clOrdId: 'second', limitPrice: '11.00' }))
+    for (const quantity of ['40', '30'])
+      await assert.rejects(
+        world.given(world.modify(second, { clOrdId: `of-${quantity}`, quantity })),
+        (cause: unknown) => isCode('field_invalid')(cause) && cause instanceof Error && /more than the 40 filled/.test(cause.message)
+      )
+    assert.equal(world.broker.sent('replace'), 1)
+    await world.given(world.modify(second, { clOrdId: 'of-50', quantity: '50' }))
+    assert.equal(world.broker.sent('replace'), 2)
+  })

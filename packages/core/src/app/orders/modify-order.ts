@@ -2,7 +2,7 @@ import { compare, type Decimal } from '../../domain/decimal.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { AccountId, BrokerId, ClOrdId, OrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
-import { filledQuantity } from '../../domain/order-machine.ts'
+import { filledAlong } from '../../domain/order-machine.ts'
 import { tradingDay } from '../../domain/timestamp.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
@@ -59,8 +59,8 @@ async function modify(deps: AppDeps, caller: UserCaller, tradable: Tradable, kno
     throw new ServiceError('order_not_supported', `${capabilities.name} cannot modify orders: cancel it and place a new one.`)
   }
   const ticket = checkTicket(changedTicket(known, request), capabilities)
-  if (ticket.quantity !== null && compare(ticket.quantity, filledQuantity(known)) <= 0) {
-    const message = `must be more than the ${filledQuantity(known)} filled already: it is the order’s total, was "${ticket.quantity}"`
+  if (ticket.quantity !== null && compare(ticket.quantity, filledAlong(known)) <= 0) {
+    const message = `must be more than the ${filledAlong(known)} filled already: it is the order’s total, was "${ticket.quantity}"`
     throw new ServiceError('field_invalid', `order_qty ${message}`, { details: [{ path: 'order_qty', message }] })
   }
   const successor = newOrder(deps, caller, tradable, ticket, request.newClOrdId, known)
