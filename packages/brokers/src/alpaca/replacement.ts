@@ -39,7 +39,10 @@ export class Replacement {
     } catch (cause) {
       return { kind: 'not_sent', cause }
     }
-    const wanted = old === null ? { quantity: request.ticket.quantity } : quantityFor(request, old)
+    // Without it nobody knows what is left, and the whole total again may be too much.
+    if (old === null)
+      return { kind: 'not_sent', cause: new BrokerFault('refused', 'Alpaca does not show the order that is to be replaced') }
+    const wanted = quantityFor(request, old)
     if ('refusal' in wanted) return refusedUnsent(wanted.refusal, 'quantity_invalid')
     const asked = replaceRequest(request.brokerOrderId, { ...request, quantity: wanted.quantity })
     const outcome = await this.#parts.calls.command(asked, reply => interpretReplace(reply, request), signal)

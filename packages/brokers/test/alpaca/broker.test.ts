@@ -167,6 +167,16 @@ test('a replacement is accepted when the old order has given way, and asks for w
   assert.deepEqual(JSON.parse(venue.asked('PATCH')[0]?.body ?? ''), { qty: '9', limit_price: '149.5', client_order_id: 'tl0006' })
 })
 
+test('an order that Alpaca does not show is not replaced: what is left of it is not known', async () => {
+  await using venue = await Venue.start()
+  venue.on(`GET /api/v2/orders/${OLD}`, as('error.order'))
+  venue.on(`PATCH /api/v2/orders/${OLD}`, as('order.replacing'))
+  await using opened = openAt(venue)
+  const ticket = { ...TICKET, quantity: dec('12') }
+  const outcome = await opened.broker.replace({ brokerAccountId: ACCOUNT, brokerOrderId: OLD, brokerClOrdId: 'tl0006', ticket }, soon())
+  assert.deepEqual([outcome.kind, venue.asked('PATCH').length], ['not_sent', 0])
+})
+
 test('a replacement that Alpaca took and then did not carry out is unknown, or refused when the new order was', async () => {
   await using venue = await Venue.start()
   let [oldStatus, newStatus] = ['pending_replace', 'pending_new']

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Outcome } from '@trunkline/core/ports/broker'
+import { BrokerFault, type Outcome } from '@trunkline/core/ports/broker'
 import { refused, settled } from '../../src/kit/settle.ts'
 import { VirtualClock } from '../support/clocks.ts'
 
@@ -30,10 +30,11 @@ test('it is looked at after each pause until it is known what became of it', asy
   })
 })
 
-test('not to know in the end, or not to be able to look, leaves what was taken to the broker', async () => {
+test('not to know in the end, or not to be able to look, leaves what was taken to the broker; why it could not look is told', async () => {
   const { outcome, seenMs } = await looked([])
   assert.deepEqual(seenMs, [0, 200, 1_000])
   assert.deepEqual(outcome, { kind: 'accepted', value: null })
-  const lost = () => Promise.reject(new Error('lost'))
-  assert.deepEqual(await settled({ clock: new VirtualClock(), pausesMs: [0] }, lost, never), { kind: 'accepted', value: null })
+  const fault = new BrokerFault('credentials_rejected', 'the login has ended')
+  const lost = () => Promise.reject(fault)
+  assert.deepEqual(await settled({ clock: new VirtualClock(), pausesMs: [0] }, lost, never), { kind: 'accepted', value: null, fault })
 })

@@ -190,7 +190,8 @@ export class BrokerFault extends Error {
 
 /** A command has three outcomes. `unknown` is never repeated and never shown as a rejection: it is looked up. */
 export type Outcome<T> =
-  | { readonly kind: 'accepted'; readonly value: T }
+  /** `fault` is what kept the broker from being asked what came of what it took; it says nothing of the command, and of the connection what any does. */
+  | { readonly kind: 'accepted'; readonly value: T; readonly fault?: unknown }
   /** Evidence that the broker refused: its own words, fit to show, and what they come to; null where it gave no reason. */
   | {
       readonly kind: 'refused'

@@ -116,3 +116,15 @@ test('a replacement that the broker made and rejected has taken no place: the or
   await world.clock.until(async () => (await statuses(world, both)).join() === 'working,rejected', 'the order works on')
   assert.equal((await world.stored(both.successor)).rejectCode, 'insufficient_funds')
 })
+
+test('a login that ended while a replacement was looked for is noted at once, and the replacement stays pending', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const old = await world.given(world.place())
+  world.broker.streams.down()
+  world.broker.plans.replace.push({ effect: 'taken', unseen: 'credentials_rejected' })
+  const successor = await world.given(world.modify(old, { clOrdId: 'other-terms', limitPrice: '11.00' }))
+  assert.deepEqual(await statuses(world, { old, successor }), ['pending_replace', 'pending'])
+  await world.clock.until(() => world.health.state === 'broken', 'the connection is broken')
+  assert.equal(world.logged.filter(({ message }) => message.startsWith('what came of a command that the broker took')).length, 1)
+})

@@ -11,6 +11,8 @@ export interface CommandPlan {
    * and left to the test to carry out. `refused_unsent`: by the adapter, before anything is sent.
    */
   readonly effect?: 'done' | 'refused' | 'refused_unsent' | 'refused_and_kept' | 'taken' | 'none'
+  /** Of a replacement that was taken: what the look at what came of it failed with. */
+  readonly unseen?: BrokerFaultKind
   /** How long it travels. */
   readonly effectAfterMs?: number
   /**

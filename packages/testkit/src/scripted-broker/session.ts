@@ -124,7 +124,8 @@ export class ScriptedSession implements Broker {
       if (!book.canBecome(request)) return refusal('more than that is filled already')
       if (plan.effect === 'taken') {
         this.#broker.taken.push(request)
-        return { kind: 'accepted', value: null }
+        if (plan.unseen === undefined) return { kind: 'accepted', value: null }
+        return { kind: 'accepted', value: null, fault: new BrokerFault(plan.unseen, 'the scripted broker shows no order now') }
       }
       return { kind: 'accepted', value: this.#broker.told(book.replace(request)) }
     })

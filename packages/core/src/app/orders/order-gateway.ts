@@ -216,15 +216,14 @@ export class OrderGateway {
       command: kind === 'stop' ? 'cancel' : kind,
       outcome: outcome.kind
     })
-    if (outcome.kind === 'not_sent' || outcome.kind === 'unknown') {
-      this.#deps.log.warn('a command has no clear outcome', {
-        orderId: placed.order.orderId,
-        kind,
-        outcome: outcome.kind,
-        cause: outcome.cause
-      })
+    const isClear = outcome.kind === 'refused' || (outcome.kind === 'accepted' && outcome.fault === undefined)
+    if (!isClear) {
+      const cause = outcome.kind === 'accepted' ? outcome.fault : outcome.cause
+      const message =
+        outcome.kind === 'accepted' ? 'what came of a command that the broker took could not be asked' : 'a command has no clear outcome'
+      this.#deps.log.warn(message, { orderId: placed.order.orderId, kind, outcome: outcome.kind, cause })
       // A store that cannot note a break now is asked again when the broker refuses the next time; what became of the order is worth more.
-      await this.#sessions.learn(placed.connection, outcome.cause).catch(() => false)
+      await this.#sessions.learn(placed.connection, cause).catch(() => false)
     }
     const settled = await this.#settle[kind](placed, outcome, isNewest)
     if (settled === null) await this.#answeredLate(placed, kind, outcome)
