@@ -194,6 +194,7 @@ test('positions of contracts, and what their life leaves in the transactions', (
     ]
   )
   const transaction: Json = {
+    account: 'acc',
     id: 't-1',
     symbol: CALL,
     class: 'option',

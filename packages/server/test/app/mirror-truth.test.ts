@@ -239,3 +239,27 @@ test('a list that confirmed another stands where it was asked for: one that was 
     ['7']
   )
 })
+
+test('a second look that the broker never answers holds nothing up: later positions are written', async () => {
+  await using world = await bench.world()
+  const bought = await world.given(world.place())
+  await held(world)
+  world.book.fill(idOf(bought), '10')
+  await world.clock.advance(400_000)
+  const records = new AccountRecords(world.deps)
+  const { brokerAccountId } = world.account
+  const asOf = world.clock.now()
+  let asked = 0
+  const positions = async () => (++asked === 1 ? { items: [], asOf } : await Promise.withResolvers<never>().promise)
+  const given = records.refreshPositions({ positions }, world.account, new AbortController().signal)
+  const refused = assert.rejects(given, { kind: 'unreachable' })
+  await world.clock.advance(60_000)
+  await refused
+  const items = world.broker.holdings(brokerAccountId).map(item => ({ ...item, quantity: parseDecimal('12', 'quantity') }))
+  await records.putPositions(world.account, { items, asOf: world.clock.now() }, () => assert.fail('nothing is missing'))
+  const stored = await bench.store.accounts.positions([world.account.accountId])
+  assert.deepEqual(
+    stored.map(({ quantity }) => quantity),
+    ['12']
+  )
+})

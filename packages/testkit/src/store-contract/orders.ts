@@ -122,6 +122,19 @@ function raceCards(card: Card): void {
     assert.deepEqual(await one(store, make.created(make.order(who, { clOrdId }))), { kind: 'duplicate', orderId: winner.orderId })
   })
 
+  card('O55', 'orders are entered as they come, one whose cancel is pending too', async ({ store }) => {
+    const who = await make.owner(store)
+    const clOrdId = parseClOrdId('same-id')
+    const first = make.order(who, { clOrdId })
+    const later = make.order(who, { clOrdId, status: 'pending_cancel' })
+    // The first of them is being written while the others wait.
+    const [, ...results] = await Promise.all([make.order(who), first, later].map(order => one(store, make.created(order))))
+    assert.deepEqual(results, [
+      { ...results[0], kind: 'recorded' },
+      { kind: 'duplicate', orderId: first.orderId }
+    ])
+  })
+
   card('O60', 'a client order id is free on another day and for another user [S40]', async ({ store }) => {
     const who = await make.owner(store)
     const other = await make.owner(store, { platform: who.platform })

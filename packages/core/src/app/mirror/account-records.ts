@@ -6,6 +6,7 @@ import type { LoggedEvent } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
 import { keepNewest } from '../keep-newest.ts'
 import { Lanes } from '../lane.ts'
+import { limited } from '../limited.ts'
 
 /** Of so many pictures the place in their order is remembered; an older one comes seconds late at most, so the rest need none. */
 const PICTURES_MAX = 100_000
@@ -16,12 +17,12 @@ const PICTURES_MAX = 100_000
  * most brokers do not date their answers and a wall clock can be set back.
  */
 export class AccountRecords {
-  readonly #deps: Pick<Deps, 'store' | 'bus' | 'clock' | 'ids'>
+  readonly #deps: Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'timing'>
   readonly #lanes = new Lanes<string>()
   readonly #newest = new Map<string, Newest>()
   readonly #waiting = new Map<string, Picture>()
 
-  constructor(deps: Pick<Deps, 'store' | 'bus' | 'clock' | 'ids'>) {
+  constructor(deps: Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'timing'>) {
     this.#deps = deps
   }
 
@@ -38,10 +39,12 @@ export class AccountRecords {
   }
 
   /** @throws BrokerFault */
-  async refreshPositions(session: Broker, account: Account, signal: AbortSignal): Promise<void> {
-    const read = () => session.positions(account.brokerAccountId, signal)
-    const askedMs = this.#deps.clock.monotonicMs()
-    await this.#putPositions(account, { askedMs, ...(await read()) }, read)
+  async refreshPositions(session: Pick<Broker, 'positions'>, account: Account, signal: AbortSignal): Promise<void> {
+    const { clock, timing } = this.#deps
+    const read = (within: AbortSignal) => session.positions(account.brokerAccountId, within)
+    const askedMs = clock.monotonicMs()
+    // The second look holds up the account's other writes: a broker that never answers it must not hold them for ever.
+    await this.#putPositions(account, { askedMs, ...(await read(signal)) }, () => limited(clock, timing.readMs, read, signal))
   }
 
   /**

@@ -29,9 +29,12 @@ const STATEMENT = `/* writes */ select record_changes(${Array.from({ length: 31 
 const FILLS_MIN = 4
 const REMEMBERED_MAX = 5_000
 
-/** Whether it is about the cancel of an order: where the database is slow, taking risk away comes before adding any. */
-function isCancel({ order: { status, pendingRequest } }: OrderChange): boolean {
-  return status === 'pending_cancel' || pendingRequest?.kind === 'cancel'
+/**
+ * Whether it is about the cancel of an order: where the database is slow, taking risk away comes before adding any. An order that is entered goes in
+ * its turn, because another sighting of the same one may be waiting before it.
+ */
+function isCancel({ order: { status, pendingRequest }, overRevision }: OrderChange): boolean {
+  return overRevision !== null && (status === 'pending_cancel' || pendingRequest?.kind === 'cancel')
 }
 
 export class Recorder {
