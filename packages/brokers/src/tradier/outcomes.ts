@@ -41,7 +41,7 @@ export function interpretPreview(reply: HttpReply, asked: OrderTicket): Outcome<
   return { kind: 'accepted', value: estimateOf(seen, asked) }
 }
 
-/** Whether money is paid or received follows from the order. With commission and fees a sale may be either: then only a sign tells. */
+/** Whether money is paid or received follows from the order. With commission and fees a sale may be either: then only a sign decides. */
 function estimateOf(seen: Wire, asked: OrderTicket): OrderEstimate {
   const cost = signedCost(asked, amountOrNull(seen, 'order_cost'))
   const total = amountOrNull(seen, 'cost')

@@ -65,7 +65,7 @@ export function placeRequest(order: NewOrder, placing: Placing): HttpRequest {
 const PREVIEW = { preview: 'true' }
 
 /**
- * Tradier takes previews where it takes orders, and a field alone tells the two apart. It comes first, so that a form of which the end is missing is a preview still;
+ * Tradier takes previews where it takes orders, and a field alone distinguishes them. It comes first, so that a form of which the end is missing is a preview still;
  * there is no tag, by which an order would be found. @throws Malformed
  */
 export function previewRequest(order: PreviewOrder, placing: Placing): HttpRequest {

@@ -53,7 +53,7 @@ export interface DialectBroker {
   /** Credentials as the adapter would have made them by its own clock. */
   readonly credentials?: (minted: Credentials) => Credentials
   readonly throttledSubmit: BrokerHarness['throttledSubmit']
-  /** Made anew for each card. */
+  /** Made for each card. */
   readonly endless: () => Endless
   readonly patienceMs: number
   readonly unknownOrderId: string

@@ -72,7 +72,7 @@ test('one that the broker took and does nothing about for five minutes is let go
   assert.match(after.brokerMessage ?? '', /did not cancel/)
 })
 
-test('that the broker took a cancel is known after a restart: it stays pending, is not sent again, and the five minutes begin anew', async () => {
+test('that the broker took a cancel is known after a restart: it stays pending, is not sent again, and the five minutes begin again', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())

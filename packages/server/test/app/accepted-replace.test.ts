@@ -75,7 +75,7 @@ for (const kind of KINDS) {
     assert.deepEqual([rejectCode, submission.state, (await world.stored(both.old)).pendingRequest], [null, 'not_received', null])
   })
 
-  test(`that the broker took a replacement is known after a restart, and the five minutes begin anew (${named})`, async () => {
+  test(`that the broker took a replacement is known after a restart, and the five minutes begin again (${named})`, async () => {
     await using world = await bench.world({ capabilities: kind })
     await world.live()
     const both = await taken(world)

@@ -12,7 +12,7 @@ export async function installed(context: TestContext, isRunning: boolean) {
   const dataDir = directory(context)
   const env = { TRUNKLINE_DATA_DIR: dataDir }
   if (!isRunning) {
-    // Each command opens the database anew, which costs a second and more of the embedded one.
+    // Each command opens the database itself, which costs a second and more of the embedded one.
     const cluster = await sharedPostgres()
     const database = await createDatabase(cluster.url)
     context.after(async () => {

@@ -109,7 +109,7 @@ export class OrderGateway {
     return (await this.#desk.find(successor.orderId).catch(() => null)) ?? successor
   }
 
-  /** Takes in what a broker says of an order, whoever heard it. Gives the order that it was about. */
+  /** Takes in what a broker says of an order, from any source. Gives the order that it was about. */
   learn(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
     return this.#reports.learn(orderId, report, method)
   }
@@ -334,7 +334,7 @@ export class OrderGateway {
   }
 
   /**
-   * A cancel is refused because the order moved meanwhile: the broker's present picture of it decides, and ends the pending request. It says nothing
+   * A cancel is refused because the order moved meanwhile: the broker's present record of it decides, and ends the pending request. It says nothing
    * of a later request.
    */
   async #afterRefusal({ connection, account, order }: Placed, message: string, isNewest: () => boolean): Promise<void> {

@@ -19,7 +19,7 @@ export class OrderReports {
   }
 
   /**
-   * Takes in what a broker says of an order, whoever heard it. Gives the order that it was about. Where `isReleased` says that the request it was a
+   * Takes in what a broker says of an order, from any source. Gives the order that it was about. Where `isReleased` says that the request it was a
    * refusal of is no longer the pending one, it ends none.
    */
   async learn(
