@@ -96,6 +96,11 @@ export function placesOf(a: Decimal): number {
   return point === -1 ? 0 : a.length - point - 1
 }
 
+/** One in the last of so many places: `0.01` for two. */
+export function lastPlace(places: number): Decimal {
+  return (places === 0 ? '1' : `0.${'1'.padStart(places, '0')}`) as Decimal
+}
+
 /** The same value without zeros at its end, but for those among its first `places`: `1.500` → `1.50` for two. */
 export function trimmed(a: Decimal, places: number): Decimal {
   if (placesOf(a) <= places) return a

@@ -24,7 +24,12 @@ export function faultOf(fills: readonly Pick<Fill, 'quantity' | 'price'>[], inst
 
 /** Whether the instrument can trade at the price. */
 export function mayCost(price: Decimal, instrument: Instrument): boolean {
-  return !price.startsWith('-') || BELOW_ZERO.has(instrument)
+  return !price.startsWith('-') || mayBeNegative(instrument)
+}
+
+/** Whether there are prices below zero of the instrument. */
+export function mayBeNegative(instrument: Instrument): boolean {
+  return BELOW_ZERO.has(instrument)
 }
 
 // Fills are immutable and mostly grow at their end, so that a total is carried on rather than counted from the start each time.

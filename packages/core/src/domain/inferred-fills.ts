@@ -1,59 +1,32 @@
 // Fills of orders of which a broker reports totals only. No price is made up: each is one that the totals prove, or an average that the broker stated.
-import { absolute, canonical, compare, type Decimal, dividedBy, minus, parseDecimal, sum, times } from './decimal.ts'
+import { absolute, canonical, compare, type Decimal, dividedBy, lastPlace, minus, parseDecimal, placesOf, sum, times } from './decimal.ts'
 import { FILLS_MAX } from './executions.ts'
-import type { Fill, Order } from './order.ts'
+import type { Fill } from './order.ts'
+import { isPossible, PRICE_PLACES, PRICED, paid, restPrice, type Stated, type Terms, type Traded } from './rest-price.ts'
 import type { Timestamp } from './timestamp.ts'
 
-/** Shares and options trade at prices of so many places at most; of coins and futures the finest price is not known. */
-const PRICE_PLACES = 4
-const PRICED: ReadonlySet<Order['instrument']> = new Set(['STK', 'OPT', 'MLEG_OPT'])
-const PLACES_LEAST = 2
-const PLACES_MAX = 9
 const ONE = parseDecimal('1', 'one')
-
-/** What is filled in all, and at what average. */
-interface Stated {
-  readonly quantity: Decimal
-  readonly averagePrice: Decimal
-}
-
-type Traded = Pick<Fill, 'quantity' | 'price'>
 
 /**
  * The order's fills with the quantity that they lack of a total. It is one fill more where its price is known: that of all others, or the one that
  * the difference of two totals proves. Elsewhere, and where there are as many as are kept, all that was inferred becomes one fill at the average, under the
  * id it had first.
  */
-export function filledUpTo({ fills, instrument }: Pick<Order, 'fills' | 'instrument'>, total: Stated, at: Timestamp): readonly Fill[] {
+export function filledUpTo(order: Terms & { readonly fills: readonly Fill[] }, total: Stated, at: Timestamp): readonly Fill[] {
+  const { fills, instrument } = order
   const { quantity, averagePrice } = total
   const missing = minus(quantity, sum(fills.map(fill => fill.quantity)))
   const made = { fillId: `inferred-${quantity}`, at, execDest: null, inferred: true } as const
   const isSame = fills.every(fill => compare(fill.price, averagePrice) === 0)
   const price = isSame ? averagePrice : PRICED.has(instrument) ? provenPrice(fills, total, missing) : null
-  if (price !== null && fills.length < FILLS_MAX) return [...fills, { ...made, quantity: missing, price }]
+  if (price !== null && isPossible(price, order, averagePrice) && fills.length < FILLS_MAX)
+    return [...fills, { ...made, quantity: missing, price }]
   const executed = fills.filter(({ inferred }) => inferred !== true)
   const first = fills.find(({ inferred }) => inferred === true)
   const rest = minus(quantity, sum(executed.map(fill => fill.quantity)))
-  const one = { ...made, fillId: first?.fillId ?? made.fillId, quantity: rest, price: restPrice(executed, total, rest) }
+  const one = { ...made, fillId: first?.fillId ?? made.fillId, quantity: rest, price: restPrice(executed, total, rest, order) }
   if (first === undefined) return [...fills, one]
   return fills.flatMap(fill => (fill === first ? [one] : fill.inferred === true ? [] : [fill]))
-}
-
-/**
- * What is left of an average once the price of a part is known: with as few places as make it come out to the last place that the broker states, for
- * whole cents are likelier than what rounding leaves.
- */
-export function restPrice(part: readonly Traded[], { quantity, averagePrice }: Stated, rest: Decimal): Decimal {
-  if (part.length === 0) return averagePrice
-  const known = sum(part.map(paid))
-  const value = minus(times(averagePrice, quantity), known)
-  const stated = Math.min(PLACES_MAX, Math.max(PLACES_LEAST, placesOf(averagePrice)))
-  const average = dividedBy(averagePrice, ONE, stated)
-  for (let places = PLACES_LEAST; places < PLACES_MAX; places += 1) {
-    const price = dividedBy(value, rest, places)
-    if (compare(dividedBy(sum([known, times(price, rest)]), quantity, stated), average) === 0) return price
-  }
-  return dividedBy(value, rest, PLACES_MAX)
 }
 
 /** The one price at which the missing quantity makes the one total of the other; null where places are too few to be sure, or it had several. */
@@ -79,20 +52,6 @@ function paidFor({ quantity, price: average }: Traded): Decimal | null {
   const reach = times(quantity, lastPlace(placesOf(average)))
   const isOnly = compare(distance, reach) < 0 && compare(minus(lastPlace(places), distance), reach) >= 0
   return isOnly ? nearest : null
-}
-
-function paid({ quantity, price }: Traded): Decimal {
-  return times(quantity, price)
-}
-
-function placesOf(number: Decimal): number {
-  const point = number.indexOf('.')
-  return point === -1 ? 0 : number.length - point - 1
-}
-
-/** One in the last of so many places. */
-function lastPlace(places: number): Decimal {
-  return parseDecimal(places === 0 ? '1' : `0.${'1'.padStart(places, '0')}`, 'the last place')
 }
 
 /** The same number, written with so many places at least. */

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { absolute, compare, type Decimal, dividedBy, minus, parseDecimal, sum, times } from '../../src/domain/decimal.ts'
-import { restPrice } from '../../src/domain/inferred-fills.ts'
+import { absolute, compare, type Decimal, lastPlace, minus, parseDecimal, times } from '../../src/domain/decimal.ts'
 import type { Fill, Order } from '../../src/domain/order.ts'
 import { apply, averageFillPrice, filledQuantity } from '../../src/domain/order-machine.ts'
 import { parseTimestamp } from '../../src/domain/timestamp.ts'
@@ -42,7 +41,6 @@ function scaled(value: bigint, places: number): string {
   return places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`
 }
 
-const lastPlace = (places: number) => dec(places === 0 ? '1' : `0.${'1'.padStart(places, '0')}`)
 const valueIn = (made: readonly Execution[]) => made.reduce((value, { quantity, price }) => value + quantity * price, 0n)
 const quantityIn = (made: readonly Execution[]) => made.reduce((all, { quantity }) => all + quantity, 0n)
 
@@ -141,16 +139,4 @@ test('what is lost of executions with ids is one fill that makes the average com
     }),
     { numRuns: 2_000 }
   )
-})
-
-test('what rounding leaves is no price: a rest has as few places as the stated average allows', () => {
-  const part = [{ quantity: dec('3'), price: dec('10.00') }]
-  const rest = (quantity: string, average: string) =>
-    restPrice(part, { quantity: dec(quantity), averagePrice: dec(average) }, minus(dec(quantity), dec('3')))
-  assert.equal(compare(rest('7', '10.57'), dec('11')), 0)
-  assert.equal(compare(rest('9', '10.33333333'), dec('10.5')), 0)
-  assert.equal(compare(rest('5', '10.00'), dec('10')), 0)
-  assert.equal(restPrice([], { quantity: dec('3'), averagePrice: dec('10.125') }, dec('3')), '10.125')
-  // Nothing shorter comes out right.
-  assert.equal(rest('6', '10.123456789'), dividedBy(minus(times(dec('10.123456789'), dec('6')), sum([dec('30')])), dec('3'), 9))
 })

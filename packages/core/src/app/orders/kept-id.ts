@@ -1,8 +1,8 @@
 import { compare, type Decimal, isPositive, minus, plus, sum } from '../../domain/decimal.ts'
-import { restPrice } from '../../domain/inferred-fills.ts'
 import { limitOf } from '../../domain/likeness.ts'
 import type { Fill, Leg, Order, OrderTicket } from '../../domain/order.ts'
 import { filledQuantity } from '../../domain/order-machine.ts'
+import { restPrice } from '../../domain/rest-price.ts'
 import type { OrderReport } from '../../ports/broker.ts'
 
 // At some brokers a replaced order goes on under its own id, with other terms and all its fills. Here it is two orders, each with its own part.
@@ -22,7 +22,7 @@ export function ownPart(report: OrderReport, order: OrderTicket, predecessors: r
   const { quantity, limitPrice, stopPrice, type } = order
   const isOlder = predecessors.some(before => showsTerms(report, before, order))
   const ownFills = fills === null ? null : notAmong(fills, earlier)
-  const ownTotal = filledTotal === null ? null : remainderOf(filledTotal, earlier)
+  const ownTotal = filledTotal === null ? null : remainderOf(filledTotal, earlier, order)
   // What the broker calls filled in part may all have been filled before.
   const isUntouched = report.status === 'partially_filled' && earlier.length > 0 && (ownFills ?? []).length === 0 && ownTotal === null
   return {
@@ -71,9 +71,16 @@ function earlierOfLeg({ symbol, side }: Leg, predecessors: readonly Pick<Order, 
     .flatMap(({ fills }) => fills)
 }
 
-function remainderOf(total: NonNullable<OrderReport['filledTotal']>, earlier: readonly Fill[]): OrderReport['filledTotal'] {
+function remainderOf(
+  total: NonNullable<OrderReport['filledTotal']>,
+  earlier: readonly Fill[],
+  order: OrderTicket
+): OrderReport['filledTotal'] {
   const quantity = minus(total.quantity, sum(earlier.map(fill => fill.quantity)))
   if (!isPositive(quantity)) return null
   const { averagePrice } = total
-  return { quantity, averagePrice: averagePrice === null ? null : restPrice(earlier, { quantity: total.quantity, averagePrice }, quantity) }
+  return {
+    quantity,
+    averagePrice: averagePrice === null ? null : restPrice(earlier, { quantity: total.quantity, averagePrice }, quantity, order)
+  }
 }
