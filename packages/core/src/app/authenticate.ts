@@ -52,10 +52,16 @@ export interface ProvenPlatform {
 
 /** One try of a secret. */
 export interface Attempt {
+  readonly of: 'key' | 'user' | 'token'
   readonly address: string | null
   /** Whose secret it is said to be; null: that is not said. */
   readonly name: string | null
   readonly secretHash: string
+}
+
+/** The name of a user's attempts. */
+export function userName(platformId: PlatformId, userId: string): string {
+  return `${platformId} ${userId}`
 }
 
 /** Bounds what wrong secrets may cost. */
@@ -91,7 +97,7 @@ export async function authenticatePlatform(
   limits?: AttemptLimits
 ): Promise<ProvenPlatform> {
   const secretHash = hasher.hash(isSane(clientSecret) ? clientSecret : '')
-  const attempt: Attempt = { address, name: isSane(clientId) ? clientId : null, secretHash }
+  const attempt: Attempt = { of: 'key', address, name: isSane(clientId) ? clientId : null, secretHash }
   const proofOf = (known: KnownKey | null | undefined) => proof(hasher, lookup, known, secretHash, clock.now(), address)
   let found = proofOf(isSane(clientId) ? lookup.rememberedPlatform(clientId) : undefined)
   if (typeof found === 'string') {
@@ -166,7 +172,7 @@ export async function authenticateUser(
   limits?: AttemptLimits
 ): Promise<KnownUser> {
   const secretHash = hasher.hash(isSane(userSecret) ? userSecret : '')
-  const attempt: Attempt = { address: null, name: isSane(userId) ? `${platformId} ${userId}` : null, secretHash }
+  const attempt: Attempt = { of: 'user', address: null, name: isSane(userId) ? userName(platformId, userId) : null, secretHash }
   const proofOf = (known: KnownUser | null | undefined) => (hasher.equal(secretHash, known?.secretHash ?? NOBODY) && known ? known : null)
   const remembered = proofOf(isSane(userId) ? lookup.rememberedUser(platformId, userId as UserId) : undefined)
   if (remembered !== null && remembered.disabledAt === null) return remembered
@@ -174,7 +180,7 @@ export async function authenticateUser(
   const known = proofOf(stored)
   if (known === null || known.disabledAt !== null) {
     limits?.failed(attempt)
-    limits?.failed({ address, name: null, secretHash })
+    limits?.failed({ ...attempt, address, name: null })
     throw credentialsInvalid(known === null ? undefined : 'the user is disabled')
   }
   limits?.proved(attempt)

@@ -22,6 +22,8 @@ export type BusMessage =
       readonly connectionId: ConnectionId
       readonly health: ConnectionHealth
     }
+  /** A secret was made for an owner whose earlier ones may be known. `name` is the owner's in attempts to authenticate. */
+  | { readonly type: 'secret_issued'; readonly of: 'key' | 'user'; readonly name: string; readonly secretHash: string }
   /** A secret of the platform was replaced: what is remembered of it is forgotten, and what was proved with it is proved again. */
   | { readonly type: 'platform_secret_changed'; readonly platformId: PlatformId }
   /** The platform (no key named) or one of its keys was disabled or revoked: its tokens are gone, its sessions end. */
@@ -39,6 +41,7 @@ export const BUS_MESSAGE_TYPES = [
   'connection_renewed',
   'connection_removed',
   'connection_health',
+  'secret_issued',
   'platform_secret_changed',
   'platform_access_ended',
   'user_disabled',

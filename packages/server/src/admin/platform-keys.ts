@@ -4,9 +4,10 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { type PlatformKey, parseScopes } from '@trunkline/core/domain/platform-key'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { AddressList } from '../auth/address-list.ts'
+import { DemoFile } from '../ops/demo-platform.ts'
 import { type AdminDeps, operatorEntry } from './deps.ts'
 import { AdminRefused, type KeyView, type NewKey, type RotateSecret, type Run } from './operations.ts'
-import { CLIENT_ID_LENGTH, platformNamed, refreshDemoFile } from './platforms.ts'
+import { CLIENT_ID_LENGTH, platformNamed } from './platforms.ts'
 
 /** Keys of one platform: enough for a team, few enough to be looked through. */
 const KEYS_MAX = 100
@@ -32,7 +33,9 @@ export async function createKey(deps: AdminDeps, { platform: wanted, name, scope
     ...{ lastUsedAt: null, disabledAt: null }
   }
   const detail = { client_id: key.clientId, name, scopes: key.scopes.join(' '), addresses: key.addresses.join(' '), expires_at: expiresAt }
-  await deps.store.platformKeys.create(key, deps.hasher.hash(clientSecret), operatorEntry(now, run, 'key.create', key.keyId, detail))
+  const secretHash = deps.hasher.hash(clientSecret)
+  await deps.store.platformKeys.create(key, secretHash, operatorEntry(now, run, 'key.create', key.keyId, detail))
+  deps.bus?.publish({ type: 'secret_issued', of: 'key', name: key.clientId, secretHash })
   return { ...viewOf(key), clientSecret }
 }
 
@@ -49,11 +52,25 @@ export async function rotateSecret(deps: AdminDeps, { platform: wanted, overlapS
   const previousUntil = overlapSeconds === 0 ? null : timestampOfMs(epochMs(now) + overlapSeconds * 1_000)
   const target = key.clientId === platform.clientId ? platform.platformId : key.keyId
   const entry = operatorEntry(now, run, 'platform.rotate_secret', target, { client_id: key.clientId, previous_until: previousUntil })
-  await demand(deps.store.platformKeys.replaceSecret(key.keyId, deps.hasher.hash(clientSecret), previousUntil, entry), wanted)
+  const secretHash = deps.hasher.hash(clientSecret)
+  const demo = deps.demoFile === null ? null : new DemoFile(deps.demoFile)
+  // The file is the only place that keeps the demo platform's secret: the new one is in it before it is in force.
+  const isDemo = demo?.announce(key.clientId, clientSecret) ?? false
+  await demand(deps.store.platformKeys.replaceSecret(key.keyId, secretHash, previousUntil, entry), wanted)
   deps.bus?.publish({ type: 'platform_secret_changed', platformId: platform.platformId })
-  if (deps.demoFile !== null) refreshDemoFile(deps.demoFile, key.clientId, clientSecret)
+  deps.bus?.publish({ type: 'secret_issued', of: 'key', name: key.clientId, secretHash })
+  if (isDemo) confirmDemo(deps, demo)
   const { name, redirectAllowList: redirects } = platform
   return { ...viewOf(key), platformId: platform.platformId, platformName: name, redirects, clientSecret, previousUntil }
+}
+
+// What the file says otherwise is mended at the next start. The secret is given to who asked for it, whatever becomes of the file.
+function confirmDemo({ log }: AdminDeps, demo: DemoFile | null): void {
+  try {
+    demo?.settle(true)
+  } catch (cause) {
+    log.warn('the demo platform has a new secret, which its file does not name as the present one before the next start', { cause })
+  }
 }
 
 /** Ends a key at once, with the tokens that were had with it; or lets it in again. @throws AdminRefused when unknown. */

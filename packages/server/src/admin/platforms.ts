@@ -1,10 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { checkRedirectUrl } from '@trunkline/core/app/connect/redirect-url'
 import type { Platform, PlatformBrand } from '@trunkline/core/domain/account'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { PlatformId } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import { writeDurably } from '@trunkline/files/durable'
 import { type AdminDeps, operatorEntry } from './deps.ts'
 import { NAME_LENGTH_MAX, printable } from './inputs.ts'
 import {
@@ -40,7 +38,9 @@ export async function createPlatform(deps: AdminDeps, { name, redirects, claims,
     redirects: redirects.length,
     claims
   })
-  await deps.store.platforms.create(platform, deps.hasher.hash(clientSecret), entry, brand)
+  const secretHash = deps.hasher.hash(clientSecret)
+  await deps.store.platforms.create(platform, secretHash, entry, brand)
+  deps.bus?.publish({ type: 'secret_issued', of: 'key', name: platform.clientId, secretHash })
   return { ...view(platform, brand, null), clientSecret }
 }
 
@@ -127,14 +127,6 @@ function checkAllowed(address: string, what: string): void {
   } catch (cause) {
     throw cause instanceof ServiceError ? new AdminRefused(cause.message, { cause }) : cause
   }
-}
-
-// The demo platform's secret is the one that is kept, for newcomers: a stale one would greet them with a 401.
-export function refreshDemoFile(path: string, clientId: string, clientSecret: string): void {
-  if (!existsSync(path)) return
-  const demo: unknown = JSON.parse(readFileSync(path, 'utf8'))
-  if (typeof demo !== 'object' || demo === null || !('client_id' in demo) || demo.client_id !== clientId) return
-  writeDurably(path, `${JSON.stringify({ ...demo, client_secret: clientSecret }, null, 2)}\n`)
 }
 
 function view(

@@ -1,5 +1,7 @@
 import type { Attempt, AttemptLimits } from '@trunkline/core/app/authenticate'
 import { ServiceError } from '@trunkline/core/domain/errors'
+import type { Bus } from '@trunkline/core/ports/bus'
+import { LRUCache } from 'lru-cache'
 import { addressGroup } from './address.ts'
 import { type Allowance, type Rate, RateLimiter } from './rate-limit.ts'
 
@@ -7,6 +9,7 @@ import { type Allowance, type Rate, RateLimiter } from './rate-limit.ts'
 const NAME = { perSecond: 10, burst: 1_000 }
 /** As many as an address may have connections that prove nothing: a back end's first requests all come before the first of them is answered. */
 const UNDER_WAY_MAX = 2_048
+/** Of keys and tokens, and of users: apart, so that a platform with many users displaces no key. */
 const GOOD_MAX = 20_000
 const TOO_MANY = 'Too many failed authentications. Wait as long as the retry-after header says.'
 
@@ -25,9 +28,9 @@ export class TooManyFailures extends ServiceError {
 
 /**
  * Bounds the look-ups that wrong credentials cost: failures are counted by address and by the name they were tried with, and beyond the bounds
- * an attempt is refused before anything is looked up. Only a secret that was good lately is looked up all the same: a platform's back end is
- * one address for many users, and whoever fails beside it, or in its name, must not lock it out. What it is known by is the secret's hash, so
- * that somebody else at its address, or with its client id, gains nothing.
+ * an attempt is refused before anything is looked up. Only a secret that was good lately, or was issued lately, is looked up all the same: a
+ * platform's back end is one address for many users, and whoever fails beside it, or in its name, must not lock it out. What it is known by is
+ * the secret's hash, so that somebody else at its address, or with its client id, gains nothing.
  */
 export class FailedAttempts implements AttemptLimits {
   readonly #addresses: RateLimiter
@@ -37,8 +40,9 @@ export class FailedAttempts implements AttemptLimits {
   readonly #underWay = new Map<string, number>()
   readonly #counted = new WeakSet<Attempt>()
   readonly #underWayMax: number
-  /** Names and hashes of secrets that went well together lately; newest last, bounded. */
-  readonly #good = new Set<string>()
+  /** Names and hashes of secrets that went well together lately. At the bound the one that was not used for longest is forgotten. */
+  readonly #goodKeys = new LRUCache<string, true>({ max: GOOD_MAX })
+  readonly #goodUsers = new LRUCache<string, true>({ max: GOOD_MAX })
 
   constructor(ofAddress: Rate, monotonicMs: () => number, ofName: Rate = NAME, underWayMax = UNDER_WAY_MAX) {
     this.#underWayMax = underWayMax
@@ -47,8 +51,19 @@ export class FailedAttempts implements AttemptLimits {
     this.#monotonicMs = monotonicMs
   }
 
+  /** From now on secrets are known as good from the moment they are issued: their owner has not used them, and may be under a flood. */
+  learnFrom(bus: Pick<Bus, 'subscribe'>): () => void {
+    return bus.subscribe(
+      message => {
+        if (message.type !== 'secret_issued') return
+        this.#goodOf(message.of).set(pairOf(message), true)
+      },
+      ['secret_issued']
+    )
+  }
+
   demandCalm(attempt: Attempt): void {
-    if (this.#good.has(pairOf(attempt))) return
+    if (this.#goodOf(attempt.of).get(pairOf(attempt)) === true) return
     const now = this.#monotonicMs()
     const group = groupOf(attempt)
     const ofName = attempt.name === null ? null : this.#names.peek(attempt.name, now)
@@ -83,16 +98,16 @@ export class FailedAttempts implements AttemptLimits {
 
   /** The secret is not good any more. */
   forget(attempt: Attempt): void {
-    this.#good.delete(pairOf(attempt))
+    this.#goodOf(attempt.of).delete(pairOf(attempt))
   }
 
   proved(attempt: Attempt): void {
     this.undecided(attempt)
-    const pair = pairOf(attempt)
-    if (this.#good.has(pair)) return
-    const [oldest] = this.#good.size >= GOOD_MAX ? this.#good : []
-    if (oldest !== undefined) this.#good.delete(oldest)
-    this.#good.add(pair)
+    this.#goodOf(attempt.of).set(pairOf(attempt), true)
+  }
+
+  #goodOf(of: Attempt['of']): LRUCache<string, true> {
+    return of === 'user' ? this.#goodUsers : this.#goodKeys
   }
 }
 
@@ -100,6 +115,6 @@ function groupOf({ address }: Attempt): string | null {
   return address === null ? null : addressGroup(address)
 }
 
-function pairOf({ name, secretHash }: Attempt): string {
+function pairOf({ name, secretHash }: Pick<Attempt, 'name' | 'secretHash'>): string {
   return `${secretHash} ${name}`
 }

@@ -37,6 +37,11 @@ export class Guard {
     this.#attempts = new FailedAttempts(limits.failedAuthentication, () => deps.clock.monotonicMs())
   }
 
+  /** Secrets that are issued while the service runs are known from then on. */
+  learnFrom(bus: Pick<AppDeps['bus'], 'subscribe'>): void {
+    this.#attempts.learnFrom(bus)
+  }
+
   /** @throws ServiceError credentials_invalid, scope_missing, rate_limited. */
   async platform(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<PlatformCaller> {
     try {
@@ -128,7 +133,7 @@ export class Guard {
   #demandHeaders({ headers, ip }: FastifyRequest, kind: 'platform' | 'user'): void {
     const missing = missingCredentials(headers, kind)
     if (missing.length === 0) return
-    this.#attempts.failed({ address: ip, name: null, secretHash: '' })
+    this.#attempts.failed({ of: 'key', address: ip, name: null, secretHash: '' })
     const message = `The credentials are incomplete: the request has no header ${missing.join(', ')}.`
     throw new ServiceError('credentials_invalid', message, { details: missing.map(path => ({ path, message: 'is missing' })) })
   }

@@ -43,6 +43,7 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
   )
   const gate = new ConnectionGate(deps.clock, options.limits.connections, sharedAddresses(options.trustedProxies))
   const guard = new Guard(deps, options.limits)
+  guard.learnFrom(deps.bus)
   const queue = new FairQueue(deps.clock, options.limits.underWay)
   const service = { deps, cursors: new Cursors(deps.hasher), publicUrl: options.publicUrl }
   for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, { guard, gate, queue, service }, prefix)

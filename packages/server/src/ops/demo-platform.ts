@@ -8,6 +8,8 @@ import { writeDurably } from '@trunkline/files/durable'
 export interface DemoPlatform {
   readonly client_id: string
   readonly client_secret: string
+  /** Only while the secret is being replaced: the one that takes its place. */
+  readonly next_client_secret?: string
   readonly base_url: string
   readonly stream_url: string
   readonly market_data_stream_url: string
@@ -37,6 +39,26 @@ export class DemoFile {
     }
   }
 
+  /**
+   * Keeps the secret that is about to replace that of `clientId`, beside it. False: the file is of another key, or holds no credentials, and
+   * stays as it is. @throws FileNotWritten
+   */
+  announce(clientId: string, clientSecret: string): boolean {
+    const kept = this.read()
+    if (kept?.client_id !== clientId) return false
+    this.write({ ...kept, next_client_secret: clientSecret })
+    return true
+  }
+
+  /** Ends a replacement: the announced secret took the place of the other, or did not. Null: the file holds no credentials. @throws FileNotWritten */
+  settle(isReplaced: boolean): DemoPlatform | null {
+    const kept = this.read()
+    if (kept === null) return null
+    const { next_client_secret: next, ...demo } = kept
+    if (next === undefined) return kept
+    return this.write(isReplaced ? { ...demo, client_secret: next } : demo)
+  }
+
   /** @throws FileNotWritten */
   write(demo: DemoPlatform): DemoPlatform {
     writeDurably(this.path, `${JSON.stringify(demo, null, 2)}\n`)
@@ -55,7 +77,12 @@ export async function demoPlatform(
 ): Promise<{ readonly demo: DemoPlatform; readonly created: boolean } | null> {
   const known = file.read()
   const stored = known === null ? null : await store.platforms.findByClientId(known.client_id)
-  if (known !== null && stored !== null) return { demo: file.write({ ...known, ...addresses }), created: false }
+  if (known !== null && stored !== null) {
+    // A replacement that was cut off: whether it was done, the store knows.
+    const next = known.next_client_secret
+    const settled = next === undefined ? known : (file.settle(hasher.hash(next) === stored.secretHash) ?? known)
+    return { demo: file.write({ ...settled, ...addresses }), created: false }
+  }
   if ((await store.platforms.list()).length > 0) return null
   const clientSecret = ids.secret('sk_')
   const platform = {

@@ -1,6 +1,6 @@
 // Rotating master keys: everything ends under the current key, nothing is lost, and what was cut short is finished.
 import assert from 'node:assert/strict'
-import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openCredentials, sealCredentials } from '@trunkline/core/app/connections/credentials'
@@ -13,22 +13,7 @@ import { rewrapAll } from '../../src/admin/rewrap.ts'
 import { EnvelopeVault, sealedKeyId } from '../../src/vault/envelope.ts'
 import { openKeys } from '../../src/vault/index.ts'
 import { key, ring } from '../vault/rings.ts'
-import {
-  adminOver,
-  clock,
-  connect,
-  directory,
-  ENDPOINT,
-  embedded,
-  entry,
-  hasher,
-  hurried,
-  ids,
-  keysIn,
-  people,
-  quiet,
-  run
-} from './support.ts'
+import { adminOver, clock, connect, directory, ENDPOINT, embedded, entry, hurried, ids, keysIn, people, quiet, run } from './support.ts'
 
 const HOUR_AGO = () => new Date(clock.monotonicMs() + performance.timeOrigin - 3_600_000)
 
@@ -257,27 +242,6 @@ test('status names keys that credentials need and that are missing, and stored b
     { id: 'lost', state: 'missing', sealed: 1 }
   ])
   assert.equal(status.damaged, 1)
-})
-
-test('a new secret of the demo platform reaches the file that newcomers read', async context => {
-  const dataDir = directory(context)
-  const store = await embedded(context, dataDir)
-  const demoFile = join(dataDir, 'demo-platform.json')
-  const admin = adminOver(store, keysIn(dataDir), { demoFile })
-  const [demo, other] = [
-    await admin.perform('platform.create', { name: 'Demo', redirects: [], claims: false }, run()),
-    await admin.perform('platform.create', { name: 'Other', redirects: [], claims: false }, run())
-  ]
-  writeFileSync(demoFile, JSON.stringify({ client_id: demo.clientId, client_secret: demo.clientSecret, base_url: 'http://x' }))
-  await admin.perform('platform.rotate_secret', { platform: other.platformId, overlapSeconds: 0 }, run())
-  assert.equal(JSON.parse(readFileSync(demoFile, 'utf8')).client_secret, demo.clientSecret)
-  const { clientSecret } = await admin.perform('platform.rotate_secret', { platform: demo.clientId, overlapSeconds: 0 }, run())
-  assert.deepEqual(JSON.parse(readFileSync(demoFile, 'utf8')), {
-    client_id: demo.clientId,
-    client_secret: clientSecret,
-    base_url: 'http://x'
-  })
-  assert.equal((await store.platforms.findByClientId(demo.clientId))?.secretHash, hasher.hash(clientSecret))
 })
 
 /** The two methods of a table of connections that rotation needs. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Attempt } from '@trunkline/core/app/authenticate'
 import { FailedAttempts } from '../../src/auth/failed-attempts.ts'
+import { LocalBus } from '../../src/bus/local-bus.ts'
 
 function stage() {
   let now = 0
@@ -31,7 +32,7 @@ function stage() {
   return { attempts, mayLookUp, tryWrong, wait: (ms: number) => (now += ms) }
 }
 
-const RIGHT: Attempt = { address: '192.0.2.1', name: 'pk_1', secretHash: 'right' }
+const RIGHT: Attempt = { of: 'key', address: '192.0.2.1', name: 'pk_1', secretHash: 'right' }
 
 test('an address has so many wrong tries; whoever was good there lately is looked up all the same, by its secret and not by its name [S29]', () => {
   const { attempts, mayLookUp, tryWrong, wait } = stage()
@@ -47,7 +48,12 @@ test('an address has so many wrong tries; whoever was good there lately is looke
 test('a name has so many wrong tries from everywhere, and a secret that was good lately is looked up all the same', () => {
   const { attempts, mayLookUp, tryWrong } = stage()
   attempts.proved(RIGHT)
-  const fromEverywhere = (at: number) => ({ address: `192.0.${at % 250}.${Math.floor(at / 250)}`, name: 'pk_1', secretHash: `wrong-${at}` })
+  const fromEverywhere = (at: number) => ({
+    ...RIGHT,
+    address: `192.0.${at % 250}.${Math.floor(at / 250)}`,
+    name: 'pk_1',
+    secretHash: `wrong-${at}`
+  })
   assert.equal(tryWrong(500, fromEverywhere), 20)
   assert.equal(mayLookUp({ ...RIGHT, address: '203.0.113.9' }), true)
   assert.equal(mayLookUp({ ...RIGHT, name: 'pk_2', address: '203.0.113.9', secretHash: 'other' }), true, 'another name')
@@ -74,4 +80,32 @@ test('of one address so many tries are under way at once, and those that are dec
   attempts.undecided(lost)
   attempts.failed(wrong)
   assert.equal(tries.slice(8).filter(mayLookUp).length, 3)
+})
+
+test('a key that is used stays known however many users and other keys prove theirs, and one that was not used for longest is forgotten first', () => {
+  const { attempts, mayLookUp, tryWrong } = stage()
+  attempts.proved(RIGHT)
+  for (let at = 0; at < 30_000; at++) {
+    assert.equal(mayLookUp(RIGHT), true)
+    attempts.proved({ of: 'key', address: null, name: `pk_${at}`, secretHash: 'good' })
+  }
+  for (let at = 0; at < 30_000; at++) attempts.proved({ of: 'user', address: null, name: `platform user-${at}`, secretHash: `u-${at}` })
+  tryWrong(500, at => ({ ...RIGHT, address: `192.0.${at % 250}.${Math.floor(at / 250)}`, secretHash: `wrong-${at}` }))
+  assert.equal(mayLookUp(RIGHT), true)
+  assert.equal(mayLookUp({ ...RIGHT, secretHash: 'one more' }), false)
+})
+
+test('a secret that was just issued is looked up under a flood in its name, though it was never used', () => {
+  const { attempts, mayLookUp, tryWrong } = stage()
+  const bus = new LocalBus({ debug() {}, info() {}, warn() {}, error() {} })
+  const stop = attempts.learnFrom(bus)
+  attempts.proved(RIGHT)
+  const rotated = { ...RIGHT, secretHash: 'rotated' }
+  const flood = () => tryWrong(500, at => ({ ...RIGHT, secretHash: `wrong-${at}` }))
+  flood()
+  assert.equal(mayLookUp(rotated), false)
+  bus.publish({ type: 'secret_issued', of: 'key', name: 'pk_1', secretHash: 'rotated' })
+  flood()
+  assert.equal(mayLookUp(rotated), true)
+  stop()
 })

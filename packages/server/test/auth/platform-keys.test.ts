@@ -111,6 +111,17 @@ test('a replaced secret is good as long as was said, beside the new one; with no
   assert.deepEqual([await prove(third), await prove(fourth), (await prove(last)) !== null], [null, null, true])
 })
 
+test('a secret is announced to the running service as it is issued, so that no flood in its name keeps it out', async () => {
+  const { admin, made, newKey, told } = await stage()
+  const key = await newKey()
+  const rotated = await admin.perform('platform.rotate_secret', { platform: made.platformId, overlapSeconds: 0 }, run())
+  const issued = told.flatMap(message => (message.type === 'secret_issued' ? [[message.of, message.name, message.secretHash]] : []))
+  assert.deepEqual(
+    issued,
+    [made, key, rotated].map(({ clientId, clientSecret }) => ['key', clientId, hasher.hash(clientSecret)])
+  )
+})
+
 test('what is disabled or revoked is out at that moment, and says so to the running service', async () => {
   const { admin, made, prove, newKey, told } = await stage()
   const key = await newKey()

@@ -2,6 +2,7 @@ import type { User } from '../../domain/account.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { UserId } from '../../domain/ids.ts'
 import { CommitUnknown } from '../../ports/store.ts'
+import { userName } from '../authenticate.ts'
 import { audited, type PlatformCaller } from '../caller.ts'
 import type { Deps } from '../deps.ts'
 
@@ -19,14 +20,16 @@ export async function rotateUserSecret(
   const entry = audited(clock, caller, 'user.rotate_secret', known?.user.userKey ?? userId)
   if (known === null) throw unknownUser()
   const { user } = known
+  const secretHash = hasher.hash(userSecret)
   try {
-    if (!(await store.users.replaceSecret(user.userKey, hasher.hash(userSecret), entry))) throw unknownUser()
+    if (!(await store.users.replaceSecret(user.userKey, secretHash, entry))) throw unknownUser()
   } catch (cause) {
     // It may have happened: then nothing that the old secret opened may stay open.
     if (cause instanceof CommitUnknown) bus.publish({ type: 'user_secret_changed', userKey: user.userKey })
     throw cause
   }
   bus.publish({ type: 'user_secret_changed', userKey: user.userKey })
+  bus.publish({ type: 'secret_issued', of: 'user', name: userName(user.platformId, user.userId), secretHash })
   return { user, userSecret }
 }
 

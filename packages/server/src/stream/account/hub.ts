@@ -132,7 +132,7 @@ export class Hub {
   }
 
   #hear(message: BusMessage): void {
-    if (message.type === 'platform_secret_changed' || message.type === 'platform_access_ended') return
+    if (!('userKey' in message)) return
     const isEnding = message.type === 'user_removed' || message.type === 'user_disabled'
     if (isEnding) this.#endings += 1
     const feed = this.#feeds.get(message.userKey)

@@ -30,6 +30,7 @@ export class AccountStream implements Room {
   readonly #places: Places
   readonly #sessions = new Set<AccountSession>()
   readonly #unsubscribe: () => void
+  readonly #stopLearning: () => void
   readonly #stopping = new AbortController()
 
   constructor(deps: AppDeps, { sessionsMax = SESSIONS_MAX, limits, encode }: AccountStreamOptions = {}) {
@@ -38,6 +39,8 @@ export class AccountStream implements Room {
     this.#places = new Places({ places: store.streamPlaces, clock, log }, { nodeId: ids.uuid(), limit: sessionsMax })
     let secretChanges = 0
     const reads = new Turns<'subscribe'>(clock, READS)
+    const attempts = new FailedAttempts(FAILURES, () => clock.monotonicMs())
+    this.#stopLearning = attempts.learnFrom(bus)
     this.#shared = {
       ...deps,
       hub: this.hub,
@@ -45,7 +48,7 @@ export class AccountStream implements Room {
       limits: { ...SESSION_LIMITS, ...limits },
       inTurn: read => reads.take('subscribe', read, this.#stopping.signal),
       secretChanges: () => secretChanges,
-      attempts: new FailedAttempts(FAILURES, () => clock.monotonicMs()),
+      attempts,
       failed: address => {
         const refused = { actor: 'anonymous', target: 'stream', reason: 'credentials_invalid', requestId: null } as const
         deps.accessAudit.note({ action: 'access.failed', ...refused, ip: address, group: addressGroup(address) })
@@ -101,6 +104,7 @@ export class AccountStream implements Room {
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the service is shutting down'))
     this.#unsubscribe()
+    this.#stopLearning()
     await this.hub.stop()
     await this.#places.stop()
   }

@@ -51,7 +51,7 @@ export class MarketStream implements Room {
       log,
       meter,
       admit: (token, address, enter) =>
-        limited(attempts, { address, name: null, secretHash: deps.hasher.hash(token) }, () => this.#admit(deps, token, enter)),
+        limited(attempts, { of: 'token', address, name: null, secretHash: deps.hasher.hash(token) }, () => this.#admit(deps, token, enter)),
       seat: (session, pass) => this.#seat(session, pass),
       join: connection => markets.join(connection),
       leave: (connection, market) => markets.leave(connection, market),
