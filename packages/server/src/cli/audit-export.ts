@@ -1,16 +1,14 @@
-import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { parseJson } from '@trunkline/core/domain/json'
 import { epochMs, parseTimestamp, type Timestamp } from '@trunkline/core/domain/timestamp'
-import type { SealedLine } from '../admin/operations.ts'
+import { reasonOf } from '@trunkline/files/durable'
+import type { ChainHead, SealedLine } from '../admin/operations.ts'
+import { ExportBroken, ExportWalk, FIRST_PREVIOUS, LINE_MAX } from './audit-walk.ts'
 import { CommandFailed, type Common, type Console, counted, outJson } from './console.ts'
 import { perform } from './operator.ts'
 
 /** Entries asked for at once: some megabytes. */
 const PAGE = 5_000
-/** A line is an entry and its hash; nothing that we write comes near it. */
-const LINE_MAX = 1024 * 1024
 
 interface Range {
   readonly from?: string
@@ -18,72 +16,94 @@ interface Range {
 }
 
 /**
- * Writes the chain as JSON lines, from the first entry at or after `from` up to the first that is later than `to`, without a gap. One part is in
- * memory at a time.
+ * Writes the chain as JSON lines, from the first entry at or after `from` up to the first that is later than `to`, without a gap. Each line
+ * carries the hash it follows (`previous`), so that its first line can be checked too. One part is in memory at a time.
  */
 export async function exportAudit(console: Console, { from, to }: Range): Promise<void> {
   const first = from === undefined ? null : parseTimestamp(from, '--from')
   const last = to === undefined ? null : parseTimestamp(to, '--to')
   let position = 0
+  let previous = FIRST_PREVIOUS
   let isBegun = false
   for (;;) {
     const page = await perform(console, 'audit.export', { after: position, limit: PAGE })
-    for (const line of page) {
-      const at = timeOf(line)
+    for (const { position, entry, hash } of page) {
+      const at = timeOf(entry)
       isBegun ||= first === null || epochMs(at) >= epochMs(first)
       if (last !== null && epochMs(at) > epochMs(last)) return
-      if (isBegun) console.out(`${JSON.stringify(line)}\n`)
+      if (isBegun) console.out(`${JSON.stringify({ position, previous, entry, hash })}\n`)
+      previous = hash
     }
     position = page.at(-1)?.position ?? position
     if (page.length < PAGE) return
   }
 }
 
-/** Checks an exported file without the service or its database. */
-export async function verifyExport(console: Console, file: string, { json }: Common): Promise<void> {
-  let before: SealedLine | null = null
-  let entries = 0
-  for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
-    const line = read(text, entries + 1)
-    // What the first line follows is not in the file, unless it is the first of all.
-    const previous = before?.hash ?? (line.position === 1 ? '00'.repeat(32) : null)
-    if (before !== null && line.position !== before.position + 1) throw broken(before.position + 1, 'the entry is missing')
-    if (previous !== null && hashOf(previous, line.entry) !== line.hash)
-      throw broken(line.position, 'the entry, or the one before it, was altered')
-    before = line
-    entries += 1
-  }
-  const head = before === null ? null : { position: before.position, hash: before.hash }
-  if (json) return outJson(console, { entries, head })
-  if (head === null) return console.out('The file has no entries.\n')
-  console.out(
-    `${counted(entries, 'entry', 'entries')}, all as they were written. The file ends at ${head.position}:${head.hash}\n` +
-      'Compare that with the service: npm run cli -- audit verify --kept <that>\n'
-  )
+interface VerifyOptions extends Common {
+  /** The export before this one. */
+  readonly follows?: string
+  readonly kept?: ChainHead
+  /** Whether the chain of the service, or of its database, is looked at too. */
+  readonly compare?: boolean
 }
 
-function hashOf(previous: string, entry: string): string {
-  return createHash('sha256').update(Buffer.from(previous, 'hex')).update(entry, 'utf8').digest('hex')
+/** Checks an exported file: by itself, and against what it is given to compare it with. @throws CommandFailed */
+export async function verifyExport(console: Console, file: string, { follows, kept, compare, json }: VerifyOptions): Promise<void> {
+  const before = follows === undefined ? null : await walked(follows, null, null)
+  if (before !== null && before.end === null) throw new CommandFailed(1, `${follows} has no entries, so nothing can follow it.`)
+  const { entries, begin, end } = await walked(file, before?.end ?? null, kept ?? null)
+  const compared = compare === true && end !== null ? await assertInService(console, end) : false
+  const isCompared = compared || follows !== undefined || kept !== undefined
+  if (json) return outJson(console, { entries, begin, head: end, compared: isCompared })
+  if (begin === null || end === null) return console.out('The file has no entries.\n')
+  const ends = `It begins after ${begin.position}:${begin.hash}\n and ends at     ${end.position}:${end.hash}\n`
+  console.out(`${counted(entries, 'entry', 'entries')}, each following from the one before.\n${ends}${isCompared ? AGREES : ALONE}`)
 }
 
-function timeOf({ entry }: SealedLine): Timestamp {
-  return parseTimestamp(Reflect.get(Object(parseJson(entry)), 'at'), 'at')
+const AGREES = 'It agrees with what it was compared with.\n'
+const ALONE =
+  'By itself a file proves that its lines belong together, not that they are those of the service: who can write it can write all of it anew.\n' +
+  'Compare it: with the service (--compare), the export before (--follows <file>), or an end that was kept (--kept <position:hash>).\n'
+
+/** What the chain goes through at the end of the file, it goes through all of the file. @throws CommandFailed */
+async function assertInService(console: Console, end: ChainHead): Promise<true> {
+  const { broken } = await perform(console, 'audit.verify', { kept: end })
+  if (broken === null) return true
+  throw new CommandFailed(1, `The file and the service’s audit log do not agree. In the log, entry ${broken.position}: ${broken.why}.`)
 }
 
-function read(text: string, number: number): SealedLine {
+async function walked(file: string, before: ChainHead | null, kept: ChainHead | null): Promise<ExportWalk> {
+  const walk = new ExportWalk(before, kept)
   try {
-    if (text.length > LINE_MAX) throw new Error('too long')
-    const { position, entry, hash }: { readonly position?: unknown; readonly entry?: unknown; readonly hash?: unknown } = Object(
-      parseJson(text)
-    )
-    if (typeof position === 'number' && typeof entry === 'string' && typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash))
-      return { position, entry, hash }
-  } catch {
-    // Told below, without what the line holds.
+    for await (const text of linesOf(file)) walk.step(text)
+    walk.finish()
+  } catch (cause) {
+    if (cause instanceof ExportBroken) throw new CommandFailed(1, cause.message)
+    if (cause instanceof Error && 'code' in cause) throw new CommandFailed(1, unreadable(file, cause))
+    throw cause
   }
-  throw new CommandFailed(1, `Line ${number} is not an exported entry: it must be {"position","entry","hash"} as audit export writes it.`)
+  return walk
 }
 
-function broken(position: number, why: string): CommandFailed {
-  return new CommandFailed(1, `The file was tampered with at entry ${position}: ${why}.`)
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of createReadStream(file, 'utf8')) {
+    const lines = `${rest}${chunk}`.split('\n')
+    rest = lines.pop() ?? ''
+    // A line without an end must not fill the memory; cut, it is no entry.
+    if (rest.length > LINE_MAX) rest = rest.slice(0, LINE_MAX + 1)
+    for (const line of lines) yield line.slice(0, LINE_MAX + 1)
+  }
+  if (rest !== '') yield rest
+}
+
+function unreadable(file: string, cause: Error): string {
+  const isMissing = 'code' in cause && cause.code === 'ENOENT'
+  const isFolder = 'code' in cause && cause.code === 'EISDIR'
+  const why = isMissing ? 'there is no such file.' : isFolder ? 'it is a folder.' : reasonOf(cause)
+  return `${file} cannot be read: ${why} Name a file that audit export wrote.`
+}
+
+function timeOf(entry: SealedLine['entry']): Timestamp {
+  return parseTimestamp(Reflect.get(Object(parseJson(entry)), 'at'), 'at')
 }

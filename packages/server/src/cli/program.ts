@@ -276,8 +276,11 @@ function addAudit(group: Command, console: Console): void {
     .action(async options => (await import('./audit-export.ts')).exportAudit(console, options))
   group
     .command('verify-export')
-    .description('check an exported file by itself; name the first entry that was altered or removed')
+    .description('check an exported file; name the first entry that was altered or removed')
     .argument('<file>', 'as audit export wrote it')
+    .option('--compare', 'with the service’s own audit log (or its database’s, where no service runs)')
+    .option('--follows <file>', 'the export before it, which it must continue without a gap')
+    .option('--kept <position:hash>', 'an end of the chain that was noted earlier, which the file must go through', keptHead)
     .addOption(json())
     .action(async (file, options) => (await import('./audit-export.ts')).verifyExport(console, file, options))
   group

@@ -1,5 +1,6 @@
 // The audit log as a file that proves itself.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -18,20 +19,63 @@ test('an exported chain is verified without the service, and every change of the
   const lines = out.trimEnd().split('\n')
   assert.equal(lines.length, 4)
   const file = join(TRUNKLINE_DATA_DIR, 'export.jsonl')
-  const verdict = async (kept: readonly (string | undefined)[]) => {
-    writeFileSync(file, kept.map(line => `${line}\n`).join(''))
-    const { code, out, err } = await cli({}, 'audit', 'verify-export', file)
-    return code === 0 ? out.split('.')[0] : err.trim()
+  const write = (kept: readonly (string | undefined)[], path = file) => writeFileSync(path, kept.map(line => `${line}\n`).join(''))
+  const verdict = async (kept: readonly (string | undefined)[], ...options: readonly string[]) => {
+    write(kept)
+    const { code, out, err } = await cli(env, 'audit', 'verify-export', file, ...options)
+    return code === 0 ? out.replaceAll(/[0-9a-f]{64}/g, 'hash') : err.trim()
   }
-  assert.equal(await verdict(lines), '4 entries, all as they were written')
-  assert.equal(await verdict(lines.slice(1, 3)), '2 entries, all as they were written')
   const [one, two, three, four] = lines
-  assert.match(String(await verdict([one, three, four])), /at entry 2: the entry is missing/)
-  assert.match(String(await verdict([one, two?.replace('Two', 'Too'), three])), /at entry 2: .*altered/)
-  assert.match(String(await verdict([one?.replace('One', 'Oné')])), /at entry 1: .*altered/)
-  assert.match(String(await verdict([one, 'x'])), /Line 2 is not an exported entry/)
+  assert.match(await verdict(lines), /^4 entries, each following .*\n.*after 0:hash\n and ends at +4:hash\nBy itself a file proves/)
+  assert.match(await verdict([two, three]), /^2 entries, each following .*\n.*after 1:hash\n and ends at +3:hash\n/)
+  assert.match(await verdict([one, three, four]), /at entry 2: the entry is missing/)
+  assert.match(await verdict([one, two?.replace('Two', 'Too'), three]), /at entry 2: .*altered/)
+  assert.match(await verdict([two?.replace('Two', 'Too'), three]), /at entry 2: .*altered/, 'the first of a part')
+  assert.match(await verdict([one?.replace('One', 'Oné')]), /at entry 1: .*altered/)
+  assert.match(await verdict([one, 'x']), /Line 2 is not an exported entry/)
+  assert.equal(await verdict([]), 'The file has no entries.\n')
+
+  // Forged anew with all its hashes, a part is refused by each thing it can be compared with.
+  const forged = forgedAnew([two, three])
+  const head = (line: string | undefined) => `${JSON.parse(String(line)).position}:${JSON.parse(String(line)).hash}`
+  const earlier = join(TRUNKLINE_DATA_DIR, 'earlier.jsonl')
+  write([one], earlier)
+  for (const [options, why] of [
+    [['--compare'], /do not agree.*entry 3: the chain up to here/],
+    [['--follows', earlier], /at entry 2: it does not follow/],
+    [['--kept', head(one)], /at entry 1: the chain up to here/],
+    [['--kept', head(three)], /at entry 3: the chain up to here/]
+  ] as const) {
+    assert.match(await verdict(forged), /^2 entries/)
+    assert.match(await verdict(forged, ...options), why)
+    assert.match(await verdict([two, three], ...options), /It agrees with what it was compared with/)
+  }
+  assert.match(await verdict([two, three], '--kept', head(four)), /after entry 1 to entry 3, so entry 4, which was kept, says nothing/)
+
+  // Of a version that did not say what a line follows.
+  const old = [two, three].map(line => JSON.stringify({ ...JSON.parse(String(line)), previous: undefined }))
+  assert.match(await verdict(old), /does not say what its first entry follows.*--kept 1:<hash>/)
+  assert.match(await verdict(old, '--kept', head(one)), /It agrees/)
+  assert.match(await verdict(old, '--follows', earlier), /It agrees/)
+
+  const missing = await cli({}, 'audit', 'verify-export', join(TRUNKLINE_DATA_DIR, 'no.jsonl'))
+  assert.match(missing.err, /no\.jsonl cannot be read: there is no such file\. Name a file that audit export wrote\.\n$/)
+  assert.match((await cli({}, 'audit', 'verify-export', TRUNKLINE_DATA_DIR)).err, /cannot be read: it is a folder\./)
   const { at }: { readonly at: string } = JSON.parse(JSON.parse(String(three)).entry)
   assert.deepEqual((await cli(env, 'audit', 'export', '--from', at)).out.trimEnd().split('\n'), [three, four])
   assert.deepEqual((await cli(env, 'audit', 'export', '--to', at)).out.trimEnd().split('\n'), [one, two, three])
   assert.equal((await cli(env, 'audit', 'export', '--from', '2999-01-01T00:00:00Z')).out, '')
 })
+
+/** The same lines with another operator, and hashes that fit each other. */
+function forgedAnew(lines: readonly (string | undefined)[]): readonly string[] {
+  let previous = 'ab'.repeat(32)
+  return lines.map(line => {
+    const { position, entry } = JSON.parse(String(line))
+    const other = entry.replace('"by":"', '"by":"somebody else, not ')
+    const hash = createHash('sha256').update(Buffer.from(previous, 'hex')).update(other).digest('hex')
+    const text = JSON.stringify({ position, previous, entry: other, hash })
+    previous = hash
+    return text
+  })
+}
