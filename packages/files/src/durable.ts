@@ -3,17 +3,20 @@ import {
   accessSync,
   closeSync,
   constants,
-  existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
+  readlinkSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync
 } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 
 /** What is asked of the file system, in the order in which it is asked. A seam for tests that cut the power. */
 export interface HostFiles {
@@ -90,18 +93,57 @@ export function writeDurably(path: string, text: string, { mode = 0o600, onlyNew
 
 /** Makes a folder, and those above it, for their owner only, unless it is there. @throws FileNotWritten, FileNotDurable */
 export function makeFolder(path: string): void {
-  let first: string | undefined
+  const missing = missingFolders(path)
   try {
-    first = mkdirSync(path, { recursive: true, mode: 0o700 })
+    // One by one: where a system says of a folder that cannot be made that the one above is not there, a recursive mkdir never ends.
+    for (const folder of missing) makeOne(folder)
   } catch (cause) {
-    throw new FileNotWritten(`the folder ${path} could not be made: ${whyNoFolder(resolve(path), cause)}`, { cause })
+    throw new FileNotWritten(`the folder ${path} could not be made: ${whyNoFolder(path, cause)}`, { cause })
   }
-  if (first === undefined) return
-  const above = dirname(resolve(first))
   try {
-    for (let made = resolve(path); made !== above; made = dirname(made)) syncFolder(dirname(made))
+    for (const folder of missing.toReversed()) syncFolder(dirname(folder))
   } catch (cause) {
     throw notDurable(`the folder ${path} was made`, 'the folder above it', cause)
+  }
+}
+
+/** Another process may make it at the same moment. */
+function makeOne(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (cause) {
+    if (!isFolder(folder)) throw cause
+  }
+}
+
+/** Those that are not there, the uppermost first. What stands in their place counts as missing too: making it says why it cannot be. */
+function missingFolders(path: string): readonly string[] {
+  const missing: string[] = []
+  for (let folder = resolve(path); !isFolder(folder); folder = dirname(folder)) {
+    missing.unshift(folder)
+    if (folder === dirname(folder)) break
+  }
+  return missing
+}
+
+function isFolder(path: string): boolean {
+  return attempt(() => statSync(path))?.isDirectory() === true
+}
+
+/**
+ * Why a folder cannot be made, in a sentence; null when it is there or can be. To know it, a folder is made in the nearest one that is there,
+ * and removed at once: nothing else tells a system that lets nobody make any.
+ */
+export function whyNotMakeable(path: string): string | null {
+  const [first] = missingFolders(path)
+  if (first === undefined) return null
+  try {
+    // A broken link is there, and in the way.
+    if (attempt(() => lstatSync(first)) !== undefined) mkdirSync(first)
+    rmdirSync(mkdtempSync(join(dirname(first), '.trunkline-')))
+    return null
+  } catch (cause) {
+    return whyNoFolder(path, cause)
   }
 }
 
@@ -112,15 +154,19 @@ function notDurable(what: string, folder: string, cause: unknown): FileNotDurabl
 
 /** From above, because some systems say of every folder that cannot be made that it is not there. */
 function whyNoFolder(path: string, cause: unknown): string {
-  let above = path
-  while (!existsSync(above)) above = dirname(above)
-  if (!statSync(above).isDirectory()) return `${above} is a file, not a folder.`
+  const [first = resolve(path)] = missingFolders(path)
+  const found = attempt(() => lstatSync(first))
+  if (found?.isSymbolicLink() === true) return `${first} is a symbolic link to ${readlinkSync(first)}, which is not there.`
+  if (found !== undefined) return `${first} is a file, not a folder.`
+  const above = dirname(first)
   try {
     accessSync(above, constants.W_OK)
-    return reasonOf(cause)
   } catch (closed) {
     return `in ${above} nothing can be made, because ${reasonOf(closed)}`
   }
+  const code = cause instanceof Error && 'code' in cause ? cause.code : null
+  // The folder above is there, so what is missing is something else.
+  return code === 'ENOENT' ? `the file system of ${above} lets nobody make a folder.` : reasonOf(cause)
 }
 
 /** Makes durable which names a folder has. Nothing on Windows, where a folder cannot be opened. */
@@ -157,10 +203,11 @@ export function reasonOf(cause: unknown): string {
   return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause))
 }
 
-function attempt(work: () => void): void {
+/** What stood in the way of writing may stand in the way of looking and of tidying up. */
+function attempt<T>(work: () => T): T | undefined {
   try {
-    work()
+    return work()
   } catch {
-    // What stood in the way of writing may stand in the way of tidying up.
+    return undefined
   }
 }

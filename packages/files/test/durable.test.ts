@@ -1,10 +1,10 @@
 // Power is cut after each thing that is asked of the file system: the file is then as it was, or new, and never in part.
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { FileNotDurable, FileNotWritten, type HostFiles, writeDurably } from '../src/durable.ts'
+import { FileNotDurable, FileNotWritten, type HostFiles, makeFolder, whyNotMakeable, writeDurably } from '../src/durable.ts'
 
 class PowerCut extends Error {}
 
@@ -148,4 +148,38 @@ test('a full disk is named with the file, and the old text stays', () => {
     /^FileNotWritten: \/data\/file could not be written: there is no space left/
   )
   assert.equal(disk.after('/data/file'), 'old')
+})
+
+test('folders are made for their owner only; what stands in the way is named, and looking leaves nothing behind', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trunkline-folders-'))
+  try {
+    symlinkSync(join(folder, 'gone'), join(folder, 'link'))
+    writeFileSync(join(folder, 'file'), '')
+    const before = readdirSync(folder)
+    for (const [path, why] of [
+      [join(folder, 'link'), /link is a symbolic link to .*gone, which is not there\.$/],
+      [join(folder, 'link', 'below'), /link is a symbolic link/],
+      [join(folder, 'file'), /file is a file, not a folder\.$/],
+      [join(folder, 'file', 'a', 'b'), /file is a file, not a folder\.$/]
+    ] as const) {
+      assert.match(String(whyNotMakeable(path)), why)
+      assert.throws(() => makeFolder(path), { name: 'FileNotWritten', message: why })
+    }
+    assert.equal(whyNotMakeable(join(folder, 'a', 'b')), null)
+    assert.deepEqual(readdirSync(folder), before)
+    makeFolder(join(folder, 'a', 'b'))
+    makeFolder(join(folder, 'a', 'b'))
+    assert.equal(statSync(join(folder, 'a', 'b')).mode & 0o777, 0o700)
+    assert.equal(whyNotMakeable(join(folder, 'a', 'b')), null)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('a file system that lets nobody make a folder is named at once', () => {
+  // A recursive mkdir below /proc never ends. Elsewhere a device stands in the way.
+  const path = existsSync('/proc/self') ? '/proc/trunkline/data' : '/dev/null/data'
+  const why = /lets nobody make a folder\.$|may not write there|is a file, not a folder\.$/
+  assert.match(String(whyNotMakeable(path)), why)
+  assert.throws(() => makeFolder(path), { name: 'FileNotWritten', message: why })
 })
