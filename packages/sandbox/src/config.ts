@@ -50,8 +50,13 @@ export const DEFAULT_HEARTBEAT_MS = 5_000
 const LOOPBACK_CALLBACKS = ['127.0.0.1', 'localhost', '[::1]'].map(host => `http://${host}/connect/callback/sandbox`)
 
 const SETTINGS: Settings = {
-  host: { env: 'SANDBOX_HOST', fallback: () => '127.0.0.1', parse: text => text, about: 'address the public port binds' },
-  port: { env: 'SANDBOX_PORT', fallback: () => 8090, parse: integer(0, 65_535), about: 'public port (0: any free one)' },
+  host: { env: 'SANDBOX_HOST', fallback: () => '127.0.0.1', parse: text => text, about: 'address the public port listens on' },
+  port: {
+    env: 'SANDBOX_PORT',
+    fallback: () => 8090,
+    parse: integer(0, 65_535),
+    about: 'public port (0: any free one, as for the sandbox beside the service)'
+  },
   controlPort: {
     env: 'SANDBOX_CONTROL_PORT',
     fallback: () => 0,
@@ -68,13 +73,13 @@ const SETTINGS: Settings = {
     env: 'SANDBOX_MARKET',
     fallback: () => 'synthetic',
     parse: marketName,
-    about: 'synthetic, or replay:<folder of recorded data>[?date=…&at=…&speed=…]'
+    about: 'where prices come from: synthetic, or replay:FOLDER?date=…&at=…&speed=… with recorded data'
   },
   calendar: {
     env: 'SANDBOX_CALENDAR',
     fallback: () => 'always',
     parse: calendarName,
-    about: 'always (never closed) or exchange (real hours)'
+    about: 'when the share market is open: always, or exchange for real hours'
   },
   speed: { env: 'SANDBOX_SPEED', fallback: () => 1, parse: integer(1, 100_000), about: 'how many times faster than real a replay runs' },
   seed: { env: 'SANDBOX_SEED', fallback: () => 'practice', parse: text => text, about: 'decides prices, people and their passwords' },
@@ -110,18 +115,31 @@ const SETTINGS: Settings = {
     parse: integer(50, 60_000),
     about: 'between heartbeats of a stream, in milliseconds; set to another value, dialects use it too instead of their broker’s own'
   },
-  parentPid: { env: 'SANDBOX_PARENT_PID', fallback: () => null, parse: integer(1, 2_147_483_647), about: 'end when this process does' },
+  parentPid: {
+    env: 'SANDBOX_PARENT_PID',
+    fallback: () => null,
+    parse: integer(1, 2_147_483_647),
+    about: 'id of a process; end when it does'
+  },
   endWithStdin: { env: 'SANDBOX_END_WITH_STDIN', fallback: () => false, parse: flag, about: '1: end when standard input closes' }
 }
 
+/** Every setting for people to read: its default as its text would be written, empty where there is none. */
+export const SETTING_ROWS: readonly { readonly env: string; readonly fallback: string; readonly about: string }[] = Object.values(
+  SETTINGS
+).map(({ env, fallback, about }) => ({ env, fallback: textOf(fallback()), about }))
+
 /** Every setting, by its name in the environment. */
-export const SETTING_NAMES: readonly string[] = Object.values(SETTINGS).map(({ env }) => env)
+export const SETTING_NAMES: readonly string[] = SETTING_ROWS.map(({ env }) => env)
 
 /** One line per setting, for people. */
 export function settingsHelp(): string {
-  return Object.values(SETTINGS)
-    .map(setting => `  ${setting.env.padEnd(26)} ${setting.about}`)
-    .join('\n')
+  return SETTING_ROWS.map(({ env, about }) => `  ${env.padEnd(26)} ${about}`).join('\n')
+}
+
+function textOf(value: HouseConfig[keyof HouseConfig]): string {
+  if (typeof value === 'boolean') return value ? '1' : '0'
+  return value === null ? '' : String(value)
 }
 
 /** A whole configuration from parts: what is left out has its default, with any free ports. */
@@ -129,16 +147,39 @@ export function houseConfig(parts: Partial<HouseConfig> = {}): HouseConfig {
   return { ...readConfig({}), port: 0, ...parts }
 }
 
+/** One setting that is wrong. The message goes on where its name ends: "must be …". */
+export interface ConfigFault {
+  readonly env: string
+  readonly message: string
+}
+
 /** @throws Error naming every setting that is wrong, all at once. Empty texts count as absent. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): HouseConfig {
-  const faults: string[] = []
+  const { config, faults } = inspectConfig(env)
+  if (faults.length > 0)
+    throw new Error(`the sandbox's settings are wrong:\n${faults.map(fault => `  ${fault.env} ${fault.message}`).join('\n')}`)
+  return config
+}
+
+/** The folder of recorded data that is played; null: prices are synthetic. */
+export function recordedFolder({ market }: HouseConfig): string | null {
+  const setting = parseMarketSetting(market)
+  return setting.kind === 'replay' ? setting.folder : null
+}
+
+/** The configuration with defaults where a setting is wrong, and everything that is. */
+export function inspectConfig(env: Readonly<Record<string, string | undefined>>): {
+  readonly config: HouseConfig
+  readonly faults: readonly ConfigFault[]
+} {
+  const faults: ConfigFault[] = []
   function read<T>(setting: Setting<T>): T {
     const text = env[setting.env]
     if (text === undefined || text === '') return setting.fallback()
     try {
       return setting.parse(text)
     } catch (error) {
-      faults.push(`${setting.env} ${error instanceof Error ? error.message : String(error)}`)
+      faults.push({ env: setting.env, message: error instanceof Error ? error.message : String(error) })
       return setting.fallback()
     }
   }
@@ -161,15 +202,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): H
     parentPid: read(SETTINGS.parentPid),
     endWithStdin: read(SETTINGS.endWithStdin)
   }
-  if (faults.length > 0) throw new Error(`the sandbox's settings are wrong:\n  ${faults.join('\n  ')}`)
-  return config
+  return { config, faults }
 }
 
 function integer(least: number, most: number): (text: string) => number {
   return text => {
     const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
     if (value >= least && value <= most) return value
-    throw new Error(`must be an integer from ${least} to ${most}, was ${JSON.stringify(text)}`)
+    throw new Error(`must be a whole number from ${least} to ${most}, was ${JSON.stringify(text)}`)
   }
 }
 
@@ -180,8 +220,12 @@ function origin(text: string): string {
 }
 
 function marketName(text: string): string {
-  parseMarketSetting(text)
-  return text
+  try {
+    parseMarketSetting(text)
+    return text
+  } catch (cause) {
+    throw new Error(`is not understood: ${cause instanceof Error ? cause.message : 'invalid'}`)
+  }
 }
 
 function calendarName(text: string): 'always' | 'exchange' {

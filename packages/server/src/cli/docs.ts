@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { SANDBOX_ROWS, SET_BY_SERVICE } from '../config/sandbox-settings.ts'
 import { ALL_SETTINGS } from '../config/settings.ts'
 import { type Console, counted } from './console.ts'
-import { knownBrokers } from './known-brokers.ts'
+import { brokerRows, knownBrokers } from './known-brokers.ts'
 import { brokerPages } from './pages/brokers.ts'
 import { GENERATED } from './pages/markdown.ts'
 import { settingsPage } from './pages/settings.ts'
@@ -10,7 +11,8 @@ import { settingsPage } from './pages/settings.ts'
 /** Writes the pages that follow from the code, and removes the page of a broker that is gone. */
 export async function writeDocs(console: Console, { out }: { readonly out: string }): Promise<void> {
   const folder = resolve(out)
-  const pages = new Map([['settings.md', settingsPage(ALL_SETTINGS)], ...brokerPages(knownBrokers())])
+  const settings = settingsPage(ALL_SETTINGS, SANDBOX_ROWS, SET_BY_SERVICE)
+  const pages = new Map([['settings.md', settings], ...brokerPages(knownBrokers(), brokerRows())])
   for (const stale of generatedIn(folder).filter(page => !pages.has(page))) rmSync(join(folder, stale))
   for (const [page, text] of pages) {
     mkdirSync(dirname(join(folder, page)), { recursive: true })

@@ -275,7 +275,7 @@ export const SETTINGS = {
     env: 'TRUNKLINE_LOG_LEVEL',
     parse: oneOf('debug', 'info', 'warn', 'error'),
     fallback: 'info',
-    about: 'Least important log lines written.'
+    about: 'Least important log lines written: `debug`, `info`, `warn` or `error`.'
   },
   logFile: {
     group: 'Running',
@@ -289,7 +289,7 @@ export const SETTINGS = {
     env: 'TRUNKLINE_ACCESS_LOG',
     parse: oneOf('all', 'problems', 'none'),
     fallback: 'all',
-    about: 'Which requests get a line in the log.'
+    about: 'Which requests get a line in the log: `all`, `none`, or `problems`, which are refused, failed or slow ones (a second or more).'
   },
   docs: {
     group: 'Serving',

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '@trunkline/core/ports/log'
+import type { SET_BY_SERVICE } from '../config/sandbox-settings.ts'
 
 /** A running sandbox brokerage, as its ready line describes it. */
 export interface SandboxReady {
@@ -63,11 +64,13 @@ function environment({ dataDir, clientId, clientSecret, redirectUris, env }: San
   return {
     SANDBOX_PORT: '0',
     ...own,
-    SANDBOX_DATA_DIR: dataDir,
-    SANDBOX_CLIENT_ID: clientId,
-    SANDBOX_CLIENT_SECRET: clientSecret,
-    SANDBOX_REDIRECT_URIS: redirectUris.join(','),
-    SANDBOX_END_WITH_STDIN: '1'
+    ...({
+      SANDBOX_DATA_DIR: dataDir,
+      SANDBOX_CLIENT_ID: clientId,
+      SANDBOX_CLIENT_SECRET: clientSecret,
+      SANDBOX_REDIRECT_URIS: redirectUris.join(','),
+      SANDBOX_END_WITH_STDIN: '1'
+    } satisfies Readonly<Record<(typeof SET_BY_SERVICE)[number], string>>)
   }
 }
 

@@ -5,19 +5,23 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
-import { knownBrokers } from '../../src/cli/known-brokers.ts'
+import { brokerRows, knownBrokers } from '../../src/cli/known-brokers.ts'
 import { brokerPages } from '../../src/cli/pages/brokers.ts'
 import { GENERATED } from '../../src/cli/pages/markdown.ts'
 import { settingsPage } from '../../src/cli/pages/settings.ts'
+import { SANDBOX_ROWS, SET_BY_SERVICE } from '../../src/config/sandbox-settings.ts'
 import { ALL_SETTINGS, SECRET_SETTINGS } from '../../src/config/settings.ts'
 import { directory } from '../admin/support.ts'
 import { cli } from './terminal.ts'
 
 test('the settings page has every setting once, with its default, and marks the secret ones', () => {
-  const lines = settingsPage(ALL_SETTINGS)
+  const lines = settingsPage(ALL_SETTINGS, SANDBOX_ROWS, SET_BY_SERVICE)
     .split('\n')
     .filter(line => line.startsWith('| `'))
-  assert.equal(lines.length, Object.keys(ALL_SETTINGS).length)
+  assert.equal(lines.length, Object.keys(ALL_SETTINGS).length + SANDBOX_ROWS.length)
+  for (const name of ['SANDBOX_SEED', 'SANDBOX_CALENDAR', 'SANDBOX_MARKET'])
+    assert.ok(lines.some(line => line.startsWith(`| \`${name}\` |`)))
+  assert.match(lines.find(line => line.includes('`SANDBOX_CLIENT_ID`')) ?? '', /\*By the service\.\*/)
   for (const { env, fallback, about } of Object.values(ALL_SETTINGS)) {
     const [line] = lines.filter(row => row.startsWith(`| \`${env}\` |`))
     assert.ok(line?.includes(about) && (fallback === '' || line.includes(`\`${fallback}\``)), env)
@@ -27,7 +31,7 @@ test('the settings page has every setting once, with its default, and marks the 
 
 test('the matrix links to a page for every broker, and each page has every instrument', () => {
   const brokers = knownBrokers()
-  const pages = new Map(brokerPages(brokers))
+  const pages = new Map(brokerPages(brokers, brokerRows()))
   assert.equal(pages.size, brokers.length + 1)
   for (const { id, name, instruments } of brokers) {
     const path = `${id.toLowerCase()}.md`
@@ -81,7 +85,7 @@ test('a broker that can little is described as one', () => {
     deduplication: 'none',
     brokerClOrdId: { lengthMax: 36, alphabet: 'uuid' }
   }
-  const [[, matrix], [, page]] = brokerPages([poor]) as [readonly [string, string], readonly [string, string]]
+  const [[, matrix], [, page]] = brokerPages([poor], new Map()) as [readonly [string, string], readonly [string, string]]
   assert.ok(matrix.includes('| [Poor \\| Co](poor.md) | `POOR` | API key | options | `LMT` | none | no | no | no | no | no | no | none |'))
   assert.ok(page.includes('| `OPT` options | `LMT` | none | `BUY_TO_OPEN` `SELL_TO_CLOSE` |'))
   assert.match(page, /## Market data\n\nNone\./)
@@ -97,5 +101,5 @@ test('writing the pages replaces old ones and takes away those of brokers that a
   assert.equal(code, 0)
   assert.equal(existsSync(join(folder, 'brokers', 'gone.md')), false)
   assert.ok(readdirSync(join(folder, 'brokers')).includes('notes.md'))
-  assert.equal(readFileSync(join(folder, 'settings.md'), 'utf8'), settingsPage(ALL_SETTINGS))
+  assert.equal(readFileSync(join(folder, 'settings.md'), 'utf8'), settingsPage(ALL_SETTINGS, SANDBOX_ROWS, SET_BY_SERVICE))
 })

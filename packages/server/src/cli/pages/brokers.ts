@@ -28,9 +28,13 @@ const DEDUPLICATION: { readonly [kind in BrokerCapabilities['deduplication']]: s
   none: 'The broker knows no order ids of ours. An order whose answer was lost stays open until the broker shows it; it never counts as not arrived.'
 }
 
+/** Rows of a broker's settings: name, default, what it does. */
+export type BrokerRows = ReadonlyMap<string, readonly (readonly [string, string, string])[]>
+
 /** The matrix and one page a broker, by path below the documents' folder. */
-export function brokerPages(brokers: readonly BrokerCapabilities[]): readonly (readonly [string, string])[] {
-  return [['brokers/README.md', matrix(brokers)], ...brokers.map(broker => [pathOf(broker), page(broker)] as const)]
+export function brokerPages(brokers: readonly BrokerCapabilities[], settings: BrokerRows): readonly (readonly [string, string])[] {
+  const pages = brokers.map(broker => [pathOf(broker), page(broker, settings.get(broker.id) ?? [])] as const)
+  return [['brokers/README.md', matrix(brokers)], ...pages]
 }
 
 function pathOf({ id }: BrokerCapabilities): string {
@@ -57,12 +61,12 @@ function matrix(brokers: readonly BrokerCapabilities[]): string {
   return [
     GENERATED,
     '# Brokers\n',
-    'What each broker can do, as `GET /brokers` tells it. Not every order type goes with every instrument: see the page of the broker.\n',
+    'What each broker can do, as `GET /brokers` has it. Not every order type goes with every instrument: see the page of the broker, which has its settings too.\n',
     table([...head, 'Account stream', 'Transactions', 'Preview', 'Market data'], rows)
   ].join('\n')
 }
 
-function page(broker: BrokerCapabilities): string {
+function page(broker: BrokerCapabilities, settings: readonly (readonly string[])[]): string {
   const orders = INSTRUMENTS.filter(instrument => broker.instruments.includes(instrument)).map(instrument => [
     `${code(instrument)} ${NAMES[instrument]}`,
     listed(inOrder(ORDER_TYPES, broker.orderTypes[instrument])),
@@ -101,9 +105,13 @@ function page(broker: BrokerCapabilities): string {
     'Every form of order that is taken; any other is refused before the broker is asked. With *in session* the broker takes it only while what it is for is on.\n',
     table(['Instrument', 'Order type', 'Time in force', 'Trades', 'Placed', 'Sizes'], together(combinationsOf(broker))),
     '## Market data\n',
-    marketData.channels.length === 0 ? 'None.\n' : table(['', ''], data)
+    marketData.channels.length === 0 ? 'None.\n' : table(['', ''], data),
+    ...(settings.length === 0 ? [] : ['## Settings\n', REAL, table(['Name', 'Default', 'What it does'], settings)])
   ].join('\n')
 }
+
+const REAL =
+  'Without a client of yours, or keys, the sandbox brokerage stands in for the broker. Live accounts also take master keys outside the data directory, and a platform of your own: [Going live](../guides/brokers.md#going-live).\n'
 
 /** One row for times in force that differ in nothing else. */
 function together(combinations: readonly Combination[]): readonly (readonly string[])[] {
