@@ -84,6 +84,21 @@ describe('the documents', () => {
     assert.ok((await paste(shell, 'README.md')) >= 6)
   })
 
+  test('the helpers of the tour show a call that failed, and say what they waited for in vain', async () => {
+    await using shell = new Shell(folder)
+    const [helpers] = (await blocksOf('README.md')).filter(({ marks }) => marks.includes('run'))
+    await shell.run(helpers?.text ?? '')
+    const refused = await shell.run(`platform $URL/users -d '{"user_id": " "}' | json answer.user_id; echo "code $?"`)
+    assert.match(refused, /^The call failed: \{.*"code":"field_invalid".*\}\ncode 1\n$/)
+    assert.equal(await shell.run(`platform $URL/users -d '{"user_id": " "}' | json answer.code`), 'field_invalid\n')
+    assert.match(await shell.run('echo nothing here | json answer'), /^This is not JSON: nothing here/)
+    assert.match(await shell.run("echo '[]' | json 'answer[0].order_id'"), /undefined.*, in the answer \[\]/)
+    assert.equal(
+      await shell.run("sleep() { :; }; wait_for 'answer from a wall' false; echo $?"),
+      'Waited two minutes, and there is still no answer from a wall\n1\n'
+    )
+  })
+
   for (const guide of GUIDES) {
     test(`${guide} goes on from there`, async () => {
       await using shell = new Shell(folder)

@@ -20,6 +20,8 @@ export const BROKER_STREAM: Stream = {
 
 Updates are exactly what \`GET /events\` of the REST API lists, so that you can prove that nothing was missed.
 
+When a user connects an account, what its broker already shows comes as updates, too: its balance, its positions, its open orders and those of the day before, ended ones included. \`entry_time\` says when an order was placed.
+
 A session that cannot keep up is closed, never thinned.`,
   opening: `tells every change of an order, a position or a balance of the users you name, as it happens. Messages are JSON text: yours carry \`action\`,
 the service’s \`type\`. Ignore a \`type\`, and a field, that you do not know.`,
