@@ -140,3 +140,16 @@ test('what is lost of executions with ids is one fill that makes the average com
     { numRuns: 2_000 }
   )
 })
+
+test('an average that is a whole last place from the nearest price proves nothing: neither rounding nor cutting off leads that far', () => {
+  let order = EMPTY
+  for (const [quantity, averagePrice] of [
+    ['1', '10.00001'],
+    ['2', '10.50000']
+  ] as const)
+    order = apply(order, { type: 'filled_total', quantity: dec(quantity), averagePrice: dec(averagePrice), at: AT }).order
+  assert.deepEqual(
+    order.fills.map(({ quantity, price }) => [quantity, price]),
+    [['2', '10.50000']]
+  )
+})

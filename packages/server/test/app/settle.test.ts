@@ -5,6 +5,7 @@ import { NotSettled, settleAllAsNotReceived, settleAsNotReceived } from '@trunkl
 import type { OrderId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import type { AuditEntry } from '@trunkline/core/ports/store'
+import { withMethods } from '../portal/support.ts'
 import { Bench, type World } from './bench.ts'
 
 let bench: Bench
@@ -202,4 +203,20 @@ test('a wall clock that was set forward makes no order old enough to be ended', 
   const placed = await world.given(world.place())
   world.clock.setWall(3_600_000)
   await isRefused(settle(world, placed), /still be on its way/)
+})
+
+test('an order that is being sent by the time its turn comes is not ended', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push(LOST)
+  const placed = await world.given(world.place())
+  await world.clock.advance(YOUNG_MS)
+  let asked = 0
+  const orderGateway = withMethods(world.app.orderGateway, { isSending: () => ++asked > 1 })
+  const verdict = { isUnseen: true, audit: Object({}) }
+  await isRefused(
+    world.given(settleAsNotReceived({ ...world.app, orderGateway }, placed.orderId, verdict, new AbortController().signal)),
+    /found out about meanwhile/
+  )
+  assert.equal((await world.stored(placed)).status, 'pending')
 })

@@ -34,3 +34,12 @@ test('a small bucket is shared too, and other platforms’ are their own', () =>
   assert.equal(granted(rate, 'one', 0, 5), 1)
   assert.equal(rate.take('other', 'two', 0).retryAfterSeconds, null)
 })
+
+test('what is given back in the last quarter is the key’s own again', () => {
+  const rate = new SharedRate(RATE)
+  granted(rate, 'one', 0, 500)
+  // A quarter of a second later: ten in the owner's bucket, and two and a half in the key's own.
+  assert.equal(granted(rate, 'one', 250, 2), 2)
+  rate.giveBack('platform', 'one', 250)
+  assert.equal(granted(rate, 'one', 250, 5), 1)
+})

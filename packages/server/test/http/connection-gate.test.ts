@@ -221,3 +221,20 @@ test('a trusted proxy’s connections are those of many clients', async () => {
   assert.equal(await served.status('127.0.0.2'), 200)
   assert.equal(flood.filter(isOpen).length, 30)
 })
+
+test('a connection that has proved credentials makes no room for its address, however slowly its next request comes', async () => {
+  await using served = await serve(LIMITS, (request, response) => {
+    request.resume().once('end', () => response.end('ok'))
+  })
+  const asking = 'POST / HTTP/1.1\r\nhost: x\r\nclient-secret: right\r\ncontent-length: 2\r\n\r\n'
+  const proven = await served.open('127.0.0.2', `${asking}{}`)
+  await once(proven, 'data')
+  proven.resume().write(`${asking}{`)
+  const silent: Socket[] = []
+  for (let index = 0; index < LIMITS.unprovenPerAddress; index++) silent.push((await served.open('127.0.0.2')).resume())
+  await until(() => served.gate.connections === LIMITS.unprovenPerAddress + 1, 'all have come')
+  await served.clock.advance(GRACE_MS)
+  assert.equal(await served.status('127.0.0.2'), 200)
+  await until(() => silent.some(socket => !isOpen(socket)), 'a silent one has made room')
+  assert.ok(isOpen(proven))
+})

@@ -40,6 +40,22 @@ export function tokenCards(card: Card): void {
     assert.equal(await store.tokens.create(make.token(who), make.audit()), false)
   })
 
+  card('T27', 'a token that outlived the disabling of its user or platform is not found', async ({ store, sql }) => {
+    const who = await make.owner(store)
+    const token = make.token(who)
+    await store.tokens.create(token, make.audit())
+    for (const [table, column, key] of [
+      ['users', 'user_key', who.user.userKey],
+      ['platforms', 'platform_id', who.platform.platformId]
+    ] as const) {
+      // Not by the store, which erases the tokens with it.
+      await sql(`update ${table} set disabled_at = now() where ${column} = $1`, [key])
+      assert.equal(await store.tokens.find(token.tokenHash), null, table)
+      await sql(`update ${table} set disabled_at = null where ${column} = $1`, [key])
+      assert.deepEqual(await store.tokens.find(token.tokenHash), token)
+    }
+  })
+
   card('T30', 'pruning takes the expired tokens', async ({ store }) => {
     const who = await make.owner(store)
     const [expired, live] = [{ ...make.token(who), expiresAt: make.at(-5_000_000) }, make.token(who)]

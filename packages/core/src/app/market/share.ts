@@ -30,6 +30,8 @@ export class Share {
     const giveUp = () => {
       this.#waiting.delete(entry)
       reject(signal.reason)
+      // What waited behind it may be light enough.
+      this.#next()
     }
     this.#waiting.add(entry)
     signal.addEventListener('abort', giveUp, { once: true })

@@ -18,7 +18,7 @@ export class Turns<Key> {
   /** Resolves or rejects as `work` does. @throws the signal's reason when it aborts before the turn has come. */
   async take<T>(key: Key, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#turn(key, signal)
-    const working = work()
+    const working = Promise.try(work)
     const over = within(
       this.#clock,
       working.then(

@@ -88,3 +88,17 @@ test('one who gives up leaves the line, and takes no place', async () => {
   await clock.settled()
   assert.deepEqual(begun, ['a1', 'a3', 'a5'])
 })
+
+test('work that throws before it has begun passes its turn on', async () => {
+  const turns = new Turns<string>(new VirtualClock(), { atOnce: 1, ms: 1_000 })
+  const { signal } = new AbortController()
+  const thrown = turns.take(
+    'key',
+    () => {
+      throw new Error('at once')
+    },
+    signal
+  )
+  await assert.rejects(thrown, /at once/)
+  assert.equal(await turns.take('key', async () => 'next', signal), 'next')
+})

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Share } from '@trunkline/core/app/market/share'
 
+const NEVER = new AbortController().signal
 const settled = () => new Promise<void>(resolve => setImmediate(resolve))
 
 test('work begins in its order while what is under way weighs no more than the bound, and what weighs more has it alone', async () => {
@@ -35,4 +36,37 @@ test('work begins in its order while what is under way weighs no more than the b
     ['rejected', 'fulfilled', 'fulfilled', 'fulfilled', 'rejected']
   )
   assert.deepEqual(begun, ['a', 'b', 'c', 'd'])
+})
+
+test('light work does not overtake heavy work that waits', async () => {
+  const share = new Share(10)
+  const begun: string[] = []
+  const hold = Promise.withResolvers<void>()
+  const work = (name: string) => async () => {
+    begun.push(name)
+    await hold.promise
+  }
+  const done = Promise.all([share.take(6, work('holder'), NEVER), share.take(9, work('heavy'), NEVER), share.take(1, work('light'), NEVER)])
+  await settled()
+  assert.deepEqual(begun, ['holder'])
+  hold.resolve()
+  await done
+  assert.deepEqual(begun, ['holder', 'heavy', 'light'])
+})
+
+test('when work that waits gives up, what waited behind it begins', async () => {
+  const share = new Share(10)
+  const hold = Promise.withResolvers<void>()
+  const holder = share.take(6, () => hold.promise, NEVER)
+  const stopping = new AbortController()
+  const heavy = assert.rejects(
+    share.take(9, () => assert.fail('it gave up'), stopping.signal),
+    /over/
+  )
+  const light = share.take(1, async () => 'light', NEVER)
+  stopping.abort(new Error('over'))
+  await heavy
+  assert.equal(await light, 'light')
+  hold.resolve()
+  await holder
 })
