@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Answered } from '../../src/house/oauth/answered.ts'
 import { WrongLogins } from '../../src/house/oauth/wrong-logins.ts'
 import type { House } from '../../src/house/start.ts'
 import { authorizeUrl, Browser, bearer, Customer, control, openHouse, REDIRECT, SECRET, send, tokenCall, type Wire } from './support.ts'
@@ -44,7 +45,44 @@ test('the pages say who asks for what, and stand without a script', async () => 
   const consent = await browser.submit(loginPage, { username: login?.username ?? '', password: login?.password ?? '', decision: 'approve' })
   assert.match(consent.text, /See your accounts/)
   assert.doesNotMatch(consent.text, /Place, change and cancel orders/)
-  for (const page of [loginPage, consent]) assert.doesNotMatch(page.text, /<script|javascript:/i)
+  for (const page of [loginPage, consent]) {
+    assert.doesNotMatch(page.text, /<script|javascript:/i)
+    assert.match(page.text, /you return to Trunkline at <span class="host">127\.0\.0\.1<\/span>/)
+  }
+})
+
+test('a click that comes twice: the login’s leads to the question, and the answer’s to the same code', async () => {
+  await using house = await openHouse()
+  const [login] = house.logins
+  const filled = { username: login?.username ?? '', password: login?.password ?? '', decision: 'approve' }
+  const start = authorizeUrl(house)
+  const browser = new Browser()
+  const loginPage = await browser.follow(start.url)
+  await browser.submit(loginPage, filled)
+  const consent = await browser.submit(loginPage, filled)
+  assert.match(consent.text, /Connect Trunkline\?/, 'nothing is allowed that was not seen')
+  const [first, second] = await Promise.all([
+    browser.submit(consent, { decision: 'approve' }),
+    browser.submit(consent, { decision: 'approve' })
+  ])
+  const third = await browser.submit(consent, { decision: 'approve' })
+  for (const { location } of [second, third]) assert.equal(location, first.location)
+  const code = new URL(third.location ?? assert.fail(third.text)).searchParams.get('code') ?? ''
+  const form = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT, code_verifier: start.verifier }
+  assert.equal((await tokenCall(house, form)).status, 200)
+  const elsewhere = await new Browser().go(consent.url, { decision: 'approve' })
+  assert.equal(elsewhere.status, 400, 'another browser is not led to the code')
+})
+
+test('a login that was completed some time ago is not answered again', () => {
+  let now = 0
+  const answered = new Answered(() => now)
+  answered.note('old', Promise.resolve('https://app.example/'))
+  assert.notEqual(answered.of('old'), null)
+  now = 10_000
+  assert.equal(answered.of('old'), null)
+  for (let login = 0; login <= 1_000; login++) answered.note(`login-${login}`, Promise.resolve(null))
+  assert.deepEqual([answered.of('login-0') === null, answered.of('login-1') === null], [true, false])
 })
 
 test('a wrong password is told and can be corrected; what was typed is shown as text', async () => {

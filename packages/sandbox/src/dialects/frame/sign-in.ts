@@ -4,6 +4,7 @@ import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { DialectHouse } from '../../house/dialect.ts'
 import { NO_FACTS } from '../../house/faults.ts'
+import { Answered } from '../../house/oauth/answered.ts'
 import { consentPage, errorPage, loginPage } from '../../house/oauth/pages.ts'
 import { CLIENT_NAME, type Scope } from '../../house/oauth/provider.ts'
 import type { Account, Person } from '../../house/people.ts'
@@ -62,9 +63,11 @@ const PAGE_HEADERS = {
 export class SignIn {
   readonly #deps: SignInDeps
   readonly #walks = new Map<string, Walk>()
+  readonly #answered: Answered
 
   constructor(deps: SignInDeps) {
     this.#deps = deps
+    this.#answered = new Answered(() => deps.house.realNow())
   }
 
   mount(app: FastifyInstance): void {
@@ -81,7 +84,7 @@ export class SignIn {
     const { house } = this.#deps
     const fault = house.faults.none ? undefined : house.faults.take('authorize', NO_FACTS)
     house.counters.request('authorize')
-    if (fault !== undefined) return page(reply, fault.status ?? 503, errorPage('out_of_order', 'the login was told not to work'))
+    if (fault !== undefined) return page(reply, fault.status ?? 503, errorPage('out_of_order', 'the login does not work at the moment'))
     try {
       const asked = this.#deps.read(texts(request.query))
       const walk = house.newId()
@@ -100,29 +103,36 @@ export class SignIn {
   async #show(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const [id, walk] = this.#walkOf(request)
     if (walk === undefined) return gone(reply)
-    return page(reply, 200, walk.person === null ? this.#login(id, walk.wrongUsername) : this.#consent(id, walk.asked, walk.person))
+    return page(reply, 200, walk.person === null ? this.#login(id, walk) : this.#consent(id, walk.asked, walk.person))
   }
 
   async #decide(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const [id, walk] = this.#walkOf(request)
+    const again = await this.#answered.of(id)
+    if (again !== null) return reply.redirect(again, 303)
     if (walk === undefined) return gone(reply)
     const form = texts(request.body)
-    const { redirectUri, state } = walk.asked
-    if (form.decision === 'decline') {
-      this.#walks.delete(id)
-      return back(reply, redirectUri, { error: 'access_denied', error_description: 'the person declined', state })
-    }
+    const { state } = walk.asked
+    if (form.decision === 'decline')
+      return this.#back(reply, id, walk, { error: 'access_denied', error_description: 'the person declined', state })
     if (form.decision !== 'approve') return page(reply, 400, errorPage('bad_request', 'the form was sent without a decision'))
-    if (walk.person !== null) {
-      this.#walks.delete(id)
-      return back(reply, redirectUri, { code: this.#deps.code(walk.asked, walk.person), state })
-    }
+    // The login's form, clicked twice: what is asked must be seen before it is allowed.
+    if (walk.person !== null && form.username !== undefined) return reply.redirect(this.#pathOf(id), 303)
+    if (walk.person !== null) return this.#back(reply, id, walk, { code: this.#deps.code(walk.asked, walk.person), state })
     const username = (form.username ?? '').slice(0, 64).trim()
     const person = this.#deps.house.people.check(username, (form.password ?? '').slice(0, 128))
     // Right or wrong, what comes next is had by GET: no password is sent again when the page is loaded again.
     if (person === undefined) walk.wrongUsername = username
     else walk.person = person
     return reply.redirect(this.#pathOf(id), 303)
+  }
+
+  #back(reply: FastifyReply, id: string, { asked }: Walk, parameters: Readonly<Record<string, string | null>>): FastifyReply {
+    this.#walks.delete(id)
+    const target = new URL(asked.redirectUri)
+    for (const [name, value] of Object.entries(parameters)) if (value !== null) target.searchParams.append(name, value)
+    this.#answered.note(id, Promise.resolve(target.href))
+    return reply.redirect(target.href, 303)
   }
 
   #walkOf(request: FastifyRequest): readonly [id: string, walk: Walk | undefined] {
@@ -135,14 +145,14 @@ export class SignIn {
     return `/${this.#deps.name}/login/${walk}`
   }
 
-  #login(walk: string, wrongUsername: string | null): string {
-    return loginPage({ action: this.#pathOf(walk), app: CLIENT_NAME, broker: this.#deps.broker, wrongUsername })
+  #login(walk: string, { asked: { redirectUri }, wrongUsername }: Walk): string {
+    return loginPage({ action: this.#pathOf(walk), app: CLIENT_NAME, redirectUri, broker: this.#deps.broker, wrongUsername })
   }
 
-  #consent(walk: string, { scopes }: Asked, person: Person): string {
+  #consent(walk: string, { scopes, redirectUri }: Asked, person: Person): string {
     const { broker, accounts } = this.#deps
-    const action = this.#pathOf(walk)
-    return consentPage({ action, app: CLIENT_NAME, broker, person: person.name, scopes, accounts: accounts(person) })
+    const framed = { action: this.#pathOf(walk), app: CLIENT_NAME, redirectUri, broker }
+    return consentPage({ ...framed, person: person.name, scopes, accounts: accounts(person) })
   }
 }
 
@@ -162,14 +172,8 @@ export function redirectUrisOf({ client }: Pick<DialectHouse, 'client'>, name: s
   return client.redirectUris.map(uri => uri.replace(/\/[a-z]+$/, `/${name}`))
 }
 
-function back(reply: FastifyReply, redirectUri: string, parameters: Readonly<Record<string, string | null>>): FastifyReply {
-  const target = new URL(redirectUri)
-  for (const [name, value] of Object.entries(parameters)) if (value !== null) target.searchParams.append(name, value)
-  return reply.redirect(target.href, 303)
-}
-
 function gone(reply: FastifyReply): FastifyReply {
-  return page(reply, 400, errorPage('walk_unknown', 'it has expired, or was used already'))
+  return page(reply, 400, errorPage('login_unknown', 'it has expired, or was completed already'))
 }
 
 function page(reply: FastifyReply, status: number, html: string): FastifyReply {

@@ -7,6 +7,7 @@ import type { Provider } from 'oidc-provider'
 import type { Answer, Outlet } from '../api/outlet.ts'
 import { type Faults, NO_FACTS, type Operation } from '../faults.ts'
 import type { People, Person } from '../people.ts'
+import { Answered } from './answered.ts'
 import { consentPage, errorPage, loginPage, welcomePage } from './pages.ts'
 import { CLIENT_NAME, SCOPES, type Scope } from './provider.ts'
 import { WrongLogins } from './wrong-logins.ts'
@@ -41,13 +42,17 @@ const OPERATION_OF: Readonly<Record<string, Operation>> = {
 /** The names of the session cookies: a browser's earlier walk must not decide anything in this one. */
 const SESSION_COOKIE = /(?:^|;\s*)house_session(?:\.sig)?=[^;]*/g
 
+/** Where oidc-provider goes on after a decision: below it, the login's name. */
+const RESUMED = /^\/oauth\/auth\/([\w-]+)$/
+
 export function oauthRoutes(app: FastifyInstance, deps: OAuthRoutesDeps): void {
+  const answered = new Answered(deps.now)
   app.get('/', (_request, reply) => reply.headers(PAGE_HEADERS).send(welcomePage()))
   app.register(async scope => {
     // oidc-provider reads the bodies of its own endpoints.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
-    scope.all('/oauth/*', (request, reply) => bridge(deps, request, reply))
+    scope.all('/oauth/*', (request, reply) => bridge(deps, answered, request, reply))
   })
   app.register(async scope => {
     await scope.register(formbody, { bodyLimit: 16 * 1024 })
@@ -58,7 +63,9 @@ export function oauthRoutes(app: FastifyInstance, deps: OAuthRoutesDeps): void {
       const person = personOf(deps, walk)
       return page(reply, 200, person === undefined ? loginShown(walk, wrong.of(walk.uid)) : consentShown(deps, walk, person))
     })
-    scope.post('/login/:walk', async (request, reply) => {
+    scope.post<{ Params: { walk: string } }>('/login/:walk', async (request, reply) => {
+      const again = await sameClick(answered, request.params.walk, request)
+      if (again !== null) return reply.redirect(again, 303)
       const walk = await detailsOf(deps, request, reply)
       if (walk !== undefined) await decide(deps, walk, { request, reply, wrong })
       return reply
@@ -78,6 +85,8 @@ async function decide(deps: OAuthRoutesDeps, walk: Walk, turn: Turn & { readonly
   if (form.decision === 'decline')
     return finish(deps, { request, reply }, { error: 'access_denied', error_description: 'the person declined' })
   if (form.decision !== 'approve') return page(reply, 400, errorPage('bad_request', 'the form was sent without a decision'))
+  // The login's form, clicked twice: what is asked must be seen before it is allowed.
+  if (form.isLogin && person !== undefined) return reply.redirect(request.url, 303)
   if (person === undefined) return logIn(deps, walk, turn)
   const grantId = await grantFor(deps, walk, person)
   return finish(deps, { request, reply }, { login: { accountId: person.id }, consent: { grantId } })
@@ -112,12 +121,17 @@ async function finish({ provider }: OAuthRoutesDeps, { request, reply }: Turn, r
   await provider()?.interactionFinished(request.raw, reply.raw, { ...result }, { mergeWithLastSubmission: false })
 }
 
+/** Where the first click of two led: for the browser that has the login's cookie. */
+async function sameClick(answered: Answered, login: string, { headers }: FastifyRequest): Promise<string | null> {
+  return headers.cookie?.includes(login) === true ? answered.of(login) : null
+}
+
 /** The walk this browser is on; answers itself where there is none. */
 async function detailsOf({ provider }: OAuthRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<Walk | undefined> {
   try {
     return await provider()?.interactionDetails(request.raw, reply.raw)
   } catch {
-    page(reply, 400, errorPage('walk_unknown', 'it has expired, was used already, or was opened in another browser'))
+    page(reply, 400, errorPage('login_unknown', 'it has expired, was completed already, or was opened in another browser'))
     return undefined
   }
 }
@@ -128,7 +142,7 @@ function personOf({ people }: OAuthRoutesDeps, walk: Walk): Person | undefined {
 }
 
 function loginShown(walk: Walk, wrongUsername: string | null): string {
-  return loginPage({ action: `/login/${walk.uid}`, app: CLIENT_NAME, wrongUsername })
+  return loginPage({ action: `/login/${walk.uid}`, app: CLIENT_NAME, redirectUri: String(walk.params.redirect_uri), wrongUsername })
 }
 
 function consentShown({ people }: OAuthRoutesDeps, walk: Walk, person: Person): string {
@@ -137,6 +151,7 @@ function consentShown({ people }: OAuthRoutesDeps, walk: Walk, person: Person): 
   return consentPage({
     action: `/login/${walk.uid}`,
     app: CLIENT_NAME,
+    redirectUri: String(walk.params.redirect_uri),
     person: person.name,
     scopes,
     accounts: people.accountsOf(person.id)
@@ -147,27 +162,46 @@ function page(reply: FastifyReply, status: number, html: string): FastifyReply {
   return reply.status(status).headers(PAGE_HEADERS).send(html)
 }
 
-function formOf(body: unknown): { readonly decision: string; readonly username: string; readonly password: string } {
+interface Form {
+  readonly decision: string
+  readonly username: string
+  readonly password: string
+  /** Whether it is the form that asks for these two. */
+  readonly isLogin: boolean
+}
+
+function formOf(body: unknown): Form {
+  const given = (name: string): unknown => (typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined)
   const read = (name: string, most: number) => {
-    const value = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined
+    const value = given(name)
     return typeof value === 'string' ? value.slice(0, most) : ''
   }
-  return { decision: read('decision', 16), username: read('username', 64).trim(), password: read('password', 128) }
+  const fields = { decision: read('decision', 16), username: read('username', 64).trim(), password: read('password', 128) }
+  return { ...fields, isLogin: given('username') !== undefined }
 }
 
 /** Hands a request to oidc-provider, whose paths begin below `/oauth`, and lets faults have their way with the answer. */
-async function bridge({ provider, faults, outlet }: OAuthRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+async function bridge(
+  { provider, faults, outlet }: OAuthRoutesDeps,
+  answered: Answered,
+  request: FastifyRequest,
+  reply: FastifyReply
+): Promise<unknown> {
   const oidc = provider()
-  if (oidc === undefined) return page(reply, 503, errorPage('not_open', 'the house is still opening'))
-  reply.hijack()
+  if (oidc === undefined) return page(reply, 503, errorPage('not_open', 'the sandbox is still starting'))
   const { raw } = request
   const original = raw.url ?? '/'
+  const [, resumed] = RESUMED.exec(original) ?? []
+  const again = resumed === undefined ? null : await sameClick(answered, resumed, request)
+  if (again !== null) return reply.redirect(again, 303)
+  reply.hijack()
   const operation = OPERATION_OF[original.split('?', 1)[0] ?? '']
   const cookie = raw.headers.cookie?.replace(SESSION_COOKIE, '')
   if (cookie === undefined || cookie === '') delete raw.headers.cookie
   else raw.headers.cookie = cookie
   Object.assign(raw, { originalUrl: original, url: original.slice('/oauth'.length) })
   const handle = oidc.callback()
+  if (resumed !== undefined) return resume(answered, resumed, { handled: captured(handle, raw, reply.raw), response: reply.raw })
   if (operation === undefined) return handle(raw, reply.raw)
   const fault = faults.none ? undefined : faults.take(operation, NO_FACTS)
   const carryOut = () => captured(handle, raw, reply.raw)
@@ -186,6 +220,22 @@ async function bridge({ provider, faults, outlet }: OAuthRoutesDeps, request: Fa
     })
   })
   return outlet.serve({ operation, response: reply.raw, fault, carryOut, problem })
+}
+
+/** Sends oidc-provider's answer to a decision, and remembers where it led: the decision may come a second time. */
+async function resume(
+  answered: Answered,
+  login: string,
+  { handled, response }: { readonly handled: Promise<Answer>; readonly response: ServerResponse }
+): Promise<void> {
+  const led = handled.then(({ status, headers: { location } }) => (status === 303 && typeof location === 'string' ? location : null))
+  answered.note(
+    login,
+    led.catch(() => null)
+  )
+  const { status, headers, text } = await handled
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  response.writeHead(status).end(text)
 }
 
 /** The answer oidc-provider would have given, kept back. */

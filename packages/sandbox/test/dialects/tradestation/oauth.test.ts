@@ -44,6 +44,21 @@ test('an authorization request is refused on the page, unless it is whole', asyn
   assert.equal(anyPort.status, 200)
 })
 
+test('a click that comes twice: the login’s leads to the question, and the answer’s to the same code', async () => {
+  await using house = await openHouse()
+  const browser = new Browser()
+  const loginPage = await browser.follow(authorizeUrl(house))
+  const filled = { ...house.logins[0], decision: 'approve' }
+  await browser.submit(loginPage, filled)
+  const consent = await browser.submit(loginPage, filled)
+  assert.match(consent.text, /Connect Trunkline\?/, 'nothing is allowed that was not seen')
+  assert.match(consent.text, /<strong>TradeStation<\/strong>/)
+  const first = await browser.submit(consent, { decision: 'approve' })
+  const second = await browser.submit(consent, { decision: 'approve' })
+  assert.ok(new URL(first.location ?? '').searchParams.get('code'))
+  assert.equal(second.location, first.location)
+})
+
 test('a person who declines comes back with access_denied', async () => {
   await using house = await openHouse()
   const browser = new Browser()

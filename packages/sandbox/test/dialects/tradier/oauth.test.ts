@@ -19,7 +19,7 @@ async function walk(house: House, change: Readonly<Record<string, string>> = {})
   const [alex] = house.logins
   const login = await browser.follow(authorizeUrl(house, change))
   const consent = await browser.submit(login, { username: alex?.username ?? '', password: alex?.password ?? '', decision: 'approve' })
-  assert.match(consent.text, /speaking as Tradier/)
+  assert.match(consent.text, /<header><strong>Tradier<\/strong>/)
   assert.equal(consent.text.match(/VA\d+/g)?.length, 2, 'its accounts and no others, by the numbers they have there')
   assert.ok(!consent.text.includes('SB'))
   const { location } = await browser.submit(consent, { decision: 'approve' })
@@ -49,7 +49,7 @@ test('a wrong password is answered by GET, with what was typed but the password'
     assert.doesNotMatch(page.text, /not-this/)
   }
   const consent = await browser.submit(wrong, { ...house.logins[0], decision: 'approve' })
-  assert.match(consent.text, /speaking as Tradier/)
+  assert.match(consent.text, /<header><strong>Tradier<\/strong>/)
 })
 
 test('a person connects, and the token is good for what was consented to', async () => {
