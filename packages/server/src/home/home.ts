@@ -40,12 +40,13 @@ export function home(app: FastifyInstance, options: HomeOptions): void {
     () => read('./home.css'),
     () => asset('text/css')
   )
-  serveText(
-    app,
-    '/home/open.js',
-    () => read('./open.js'),
-    () => asset('text/javascript')
-  )
+  for (const script of ['open.js', 'copy.js'])
+    serveText(
+      app,
+      `/home/${script}`,
+      () => read(`./${script}`),
+      () => asset('text/javascript')
+    )
   app.register(async scope => {
     await scope.register(cookie)
     scope.removeAllContentTypeParsers()
@@ -75,8 +76,7 @@ class Home {
   /** A link with a code leads to a button, and not at once inside: what only looks at links must not spend it. */
   show(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const code = codeIn(request.query)
-    if (code !== null && this.#present(request) !== null)
-      return secured(reply, { forms: "'self'", scripts: true }).send(this.#opening(code))
+    if (code !== null && this.#present(request) !== null) return secured(reply, { forms: "'self'" }).send(this.#opening(code))
     return this.#page(request, reply, null)
   }
 
@@ -153,10 +153,9 @@ function asset(type: string): Readonly<Record<string, string>> {
   return { 'content-type': `${type}; charset=utf-8`, 'x-content-type-options': 'nosniff' }
 }
 
-function secured(reply: FastifyReply, { forms, scripts = false }: { readonly forms: string; readonly scripts?: boolean }): FastifyReply {
-  const script = scripts ? "script-src 'self'; " : ''
+function secured(reply: FastifyReply, { forms }: { readonly forms: string }): FastifyReply {
   return reply.type('text/html; charset=utf-8').headers({
-    'content-security-policy': `default-src 'none'; ${script}style-src 'self'; img-src data:; form-action ${forms}; frame-ancestors 'none'; base-uri 'none'`,
+    'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; form-action ${forms}; frame-ancestors 'none'; base-uri 'none'`,
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff'
