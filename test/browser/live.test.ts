@@ -75,6 +75,14 @@ describe('the live page', () => {
     await enterDemo(page, stage.service)
     await page.goto(address())
     await until(async () => (await page.locator('#chain tr').count()) > 10, 'the chain is there', PATIENCE_MS)
+    // No row is half behind the head that stays in sight.
+    const hidden = () =>
+      page.evaluate<number>(`(() => {
+        const below = document.querySelector('#chain-head').getBoundingClientRect().bottom
+        const rows = [...document.querySelectorAll('#chain tr')].map(row => row.getBoundingClientRect())
+        return Math.max(0, ...rows.filter(({ top, bottom }) => top < below && bottom > below).map(({ top, bottom }) => Math.min(below - top, bottom - below)))
+      })()`)
+    await until(async () => (await hidden()) <= 1, 'a whole row is below the head', PATIENCE_MS)
     const strikes = await prices(page, '#chain')
     assert.deepEqual(
       strikes,

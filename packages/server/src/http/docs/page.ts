@@ -29,7 +29,10 @@ happen</a>, and <a href="#market-data">market data</a>, which can be <a href="/d
 </header>
 <div class="columns">
 <nav aria-label="Contents">
-${[...tags].map(([tag, list]) => markup`<h2>${tag}</h2>\n<ul>\n${list.map(navigationLine)}</ul>\n`)}${STREAMS.map(streamNavigation)}</nav>
+<details>
+<summary>Contents</summary>
+${[...tags].map(([tag, list]) => markup`<h2>${tag}</h2>\n<ul>\n${list.map(navigationLine)}</ul>\n`)}${STREAMS.map(streamNavigation)}</details>
+</nav>
 <main id="content">
 ${introduction()}
 ${[...tags].map(([tag, list]) => markup`<section>\n<h2>${tag}</h2>\n${list.map(endpoint => article(endpoint, publicUrl))}</section>\n`)}

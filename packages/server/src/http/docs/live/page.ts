@@ -13,7 +13,7 @@ export interface ReferenceEntry {
 const INTERVALS = ['1m', '5m', '15m', '30m', '1h', '4h', '1d', '1w', '1M'] as const
 const SUGGESTED = ['SPY', 'AAPL', 'MSFT', 'BTC/USD', 'ETH/USD', 'ESZ26'] as const
 const FIRST_SYMBOL = 'SPY'
-/** As many as stand beside a whole book. */
+/** As many as stand beside a whole book; a phone shows the first few. */
 const TRADES = 2 * DEPTH_LEVELS.most + 1
 
 /** Renders the page. What it says of codes is `reference`, so that it says nothing else than the reference does. */
@@ -134,6 +134,7 @@ const TRADE_ROW = markup`<tr><td class="first soft"></td><td></td><td></td><td c
 function trades(): Html {
   return markup`<section class="card trades-card" aria-labelledby="trades-title">
 <h2 id="trades-title">Trades</h2>
+<p id="trades-status" class="quiet over" role="status">No trade yet</p>
 <table class="figures fixed">
 <caption class="unseen">The last trades, the newest first</caption>
 <thead><tr><th scope="col" class="first wide-clock">Time</th><th scope="col" class="wide-32">Price</th><th scope="col">Size</th><th scope="col" class="wide-20">Venue</th></tr></thead>
@@ -160,7 +161,7 @@ function chain(): Html {
 <div id="chain-box" class="box chain-box" role="group" tabindex="0" aria-label="Contracts">
 <table class="figures chain">
 <caption class="unseen">Calls on the left of their strike, puts on the right</caption>
-<thead>
+<thead id="chain-head">
 <tr><td class="more" colspan="4"></td><th scope="colgroup" colspan="2" class="group">Calls</th><td></td><th scope="colgroup" colspan="2" class="group">Puts</th><td class="more" colspan="4"></td></tr>
 <tr>${calls.map((name, at) => markup`<th scope="col" class="${at < 4 ? 'more' : ''}">${name}</th>`)}<th scope="col" class="strike">Strike</th>${puts.map((name, at) => markup`<th scope="col" class="${at > 1 ? 'more' : ''}">${name}</th>`)}</tr>
 </thead>

@@ -11,6 +11,7 @@ const COLUMNS = 6
 export class ChainTable {
   #body = byId('chain', HTMLElement)
   #box = byId('chain-box', HTMLElement)
+  #head = byId('chain-head', HTMLElement)
   #status = byId('chain-status', HTMLElement)
   /** @type {Map<string, Strike>} */ #strikes = new Map()
   /** @type {Set<Strike>} */ #changed = new Set()
@@ -83,12 +84,14 @@ export class ChainTable {
     if (this.#centredAt !== this.#strikes.size && !Number.isNaN(now)) this.#centre(now)
   }
 
-  /** @param {number} now */
+  /** The strike next to the price in the middle, and a whole row right below the head. @param {number} now */
   #centre(now) {
     const [nearest] = [...this.#strikes].sort(([a], [b]) => Math.abs(Number(a) - now) - Math.abs(Number(b) - now))
     if (nearest === undefined) return
     this.#centredAt = this.#strikes.size
-    this.#box.scrollTop = nearest[1].row.offsetTop - this.#box.clientHeight / 2
+    const { row } = nearest[1]
+    const above = Math.floor((this.#box.clientHeight - this.#head.offsetHeight) / row.offsetHeight / 2) * row.offsetHeight
+    this.#box.scrollTop = Math.max(0, row.offsetTop - this.#head.offsetHeight - above)
   }
 }
 

@@ -1,4 +1,4 @@
-import { onFrame, rowsOf } from './elements.js'
+import { byId, onFrame, rowsOf } from './elements.js'
 import { figure, placesOf, timesOf } from './format.js'
 
 /** @import { Trade } from './wire.js' */
@@ -6,6 +6,7 @@ import { figure, placesOf, timesOf } from './format.js'
 /** The last trades, the newest first. */
 export class TradeTable {
   #rows = rowsOf('trades')
+  #status = byId('trades-status', HTMLElement)
   /** @type {{ trade: Trade, way: string }[]} */ #trades = []
   #times = timesOf('UTC')
   #places = 0
@@ -30,6 +31,8 @@ export class TradeTable {
   }
 
   #drawn() {
+    const status = this.#trades.length === 0 ? 'No trade yet' : ''
+    if (this.#status.textContent !== status) this.#status.textContent = status
     for (const [at, row] of this.#rows.entries()) {
       const { trade, way = '' } = this.#trades[at] ?? {}
       const texts = trade === undefined ? [] : [this.#times.clock(trade.ts), figure(trade.p, this.#places), figure(trade.s), trade.n]
