@@ -94,8 +94,18 @@ describe('keys in a browser', () => {
     await toForm(page, await stage.link(await stage.person(), { broker: 'KEYED' }))
     await page.getByRole('button', { name: 'Connect' }).click()
     await page.getByRole('alert').filter({ hasText: 'API key is missing.' }).waitFor()
-    assert.equal(await page.getByLabel('API key').getAttribute('aria-invalid'), 'true')
-    assert.equal(await page.getByLabel('Secret key').getAttribute('aria-invalid'), null)
+    for (const label of ['API key', 'Secret key']) {
+      const field = page.getByLabel(label)
+      assert.equal(await field.getAttribute('aria-invalid'), 'true')
+      const described = await field.getAttribute('aria-describedby')
+      assert.equal(await page.locator(`#${described}`).innerText(), `${label} is missing.`)
+    }
+    await page.getByLabel('API key').fill(GOOD_KEYS.key_id)
+    await page.getByRole('button', { name: 'Connect' }).click()
+    await page.getByRole('alert').filter({ hasText: 'API key is missing.' }).waitFor({ state: 'detached' })
+    assert.deepEqual(await page.getByRole('alert').allInnerTexts(), ['Secret key is missing.'])
+    await page.getByRole('button', { name: 'Decline' }).click()
+    await page.waitForURL(`${stage.service.url}/connect/result/declined`)
   })
 
   test('a form that was left open until the link expired, and keys that never fit', async () => {

@@ -93,6 +93,7 @@ describe('every page', () => {
     await page.getByRole('button', { name: 'Continue to Keyed Trading' }).click()
     await page.getByLabel('Secret key').waitFor()
     await seen('Connect')
+    await seen('Decline')
   })
 
   test('a platform with a colour and an address: both are on its pages, and its button can be read', async () => {
@@ -137,6 +138,11 @@ describe('every page', () => {
       await page.getByLabel('Secret key').waitFor()
     }
     await judge('keys', begin)
+    await judge('keys-missing', async page => {
+      await begin(page)
+      await page.getByRole('button', { name: 'Connect' }).click()
+      await page.getByRole('alert').first().waitFor()
+    })
     await judge('keys-wrong', async page => {
       await begin(page)
       await page.getByLabel('API key').fill('PKNOBODY')
@@ -217,6 +223,32 @@ describe('every page', () => {
     assert.equal(page.url(), `${stage.service.url}/`)
   })
 
+  test('the commands of the first page are copied whole at a press of a button', async () => {
+    await using walk = await visit(stage.browser, { permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page } = walk
+    await enterDemo(page, stage.service)
+    const commands = page.locator('.commands li')
+    for (let at = 0; at < (await commands.count()); at++) {
+      await commands.nth(at).getByRole('button', { name: 'Copy' }).click()
+      await commands.nth(at).getByRole('button', { name: 'Copied' }).waitFor()
+      assert.equal(await page.evaluate('navigator.clipboard.readText()'), await commands.nth(at).locator('code').textContent())
+    }
+  })
+
+  test('the reference begins with its text on a phone, and has its contents beside it on a desk', async () => {
+    await using walk = await visit(stage.browser, { viewport: { width: 390, height: 844 } })
+    const { page } = walk
+    await page.goto(`${stage.service.url}/docs`)
+    const first = page.getByRole('link', { name: 'Create a user' })
+    assert.equal(await first.isVisible(), false)
+    assert.ok(((await page.getByRole('heading', { name: 'Basics' }).boundingBox())?.y ?? 844) < 600)
+    await page.getByText('Contents', { exact: true }).click()
+    await first.waitFor()
+    await page.getByText('Contents', { exact: true }).click()
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await first.waitFor()
+  })
+
   test('the reference', () =>
     judge('docs', async page => {
       await page.goto(`${stage.service.url}/docs`)
@@ -237,9 +269,11 @@ describe('every page', () => {
       await page.getByLabel('Access token').waitFor()
     }))
 
+  test('the portal without a link', () => judge('portal-without-link', page => page.goto(`${stage.service.url}/connect`)))
+
   test('no page exists where none is meant to be', () =>
     judge('nowhere', async page => {
-      for (const path of ['/connect', '/connect/', '/connect/nothing', '/connect/a/b', '/connect/result/__proto__', '/connect/result/x']) {
+      for (const path of ['/connect/nothing', '/connect/a/b', '/connect/result/__proto__', '/connect/result/x']) {
         const answer = await page.goto(stage.service.url + path)
         assert.ok([400, 404].includes(answer?.status() ?? 0), path)
         assert.equal(await headingOf(page), 'This link is not valid', path)

@@ -127,18 +127,6 @@ describe('the portal in a browser', () => {
     }
   })
 
-  test('who stays on our page has a way back to the application', async () => {
-    await using walk = await visit(stage.browser)
-    const { page } = walk
-    await page.goto(await stage.link(await stage.person()))
-    await decline(page)
-    await page.waitForURL(own('declined'))
-    await page.getByText('start again from Demo platform').waitFor()
-    assert.equal(await page.getByRole('link').count(), 0, 'nobody said where the demo platform is')
-    await page.goto(`${stage.service.url}/connect/${'x'.repeat(43)}`)
-    await page.getByText('Ask for a new link in Demo platform.').waitFor()
-  })
-
   test('a wrong password is asked for again', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
@@ -226,12 +214,12 @@ describe('the portal in a browser', () => {
     await walkToConsent(first.page, stage, await stage.link(person))
     const callback = await heldBack(first.page, () => allow(first.page))
     await second.page.goto(callback)
-    assert.equal(await headingOf(second.page), 'That answer did not fit')
+    assert.equal(await headingOf(second.page), 'This login is not the current one')
     assert.deepEqual(await stage.connections(person), [])
     await first.page.goto(callback)
     assert.equal(first.page.url(), own('connected'))
     await first.page.goto(callback)
-    assert.equal(await headingOf(first.page), 'That answer did not fit')
+    await first.page.waitForURL(own('connected'))
     assert.equal((await stage.connections(person)).length, 1)
   })
 
@@ -242,7 +230,7 @@ describe('the portal in a browser', () => {
     for (const query of ['', `?code=x&state=${state}`, `?error=access_denied&state=${state}`, '?state=', '?code=x']) {
       const answer = await page.goto(`${stage.service.url}/connect/callback/sandbox${query}`)
       assert.equal(answer?.status(), 400, query)
-      assert.equal(await headingOf(page), 'That answer did not fit')
+      assert.equal(await headingOf(page), 'This login is not the current one')
     }
   })
 
@@ -380,7 +368,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
       return [at.labels?.[0]?.innerText ?? at.innerText ?? '', Number(getComputedStyle(at).outlineWidth.replace('px', ''))]
     })()`)
     assert.ok(outline >= 2, `nothing shows that "${label}" has the focus`)
-    if (label.trim() === name) return
+    if (label.replace(/\s+/g, ' ').trim() === name) return
     passed.push(label)
   }
   assert.fail(`no way with Tab to "${name}": ${passed.join(', ')}`)

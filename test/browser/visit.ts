@@ -10,8 +10,8 @@ export interface Visit extends AsyncDisposable {
   readonly page: Page
 }
 
-/** Opens a browser of its own, with no cookies. Disposing it closes it, and fails when anything was amiss. */
-export async function visit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> {
+/** Opens a browser of its own, with no cookies. Disposing it closes it, and fails when anything was amiss. `isHurried`: its user does not wait for answers. */
+export async function visit(browser: Browser, options: BrowserContextOptions = {}, { isHurried = false } = {}): Promise<Visit> {
   const context = await browser.newContext(options)
   const problems: string[] = []
   if (options.javaScriptEnabled !== false) {
@@ -22,7 +22,7 @@ export async function visit(browser: Browser, options: BrowserContextOptions = {
     if (['error', 'warning'].includes(message.type()) && !STATUS_NOTE.test(message.text())) problems.push(`console: ${message.text()}`)
   })
   context.on('weberror', error => problems.push(`script: ${error.error().message}`))
-  context.on('requestfailed', request => problems.push(`no answer: ${request.url()} ${request.failure()?.errorText}`))
+  context.on('requestfailed', request => isHurried || problems.push(`no answer: ${request.url()} ${request.failure()?.errorText}`))
   context.on('request', request => problems.push(...complaintsAbout(request)))
   context.on('response', response => {
     if (!response.request().isNavigationRequest() && response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`)

@@ -178,7 +178,7 @@ async function start(
   let demo: Service['demo'] = null
   const demoFile = new DemoFile(join(dataDir, 'demo-platform.json'))
   const demoHome = new DemoHome(demoFile, { monotonicMs: () => clock.monotonicMs(), newSecret: () => ids.secret(''), log })
-  await portal(http, app, { publicUrl: () => publicUrl, problemOf })
+  await portal(http, app, { publicUrl: () => publicUrl, demo: () => demo?.demo.client_id ?? null, problemOf })
   const metrics = new MetricsPage(
     () => meter.registry.metrics(),
     () => clock.monotonicMs()

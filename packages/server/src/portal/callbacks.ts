@@ -5,8 +5,9 @@ import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { Environment } from '@trunkline/core/domain/vocabulary'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callbackUrl, environmentOf } from './callback-url.ts'
-import { noteRefusal, type PortalContext, visitorOf } from './context.ts'
+import { formId, noteRefusal, type PortalContext, visitorOf } from './context.ts'
 import { brokerOf } from './form.ts'
+import { SecondClicks } from './second-clicks.ts'
 
 export interface CallbackAddress {
   readonly broker: string
@@ -16,18 +17,39 @@ export interface CallbackAddress {
 /** The browser's return from a broker's login. */
 export class Callbacks {
   readonly #context: PortalContext
+  readonly #arrived: SecondClicks<Ending>
 
   constructor(context: PortalContext) {
     this.#context = context
+    this.#arrived = new SecondClicks(context.deps.clock)
   }
 
   async arrive(request: FastifyRequest, address: CallbackAddress, reply: FastifyReply): Promise<FastifyReply> {
     const visitor = visitorOf(this.#context, request)
     const broker = brokerOf(address.broker.toUpperCase())
-    const ending = await this.#complete(broker, environmentOf(address.environment), request.url, visitor)
-    const { reason } = ending
-    if (reason === 'bad_callback' || reason === 'other_browser') noteRefusal(this.#context, request, broker, reason)
+    const { ending, isFirst } = await this.#completeOnce(broker, environmentOf(address.environment), request.url, visitor)
+    if (isRefused(ending)) noteRefusal(this.#context, request, broker, ending.reason)
+    else if (!isFirst) return this.#context.endings.repeat(ending, request, reply)
     return this.#context.endings.end(ending, request, reply)
+  }
+
+  /**
+   * A browser whose user clicked twice at the broker arrives twice, and shows what it gets the second time. The state is good once all the same:
+   * nothing is done for the second arrival, which only leads where the first one did.
+   */
+  async #completeOnce(
+    broker: BrokerId | null,
+    environment: Environment | null,
+    address: string,
+    visitor: Visitor
+  ): Promise<{ readonly ending: Ending; readonly isFirst: boolean }> {
+    let isFirst = false
+    const complete = () => {
+      isFirst = true
+      return this.#complete(broker, environment, address, visitor)
+    }
+    const ending = await this.#arrived.answer(formId(this.#context, address, visitor.browser), complete, given => !isRefused(given))
+    return { ending, isFirst }
   }
 
   async #complete(broker: BrokerId | null, environment: Environment | null, address: string, visitor: Visitor): Promise<Ending> {
@@ -40,4 +62,9 @@ export class Callbacks {
     const redirectUri = callbackUrl(options.publicUrl(), broker, environment)
     return completeLogin(deps, { broker, environment, state, redirectUri, callbackUrl: `${redirectUri}?${query.toString()}` }, visitor)
   }
+}
+
+/** The answer belonged to nothing that this browser has begun. */
+function isRefused({ reason }: Ending): boolean {
+  return reason === 'bad_callback' || reason === 'other_browser'
 }

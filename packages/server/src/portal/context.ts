@@ -10,6 +10,8 @@ import type { Trouble } from './failures.ts'
 export interface PortalOptions {
   /** Origin under which browsers reach us. */
   readonly publicUrl: () => string
+  /** `client_id` of the demo platform, whose application is our own first page; null where there is none. */
+  readonly demo: () => string | null
   /** What HTTP makes of whatever was thrown. */
   readonly problemOf: (error: unknown) => Trouble
 }

@@ -4,22 +4,27 @@ import type { PlatformId } from '@trunkline/core/domain/ids'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { onward, page } from './answer.ts'
 import { type AppView, appView } from './app-view.ts'
+import type { PortalOptions } from './context.ts'
 import type { PortalCookies } from './cookies.ts'
-import { endingPage, onwardPage } from './render.ts'
-import { ENDINGS, isReason } from './words.ts'
+import { endingPage, noLinkPage, onwardPage, type WayBack } from './render.ts'
+import { ENDINGS, isReason, NO_LINK } from './words.ts'
 
 /** Endings that are shown on the spot, because they lead nowhere. */
 const ON_THE_SPOT = ['unknown_link', 'other_browser', 'bad_callback', 'foreign_form'] as const
 const ONWARD = '/connect/onward'
+/** The service's first page, which is the demo platform's application. */
+const HOME = '/'
 
 /** How a visit ends: at the platform, or on our own page, which says the way back where one is known. */
 export class Endings {
   readonly #deps: Pick<PortalDeps, 'store'>
   readonly #cookies: PortalCookies
+  readonly #demo: PortalOptions['demo']
 
-  constructor(deps: Pick<PortalDeps, 'store'>, cookies: PortalCookies) {
+  constructor(deps: Pick<PortalDeps, 'store'>, cookies: PortalCookies, demo: PortalOptions['demo']) {
     this.#deps = deps
     this.#cookies = cookies
+    this.#demo = demo
   }
 
   /** To the platform, or to our own page for the outcome, whose address holds no secret. `again`: a page of this link that is still good. */
@@ -30,7 +35,7 @@ export class Endings {
     this.#cookies.dropNotice(request, reply)
     if (redirect !== null) return onward(reply, redirect)
     if (platformId !== null) this.#cookies.giveApp(reply, platformId)
-    return onward(reply, `/connect/result/${reason}`)
+    return onward(reply, resultPath(reason))
   }
 
   /**
@@ -46,6 +51,16 @@ export class Endings {
     return page(reply, 200, onwardPage(reason, redirect, await this.#appOf(platformId)))
   }
 
+  /** The broker's answer came a second time: the page for a spent one, which leads by itself where the first went. */
+  async repeat({ reason, redirect, platformId }: Ending, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    if (platformId !== null) this.#cookies.giveApp(reply, platformId)
+    return page(
+      reply,
+      400,
+      onwardPage(reason, redirect ?? resultPath(reason), await this.#appOf(platformId ?? this.#cookies.appOf(request)))
+    )
+  }
+
   async onward(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const outcome = this.#cookies.outcomeOf(request)
     if (outcome === null) return this.#show('used', request, reply, null)
@@ -57,7 +72,12 @@ export class Endings {
   }
 
   async nowhere(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    return page(reply, 404, endingPage('unknown_link', await this.#appOf(this.#cookies.appOf(request))))
+    return page(reply, 404, endingPage('unknown_link', await this.#backFrom(request)))
+  }
+
+  /** The portal's address itself. */
+  async noLink(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    return page(reply, NO_LINK.status, noLinkPage(await this.#backFrom(request)))
   }
 
   unknownLink(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -65,13 +85,25 @@ export class Endings {
   }
 
   async #show(reason: EndingReason, request: FastifyRequest, reply: FastifyReply, again: string | null): Promise<FastifyReply> {
-    return page(reply, ENDINGS[reason].status, endingPage(reason, await this.#appOf(this.#cookies.appOf(request)), again))
+    return page(reply, ENDINGS[reason].status, endingPage(reason, await this.#backFrom(request), again))
+  }
+
+  async #backFrom(request: FastifyRequest): Promise<WayBack> {
+    const app = await this.#appOf(this.#cookies.appOf(request))
+    return { app, home: this.#demo() === null ? null : HOME }
   }
 
   async #appOf(platformId: PlatformId | null): Promise<AppView | null> {
     if (platformId === null) return null
     const { platforms } = this.#deps.store
     const [platform, brand] = await Promise.all([platforms.find(platformId), platforms.brandOf(platformId)])
-    return platform === null || brand === null ? null : appView(platform, brand)
+    if (platform === null || brand === null) return null
+    const view = appView(platform, brand)
+    return view.url === null && platform.clientId === this.#demo() ? { ...view, url: HOME } : view
   }
+}
+
+/** Our own page for an outcome. */
+function resultPath(reason: EndingReason): string {
+  return `/connect/result/${reason}`
 }

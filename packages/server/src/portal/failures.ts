@@ -18,7 +18,7 @@ export function answerFailures(scope: FastifyInstance, log: Log, problemOf: (err
     const { status, retryAfterSeconds, unexpected } = troubleOf(error, problemOf)
     if (unexpected) log.error('a page failed unexpectedly', { requestId: request.id, route: request.routeOptions.url ?? 'none', error })
     if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
-    page(reply, status, troublePage(null, status >= 500 ? againOf(request) : null))
+    page(reply, status, troublePage(status >= 500 ? againOf(request) : null))
   })
 }
 

@@ -1,3 +1,5 @@
+import { declineAttempt } from '@trunkline/core/app/connect/decide'
+import { type Ending, ended } from '@trunkline/core/app/connect/ending'
 import { askForKeys, type EnteredKeys, enterKeys } from '@trunkline/core/app/connect/enter-keys'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -17,10 +19,12 @@ export interface BrokerAddress {
 export class KeySteps {
   readonly #context: PortalContext
   readonly #entered: SecondClicks<EnteredKeys>
+  readonly #declined: SecondClicks<Ending>
 
   constructor(context: PortalContext) {
     this.#context = context
     this.#entered = new SecondClicks(context.deps.clock)
+    this.#declined = new SecondClicks(context.deps.clock)
   }
 
   async show(request: FastifyRequest, address: BrokerAddress, reply: FastifyReply): Promise<FastifyReply> {
@@ -44,6 +48,7 @@ export class KeySteps {
     const at = placeOf(address)
     if (at === null) return endings.unknownLink(request, reply)
     const entry = { broker: at.broker, entered: recordOf(request.body) }
+    if (entry.entered.decision === 'decline') return endings.endByPage(await this.#decline(request, at.token), request, reply)
     const visitor = visitorOf(this.#context, request)
     const form = formId(this.#context, at.token, visitor.browser, entry)
     const next = await this.#entered.answer(
@@ -56,6 +61,15 @@ export class KeySteps {
     const action = keysPath(at.token, at.broker)
     cookies.giveNotice(reply, action, bounded(next.why))
     return onward(reply, action)
+  }
+
+  /** No key is read, tried or kept. */
+  async #decline(request: FastifyRequest, token: string): Promise<Ending> {
+    const visitor = visitorOf(this.#context, request)
+    const { browser } = visitor
+    if (browser === null) return ended(null, 'other_browser')
+    const decline = () => declineAttempt(this.#context.deps, token, { ...visitor, browser })
+    return this.#declined.answer(formId(this.#context, token, browser), decline, () => true)
   }
 }
 

@@ -1,22 +1,31 @@
-import type { Why } from '@trunkline/core/app/connect/enter-keys'
+import type { Complaint, Why } from '@trunkline/core/app/connect/enter-keys'
 
 /** What was amiss with a form, for the page that is shown instead of an answer to it. `choose`: no broker was chosen. */
 export type Notice = Why | { readonly kind: 'choose' }
 
-/** Broker's words in a notice, at most. */
-export const MESSAGE_LENGTH_MAX = 300
+/** Complaints in a notice, and the characters of each, at most: a cookie holds them all. */
+export const COMPLAINTS_MAX = 4
+export const MESSAGE_LENGTH_MAX = 150
 
 /** As it was kept in a cookie; null: it is none of ours. */
 export function parseNotice(value: unknown): Notice | null {
   if (typeof value !== 'object' || value === null || !('kind' in value)) return null
   const { kind } = value
   if (kind === 'choose' || kind === 'refused' || kind === 'unreachable') return { kind }
-  if (kind !== 'entry' || !('message' in value) || typeof value.message !== 'string') return null
-  const field = 'field' in value && typeof value.field === 'string' ? value.field : null
-  return { kind, field, message: value.message.slice(0, MESSAGE_LENGTH_MAX) }
+  if (kind !== 'entry' || !('complaints' in value) || !Array.isArray(value.complaints)) return null
+  const complaints = value.complaints.slice(0, COMPLAINTS_MAX).flatMap(complaintOf)
+  return complaints.length === 0 ? null : { kind, complaints }
 }
 
 /** Cut to what a cookie holds. */
 export function bounded(notice: Notice): Notice {
-  return notice.kind === 'entry' ? { ...notice, message: notice.message.slice(0, MESSAGE_LENGTH_MAX) } : notice
+  if (notice.kind !== 'entry') return notice
+  const cut = ({ field, message }: Complaint) => ({ field, message: message.slice(0, MESSAGE_LENGTH_MAX) })
+  return { ...notice, complaints: notice.complaints.slice(0, COMPLAINTS_MAX).map(cut) }
+}
+
+function complaintOf(value: unknown): readonly Complaint[] {
+  if (typeof value !== 'object' || value === null || !('message' in value) || typeof value.message !== 'string') return []
+  const field = 'field' in value && typeof value.field === 'string' ? value.field : null
+  return [{ field, message: value.message.slice(0, MESSAGE_LENGTH_MAX) }]
 }

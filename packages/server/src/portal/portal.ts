@@ -25,7 +25,7 @@ const COLOR_CACHE = 'public, max-age=86400, immutable'
 /** Mounts the portal at `/connect`. */
 export async function portal(app: FastifyInstance, deps: PagesDeps, options: PortalOptions): Promise<void> {
   const cookies = new PortalCookies(deps.hasher, deps.vault, () => options.publicUrl().startsWith('https:'))
-  const context: PortalContext = { deps, options, cookies, endings: new Endings(deps, cookies) }
+  const context: PortalContext = { deps, options, cookies, endings: new Endings(deps, cookies, options.demo) }
   await app.register(async scope => {
     scope.removeAllContentTypeParsers()
     await scope.register(formbody, { bodyLimit: 4_096 })
@@ -79,7 +79,8 @@ function mountEndings(scope: FastifyInstance, context: PortalContext): void {
   scope.get<{ Params: { reason: string } }>('/connect/result/:reason', (request, reply) =>
     endings.result(request.params.reason, request, reply)
   )
-  for (const elsewhere of ['/connect', '/connect/*']) scope.get(elsewhere, (request, reply) => endings.nowhere(request, reply))
+  for (const itself of ['/connect', '/connect/']) scope.get(itself, (request, reply) => endings.noLink(request, reply))
+  scope.get('/connect/*', (request, reply) => endings.nowhere(request, reply))
 }
 
 /** Carries out a form, unless it was sent from a page of somebody else's. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { EndingReason } from '@trunkline/core/app/connect/ending'
-import { KEY_TRIES_MAX, type KeyForm } from '@trunkline/core/app/connect/enter-keys'
+import { KEY_TRIES_MAX, type KeyForm, type Why } from '@trunkline/core/app/connect/enter-keys'
 import type { Invitation } from '@trunkline/core/app/connect/visit'
 import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
@@ -9,7 +9,21 @@ import { type AppView, appView } from './app-view.ts'
 import { markOf } from './logo.ts'
 import type { Notice } from './notice.ts'
 import { isSearched } from './search.ts'
-import { CHOOSE, complaint, ENDINGS, type EndingWords, MARKS, NEXT, PERMISSIONS, PROMISE, PROMISES, TROUBLE, triesWords } from './words.ts'
+import {
+  CHOOSE,
+  complaint,
+  ENDINGS,
+  type EndingWords,
+  MARKS,
+  NEXT,
+  NO_LINK,
+  PERMISSIONS,
+  PROMISE,
+  PROMISES,
+  sentence,
+  TROUBLE,
+  triesWords
+} from './words.ts'
 
 const eta = new Eta({ views: fileURLToPath(new URL('./pages', import.meta.url)), cache: true, autoEscape: true })
 
@@ -20,6 +34,14 @@ export interface StepState {
   readonly link: string
   /** What was amiss with the form that was sent from here. */
   readonly notice: Notice | null
+}
+
+/** Where a user whose visit has ended can go. */
+export interface WayBack {
+  /** The application the browser came from; null: nobody knows. */
+  readonly app: AppView | null
+  /** The service's own first page, which is shown instead of an unknown application where the service is for practice. */
+  readonly home: string | null
 }
 
 /** The first step where there is a choice: the broker. */
@@ -51,6 +73,7 @@ export function permissionsPage(
 ): string {
   const isRenewal = attempt.renewConnectionId !== null
   const login = broker?.login.kind ?? 'oauth'
+  const [beforeBroker = '', afterBroker = ''] = NEXT[login].split('{broker}')
   return eta.render('./permissions', {
     title: isRenewal ? 'Renew your connection' : `Connect to ${platform.name}`,
     isRenewal,
@@ -59,7 +82,7 @@ export function permissionsPage(
     step: brokers.length > 1 ? 'Step 2 of 3' : 'Step 1 of 2',
     broker: broker === null ? null : shownBroker(broker),
     ...PERMISSIONS[attempt.connectionType],
-    ...{ next: NEXT[login], promise: PROMISES[login], action },
+    ...{ next: [beforeBroker, afterBroker], promise: PROMISES[login], action },
     back: brokers.length > 1 ? link : null,
     minutesLeft: minutesUntil(attempt.expiresAt, now)
   })
@@ -74,23 +97,28 @@ export function keysPage(
   const { platform, brand, user, attempt, brokers } = invitation
   const broker = shownBroker(definition)
   const why = notice === null || notice.kind === 'choose' ? null : notice
-  const faulty = why?.kind === 'entry' && why.field !== null ? new Set([why.field]) : null
   return eta.render('./keys', {
     title: titled(`Enter your ${broker.name} keys`, why),
     app: appView(platform, brand),
     user: user.userId,
     step: brokers.length > 1 ? 'Step 3 of 3' : 'Step 2 of 2',
     broker,
-    fields: login.fields.map(field => ({
-      ...field,
-      isFaulty: why !== null && why.kind !== 'unreachable' && (faulty?.has(field.name) ?? true)
-    })),
+    fields: login.fields.map(field => ({ ...field, ...faultOf(why, field.name) })),
     helpUrl: login.helpUrl,
     alert: why === null ? null : complaint(why, broker.name),
     tries: triesWords(triesLeft, KEY_TRIES_MAX),
     ...{ action, back, promise: PROMISES.api_key },
     minutesLeft: minutesUntil(attempt.expiresAt, now)
   })
+}
+
+/** What is said beside a field, and whether it is marked: a complaint about no field in particular marks them all. */
+function faultOf(why: Why | null, name: string): { readonly isFaulty: boolean; readonly message: string | null } {
+  if (why === null || why.kind === 'unreachable') return { isFaulty: false, message: null }
+  if (why.kind === 'refused') return { isFaulty: true, message: null }
+  const own = why.complaints.find(({ field }) => field === name)
+  const isFaulty = own !== undefined || why.complaints.some(({ field }) => field === null)
+  return { isFaulty, message: own === undefined ? null : sentence(own.message) }
 }
 
 /** Leads on to `target` by itself. Unlike a redirect it is no part of the form before it, whose page may then forbid every other address. */
@@ -100,17 +128,22 @@ export function onwardPage(reason: EndingReason, target: string, app: AppView | 
 }
 
 /** The page on which a visit ends. `again`: where the user may go on with the same link. */
-export function endingPage(reason: EndingReason, app: AppView | null = null, again: string | null = null): string {
-  return ending(ENDINGS[reason], app, again)
+export function endingPage(reason: EndingReason, { app, home }: WayBack, again: string | null = null): string {
+  return ending(ENDINGS[reason], { app, home }, again)
+}
+
+/** The page at the portal's own address, which is for those with a link. */
+export function noLinkPage(back: WayBack): string {
+  return ending(NO_LINK, back, null)
 }
 
 /** The page for what nobody foresaw. */
-export function troublePage(app: AppView | null = null, again: string | null = null): string {
-  return ending(TROUBLE, app, again)
+export function troublePage(again: string | null): string {
+  return ending(TROUBLE, { app: null, home: null }, again)
 }
 
-function ending(words: EndingWords, app: AppView | null, again: string | null): string {
-  return eta.render('./ending', { title: words.heading, ...words, next: words.next.split('{app}'), app, again, promise: null })
+function ending(words: EndingWords, back: WayBack, again: string | null): string {
+  return eta.render('./ending', { title: words.heading, ...words, next: words.next.split('{app}'), ...back, again, promise: null })
 }
 
 /** Screen readers read the title first. */

@@ -17,10 +17,12 @@ import { SecondClicks } from './second-clicks.ts'
 export class Steps {
   readonly #context: PortalContext
   readonly #declined: SecondClicks<Ending>
+  readonly #approved: SecondClicks<Awaited<ReturnType<typeof approveAttempt>>>
 
   constructor(context: PortalContext) {
     this.#context = context
     this.#declined = new SecondClicks(context.deps.clock)
+    this.#approved = new SecondClicks(context.deps.clock)
   }
 
   /** The first step: which broker; or, where that is settled, what the platform may do there. */
@@ -82,7 +84,9 @@ export class Steps {
   async #approve(token: string, broker: BrokerId, visitor: KnownVisitor, { request, reply }: Turn): Promise<FastifyReply> {
     const { deps, options, endings, cookies } = this.#context
     const address = (environment: Environment) => callbackUrl(options.publicUrl(), broker, environment)
-    const next = await approveAttempt(deps, token, visitor, { broker, callbackUrl: address })
+    const approve = () => approveAttempt(deps, token, visitor, { broker, callbackUrl: address })
+    // Two at once would each have a state of their own, and the browser might go on with the one that no longer counts.
+    const next = await this.#approved.answer(formId(this.#context, token, visitor.browser, broker), approve, () => false)
     cookies.dropNotice(request, reply)
     switch (next.kind) {
       case 'ending':

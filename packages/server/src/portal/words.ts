@@ -39,14 +39,14 @@ export const ENDINGS: { readonly [reason in EndingReason]: EndingWords } = {
     status: 400,
     tone: 'calm',
     heading: 'This link has expired',
-    text: 'For your safety, a connection link works for half an hour only. Nothing was connected.',
+    text: 'For your safety, a connection link works for half an hour. Nothing was connected.',
     next: 'Ask for a new link in {app}.'
   },
   used: {
     status: 400,
     tone: 'calm',
     heading: 'This link was used already',
-    text: 'A connection link works only once, and this one has come to its end.',
+    text: 'A connection link works only once.',
     next: 'If you wanted to connect another account, ask for a new link in {app}.'
   },
   other_browser: {
@@ -66,9 +66,9 @@ export const ENDINGS: { readonly [reason in EndingReason]: EndingWords } = {
   bad_callback: {
     status: 400,
     tone: 'bad',
-    heading: 'That answer did not fit',
-    text: 'What came back from the broker does not belong to a login begun here. For your safety nothing was connected.',
-    next: 'Start again from {app}.'
+    heading: 'This login is not the current one',
+    text: 'Perhaps you began it again in another tab, it was completed already, or it took too long. For your safety nothing was connected from this page.',
+    next: 'Go on in the other tab if you have one open. Otherwise start again from {app}.'
   },
   foreign_form: {
     status: 403,
@@ -98,6 +98,15 @@ export const ENDINGS: { readonly [reason in EndingReason]: EndingWords } = {
     text: 'It was removed meanwhile, or your broker is used in another way now. Nothing was changed.',
     next: 'Connect again from {app}.'
   }
+}
+
+/** At the portal's address without a link. */
+export const NO_LINK: EndingWords = {
+  status: 404,
+  tone: 'calm',
+  heading: 'Open your connection link',
+  text: 'This is where you connect a brokerage account to an application. Every connection begins with a link of its own, and this address has none.',
+  next: 'Ask for a link in {app}, and open it in this browser.'
 }
 
 export const TROUBLE: EndingWords = {
@@ -137,10 +146,10 @@ export const MARKS: { readonly [environment in BrokerDefinition['environment']]:
   live: null
 }
 
-/** What comes after the user's yes, at a broker with that login. */
+/** What comes after the user's yes, at a `{broker}` with that login. A broker knows the application that is registered with it, which is ours. */
 export const NEXT: { readonly [login in BrokerLogin['kind']]: string } = {
-  oauth: 'You log in at your broker’s own page next.',
-  api_key: 'You enter a key of yours for your broker next.'
+  oauth: 'Next, you log in on {broker}’s own page, which may name Trunkline: the service that makes the connection.',
+  api_key: 'Next, you enter a key that you have made at {broker}.'
 }
 
 /** What the page promises about secrets, below it. */
@@ -154,16 +163,22 @@ export const PROMISE = 'You decide what is connected, and can end it at any time
 
 export const CHOOSE = 'Choose your broker to go on.'
 
-/** Why keys have to be entered again. */
-export function complaint(why: Why, broker: string): string {
+/** Why keys have to be entered again, where that is not said beside a field. */
+export function complaint(why: Why, broker: string): string | null {
   switch (why.kind) {
-    case 'entry':
-      return why.message.endsWith('.') ? why.message : `${why.message}.`
+    case 'entry': {
+      const general = why.complaints.filter(({ field }) => field === null)
+      return general.length === 0 ? null : general.map(({ message }) => sentence(message)).join(' ')
+    }
     case 'refused':
       return `${broker} does not know these keys. Copy each again, whole, and see that both belong to the same account.`
     case 'unreachable':
       return `${broker} did not answer just now. Nothing was connected; please try again in a moment.`
   }
+}
+
+export function sentence(text: string): string {
+  return text.endsWith('.') ? text : `${text}.`
 }
 
 /** How often keys may still be entered; null before the first time. */

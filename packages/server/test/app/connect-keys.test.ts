@@ -157,7 +157,7 @@ test('what cannot be a key never reaches the broker, and is no try', async () =>
   await using scene = await stage()
   await scene.approve()
   const bad: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[] = [
-    [{}, /^API key is missing\.$/],
+    [{}, /^API key is missing\. Secret key is missing\.$/],
     [{ ...GOOD_KEYS, key_id: '   ' }, /^API key is missing\.$/],
     [{ ...GOOD_KEYS, secret_key: ['a', 'b'] }, /^Secret key is missing\.$/],
     [{ ...GOOD_KEYS, secret_key: { toString: 'x' } }, /^Secret key is missing\.$/],
@@ -166,12 +166,13 @@ test('what cannot be a key never reaches the broker, and is no try', async () =>
     [{ ...GOOD_KEYS, key_id: 'PK\u0000' }, /^API key has only letters/],
     [{ ...GOOD_KEYS, secret_key: 'schlüssel' }, /^Secret key has only letters/],
     [{ ...GOOD_KEYS, key_id: 'AKGOODKEY0001' }, /begins with PK/],
-    [Object.create({ ...GOOD_KEYS }), /^API key is missing\.$/]
+    [{ key_id: 'PK\u0000', secret_key: 'y'.repeat(129) }, /^API key has only letters.*\. Secret key has at most 128 characters\.$/],
+    [Object.create({ ...GOOD_KEYS }), /^API key is missing\. Secret key is missing\.$/]
   ]
   for (const [entered, words] of bad) {
     const answer = await scene.enter(entered)
     assert.ok(answer.kind === 'try_again' && answer.why.kind === 'entry', JSON.stringify(entered))
-    assert.match(answer.why.message, words)
+    assert.match(answer.why.complaints.map(({ message }) => message).join(' '), words)
   }
   assert.deepEqual(scene.keyed.asked, [])
   const ending = await scene.enter(GOOD_KEYS)

@@ -27,7 +27,7 @@ describe('the broker’s answer', () => {
   })
   after(() => scene[Symbol.asyncDispose]())
 
-  const refused = (answer: Answer, heading = 'That answer did not fit') => {
+  const refused = (answer: Answer, heading = 'This login is not the current one') => {
     assert.equal(answer.status, 400)
     assert.equal(answer.location, '')
     assert.ok(answer.html.includes(`<h1>${heading}</h1>`), answer.html)
@@ -50,12 +50,16 @@ describe('the broker’s answer', () => {
     assert.equal((await refusals()).length, 1, 'the others of the minute are one entry with their number')
   })
 
-  test('a state that was used: the first use stands [S2]', async () => {
+  test('a state that was used: the first use stands, and its browser is led where that went [S2]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s2')), scene.demo)
     assert.equal((await browser.get(callback)).location, `${scene.url}/connect/result/connected`)
     const asked = await scene.asked('token')
-    refused(await browser.get(callback))
+    const again = await browser.get(callback)
+    refused(again, 'Your account is connected')
+    assert.match(again.html, /<meta http-equiv="refresh" content="0;url=\/connect\/result\/connected">/)
+    refused(await browser.get(`${callback}&more=1`))
+    refused(await new Browser().get(callback))
     assert.equal(await scene.asked('token'), asked)
     assert.equal(await scene.asked('revoke'), 0)
     assert.equal(await scene.connections('s2'), 1)
@@ -66,6 +70,7 @@ describe('the broker’s answer', () => {
     const callback = await browser.logIn(await browser.approve(await scene.link('s2b')), scene.demo)
     const answers = await Promise.all([browser.get(callback), browser.get(callback)])
     assert.equal(answers.filter(({ location }) => location.endsWith('/result/connected')).length, 1)
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [303, 400])
     assert.equal(await scene.connections('s2b'), 1)
   })
 
@@ -103,10 +108,34 @@ describe('the broker’s answer', () => {
     attempts = {}
     assert.equal(answer.location, `${scene.url}/connect/result/expired`)
     assert.equal((await browser.get(answer.location)).status, 400)
-    refused(await browser.get(callback))
+    refused(await browser.get(callback), 'This link has expired')
     assert.equal(await scene.asked('token'), asked)
     const again = await browser.get(await browser.logIn(await browser.approve(link), scene.demo))
     assert.equal(again.location, `${scene.url}/connect/result/connected`)
+  })
+
+  test('two tabs on one link: the login that was begun last counts, and the other one’s page says so', async () => {
+    const browser = new Browser()
+    const link = await scene.link('two-tabs')
+    const first = await browser.logIn(await browser.approve(link), scene.demo)
+    const second = await browser.logIn(await browser.approve(link), scene.demo)
+    const asked = await scene.asked('token')
+    const overtaken = await browser.get(first)
+    refused(overtaken)
+    assert.match(overtaken.html, /Perhaps you began it again in another tab/)
+    assert.equal(await scene.asked('token'), asked)
+    assert.equal((await browser.get(second)).location, `${scene.url}/connect/result/connected`)
+    assert.equal(await scene.connections('two-tabs'), 1)
+  })
+
+  test('a yes that is clicked twice leads twice to the same login, whose answer counts', async () => {
+    const browser = new Browser()
+    const link = await scene.link('two-clicks')
+    await browser.get(link)
+    const yes = () => browser.post(`${link}/allow/sandbox`, { decision: 'approve', broker: 'SANDBOX' })
+    const [first, second] = await Promise.all([yes(), yes()])
+    assert.deepEqual([first.status, first.location], [303, second.location])
+    assert.equal((await browser.get(await browser.logIn(second.location, scene.demo))).location, `${scene.url}/connect/result/connected`)
   })
 
   test('without the browser’s cookie, or with another’s: nothing is connected, and the right browser can still go on [S4]', async () => {

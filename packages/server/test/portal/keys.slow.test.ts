@@ -107,7 +107,13 @@ describe('keys in the portal', () => {
       [{ ...GOOD_KEYS, key_id: 'canary' }, /role="alert"[^>]*>An API key of Keyed Trading begins with PK\./, ['key_id'], '4 more tries'],
       [{ key_id: GOOD_KEYS.key_id }, /role="alert"[^>]*>Secret key is missing\./, ['secret_key'], '4 more tries'],
       [
-        { ...GOOD_KEYS, decision: 'decline', broker: 'SANDBOX', secret_key: '<script>canary' },
+        {},
+        /role="alert"[^>]*>API key is missing\.[\s\S]*role="alert"[^>]*>Secret key is missing\./,
+        ['key_id', 'secret_key'],
+        '4 more tries'
+      ],
+      [
+        { ...GOOD_KEYS, decision: 'approve', broker: 'SANDBOX', secret_key: '<script>canary' },
         /Keyed Trading does not know these keys\./,
         ['key_id', 'secret_key'],
         '3 more tries'
@@ -156,6 +162,20 @@ describe('keys in the portal', () => {
     const told = await approved('five', { redirect_url: REDIRECT })
     for (let tries = 1; tries < 5; tries++) await told.browser.post(told.form, WRONG)
     assert.match((await told.browser.send(told.form, WRONG)).html, /error=401&amp;error_details=/)
+  })
+
+  test('a user who declines at the form has declined: no key is tried, whatever stands in it', async () => {
+    const asked = keyed.asked.length
+    const { browser, form, link } = await approved('declines')
+    assert.match((await browser.get(form)).html, /<button name="decision" value="decline">Decline<\/button>/)
+    const declined = { ...GOOD_KEYS, decision: 'decline' }
+    const [first, second] = await Promise.all([browser.post(form, declined), browser.post(form, declined)])
+    for (const { location } of [first, second]) assert.equal(location, `${scene.url}/connect/result/declined`)
+    assert.equal((await browser.get(link)).location, `${scene.url}/connect/result/used`)
+    const platforms = await approved('declines', { redirect_url: REDIRECT })
+    assert.match((await platforms.browser.send(platforms.form, declined)).html, /error=401&amp;error_details=/)
+    assert.equal((await new Browser().post(platforms.form, declined)).status, 400, 'not without the browser’s cookie')
+    assert.deepEqual([keyed.asked.length, await scene.connections('declines')], [asked, 0])
   })
 
   test('nobody else’s browser, no browser without the cookie, and nobody who was not asked', async () => {

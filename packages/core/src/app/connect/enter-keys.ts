@@ -35,12 +35,15 @@ export interface TryAgain {
   readonly why: Why
 }
 
-/**
- * `entry`: it cannot be a key, and `message` says why, about one field where it is known; `refused`: the broker does not know it; `unreachable`:
- * the broker did not tell.
- */
+/** What is wrong with an entry: with one field where that is known, else with all of them. */
+export interface Complaint {
+  readonly field: string | null
+  readonly message: string
+}
+
+/** `entry`: it cannot be a key, and every complaint says why; `refused`: the broker does not know it; `unreachable`: the broker did not answer. */
 export type Why =
-  | { readonly kind: 'entry'; readonly field: string | null; readonly message: string }
+  | { readonly kind: 'entry'; readonly complaints: readonly Complaint[] }
   | { readonly kind: 'refused' }
   | { readonly kind: 'unreachable' }
 
@@ -69,7 +72,7 @@ export async function enterKeys(
   const form = await askForKeys(deps, token, broker, visitor)
   if (form.kind !== 'key_form') return form
   const entry = await credentialsOf(form, entered)
-  if (entry.kind === 'complaint') return { kind: 'try_again', form, why: { kind: 'entry', field: entry.field, message: entry.message } }
+  if (entry.kind === 'entry') return { kind: 'try_again', form, why: entry }
   const { attempt } = form.invitation
   const tries = await deps.store.attempts.countTry(attempt.attemptId, KEY_TRIES_MAX)
   if (tries === null) return ended(attempt, 'used')
@@ -102,23 +105,24 @@ async function disappointed(deps: PortalDeps, form: KeyForm, { fault, tries, vis
   return ended(attempt, isRefused ? 'keys_refused' : 'broker_down')
 }
 
-type Entry =
-  | { readonly kind: 'credentials'; readonly credentials: Credentials }
-  | { readonly kind: 'complaint'; readonly field: string | null; readonly message: string }
+type Entry = { readonly kind: 'credentials'; readonly credentials: Credentials } | Extract<Why, { readonly kind: 'entry' }>
 
+/** Every field is checked before anything is said, so that a user mends all of them at once. */
 async function credentialsOf({ login }: KeyForm, entered: Readonly<Record<string, unknown>>): Promise<Entry> {
   const values: Record<string, string> = {}
+  const complaints: Complaint[] = []
   for (const field of login.fields) {
     const value = Object.hasOwn(entered, field.name) ? entered[field.name] : undefined
     const text = typeof value === 'string' ? value.trim() : ''
-    const complaint = complaintAbout(field, text)
-    if (complaint !== null) return { kind: 'complaint', field: field.name, message: complaint }
+    const message = complaintAbout(field, text)
+    if (message !== null) complaints.push({ field: field.name, message })
     values[field.name] = text
   }
+  if (complaints.length > 0) return { kind: 'entry', complaints }
   try {
     return { kind: 'credentials', credentials: await login.complete(values, AbortSignal.timeout(LOGIN_MS)) }
   } catch (cause) {
-    if (cause instanceof LoginRefused) return { kind: 'complaint', field: cause.field, message: cause.message }
+    if (cause instanceof LoginRefused) return { kind: 'entry', complaints: [{ field: cause.field, message: cause.message }] }
     throw cause
   }
 }

@@ -1,0 +1,62 @@
+// Where the portal leaves its users: a way on from every end, also for those who come without a link or click twice.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { headingOf, openStage, type Stage } from './stage.ts'
+import { visit } from './visit.ts'
+
+describe('the ways back from the portal', () => {
+  let stage: Stage
+  before(async () => {
+    stage = await openStage()
+  })
+  after(() => stage[Symbol.asyncDispose]())
+
+  const own = (reason: string) => `${stage.service.url}/connect/result/${reason}`
+
+  test('who stays on our page has a way back to the application', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    await page.goto(await stage.link(await stage.person()))
+    await page.getByRole('button', { name: 'Decline' }).click()
+    await page.waitForURL(own('declined'))
+    await page.getByText('start again from Demo platform').waitFor()
+    for (const address of [
+      own('declined'),
+      own('broker_down'),
+      `${stage.service.url}/connect/${'x'.repeat(43)}`,
+      `${stage.service.url}/connect`
+    ]) {
+      await page.goto(address)
+      await page.getByRole('link', { name: 'Back to Demo platform' }).click()
+      assert.equal(await headingOf(page), 'Trunkline is running')
+    }
+  })
+
+  test('whoever opens the portal without a link reads what to do, and finds the start page', async () => {
+    await using walk = await visit(stage.browser)
+    const { page } = walk
+    await page.goto(`${stage.service.url}/connect`)
+    assert.equal(await headingOf(page), 'Open your connection link')
+    await page.getByText('Ask for a link in the application you came from, and open it in this browser.').waitFor()
+    await page.getByRole('link', { name: 'Go to the start page' }).click()
+    assert.equal(await headingOf(page), 'Trunkline is running')
+  })
+
+  for (const broker of ['SANDBOX', 'TRADESTATION'])
+    test(`every button clicked twice, at ${broker} too: each question is seen, and the user arrives`, async () => {
+      await using walk = await visit(stage.browser, {}, { isHurried: true })
+      const { page } = walk
+      const person = await stage.person()
+      await page.goto(await stage.link(person, { broker, redirect_url: stage.site.linked }))
+      await page.getByRole('button', { name: /^Continue/ }).dblclick()
+      await page.getByLabel('Username').fill(stage.service.demo.sandbox_logins[0]?.username ?? '')
+      await page.getByLabel('Password').fill(stage.service.demo.sandbox_logins[0]?.password ?? '')
+      await page.getByRole('button', { name: 'Log in' }).dblclick()
+      await page.getByRole('button', { name: 'Allow' }).waitFor()
+      await page.waitForLoadState('networkidle')
+      assert.deepEqual(await stage.connections(person), [], 'nothing was allowed unseen')
+      await page.getByRole('button', { name: 'Allow' }).dblclick()
+      await page.getByRole('heading', { name: 'Back at the platform' }).waitFor()
+      assert.deepEqual(await stage.connections(person), [new URL(page.url()).searchParams.get('connection_id')])
+    })
+})
