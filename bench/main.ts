@@ -1,12 +1,21 @@
 /** `npm run bench -- <scenario>`: measures a part of the service beside a floor, in one run on one machine, and prints both. */
 
+import { abuse } from './abuse/abuse.ts'
 import { adapters } from './adapters/adapters.ts'
 import { NotAsked, NotInstalled } from './harness/refusals.ts'
+import { history } from './history/history.ts'
 import { market } from './market/market.ts'
 import { rest } from './rest/rest.ts'
 import { stream } from './stream/stream.ts'
 
-const SCENARIOS: Readonly<Record<string, (options: readonly string[]) => Promise<void>>> = { rest, stream, market, adapters }
+const SCENARIOS: Readonly<Record<string, (options: readonly string[]) => Promise<void>>> = {
+  rest,
+  stream,
+  market,
+  history,
+  abuse,
+  adapters
+}
 
 const USAGE = `npm run bench -- <scenario> [options]
 
@@ -14,6 +23,8 @@ const USAGE = `npm run bench -- <scenario> [options]
   stream     the broker stream                --engine embedded|postgres  --seconds 10  --only fanout,pipeline,idle,mirrored  --profile FOLDER
   market     the market data stream           --engine embedded|postgres  --seconds 10  --only throughput,latency,snapshot,memory,parsers
                                               --recorded FOLDER  --profile FOLDER
+  history    what past bars cost a service    --engine embedded|postgres  --only '40 yearly'  --profile FOLDER
+  abuse      orders beside others' abuse       --engine embedded|postgres  --seconds 5
   adapters   reading brokers' messages        --seconds 20
 
 market's parsers and adapters measure other programs too, which are installed once:

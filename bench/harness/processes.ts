@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import type { Usage } from './usage.ts'
 
 const READY_MS = 30_000
 /** What Node says about its inspector, which some measurements use. */
@@ -14,7 +15,12 @@ export interface Program extends AsyncDisposable {
   readonly pid: number
   /** The line that said it was ready. */
   readonly ready: string
+  /** What it has taken since it was last asked. Only of a program that was started with the flags of {@link WITH_USAGE}. */
+  usage(): Promise<Usage>
 }
+
+/** Has a program answer for its usage. */
+export const WITH_USAGE: readonly string[] = ['--import', fileURLToPath(new URL('./usage.ts', import.meta.url))]
 
 /** Starts a TypeScript program and waits for a line of its output that begins with `readyMark`. `flags` are Node's. */
 export async function startProgram(
@@ -24,14 +30,20 @@ export async function startProgram(
   flags: readonly string[] = []
 ): Promise<Program> {
   const program = fileURLToPath(new URL(`../../${path}`, import.meta.url))
-  const child = spawn(process.execPath, [...flags, program], { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
-  createInterface({ input: child.stderr }).on('line', text => INSPECTOR.test(text) || process.stderr.write(`${text}\n`))
+  const child = spawn(process.execPath, [...flags, program], { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe', 'ipc'] })
+  if (child.stderr !== null)
+    createInterface({ input: child.stderr }).on('line', text => INSPECTOR.test(text) || process.stderr.write(`${text}\n`))
   const ready = await readyLine(child, readyMark)
   const stop = async () => {
     const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
     if (child.exitCode === null && child.kill('SIGTERM')) await ended
   }
-  return { pid: child.pid ?? 0, ready, [Symbol.asyncDispose]: stop }
+  const usage = () => {
+    const answer = new Promise<Usage>(resolve => child.once('message', (said: Usage) => resolve(said)))
+    child.send('usage')
+    return answer
+  }
+  return { pid: child.pid ?? 0, ready, usage, [Symbol.asyncDispose]: stop }
 }
 
 async function readyLine(child: ChildProcess, mark: string): Promise<string> {

@@ -23,6 +23,17 @@ export interface ServiceOptions {
   readonly houseSecret: string
   /** Node's own. */
   readonly flags?: readonly string[]
+  /** Of an earlier start, which goes on there; without it the service has one of its own. */
+  readonly home?: ServiceHome
+  /** Settings beyond those of every bench, or in their place. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** What a service leaves behind when it ends. */
+export interface ServiceHome extends AsyncDisposable {
+  readonly dataDir: string
+  /** Null on the embedded engine. */
+  readonly databaseUrl: string | null
 }
 
 /** Rates far above what a benchmark asks for: limits are not what is measured. */
@@ -36,24 +47,33 @@ const UNLIMITED = {
   TRUNKLINE_LOG_LEVEL: 'warn'
 }
 
-export async function startService(engine: Engine, { houseUrl, houseSecret, flags = [] }: ServiceOptions): Promise<RunningService> {
+export async function openHome(engine: Engine): Promise<ServiceHome> {
   await using undone = new AsyncDisposableStack()
-  const { path } = undone.use(scratch())
-  const url = engine === 'postgres' ? await freshDatabase(undone) : null
+  const { path: dataDir } = undone.use(scratch())
+  const databaseUrl = engine === 'postgres' ? await freshDatabase(undone) : null
+  const parts = undone.move()
+  return { dataDir, databaseUrl, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+}
+
+export async function startService(engine: Engine, options: ServiceOptions): Promise<RunningService> {
+  const { houseUrl, houseSecret, flags = [], home } = options
+  await using undone = new AsyncDisposableStack()
+  const { dataDir, databaseUrl } = home ?? undone.use(await openHome(engine))
   const env = {
     ...UNLIMITED,
     TRUNKLINE_PORT: '0',
-    TRUNKLINE_DATA_DIR: path,
+    TRUNKLINE_DATA_DIR: dataDir,
     TRUNKLINE_SANDBOX_URL: houseUrl,
     TRUNKLINE_SANDBOX_CLIENT_SECRET: houseSecret,
-    TRUNKLINE_LOG_FILE: join(path, 'trunkline.log'),
-    ...(url === null ? {} : { TRUNKLINE_DATABASE_URL: url })
+    TRUNKLINE_LOG_FILE: join(dataDir, 'trunkline.log'),
+    ...(databaseUrl === null ? {} : { TRUNKLINE_DATABASE_URL: databaseUrl }),
+    ...options.env
   }
   const service = undone.use(await startProgram('packages/server/src/main.ts', 'Trunkline is ready', env, flags))
-  const demo = recordOf(JSON.parse(readFileSync(join(path, 'demo-platform.json'), 'utf8')))
+  const demo = recordOf(JSON.parse(readFileSync(join(dataDir, 'demo-platform.json'), 'utf8')))
   const platform = { baseUrl: textOf(demo, 'base_url'), clientId: textOf(demo, 'client_id'), clientSecret: textOf(demo, 'client_secret') }
   const parts = undone.move()
-  return { engine, service, platform, dataDir: path, databaseUrl: url, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+  return { engine, service, platform, dataDir, databaseUrl, [Symbol.asyncDispose]: () => parts.disposeAsync() }
 }
 
 async function freshDatabase(parts: AsyncDisposableStack): Promise<string> {

@@ -1,7 +1,7 @@
 import { Client, listOf, type Platform, recordOf, textOf } from '../../packages/server/src/demo/client.ts'
 import { connect } from '../../packages/server/src/ops/form-browser.ts'
 import { startProgram } from './processes.ts'
-import { type Engine, type RunningService, startService } from './service.ts'
+import { type Engine, type RunningService, type ServiceOptions, startService } from './service.ts'
 
 /** A service with its sandbox, and users who are connected. Both are processes of their own. */
 export interface Stage extends RunningService {
@@ -18,24 +18,40 @@ export interface ConnectedUser {
   readonly username: string
 }
 
-export async function openStage(engine: Engine): Promise<Stage> {
-  const parts = new AsyncDisposableStack()
+export async function openStage(engine: Engine, options: Pick<ServiceOptions, 'env'> = {}): Promise<Stage> {
+  await using undone = new AsyncDisposableStack()
+  const house = undone.use(await openHouse())
+  const service = undone.use(await startService(engine, { ...house.led, ...options }))
+  const user = () => connectedUser(service.platform, house.controlUrl)
+  const parts = undone.move()
+  const { controlUrl } = house
+  return { ...service, controlUrl, houseUrl: house.led.houseUrl, user, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+}
+
+/** The sandbox brokerage as a program. */
+export interface House extends AsyncDisposable {
+  readonly controlUrl: string
+  /** What leads a service to it. */
+  readonly led: Pick<ServiceOptions, 'houseUrl' | 'houseSecret'>
+}
+
+/** @param env settings of the house beyond those of every bench */
+export async function openHouse(env: Readonly<Record<string, string>> = {}): Promise<House> {
   const house = await startProgram('packages/sandbox/src/main.ts', '{"event":"ready"', {
     SANDBOX_PORT: '0',
     SANDBOX_CLIENT_SECRET: SECRET,
-    SANDBOX_REDIRECT_URIS: CALLBACK
+    SANDBOX_REDIRECT_URIS: CALLBACK,
+    ...env
   })
-  parts.use(house)
   const { url: houseUrl, control_url: controlUrl } = JSON.parse(house.ready)
-  const service = parts.use(await startService(engine, { houseUrl, houseSecret: SECRET }))
-  const user = () => connectedUser(service.platform, controlUrl)
-  return { ...service, controlUrl, houseUrl, user, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+  return { controlUrl, led: { houseUrl, houseSecret: SECRET }, [Symbol.asyncDispose]: () => house[Symbol.asyncDispose]() }
 }
 
 const SECRET = 'a-secret-of-the-benchmark-only-0123456789'
 const CALLBACK = 'http://127.0.0.1/connect/callback/sandbox'
 
-async function connectedUser(platform: Platform, controlUrl: string): Promise<ConnectedUser> {
+/** Connects a fresh user at the sandbox whose control API this is. */
+export async function connectedUser(platform: Platform, controlUrl: string): Promise<ConnectedUser> {
   const username = `bench-${crypto.randomUUID().slice(0, 8)}`
   const made = await fetch(`${controlUrl}/logins`, {
     method: 'POST',

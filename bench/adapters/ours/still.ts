@@ -10,7 +10,8 @@ const clock: Clock = {
   now: () => timestampOfMs(performance.timeOrigin + performance.now()),
   monotonicMs: () => performance.now(),
   sleep: () => never(),
-  alarm: () => NOTHING
+  alarm: () => NOTHING,
+  nextTurn: () => never()
 }
 
 const say = (message: string, fields?: unknown) => {

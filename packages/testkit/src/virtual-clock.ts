@@ -20,6 +20,7 @@ export class VirtualClock implements Clock {
   readonly #sleepers = new Set<Sleeper>()
   /** Turns since time went on last. */
   #turns = 0
+  #turnsGiven = 0
   #rest: () => Promise<boolean> = async () => false
 
   constructor(startMs = START_MS) {
@@ -61,6 +62,15 @@ export class VirtualClock implements Clock {
     const sleeper: Sleeper = { until: this.#passedMs + Math.max(0, Math.ceil(ms)), wake: ring }
     this.#sleepers.add(sleeper)
     return { [Symbol.dispose]: () => void this.#sleepers.delete(sleeper) }
+  }
+
+  async nextTurn(): Promise<void> {
+    this.#turnsGiven += 1
+  }
+
+  /** How often others were given their turn. */
+  get turnsGiven(): number {
+    return this.#turnsGiven
   }
 
   /** Who waits for time to pass: sleepers, and alarms that were not called off. */

@@ -1,6 +1,6 @@
 /** Clocks for tests: the machine's, and one that moves only when told. */
 
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 
@@ -8,7 +8,8 @@ export const systemClock: Clock = {
   now: () => timestampOfMs(performance.timeOrigin + performance.now()),
   monotonicMs: () => performance.now(),
   sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
-  alarm: (ms, ring) => setTimeout(ring, ms)
+  alarm: (ms, ring) => setTimeout(ring, ms),
+  nextTurn: () => turn()
 }
 
 interface Sleeper {
@@ -46,6 +47,8 @@ export class VirtualClock implements Clock {
     this.#sleepers.add(sleeper)
     return { [Symbol.dispose]: () => void this.#sleepers.delete(sleeper) }
   }
+
+  async nextTurn(): Promise<void> {}
 
   get sleepers(): number {
     return this.#sleepers.size

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 
@@ -22,5 +22,9 @@ export class SystemClock implements Clock {
 
   alarm(ms: number, ring: () => void): Disposable {
     return setTimeout(ring, ms)
+  }
+
+  nextTurn(): Promise<void> {
+    return setImmediate()
   }
 }

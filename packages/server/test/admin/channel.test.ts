@@ -208,6 +208,7 @@ test('a service that stops ends what an operator waits for, and says that it can
   const slow = {
     now: () => clock.now(),
     monotonicMs: () => clock.monotonicMs(),
+    nextTurn: () => clock.nextTurn(),
     alarm: (ms: number, ring: () => void) => clock.alarm(ms, ring),
     sleep: (_: number, signal?: AbortSignal) => {
       asleep.resolve()
@@ -229,6 +230,7 @@ test('an operator who goes away stops the work they asked for', async context =>
   const slow = {
     now: () => clock.now(),
     monotonicMs: () => clock.monotonicMs(),
+    nextTurn: () => clock.nextTurn(),
     alarm: (ms: number, ring: () => void) => clock.alarm(ms, ring),
     sleep: (_: number, signal?: AbortSignal) =>
       untilAborted(signal).catch(reason => {

@@ -55,7 +55,8 @@ export const hurried: Clock = {
   now: () => clock.now(),
   monotonicMs: () => clock.monotonicMs(),
   sleep: async () => {},
-  alarm: (ms, ring) => clock.alarm(ms, ring)
+  alarm: (ms, ring) => clock.alarm(ms, ring),
+  nextTurn: () => clock.nextTurn()
 }
 
 export function adminOver(store: SqlStore, keys: Keys, more: Partial<AdminDeps> = {}): Admin {

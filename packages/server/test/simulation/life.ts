@@ -34,7 +34,8 @@ export class Life {
       now: (): Timestamp => timestampOfMs(epochMs(clock.now()) + skewMs()),
       monotonicMs: () => clock.monotonicMs() - bornAt,
       sleep: (ms, signal) => this.lived(clock.sleep(ms, this.#either(signal))),
-      alarm: (ms, ring) => clock.alarm(ms, () => !this.isOver && ring())
+      alarm: (ms, ring) => clock.alarm(ms, () => !this.isOver && ring()),
+      nextTurn: () => this.lived(clock.nextTurn())
     }
   }
 

@@ -9,6 +9,8 @@ export const BROKER_BARS_MAX = 50_000
 /** Backfills of more bars than this wait while those of their connection that are under way have {@link UNDER_WAY_BARS_MAX}. Smaller ones never do. */
 export const SMALL_BACKFILL_BARS = 1_000
 export const UNDER_WAY_BARS_MAX = 100_000
+/** Bars that are worked on in one turn of the event loop: some milliseconds. */
+export const PIECE_BARS = 500
 /** Pages of history that a connection asks its broker for at once. Whoever needs more of them goes to the end of the line after each. */
 export const PAGES_AT_ONCE = 8
 

@@ -9,7 +9,7 @@ import { limited } from '../limited.ts'
 import { Turns } from '../mirror/turns.ts'
 import type { Timing } from '../timing.ts'
 import { type BarPlan, type BaseBars, barPlan, withinCalendar } from './bar-plan.ts'
-import { BROKER_BARS_MAX, PAGES_AT_ONCE, SNAPSHOT_BARS_MAX } from './history-limits.ts'
+import { BROKER_BARS_MAX, PAGES_AT_ONCE, PIECE_BARS, SNAPSHOT_BARS_MAX } from './history-limits.ts'
 import { LookBack } from './look-back.ts'
 import { MarketRefusal } from './refusal.ts'
 import { BROKER_DEFAULT } from './watcher.ts'
@@ -81,7 +81,7 @@ export class History {
     let toldUntil = asked
     for await (const page of pages) {
       toldUntil = asked
-      const made = page.flatMap(bar => builder.bar(bar))
+      const made = await this.#inPieces(page, piece => piece.flatMap(bar => builder.bar(bar)))
       if (made.length > 0) yield made
       asked = this.#source.presentMs()
     }
@@ -114,9 +114,9 @@ export class History {
     // Some have a day open until midnight, long after the session it is of.
     const settledMs = this.#source.presentMs() - Math.max(GRACE_MS, this.#marketData.historyLagMs)
     for await (const page of this.#pages(request)) {
-      if (isOfDays) yield page.flatMap(bar => dayPlaced(bar, clock, fromMs, settledMs))
+      if (isOfDays) yield await this.#inPieces(page, piece => piece.flatMap(bar => dayPlaced(bar, clock, fromMs, settledMs)))
       else if (session === BROKER_DEFAULT) yield inside(page, fromMs, toMs)
-      else yield page.filter(({ startMs }) => startMs >= fromMs && clock.startOf(startMs) !== null)
+      else yield await this.#inPieces(page, piece => piece.filter(bar => bar.startMs >= fromMs && clock.startOf(bar.startMs) !== null))
     }
   }
 
@@ -144,6 +144,17 @@ export class History {
       // A source that does not heed its signal is waited for by nobody.
       pages.return?.().catch(() => undefined)
     }
+  }
+
+  /** A page has thousands of bars, and what is made of all of them at once would have orders wait. */
+  async #inPieces(page: readonly Bar[], work: (piece: readonly Bar[]) => readonly Bar[]): Promise<readonly Bar[]> {
+    if (page.length <= PIECE_BARS) return work(page)
+    const made: (readonly Bar[])[] = []
+    for (let from = 0; from < page.length; from += PIECE_BARS) {
+      if (from > 0) await this.#deps.clock.nextTurn()
+      made.push(work(page.slice(from, from + PIECE_BARS)))
+    }
+    return made.flat()
   }
 
   /** From the start of the first bar to the end of the last; null when none begins in [fromMs, toMs). @throws OutsideCalendar */

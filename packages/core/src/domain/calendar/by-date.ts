@@ -2,14 +2,14 @@
 import { type Day, parseDay } from '../timestamp.ts'
 import { LAST_YEAR, OutsideCalendar, type Phase, type Span, type TradingCalendar } from './calendar.ts'
 import { FIRST_YEAR } from './us-holidays.ts'
-import { dateWithin, daysAfter, dayText, midnight } from './zone.ts'
+import { dateWithin, daysAfter, dayText, type ZoneDate, zoneDate } from './zone.ts'
 
 export interface DateRule {
   readonly id: string
   readonly zone: string
   readonly daysAWeek: 5 | 7
   /** The open stretches of a trading date; they may begin on calendar days before it, but not before those of the trading date before end. */
-  spansOf(date: Temporal.PlainDate): readonly Span[]
+  spansOf(date: ZoneDate): readonly Span[]
 }
 
 interface Dated {
@@ -40,13 +40,12 @@ export function calendarByDate(rule: DateRule): TradingCalendar {
     if (recent?.date === date) return recent
     let day = known.get(date)
     if (day === undefined) {
-      const plain = plainDate(date)
-      const text = dayText(plain)
+      const of = knownDate(date, zone)
       day = {
-        date: text,
-        start: midnight(plain, zone),
-        end: midnight(daysAfter(text, 1), zone),
-        spans: rule.spansOf(plain),
+        date: of.text,
+        start: of.start,
+        end: of.end,
+        spans: rule.spansOf(of),
         next: null,
         nextTrading: null,
         previousTrading: null
@@ -117,18 +116,10 @@ export function calendarByDate(rule: DateRule): TradingCalendar {
 }
 
 /** @throws OutsideCalendar before {@link FIRST_YEAR} and after {@link LAST_YEAR}, Malformed for a text that is no date */
-export function plainDate(date: string): Temporal.PlainDate {
-  const plain = plainOf(date) ?? Temporal.PlainDate.from(parseDay(date, 'date'))
-  if (plain.year < FIRST_YEAR || plain.year > LAST_YEAR) throw new OutsideCalendar(date, FIRST_YEAR)
-  return plain
-}
-
-/** Null for what is no date: {@link parseDay} has the words for it. Twice as fast as reading the text in general. */
-function plainOf(date: string): Temporal.PlainDate | null {
-  const ms = /^\d{4}-\d\d-\d\d$/.test(date) ? Date.parse(date) : Number.NaN
-  const [year, month, day] = [Number(date.slice(0, 4)), Number(date.slice(5, 7)), Number(date.slice(8))]
-  // Some dates that do not exist are read as later ones.
-  return !Number.isNaN(ms) && new Date(ms).getUTCDate() === day ? new Temporal.PlainDate(year, month, day) : null
+function knownDate(date: string, zone: string): ZoneDate {
+  const found = zoneDate(date, zone) ?? zoneDate(Temporal.PlainDate.from(parseDay(date, 'date')).toString(), zone)
+  if (found === null || found.year < FIRST_YEAR || found.year > LAST_YEAR) throw new OutsideCalendar(date, FIRST_YEAR)
+  return found
 }
 
 function lastEnd(day: Dated): number {

@@ -1,9 +1,10 @@
 /** Equity index futures at the CME: Sunday 18:00 to Friday 17:00 New York time with a pause from 17:00 to 18:00 each day. */
+import type { Day } from '../timestamp.ts'
 import { calendarByDate } from './by-date.ts'
 import type { Span, TradingCalendar } from './calendar.ts'
 import { usDays } from './us-days.ts'
 import { FIRST_YEAR, goodFriday } from './us-holidays.ts'
-import { midnight } from './zone.ts'
+import { daysAfter, dayText, type ZoneDate, zoneDate } from './zone.ts'
 
 const ZONE = 'America/New_York'
 const HOUR = 3_600_000
@@ -54,15 +55,15 @@ interface Hours {
 export function cmeCalendar(): TradingCalendar {
   const dayOf = usDays()
 
-  function hoursOf(date: Temporal.PlainDate): Hours | null {
+  function hoursOf(date: ZoneDate): Hours | null {
     const day = dayOf(date)
     if (day === 'weekend') return null
     if (day === 'normal') return { close: CLOSE, regular: true }
     if (day === 'early') return { close: EARLY_CLOSE, regular: true }
-    const text = date.toString()
+    const { text } = date
     if (text === MOURNING) return { close: MOURNING_HALT, regular: false }
-    if (CLOSED_ONCE.has(text) || isYearsEnd(date)) return null
-    if (date.equals(goodFriday(date.year))) return date.day <= 7 ? { close: PAYROLLS_HALT, regular: false } : null
+    if (CLOSED_ONCE.has(text) || isYearsEnd(text)) return null
+    if (text === dayText(goodFriday(date.year))) return dayOfMonth(text) <= 7 ? { close: PAYROLLS_HALT, regular: false } : null
     return { close: text < '2014-05-01' ? HOLIDAY_HALT_BEFORE_2014 : HOLIDAY_HALT, regular: false }
   }
 
@@ -82,9 +83,9 @@ export function cmeCalendar(): TradingCalendar {
   })
 
   /** What was traded on holidays since the trading date before. */
-  function shortenedBefore(date: Temporal.PlainDate): readonly Span[] {
+  function shortenedBefore(date: ZoneDate): readonly Span[] {
     const spans: Span[] = []
-    for (let before = eve(date); before.year >= FIRST_YEAR; before = eve(before)) {
+    for (let before = eve(date); before !== null && before.year >= FIRST_YEAR; before = eve(before)) {
       const hours = hoursOf(before)
       if (hours?.regular === true) break
       if (hours !== null) spans.unshift({ phase: 'pre', start: evening(before), end: at(before, hours.close) })
@@ -93,20 +94,25 @@ export function cmeCalendar(): TradingCalendar {
   }
 }
 
-function isYearsEnd({ month, day }: Temporal.PlainDate): boolean {
+function dayOfMonth(date: Day): number {
+  return Number(date.slice(8))
+}
+
+function isYearsEnd(date: Day): boolean {
+  const [month, day] = [Number(date.slice(5, 7)), dayOfMonth(date)]
   return (month === 12 && day >= 24 && day <= 26) || (month === 1 && day <= 2)
 }
 
-function eve(date: Temporal.PlainDate): Temporal.PlainDate {
-  return date.subtract({ days: 1 })
+function eve({ text }: ZoneDate): ZoneDate | null {
+  return zoneDate(daysAfter(text, -1), ZONE)
 }
 
-function evening(date: Temporal.PlainDate): number {
+function evening(date: ZoneDate): number {
   // The evening of a Sunday on which clocks change comes after the change: counted back from the midnight that follows it.
-  return midnight(date, ZONE) - (24 - EVENING) * HOUR
+  return date.start - (24 - EVENING) * HOUR
 }
 
 // Every clock change of the zone falls on a Sunday, so hours after midnight are hours on the wall on every weekday.
-function at(date: Temporal.PlainDate, hour: number): number {
-  return midnight(date, ZONE) + hour * HOUR
+function at(date: ZoneDate, hour: number): number {
+  return date.start + hour * HOUR
 }

@@ -1,5 +1,6 @@
 /** What kind of day a date is for United States exchanges, remembered by year. */
 import { usEarlyCloses, usHolidays } from './us-holidays.ts'
+import type { ZoneDate } from './zone.ts'
 
 export type UsDay = 'weekend' | 'holiday' | 'early' | 'normal'
 
@@ -13,7 +14,7 @@ const FRIDAY = 5
 const YEARS_MAX = 64
 
 /** Answers what kind of day a date is. @throws OutsideCalendar */
-export function usDays(): (date: Temporal.PlainDate) => UsDay {
+export function usDays(): (date: Pick<ZoneDate, 'text' | 'year' | 'weekday'>) => UsDay {
   const years = new Map<number, Year>()
 
   function year(of: number): Year {
@@ -25,10 +26,9 @@ export function usDays(): (date: Temporal.PlainDate) => UsDay {
     return fresh
   }
 
-  return date => {
-    if (date.dayOfWeek > FRIDAY) return 'weekend'
-    const { holidays, early } = year(date.year)
-    const text = date.toString()
+  return ({ text, year: of, weekday }) => {
+    if (weekday > FRIDAY) return 'weekend'
+    const { holidays, early } = year(of)
     if (holidays.has(text)) return 'holiday'
     return early.has(text) ? 'early' : 'normal'
   }

@@ -2,7 +2,6 @@
 import { calendarByDate } from './by-date.ts'
 import type { Span, TradingCalendar } from './calendar.ts'
 import { usDays } from './us-days.ts'
-import { midnight } from './zone.ts'
 
 const ZONE = 'America/New_York'
 const HOUR = 3_600_000
@@ -24,7 +23,7 @@ export function usEquityCalendar(): TradingCalendar {
     spansOf(date) {
       const day = dayOf(date)
       if (day === 'weekend' || day === 'holiday') return []
-      return spans(midnight(date, ZONE), day === 'early' ? EARLY : NORMAL)
+      return spans(date.start, day === 'early' ? EARLY : NORMAL)
     }
   })
 }

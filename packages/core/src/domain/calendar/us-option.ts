@@ -2,7 +2,6 @@
 import { calendarByDate } from './by-date.ts'
 import type { TradingCalendar } from './calendar.ts'
 import { usDays } from './us-days.ts'
-import { midnight } from './zone.ts'
 
 const ZONE = 'America/New_York'
 const HOUR = 3_600_000
@@ -26,7 +25,7 @@ export function usOptionCalendar(underlying: 'equity' | 'index' = 'equity'): Tra
     spansOf(date) {
       const day = dayOf(date)
       if (day === 'weekend' || day === 'holiday') return []
-      const start = midnight(date, ZONE)
+      const { start } = date
       return [{ phase: 'open', start: start + OPENS * HOUR, end: start + (CLOSES[day] + longer) * HOUR }]
     }
   })

@@ -1,5 +1,5 @@
 /** Which dates make one bar of days, weeks, months or years. */
-import type { TradingCalendar } from '../calendar/index.ts'
+import { daysAfter, type TradingCalendar } from '../calendar/index.ts'
 import type { Interval } from './interval.ts'
 
 /** The dates of one bar: from `first`, trading date or not, up to `beyond`, which belongs to the next bar. */
@@ -10,7 +10,8 @@ export interface DateGroup {
 
 const DAYS_OF_WEEK = 7
 /** Several weeks are counted from this Monday. */
-const FIRST_MONDAY = Temporal.PlainDate.from('1970-01-05')
+const FIRST_MONDAY_MS = Date.UTC(1970, 0, 5)
+const DAY_MS = 86_400_000
 /** Lists of trading dates that are kept; one is about 250 or 365 dates. */
 const YEARS_MAX = 4
 
@@ -18,16 +19,17 @@ const YEARS_MAX = 4
 export function dateGroups({ unit, count }: Interval, calendar: TradingCalendar): (date: string) => DateGroup {
   if (unit === 'day' && count === 1) return date => ({ first: date, beyond: calendar.nextTradingDay(date) })
   if (unit === 'day') return severalDays(count, calendar)
-  if (unit === 'week') return date => weeks(Temporal.PlainDate.from(date), count)
+  if (unit === 'week') return date => weeks(date, count)
   if (unit === 'month') return date => months(Temporal.PlainDate.from(date), count)
   return date => ({ first: yearStart(Number(date.slice(0, 4))), beyond: yearStart(Number(date.slice(0, 4)) + 1) })
 }
 
-function weeks(date: Temporal.PlainDate, count: number): DateGroup {
-  const days = FIRST_MONDAY.until(date, { largestUnit: 'days' }).days
+/** @param date of four-digit years */
+function weeks(date: string, count: number): DateGroup {
   const length = count * DAYS_OF_WEEK
-  const first = FIRST_MONDAY.add({ days: Math.floor(days / length) * length })
-  return { first: first.toString(), beyond: first.add({ days: length }).toString() }
+  const days = Math.round((Date.parse(date) - FIRST_MONDAY_MS) / DAY_MS)
+  const first = daysAfter(date, Math.floor(days / length) * length - days)
+  return { first, beyond: daysAfter(first, length) }
 }
 
 function months(date: Temporal.PlainDate, count: number): DateGroup {

@@ -64,6 +64,26 @@ test('days and longer of the core session are the broker’s own where its days 
   assert.deepEqual(told.closed[0], { ...first, startMs: (first?.startMs ?? 0) + OPEN }, 'the broker’s figures at the session’s open')
 })
 
+test('a page of many bars is worked on in pieces, and others have their turn between them', async () => {
+  for (const [session, interval, backfill] of [
+    ['USEqCore', '1d', 1_500],
+    ['USEqCore', '1w', 300],
+    ['BrokerDefault', '4m', 400],
+    ['USEqPreMkt', '1m', 400]
+  ] as const) {
+    const stage = exchangeStage({ dailyBars: 'core' })
+    stage.broker.history.set('SPY 1d', days(2_000))
+    stage.broker.history.set(
+      'SPY 1m',
+      Array.from({ length: 2_000 }, (_, at) => bar(MONDAY - 4 * DAY + at * MINUTE, '5'))
+    )
+    const before = stage.clock.turnsGiven
+    const told = await stage.watch({ ...ASKED, session, interval, backfill })
+    assert.ok(told.closed.length > 0)
+    assert.ok(stage.clock.turnsGiven > before, `${session} ${interval}`)
+  }
+})
+
 test('a day of BrokerDefault is the broker’s own, also as it closes live', async () => {
   const stage = exchangeStage({ dailyBars: 'core' })
   stage.broker.history.set('SPY 1d', days(3))
