@@ -1,8 +1,8 @@
 /** The house's books: the engine, its journal, and what the streams are told. Everything that changes anything goes through `run`. */
 
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeDurably } from '@trunkline/files/durable'
+import { FileNotDurable, writeDurably } from '@trunkline/files/durable'
 import { Engine } from '../engine/engine.ts'
 import type { Command, EngineEvent, Micros, OrderRef, OrderView } from '../engine/types.ts'
 import { Journal } from './journal.ts'
@@ -10,6 +10,8 @@ import type { Overlay } from './wire.ts'
 
 /** At so many characters of journal a snapshot is taken and a new journal begun. */
 const JOURNAL_CHARS_MAX = 32 * 1024 * 1024
+/** A snapshot that failed is tried again after so many characters more. */
+const RETRY_CHARS = 1024 * 1024
 /** Market commands that changed nothing for anybody wait for a write that must happen, up to so many characters. */
 const WAITING_CHARS_MAX = 256 * 1024
 const WAITING_LINES_MAX = 10_000
@@ -35,6 +37,10 @@ export interface BooksDeps {
   readonly newSeed: () => string
   /** Hears the events of every command, after the command is on its way to the disk. */
   readonly onEvents: (events: readonly EngineEvent[]) => void
+  /** Receives failed snapshots after which the books go on: nothing that was acknowledged is missing. */
+  readonly onTrouble: (error: unknown) => void
+  /** Writes a whole file as `writeDurably` does. A seam for tests. */
+  readonly writeFile?: (path: string, text: string) => void
 }
 
 export class Books {
@@ -42,7 +48,7 @@ export class Books {
   #engine: Engine
   #journal: Journal<Entry> | null = null
   #generation = 0
-  #written = 0
+  #charsToSnapshot = JOURNAL_CHARS_MAX
   #waiting: string[] = []
   #waitingChars = 0
   readonly #waitingQuotes = new Map<string, number>()
@@ -116,17 +122,21 @@ export class Books {
     return typeof found === 'object' ? found : order
   }
 
-  /** Fresh books. */
+  /** Fresh books. @throws FileNotWritten; the books are then as they were, because the journal goes on from the old ones. */
   reset(): void {
-    this.#engine = Engine.create({ seed: this.#deps.newSeed() })
+    const fresh = Engine.create({ seed: this.#deps.newSeed() })
+    if (this.#deps.folder !== null) this.#snapshot(this.#deps.folder, fresh, [])
+    this.#engine = fresh
     this.#refusedLater.clear()
     this.#busy.clear()
-    if (this.#deps.folder !== null) this.#snapshot(this.#deps.folder)
   }
 
   close(): void {
-    if (this.#deps.folder !== null) this.#snapshot(this.#deps.folder)
-    this.#journal?.close()
+    try {
+      if (this.#deps.folder !== null) this.#snapshot(this.#deps.folder)
+    } finally {
+      this.#journal?.close()
+    }
   }
 
   #record(entry: Entry, now: boolean): void {
@@ -134,9 +144,19 @@ export class Books {
     this.#wait(entry, now)
     if (!now && this.#waitingChars < WAITING_CHARS_MAX) return
     this.#journal.appendText(this.#waiting.join(''))
-    this.#written += this.#waitingChars
+    this.#charsToSnapshot -= this.#waitingChars
     this.#forgetWaiting()
-    if (this.#written > JOURNAL_CHARS_MAX) this.#snapshot(this.#deps.folder)
+    if (this.#charsToSnapshot < 0) this.#tidy(this.#deps.folder)
+  }
+
+  /** The journal has everything, so that a snapshot that cannot be written costs nobody their answer. */
+  #tidy(folder: string): void {
+    try {
+      this.#snapshot(folder)
+    } catch (error) {
+      this.#charsToSnapshot = RETRY_CHARS
+      this.#deps.onTrouble(error)
+    }
   }
 
   /** A quote that changed nothing is superseded by the next one of its symbol, unless something else of the symbol lies between. */
@@ -183,24 +203,54 @@ export class Books {
     this.#snapshot(folder)
   }
 
-  /** The snapshot names the journal that goes on from it, so a crash between the two steps leaves the old pair whole. */
-  #snapshot(folder: string): void {
-    const path = join(folder, 'books.json')
+  /**
+   * The snapshot names the journal that goes on from it, so a crash between the two steps leaves the old pair whole.
+   * @throws FileNotWritten; the old pair then goes on.
+   */
+  #snapshot(folder: string, engine = this.#engine, refusedLater: readonly RefusedLater[] = [...this.#refusedLater.values()]): void {
     const generation = this.#generation + 1
-    const refusedLater = [...this.#refusedLater.values()]
-    const snapshot: Snapshot = { generation, engine: this.#engine.snapshot(), refusedLater }
-    rmSync(journalPath(folder, generation), { force: true })
-    const journal = new Journal<Entry>(journalPath(folder, generation), () => undefined)
-    writeDurably(path, JSON.stringify(snapshot))
+    const path = journalPath(folder, generation)
+    rmSync(path, { force: true })
+    const journal = new Journal<Entry>(path, () => undefined)
+    const snapshot: Snapshot = { generation, engine: engine.snapshot(), refusedLater }
+    let isDurable: boolean
+    try {
+      isDurable = this.#write(join(folder, 'books.json'), JSON.stringify(snapshot))
+    } catch (cause) {
+      journal.close()
+      rmSync(path, { force: true })
+      throw cause
+    }
     this.#journal?.close()
-    rmSync(journalPath(folder, this.#generation), { force: true })
     this.#journal = journal
     this.#generation = generation
-    this.#written = 0
+    this.#charsToSnapshot = isDurable ? JOURNAL_CHARS_MAX : RETRY_CHARS
     this.#forgetWaiting()
+    // A power cut may bring the old snapshot back, which needs its journal.
+    if (isDurable) removeOtherJournals(folder, generation)
+  }
+
+  /** @returns whether the file survives a power cut; it is the new one in any case. */
+  #write(path: string, text: string): boolean {
+    try {
+      const { writeFile = writeDurably } = this.#deps
+      writeFile(path, text)
+      return true
+    } catch (error) {
+      if (!(error instanceof FileNotDurable)) throw error
+      this.#deps.onTrouble(error)
+      return false
+    }
   }
 }
 
 function journalPath(folder: string, generation: number): string {
   return join(folder, `books.${generation}.jsonl`)
+}
+
+function removeOtherJournals(folder: string, generation: number): void {
+  for (const name of readdirSync(folder)) {
+    const [, of] = /^books\.(\d+)\.jsonl$/.exec(name) ?? []
+    if (of !== undefined && Number(of) !== generation) rmSync(join(folder, name), { force: true })
+  }
 }

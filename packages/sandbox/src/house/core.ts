@@ -41,7 +41,8 @@ export async function openCore(config: HouseConfig, deps: CoreDeps, undo: (() =>
   const books: Books = new Books({
     folder: config.dataDir,
     newSeed: () => `${config.seed} ${deps.newId()}`,
-    onEvents: events => news.tell(events)
+    onEvents: events => news.tell(events),
+    onTrouble: deps.onTrouble
   })
   undo.push(() => books.close())
   mustSuit(books, market)

@@ -1,8 +1,9 @@
 /** The data folder: one house at a time, and the keys that must outlive it. */
 
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeDurably } from '@trunkline/files/durable'
+import { takeKernelLock } from '@trunkline/files/kernel-lock'
 import { newOAuthKeys, type OAuthKeys } from './oauth/provider.ts'
 
 /** Signing keys of tokens, cookies and cursors. */
@@ -19,22 +20,53 @@ export function keysOf(folder: string | null, newId: () => string): Keys {
   return keys
 }
 
-/**
- * Claims the folder for this process. @returns how to give it back.
- * @throws Error naming the holder when a living process has it.
- */
-export function holdFolder(folder: string): () => void {
-  const path = join(folder, 'house.lock')
-  const [pid = '', started = ''] = existsSync(path) ? readFileSync(path, 'utf8').split(' ') : []
-  const holder = Number(pid)
-  if (holder > 0 && isAlive(holder) && (started === '' || startOf(holder) === '' || started === startOf(holder)))
-    throw new Error(`The folder ${folder} is in use by the sandbox with process id ${holder}.`)
-  rmSync(path, { force: true })
-  writeFileSync(path, `${process.pid} ${startOf(process.pid)}`, { flag: 'wx', mode: 0o600 })
-  return () => rmSync(path, { force: true })
+/** What is asked about the machine's processes. A seam for tests. */
+export interface Processes {
+  isAlive(pid: number): boolean
+  /** When a process began, of which start of the machine: numbers are given again. Empty where the system does not say. */
+  startOf(pid: number): string
 }
 
-/** When a process began, of which start of the machine: numbers are given again. Empty where the system does not say. */
+/**
+ * Claims the folder for this process. Two proofs must agree: the kernel's lock, which one of several starts at once gets, and the holder's name
+ * beside it, which also holds where file systems grant such locks to everybody.
+ * @returns how to give it back.
+ * @throws Error naming the holder when a living process has it.
+ */
+export function holdFolder(folder: string, processes: Processes = HOST): () => void {
+  const path = join(folder, 'house.lock')
+  const lock = takeKernelLock(join(folder, 'folder.lock'))
+  if (lock === null) throw heldBy(folder, holderOf(path, processes))
+  try {
+    const holder = holderOf(path, processes)
+    if (holder !== null) throw heldBy(folder, holder)
+    writeDurably(path, `${process.pid} ${processes.startOf(process.pid)}`)
+  } catch (error) {
+    lock.close()
+    throw error
+  }
+  return () => {
+    rmSync(path, { force: true })
+    lock.close()
+  }
+}
+
+/** The living process that the file names. */
+function holderOf(path: string, { isAlive, startOf }: Processes): number | null {
+  const [text = '', started = ''] = existsSync(path) ? readFileSync(path, 'utf8').split(' ') : []
+  const pid = Number(text)
+  if (!(pid > 0) || !isAlive(pid)) return null
+  const startNow = startOf(pid)
+  return started === '' || startNow === '' || started === startNow ? pid : null
+}
+
+function heldBy(folder: string, pid: number | null): Error {
+  const who = pid === null ? 'another sandbox that is starting' : `the sandbox with process id ${pid}`
+  return new Error(`The folder ${folder} is in use by ${who}. Stop it first, or choose another folder.`)
+}
+
+const HOST: Processes = { isAlive, startOf }
+
 function startOf(pid: number): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

@@ -256,11 +256,12 @@ async function resetAll(
   { books, news, hub, marketHub, faults, counters, people, pump, market, clock, openAccounts }: Core,
   grants: GrantStore
 ): Promise<void> {
+  // First, because a reset that cannot be written leaves everything as it was.
+  books.reset()
   faults.clear()
   counters.reset()
   for (const guest of people.forgetGuests()) grants.endLogin(guest, false)
   news.reset()
-  books.reset()
   listInstruments({ market, books, clock })
   pump.refill()
   openAccounts()

@@ -180,6 +180,29 @@ test('a folder is held by a process, and not by another that has its number sinc
   await rm(folder, { recursive: true })
 })
 
+test('of two starts on one folder at once, one holds it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'held-'))
+  // Left by a process that was killed, so that both starts want to replace it.
+  await writeFile(join(folder, 'house.lock'), '4194305 a-boot/1')
+  const seconds: (() => void)[] = []
+  const release = holdFolder(folder, {
+    isAlive: () => {
+      try {
+        seconds.push(holdFolder(folder))
+      } catch (error) {
+        assert.match(String(error), /in use by another sandbox that is starting/)
+      }
+      return false
+    },
+    startOf: () => ''
+  })
+  assert.equal(seconds.length, 0, 'the second start was refused')
+  assert.equal(await readFile(join(folder, 'house.lock'), 'utf8'), `${process.pid} `)
+  release()
+  holdFolder(folder)()
+  await rm(folder, { recursive: true })
+})
+
 test('grants: expiry, the grace of a rotated refresh token, and the bound on half-done walks', async () => {
   let now = 1_000_000
   let graceMs = 0

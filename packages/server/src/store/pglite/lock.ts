@@ -6,8 +6,8 @@
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { writeDurably } from '@trunkline/files/durable'
+import { takeKernelLock } from '@trunkline/files/kernel-lock'
 import { EngineRefused } from './errors.ts'
 import { codeOf, mayLive, type ProcessIdentity, thisProcess } from './host.ts'
 
@@ -53,20 +53,6 @@ function held(directory: string, owner: ProcessIdentity | null, reason: string):
     `The data directory ${directory} belongs to ${who}, which ${reason}. Stop it first; if it is certainly gone, delete ${join(directory, 'owner.json')}.`
   )
 }
-
-/** The lock is a transaction on an empty SQLite file: the only lock of this runtime that the kernel drops when its holder dies. */
-function takeKernelLock(file: string): DatabaseSync | null {
-  const database = new DatabaseSync(file, { timeout: 0 })
-  try {
-    database.exec('BEGIN EXCLUSIVE')
-    return database
-  } catch (error) {
-    database.close()
-    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return null
-    throw error
-  }
-}
-const SQLITE_BUSY = 5
 
 function readOwner(file: string): ProcessIdentity | null {
   let text: string
