@@ -89,7 +89,9 @@ export function changeRefusal(order: OrderReport, ticket: OrderTicket): Refusal 
   const isSame = (a: Decimal | null, b: Decimal | null) => (a === null || b === null ? a === b : compare(a, b) === 0)
   if (!isSame(order.quantity, ticket.quantity)) return cannot('the quantity', `${order.quantity}`)
   if (order.symbol !== ticket.symbol || order.instrument !== ticket.instrument) return cannot('the symbol', `${order.symbol}`)
-  if (order.side !== ticket.side) return cannot('the side', order.side)
+  // Of a package without a debit or a credit Tradier does not tell the side; that of its legs is compared below.
+  const isSideTold = order.legs === null || (order.limitPrice !== null && !isZero(order.limitPrice))
+  if (isSideTold && order.side !== ticket.side) return cannot('the side', order.side)
   if ((order.tif === 'DAY+') !== (ticket.tif === 'DAY+')) return cannot('the session', order.tif)
   const legs = (of: OrderTicket) => of.legs?.map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`).join() ?? ''
   return legs(order) === legs(ticket) ? null : cannot('the legs', 'as they were placed')

@@ -49,6 +49,8 @@ export const TRADIER: DialectBroker = {
   operations: { find: ['orders.list', 'orders.get'] },
   credentials: minted => ({ ...minted, issued_at: later(minted.issued_at), expires_at: later(minted.expires_at) }),
   sample(sample, instrument) {
+    // "Short sales cannot be placed GTC" (README).
+    if (instrument === 'STK') return { ...sample, neverShort: ['GTC'] }
     if (instrument !== 'MLEG_OPT') return sample
     // A debit has a positive price; so small a one nobody takes.
     const cheap = (price: string) => parseDecimal(price, 'price')

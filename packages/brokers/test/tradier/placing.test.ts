@@ -173,4 +173,8 @@ test('a change of anything but type, time in force and prices is refused', () =>
     assert.match(changeRefusal(order, { ...TICKET, ...change })?.refused ?? '', told)
   const spread = { ...order, ...PACKAGE }
   assert.match(changeRefusal(spread, { ...PACKAGE, legs: [...(PACKAGE.legs ?? [])].reverse() })?.refused ?? '', /the legs/)
+  // What costs nothing is looked up as bought, whichever it was.
+  const even = { ...spread, limitPrice: decimal('0') }
+  assert.equal(changeRefusal(even, { ...PACKAGE, side: 'SELL' }), null)
+  assert.match(changeRefusal(spread, { ...PACKAGE, side: 'SELL' })?.refused ?? '', /the side/)
 })

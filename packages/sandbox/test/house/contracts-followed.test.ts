@@ -33,7 +33,7 @@ async function scene() {
   // Getters and private fields are the real one's.
   for (const name of ['find', 'futures', 'chain', 'expirations', 'next'] as const)
     Object.defineProperty(market, name, { value: (real[name] as (...given: never[]) => unknown).bind(real) })
-  const books = new Books({ folder: null, newSeed: () => 'followed', onEvents: () => undefined, onTrouble: assert.fail })
+  const books = new Books({ folder: null, newSeed: () => 'followed', onEvents: () => undefined, onTrouble: error => assert.ifError(error) })
   const people = new People('followed', null)
   let now = AT / 1_000
   let at = AT

@@ -37,6 +37,8 @@ export interface Sample {
   readonly symbol: string
   /** A small order of this kind that stays open: far from the market. Null where the broker cannot hold such an order open. */
   resting(type: OrderType, tif: TimeInForce, side: Side): OrderTicket | null
+  /** Times in force that the broker takes for no short sale; left out where it takes all. */
+  readonly neverShort?: readonly TimeInForce[]
   /** Fills at once. */
   readonly marketable: OrderTicket
   /** Sells what {@link marketable} bought. */

@@ -8,6 +8,7 @@ import type { BrokerHarness } from './harness.ts'
 import { HOSTILE } from './hostile.ts'
 import { LEGS } from './legs.ts'
 import { PREVIEW } from './preview.ts'
+import { SIDES } from './sides.ts'
 import { STREAM } from './stream.ts'
 import { SUBMIT } from './submit.ts'
 import { TOKENS } from './tokens.ts'
@@ -15,7 +16,7 @@ import { TOKENS } from './tokens.ts'
 export type { BrokerHarness, Misbehaviour, Sample, StreamMischief, Venue, VenueOperation } from './harness.ts'
 
 /** All cards, in the order of their numbers. */
-export const CARDS: readonly Card[] = [...CONNECT, ...SUBMIT, ...LEGS, ...PREVIEW, ...CHANGE, ...STREAM, ...TOKENS, ...HOSTILE]
+export const CARDS: readonly Card[] = [...CONNECT, ...SUBMIT, ...SIDES, ...LEGS, ...PREVIEW, ...CHANGE, ...STREAM, ...TOKENS, ...HOSTILE]
 
 /**
  * Registers one test per card. A card that the broker's capabilities do not owe passes with the note "not offered"; nothing else is left
