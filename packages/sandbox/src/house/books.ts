@@ -40,7 +40,7 @@ export interface BooksDeps {
   /** Receives failed snapshots after which the books go on: nothing that was acknowledged is missing. */
   readonly onTrouble: (error: unknown) => void
   /** Writes a whole file as `writeDurably` does. A seam for tests. */
-  readonly writeFile?: (path: string, text: string) => void
+  readonly write?: (path: string, text: string) => void
 }
 
 export class Books {
@@ -233,8 +233,8 @@ export class Books {
   /** @returns whether the file survives a power cut; it is the new one in any case. */
   #write(path: string, text: string): boolean {
     try {
-      const { writeFile = writeDurably } = this.#deps
-      writeFile(path, text)
+      const { write = writeDurably } = this.#deps
+      write(path, text)
       return true
     } catch (error) {
       if (!(error instanceof FileNotDurable)) throw error

@@ -62,7 +62,7 @@ function scene(t: TestContext): Scene {
       newSeed: () => `seed ${++seeds}`,
       onEvents: () => undefined,
       onTrouble: error => troubles.push(error),
-      writeFile: (path, text) => writeDurably(path, text, { files: disk })
+      write: (path, text) => writeDurably(path, text, { files: disk })
     })
   return { folder, disk, troubles, open }
 }

@@ -9,7 +9,7 @@ import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
 import type { Account, Connection } from '@trunkline/core/domain/account'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
-import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Broker, Credentials } from '@trunkline/core/ports/broker'
 import type { LogFields } from '@trunkline/core/ports/log'
 import type { Store } from '@trunkline/core/ports/store'
@@ -64,8 +64,22 @@ export interface Logged {
   readonly fields: LogFields
 }
 
+/** The machine's clock, whose wall can be set while it runs; the monotonic one knows nothing of it. */
+class SettableClock extends SystemClock {
+  #aheadMs = 0
+
+  override now(): Timestamp {
+    return timestampOfMs(epochMs(super.now()) + this.#aheadMs)
+  }
+
+  /** So much ahead of the true time; negative: behind. */
+  setAhead(ms: number): void {
+    this.#aheadMs = ms
+  }
+}
+
 export class FourWorld implements AsyncDisposable {
-  readonly clock = new SystemClock()
+  readonly clock = new SettableClock()
   readonly house: House
   readonly username: string
   readonly houseAccount: string
