@@ -8,6 +8,7 @@ import { listOrders } from '@trunkline/core/app/orders/list-orders'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { Order } from '@trunkline/core/domain/order'
 import { parseDay } from '@trunkline/core/domain/timestamp'
+import type { PageRequest } from '@trunkline/core/ports/store'
 import * as make from '@trunkline/testkit/store-contract/records'
 import { Bench, type World } from './bench.ts'
 
@@ -232,4 +233,31 @@ test('a fill that was told is in every read of transactions that begins after it
     (await world.given(transactions(world))).rows.map(({ transaction }) => [transaction.quantity, transaction.orderId]),
     [['4', order.orderId]]
   )
+})
+
+test('transactions of one day keep their order, the newest first, when read again and in pages', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const order = await world.given(world.place())
+  const quantities = async () => (await world.given(transactions(world))).rows.map(({ transaction }) => transaction.quantity)
+  fill(world, order, '1')
+  fill(world, order, '2')
+  await world.clock.settled()
+  assert.deepEqual(await quantities(), ['2', '1'])
+  fill(world, order, '3')
+  await world.clock.settled()
+  assert.deepEqual(await quantities(), ['3', '2', '1'])
+  const asked = { ...daysAsked(world.clock, null, null), types: null }
+  const pageAt = (edge: PageRequest['edge']) =>
+    world.given(listTransactions(world.app, world.caller, {}, asked, { ...PAGE, limit: 1, edge }))
+  const walked: (string | null)[] = []
+  for (let page = await pageAt(null); ; ) {
+    walked.push(...page.rows.map(({ transaction }) => transaction.quantity))
+    if (page.next === null || walked.length > 3) break
+    // What comes while somebody reads on stands above, and moves nothing.
+    fill(world, order, '1')
+    await world.clock.settled()
+    page = await pageAt({ side: 'after', key: page.next })
+  }
+  assert.deepEqual(walked, ['3', '2', '1'])
 })

@@ -24,7 +24,7 @@ export const getTransactions = userEndpoint({
   operationId: 'listTransactions',
   tag: 'Accounts',
   summary: 'List transactions',
-  description: `Newest first. A request without \`start_date\` begins ${DAYS_BACK} days before \`end_date\`, and without that before today, whatever was asked for before. A broker that has no transactions shows none, and \`trunkline-freshness\` says so.`,
+  description: `Newest first: by \`date\`, and within a day by \`transaction_id\`, both descending. Ids of an account rise in the order in which its broker lists the transactions, those it reports later above; a transaction keeps its id, so pages neither skip nor repeat one. Brokers date most transactions by day only. A request without \`start_date\` begins ${DAYS_BACK} days before \`end_date\`, and without that before today, whatever was asked for before. A broker that has no transactions shows none, and \`trunkline-freshness\` says so.`,
   failures: ['account_not_found', 'connection_not_found'],
   query: {
     account_id: accountIdParam,
