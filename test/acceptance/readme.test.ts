@@ -35,6 +35,7 @@ describe('the documents', () => {
   })
   after(async () => {
     await service[Symbol.asyncDispose]()
+    assert.match(service.output(), /\nStopping: waiting for requests and orders under way, .*\nStopped\.\n/)
     await rm(folder, { recursive: true })
   })
 

@@ -41,7 +41,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'sandbox/compose.ts'
   ],
 
-  // The brokers' own tables of settings come with their adapters; the sandbox's names are known so that mistyped ones can be told.
+  // The brokers' own tables of settings come with their adapters; the sandbox's are checked and documented beside ours.
   'server/config': ['core/domain', 'core/ports', 'brokers/registry.ts', 'sandbox/config.ts'],
   'server/store': ['files', 'core/domain', 'core/ports'],
   'server/bus': ['core/domain', 'core/ports'],
@@ -78,6 +78,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/stream',
     'server/vault'
   ],
+  // What a start and `check-config` look at alike.
+  'server/preflight': ['files', 'sandbox/config.ts', 'server/admin', 'server/config', 'server/ops', 'server/vault'],
   'server/main.ts': [
     'files',
     'core/domain',
@@ -85,6 +87,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/compose.ts',
     'server/config',
     'server/ops',
+    'server/preflight',
     'server/store',
     'server/vault'
   ],
@@ -99,6 +102,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/compose.ts',
     'server/config',
     'server/ops',
+    'server/preflight',
     'server/store',
     'server/vault'
   ],
@@ -112,6 +116,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/compose.ts',
     'server/config',
     'server/ops',
+    'server/preflight',
     'server/store',
     'server/vault'
   ],

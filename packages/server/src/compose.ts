@@ -188,6 +188,7 @@ async function start(
     brokers: [...deps.brokers.values()],
     publicUrl: () => publicUrl,
     demo: () => (demo === null ? null : demoFile.read()),
+    demoFile: demoFile.path,
     access: demoHome.access,
     monotonicMs: () => clock.monotonicMs()
   })

@@ -4,28 +4,31 @@ import { dirname, join, resolve } from 'node:path'
 import { FileNotWritten, makeFolder, reasonOf } from '@trunkline/files/durable'
 import { pino } from 'pino'
 import { compose } from './compose.ts'
-import { SettingsInvalid } from './config/setting.ts'
 import { ALL_SETTINGS, type Settings, secretValuesOf, settingsOf } from './config/settings.ts'
-import { unknownNames, wordsAbout } from './config/unknown-names.ts'
 import { PinoLog } from './ops/log.ts'
 import { die, endOnUncaught } from './ops/process-policy.ts'
 import { startFailure } from './ops/start-failure.ts'
 import { StartLog } from './ops/start-log.ts'
+import { starting, stopping } from './ops/terminal-lines.ts'
 import { noArguments, startUsage } from './ops/usage.ts'
 import { welcome } from './ops/welcome.ts'
+import { type Preflight, preflight, refusal } from './preflight/index.ts'
 
 const started = performance.now()
 answerArguments(process.argv.slice(2))
-const settings = readOrExit()
+const checked = await preflight(process.env, true)
+const settings = settingsOrExit(checked)
 const isTerminal = process.stdout.isTTY === true
 const log = openLog(settings)
 const startLog = new StartLog(log, logPathOf(settings) === null ? null : text => void process.stderr.write(text))
-for (const unknown of unknownNames(process.env)) startLog.warn(`${unknown.name} ${wordsAbout(unknown)}`)
+for (const { level, about, message } of checked.findings) if (level === 'warning') startLog.warn(`${about} ${message}`)
+if (isTerminal) process.stdout.write(starting(settings))
 
 endOnUncaught(log)
 
 const service = await compose(settings, startLog, process.env).catch(cause => {
-  log.error('the service did not start', { cause })
+  // Where the log is on standard output, the reason would stand there twice.
+  log[logPathOf(settings) === null ? 'debug' : 'error']('the service did not start', { cause })
   process.stderr.write(`trunkline did not start: ${startFailure(cause)}\n`)
   process.exit(1)
 })
@@ -42,6 +45,7 @@ if (isTerminal) service.onNewLink(link => process.stdout.write(`\nThe first page
 
 async function stop(signal: string): Promise<void> {
   log.info('stopping', { signal })
+  if (isTerminal) process.stdout.write(stopping(settings))
   const patience = setTimeout(
     () => die(log, 'the stop took too long', new Error(`${settings.shutdownSeconds} s are over`)),
     settings.shutdownSeconds * 1_000
@@ -49,6 +53,7 @@ async function stop(signal: string): Promise<void> {
   await service.stop()
   clearTimeout(patience)
   log.info('stopped')
+  if (isTerminal) process.stdout.write('Stopped.\n')
   process.exitCode = 0
 }
 
@@ -60,16 +65,10 @@ function answerArguments(args: readonly string[]): void {
   process.exit(asksHelp ? 0 : 2)
 }
 
-function readOrExit(): Settings {
-  try {
-    return settingsOf(process.env)
-  } catch (cause) {
-    if (!(cause instanceof SettingsInvalid)) throw cause
-    process.stderr.write(
-      `${cause.message}\nEvery setting is described in docs/settings.md; check them all with: npm run cli -- check-config\n`
-    )
-    process.exit(2)
-  }
+function settingsOrExit({ findings, isMisset }: Preflight): Settings {
+  if (findings.every(({ level }) => level !== 'fault')) return settingsOf(process.env)
+  process.stderr.write(refusal(findings))
+  process.exit(isMisset ? 2 : 1)
 }
 
 /** On a terminal the first page stays readable: the log goes to a file beside the data. */

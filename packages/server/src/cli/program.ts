@@ -22,24 +22,26 @@ export async function runCli(args: readonly string[], console: Console): Promise
 
 const ABOUT = [
   'Operates a Trunkline service. Settings come from the environment, as for the service itself (docs/settings.md):',
-  'run a command with the same variables, and as the same user.\n\n',
-  'While a service runs on the data directory it does the work, asked through a socket that only its user can open.',
-  'Otherwise the command opens the database itself.'
+  'run a command with the same variables, and as the same user.\n\nWhile a service runs on the data directory it does the work,',
+  'asked through a socket that only its user can open. Otherwise the command opens the database itself.'
 ].join(' ')
 
 function programFor(console: Console): Command {
-  const program = new Command('trunkline')
+  const program = new Command('npm run cli --')
     .description(ABOUT)
     .usage('<command>')
     .exitOverride()
     .configureOutput({ writeOut: text => console.out(text), writeErr: text => console.err(text) })
-    .showHelpAfterError('(add --help for what can be said)')
+    .showHelpAfterError('(add --help to see what it takes)')
     .addHelpText('after', EXAMPLES)
   addCheckConfig(program, console)
   addPlatforms(program.command('platform').description('platforms: the applications that call the API'), console)
   addUsers(program.command('user').description('users of platforms'), console)
   addKeys(program.command('keys').description('master keys, under which broker credentials are sealed'), console)
-  addOrders(program.command('orders').description('orders whose fate nobody knows yet, and what a person has found out of one'), console)
+  addOrders(
+    program.command('orders').description('orders whose outcome is unknown, and how to end one that never reached the broker'),
+    console
+  )
   addDatabase(program.command('database').description('the PostgreSQL that TRUNKLINE_DATABASE_URL names'), console)
   addAudit(program.command('audit').description('the tamper-evident log of connects, credentials, orders and operators'), console)
   addDocs(program, console)
@@ -60,7 +62,7 @@ const json = () => new Option('--json', 'answer in JSON')
 function addCheckConfig(program: Command, console: Console): void {
   program
     .command('check-config')
-    .description('check every setting and what it relies on: keys, data directory, database. Tells all faults at once')
+    .description('check every setting and what it relies on: keys, data directory, ports, database. Lists all faults at once')
     .addOption(json())
     .action(async options => (await import('./check-config.ts')).checkConfig(console, options))
 }
@@ -100,7 +102,7 @@ function addPlatforms(group: Command, console: Console): void {
     .argument('<platform>', 'its client_id or platform_id')
     .option('--name <name>', 'what people call it')
     .option('--color <#rrggbb>', `${COLOR}; none: the portal’s own`)
-    .option('--app-url <address>', `${APP_URL}; none: not told`)
+    .option('--app-url <address>', `${APP_URL}; none: no address`)
     .addOption(json())
     .action(async (platform, options) => (await import('./platform.ts')).editPlatform(console, platform, options))
   group
@@ -236,17 +238,17 @@ function addOrders(group: Command, console: Console): void {
     .description('end such an order, because the broker never received it. The broker is asked first, and must show none that may be it')
     .argument('<order_id>', 'as the API gives it')
     .requiredOption('--because <text>', 'how you know; written to the audit log')
-    .option('--unseen', 'do not ask the broker: it does not answer, and you have seen its books by other means')
+    .option('--unseen', 'do not ask the broker: it does not answer, and you have checked the account by other means')
     .addOption(json())
     .action(async (orderId, options) => (await import('./orders.ts')).neverReceived(console, orderId, options))
   group
     .command('never-received-all')
-    .description('the same for every such order that fits, by one word and with one audit entry. Without --end it says what it would end')
+    .description('the same for all such orders of a set, with one audit entry. Without --end it lists what it would end')
     .option('--broker <id>', 'of this broker')
     .option('--connection <connection_id>', 'of this connection')
     .option('--older-than <hours>', 'placed longer ago than this', wholeNumber)
     .requiredOption('--because <text>', 'how you know; written to the audit log')
-    .option('--unseen', 'do not ask the brokers: they do not answer, and you have seen their books by other means')
+    .option('--unseen', 'do not ask the brokers: they do not answer, and you have checked the accounts by other means')
     .option('--end <set>', 'end them, if they are those of the set that was shown', setOption)
     .addOption(json())
     .action(async options => (await import('./orders.ts')).neverReceivedAll(console, options))

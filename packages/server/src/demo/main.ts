@@ -17,7 +17,7 @@ const RECORDED = { symbol: 'SPY', day: '2013-10-07', at: '10:30' }
 const USAGE = 'usage: npm run demo -- [--broker ALPACA] [--login 1] [--data-dir FOLDER], or npm run demo -- --replay FOLDER'
 const ABOUT = `${USAGE}
 
-Tells one whole life at a broker, by the public REST API: a user, a connection, orders, balances, positions, transactions, market data.
+Plays a whole life at a broker through the public REST API: a user, a connection, orders, balances, positions, transactions, market data.
   --broker    which of those that the service offers in the sandbox; SANDBOX unless said
   --login     which of the sandbox's practice logins, from 0
   --data-dir  of the running service; TRUNKLINE_DATA_DIR or .data unless said. Start it in another terminal: npm start

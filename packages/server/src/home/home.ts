@@ -21,6 +21,8 @@ export interface HomeOptions {
   readonly publicUrl: () => string
   /** Null where there is none, or where the service is not for practice. */
   readonly demo: () => DemoPlatform | null
+  /** Where it lies. */
+  readonly demoFile: string
   readonly access: FirstPageAccess
   readonly monotonicMs: () => number
 }
@@ -114,6 +116,8 @@ class Home {
       practised: demo !== null && demo.sandbox_logins.length > 0,
       isLocked: present !== null && demo === null,
       lines: demo === null ? [] : curlLines(demo),
+      file: this.#options.demoFile,
+      quotedFile: quoted(this.#options.demoFile),
       docs: this.#app.hasRoute({ method: 'GET', url: '/docs' })
     }
     return secured(reply, { forms }).send(eta.render('./home', page))
@@ -142,6 +146,11 @@ class Home {
     const { port, protocol } = new URL(this.#options.publicUrl())
     return `trunkline-first-page-${port === '' ? protocol.slice(0, -1) : port}`
   }
+}
+
+/** For a POSIX shell. */
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function codeIn(fields: unknown): string | null {

@@ -33,12 +33,26 @@ function isListening(cause: Error): cause is ListenError {
 }
 
 function listening({ code, address, port }: ListenError): string {
+  const why = whyNotListening({ code, address, port })
+  return `${why.charAt(0).toUpperCase()}${why.slice(1)} (TRUNKLINE_PORT, or TRUNKLINE_METRICS_PORT where it is that one's).`
+}
+
+/** Why nothing can listen there, and what to do: words that go on behind a setting's name. */
+export function whyNotListening({
+  code,
+  address,
+  port
+}: {
+  readonly code: string
+  readonly address: string
+  readonly port: number
+}): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `Port ${port} of ${address} is taken by another program. Stop that one, or choose another port: TRUNKLINE_PORT, or TRUNKLINE_METRICS_PORT where it is that one's (0: any free one).`
+      return `port ${port} of ${address} is taken by another program; stop that one, or choose another port (0: any free one)`
     case 'EACCES':
-      return `Port ${port} of ${address} may not be used by this user; ports below 1024 are for the system. Choose another: TRUNKLINE_PORT.`
+      return `port ${port} of ${address} may not be used by this user, as ports below 1024 are for the system; choose another`
     default:
-      return `Nothing can listen on ${address}, port ${port} (${code}). TRUNKLINE_HOST must be an address of this machine.`
+      return `nothing can listen on ${address}, port ${port} (${code}); the host must be an address of this machine`
   }
 }

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { curlLines } from './curl-lines.ts'
 import { demoLink } from './demo-link.ts'
 import type { DemoPlatform } from './demo-platform.ts'
@@ -19,12 +20,14 @@ interface Reader {
 /** The first page of the product, as text. */
 export async function welcome({ url, brokers, demo }: Running, { startedInMs, isTerminal, file }: Reader): Promise<string> {
   const head = [`Trunkline is ready at ${url} (started in ${startedInMs} ms)`, '']
-  if (demo === null) return [...head, `  reference       ${url}/docs`, ''].join('\n')
+  const own = ['  another port    TRUNKLINE_PORT=9000 npm start', `  data            ${dirname(file)}`]
+  if (demo === null) return [...head, `  reference       ${url}/docs`, ...own, ''].join('\n')
   const addresses = [
     `  REST API        ${demo.base_url}        reference at ${url}/docs`,
     `  broker stream   ${demo.stream_url}`,
     `  market data     ${demo.market_data_stream_url}        live at ${url}/docs/live`,
-    `  brokers         ${brokers.map(({ id, environment }) => `${id} (${environment})`).join(', ')}`
+    `  brokers         ${brokers.map(({ id, environment }) => `${id} (${environment})`).join(', ')}`,
+    ...own
   ]
   const practised = demo.sandbox_logins.length > 0
   const credentials = isTerminal ? await secrets(demo, practised) : [`  credentials     in ${file}, because this is no terminal`, '']

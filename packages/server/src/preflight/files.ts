@@ -1,36 +1,55 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { isAnswered, socketPathIn, statOf } from '../../admin/socket.ts'
-import { whyKeysApart } from '../../config/keys-apart.ts'
-import { keyFileIn } from '../../vault/index.ts'
-import { readKeyFile } from '../../vault/key-file.ts'
-import { parseKeySet } from '../../vault/master-keys.ts'
+import { whyNotMakeable } from '@trunkline/files/durable'
+import { isAnswered, socketPathIn, statOf } from '../admin/socket.ts'
+import { whyKeysApart } from '../config/keys-apart.ts'
+import { keyFileIn } from '../vault/index.ts'
+import { readKeyFile } from '../vault/key-file.ts'
+import { parseKeySet } from '../vault/master-keys.ts'
 import type { Finding, Known } from './finding.ts'
 
 const FREE_BYTES_MIN = 1024 ** 3
 
+/** Whether a service runs on the data directory: its socket answers. */
+export async function serviceRunsOn({ dataDir }: Known): Promise<boolean> {
+  if (dataDir === undefined || !isFolder(resolve(dataDir))) return false
+  const socket = socketPathIn(resolve(dataDir))
+  return statOf(socket) !== null && (await isAnswered(socket).catch(() => false))
+}
+
+interface Use {
+  /** Whether a service runs on it. */
+  readonly isRunning: boolean
+  /** Whether another one is about to start there. */
+  readonly toStart: boolean
+}
+
 /** The data directory: there or to be made, ours, private, with room. */
-export async function checkDataDir({ dataDir }: Known): Promise<readonly Finding[]> {
+export function checkDataDir({ dataDir }: Known, { isRunning, toStart }: Use): readonly Finding[] {
   if (dataDir === undefined) return []
   const path = resolve(dataDir)
   const about = 'TRUNKLINE_DATA_DIR'
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (found === undefined) {
-    const parent = existingParent(path)
-    return canHold(parent)
+  const found = isFolder(path)
+  if (!found) {
+    const why = whyNotMakeable(path)
+    return why === null
       ? [{ level: 'ok', about, message: `${path} will be made at the first start` }]
-      : [{ level: 'fault', about, message: `${path} is not there and cannot be made: ${parent} is no directory that this user can write` }]
+      : [{ level: 'fault', about, message: `${path} is not there and cannot be made: ${why}` }]
   }
-  if (!found.isDirectory()) return [{ level: 'fault', about, message: `${path} is not a directory` }]
   if (!isWritable(path)) return [{ level: 'fault', about, message: `${path} is not writable for this user` }]
-  const findings: Finding[] = [{ level: 'ok', about, message: `${path} is writable${await serviceIn(path)}` }]
-  if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
+  if (isRunning && toStart)
+    return [
+      { level: 'fault', about, message: `${path} has a service running on it. Stop that one, or start with another directory and port` }
+    ]
+  const findings: Finding[] = [{ level: 'ok', about, message: `${path} is writable${isRunning ? '; a service runs on it' : ''}` }]
+  const { mode, uid } = statSync(path)
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0)
     findings.push({ level: 'warning', about, message: `${path} is open to other users; make it private with: chmod 700 ${path}` })
-  if (process.geteuid !== undefined && found.uid !== process.geteuid())
+  if (process.geteuid !== undefined && uid !== process.geteuid())
     findings.push({
       level: 'warning',
       about,
-      message: `${path} belongs to another user (id ${found.uid}); is this the user the service runs as?`
+      message: `${path} belongs to another user (id ${uid}); is this the user the service runs as?`
     })
   const { bavail, bsize } = statfsSync(path)
   if (bavail * bsize < FREE_BYTES_MIN) findings.push({ level: 'warning', about, message: `${path} has less than 1 GiB left on its disk` })
@@ -81,25 +100,20 @@ export function checkKeys(known: Known): readonly Finding[] {
 export function checkLogFile({ logFile }: Known): readonly Finding[] {
   if (logFile === undefined || logFile === null) return []
   const path = resolve(logFile)
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
-    return [{ level: 'fault', about: 'TRUNKLINE_LOG_FILE', message: `${path} is a directory` }]
-  const isPossible = existsSync(path) ? isWritable(path) : canHold(existingParent(path))
-  return isPossible ? [] : [{ level: 'fault', about: 'TRUNKLINE_LOG_FILE', message: `${path} cannot be written` }]
+  const about = 'TRUNKLINE_LOG_FILE'
+  if (isFolder(path)) return [{ level: 'fault', about, message: `${path} is a directory` }]
+  if (existsSync(path)) return isWritable(path) ? [] : [{ level: 'fault', about, message: `${path} cannot be written` }]
+  const folder = dirname(path)
+  const why = isFolder(folder) ? (isWritable(folder) ? null : `${folder} is not writable for this user`) : whyNotMakeable(folder)
+  return why === null ? [] : [{ level: 'fault', about, message: `${path} cannot be written: ${why}` }]
 }
 
-async function serviceIn(path: string): Promise<string> {
-  const socket = socketPathIn(path)
-  if (statOf(socket) === null) return ''
-  return (await isAnswered(socket).catch(() => false)) ? '; a service runs on it' : ''
-}
-
-function existingParent(path: string): string {
-  const parent = dirname(path)
-  return existsSync(parent) || parent === path ? parent : existingParent(parent)
-}
-
-function canHold(path: string): boolean {
-  return statSync(path).isDirectory() && isWritable(path)
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 function isWritable(path: string): boolean {

@@ -1,6 +1,6 @@
-/** The checks of `check-config`: each looks at one thing the service relies on and tells what it found. */
-import type { Settings } from '../../config/settings.ts'
+import type { Settings } from '../config/settings.ts'
 
+/** What a check says about one thing the service relies on. */
 export interface Finding {
   readonly level: 'ok' | 'warning' | 'fault'
   /** What it is about: a setting, a path, the database. */

@@ -1,8 +1,11 @@
 // check-config tells everything that is wrong, at once, and changes nothing.
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { preflight, refusal } from '../../src/preflight/index.ts'
 import { directory, keysIn } from '../admin/support.ts'
 import { answerOf, cli } from './terminal.ts'
 
@@ -12,14 +15,17 @@ interface Finding {
   readonly message: string
 }
 
+/** Another program of this machine may have the usual port. */
+const ANY_PORT = { TRUNKLINE_PORT: '0' }
+
 async function findings(env: Readonly<Record<string, string>>, level?: string): Promise<readonly Finding[]> {
-  const found: readonly Finding[] = answerOf(await cli(env, 'check-config', '--json')).findings
+  const found: readonly Finding[] = answerOf(await cli({ ...ANY_PORT, ...env }, 'check-config', '--json')).findings
   return level === undefined ? found : found.filter(finding => finding.level === level)
 }
 
 test('an environment that sets nothing is in order', async context => {
   const dataDir = join(directory(context), 'data')
-  const { code, out } = await cli({ TRUNKLINE_DATA_DIR: dataDir }, 'check-config')
+  const { code, out } = await cli({ ...ANY_PORT, TRUNKLINE_DATA_DIR: dataDir }, 'check-config')
   assert.equal(code, 0)
   assert.match(out, /0 faults, 0 warnings\.\n$/)
   assert.throws(() => readdirSync(dataDir))
@@ -60,7 +66,7 @@ test('faults of settings, keys, directories, brokers and names are told together
 test('where the orders of each broker go is said', async context => {
   const TRUNKLINE_DATA_DIR = join(directory(context), 'data')
   const client = { TRUNKLINE_TRADIER_CLIENT_ID: 'us', TRUNKLINE_TRADIER_CLIENT_SECRET: 'canary', TRUNKLINE_TRADIER_ENV: 'sandbox' }
-  const { out } = await cli({ TRUNKLINE_DATA_DIR, ...client, TRUNKLINE_BROKERS: 'ALPACA,TRADIER' }, 'check-config')
+  const { out } = await cli({ ...ANY_PORT, TRUNKLINE_DATA_DIR, ...client, TRUNKLINE_BROKERS: 'ALPACA,TRADIER' }, 'check-config')
   assert.match(out, /ALPACA offered, in the sandbox brokerage\n/)
   assert.match(out, /TRADIER offered, for paper accounts at sandbox\.tradier\.com\n/)
   assert.ok(!out.includes('canary'))
@@ -84,7 +90,7 @@ test('a data directory that is a file, or lies where nothing can be, is a fault'
   const folder = directory(context)
   writeFileSync(join(folder, 'file'), '')
   const [isFile] = await findings({ TRUNKLINE_DATA_DIR: join(folder, 'file') }, 'fault')
-  assert.match(isFile?.message ?? '', /is not a directory/)
+  assert.match(isFile?.message ?? '', /file is a file, not a folder/)
   const [nowhere] = await findings({ TRUNKLINE_DATA_DIR: join(folder, 'file', 'data') }, 'fault')
   assert.match(nowhere?.message ?? '', /cannot be made/)
   const [log] = await findings({ TRUNKLINE_DATA_DIR: folder, TRUNKLINE_LOG_FILE: join(folder, 'file', 'a.log') }, 'fault')
@@ -136,4 +142,74 @@ test('a demo platform on a service that is not for practice is named, with what 
     )
     assert.ok(!finding?.message.includes(secret))
   }
+})
+
+test('a data directory that is a broken link, or where the system lets nobody make one, is a fault', async context => {
+  const folder = directory(context)
+  symlinkSync(join(folder, 'gone'), join(folder, 'link'))
+  const [link] = await findings({ TRUNKLINE_DATA_DIR: join(folder, 'link') }, 'fault')
+  assert.match(link?.message ?? '', /link is a symbolic link to .*gone, which is not there/)
+  const nowhere = existsSync('/proc/self') ? '/proc/trunkline' : '/dev/null/trunkline'
+  const [made] = await findings({ TRUNKLINE_DATA_DIR: nowhere }, 'fault')
+  assert.match(made?.message ?? '', /cannot be made/)
+})
+
+test('the settings of the sandbox are checked where one is started, and only there', async context => {
+  const TRUNKLINE_DATA_DIR = directory(context)
+  const wrong = {
+    ...{ SANDBOX_CALENDAR: 'lunar', SANDBOX_SPEED: 'fast', SANDBOX_MARKET: 'replay:/nowhere?when=now', SANDBOX_SEDE: '1' },
+    SANDBOX_CLIENT_ID: 'ours'
+  }
+  const about = async (env: Readonly<Record<string, string>>) =>
+    (await findings({ TRUNKLINE_DATA_DIR, ...wrong, ...env }))
+      .filter(finding => finding.about.startsWith('SANDBOX_'))
+      .map(finding => `${finding.level} ${finding.about}`)
+      .sort()
+  assert.deepEqual(await about({}), [
+    ...['fault SANDBOX_CALENDAR', 'fault SANDBOX_MARKET', 'fault SANDBOX_SPEED'],
+    ...['warning SANDBOX_CLIENT_ID', 'warning SANDBOX_SEDE']
+  ])
+  assert.deepEqual(await about({ TRUNKLINE_SANDBOX_URL: 'http://127.0.0.1:8090' }), ['fault SANDBOX_CALENDAR', 'warning SANDBOX_SEDE'])
+  const live = { TRUNKLINE_ALPACA_CLIENT_ID: 'us', TRUNKLINE_ALPACA_CLIENT_SECRET: 'canary', TRUNKLINE_BROKERS: 'ALPACA' }
+  assert.deepEqual(await about(live), ['warning SANDBOX_SEDE'])
+  const [gone] = await findings({ TRUNKLINE_DATA_DIR, SANDBOX_MARKET: 'replay:/nowhere' }, 'fault')
+  assert.match(gone?.message ?? '', /names the folder \/nowhere, which is not there/)
+})
+
+test('a port that is taken is a fault, unless the service of this data directory may have it', async context => {
+  const dataDir = directory(context)
+  const holder = createServer().listen(0, '127.0.0.1')
+  await once(holder, 'listening')
+  context.after(() => holder.close())
+  const address = holder.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const port = String(address.port)
+  const env = { TRUNKLINE_DATA_DIR: dataDir, TRUNKLINE_PORT: port }
+  const [taken, twice] = await findings({ ...env, TRUNKLINE_METRICS_PORT: port }, 'fault')
+  assert.deepEqual([taken?.about, twice?.about], ['TRUNKLINE_PORT', 'TRUNKLINE_METRICS_PORT'])
+  assert.match(taken?.message ?? '', /of 127\.0\.0\.1 is taken by another program/)
+  assert.match(twice?.message ?? '', /is that of TRUNKLINE_PORT, too/)
+  const [elsewhere] = await findings({ ...env, TRUNKLINE_PORT: '9', TRUNKLINE_HOST: '192.0.2.1' }, 'fault')
+  assert.equal(elsewhere?.about, 'TRUNKLINE_HOST')
+
+  const service = createServer().listen(join(dataDir, 'admin.sock'))
+  await once(service, 'listening')
+  context.after(() => service.close())
+  assert.deepEqual(await findings(env, 'fault'), [])
+  const { findings: toStart } = await preflight(env, true)
+  const [inTheWay, ...more] = toStart.filter(({ level }) => level === 'fault')
+  assert.match(inTheWay?.message ?? '', /has a service running on it\. Stop that one/)
+  assert.deepEqual(more, [])
+})
+
+test('a start refuses with every fault and warning, a line each', () => {
+  const text = refusal([
+    { level: 'fault', about: 'TRUNKLINE_PORT', message: 'is wrong' },
+    { level: 'ok', about: 'database', message: 'is fine' },
+    { level: 'warning', about: 'TRUNKLINE_PROT', message: 'is odd' },
+    { level: 'fault', about: 'SANDBOX_MARKET', message: 'too' }
+  ])
+  const [warning, head, ...lines] = text.split('\n')
+  assert.deepEqual([warning, head], ['warning: TRUNKLINE_PROT is odd', 'trunkline did not start:'])
+  assert.deepEqual(lines.slice(0, 2), ['  TRUNKLINE_PORT  is wrong', '  SANDBOX_MARKET  too'])
 })

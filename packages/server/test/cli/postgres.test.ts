@@ -50,7 +50,7 @@ test('an audit entry that was altered, or removed, is named; the table refuses b
 test('check-config asks the database whether it answers and keeps what it confirms', async context => {
   const database = await createDatabase(server.url)
   context.after(() => database.drop())
-  const env = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: database.url }
+  const env = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: database.url, TRUNKLINE_PORT: '0' }
   const checked = await cli(env, 'check-config')
   assert.equal(checked.code, 0, checked.out)
   assert.match(checked.out, /PostgreSQL \d+\S* answers, and its commits are durable/)

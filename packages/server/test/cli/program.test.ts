@@ -25,14 +25,14 @@ test('help names every command, and each command explains itself', async () => {
   for (const command of [...commands, ['keys', 'generate'], ['audit', 'verify'], ['audit', 'list'], ['docs']]) {
     const help = await cli({}, ...command, '--help')
     assert.equal(help.code, 0)
-    assert.match(help.out, new RegExp(`Usage: trunkline ${command.join(' ')}`))
+    assert.match(help.out, new RegExp(`Usage: npm run cli -- ${command.join(' ')}`))
   }
 })
 
 test('what cannot be understood is explained, with exit code 2', async () => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['frobnicate'], /unknown command 'frobnicate'/],
-    [['platform'], /Usage: trunkline platform/],
+    [['platform'], /Usage: npm run cli -- platform/],
     [['platform', 'create'], /required option '--name/],
     [['platform', 'rotate-secret'], /missing required argument/],
     [['keys', 'rotate', '--fast'], /unknown option '--fast'/],

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startFailure } from '../../src/ops/start-failure.ts'
 import { StartLog } from '../../src/ops/start-log.ts'
+import { starting, stopping } from '../../src/ops/terminal-lines.ts'
 import { memoryWarning, whyNotMade } from '../../src/store/pglite/making.ts'
 
 const MIB = 1024 ** 2
@@ -11,7 +12,7 @@ const listen = (code: string) => Object.assign(new Error(`listen ${code}`), { co
 test('what cannot be listened on is named with its setting', () => {
   assert.match(startFailure(listen('EADDRINUSE')), /^Port 80 of 127\.0\.0\.1 is taken.*TRUNKLINE_PORT/)
   assert.match(startFailure(listen('EACCES')), /ports below 1024.*TRUNKLINE_PORT/)
-  assert.match(startFailure(listen('EADDRNOTAVAIL')), /TRUNKLINE_HOST must be an address of this machine/)
+  assert.match(startFailure(listen('EADDRNOTAVAIL')), /the host must be an address of this machine/)
 })
 
 test('a full disk names the file, and no secret is told', () => {
@@ -43,4 +44,10 @@ test('until it is ready a start tells its warnings to whoever watches, without s
   assert.equal(said.length, 1)
   assert.match(said[0] ?? '', /^warning: waiting \(why: .*, cause: no line\)\n$/)
   assert.ok(!said[0]?.includes('topsecret'))
+})
+
+test('at a terminal a start and a stop say what takes its time', () => {
+  assert.match(starting({ databaseUrl: null, dataDir: '/nowhere' }), /^Starting… The first start makes the database in \/nowhere, .*\n$/)
+  assert.equal(starting({ databaseUrl: 'postgres://127.0.0.1/books', dataDir: '/nowhere' }), 'Starting…\n')
+  assert.match(stopping({ shutdownSeconds: 25 }), /^\nStopping: waiting for requests and orders under way, 25 seconds at most\..*\n$/)
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -52,8 +52,9 @@ test('a port that is taken is named, with the setting to change', async () => {
   assert.equal(code, 1)
   assert.match(
     err,
-    new RegExp(`trunkline did not start: Port ${address.port} of 127\\.0\\.0\\.1 is taken by another program\\..*TRUNKLINE_PORT`)
+    new RegExp(`trunkline did not start:\\n  TRUNKLINE_PORT  port ${address.port} of 127\\.0\\.0\\.1 is taken by another program; `)
   )
+  assert.ok(!existsSync(join(folder, 'data')), 'nothing was made for a start that could not be')
   assert.match(err, /^warning: TRUNKLINE_PROT is no setting and has no effect; is TRUNKLINE_PORT meant\?$/m)
   assert.match(err, /^warning: SANDBOX_SEDE is no setting and has no effect; is SANDBOX_SEED meant\?$/m)
   assert.ok(!err.includes('ANOTHER_PROGRAM'))
@@ -69,8 +70,27 @@ test('a data directory that cannot be is named, also where the log would lie in 
   ] as const) {
     const { code, err } = await told({ TRUNKLINE_DATA_DIR: dataDir, ...more })
     assert.equal(code, 1)
-    assert.match(err, /^trunkline did not start: .*a-file is a file, not a folder\. TRUNKLINE_DATA_DIR says where data/m, err)
+    assert.match(err, /^trunkline did not start:\n {2}TRUNKLINE_DATA_DIR {2}.*a-file is a file, not a folder\.$/m, err)
   }
+})
+
+test('what is wrong with settings is told at once, in the words of check-config, and a folder nobody can make does not hang', async () => {
+  const nowhere = existsSync('/proc/self') ? '/proc/trunkline' : '/dev/null/trunkline'
+  const { code, err } = await told({ TRUNKLINE_PORT: 'x', SANDBOX_CALENDAR: 'lunar', TRUNKLINE_DATA_DIR: nowhere })
+  assert.equal(code, 2)
+  for (const line of [
+    /^ {2}TRUNKLINE_PORT {6}must be a whole number/m,
+    /^ {2}SANDBOX_CALENDAR {4}must be always or/m,
+    /^ {2}TRUNKLINE_DATA_DIR {2}.* cannot be made/m
+  ])
+    assert.match(err, line)
+})
+
+test('where the log goes to standard output the reason is not told twice', async () => {
+  const { out, err } = await told({
+    ...{ TRUNKLINE_LOG_FILE: '', TRUNKLINE_DATABASE_URL: 'postgres://me@127.0.0.1:9/books', TRUNKLINE_DATABASE_WAIT_SECONDS: '0' }
+  })
+  assert.equal(`${out}${err}`.split('cannot be reached').length, 2, `${out}${err}`)
 })
 
 test('a database that is away is named by host and setting, and never its password', async () => {

@@ -55,6 +55,7 @@ describe('the first page', () => {
     assert.equal(status, 200)
     isKept(html)
     assert.match(html, /home_url<\/code> in <code>demo-platform\.json/)
+    assert.ok(html.includes(`process.argv[1]).home_url" ${join(scene.dataDir, 'demo-platform.json')}</code>`), 'in the directory in use')
     assert.match(html, /<dt>Brokers<\/dt><dd>[^<]*Trunkline Sandbox \(sandbox\)/)
     assert.ok(policy?.includes("default-src 'none'") && !policy.includes('unsafe'))
   })

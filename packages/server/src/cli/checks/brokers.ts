@@ -1,5 +1,5 @@
 import type { Offer } from '@trunkline/brokers/registry'
-import type { Finding, Known } from './finding.ts'
+import type { Finding, Known } from '../../preflight/finding.ts'
 
 /** Which brokers users can connect, and where their orders go. */
 export function checkBrokers({ brokers, offers }: Known): readonly Finding[] {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { whyNotPractice } from '../../config/practice.ts'
+import type { Finding, Known } from '../../preflight/finding.ts'
 import { openEngine } from '../../store/index.ts'
 import { durabilityFaults } from '../../store/postgres.ts'
 import { canAlterAudit, roleOf } from '../../store/roles.ts'
 import { placeOf } from '../../store/sole-process.ts'
 import { explain } from '../explain.ts'
-import type { Finding, Known } from './finding.ts'
 
 const VERSION_MIN = 14
 const SEPARATE =

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { whyNotPractice } from '../../config/practice.ts'
 import { DemoFile } from '../../ops/demo-platform.ts'
-import type { Finding, Known } from './finding.ts'
+import type { Finding, Known } from '../../preflight/finding.ts'
 
 /** A demo platform that was made for practice, on a service that is not for practice any more. */
 export function checkDemo({ dataDir, ...known }: Known): readonly Finding[] {

@@ -1,5 +1,5 @@
 import { isLoopback } from '../../config/practice.ts'
-import type { Finding, Known } from './finding.ts'
+import type { Finding, Known } from '../../preflight/finding.ts'
 
 /** What becomes visible from outside, and whether that is safe. */
 export function checkExposure({ host, publicUrl, trustedProxies, offers }: Known): readonly Finding[] {

@@ -1,0 +1,14 @@
+/** What somebody at a terminal reads while a start or a stop takes its time. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Settings } from '../config/settings.ts'
+
+export function starting({ databaseUrl, dataDir }: Pick<Settings, 'databaseUrl' | 'dataDir'>): string {
+  const isFirst = databaseUrl === null && !existsSync(join(dataDir, 'database'))
+  return isFirst ? `Starting… The first start makes the database in ${dataDir}, which takes some seconds.\n` : 'Starting…\n'
+}
+
+/** On a line of its own, behind the `^C` that a terminal shows. */
+export function stopping({ shutdownSeconds }: Pick<Settings, 'shutdownSeconds'>): string {
+  return `\nStopping: waiting for requests and orders under way, ${shutdownSeconds} seconds at most. Ctrl-C again ends it at once.\n`
+}

@@ -1,0 +1,56 @@
+/** The ports to listen on: each is opened and closed again, before anything costly is made for a start that cannot be. */
+import { createServer } from 'node:net'
+import type { HouseConfig } from '@trunkline/sandbox/config'
+import { whyNotListening } from '../ops/start-failure.ts'
+import type { Finding, Known } from './finding.ts'
+
+const LOOPBACK = '127.0.0.1'
+
+interface Port {
+  readonly env: string
+  readonly host: string
+  readonly port: number
+}
+
+/** @param sandbox of the sandbox that is started beside the service; null: none is. */
+export async function checkPorts(
+  { host, port, metricsPort }: Known,
+  sandbox: Pick<HouseConfig, 'host' | 'port' | 'controlPort'> | null
+): Promise<readonly Finding[]> {
+  const wanted: readonly Port[] = [
+    ...(host === undefined || port === undefined ? [] : [{ env: 'TRUNKLINE_PORT', host, port }]),
+    ...(metricsPort == null ? [] : [{ env: 'TRUNKLINE_METRICS_PORT', host: LOOPBACK, port: metricsPort }]),
+    ...(sandbox === null
+      ? []
+      : [
+          { env: 'SANDBOX_PORT', host: sandbox.host, port: sandbox.port },
+          { env: 'SANDBOX_CONTROL_PORT', host: LOOPBACK, port: sandbox.controlPort }
+        ])
+  ]
+  const fixed = wanted.filter(each => each.port !== 0)
+  const findings: Finding[] = []
+  for (const [index, { env, host: address, port: number }] of fixed.entries()) {
+    const twin = fixed.slice(0, index).find(other => other.port === number)
+    const code = twin === undefined ? await refusalOf(address, number) : null
+    if (twin !== undefined)
+      findings.push({ level: 'fault', about: env, message: `port ${number} is that of ${twin.env}, too; choose another` })
+    if (code !== null)
+      findings.push({ level: 'fault', about: aboutOf(env, code), message: whyNotListening({ code, address, port: number }) })
+  }
+  return findings
+}
+
+function aboutOf(env: string, code: string): string {
+  return code === 'EADDRINUSE' || code === 'EACCES'
+    ? env
+    : env.replace(/^SANDBOX_.*/, 'SANDBOX_HOST').replace(/^TRUNKLINE_.*/, 'TRUNKLINE_HOST')
+}
+
+/** The system's code for why nothing can listen there; null when something can. */
+async function refusalOf(host: string, port: number): Promise<string | null> {
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  const server = createServer()
+  server.once('error', cause => resolve('code' in cause ? String(cause.code) : cause.message))
+  server.listen({ host, port }, () => server.close(() => resolve(null)))
+  return promise
+}
