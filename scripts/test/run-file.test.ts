@@ -21,6 +21,8 @@ const CASES: Readonly<Record<string, string>> = {
     "test('fine', () => {}); test('throws beside', async () => { setTimeout(() => { throw new Error('beside it') }); await new Promise(done => setTimeout(done, 100)) })",
   tracked:
     "test('fine', () => {}); test('throws beside', async () => { setTimeout(() => { throw new Error('beside it') }); await new Promise(done => setTimeout(done, 100)) })",
+  forks:
+    "import { fork } from 'node:child_process'; import { once } from 'node:events'; test('a fork ends', async () => { const child = fork(new URL('forked.mjs', import.meta.url)); const [code] = await once(child, 'exit'); assert.equal(code, 1) })",
   hook: "after(() => { throw new Error('in the hook') }); test('fine', () => {})",
   works:
     "import { spawnSync } from 'node:child_process'; const spin = 'const { user } = process.cpuUsage(); while (process.cpuUsage().user - user < 200_000);'; test('computes', () => { eval(spin); spawnSync(process.execPath, ['-e', spin]) })",
@@ -37,6 +39,7 @@ before(async () => {
     const head = "import assert from 'node:assert/strict'\nimport { after, describe, test } from 'node:test'\n"
     writeFileSync(join(folder, `${name}.test.ts`), name === 'empty' ? '' : `${head}${body}\n`)
   }
+  writeFileSync(join(folder, 'forked.mjs'), "Promise.reject(new Error('alone')); setTimeout(() => {}, 50)\n")
   // In a program of its own: node:test does not start tests from within a test, and hands its own arguments down to them.
   const module = new URL('../testing/run-file.ts', import.meta.url).href
   const script = `import { runFile } from '${module}'
@@ -84,6 +87,7 @@ test('an error that nobody caught fails the file with its stack; the test it bel
   assert.match(expect('uncaught', 2, [/see its output/]).output, /Nobody caught: Error: beside it\n +at /)
   expect('tracked', 1, [/^throws beside: [\s\S]*beside it/])
 })
+test('what nobody caught ends a program that a test has forked', () => void expect('forks', 1, []))
 test('the processor time of a file is its own and that of what it started; a file that was stopped cannot tell', () => {
   const { processorMs } = expect('works', 1, [])
   const least = process.platform === 'linux' ? 400 : 200
