@@ -58,6 +58,12 @@ export const ALPACA_CAPABILITIES = {
   notional: true,
   fractional: true,
   replace: 'native',
+  replaceFields: {
+    STK: ['order_qty', 'order_limit_price', 'stop_price'],
+    OPT: ['order_qty', 'order_limit_price', 'stop_price'],
+    MLEG_OPT: ['order_qty', 'order_limit_price'],
+    CRYPTO: ['order_qty', 'order_limit_price', 'stop_price']
+  },
   replacedOrderId: 'new',
   replacedQuantity: 'rest',
   accountStream: true,

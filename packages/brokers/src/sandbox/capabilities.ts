@@ -55,6 +55,13 @@ export const SANDBOX_CAPABILITIES = {
   notional: true,
   fractional: true,
   replace: 'native',
+  replaceFields: {
+    STK: ['order_qty', 'order_notional', 'order_limit_price', 'stop_price'],
+    OPT: ['order_qty', 'order_limit_price', 'stop_price'],
+    MLEG_OPT: ['order_qty', 'order_limit_price'],
+    FUT: ['order_qty', 'order_limit_price', 'stop_price'],
+    CRYPTO: ['order_qty', 'order_notional', 'order_limit_price', 'stop_price']
+  },
   replacedOrderId: 'new',
   replacedQuantity: 'total',
   accountStream: true,

@@ -54,6 +54,13 @@ export const TRADESTATION_CAPABILITIES = {
   notional: false,
   fractional: false,
   replace: 'native',
+  replaceFields: {
+    STK: ['order_qty', 'order_limit_price', 'stop_price'],
+    OPT: ['order_qty', 'order_limit_price', 'stop_price'],
+    // A package's size is that of its legs, which cannot be changed.
+    MLEG_OPT: ['order_limit_price'],
+    FUT: ['order_qty', 'order_limit_price', 'stop_price']
+  },
   replacedOrderId: 'kept',
   replacedQuantity: 'total',
   accountStream: true,

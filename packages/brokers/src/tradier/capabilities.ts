@@ -51,6 +51,11 @@ export const TRADIER_CAPABILITIES = {
   notional: false,
   fractional: false,
   replace: 'native',
+  replaceFields: {
+    STK: ['order_limit_price', 'stop_price'],
+    OPT: ['order_limit_price', 'stop_price'],
+    MLEG_OPT: ['order_limit_price']
+  },
   replacedOrderId: 'kept',
   replacedQuantity: 'total',
   accountStream: true,

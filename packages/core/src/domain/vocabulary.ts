@@ -17,6 +17,10 @@ export type Instrument = (typeof INSTRUMENTS)[number]
 export const SIZES = ['whole', 'fraction', 'notional'] as const
 export type Size = (typeof SIZES)[number]
 
+/** What a modification can change of an order. */
+export const REPLACE_FIELDS = ['order_qty', 'order_notional', 'order_limit_price', 'stop_price'] as const
+export type ReplaceField = (typeof REPLACE_FIELDS)[number]
+
 /** When an order can trade. `extended`: before or after the regular hours only; `exchange`: whenever the contract's exchange is open. */
 export const TRADING_HOURS = [
   'regular',

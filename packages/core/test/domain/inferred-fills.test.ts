@@ -145,11 +145,11 @@ test('an average that is a whole last place from the nearest price proves nothin
   let order = EMPTY
   for (const [quantity, averagePrice] of [
     ['1', '10.00001'],
-    ['2', '10.50000']
+    ['2', '10.20000']
   ] as const)
     order = apply(order, { type: 'filled_total', quantity: dec(quantity), averagePrice: dec(averagePrice), at: AT }).order
   assert.deepEqual(
     order.fills.map(({ quantity, price }) => [quantity, price]),
-    [['2', '10.50000']]
+    [['2', '10.20000']]
   )
 })

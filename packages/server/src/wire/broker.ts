@@ -5,6 +5,7 @@ import {
   INSTRUMENTS,
   MARKET_DATA_CHANNELS,
   ORDER_TYPES,
+  REPLACE_FIELDS,
   SESSIONS,
   SIDES,
   SIZES,
@@ -83,6 +84,12 @@ export const brokerRecord = record('Broker', 'A broker that users can connect, a
   notional: Type.Boolean({ description: 'Whether `order_notional` is taken.' }),
   fractional: Type.Boolean({ description: 'Whether quantities may have decimals.' }),
   replace: word(['native', 'cancel_then_new', 'none'], { description: 'How a modify is carried out.' }),
+  replace_fields: byInstrument(
+    word(REPLACE_FIELDS, {
+      description:
+        'What a modify of an open order may change, by instrument. A change of anything else is refused with 400 `order_not_supported` before anything is recorded.'
+    })
+  ),
   account_stream: Type.Boolean(),
   transactions: Type.Boolean(),
   order_preview: Type.Boolean({ description: 'Whether `POST /orders/preview` is answered.' })
@@ -126,6 +133,7 @@ export function presentBroker({ capabilities: broker, environment, login }: Brok
     notional: broker.notional,
     fractional: broker.fractional,
     replace: broker.replace,
+    replace_fields: lists(broker.replaceFields),
     account_stream: broker.accountStream,
     transactions: broker.transactions,
     order_preview: broker.orderPreview

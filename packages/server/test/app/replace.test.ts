@@ -296,3 +296,18 @@ for (const kind of [{}, { replacedQuantity: 'rest' }, { replacedOrderId: 'kept',
     await world.given(world.modify(second, { clOrdId: 'of-50', quantity: '50' }))
     assert.equal(world.broker.sent('replace'), 2)
   })
+
+test('what the broker cannot change is refused before anything is recorded; another notation of a number is no change', async () => {
+  await using world = await bench.world({ capabilities: { replaceFields: { STK: ['order_limit_price'] } } })
+  const old = await world.given(world.place({ quantity: '10' }))
+  await assert.rejects(
+    world.given(world.modify(old, { clOrdId: 'm-1', quantity: '11' })),
+    (cause: unknown) =>
+      cause instanceof ServiceError &&
+      cause.code === 'order_not_supported' &&
+      /order_qty cannot be changed at .* for STK, was 10 and is asked to be 11: it changes order_limit_price/.test(cause.message)
+  )
+  assert.deepEqual([(await world.orders()).length, (await world.stored(old)).status, world.broker.sent('replace')], [1, 'working', 0])
+  const successor = await world.given(world.modify(old, { clOrdId: 'm-2', quantity: '10.00000000', limitPrice: '10.25' }))
+  assert.deepEqual([successor.status, successor.quantity, successor.limitPrice], ['working', '10', '10.25'])
+})

@@ -72,6 +72,7 @@ test('a broker that can little is described as one', () => {
     notional: false,
     fractional: false,
     replace: 'none',
+    replaceFields: {},
     replacedOrderId: 'new',
     replacedQuantity: 'total',
     accountStream: false,

@@ -3,6 +3,7 @@
 import { compare, type Decimal, dividedBy, minus, parseDecimal, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
 import { tradingDay } from '@trunkline/core/domain/timestamp'
+import { REPLACE_FIELDS } from '@trunkline/core/domain/vocabulary'
 import {
   type BrokerCapabilities,
   type BrokerDefinition,
@@ -55,6 +56,7 @@ export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
   notional: true,
   fractional: true,
   replace: 'native',
+  replaceFields: { STK: REPLACE_FIELDS, MLEG_OPT: REPLACE_FIELDS, OPT: REPLACE_FIELDS, FUT: REPLACE_FIELDS, CRYPTO: REPLACE_FIELDS },
   replacedOrderId: 'new',
   replacedQuantity: 'total',
   accountStream: true,

@@ -1,9 +1,10 @@
 import { compare, type Decimal } from '../../domain/decimal.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { AccountId, BrokerId, ClOrdId, OrderId } from '../../domain/ids.ts'
-import type { Order } from '../../domain/order.ts'
+import type { Order, OrderTicket } from '../../domain/order.ts'
 import { filledAlong } from '../../domain/order-machine.ts'
 import { tradingDay } from '../../domain/timestamp.ts'
+import type { BrokerCapabilities } from '../../ports/broker.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 import { orderNotFound } from './cancel-order.ts'
@@ -59,6 +60,7 @@ async function modify(deps: AppDeps, caller: UserCaller, tradable: Tradable, kno
     throw new ServiceError('order_not_supported', `${capabilities.name} cannot modify orders: cancel it and place a new one.`)
   }
   const ticket = checkTicket(changedTicket(known, request), capabilities)
+  demandReplaceable(known, ticket, capabilities)
   if (ticket.quantity !== null && compare(ticket.quantity, filledAlong(known)) <= 0) {
     const message = `must be more than the ${filledAlong(known)} filled already: it is the order’s total, was "${ticket.quantity}"`
     throw new ServiceError('field_invalid', `order_qty ${message}`, { details: [{ path: 'order_qty', message }] })
@@ -86,6 +88,35 @@ async function demandUnused({ store, desk, clock }: AppDeps, { orderId, userKey 
   if (successor?.clOrdId === clOrdId) throw clOrdIdTaken(successor.orderId, 'new_cl_order_id')
 }
 
+/** @throws ServiceError order_not_supported where something changes that the broker does not replace. */
+function demandReplaceable(order: Order, ticket: OrderTicket, { name, replaceFields }: BrokerCapabilities): void {
+  const offered = replaceFields[order.instrument] ?? []
+  const changes = [
+    ['order_qty', order.quantity, ticket.quantity],
+    ['order_notional', order.notional, ticket.notional],
+    ['order_limit_price', order.limitPrice, ticket.limitPrice],
+    ['stop_price', order.stopPrice, ticket.stopPrice]
+  ] as const
+  const details = changes
+    .filter(([field, before, after]) => after !== null && !areEqual(before, after) && !offered.includes(field))
+    .map(([path, before, after]) => ({
+      path,
+      message: `cannot be changed at ${name} for ${order.instrument}, was ${before ?? 'null'} and is asked to be ${after}: it changes ${offered.join(', ') || 'nothing'}`
+    }))
+  const [first] = details
+  if (first === undefined) return
+  throw new ServiceError('order_not_supported', `${first.path} ${first.message}. Cancel the order and place another.`, { details })
+}
+
+function areEqual(a: Decimal | null, b: Decimal | null): boolean {
+  return a === null || b === null ? a === b : compare(a, b) === 0
+}
+
+/** A number that is only written in another way is no change. */
+function changed(before: Decimal | null, after: Decimal | null): Decimal | null {
+  return after === null || areEqual(before, after) ? before : after
+}
+
 function changedTicket(order: Order, request: ModifyRequest): TicketRequest {
   const changes = [request.quantity, request.notional, request.limitPrice, request.stopPrice]
   if (changes.every(change => change === null)) {
@@ -94,9 +125,9 @@ function changedTicket(order: Order, request: ModifyRequest): TicketRequest {
   const byNotional = request.notional !== null
   return {
     ...order,
-    quantity: request.quantity ?? (byNotional ? null : order.quantity),
-    notional: request.notional ?? (request.quantity === null ? order.notional : null),
-    limitPrice: request.limitPrice ?? order.limitPrice,
-    stopPrice: request.stopPrice ?? order.stopPrice
+    quantity: byNotional ? request.quantity : changed(order.quantity, request.quantity),
+    notional: request.quantity === null ? changed(order.notional, request.notional) : request.notional,
+    limitPrice: changed(order.limitPrice, request.limitPrice),
+    stopPrice: changed(order.stopPrice, request.stopPrice)
   }
 }

@@ -1,5 +1,5 @@
 import { type Combination, combinationsOf } from '@trunkline/core/domain/combinations'
-import { INSTRUMENTS, type Instrument, ORDER_TYPES, SIDES, TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
+import { INSTRUMENTS, type Instrument, ORDER_TYPES, REPLACE_FIELDS, SIDES, TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
 import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
 import { code, GENERATED, table } from './markdown.ts'
 
@@ -71,7 +71,8 @@ function page(broker: BrokerCapabilities, settings: readonly (readonly string[])
     `${code(instrument)} ${NAMES[instrument]}`,
     listed(inOrder(ORDER_TYPES, broker.orderTypes[instrument])),
     listed(inOrder(TIMES_IN_FORCE, broker.timesInForce[instrument])),
-    listed(inOrder(SIDES, broker.sides[instrument]))
+    listed(inOrder(SIDES, broker.sides[instrument])),
+    listed(inOrder(REPLACE_FIELDS, broker.replaceFields[instrument]))
   ])
   const { marketData, brokerClOrdId } = broker
   const facts = [
@@ -100,7 +101,7 @@ function page(broker: BrokerCapabilities, settings: readonly (readonly string[])
     `# ${broker.name}\n`,
     table(['', ''], facts),
     '## Orders\n',
-    table(['Instrument', 'Order types', 'Times in force', 'Sides'], orders),
+    table(['Instrument', 'Order types', 'Times in force', 'Sides', 'A modify changes'], orders),
     '### What goes together\n',
     'Every form of order that is taken; any other is refused before the broker is asked. With *in session* the broker takes it only while what it is for is on.\n',
     table(['Instrument', 'Order type', 'Time in force', 'Trades', 'Placed', 'Sizes'], together(combinationsOf(broker))),

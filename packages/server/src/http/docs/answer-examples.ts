@@ -79,6 +79,7 @@ const broker = {
   notional: false,
   fractional: false,
   replace: 'native',
+  replace_fields: { STK: ['order_limit_price', 'stop_price'] },
   account_stream: true,
   transactions: true,
   order_preview: true
