@@ -27,8 +27,6 @@ export interface BrokerCapabilities extends OrderOffer {
   readonly sessions: readonly Session[]
   readonly marketData: MarketDataCapabilities
   readonly replace: 'native' | 'cancel_then_new' | 'none'
-  /** What it changes of an open order; a modification of anything else is refused before the broker is asked. Nothing of an instrument that is absent. */
-  readonly replaceFields: { readonly [instrument in Instrument]?: readonly ReplaceField[] }
   /** Whether an order that was replaced has a new order id at the broker, or goes on under its own with other terms and all its fills. */
   readonly replacedOrderId: 'new' | 'kept'
   /** What the quantity of an order that took another's place is told as: the total, what the other had filled included, or the rest of it. */

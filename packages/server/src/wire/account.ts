@@ -3,7 +3,7 @@ import { ACCOUNT_TYPES, accountTypeOf } from '@trunkline/core/domain/account-typ
 import type { UserId } from '@trunkline/core/domain/ids'
 import { INSTRUMENTS, TRANSACTION_TYPES } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
-import { maybe, money, price, quantity } from './amounts.ts'
+import { maybe, money, quantity } from './amounts.ts'
 import { day, decimal, nullable, record, timestamp, uuid, word } from './common.ts'
 
 const maybeDecimal = nullable(decimal)
@@ -127,8 +127,8 @@ export function presentPosition(
     symbol: position.symbol,
     instrument: position.instrument,
     quantity: quantity(position.quantity),
-    last_price: maybe(price, position.lastPrice),
-    position_average_price: maybe(price, position.averagePrice),
+    last_price: maybe(money, position.lastPrice),
+    position_average_price: maybe(money, position.averagePrice),
     unrealized_pl: maybe(money, position.unrealizedPl),
     realized_pl: maybe(money, position.realizedPl),
     daily_pl: maybe(money, position.dailyPl),
@@ -150,7 +150,7 @@ export function presentTransaction(userId: UserId, account: Account, transaction
     symbol: transaction.symbol,
     instrument: transaction.instrument,
     quantity: maybe(quantity, transaction.quantity),
-    price: maybe(price, transaction.price),
+    price: maybe(money, transaction.price),
     amount: maybe(money, transaction.amount),
     fees: maybe(money, transaction.fees),
     currency_code: transaction.currency,

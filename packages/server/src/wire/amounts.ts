@@ -1,13 +1,13 @@
 // One scale for numbers on the wire, whatever a broker wrote.
-import type { Decimal } from '@trunkline/core/domain/decimal'
-import { dividedBy, parseDecimal } from '@trunkline/core/domain/decimal'
+import { type Decimal, dividedBy, parseDecimal, placesOf } from '@trunkline/core/domain/decimal'
 
-const PRICE_PLACES_MAX = 9
+/** Of every number that brokers or this service work out: more places are rounded half to even. */
+const PLACES_MAX = 9
 const ONE = parseDecimal('1', 'one')
 
-/** An amount of money: at least two places, and no zeros behind them. */
+/** A price or an amount of money: two places at least and nine at most, with no zeros behind the second. The same number is always the same text. */
 export function money(amount: Decimal): string {
-  const [whole = '', places = ''] = amount.split('.')
+  const [whole = '', places = ''] = bounded(amount).split('.')
   return `${whole}.${places.replace(/0+$/, '').padEnd(2, '0')}`
 }
 
@@ -16,10 +16,8 @@ export function quantity(amount: Decimal): string {
   return amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount
 }
 
-/** As precise as the broker told it, at most nine places. */
-export function price(amount: Decimal): string {
-  const places = amount.length - amount.indexOf('.') - 1
-  return amount.includes('.') && places > PRICE_PLACES_MAX ? dividedBy(amount, ONE, PRICE_PLACES_MAX) : amount
+function bounded(amount: Decimal): Decimal {
+  return placesOf(amount) > PLACES_MAX ? dividedBy(amount, ONE, PLACES_MAX) : amount
 }
 
 /** Unknown stays unknown. */

@@ -3,7 +3,7 @@ import { type Fill, type Order, SUBMISSION_STATES } from '@trunkline/core/domain
 import { averageFillPrice, filledQuantity } from '@trunkline/core/domain/order-machine'
 import { INSTRUMENTS, ORDER_STATUSES, ORDER_TYPES, REJECT_CODES, SIDES, TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
-import { maybe, money, price, quantity } from './amounts.ts'
+import { maybe, money, quantity } from './amounts.ts'
 import { day, decimal, nullable, page, record, ticket, timestamp, uuid, word } from './common.ts'
 
 const side = word(SIDES)
@@ -168,12 +168,12 @@ export function presentOrder(order: Order): Static<typeof orderRecord> {
     order_qty: maybe(quantity, order.quantity),
     order_notional: maybe(money, order.notional),
     filled_qty: quantity(filled),
-    average_fill_price: maybe(price, average),
+    average_fill_price: maybe(money, average),
     order_type: order.type,
     broker_order_type: order.brokerOrderType,
     order_tif: order.tif,
-    order_limit_price: maybe(price, order.limitPrice),
-    stop_price: maybe(price, order.stopPrice),
+    order_limit_price: maybe(money, order.limitPrice),
+    stop_price: maybe(money, order.stopPrice),
     symbol: order.symbol,
     instrument: order.instrument,
     exec_dest: order.execDest,
@@ -207,7 +207,7 @@ export function orderBytes(order: Order): Uint8Array {
 }
 
 function presentFill(fill: Fill): Static<typeof fillRecord> {
-  return { time: fill.at, quantity: quantity(fill.quantity), price: price(fill.price), fill_id: fill.fillId, exec_dest: fill.execDest }
+  return { time: fill.at, quantity: quantity(fill.quantity), price: money(fill.price), fill_id: fill.fillId, exec_dest: fill.execDest }
 }
 
 // Most orders have one fill or none; exact arithmetic is for the others.

@@ -2,7 +2,7 @@ import type { Previewed } from '@trunkline/core/app/orders/preview-order'
 import { REJECT_CODES } from '@trunkline/core/domain/vocabulary'
 import type { OrderEstimate } from '@trunkline/core/ports/preview'
 import Type, { type Static } from 'typebox'
-import { maybe, money, price } from './amounts.ts'
+import { maybe, money } from './amounts.ts'
 import { decimal, nullable, record, timestamp, uuid, word } from './common.ts'
 
 const maybeDecimal = (description: string) => nullable(decimal, `${description} Null where the broker does not say.`)
@@ -58,7 +58,7 @@ export function presentPreview({ account, preview, askedAt }: Previewed): Static
     warnings: [...estimate.warnings],
     source: 'broker',
     currency_code: estimate.currency,
-    estimated_price: maybe(price, estimate.price),
+    estimated_price: maybe(money, estimate.price),
     estimated_cost: maybe(money, estimate.cost),
     estimated_total: maybe(money, estimate.total),
     commission: maybe(money, estimate.commission),

@@ -110,3 +110,15 @@ test('how far back bars go is told by broker and interval, from what the market 
   ])
   assert.deepEqual(tradier?.at(-1), { interval: '1d', bars_max: 10_000, days_max: null })
 })
+
+test('one contract in two legs is refused for every broker, with one code', () => {
+  const form = { instrument: 'MLEG_OPT', type: 'LMT', tif: 'DAY', side: 'BUY', size: 'whole' } as const
+  const request = requestOf(form)
+  for (const { capabilities } of ADAPTERS) {
+    const again = { ...request, legs: (request.legs ?? []).map(leg => ({ ...leg, symbol: 'SPY261218C00600000' })) }
+    assert.throws(
+      () => checkTicket(again, capabilities),
+      cause => cause instanceof ServiceError && cause.code === 'field_invalid' && /legs\.1\.symbol .* of legs\.0 again/.test(cause.message)
+    )
+  }
+})

@@ -9,7 +9,7 @@ const connection = make.connection(user)
 const account = make.account(connection)
 const who: make.Owner = { platform, user, connection, account, accounts: [account] }
 
-test('numbers of an order have the scale of all others: quantities without zeros, money with two places, prices as they were told', () => {
+test('numbers of an order have the scale of all others: quantities without zeros, money and prices with two places or more', () => {
   const order = make.order(who, {
     quantity: make.decimal('10.000000000000000000000000'),
     limitPrice: make.decimal('250.500000000000000000000000'),
@@ -24,7 +24,7 @@ test('numbers of an order have the scale of all others: quantities without zeros
   const shown = presentOrder(order)
   assert.deepEqual(
     [shown.order_qty, shown.order_limit_price, shown.stop_price, shown.previously_filled_qty, shown.filled_qty, shown.average_fill_price],
-    ['10', '250.5', '250.10', '3', '3', '250.15']
+    ['10', '250.50', '250.10', '3', '3', '250.15']
   )
   assert.deepEqual(
     shown.fills.map(fill => [fill.quantity, fill.price]),

@@ -89,11 +89,16 @@ function multiLeg({ symbol, instrument, legs }: TicketRequest, complaints: Compl
   if (symbol !== null) complaints.add(FIELD.symbol, 'must be null for a multi-leg order: each leg names its own')
   if (instrument !== null && instrument !== 'MLEG_OPT') complaints.add(FIELD.instrument, 'must be MLEG_OPT for an order with legs')
   if (legs === null || legs.length < 2 || legs.length > 4) complaints.add(FIELD.legs, 'must be 2 to 4 legs for an MLEG_OPT order')
-  return {
-    symbol: null,
-    instrument: 'MLEG_OPT',
-    legs: (legs ?? []).map((leg, index) => checkLeg(leg, `${FIELD.legs}.${index}`, complaints))
+  const checked = (legs ?? []).map((leg, index) => checkLeg(leg, `${FIELD.legs}.${index}`, complaints))
+  for (const [index, { symbol: contract }] of checked.entries()) {
+    const first = checked.findIndex(leg => leg.symbol === contract)
+    if (first < index)
+      complaints.add(
+        `${FIELD.legs}.${index}.symbol`,
+        `names the contract of ${FIELD.legs}.${first} again: each leg must be another contract, with its whole ratio`
+      )
   }
+  return { symbol: null, instrument: 'MLEG_OPT', legs: checked }
 }
 
 function checkLeg(leg: NonNullable<TicketRequest['legs']>[number], path: string, complaints: Complaints): Leg {
