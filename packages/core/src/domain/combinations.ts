@@ -5,6 +5,7 @@ import {
   type Instrument,
   ORDER_TYPES,
   type OrderType,
+  type ReplaceField,
   SIZES,
   type Side,
   type Size,
@@ -20,6 +21,8 @@ export interface OrderOffer {
   readonly orderTypes: { readonly [instrument in Instrument]?: readonly OrderType[] }
   readonly timesInForce: { readonly [instrument in Instrument]?: readonly TimeInForce[] }
   readonly sides: { readonly [instrument in Instrument]?: readonly Side[] }
+  /** What a modification changes of an open order; a change of anything else is refused before the broker is asked. Nothing of an instrument that is absent. */
+  readonly replaceFields: { readonly [instrument in Instrument]?: readonly ReplaceField[] }
   readonly notional: boolean
   readonly fractional: boolean
   /** What the lists would allow together and the broker does not take. */

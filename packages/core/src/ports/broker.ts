@@ -3,16 +3,7 @@ import type { Decimal } from '../domain/decimal.ts'
 import type { BrokerId } from '../domain/ids.ts'
 import type { Fill, OrderTicket } from '../domain/order.ts'
 import type { Day, Timestamp } from '../domain/timestamp.ts'
-import type {
-  Environment,
-  Instrument,
-  MarketDataChannel,
-  OrderStatus,
-  RejectCode,
-  ReplaceField,
-  Session,
-  TransactionType
-} from '../domain/vocabulary.ts'
+import type { Environment, Instrument, MarketDataChannel, OrderStatus, RejectCode, Session, TransactionType } from '../domain/vocabulary.ts'
 import type { MarketSource } from './market.ts'
 import type { OrderPreview, PreviewOrder } from './preview.ts'
 

@@ -30,7 +30,7 @@ test('numbers of an order have the scale of all others: quantities without zeros
     shown.fills.map(fill => [fill.quantity, fill.price]),
     [
       ['1.5', '250.10'],
-      ['1.5', '250.2']
+      ['1.5', '250.20']
     ]
   )
   assert.deepEqual(
