@@ -16,6 +16,8 @@ export function credentialsInvalid(why?: string): ServiceError {
 }
 
 const LENGTH_MAX = 128
+/** Looked up in place of what can be nobody's name, so that the refusal takes the same work; what is found so is not used. */
+const NO_NAME = ' '
 /** What a secret is compared with when its owner does not exist: the work is the same. */
 const NOBODY = '0'.repeat(64)
 
@@ -101,7 +103,8 @@ export async function authenticatePlatform(
   const proofOf = (known: KnownKey | null | undefined) => proof(hasher, lookup, known, secretHash, clock.now(), address)
   let found = proofOf(isSane(clientId) ? lookup.rememberedPlatform(clientId) : undefined)
   if (typeof found === 'string') {
-    found = proofOf(await lookedUp(limits, attempt, async () => (isSane(clientId) ? await lookup.platform(clientId) : null)))
+    const stored = await lookedUp(limits, attempt, () => lookup.platform(isSane(clientId) ? clientId : NO_NAME))
+    found = proofOf(isSane(clientId) ? stored : null)
   }
   if (typeof found === 'string') {
     limits?.failed(attempt)
@@ -176,8 +179,8 @@ export async function authenticateUser(
   const proofOf = (known: KnownUser | null | undefined) => (hasher.equal(secretHash, known?.secretHash ?? NOBODY) && known ? known : null)
   const remembered = proofOf(isSane(userId) ? lookup.rememberedUser(platformId, userId as UserId) : undefined)
   if (remembered !== null && remembered.disabledAt === null) return remembered
-  const stored = await lookedUp(limits, attempt, async () => (isSane(userId) ? await lookup.user(platformId, userId as UserId) : null))
-  const known = proofOf(stored)
+  const stored = await lookedUp(limits, attempt, () => lookup.user(platformId, (isSane(userId) ? userId : NO_NAME) as UserId))
+  const known = proofOf(isSane(userId) ? stored : null)
   if (known === null || known.disabledAt !== null) {
     limits?.failed(attempt)
     limits?.failed({ ...attempt, address, name: null })
@@ -197,6 +200,7 @@ function whyNot({ key, isPlatformDisabled }: KnownKey, endsAt: Timestamp | null,
   return endsAt !== null && endsAt <= now ? 'the key or its replaced secret has ended' : null
 }
 
+/** Whether it can be a name or a secret at all. What a database cannot keep (NUL, half a character) must not reach it as a question either. */
 function isSane(text: string | undefined): text is string {
-  return text !== undefined && text !== '' && text.length <= LENGTH_MAX
+  return text !== undefined && text !== '' && text.length <= LENGTH_MAX && !/[\p{Cc}\p{Cs}]/u.test(text)
 }

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { makeFolder } from '@trunkline/files/durable'
 import { AdminClient } from '../admin/client.ts'
 import { Admin } from '../admin/index.ts'
-import { AdminRefused, type Input, type OperationName, type Output, type Progress } from '../admin/operations.ts'
+import { AdminRefused, INPUT_PARSERS, type Input, type OperationName, type Output, type Progress } from '../admin/operations.ts'
 import { SettingsInvalid } from '../config/setting.ts'
 import { type Settings, settingsOf } from '../config/settings.ts'
 import { SystemClock } from '../ops/clock.ts'
@@ -41,7 +41,8 @@ export async function perform<Name extends OperationName>(console: Console, name
     bus: null,
     demoFile: join(dataDir, 'demo-platform.json')
   })
-  const output = await admin.perform(name, input, run)
+  // Read as the service reads it: what is refused there is refused here.
+  const output = await admin.perform(name, INPUT_PARSERS[name](input), run)
   // What this run wrote to the audit log is chained before it ends: no service may follow.
   while ((await store.audit.seal(AUDIT_BATCH)) === AUDIT_BATCH);
   return output

@@ -43,6 +43,7 @@ let userDisabledAt: Timestamp | null = null
 const stored = {
   platforms: {
     async findByClientId(clientId: string) {
+      assert.doesNotMatch(clientId, /[\p{Cc}\p{Cs}]/u)
       work.push('look platform up')
       return clientId === platform.clientId ? { platform, key: { ...key, ...keyIs }, secretHash, previous: null, isPlatformDisabled } : null
     }
@@ -50,6 +51,7 @@ const stored = {
   platformKeys: { used: async () => undefined },
   users: {
     async find(platformId: string, userId: string) {
+      assert.doesNotMatch(userId, /[\p{Cc}\p{Cs}]/u)
       work.push('look user up')
       return platformId === platform.platformId && userId === 'ada' ? { user, secretHash, disabledAt: userDisabledAt } : null
     }
@@ -84,6 +86,8 @@ for (const { who, known, ask, rightWork } of [
   test(`an unknown ${who} and a wrong secret take the same work, whatever is remembered of the ${who} [S27]`, async () => {
     const unknown = await workOf(false, ask('nobody', SECRET))
     assert.deepEqual(await workOf(false, ask(known, 'wrong')), unknown, 'when nothing is remembered')
+    for (const impossible of ['', '\0', `${known}\0`, `${known}\ud800`, `${known}\r\n`, 'x'.repeat(1_000_000)])
+      assert.deepEqual(await workOf(false, ask(impossible, SECRET)), unknown, JSON.stringify(impossible.slice(0, 20)))
     await workOf(true, ask(known, SECRET))
     assert.deepEqual(await workOf(true, ask(known, SECRET)), rightWork, 'the right secret is known without a look-up')
     assert.deepEqual(await workOf(false, ask(known, 'wrong')), unknown, 'while the right one is remembered')

@@ -3,6 +3,7 @@
 import type { AppDeps } from '@trunkline/core/app/deps'
 import { Turns } from '@trunkline/core/app/mirror/turns'
 import { addressGroup } from '../../auth/address.ts'
+import { BoundedLog } from '../../auth/bounded-log.ts'
 import { FailedAttempts } from '../../auth/failed-attempts.ts'
 import type { Room } from '../door.ts'
 import { CLOSE, type Line, type Listener } from '../line.ts'
@@ -43,6 +44,7 @@ export class AccountStream implements Room {
     this.#stopLearning = attempts.learnFrom(bus)
     this.#shared = {
       ...deps,
+      log: new BoundedLog(log, () => clock.monotonicMs()),
       hub: this.hub,
       places: this.#places,
       limits: { ...SESSION_LIMITS, ...limits },

@@ -1,5 +1,6 @@
 // Reads what a client says on the broker stream. Fields nobody knows are let be: a newer client may send them.
-import type { UserId } from '@trunkline/core/domain/ids'
+import { parseUserId, type UserId } from '@trunkline/core/domain/ids'
+import { Malformed } from '@trunkline/core/domain/malformed'
 import { STREAM_VERSION, TOPICS } from '../../wire/stream.ts'
 import { type Message, shown } from '../message.ts'
 import { ALL_TOPICS, TOPIC_BITS } from './feed.ts'
@@ -21,7 +22,6 @@ export interface SubscribeUser {
   readonly after: number | null
 }
 
-const USER_ID_MAX = 64
 const EXTENSIONS_MAX = 16
 
 /** @throws Unfit */
@@ -64,10 +64,11 @@ export function readSubscribeUser(message: Message): SubscribeUser {
 
 /** @throws Unfit */
 export function readUserId({ user_id }: Message): UserId {
-  if (typeof user_id !== 'string' || user_id === '' || user_id.length > USER_ID_MAX) {
-    throw new Unfit(`user_id must be a string of 1 to ${USER_ID_MAX} characters, was ${shown(user_id)}.`)
+  try {
+    return parseUserId(user_id)
+  } catch (cause) {
+    throw cause instanceof Malformed ? new Unfit(`${cause.message}.`) : cause
   }
-  return user_id as UserId
 }
 
 /** @throws Unfit */

@@ -4,6 +4,7 @@ import type { AppDeps } from '@trunkline/core/app/deps'
 import { Turns } from '@trunkline/core/app/mirror/turns'
 import type { KeyId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import { addressGroup } from '../../auth/address.ts'
+import { BoundedLog } from '../../auth/bounded-log.ts'
 import { FailedAttempts } from '../../auth/failed-attempts.ts'
 import type { LineLimits, Room } from '../door.ts'
 import type { Line, Listener } from '../line.ts'
@@ -48,7 +49,7 @@ export class MarketStream implements Room {
     this.#shared = {
       clock,
       ids,
-      log,
+      log: new BoundedLog(log, () => clock.monotonicMs()),
       meter,
       admit: (token, address, enter) =>
         limited(attempts, { of: 'token', address, name: null, secretHash: deps.hasher.hash(token) }, () => this.#admit(deps, token, enter)),

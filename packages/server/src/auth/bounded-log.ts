@@ -1,0 +1,46 @@
+import type { Log, LogFields } from '@trunkline/core/ports/log'
+import { type Rate, RateLimiter } from './rate-limit.ts'
+
+/** Of each message. What a client can cause again and again must not become a flood of lines. */
+const LINES = { perSecond: 1, burst: 20 }
+
+/** A log of what clients cause: each message at a bounded rate, and the next line of it says how many were left out. Debug lines are let through. */
+export class BoundedLog implements Log {
+  readonly #log: Log
+  readonly #monotonicMs: () => number
+  readonly #lines: RateLimiter
+  readonly #leftOut = new Map<string, number>()
+
+  constructor(log: Log, monotonicMs: () => number, lines: Rate = LINES) {
+    this.#log = log
+    this.#monotonicMs = monotonicMs
+    this.#lines = new RateLimiter(lines)
+  }
+
+  debug(message: string, fields?: LogFields): void {
+    this.#log.debug(message, fields)
+  }
+
+  info(message: string, fields?: LogFields): void {
+    this.#write('info', message, fields)
+  }
+
+  warn(message: string, fields?: LogFields): void {
+    this.#write('warn', message, fields)
+  }
+
+  error(message: string, fields?: LogFields): void {
+    this.#write('error', message, fields)
+  }
+
+  #write(level: 'info' | 'warn' | 'error', message: string, fields: LogFields | undefined): void {
+    const leftOut = this.#leftOut.get(message) ?? 0
+    // Messages are written in the code, so there are few of them.
+    if (this.#lines.take(message, this.#monotonicMs()).retryAfterSeconds !== null) {
+      this.#leftOut.set(message, leftOut + 1)
+      return
+    }
+    this.#leftOut.delete(message)
+    this.#log[level](message, leftOut === 0 ? fields : { ...fields, leftOut })
+  }
+}
