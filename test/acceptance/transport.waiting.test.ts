@@ -92,6 +92,12 @@ describe('transport', () => {
 
   test('oversized and ill-formed heads are refused and closed [S35, S72]', async () => {
     const head = `GET /users HTTP/1.1\r\nhost: x\r\n`
+    const { client_id, client_secret } = service.demo
+    const chunked = (path: string) => {
+      const type = path === '/users' ? 'application/json' : 'application/x-www-form-urlencoded'
+      const credentials = `client-id: ${client_id}\r\nclient-secret: ${client_secret}\r\n`
+      return `POST ${path} HTTP/1.1\r\nhost: ${new URL(service.url).host}\r\n${credentials}content-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`
+    }
     const refused: readonly (readonly [what: string, text: string, status: number])[] = [
       ['17 KiB of headers', `${head}x: ${'a'.repeat(17 * 1024)}\r\n\r\n`, 431],
       ['2,000 headers', `${head}${'a:b\r\n'.repeat(2_000)}\r\n`, 431],
@@ -104,6 +110,12 @@ describe('transport', () => {
       ['bare line feeds', 'GET /users HTTP/1.1\nhost: x\n\n', 400],
       ['a space before the colon', `${head}client-id : x\r\n\r\n`, 400],
       ['a folded header', `${head}client-id: x\r\n y\r\n\r\n`, 400],
+      ['no host', 'GET /users HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
+      ['an expectation', `POST /users HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: 200-maybe\r\ncontent-length: 2\r\n\r\n{}`, 400],
+      ['an ill-formed chunk', `${chunked('/users')}zz\r\nabc`, 400],
+      ['an ill-formed second chunk', `${chunked('/users')}5\r\n{"use\r\nQQ\r\n`, 400],
+      ['an ill-formed chunk of a form', `${chunked('/demo-session')}5\r\ncode=\r\nQQ\r\n`, 400],
+      ['an ill-formed chunk of the portal', `${chunked(`/connect/${'x'.repeat(43)}`)}5\r\ncode=\r\nQQ\r\n`, 400],
       ['an unknown verb', 'BREW /users HTTP/1.1\r\nhost: x\r\n\r\n', 400],
       ['not HTTP', '\x16\x03\x01\x02\x00\x01\x00\r\n\r\n', 400]
     ]
@@ -115,6 +127,7 @@ describe('transport', () => {
     }
     const trace = await raw('TRACE /users HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
     assert.match(trace, /^HTTP\/1\.1 405 /)
+    assert.doesNotMatch(service.output(), /unexpectedly/)
   })
 
   test('a header that says who is asked, or who asks, may be there once [S34]', async () => {

@@ -38,6 +38,15 @@ export function parseUserId(text: unknown, what = 'user_id'): UserId {
   throw new Malformed(what, '1 to 64 characters without control characters and without spaces at its ends', text)
 }
 
+/**
+ * The name of a user who is to be made. `.` and `..` would vanish from the path of every request about the user: clients take them for steps.
+ * @throws Malformed
+ */
+export function parseNewUserId(text: unknown, what = 'user_id'): UserId {
+  if (text === '.' || text === '..') throw new Malformed(what, 'another name than . and .., which no address can carry', text)
+  return parseUserId(text, what)
+}
+
 /** @throws Malformed unless 1 to 64 printable ASCII characters. */
 export function parseClOrdId(text: unknown, what = 'cl_order_id'): ClOrdId {
   // ASCII only: brokers echo this text through systems that mangle anything else, and look-alike ids defeat de-duplication.

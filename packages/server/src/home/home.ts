@@ -13,6 +13,7 @@ import { demoLink } from '../ops/demo-link.ts'
 import type { DemoPlatform } from '../ops/demo-platform.ts'
 import { DemoToken } from '../ops/demo-token.ts'
 import type { FirstPageAccess } from '../ops/first-page-access.ts'
+import { isOwnForm } from '../ops/own-form.ts'
 import { serveText } from '../ops/static-text.ts'
 
 export interface HomeOptions {
@@ -84,7 +85,7 @@ class Home {
 
   /** Exchanges the code for a cookie. */
   enter(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    if (!isFromOwnPage(request) || this.#present(request) === null) return reply.redirect('/', 303)
+    if (!isOwnForm(request, this.#options.publicUrl()) || this.#present(request) === null) return reply.redirect('/', 303)
     const redeemed = this.#options.access.redeem(codeIn(request.body) ?? '')
     if ('session' in redeemed) {
       const binding = { path: '/', httpOnly: true, sameSite: 'strict', secure: this.#options.publicUrl().startsWith('https:') } as const
@@ -138,7 +139,7 @@ class Home {
   }
 
   #asked(request: FastifyRequest): DemoPlatform | null {
-    return isFromOwnPage(request) ? this.#shownTo(request) : null
+    return isOwnForm(request, this.#options.publicUrl()) ? this.#shownTo(request) : null
   }
 
   /** Browsers send cookies to every port of a host: each service has a name of its own for its own. */
@@ -175,10 +176,4 @@ function secured(reply: FastifyReply, { forms }: { readonly forms: string }): Fa
 function isLocal(request: FastifyRequest): boolean {
   const { host, forwarded, 'x-forwarded-for': forwardedFor, 'x-forwarded-host': forwardedHost } = request.headers
   return isLoopbackHost(host) && forwarded === undefined && forwardedFor === undefined && forwardedHost === undefined
-}
-
-/** Browsers say where a form was sent from; a form on any other site gets nothing here. */
-function isFromOwnPage(request: FastifyRequest): boolean {
-  const site = request.headers['sec-fetch-site']
-  return site === undefined || site === 'same-origin'
 }

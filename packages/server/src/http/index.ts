@@ -1,5 +1,6 @@
 // The REST API over HTTP: everything a platform calls, and the reference that describes it.
 
+import type { IncomingMessage } from 'node:http'
 import proxyAddress from '@fastify/proxy-addr'
 import type { AppDeps } from '@trunkline/core/app/deps'
 import { ServiceError } from '@trunkline/core/domain/errors'
@@ -49,6 +50,8 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
   for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, { guard, gate, queue, service }, prefix)
   if (options.docs) serveDocs(app, options.publicUrl)
   gate.guard(app.server)
+  // Node would answer an Expect that it does not know by itself, without a body.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   return app
 }
 
@@ -71,7 +74,7 @@ function receive(app: FastifyInstance, routes: KnownRoutes, addresses: AddressLi
   })
   app.addHook('onRequest', (request, reply, done) => {
     setBaseHeaders(reply, request.id, publicUrl().startsWith('https:'))
-    const unfit = unfitHeaders(request.raw.rawHeaders)
+    const unfit = unfitHeaders(request.raw)
     const refusal = addresses.refusal(request, unfit !== null) ?? unfit
     if (refusal !== null) return done(refusal)
     if (isClosing) return done(new ServiceError('shutting_down', 'The service is shutting down; try again.', { retryAfterSeconds: 1 }))
@@ -82,10 +85,14 @@ function receive(app: FastifyInstance, routes: KnownRoutes, addresses: AddressLi
   })
 }
 
-function unfitHeaders(rawHeaders: readonly string[]): ServiceError | null {
+function unfitHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage): ServiceError | null {
   if (rawHeaders.length > 2 * HEADER_LINES_MAX) {
     return new ServiceError('headers_too_large', `The request has more than ${HEADER_LINES_MAX} headers.`)
   }
+  if (headers.host === undefined && httpVersion !== '1.0')
+    return new ServiceError('header_invalid', 'The request has no Host header; HTTP/1.1 needs one.')
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
+    return new ServiceError('header_invalid', 'The header Expect may only be 100-continue; leave it out.')
   const repeated = repeatedHeader(rawHeaders)
   return repeated === null ? null : new ServiceError('header_invalid', `The header ${repeated} is there more than once; send it once.`)
 }

@@ -14,8 +14,9 @@ import {
 } from '@trunkline/core/domain/ids'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { formatSymbol, parseSymbol } from '@trunkline/core/domain/symbol'
-import { type Day, parseDay, parseTimestamp, type Timestamp } from '@trunkline/core/domain/timestamp'
+import { type Day, parseDay, type Timestamp } from '@trunkline/core/domain/timestamp'
 import Type, { type TSchema } from 'typebox'
+import { parseClientTime } from '../wire/client-time.ts'
 import { day, UUID_PATTERN } from '../wire/common.ts'
 import { type QueryTexts, REPEATED } from './query-text.ts'
 
@@ -168,10 +169,10 @@ export function integer(
 
 export function time(description: string): Param<Timestamp> {
   return {
-    description: `${description} ISO 8601 with an offset; write \`+\` as \`%2B\`.`,
+    description: `${description} RFC 3339 with seconds and an offset (\`Z\`, \`-05:00\`); write \`+\` as \`%2B\`.`,
     schema: Type.String({ format: 'date-time' }),
     example: '2026-11-21T14:30:00Z',
-    read: parseTimestamp
+    read: parseClientTime
   }
 }
 

@@ -142,8 +142,16 @@ export function answerFailures(app: FastifyInstance, { log }: Pick<AppDeps, 'log
   app.setErrorHandler((error, request, reply) => answer(error, request, reply, log))
 }
 
+const BROKEN_OFF = 'The body broke off, or one of its chunks is malformed. Send the request again, whole.'
+
+/** Whether the request itself could not be read to its end: the client went away, or what it sent is no HTTP. */
+function isBrokenOff(failure: unknown, { raw }: FastifyRequest): boolean {
+  return failure instanceof Error && raw.errored === failure
+}
+
 /** Answers a failure; also where no hook has run, because the address itself could not be read. */
-export function answer(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
+export function answer(failure: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
+  const error = isBrokenOff(failure, request) ? new ServiceError('body_malformed', BROKEN_OFF) : failure
   const problem = problemOf(error, request.routeOptions.config?.statusOverrides)
   if (problem.unexpected) {
     log.error('request failed unexpectedly', { requestId: request.id, route: request.routeOptions.url ?? 'none', error })

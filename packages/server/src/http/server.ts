@@ -41,6 +41,8 @@ export function serverOptions(
       maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: CHECK_MS,
+      // Refused below like everything else, with a body that says why.
+      requireHostHeader: false,
       // Another protocol that is offered (h2c, TLS) is not taken up, and the request is served as it is.
       shouldUpgradeCallback: ({ headers }) => WEBSOCKET.test(headers.upgrade ?? '')
     },

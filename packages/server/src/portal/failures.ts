@@ -15,12 +15,16 @@ export interface Trouble {
 /** Whatever goes wrong, a person reads a page: the API's form of an error is not for them. Its status and headers are the API's. */
 export function answerFailures(scope: FastifyInstance, log: Log, problemOf: (error: unknown) => Trouble): void {
   scope.setErrorHandler((error, request, reply) => {
-    const { status, retryAfterSeconds, unexpected } = troubleOf(error, problemOf)
+    // A form that broke off: the client went away, or what it sent is no HTTP.
+    const isBrokenOff = request.raw.errored !== null && request.raw.errored === error
+    const { status, retryAfterSeconds, unexpected } = isBrokenOff ? BROKEN_OFF : troubleOf(error, problemOf)
     if (unexpected) log.error('a page failed unexpectedly', { requestId: request.id, route: request.routeOptions.url ?? 'none', error })
     if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
     page(reply, status, troublePage(status >= 500 ? againOf(request) : null))
   })
 }
+
+const BROKEN_OFF: Trouble = { status: 400, retryAfterSeconds: undefined, unexpected: false }
 
 function troubleOf(error: unknown, problemOf: (error: unknown) => Trouble): Trouble {
   const trouble = problemOf(error)

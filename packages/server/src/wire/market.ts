@@ -79,8 +79,8 @@ export const marketSnapshot = record('MarketSnapshot', 'Asks for past bars; at m
   action: Type.Literal('snapshot'),
   request_id: requestId,
   symbol,
-  start_time: { ...timestamp, description: 'First bar start wanted.' },
-  end_time: { ...timestamp, description: 'First bar start no longer wanted.' },
+  start_time: { ...timestamp, description: 'First bar start wanted: RFC 3339 with seconds and an offset.' },
+  end_time: { ...timestamp, description: 'First bar start no longer wanted, written alike.' },
   data_type: Type.Literal('bars'),
   interval
 })

@@ -5,7 +5,8 @@ import { page, record, ticket, timestamp } from './common.ts'
 const userId = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: 'The platform’s own name of the user.',
+  description:
+    'The platform’s own name of the user: 1 to 64 characters, no control characters, no space at its ends, and neither `.` nor `..`.',
   examples: ['ada'],
   'x-expected': '1 to 64 characters without control characters'
 })

@@ -122,6 +122,9 @@ describe('the first page', () => {
       { ...browser, cookie: browser.cookie?.replace(/=.*/, `=${'x'.repeat(43)}`) ?? '' },
       { ...browser, 'sec-fetch-site': 'cross-site' },
       { ...browser, 'sec-fetch-site': 'same-site' },
+      { ...browser, origin: 'https://evil.example' },
+      { ...withoutSite(browser), origin: 'https://evil.example' },
+      { ...withoutSite(browser), origin: 'http://localhost:1' },
       { ...browser, host: 'evil.example' },
       { ...browser, 'x-forwarded-for': '192.0.2.1' }
     ])
@@ -141,7 +144,12 @@ describe('the first page', () => {
     assert.match(String(another), /^mdt_/)
     assert.notEqual(another, first)
     assert.equal(await token(browser), another)
-    for (const headers of [own(), { ...browser, 'sec-fetch-site': 'cross-site' }, { ...browser, host: 'evil.example' }]) {
+    for (const headers of [
+      own(),
+      { ...browser, 'sec-fetch-site': 'cross-site' },
+      { ...browser, host: 'evil.example' },
+      { ...withoutSite(browser), origin: 'https://evil.example' }
+    ]) {
       assert.equal(await token(headers), 204)
       assert.equal(await token(headers, '/demo-token/new'), 204)
     }
@@ -177,3 +185,8 @@ test('a demo platform of an earlier time is shown to nobody once the public addr
   const { cookies } = await ask(url, 'POST', '/demo-session', headers, `code=${codeOf(left.home_url)}`)
   assert.deepEqual(cookies, [])
 })
+
+/** As a browser sends it that does not say where a form comes from but by \`Origin\`. */
+function withoutSite({ 'sec-fetch-site': _, ...headers }: Headers): Headers {
+  return headers
+}

@@ -2,8 +2,9 @@
 import type { WatchRequest } from '@trunkline/core/app/market/watcher'
 import { BROKER_DEFAULT } from '@trunkline/core/app/market/watcher'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { parseDay, parseTimestamp, type Timestamp } from '@trunkline/core/domain/timestamp'
+import { parseDay, type Timestamp } from '@trunkline/core/domain/timestamp'
 import { MARKET_DATA_CHANNELS, type MarketDataChannel } from '@trunkline/core/domain/vocabulary'
+import { parseClientTime } from '../../wire/client-time.ts'
 import { DEPTH_LEVELS, type MarketErrorCode, REQUEST_ID_MAX } from '../../wire/market.ts'
 import { STREAM_VERSION } from '../../wire/stream.ts'
 import { type Message, shown } from '../message.ts'
@@ -133,7 +134,7 @@ function readExpiration({ expiration }: Message): string {
 }
 
 function readTime(message: Message, field: string): Timestamp {
-  return fit(() => parseTimestamp(message[field], field))
+  return fit(() => parseClientTime(message[field], field))
 }
 
 function fit<T>(read: () => T): T {

@@ -1,5 +1,5 @@
 import { createUser } from '@trunkline/core/app/users/create-user'
-import { parseUserId } from '@trunkline/core/domain/ids'
+import { parseNewUserId } from '@trunkline/core/domain/ids'
 import { userTicket, userWithSecret } from '../../../wire/user.ts'
 import { platformEndpoint } from '../../endpoint.ts'
 
@@ -16,7 +16,7 @@ export const postUser = platformEndpoint({
   bodyExample: { user_id: 'ada' },
   success: { status: 200, description: 'The user and its secret.', schema: userWithSecret },
   async handle({ caller, body }, { deps }) {
-    const { user, userSecret } = await createUser(deps, caller, parseUserId(body.user_id))
+    const { user, userSecret } = await createUser(deps, caller, parseNewUserId(body.user_id))
     return { user_id: user.userId, 'user-secret': userSecret }
   }
 })
