@@ -176,18 +176,9 @@ export function queryCases(): readonly Case[] {
       get(`/orders?sort=${sort}`, 'sort')
     ),
     get('/users?sort=secret:asc', 'sort', 'platform'),
-    ...[
-      '2026-11-21',
-      '2026-11-21T14:30:00',
-      '2026-02-30T00:00:00Z',
-      'yesterday',
-      '1',
-      '2026-11-21T14:30:00 02:00',
-      '2026-11-21 14:30:00Z',
-      '2026-11-21T14:30Z',
-      '2026-11-21T14:30:00,5Z',
-      '2026-11-21T14:30:00+02'
-    ].map(time => get(`/orders?start_time=${encodeURIComponent(time)}`, 'start_time')),
+    ...['2026-11-21', '2026-11-21T14:30:00', '2026-02-30T00:00:00Z', '2026-11-21T14:30Z', '1', '2026-11-21T14:30:00 02:00'].map(time =>
+      get(`/orders?start_time=${encodeURIComponent(time)}`, 'start_time')
+    ),
     get('/orders?start_time=2026-11-21T00:00:00%2B02:00&end_time=2026-11-01T00:00:00Z', 'end_time'),
     ...['2026-11-31', '2026-1-1', '20261101', '2026-11-01T00:00:00Z'].map(day => get(`/transactions?start_date=${day}`, 'start_date')),
     get('/transactions?start_date=2026-11-02&end_date=2026-11-01', 'end_date'),
