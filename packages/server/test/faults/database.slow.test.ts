@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { FaultProxy } from '@trunkline/testkit/fault-proxy/index'
-import { createDatabase, startPostgres } from '@trunkline/testkit/postgres/index'
+import { createDatabase, followPostgres, startPostgres } from '@trunkline/testkit/postgres/index'
 import { until } from '@trunkline/testkit/until'
 import { Client } from 'pg'
+import { FullDisk } from './full-disk.ts'
 import { matrix } from './matrix.ts'
 import { negativeControls } from './negative-controls.ts'
 import { restartUnderLoad } from './process-faults.ts'
-import type { Fault } from './stage.ts'
+import type { Fault, Stage } from './stage.ts'
 
 const resources = new AsyncDisposableStack()
 const cluster = resources.use(await startPostgres())
@@ -49,6 +50,23 @@ async function connected(): Promise<Client> {
   return client
 }
 
+async function ready(stage: Stage, isReady: boolean): Promise<void> {
+  const status = isReady ? 200 : 503
+  const what = isReady ? 'the service is ready again' : 'the service says that it is not ready'
+  await until(async () => (await fetch(`${stage.world.demo.base_url}/readyz`)).status === status, what)
+}
+
+/** While the database takes nothing: what is stored is read, and an order is refused as one that may be sent again. */
+async function readsOnly(stage: Stage, name: string): Promise<void> {
+  const [user] = stage.world.users
+  assert.ok(user !== undefined)
+  const read = await user.call('GET', '/connections')
+  assert.equal(read.status, 200, JSON.stringify(read.body))
+  stage.world.ledger.asked.set(`${user.userId} ${name}`, null)
+  const { status, body } = await user.place(name, { symbol: 'SPY', order_qty: '1' })
+  assert.equal(status, 503, JSON.stringify(body))
+}
+
 const DATABASE: readonly Fault[] = [
   {
     id: 'F28',
@@ -73,7 +91,7 @@ const DATABASE: readonly Fault[] = [
       const load = stage.trade(6, 500)
       line.refuse()
       line.reset('request')
-      await until(async () => (await fetch(`${stage.world.demo.base_url}/readyz`)).status === 503, 'the service says that it is not ready')
+      await ready(stage, false)
       await delay(1_500)
       line.clear()
       await load
@@ -90,9 +108,62 @@ const DATABASE: readonly Fault[] = [
     }
   },
   {
+    id: 'F29',
+    title: 'the database takes up to two seconds for each answer',
+    async play(stage) {
+      line.set('request', 'both', { latencyMs: 500, jitterMs: 500 })
+      await stage.trade(2, 200)
+      line.clear()
+      await ready(stage, true)
+    }
+  },
+  ...(['statement', 'commit'] as const).map(
+    (at): Fault => ({
+      id: 'F31',
+      title: `the database has no space left: it refuses each ${at} that writes`,
+      async play(stage) {
+        const client = await connected()
+        const disk = await FullDisk.of(client)
+        const load = stage.trade(8, 300)
+        try {
+          await disk.full(at)
+          await ready(stage, false)
+          await readsOnly(stage, `full-${at}`)
+        } finally {
+          await disk.roomy()
+          await client.end()
+        }
+        await ready(stage, true)
+        await load
+      }
+    })
+  ),
+  {
     id: 'F25',
     title: 'the service is killed under load, and starts again',
     play: stage => restartUnderLoad(stage, 'SIGKILL', 'SIGKILL')
+  },
+  {
+    id: 'F28',
+    // The last one: the first server does not come back.
+    title: 'the database’s machine fails under load, and its replica takes over, at first for reads only',
+    async play(stage) {
+      const replica = resources.use(await followPostgres(cluster))
+      const load = stage.trade(12, 300)
+      await delay(stage.chance.whole(200, 600))
+      line.refuse()
+      replica.killFirst()
+      line.reset('request')
+      await ready(stage, false)
+      line.leadTo(Number(new URL(replica.url).port))
+      line.clear()
+      const [user] = stage.world.users
+      await until(async () => (await user?.call('GET', '/connections'))?.status === 200, 'reads are answered')
+      await readsOnly(stage, 'read-only')
+      await replica.promote()
+      await ready(stage, true)
+      await load
+    }
   }
 ]
 

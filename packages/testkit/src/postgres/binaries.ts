@@ -66,7 +66,8 @@ function canRun(program: string, runAs: NonNullable<RunAs>): boolean {
   return spawnSync(program, ['--version'], { ...runAs, cwd: '/', stdio: 'ignore' }).status === 0
 }
 
-function giveTo(path: string, runAs: NonNullable<RunAs>): void {
+/** Makes a file or a folder, and all that is in it, the user's own. */
+export function giveTo(path: string, runAs: NonNullable<RunAs>): void {
   const status = lstatSync(path)
   if (status.isSymbolicLink()) return
   chownSync(path, runAs.uid, runAs.gid)

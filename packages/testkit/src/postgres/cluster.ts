@@ -68,11 +68,21 @@ function initialise(bin: string, scratch: string, password: string, runAs: RunAs
   if (status !== 0) throw new Error(`PostgreSQL could not make a cluster: ${error?.message ?? stderr.trim()}`)
 }
 
-async function serve(bin: string, scratch: string, password: string, runAs: RunAs): Promise<PostgresServer> {
+/**
+ * Runs a server on the cluster in `data` of a scratch folder, which goes when it ends.
+ * @param more settings of its own
+ */
+export async function serve(
+  bin: string,
+  scratch: string,
+  password: string,
+  runAs: RunAs,
+  more: Readonly<Record<string, string>> = {}
+): Promise<PostgresServer> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
     try {
-      const stop = await startUnderWarden({ program: join(bin, 'postgres'), args: serverArguments(scratch, port), runAs, scratch })
+      const stop = await startUnderWarden({ program: join(bin, 'postgres'), args: serverArguments(scratch, port, more), runAs, scratch })
       return { url: `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`, stop, [Symbol.asyncDispose]: stop }
     } catch (error) {
       // Between finding a free port and using it another program may have taken it.
@@ -82,14 +92,15 @@ async function serve(bin: string, scratch: string, password: string, runAs: RunA
   }
 }
 
-function serverArguments(scratch: string, port: number): readonly string[] {
+function serverArguments(scratch: string, port: number, more: Readonly<Record<string, string>>): readonly string[] {
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
     unix_socket_directories: '',
     max_connections: CONNECTIONS_MAX,
     logging_collector: 'off',
-    timezone: 'UTC'
+    timezone: 'UTC',
+    ...more
   }
   return ['-D', join(scratch, 'data'), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
 }

@@ -3,6 +3,7 @@ import { type PostgresServer, startPostgres } from './cluster.ts'
 
 export { type PostgresServer, startPostgres } from './cluster.ts'
 export { createDatabase, type TestDatabase } from './database.ts'
+export { followPostgres, type PostgresReplica } from './replica.ts'
 export { type DatabaseRoles, separateRoles } from './roles.ts'
 
 /** Names the cluster that a whole test run shares: the URL of its superuser. */

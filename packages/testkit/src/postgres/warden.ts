@@ -5,7 +5,7 @@ import type { WardenOrders } from './cluster.ts'
 
 const GRACE_MS = 10_000
 const LOG_CHARS_MAX = 8_000
-const READY = 'database system is ready to accept connections'
+const READY = /database system is ready to accept (?:read-only )?connections/
 
 function watch(orders: WardenOrders): void {
   const server = spawn(orders.program, orders.args, {
@@ -20,7 +20,7 @@ function watch(orders: WardenOrders): void {
 
   server.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     log = (log + chunk).slice(-LOG_CHARS_MAX)
-    if (isReady || !log.includes(READY)) return
+    if (isReady || !READY.test(log)) return
     isReady = true
     process.stdout.write('ready\n')
   })
