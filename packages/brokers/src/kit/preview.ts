@@ -1,4 +1,4 @@
-/** What previews of orders have in common: what nobody said, and an answer that must not be of an order. Pure. */
+/** What previews of orders have in common: which way the money goes, and an answer that must not be of an order. Pure. */
 
 import { absolute, type Decimal, negated } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
@@ -6,19 +6,6 @@ import { PreviewPlaced } from '@trunkline/core/ports/broker'
 import type { OrderEstimate, OrderPreview } from '@trunkline/core/ports/preview'
 import type { Answered } from './calls.ts'
 import { field, type Wire } from './parse.ts'
-
-export const NOTHING_SAID: OrderEstimate = {
-  currency: null,
-  price: null,
-  cost: null,
-  total: null,
-  commission: null,
-  fees: null,
-  initialMargin: null,
-  marginChange: null,
-  buyingPowerChange: null,
-  warnings: []
-}
 
 export function previewOf(answered: Answered<OrderEstimate>): OrderPreview {
   return answered.kind === 'accepted' ? { kind: 'estimated', estimate: answered.value } : answered

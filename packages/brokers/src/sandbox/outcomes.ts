@@ -3,10 +3,10 @@
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { NewOrder, OrderReport, Outcome, ReplaceOrder } from '@trunkline/core/ports/broker'
-import type { OrderEstimate, PreviewOrder } from '@trunkline/core/ports/preview'
+import { NOTHING_ESTIMATED, type OrderEstimate, type PreviewOrder } from '@trunkline/core/ports/preview'
 import type { HttpReply } from '../kit/http.ts'
 import { decimalOrNull, nested, nestedOrNull, text, texts, type Wire } from '../kit/parse.ts'
-import { demandNoOrder, NOTHING_SAID } from '../kit/preview.ts'
+import { demandNoOrder } from '../kit/preview.ts'
 import { type HouseError, parseError, parseOrder, parseOrderAnswer, readAnswer } from './parse.ts'
 import { rejectCodeOf } from './reject-codes.ts'
 
@@ -46,7 +46,7 @@ export function interpretPreview(reply: HttpReply, asked: PreviewOrder): Outcome
   const seen = nested(answer, 'preview')
   ours(text(seen, 'account'), asked.brokerAccountId, 'account')
   const estimate = {
-    ...NOTHING_SAID,
+    ...NOTHING_ESTIMATED,
     currency: text(seen, 'currency', 8),
     price: decimalOrNull(seen, 'price'),
     cost: decimalOrNull(seen, 'cost'),

@@ -4,10 +4,10 @@ import { type Decimal, isDecimal, negated } from '@trunkline/core/domain/decimal
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Outcome } from '@trunkline/core/ports/broker'
-import type { OrderEstimate, PreviewOrder } from '@trunkline/core/ports/preview'
+import { NOTHING_ESTIMATED, type OrderEstimate, type PreviewOrder } from '@trunkline/core/ports/preview'
 import type { HttpReply } from '../kit/http.ts'
 import { field, textOrNull, type Wire, wordsOrNull } from '../kit/parse.ts'
-import { demandNoOrder, NOTHING_SAID, signedCost } from '../kit/preview.ts'
+import { demandNoOrder, signedCost } from '../kit/preview.ts'
 import { amount, readAnswer, records } from './answers.ts'
 import { failuresIn, isError, refusal } from './outcomes.ts'
 
@@ -33,7 +33,7 @@ function estimateOf(wire: Wire, asked: OrderTicket): OrderEstimate {
   const currency = wordsOrNull(wire, 'Currency', 8)
   const price = amount(wire, 'EstimatedPrice')
   return {
-    ...NOTHING_SAID,
+    ...NOTHING_ESTIMATED,
     currency,
     price: price !== null && asked.legs !== null && asked.side === 'SELL' ? negated(price) : price,
     // Of a future it is the margin: nothing is paid for the contract.

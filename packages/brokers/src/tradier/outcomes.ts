@@ -3,10 +3,10 @@
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Outcome } from '@trunkline/core/ports/broker'
-import type { OrderEstimate } from '@trunkline/core/ports/preview'
+import { NOTHING_ESTIMATED, type OrderEstimate } from '@trunkline/core/ports/preview'
 import type { HttpReply } from '../kit/http.ts'
 import { field, member, nested, nestedOrNull, text, type Wire } from '../kit/parse.ts'
-import { demandNoOrder, NOTHING_SAID, signedCost } from '../kit/preview.ts'
+import { demandNoOrder, signedCost } from '../kit/preview.ts'
 import { CURRENCY } from './accounts.ts'
 import { type Complaint, complaintOf, errorsOf, joined, saysNoOrder, saysTokenRefused, saysTooMany, wordsFor } from './errors.ts'
 import { rejectCodeOf } from './reject-codes.ts'
@@ -47,7 +47,7 @@ function estimateOf(seen: Wire, asked: OrderTicket): OrderEstimate {
   const total = amountOrNull(seen, 'cost')
   const isPaid = cost === null ? null : !cost.startsWith('-')
   return {
-    ...NOTHING_SAID,
+    ...NOTHING_ESTIMATED,
     currency: CURRENCY,
     cost,
     total: total !== null && isPaid !== null && isPaid !== total.startsWith('-') ? total : null,

@@ -38,3 +38,17 @@ export type OrderPreview =
       readonly rejectCode: RejectCode | null
       readonly brokerStatus: string | null
     }
+
+/** Of which nothing is known. */
+export const NOTHING_ESTIMATED: OrderEstimate = {
+  currency: null,
+  price: null,
+  cost: null,
+  total: null,
+  commission: null,
+  fees: null,
+  initialMargin: null,
+  marginChange: null,
+  buyingPowerChange: null,
+  warnings: []
+}

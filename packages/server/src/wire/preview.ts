@@ -1,6 +1,6 @@
 import type { Previewed } from '@trunkline/core/app/orders/preview-order'
 import { REJECT_CODES } from '@trunkline/core/domain/vocabulary'
-import type { OrderEstimate } from '@trunkline/core/ports/preview'
+import { NOTHING_ESTIMATED } from '@trunkline/core/ports/preview'
 import Type, { type Static } from 'typebox'
 import { maybe, money } from './amounts.ts'
 import { decimal, nullable, record, timestamp, uuid, word } from './common.ts'
@@ -32,19 +32,6 @@ export const previewRecord = record(
     previewed_at: timestamp
   }
 )
-
-const NOTHING_ESTIMATED: OrderEstimate = {
-  currency: null,
-  price: null,
-  cost: null,
-  total: null,
-  commission: null,
-  fees: null,
-  initialMargin: null,
-  marginChange: null,
-  buyingPowerChange: null,
-  warnings: []
-}
 
 export function presentPreview({ account, preview, askedAt }: Previewed): Static<typeof previewRecord> {
   const refusal = preview.kind === 'refused' ? preview : null

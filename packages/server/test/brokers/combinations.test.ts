@@ -97,6 +97,17 @@ test('what brokers are known to turn down is not listed', () => {
   assert.equal(listed('SANDBOX', 'STK', 'LMT', 'DAY+')?.hours, 'regular_and_extended')
 })
 
+test('ALPACA takes parts of a share for the day in each type, limits also in the extended hours, and amounts at the market', () => {
+  const capabilities = ADAPTERS.find(adapter => adapter.capabilities.id === 'ALPACA')?.capabilities
+  assert.ok(capabilities !== undefined)
+  const rows = combinationsOf(capabilities).filter(({ instrument }) => instrument === 'STK')
+  const offering = (size: 'fraction' | 'notional') =>
+    rows.filter(({ sizes }) => sizes.includes(size)).map(({ type, tif }) => `${type} ${tif}`)
+  assert.deepEqual(offering('fraction'), ['MKT DAY', 'LMT DAY', 'LMT DAY+', 'STP DAY', 'STPLMT DAY'])
+  // Alpaca takes limits and stops by amount, too; the API has amounts for market orders alone.
+  assert.deepEqual(offering('notional'), ['MKT DAY'])
+})
+
 test('how far back bars go is told by broker and interval, from what the market side goes by', () => {
   const backfills = ADAPTERS.map(({ capabilities }) => {
     const presented = presentBroker(Object({ capabilities, environment: 'sandbox', login: { kind: 'oauth' } }))

@@ -9,7 +9,7 @@ const SHOWN = 10
 /** Levels a side may have; more is no book. */
 const LEVELS_MAX = 20_000
 
-/** What is kept of a level: its price as a number only puts it in order. */
+/** What is kept of a level. Its price as a number puts it in order; where two are one number, the prices themselves do. */
 interface Level {
   readonly order: number
   readonly shown: DepthLevel
@@ -31,11 +31,9 @@ class BookSide {
   /** A size of nothing takes the level away. @throws Malformed */
   put(price: Decimal, size: Decimal, at: Nanos): void {
     const order = Number(price) * this.#sign
-    const place = this.#placeOf(order)
+    const place = this.#placeOf(order, price)
     const there = this.#levels[place]
-    const isThere = there?.order === order
-    if (isThere && there.shown.price !== price && compare(there.shown.price, price) !== 0)
-      throw new Malformed('price', 'a price that differs from its neighbours within fifteen digits', price)
+    const isThere = there !== undefined && this.#against(there, order, price) === 0
     if (Number(size) === 0) {
       if (isThere) this.#levels.splice(place, 1)
       return
@@ -50,14 +48,21 @@ class BookSide {
   }
 
   /** Where a level of this price is, or belongs. */
-  #placeOf(order: number): number {
+  #placeOf(order: number, price: Decimal): number {
     let [low, high] = [0, this.#levels.length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((this.#levels[middle]?.order ?? Number.POSITIVE_INFINITY) < order) low = middle + 1
+      const level = this.#levels[middle]
+      if (level !== undefined && this.#against(level, order, price) < 0) low = middle + 1
       else high = middle
     }
     return low
+  }
+
+  /** Below zero where the level comes first. Prices of more digits than a number holds can be one number and are still two. */
+  #against({ order, shown }: Level, other: number, price: Decimal): number {
+    if (order !== other) return order - other
+    return shown.price === price ? 0 : compare(shown.price, price) * this.#sign
   }
 }
 

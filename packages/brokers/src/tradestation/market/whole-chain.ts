@@ -1,6 +1,8 @@
 /**
  * One expiration's options read at once. Only a stream has them with their market, and it does not mark the end of its first state: they are all when each
- * strike that the broker lists for the day has come, as a call and as a put.
+ * strike that the broker lists for the day has come, as a call and as a put. An index can have contracts of several roots on one day (SPX and SPXW): each
+ * root that is seen must come with every strike, because the list of strikes does not say which are whose. A root of fewer strikes makes the read fail, and
+ * one whose first contract comes after all others is not waited for: nothing tells that it is to come.
  */
 
 import { canonical, type Decimal } from '@trunkline/core/domain/decimal'
@@ -14,8 +16,9 @@ export async function wholeChain(
   stream: (sink: TopicSink) => TopicLease,
   signal: AbortSignal
 ): Promise<readonly ChainEntry[]> {
-  const missing = new Set(strikes.flatMap(strike => (['C', 'P'] as const).map(right => keyOf({ right, strike }))))
-  if (missing.size === 0) return []
+  const keys = strikes.flatMap(strike => (['C', 'P'] as const).map(right => keyOf({ right, strike })))
+  if (keys.length === 0) return []
+  const missing = new Map<string, Set<string>>()
   const entries = new Map<string, ChainEntry>()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const givenUp = () => reject(signal.reason)
@@ -27,8 +30,11 @@ export async function wholeChain(
     refused: message => reject(new BrokerFault('refused', message)),
     chain: entry => {
       entries.set(entry.symbol, entry)
-      missing.delete(keyOf(entry))
-      if (missing.size === 0) resolve()
+      const root = rootOf(entry)
+      const ofRoot = missing.get(root) ?? new Set(keys)
+      missing.set(root, ofRoot)
+      ofRoot.delete(keyOf(entry))
+      if ([...missing.values()].every(({ size }) => size === 0)) resolve()
     }
   })
   try {
@@ -38,6 +44,13 @@ export async function wholeChain(
     lease[Symbol.dispose]()
     signal.removeEventListener('abort', givenUp)
   }
+}
+
+/** Expiration, right and strike of a contract's symbol. */
+const TERMS_LENGTH = 15
+
+function rootOf({ symbol }: Pick<ChainEntry, 'symbol'>): string {
+  return symbol.slice(0, -TERMS_LENGTH)
 }
 
 function keyOf({ right, strike }: Pick<ChainEntry, 'right' | 'strike'>): string {

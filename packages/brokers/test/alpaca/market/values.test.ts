@@ -98,6 +98,23 @@ test('MessagePack: times keep their nanoseconds, and bytes that are none are mal
 const AT = parseNanos('1', 'at')
 type Levels = readonly { readonly p: string; readonly s: string }[]
 
+test('prices that are one binary number are two levels, in their order', () => {
+  const book = new Book()
+  const [low, high] = ['0.10000000000000000001', '0.10000000000000000002']
+  const levels = [high, low].map(p => ({ p, s: '1' }))
+  const prices = (side: readonly { readonly price: string }[] | undefined) => side?.map(({ price }) => price)
+  const whole = book.after({ r: true, b: levels, a: levels }, AT)
+  assert.deepEqual(
+    [prices(whole?.bids), prices(whole?.asks)],
+    [
+      [high, low],
+      [low, high]
+    ]
+  )
+  const less = book.after({ b: [{ p: `${low}0`, s: '0' }] }, AT)
+  assert.deepEqual([prices(less?.bids), prices(less?.asks)], [[high], [low, high]])
+})
+
 test('a book is what its whole and the changes since make it', () => {
   const level = fc.record({ p: fc.integer({ min: 1, max: 30 }).map(String), s: fc.integer({ min: 0, max: 5 }).map(String) })
   const levels: fc.Arbitrary<Levels> = fc.array(level, { maxLength: 8 })

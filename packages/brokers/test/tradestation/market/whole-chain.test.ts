@@ -40,6 +40,20 @@ test('the strikes are those of single contracts', () => {
     assert.throws(() => parseStrikes(JSON.stringify({ Strikes })), { name: 'Malformed' }, JSON.stringify(Strikes))
 })
 
+test('a chain of several roots is whole when each root has every strike, and never earlier', async () => {
+  const { read, opened, giveUp, isOver } = reading(['6000'])
+  const sink = await opened
+  const contract = (root: string, right: 'C' | 'P') => ({ ...entry(right, '6000'), symbol: `${root}260116${right}06000000` })
+  sink.chain(contract('SPXW', 'C'))
+  sink.chain(contract('SPX', 'C'))
+  sink.chain(contract('SPXW', 'P'))
+  await new Promise(setImmediate)
+  assert.equal(isOver(), false, 'a put of SPX is to come')
+  sink.chain(contract('SPX', 'P'))
+  assert.equal((await read).length, 4)
+  giveUp.abort()
+})
+
 test('a chain is whole with the call and the put of every strike, as they were told last', async () => {
   const { read, opened, isOver } = reading()
   const sink = await opened

@@ -1,5 +1,6 @@
 /** Market data over REST: bars, quotes, symbols, and the lists that option chains are asked for by. */
 
+import { compare, isDecimal } from '@trunkline/core/domain/decimal'
 import type { Answer } from '../../house/api/outlet.ts'
 import type { DialectHouse } from '../../house/dialect.ts'
 import { Problem } from '../../house/problems.ts'
@@ -101,9 +102,13 @@ function expirations(house: DialectHouse, { request, fault }: Call): Answer {
     strikePrice === undefined
       ? all
       : all.filter(expiration =>
-          market.chain(underlying, expiration, clock.now()).some(({ option }) => Number(option?.strike) === Number(strikePrice))
+          market.chain(underlying, expiration, clock.now()).some(({ option }) => isStrike(option?.strike, strikePrice))
         )
   return json({ Expirations: fault?.do === 'empty' ? [] : wanted.map(expirationWire) })
+}
+
+export function isStrike(strike: string | undefined, asked: string): boolean {
+  return isDecimal(strike) && isDecimal(asked) && compare(strike, asked) === 0
 }
 
 function strikes(house: DialectHouse, { request, fault }: Call): Answer {

@@ -1,5 +1,6 @@
 /** The channels of the data streams: whoever subscribes to one is given its items, and the market is followed once for all of them. */
 
+import { compare, parseDecimal, plus } from '@trunkline/core/domain/decimal'
 import type { QuoteCommand, QuoteLevel } from '../../../engine/types.ts'
 import type { DialectHouse } from '../../../house/dialect.ts'
 import type { Tap } from '../../../house/taps.ts'
@@ -134,9 +135,12 @@ function freshly(standing: QuoteCommand | undefined, tell: (quote: QuoteCommand)
   }
 }
 
-function isBuy(price: string, quote: QuoteCommand | undefined): boolean {
-  const [bid, ask] = [Number(quote?.bids[0]?.[0] ?? Number.NaN), Number(quote?.asks[0]?.[0] ?? Number.NaN)]
-  return !(Number(price) - bid < ask - Number(price))
+/** At the middle or above, and wherever there is no quote to tell by. */
+export function isBuy(price: string, quote: Pick<QuoteCommand, 'bids' | 'asks'> | undefined): boolean {
+  const [bid, ask] = [quote?.bids[0]?.[0], quote?.asks[0]?.[0]]
+  if (bid === undefined || ask === undefined) return true
+  const traded = parseDecimal(price, 'price')
+  return compare(plus(traded, traded), plus(parseDecimal(bid, 'bid'), parseDecimal(ask, 'ask'))) >= 0
 }
 
 interface Sides {

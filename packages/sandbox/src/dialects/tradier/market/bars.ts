@@ -1,6 +1,6 @@
 /** Past bars: days, weeks and months by date, minutes by New York's time. */
 
-import { dividedBy, parseDecimal, plus, sum } from '@trunkline/core/domain/decimal'
+import { compare, dividedBy, parseDecimal, plus, sum } from '@trunkline/core/domain/decimal'
 import type { Micros } from '../../../engine/types.ts'
 import { firstBars } from '../../../house/api/bars.ts'
 import type { Answer } from '../../../house/api/outlet.ts'
@@ -88,8 +88,8 @@ function together(days: readonly DayBar[], interval: 'weekly' | 'monthly'): read
     const [first] = group
     const last = group.at(-1)
     if (first === undefined || last === undefined) return []
-    const highest = group.reduce((a, b) => (Number(b.bar.high) > Number(a.bar.high) ? b : a))
-    const lowest = group.reduce((a, b) => (Number(b.bar.low) < Number(a.bar.low) ? b : a))
+    const highest = group.reduce((a, b) => (compare(b.bar.high, a.bar.high) > 0 ? b : a))
+    const lowest = group.reduce((a, b) => (compare(b.bar.low, a.bar.low) < 0 ? b : a))
     const volume = sum(group.map(({ bar }) => bar.volume))
     return [{ date: first.date, bar: { ...last.bar, open: first.bar.open, high: highest.bar.high, low: lowest.bar.low, volume } }]
   })

@@ -1,5 +1,6 @@
 /** Quotes of shares and options in Tradier's fields. */
 
+import { dividedBy, isZero, minus, parseDecimal, times } from '@trunkline/core/domain/decimal'
 import type { QuoteCommand, QuoteLevel } from '../../../engine/types.ts'
 import type { Answer } from '../../../house/api/outlet.ts'
 import type { DialectHouse } from '../../../house/dialect.ts'
@@ -9,7 +10,7 @@ import { texts } from '../../frame/sign-in.ts'
 import { answer } from '../answers.ts'
 import { bad, isTrue } from '../parameters.ts'
 import { fromTradier, toTradier } from '../symbols.ts'
-import { type Branch, Figure, plain, type Tree } from '../tree.ts'
+import { type Branch, type Figure, figure, plain, type Tree } from '../tree.ts'
 import type { Greeks } from './greeks.ts'
 import type { Day, Tape } from './tape.ts'
 import { CONTRACT_SIZE, expirationType, rootOf } from './terms.ts'
@@ -22,6 +23,8 @@ export interface QuotesDeps {
 }
 
 const SYMBOLS_MAX = 2_000
+const ONE = parseDecimal('1', 'one')
+const HUNDRED = parseDecimal('100', 'hundred')
 /** Tradier counts the sizes of quotes in round lots. */
 const LOT = 100
 
@@ -73,20 +76,32 @@ export async function quoteTree(deps: QuotesDeps, instrument: Instrument, withGr
 
 function headOf(instrument: Instrument, day: Day): Branch {
   const { previousClose } = day
-  const change = day.last === null || previousClose === null ? null : Number(day.last) - Number(previousClose)
+  const { change, percentage } = changeOf(day)
   return {
     symbol: toTradier(instrument.symbol),
     description: instrument.name,
     exch: venueOf(instrument.exchange),
     last: plain(day.last),
-    change: change === null ? null : new Figure(change.toFixed(2)),
-    change_percentage: change === null ? null : new Figure(((change / Number(previousClose)) * 100).toFixed(2)),
+    change,
+    change_percentage: percentage,
     volume: day.volume,
     average_volume: 0,
     last_volume: day.lastSize,
     trade_date: Math.floor(day.lastAt / 1000),
     prevclose: plain(previousClose)
   }
+}
+
+/** Against the close before, to the cent and to the hundredth of a percent. */
+export function changeOf({ last, previousClose }: Pick<Day, 'last' | 'previousClose'>): {
+  readonly change: Figure | null
+  readonly percentage: Figure | null
+} {
+  if (last === null || previousClose === null) return { change: null, percentage: null }
+  const before = parseDecimal(previousClose, 'close')
+  const change = minus(parseDecimal(last, 'last'), before)
+  const percentage = isZero(before) ? null : figure(dividedBy(times(change, HUNDRED), before, 2), 2)
+  return { change: figure(dividedBy(change, ONE, 2), 2), percentage }
 }
 
 function bookOf({ exchange, kind }: Instrument, quote: QuoteCommand | undefined): Branch {

@@ -1,5 +1,6 @@
 /** The day of each share that somebody asks for: its first, highest, lowest and last price and what was traded, kept up by its prints. */
 
+import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { Micros } from '../../../engine/types.ts'
 import type { DialectHouse } from '../../../house/dialect.ts'
 import type { FeedTrade } from '../../../market/types.ts'
@@ -18,7 +19,7 @@ export interface Day {
   readonly previousClose: string | null
 }
 
-type Growing = { -readonly [Field in keyof Day]: Day[Field] } & { until: Micros }
+export type Growing = { -readonly [Field in keyof Day]: Day[Field] } & { until: Micros }
 
 interface Followed {
   readonly tap: Disposable
@@ -109,14 +110,18 @@ export class Tape {
   }
 }
 
-function grow(day: Growing, { price, size, at, effect, venue }: FeedTrade): void {
+export function grow(day: Growing, { price, size, at, effect, venue }: FeedTrade): void {
   roll(day, at)
   day.volume += Number(size)
   if (effect === 'volume') return
   day.open ??= price
-  if (day.high === null || Number(price) > Number(day.high)) day.high = price
-  if (day.low === null || Number(price) < Number(day.low)) day.low = price
+  if (day.high === null || isAbove(price, day.high)) day.high = price
+  if (day.low === null || isAbove(day.low, price)) day.low = price
   Object.assign(day, { last: price, lastSize: Number(size), lastAt: at, lastVenue: venue ?? null })
+}
+
+function isAbove(price: string, other: string): boolean {
+  return price !== other && compare(parseDecimal(price, 'price'), parseDecimal(other, 'price')) > 0
 }
 
 /** A new day has begun: nothing of it has been traded yet. */
