@@ -1,5 +1,5 @@
 // Which executions an order can have at all, and how many.
-import { type Decimal, isPositive, plus, sum } from './decimal.ts'
+import { type Decimal, isPositive, plus, sum, times } from './decimal.ts'
 import type { Fill } from './order.ts'
 import type { Instrument } from './vocabulary.ts'
 
@@ -34,6 +34,7 @@ export function mayBeNegative(instrument: Instrument): boolean {
 
 // Fills are immutable and mostly grow at their end, so that a total is carried on rather than counted from the start each time.
 const totals = new WeakMap<readonly Fill[], Decimal>()
+const values = new WeakMap<readonly Fill[], Decimal>()
 
 /** Σ of the quantities. */
 export function quantityOf(fills: readonly Fill[]): Decimal {
@@ -44,10 +45,24 @@ export function quantityOf(fills: readonly Fill[]): Decimal {
   return total
 }
 
+/** Σ of what was paid. */
+export function amountOf(fills: readonly Fill[]): Decimal {
+  const known = values.get(fills)
+  if (known !== undefined) return known
+  const value = sum(fills.map(paid))
+  values.set(fills, value)
+  return value
+}
+
+function paid({ quantity, price }: Fill): Decimal {
+  return times(quantity, price)
+}
+
 /** `fills` with `news` at their end. */
 export function appended(fills: readonly Fill[], news: readonly Fill[]): readonly Fill[] {
   const all = [...fills, ...news]
   totals.set(all, plus(quantityOf(fills), sum(news.map(fill => fill.quantity))))
+  values.set(all, plus(amountOf(fills), sum(news.map(paid))))
   return all
 }
 

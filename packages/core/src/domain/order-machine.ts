@@ -1,5 +1,5 @@
-import { compare, type Decimal, dividedBy, isPositive, minus, plus, sum, times, ZERO } from './decimal.ts'
-import { appended, type ExecutionFault, FILLS_MAX, faultOf, mayCost, newsAmong, quantityOf } from './executions.ts'
+import { compare, type Decimal, dividedBy, isPositive, minus, plus, ZERO } from './decimal.ts'
+import { amountOf, appended, type ExecutionFault, FILLS_MAX, faultOf, mayCost, newsAmong, quantityOf } from './executions.ts'
 import { filledUpTo } from './inferred-fills.ts'
 import { type Fill, isOpen, type Leg, type Order } from './order.ts'
 import type { Timestamp } from './timestamp.ts'
@@ -91,7 +91,7 @@ export function filledAlong(order: Pick<Order, 'fills' | 'previouslyFilledQuanti
 export function averageFillPrice(order: Pick<Order, 'fills'>): Decimal | null {
   const quantity = filledQuantity(order)
   if (!isPositive(quantity)) return null
-  return dividedBy(sum(order.fills.map(fill => times(fill.quantity, fill.price))), quantity, 9)
+  return dividedBy(amountOf(order.fills), quantity, 9)
 }
 
 function applyStatus(order: Order, event: Extract<OrderEvent, { type: 'status' }>): Step {

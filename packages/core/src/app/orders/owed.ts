@@ -5,12 +5,12 @@ import type { OrderReport } from '../../ports/broker.ts'
 import type { Next, OrderDesk } from './order-desk.ts'
 import { acknowledged, cancelRequested, held, isChanging } from './order-steps.ts'
 
-/** Tells apart what an order may be owed: an answer to its submission, or to the cancel or replace of one moment. */
+/** Tells apart what an order may be owed: an answer to its submission, or to one cancel or replace. Two replaces may be of the same moment, but not by the same order. */
 export function questionOf(order: Order): string {
   const { pendingRequest } = order
   if (!acknowledged(order)) return 'submission'
   if (pendingRequest === null) return isChanging(order) ? `${order.status} asked for elsewhere` : 'nothing'
-  return `${canTakeCancel(order) ? 'waiting ' : ''}${pendingRequest.kind} ${pendingRequest.requestedAt}`
+  return `${canTakeCancel(order) ? 'waiting ' : ''}${pendingRequest.kind} ${pendingRequest.successorId ?? pendingRequest.requestedAt}`
 }
 
 /** Whether the broker has yet to say that it has the order, or that it took the cancel or replace asked of it here. */
