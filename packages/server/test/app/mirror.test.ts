@@ -52,6 +52,19 @@ test('a snapshot first, then what the stream tells', async () => {
   )
 })
 
+test('what a new connection’s broker already shows comes as updates, orders that ended included', async () => {
+  await using world = await bench.world()
+  const ended = outside(world)
+  world.book.fill(ended.brokerOrderId, '5')
+  await world.live()
+  await world.clock.settled()
+  const told = (await world.events()).flatMap(event => (event.topic === 'orders' ? [event.data] : []))
+  assert.deepEqual(
+    told.map(({ brokerOrderId, status }) => [brokerOrderId, status]),
+    [[ended.brokerOrderId, 'filled']]
+  )
+})
+
 test('after a gap only the differences are told, and nothing when there are none', async () => {
   await using world = await bench.world()
   await world.live()
