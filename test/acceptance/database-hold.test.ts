@@ -32,10 +32,17 @@ test('while the hold of the database is lost and cannot be taken again the servi
   assert.equal(rowCount, 1)
   const isUnheld = async () => (await statusOf('/readyz')) === 503 && (await statusOf('/users', platform)) === 200
   await until(isUnheld, 'the service is not ready, and its store answers', PATIENCE_MS)
+  // Another process may have the database now: nothing may be written beside it.
+  const create = async () => {
+    const init = { method: 'POST', headers: { ...platform, 'content-type': 'application/json' }, body: '{"user_id":"ada"}' }
+    return (await fetch(`${service.url}/users`, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) })).status
+  }
+  assert.equal(await create(), 503)
   assert.equal(await statusOf('/healthz'), 200, 'it lives, and need not be started again')
   assert.match(service.output(), /the connection that holds the database was lost/)
 
   await watcher.query(`alter database ${name} allow_connections true`)
   await until(async () => (await statusOf('/readyz')) === 200, 'the service is ready again', PATIENCE_MS)
   assert.match(service.output(), /the database is held again/)
+  assert.equal(await create(), 200, 'the refused one left nothing behind')
 })

@@ -120,7 +120,13 @@ async function start(
   const inHouse = settings.offers.filter(({ at }) => at === 'house').map(({ id }) => id)
   const assertHeld = await holdDatabase(settings, { clock, log, ids }, parts)
   const [opened, sandboxProcess] = await Promise.all([
-    openStore(storeOptions(settings, dataDir), { clock, ids, log, unsafeDurability: settings.unsafeDurability }).then(store => {
+    openStore(storeOptions(settings, dataDir), {
+      clock,
+      ids,
+      log,
+      unsafeDurability: settings.unsafeDurability,
+      assertMayWrite: assertHeld
+    }).then(store => {
       parts.add('store', async () => await store[Symbol.asyncDispose]())
       return store
     }),
@@ -157,10 +163,7 @@ async function start(
   }
   await settleEndpoints(deps)
   const app = started(deps, parts, settings.eventsDays)
-  const readiness = new Readiness(
-    { probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir), assertHeld()])) },
-    clock
-  )
+  const readiness = new Readiness({ probe: async () => void (await Promise.all([store.probe(), probeFiles(dataDir)])) }, clock)
   const connectionsMax = connectionsOf(settings, log)
   const http = buildHttp(app, {
     publicUrl: () => publicUrl,
@@ -260,13 +263,13 @@ function metricsAt({ metricsPort, metricsToken: token }: Settings, dataDir: stri
   return { token: token ?? metricsToken(dataDir, () => ids.secret('mt_')) }
 }
 
-/** The embedded database has a lock of its own; PostgreSQL is waited for, and taken for this process. Gives what rejects while the hold is lost. */
+/** The embedded database has a lock of its own; PostgreSQL is waited for, and taken for this process. Gives what throws while the hold is lost. */
 async function holdDatabase(
   { databaseUrl: url, databaseWaitSeconds }: Settings,
   deps: Pick<Deps, 'clock' | 'log' | 'ids'>,
   parts: Parts
-): Promise<() => Promise<void>> {
-  if (url === null) return async () => undefined
+): Promise<() => void> {
+  if (url === null) return () => undefined
   const name = `trunkline ${hostname().slice(0, 24)} ${process.pid} ${deps.ids.uuid().slice(-12)}`
   const onTaken = (cause: Error) =>
     queueMicrotask(() => {
@@ -274,7 +277,7 @@ async function holdDatabase(
     })
   const sole = await SoleProcess.take({ url, name, waitMs: databaseWaitSeconds * 1_000, onTaken, clock: deps.clock, log: deps.log })
   parts.add('hold of the database', async () => await sole[Symbol.asyncDispose]())
-  return async () => {
+  return () => {
     if (!sole.isHeld) throw new StoreUnavailable('the hold of the database is lost, and is being taken again')
   }
 }

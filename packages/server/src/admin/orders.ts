@@ -57,8 +57,13 @@ export async function settleOrders(deps: AdminDeps, wanted: SettleOrders, run: R
     const named = { ...detail, count: orders.length, orders: orders.map(({ orderId }) => orderId).join(' ') }
     return operatorEntry(deps.clock.now(), run, 'orders.never_received', connectionId ?? broker ?? 'orders', named)
   }
+  const target = connectionId ?? broker ?? 'orders'
+  const keptEntry = (orderIds: readonly OrderId[]) => {
+    const named = { because, set: expected, count: orderIds.length, orders: orderIds.join(' ') }
+    return operatorEntry(deps.clock.now(), run, 'orders.not_ended', target, named, 'refused')
+  }
   const ids = fitting.map(({ orderId }) => orderId)
-  const { orders, kept } = await deps.settleAll(ids, { isUnseen: unseen, entry: expected === null ? null : entry }, run.signal)
+  const { orders, kept } = await deps.settleAll(ids, { isUnseen: unseen, entry: expected === null ? null : entry, keptEntry }, run.signal)
   return { fitting: fitting.length, set: setOf(orders), orders: orders.map(view), kept }
 }
 

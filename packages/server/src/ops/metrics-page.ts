@@ -1,4 +1,6 @@
 const FRESH_MS = 1_000
+/** A rendering that has not ended by then is not waited for by those who ask later. */
+const HANGS_MS = 10_000
 
 /** The metrics as they were at one moment. */
 export interface MetricsSnapshot {
@@ -7,11 +9,16 @@ export interface MetricsSnapshot {
   readonly text: string
 }
 
+interface Rendering {
+  readonly goodUntil: number
+  readonly snapshot: Promise<MetricsSnapshot>
+}
+
 /** The text of the metrics, rendered at most once a second and by one at a time, however many ask: rendering costs more than many an order. */
 export class MetricsPage {
   readonly #render: () => Promise<string>
   readonly #monotonicMs: () => number
-  #rendered: { readonly at: number; readonly snapshot: Promise<MetricsSnapshot> } | null = null
+  #rendered: Rendering | null = null
   #count = 0
 
   constructor(render: () => Promise<string>, monotonicMs: () => number) {
@@ -22,21 +29,21 @@ export class MetricsPage {
   /** @throws what rendering throws; the next one who asks has it tried again. */
   read(): Promise<MetricsSnapshot> {
     const now = this.#monotonicMs()
-    if (this.#rendered !== null && now - this.#rendered.at < FRESH_MS) return this.#rendered.snapshot
+    if (this.#rendered !== null && now < this.#rendered.goodUntil) return this.#rendered.snapshot
     this.#count += 1
     const number = this.#count
     const snapshot = this.#render().then(text => ({ number, text }))
-    // A rendering that takes longer than a second is the same for all who ask meanwhile.
-    const rendering = { at: Number.POSITIVE_INFINITY, snapshot }
+    // A rendering that takes longer than a second is the same for all who ask meanwhile; one that hangs holds up nobody after it.
+    const rendering = { goodUntil: now + HANGS_MS, snapshot }
     this.#rendered = rendering
     snapshot.then(
-      () => this.#keep(rendering, { at: now, snapshot }),
+      () => this.#keep(rendering, { goodUntil: now + FRESH_MS, snapshot }),
       () => this.#keep(rendering, null)
     )
     return snapshot
   }
 
-  #keep(rendering: object, next: { readonly at: number; readonly snapshot: Promise<MetricsSnapshot> } | null): void {
+  #keep(rendering: Rendering, next: Rendering | null): void {
     if (this.#rendered === rendering) this.#rendered = next
   }
 }

@@ -77,7 +77,7 @@ export class SqlConnectionStore implements ConnectionStore {
     { codeHash, at, audit }: { readonly codeHash: string; readonly at: Timestamp; readonly audit: AuditEntry }
   ): Promise<'claimed' | 'refused' | 'unknown'> {
     return this.#session.write(async trx => {
-      if (!(await lockUser(trx, userKey))) return 'unknown'
+      if (!(await lockUser(trx, userKey)) || !(await isEnabled(trx, userKey))) return 'unknown'
       const taken = await claims.take(trx, connectionId, userKey, { codeHash, at })
       if (typeof taken === 'string') return taken
       await insert(trx, taken.connection, taken.accounts, taken.credentials)

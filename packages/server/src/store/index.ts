@@ -44,6 +44,8 @@ export interface StoreDeps {
   readonly log: Log
   /** Serve although the database may lose commits it confirmed. */
   readonly unsafeDurability?: boolean
+  /** Throws StoreUnavailable while nothing may be written, because another process may have the database. Left out: it never is so. */
+  readonly assertMayWrite?: () => void
   /** Called with the work of bringing an older schema up to date; it may refuse, and then nothing was changed. Without it the work is done. */
   readonly migrating?: (work: () => Promise<void>) => Promise<void>
 }
@@ -115,7 +117,7 @@ export async function openEngine(settings: StoreSettings, { log }: Pick<StoreDep
 
 /** The parts of the store over an engine whose schema is up to date. */
 export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
-  const session = new Session(engine.db)
+  const session = new Session(engine.db, deps.assertMayWrite)
   const records = new RecordWriter(session, deps)
   const recorder = new Recorder(session, deps)
   const eraser = new Eraser(session, deps)

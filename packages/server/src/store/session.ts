@@ -8,10 +8,13 @@ const TRIES_MAX = 4
 
 export class Session {
   readonly #db: Kysely<Database>
+  readonly #assertMayWrite: () => void
   #closed = false
 
-  constructor(db: Kysely<Database>) {
+  /** @param assertMayWrite throws StoreUnavailable while another process may have the database */
+  constructor(db: Kysely<Database>, assertMayWrite: () => void = () => undefined) {
     this.#db = db
+    this.#assertMayWrite = assertMayWrite
   }
 
   /** @throws StoreUnavailable when the database does not answer. */
@@ -32,6 +35,7 @@ export class Session {
   /** A statement that is its own transaction. @throws CommitUnknown, StoreUnavailable */
   async statement<Row>(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
     this.#assertOpen()
+    this.#assertMayWrite()
     try {
       return (await this.#db.executeQuery(raw<Row>(sql, parameters))).rows
     } catch (cause) {
@@ -43,10 +47,13 @@ export class Session {
   async write<T>(work: (trx: Transaction<Database>) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       this.#assertOpen()
+      this.#assertMayWrite()
       let worked = false
       try {
         return await this.#db.transaction().execute(async trx => {
           const value = await work(trx)
+          // The hold may have been lost meanwhile: then nothing is committed.
+          this.#assertMayWrite()
           worked = true
           return value
         })

@@ -4,6 +4,9 @@ import type { Session } from './session.ts'
 
 const TAKE = `/* writes */ select take_key_stream_place($1, $2, $3, $4, $5, $6 * interval '1 millisecond') as taken`
 
+const SWEEP = `delete from stream_places where session_id in (
+  select session_id from stream_places where expires_at <= clock_timestamp() - interval '10 minutes' limit 1000 for update skip locked)`
+
 export class SqlStreamPlaceStore implements StreamPlaceStore {
   readonly #session: Session
 
@@ -21,6 +24,8 @@ export class SqlStreamPlaceStore implements StreamPlaceStore {
       `update stream_places set expires_at = clock_timestamp() + $2 * interval '1 millisecond' where node_id = $1 returning session_id`,
       [nodeId, ttlMs]
     )
+    // Of nodes that are gone, for keys that nobody uses any more: no other session would ever take their rows away.
+    await this.#session.statement(SWEEP, [])
     return rows.map(row => row.session_id)
   }
 

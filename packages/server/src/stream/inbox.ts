@@ -51,7 +51,7 @@ export class Inbox {
     }
     if (this.#waiting !== null) {
       this.#waiting.push(message)
-      this.#bytes += message.length
+      this.#bytes += Buffer.byteLength(message)
       if (this.#bytes > this.#limits.bytesMax && !this.#isPaused) {
         this.#isPaused = true
         this.#owner.pause()
@@ -97,7 +97,7 @@ export class Inbox {
   #next(): string | undefined {
     const message = this.#waiting?.shift()
     if (message === undefined) return undefined
-    this.#bytes -= message.length
+    this.#bytes -= Buffer.byteLength(message)
     if (this.#isPaused && this.#bytes <= this.#limits.bytesMax / 2) {
       this.#isPaused = false
       this.#owner.resume()

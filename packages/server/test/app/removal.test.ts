@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sealCredentials } from '@trunkline/core/app/connections/credentials'
 import { deleteConnection } from '@trunkline/core/app/connections/delete-connection'
+import { Revocations } from '@trunkline/core/app/connections/revocations'
 import { mayEndAnother } from '@trunkline/core/app/connections/shared-login'
 import { deleteUser } from '@trunkline/core/app/users/delete-user'
 import type { Connection } from '@trunkline/core/domain/account'
@@ -118,6 +119,17 @@ test('the login of a removed connection is revoked, again and again until that w
   await world.clock.advance(600_000)
   assert.equal(asked.filter(token => token === 'ours').length, 3)
   assert.ok(asked.filter(token => token === 'stuck').length > 3)
+})
+
+test('a login of a broker that is not offered now stays owed, and is revoked once the broker is offered again', async () => {
+  await using world = await bench.world({ capabilities: { revocation: 'grant' } })
+  const connection = await linked(world, 'owed', ['owed-1'])
+  await world.given(deleteConnection(world.app, world.caller, connection.connectionId))
+  const without = new Revocations({ ...world.deps, brokers: new Map() })
+  without.start()
+  await world.clock.advance(600_000)
+  await without.stop()
+  assert.ok((await revoking(world)(3_700_000)).includes('owed'))
 })
 
 /** One more connection of the user, or one that waits to be claimed for a minute, whose login is `token` and reaches these accounts. */

@@ -155,7 +155,14 @@ test('one word ends a set, each order where it may: a trial ends nothing, one au
     detail: { orders: orders.map(({ orderId }) => orderId).join(' ') }
   })
   const settleAll = (isTrial: boolean) =>
-    world.given(settleAllAsNotReceived(world.app, ids, { isUnseen: false, entry: isTrial ? null : entry }, new AbortController().signal))
+    world.given(
+      settleAllAsNotReceived(
+        world.app,
+        ids,
+        { isUnseen: false, entry: isTrial ? null : entry, keptEntry: () => assert.fail('none of them was kept') },
+        new AbortController().signal
+      )
+    )
   const trial = await settleAll(true)
   assert.deepEqual(
     [trial.orders.map(({ orderId }) => orderId), trial.kept.map(({ orderId }) => orderId)],
@@ -185,14 +192,21 @@ test('a list that has grown old by an order’s turn ends nothing: it is read ag
   const placed = await world.given(world.place())
   await world.clock.advance(YOUNG_MS)
   // As long as the lists of other accounts take.
-  const append = async () => {
+  const appended: unknown[] = []
+  const append = async (entry: unknown) => {
+    appended.push(entry)
     await world.clock.sleep(60_000)
     world.broker.readPlan = () => ({ fault: 'unreachable' })
   }
   const app = { ...world.app, store: { ...world.app.store, audit: Object({ append }) } }
-  const verdict = { isUnseen: false, entry: () => Object({}) }
+  const verdict = {
+    isUnseen: false,
+    entry: () => Object({ ends: placed.orderId }),
+    keptEntry: (orderIds: readonly OrderId[]) => Object({ kept: orderIds })
+  }
   const done = await world.given(settleAllAsNotReceived(app, [placed.orderId], verdict, new AbortController().signal))
   assert.deepEqual([done.orders, done.kept.map(({ orderId }) => orderId)], [[], [placed.orderId]])
+  assert.deepEqual(appended, [{ ends: placed.orderId }, { kept: [placed.orderId] }], 'the log says that it was not ended after all')
   assert.equal((await world.stored(placed)).status, 'pending')
 })
 

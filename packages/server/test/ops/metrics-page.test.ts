@@ -30,6 +30,29 @@ test('however many read the metrics, they are rendered by one at a time and once
   assert.deepEqual(await next, { number: 2, text: 'second' })
 })
 
+test('a rendering that hangs holds up those who come within ten seconds, and nobody after them', async () => {
+  let now = 0
+  const rendering: PromiseWithResolvers<string>[] = []
+  const page = new MetricsPage(
+    () => {
+      rendering.push(Promise.withResolvers())
+      return rendering.at(-1)?.promise ?? assert.fail()
+    },
+    () => now
+  )
+  const early = page.read()
+  now = 9_999
+  assert.equal(page.read(), early)
+  now = 10_000
+  const late = page.read()
+  rendering[1]?.resolve('second')
+  assert.equal((await late).text, 'second')
+  rendering[0]?.resolve('first')
+  assert.equal((await early).text, 'first')
+  now = 10_500
+  assert.equal((await page.read()).text, 'second', 'what came late replaces nothing')
+})
+
 test('a rendering that fails is not remembered', async () => {
   let fails = true
   const page = new MetricsPage(

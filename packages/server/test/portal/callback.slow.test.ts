@@ -5,7 +5,7 @@ import { STATE_MINUTES } from '@trunkline/core/app/connect/complete-login'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
-import { type AttemptStore, CommitUnknown, type ConnectionStore, type Store } from '@trunkline/core/ports/store'
+import { type AttemptStore, CommitUnknown, type ConnectionStore, type Store, StoreUnavailable } from '@trunkline/core/ports/store'
 import { until } from '@trunkline/testkit/until'
 import { type Answer, Browser, openScene, type Scene, withMethods } from './support.ts'
 
@@ -217,10 +217,17 @@ describe('the broker’s answer', () => {
     })
     const failed = await broken(1)
     await fetch(`${scene.demo.sandbox_control_url}/faults`, { method: 'DELETE' })
+    connections = {
+      create: async () => {
+        throw new StoreUnavailable('gone')
+      }
+    }
+    assert.equal((await broken(1)).revoked, 1, 'nothing was stored')
+    connections = {}
     assert.deepEqual(
       [failed.answer.location, failed.revoked],
-      [`${scene.url}/connect/result/broker_down`, 0],
-      'nobody knows whose login it is'
+      [`${scene.url}/connect/result/broker_down`, 1],
+      'whose login it is nobody knows, and its end is nobody else’s'
     )
     assert.equal(await scene.connections('given-back'), 0)
   })

@@ -83,3 +83,16 @@ test('a burst and a steady rate pass; beyond them messages are dropped with a wa
   inbox.put('7')
   assert.deepEqual(owner.log.slice(4), ['5', 'warning', 'last warning'])
 })
+
+test('what waits is bounded in bytes, whatever its characters', async () => {
+  const [owner, clock] = [new Owner(), new VirtualClock()]
+  const inbox = new Inbox(owner, clock, { burst: 100, perSecond: 1, warnings: 1, bytesMax: 1_000 })
+  inbox.put('slow')
+  inbox.put('\u20ac'.repeat(333))
+  assert.deepEqual(owner.log, ['slow'])
+  inbox.put('\u20ac')
+  assert.deepEqual(owner.log, ['slow', 'pause'])
+  owner.release()
+  await clock.settled()
+  assert.equal(owner.log.includes('resume'), true)
+})

@@ -66,6 +66,21 @@ function creationCards(card: Card): void {
     assert.equal(await reached(accountOf(mine)), false)
   })
 
+  card('C19', 'who is disabled claims nothing; enabled again they may, while the code is good', async ({ store }) => {
+    const { user } = await make.owner(store)
+    const [attempt, waiting] = [make.attempt(user), make.connection(user)]
+    await store.attempts.create(attempt, make.hash(), make.audit())
+    const claim = { codeHash: make.hash(), expiresAt: make.at(600_000) }
+    await store.connections.create(waiting, [], make.sealed(), attempt.attemptId, make.audit(), claim)
+    const claimed = () =>
+      store.connections.claim(waiting.connectionId, user.userKey, { codeHash: claim.codeHash, at: make.at(1), audit: make.audit() })
+    await store.users.setDisabled(user.userKey, make.at(0), make.audit())
+    assert.equal(await claimed(), 'unknown')
+    assert.equal(await store.connections.find(waiting.connectionId), null)
+    await store.users.setDisabled(user.userKey, null, make.audit())
+    assert.equal(await claimed(), 'claimed')
+  })
+
   card('C20', 'no connection comes of an ended attempt or a removed user', async ({ store }) => {
     const { user } = await make.owner(store)
     const [declined, open] = [make.attempt(user), make.attempt(user)]

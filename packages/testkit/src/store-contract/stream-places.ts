@@ -51,6 +51,24 @@ export function streamPlaceCards(card: Card): void {
     }
   )
 
+  card(
+    'S35',
+    'places that ran out long ago are swept away by whoever renews its own, and those of others that are good stay',
+    async ({ store, beside }) => {
+      const [gone, late, good] = [
+        place(await platformIn(store), 'n35-gone'),
+        place(await platformIn(store), 'n35-late'),
+        place(await platformIn(store), 'n35-good')
+      ]
+      await store.streamPlaces.take(good, 10, LONG_MS)
+      await store.streamPlaces.take(late, 10, 0)
+      await store.streamPlaces.take(gone, 10, -LONG_MS)
+      await beside.streamPlaces.renew('n35-other', LONG_MS)
+      assert.deepEqual(await store.streamPlaces.renew('n35-gone', LONG_MS), [])
+      assert.deepEqual(await store.streamPlaces.renew('n35-good', LONG_MS), [good.sessionId])
+    }
+  )
+
   card('S30', 'a place that ran out is free, and its row goes with the next that is taken', async harness => {
     const { store } = harness
     const platformId = await platformIn(store)

@@ -36,22 +36,27 @@ export async function readAccounts(definition: BrokerDefinition, holder: Credent
 }
 
 /** A login that has just been made, and the accounts it reaches. */
-export interface ReadLogin {
-  readonly credentials: Credentials
+export interface ReadLogin extends UnreadLogin {
   readonly found: readonly BrokerAccount[]
+}
+
+/** The same before its accounts are known: null. */
+export interface UnreadLogin {
+  readonly credentials: Credentials
+  readonly found: readonly BrokerAccount[] | null
 }
 
 /**
  * Revokes what the broker granted and nobody will use, once: a grant that is left over does no more than wait for its end. A login is left alone
- * when its end may be another connection's. One whose accounts the broker did not tell may be that too, and must not come here.
+ * when its end may be another connection's, and so may that of one whose accounts are not known.
  */
 export async function giveBack(
   deps: PortalDeps,
   attempt: ConnectionAttempt,
   definition: BrokerDefinition,
-  { found, credentials }: ReadLogin
+  { found, credentials }: UnreadLogin
 ): Promise<void> {
-  const ids = found.map(({ brokerAccountId }) => brokerAccountId)
+  const ids = found === null ? null : found.map(({ brokerAccountId }) => brokerAccountId)
   if (await mayEndAnother(deps.store, definition, ids)) return
   const { attemptId, broker } = attempt
   await definition.login.revoke(credentials, AbortSignal.timeout(REVOKE_MS)).catch(cause => {

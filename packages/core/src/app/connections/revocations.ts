@@ -63,7 +63,7 @@ export class Revocations {
     const isOld = epochMs(now) - epochMs(due.removedAt) >= GIVE_UP_AFTER_MS && due.attempts >= TRIES_LEAST
     let result: 'done' | 'shared' | 'given_up' = 'given_up'
     try {
-      if (definition !== undefined && !isOld) result = await this.#ended(due, definition)
+      if (!isOld) result = await this.#ended(due, definition)
     } catch (cause) {
       // Whatever is wrong with this login, those behind it have their turn.
       this.#deps.meter.count('revocations_total', { broker, result: 'postponed' })
@@ -72,10 +72,14 @@ export class Revocations {
       return this.#deps.store.connections.postponeRevocation(connectionId, timestampOfMs(epochMs(now) + pause))
     }
     await this.#deps.store.connections.finishRevocation(connectionId)
+    if (result === 'given_up')
+      this.#deps.log.error('a broker login was not revoked within its time, and is given up', { connectionId, broker })
     this.#deps.meter.count('revocations_total', { broker, result })
   }
 
-  async #ended(due: Revocation, definition: BrokerDefinition): Promise<'done' | 'shared'> {
+  async #ended(due: Revocation, definition: BrokerDefinition | undefined): Promise<'done' | 'shared'> {
+    // It may be offered again at the next start; the login lives on at the broker until then.
+    if (definition === undefined) throw new Error('the broker is not among those of TRUNKLINE_BROKERS now')
     const { store, vault, clock } = this.#deps
     // Opened in any case: credentials of another endpoint are not ours to judge, and wait.
     const credentials = openCredentials(vault, due, due.credentials, endpointOf(definition))

@@ -52,16 +52,19 @@ export interface SetVerdict {
    * throws ends nothing either.
    */
   readonly entry: ((orders: readonly Order[]) => AuditEntry) | null
+  /** The entry that follows where orders of the first were not ended after all. */
+  readonly keptEntry: (orderIds: readonly OrderId[]) => AuditEntry
 }
 
 /**
  * Ends orders of unknown fate by one word, each under the rule of {@link settleAsNotReceived}. Each account's list is read once for all of its
- * orders, and once more where it is old by the time that an order's turn comes.
+ * orders, and once more where it is old by the time that an order's turn comes. The entry names what is about to end, so that nothing ends without
+ * one; what of it was then kept, a second entry names.
  */
 export async function settleAllAsNotReceived(
   deps: SettlingDeps,
   orderIds: readonly OrderId[],
-  { isUnseen, entry }: SetVerdict,
+  { isUnseen, entry, keptEntry }: SetVerdict,
   signal: AbortSignal
 ): Promise<SettledSet> {
   const kept: { orderId: OrderId; why: string }[] = []
@@ -96,7 +99,12 @@ export async function settleAllAsNotReceived(
     return end(deps, orderId, null)
   }
   const ended: Order[] = []
-  for (const { orderId } of due) ended.push(...(await unlessKept(orderId, () => endOne(orderId))))
+  try {
+    for (const { orderId } of due) ended.push(...(await unlessKept(orderId, () => endOne(orderId))))
+  } finally {
+    const left = due.map(({ orderId }) => orderId).filter(orderId => !ended.some(order => order.orderId === orderId))
+    if (left.length > 0) await deps.store.audit.append(keptEntry(left))
+  }
   return { orders: ended, kept }
 }
 
