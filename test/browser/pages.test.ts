@@ -255,6 +255,15 @@ describe('every page', () => {
       await page.evaluate('for (const details of document.querySelectorAll("details")) details.open = true')
     }))
 
+  test('the guides, from the first page on', () =>
+    judge('guides', async page => {
+      await page.goto(stage.service.url)
+      await page.getByRole('link', { name: '/docs/guides' }).click()
+      await page.getByRole('link', { name: 'Connecting' }).waitFor()
+    }))
+
+  test('a guide', () => judge('guide', page => page.goto(`${stage.service.url}/docs/guides/orders`)))
+
   test('the live page, while its figures move', () =>
     judge('live', async page => {
       await enterDemo(page, stage.service)

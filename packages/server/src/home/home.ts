@@ -119,7 +119,8 @@ class Home {
       lines: demo === null ? [] : curlLines(demo),
       file: this.#options.demoFile,
       quotedFile: quoted(this.#options.demoFile),
-      docs: this.#app.hasRoute({ method: 'GET', url: '/docs' })
+      docs: this.#app.hasRoute({ method: 'GET', url: '/docs' }),
+      guides: this.#app.hasRoute({ method: 'GET', url: '/docs/guides' })
     }
     return secured(reply, { forms }).send(eta.render('./home', page))
   }

@@ -1,10 +1,11 @@
-// Serves the API's description: `/openapi.json` and `/asyncapi.json` for programs, `/docs` and `/docs/live` for people.
+// Serves the API's description: `/openapi.json` and `/asyncapi.json` for programs, `/docs`, `/docs/guides` and `/docs/live` for people.
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { serveText } from '../../ops/static-text.ts'
 import { ENDPOINTS } from '../routes/index.ts'
 import { asyncApi } from './asyncapi.ts'
 import type { Description } from './components.ts'
+import { serveGuides } from './guides/index.ts'
 import { serveLive } from './live/index.ts'
 import { MARKET_STREAM } from './market-stream.ts'
 import { openApi } from './openapi.ts'
@@ -27,6 +28,7 @@ export function serveDocs(app: FastifyInstance, publicUrl: () => string): void {
     () => readFileSync(new URL('style.css', import.meta.url)),
     () => typed('text/css')
   )
+  serveGuides(app, { ...typed('text/html'), 'content-security-policy': POLICY })
   serveDocument('/openapi.json', () => openApi(ENDPOINTS, publicUrl()))
   serveDocument('/asyncapi.json', () => asyncApi(publicUrl()))
   const { closeCodes, errorCodes } = MARKET_STREAM

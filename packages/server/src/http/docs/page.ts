@@ -25,7 +25,7 @@ export function referencePage(endpoints: readonly Endpoint[], publicUrl: string)
 <header>
 <h1>Trunkline API</h1>
 <p>One API over many brokers: requests at <code>${publicUrl}</code>, updates of accounts <a href="#stream">as they
-happen</a>, and <a href="#market-data">market data</a>, which can be <a href="/docs/live">watched live</a>. The same as a machine reads it: <a href="/openapi.json">openapi.json</a>, <a href="/asyncapi.json">asyncapi.json</a>.</p>
+happen</a>, and <a href="#market-data">market data</a>, which can be <a href="/docs/live">watched live</a>. The <a href="/docs/guides">guides</a> show how it is used. The same as a machine reads it: <a href="/openapi.json">openapi.json</a>, <a href="/asyncapi.json">asyncapi.json</a>.</p>
 </header>
 <div class="columns">
 <nav aria-label="Contents">
