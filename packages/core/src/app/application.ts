@@ -13,6 +13,7 @@ import { NamelessOrders } from './mirror/nameless-orders.ts'
 import { OrderIntake } from './mirror/order-intake.ts'
 import { OrderSnapshots } from './mirror/order-snapshots.ts'
 import { UserWatch } from './mirror/user-watch.ts'
+import { DoubtfulIntents } from './orders/doubtful.ts'
 import { OrderDesk } from './orders/order-desk.ts'
 import { OrderGateway } from './orders/order-gateway.ts'
 import { OrderPages } from './orders/order-pages.ts'
@@ -62,6 +63,14 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
     gateway: orderGateway,
     resolver
   })
+  const doubtful = new DoubtfulIntents(deps, {
+    desk,
+    gateway: orderGateway,
+    resolve: placed => {
+      mirrors.want(placed.connection)
+      resolver.watch(placed)
+    }
+  })
   const watch = new UserWatch(deps, mirrors)
   const revocations = new Revocations(deps)
   const directory = new Directory(deps)
@@ -81,6 +90,7 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
     watch,
     orderGateway,
     desk,
+    doubtful,
     resolver,
     orderPages
   }
@@ -88,6 +98,7 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
     { name: 'audit of refused accesses', stop: () => accessAudit.stop() },
     { name: 'broker sessions', stop: async () => await sessions[Symbol.asyncDispose]() },
     { name: 'resolver', stop: () => resolver.stop() },
+    { name: 'intents of unknown commit', stop: () => doubtful.stop() },
     { name: 'market data', stop: () => markets.stop() },
     { name: 'mirrors', stop: () => mirrors.stop() },
     { name: 'watched users', stop: () => watch.stop() },

@@ -4,7 +4,6 @@ import { isOpen, type Order } from '../../domain/order.ts'
 import type { AuditEntry } from '../../ports/store.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
-import { resolvedIfDoubtful } from './doubtful.ts'
 import type { Placed } from './order-gateway.ts'
 import { cancelRequested, notOpen } from './order-steps.ts'
 import { canTakeCancel, takeUpCancel } from './owed.ts'
@@ -21,7 +20,9 @@ export async function cancelOrder(deps: AppDeps, caller: UserCaller, accountId: 
   const known = await deps.desk.findOf(caller.user.userKey, orderId)
   if (known === null || known.accountId !== account.accountId) throw orderNotFound()
   const audit = audited(deps.clock, caller, 'order.cancel', orderId)
-  const asked = await resolvedIfDoubtful(deps, [{ connection, account, order: known }], () => askAlong(deps, known, audit))
+  const asked = await deps.doubtful.write({ kind: 'cancel', placed: { connection, account, order: known } }, () =>
+    askAlong(deps, known, audit)
+  )
   const sent = asked.map(each => sendCancel(deps, { connection, account, order: each.order }, each.isNew))
   await Promise.all(sent)
   const order = await deps.desk.find(orderId)

@@ -8,7 +8,6 @@ import type { BrokerCapabilities } from '../../ports/broker.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 import { orderNotFound } from './cancel-order.ts'
-import { resolvedIfDoubtful } from './doubtful.ts'
 import { newOrder } from './new-order.ts'
 import { clOrdIdTaken } from './order-desk.ts'
 import { held, replaceRequested } from './order-steps.ts'
@@ -68,8 +67,8 @@ async function modify(deps: AppDeps, caller: UserCaller, tradable: Tradable, kno
   const successor = newOrder(deps, caller, tradable, ticket, request.newClOrdId, known)
   const audit = audited(deps.clock, caller, 'order.modify', orderId, { successor: successor.orderId })
   deps.mirrors.expect(connection, account, successor)
-  const both = [known, successor].map(order => ({ connection, account, order }))
-  const order = await resolvedIfDoubtful(deps, both, async () => {
+  const intent = { kind: 'replace', placed: { connection, account, order: known }, successor } as const
+  const order = await deps.doubtful.write(intent, async () => {
     await deps.desk.change(orderId, present => (held(present, at) === present ? null : { order: held(present, at) }))
     return deps.desk.changeWith(orderId, present => replaceRequested(present, successor.orderId, at), successor, audit)
   })

@@ -3,7 +3,6 @@ import type { Order } from '../../domain/order.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import { offeredBroker } from '../connect/offered-broker.ts'
 import type { AppDeps } from '../deps.ts'
-import { resolvedIfDoubtful } from './doubtful.ts'
 import { newOrder } from './new-order.ts'
 import { checkTicket, type TicketRequest } from './ticket-check.ts'
 import { tradableAccount } from './tradable.ts'
@@ -26,7 +25,7 @@ export async function placeOrder(deps: AppDeps, caller: UserCaller, request: Ord
   const order = newOrder(deps, caller, tradable, ticket, request.clOrdId, null)
   const { account, connection } = tradable
   const audit = audited(deps.clock, caller, 'order.place', order.orderId, { clOrdId: order.clOrdId, accountId: account.accountId })
-  await resolvedIfDoubtful(deps, [{ connection, account, order }], () => deps.desk.open(order, audit))
+  await deps.doubtful.write({ kind: 'place', placed: { connection, account, order } }, () => deps.desk.open(order, audit))
   deps.meter.count('orders_total', { broker: order.broker })
   deps.mirrors.expect(connection, account, order)
   return deps.orderGateway.submit({ connection, account, order })

@@ -167,6 +167,7 @@ export class Resolver {
         if (await this.#isOver(orderId, watch, { round, start })) return
       } catch (cause) {
         if (this.#stopping.signal.aborted) throw cause
+        await this.#doubt(orderId).catch(() => undefined)
         if (await this.#failed(placed, cause)) return
       }
     }
@@ -190,9 +191,18 @@ export class Resolver {
     if (order === null) return { negatives, cancels }
     const present = { ...placed, order }
     const seen = await this.#look(this.#sessions.get(placed.connection), present, negatives, cancels)
+    await this.#doubt(order.orderId)
     // A broker that is at it needs no second request.
     const isUnderWay = seen.status === 'pending_cancel'
     return { negatives: seen.negatives, cancels: isUnderWay ? cancels : await this.#cancelAgain(present, cancels) }
+  }
+
+  /** An order that is on no wire and that a look-up has not settled is not `submitting` any more, whatever that look-up came to. */
+  async #doubt(orderId: OrderId): Promise<void> {
+    const order = await this.#desk.find(orderId)
+    if (order?.submission.state !== 'submitting' || this.#gateway.isSending(order)) return
+    const at = this.#deps.clock.now()
+    await this.#desk.change(orderId, present => submissionUnknown(present, 'recovery', at))
   }
 
   /** A look-up that failed is no evidence of anything, and a store that fails now answers later: either way the watch goes on. */
@@ -234,7 +244,6 @@ export class Resolver {
     if (found !== null || acknowledged(order)) return { status, negatives }
     const at = this.#deps.clock.now()
     const next = this.#absence.counted(order, seen, negatives)
-    if (next.count > 0) await this.#desk.change(order.orderId, present => submissionUnknown(present, 'recovery', at))
     const absence = await this.#absence.fateOf(order, next)
     if (absence !== null) await this.#desk.change(order.orderId, present => refused(present, absence, at))
     return { status, negatives: next }

@@ -1,0 +1,127 @@
+// Intents whose commit nobody confirmed: the process knows that it sent nothing, and says so as soon as the database shows them.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
+import { Bench, type World } from './bench.ts'
+
+let bench: Bench
+before(async () => {
+  bench = await Bench.open()
+})
+after(() => bench[Symbol.asyncDispose]())
+
+/** The commit of the next write of orders happens, its answer is lost, and orders cannot be read until `answers`. */
+function silentAfterCommit(world: World, isStruck: (nth: number) => boolean = nth => nth === 1): { answers(): void } {
+  let nth = 0
+  let isSilent = false
+  world.watched.intercept = async call => {
+    if (isSilent && call.name.startsWith('orders.')) throw new StoreUnavailable('the database does not answer')
+    if (call.name !== 'orders.record') return call.go()
+    nth += 1
+    if (!isStruck(nth)) return call.go()
+    await call.go()
+    isSilent = true
+    throw new CommitUnknown('lost at the commit')
+  }
+  return {
+    answers() {
+      isSilent = false
+    }
+  }
+}
+
+for (const deduplication of ['enforced', 'none'] as const) {
+  test(`an order whose intent was stored unseen ends as not sent, at a broker with ${deduplication} ids`, async () => {
+    await using world = await bench.world({ capabilities: { deduplication } })
+    const database = silentAfterCommit(world)
+    await assert.rejects(world.given(world.place()), CommitUnknown)
+    await world.clock.advance(40_000)
+    database.answers()
+    await world.clock.advance(2_000)
+    const [order] = await world.orders()
+    assert.ok(order)
+    assert.deepEqual([order.status, order.submission.state, order.submission.attempts], ['rejected', 'not_sent', 0])
+    assert.match(order.brokerMessage ?? '', /was not sent.*new cl_order_id/)
+    assert.equal(world.broker.sent('submit'), 0)
+    assert.deepEqual([world.app.doubtful.followed, world.app.resolver.watched], [0, 0])
+    const told = world.told.flatMap(event => (event.topic === 'orders' ? [event.data.submission.state] : []))
+    assert.equal(told.at(-1), 'not_sent')
+  })
+}
+
+test('a cancel that comes in between changes nothing: the order was not sent', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  const database = silentAfterCommit(world)
+  await assert.rejects(world.given(world.place()), CommitUnknown)
+  database.answers()
+  const [stored] = await world.orders()
+  assert.ok(stored)
+  await world.given(world.cancel(stored))
+  await world.clock.advance(10_000)
+  const order = await world.stored(stored)
+  assert.deepEqual([order.status, order.submission.state, order.pendingRequest], ['rejected', 'not_sent', null])
+  assert.deepEqual([world.broker.sent('submit'), world.broker.sent('cancel')], [0, 0])
+})
+
+test('a restart in between knows of nothing, and looks for the order', async () => {
+  await using world = await bench.world()
+  const database = silentAfterCommit(world)
+  await assert.rejects(world.given(world.place()), CommitUnknown)
+  await world.stop()
+  database.answers()
+  await world.restart()
+  const [order] = await world.orders()
+  assert.deepEqual([order?.status, order?.submission.state], ['pending', 'unknown'])
+})
+
+test('a change whose intent was stored unseen ends as not sent, and the order works on as it was', async () => {
+  await using world = await bench.world()
+  const order = await world.given(world.place())
+  const database = silentAfterCommit(world)
+  await assert.rejects(world.given(world.modify(order, { clOrdId: 'changed', limitPrice: '11.00' })), CommitUnknown)
+  await world.clock.advance(20_000)
+  database.answers()
+  await world.clock.advance(5_000)
+  const [before, successor] = [await world.stored(order), (await world.orders()).find(({ orderId }) => orderId !== order.orderId)]
+  assert.deepEqual([before.status, before.pendingRequest], ['working', null])
+  assert.deepEqual([successor?.status, successor?.submission.state, successor?.submission.attempts], ['rejected', 'not_sent', 0])
+  assert.equal(world.broker.sent('replace'), 0)
+  assert.deepEqual([world.app.doubtful.followed, world.app.resolver.watched], [0, 0])
+})
+
+test('a cancel that shows late goes out, once', async () => {
+  await using world = await bench.world()
+  const order = await world.given(world.place())
+  let commit = () => Promise.resolve<unknown>(undefined)
+  world.watched.intercept = call => {
+    if (call.name !== 'orders.record') return call.go()
+    world.watched.intercept = null
+    commit = call.go
+    throw new CommitUnknown('lost at the commit')
+  }
+  await assert.rejects(world.given(world.cancel(order)), CommitUnknown)
+  // The database was slow: several looks have found the order as it was.
+  await world.clock.advance(5_000)
+  await world.given(commit())
+  await world.clock.advance(10_000)
+  assert.equal((await world.stored(order)).status, 'cancelled')
+  assert.equal(world.broker.sent('cancel'), 1)
+})
+
+test('an outcome that could not be written leaves the order unknown, not submitting, though the broker cannot be asked', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  world.broker.streams.down()
+  world.broker.readPlan = () => ({ fault: 'unreachable' })
+  world.broker.plans.submit.push({ reply: 'unknown', effect: 'none' })
+  let nth = 0
+  world.watched.intercept = call => {
+    if (call.name !== 'orders.record') return call.go()
+    nth += 1
+    if (nth === 2) throw new StoreUnavailable('no room')
+    return call.go()
+  }
+  const order = await world.given(world.place())
+  assert.equal(order.submission.state, 'submitting')
+  await world.clock.advance(world.deps.timing.commandMs)
+  assert.equal((await world.stored(order)).submission.state, 'unknown')
+})
