@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import { compose } from './compose.ts'
 import { ALL_SETTINGS, type Settings, secretValuesOf, settingsOf } from './config/settings.ts'
 import { PinoLog } from './ops/log.ts'
-import { die, endOnUncaught } from './ops/process-policy.ts'
+import { endLate, endOnUncaught } from './ops/process-policy.ts'
 import { startFailure } from './ops/start-failure.ts'
 import { StartLog } from './ops/start-log.ts'
 import { starting, stopping } from './ops/terminal-lines.ts'
@@ -14,6 +14,7 @@ import { noArguments, startUsage } from './ops/usage.ts'
 import { welcome } from './ops/welcome.ts'
 import { type Preflight, preflight, refusal } from './preflight/index.ts'
 
+const LINGER_MS = 1_000
 const started = performance.now()
 answerArguments(process.argv.slice(2))
 const checked = await preflight(process.env, true)
@@ -46,15 +47,14 @@ if (isTerminal) service.onNewLink(link => process.stdout.write(`\nThe first page
 async function stop(signal: string): Promise<void> {
   log.info('stopping', { signal })
   if (isTerminal) process.stdout.write(stopping(settings))
-  const patience = setTimeout(
-    () => die(log, 'the stop took too long', new Error(`${settings.shutdownSeconds} s are over`)),
-    settings.shutdownSeconds * 1_000
-  )
+  const patience = setTimeout(() => endLate(log, settings.shutdownSeconds), settings.shutdownSeconds * 1_000)
   await service.stop()
   clearTimeout(patience)
   log.info('stopped')
   if (isTerminal) process.stdout.write('Stopped.\n')
   process.exitCode = 0
+  // A line that has fallen silent is never closed by its other end, and would keep the process.
+  setTimeout(() => process.exit(0), LINGER_MS).unref()
 }
 
 function answerArguments(args: readonly string[]): void {

@@ -8,6 +8,20 @@ import type { Log } from '@trunkline/core/ports/log'
 /** "Internal software error" of sysexits.h: a supervisor restarts the service. */
 export const EXIT_CODE = 70
 
+/** "Temporary failure" of sysexits.h: a stop that was cut short, by a database that does not answer for instance. The next start recovers. */
+export const STOPPED_LATE = 75
+
+/** Says why on standard error, and ends a process whose stop was not finished in time. */
+export function endLate(log: Pick<Log, 'error'>, seconds: number): never {
+  const message = `the stop was not finished within TRUNKLINE_SHUTDOWN_SECONDS (${seconds} s), as when the database or a broker does not answer; the next start looks up every order whose answer is missing`
+  try {
+    log.error('the stop was cut short', { seconds })
+    process.stderr.write(`trunkline ends: ${message}.\n`)
+  } finally {
+    process.exit(STOPPED_LATE)
+  }
+}
+
 export function endOnUncaught(log: Pick<Log, 'error'>): void {
   process.on('uncaughtException', cause => die(log, 'an exception that nothing caught', cause))
   process.on('unhandledRejection', cause => die(log, 'a promise that nothing awaited was rejected', cause))

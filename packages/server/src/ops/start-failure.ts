@@ -3,7 +3,7 @@ import { withoutSecrets } from './redact.ts'
 
 /** What an operator is told when the service does not start: what failed, where, and which setting changes it. Never a stack, never a secret. */
 export function startFailure(cause: unknown): string {
-  const text = wordsOf(cause)
+  const text = isFilesShort(cause) ? OUT_OF_FILES : wordsOf(cause)
   return text.split('\n').map(withoutSecrets).join('\n')
 }
 
@@ -18,6 +18,19 @@ function wordsOf(cause: unknown): string {
       ? ` (${cause.cause.message})`
       : ''
   return `${cause.message}${because}`
+}
+
+const OUT_OF_FILES =
+  'The limit of open files is too low (ulimit -n): the service may open no further file or connection. 1024 are enough for a start; raise it and start again.'
+
+/** Whether a cause, or one behind it, is that this process may open no further file. */
+function isFilesShort(cause: unknown): boolean {
+  for (let each: unknown = cause, depth = 0; each instanceof Error && depth < 8; each = each.cause, depth += 1) {
+    const code = 'code' in each ? each.code : null
+    if (code === 'EMFILE' || code === 'ENFILE' || /\bE[MN]FILE\b|too many open files|no file descriptors available/i.test(each.message))
+      return true
+  }
+  return false
 }
 
 const DATA_DIR = ' TRUNKLINE_DATA_DIR says where data lies.'

@@ -3,7 +3,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Store } from '@trunkline/core/ports/store'
-import { Kysely } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import { RecordWriter } from './account-records.ts'
 import { SqlAccountStore } from './accounts.ts'
 import { SqlAttemptStore } from './attempts.ts'
@@ -134,9 +134,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
     streamPlaces: new SqlStreamPlaceStore(session),
     tokens: new SqlTokenStore(session),
     audit: new SqlAuditStore(session),
-    async probe() {
-      await session.statement('update probes set count = count + 1 where id = 1', [])
-    },
+    probe: () => probe(session, engine.kind),
     stats: () => ({ engine: engine.kind, orders: recorder.stats(), records: records.stats(), ...engine.stats() }),
     async [Symbol.asyncDispose]() {
       await Promise.all([recorder.close(), records.close()])
@@ -144,6 +142,23 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
       await session.close()
     }
   }
+}
+
+/** What an order is written to. */
+const WRITTEN = 'users, user_counters, orders, order_broker_ids, order_symbols, fills, events, audit_pending'
+/** Below the server's `deadlock_timeout`, so that no probe ends the work of whoever holds the tables. */
+const PROBE_LOCK = `set local lock_timeout = '500ms'`
+
+/**
+ * Writes durably, and takes and gives back the locks that an order's writing takes: a table that somebody holds is found out here, and not by the next
+ * order. Nobody else has the embedded engine.
+ */
+async function probe(session: Session, kind: StoreSettings['kind']): Promise<void> {
+  const count = 'update probes set count = count + 1 where id = 1'
+  if (kind === 'embedded') return void (await session.statement(count, []))
+  await session.write(async trx => {
+    for (const statement of [PROBE_LOCK, `lock table ${WRITTEN} in row exclusive mode`, count]) await sql.raw(statement).execute(trx)
+  })
 }
 
 async function prepare({ db, kind }: Engine, deps: StoreDeps, ownerUrl: string | null): Promise<void> {

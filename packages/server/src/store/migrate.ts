@@ -63,7 +63,7 @@ export async function migrate(
     const done = await db.transaction().execute(async trx => {
       await lock(trx)
       if (await isRecorded(trx, migration)) return false
-      for (const statement of splitStatements(migration.sql)) await trx.executeQuery(CompiledQuery.raw(statement))
+      for (const statement of splitStatements(migration.sql)) await trx.executeQuery(CompiledQuery.raw(`/* migration */ ${statement}`))
       const { number, name, checksum, breaking } = migration
       await trx.insertInto('schema_migrations').values({ number, name, checksum, breaking, applied_at: deps.clock.now() }).execute()
       return true
@@ -111,7 +111,7 @@ async function isRecorded(trx: Transaction<Database>, { number }: Migration): Pr
 async function lock(trx: Transaction<Database>): Promise<void> {
   // Another process may be at a long migration: it is waited for, within the statement limit.
   await sql`select set_config('lock_timeout', '0', true)`.execute(trx)
-  await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx)
+  await sql`/* migration */ select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx)
 }
 
 const TABLE = `create table schema_migrations (

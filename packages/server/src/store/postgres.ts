@@ -11,8 +11,24 @@ import { TYPES } from './types.ts'
 const WAITING_PER_CONNECTION_MAX = 200
 const CONNECT_MS_MAX = 5_000
 const STATEMENT_MS_MAX = 60_000
-/** Above every server-side limit, so that it only ends a wait for a server that is gone. */
+/**
+ * How long an answer is waited for, so that a line that has fallen silent is noticed. A read that has none is unavailable and no more. Of a write nobody knows then
+ * whether it was committed. Both are above the five seconds of `lock_timeout`, after which the server itself answers, and together far below the 60 s of
+ * HTTP clients and servers.
+ */
+const READ_MS_MAX = 10_000
+const WRITE_MS_MAX = 15_000
+/** Of migrations, which say so in a comment, and whatever else is neither: above every limit of the server. */
 const ANSWER_MS_MAX = 70_000
+const READS =
+  /^\s*(?:select|values|table|show|begin|start|rollback|savepoint|release|set|with\b(?![\s\S]*\b(?:insert|update|delete|merge)\b))\b/i
+const WRITES = /^\s*(?:\/\* writes \*\/|insert|update|delete|merge|with|lock|commit)/i
+
+/** @returns the longest wait for the answer to a statement, in milliseconds. */
+export function answerMsOf(sql: string): number {
+  if (READS.test(sql)) return READ_MS_MAX
+  return WRITES.test(sql) ? WRITE_MS_MAX : ANSWER_MS_MAX
+}
 /** Different statement texts prepared on one connection. Ours are far fewer; the bound keeps a mistake from eating the server's memory. */
 const PREPARED_MAX = 500
 
@@ -40,6 +56,7 @@ export function createPostgresEngine(options: { readonly url: string; readonly p
     statement_timeout: STATEMENT_MS_MAX,
     lock_timeout: 5_000,
     idle_in_transaction_session_timeout: STATEMENT_MS_MAX,
+    // Each statement names its own.
     query_timeout: ANSWER_MS_MAX
   })
   // An idle connection that is lost is replaced at its next use; without a listener it would end the process.
@@ -112,9 +129,14 @@ class PreparingClient implements PostgresPoolClient {
   query(): never
   async query(sql?: string, parameters?: ReadonlyArray<unknown>): Promise<unknown> {
     if (sql === undefined || parameters === undefined) throw new TypeError('cursors are not used')
+    // What follows on a line that is lost (a rollback) would wait as long again.
+    if (this.#lost) throw new Error('Connection terminated: an earlier statement had no answer')
     const name = parameters.length === 0 ? undefined : this.#nameOf(sql)
+    // The driver's types do not know that a statement may have a limit of its own.
+    const limited = { text: sql, query_timeout: answerMsOf(sql) }
+    const asked = name === undefined ? limited : { ...limited, name, values: [...parameters] }
     try {
-      return await this.#client.query(name === undefined ? { text: sql } : { name, text: sql, values: [...parameters] })
+      return await this.#client.query(asked)
     } catch (error) {
       // Anything but a plain refusal ends the session, or leaves it in an unknown state.
       if (!isRefusal(error)) this.#lost = true

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { EXIT_CODE } from '../../src/ops/process-policy.ts'
+import { EXIT_CODE, STOPPED_LATE } from '../../src/ops/process-policy.ts'
 
 const POLICY = new URL('../../src/ops/process-policy.ts', import.meta.url).href
 const LOG = new URL('../../src/ops/log.ts', import.meta.url).href
 
 async function ended(body: string): Promise<{ readonly code: unknown; readonly output: string }> {
   const program = `
-    import { endOnUncaught } from ${JSON.stringify(POLICY)}
+    import { endLate, endOnUncaught } from ${JSON.stringify(POLICY)}
     import { PinoLog } from ${JSON.stringify(LOG)}
     endOnUncaught(new PinoLog('info'))
     setInterval(() => undefined, 1_000)
@@ -37,3 +37,9 @@ for (const [name, body] of Object.entries(FAULTS)) {
     assert.match(output, /not foreseen/)
   })
 }
+
+test('a stop that was cut short is no state that nobody foresaw: it has a code and a sentence of its own', async () => {
+  const { code, output } = await ended("endLate(new PinoLog('info'), 25)")
+  assert.equal(code, STOPPED_LATE, output)
+  assert.match(output, /^trunkline ends: the stop was not finished within TRUNKLINE_SHUTDOWN_SECONDS \(25 s\)/m)
+})

@@ -21,6 +21,13 @@ test('a full disk names the file, and no secret is told', () => {
   assert.equal(startFailure(new Error('no', { cause: new Error('postgres://me:topsecret@host/x') })).includes('topsecret'), false)
 })
 
+test('too few open files are named as that, however deep the reason lies', () => {
+  const short = Object.assign(new Error('EMFILE: too many open files, open'), { code: 'EMFILE', path: '/data/x' })
+  const engine = new Error('could not open file "base/5/1259": No file descriptors available')
+  for (const cause of [short, new Error('The database cannot be reached or does not answer now.', { cause: short }), engine])
+    assert.match(startFailure(cause), /^The limit of open files is too low \(ulimit -n\).*1024/)
+})
+
 test('too little memory for a first start is said before, and when it was the reason', () => {
   assert.equal(memoryWarning(700 * MIB), null)
   assert.match(String(memoryWarning(512.4 * MIB)), /takes 700 MiB of memory for a moment, and 512 MiB are to be had/)
@@ -28,6 +35,11 @@ test('too little memory for a first start is said before, and when it was the re
   assert.match(whyNotMade(ended({ signal: 'SIGKILL' })), /^there was not enough memory/)
   assert.match(whyNotMade(ended({ stderr: 'RangeError: Array buffer allocation failed' })), /^there was not enough memory/)
   assert.match(whyNotMade(ended({ stderr: '[cause]: ErrnoError { errno: 51 }' })), /^there is no space left on its disk/)
+  assert.match(
+    whyNotMade(ended({ stderr: `{\n  severity: 'ERROR',\n  code: '53000' }\nErrnoError { errno: 33 }` })),
+    /limit of open files.*ulimit/
+  )
+  assert.equal(whyNotMade(ended({ stderr: `error: no such thing\n  severity: 'ERROR',` })), 'error: no such thing')
   assert.equal(whyNotMade(ended({ stderr: 'x\nFATAL:  something else\ny' })), 'FATAL:  something else')
   assert.equal(whyNotMade(ended({})), 'Command failed: node create.ts {}')
 })

@@ -7,6 +7,7 @@ import * as make from '@trunkline/testkit/store-contract/records'
 import { until } from '@trunkline/testkit/until'
 import pg from 'pg'
 import { openStore, UnsafeDurability } from '../../src/store/index.ts'
+import { answerMsOf } from '../../src/store/postgres.ts'
 import { testDeps } from './deps.ts'
 
 let cluster: PostgresServer
@@ -90,6 +91,25 @@ test('a user whom somebody holds is unavailable; the others in the batch are wri
   await client.query('rollback')
   const [now] = await store.orders.record([make.created(make.order(held))])
   assert.equal(now?.kind === 'recorded' && now.event?.seq, 1)
+})
+
+test('a store whose tables somebody holds is not ready, and is again once they are free', async () => {
+  await using store = await open()
+  for (const table of ['users', 'orders', 'events', 'audit_pending']) {
+    await client.query('begin')
+    await client.query(`lock table ${table} in access exclusive mode`)
+    await assert.rejects(store.probe(), StoreUnavailable, table)
+    await client.query('rollback')
+    await store.probe()
+  }
+})
+
+test('an answer is waited for shorter than any client of ours waits, but for migrations', () => {
+  for (const sql of ['select 1', ' with a as (select 1) select * from a', 'begin', 'rollback', 'set local lock_timeout = 1'])
+    assert.equal(answerMsOf(sql), 10_000, sql)
+  for (const sql of ['/* writes */ select record_changes($1)', 'insert into a values (1)', 'commit', 'with a as (delete from b) select 1'])
+    assert.equal(answerMsOf(sql), 15_000, sql)
+  for (const sql of ['/* migration */ update a set b = 1', 'create index on a (b)', 'vacuum a']) assert.equal(answerMsOf(sql), 70_000, sql)
 })
 
 test('more than may wait for a connection are refused at once, while the connection is still taken; those that wait are answered', async () => {

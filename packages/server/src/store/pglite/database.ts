@@ -7,6 +7,7 @@ import { layoutOf } from './layout.ts'
 import { type DirectoryLock, lockDirectory } from './lock.ts'
 import { Maintenance } from './maintenance.ts'
 import type { Member, MemberSettings } from './member.ts'
+import { CLOSE, LEAVE } from './messages.ts'
 import { type Limits, Scheduler } from './scheduler.ts'
 import { Session } from './session.ts'
 import { type EngineThread, makeDatabase, startThread } from './thread.ts'
@@ -173,6 +174,7 @@ export class EmbeddedDatabase implements AsyncDisposable {
       session: this.#session,
       alone: work => this.#scheduler.alone(work),
       busy: () => this.#scheduler.waiting > 0 || this.#diskLow(),
+      diskLow: () => this.#diskLowNow(),
       checkpointBytes: options.checkpointBytes ?? 64 * 1024 * 1024
     })
     this.#timer = this.#startMaintenance(options.maintenanceMs ?? 10_000)
@@ -238,7 +240,10 @@ export class EmbeddedDatabase implements AsyncDisposable {
     }
   }
 
-  /** Takes nothing more in, serves what waits, checkpoints, and gives the directory up. */
+  /**
+   * Takes nothing more in, serves what waits, checkpoints, and gives the directory up. On a full disk there is no room for the checkpoint: the next
+   * start replays the log instead, as after a kill.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -251,7 +256,7 @@ export class EmbeddedDatabase implements AsyncDisposable {
   async #close(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer)
     await this.#scheduler.close()
-    await this.#thread.close()
+    await this.#thread.close(this.#diskLowNow() ? LEAVE : CLOSE)
     this.#lock.release()
   }
 
@@ -269,6 +274,11 @@ export class EmbeddedDatabase implements AsyncDisposable {
       })
     }, everyMs)
     return timer.unref()
+  }
+
+  #diskLowNow(): boolean {
+    this.#disk = { ...this.#disk, untilMs: Number.NEGATIVE_INFINITY }
+    return this.#diskLow()
   }
 
   #diskLow(): boolean {

@@ -8,6 +8,8 @@ export interface MaintenanceOptions {
   readonly alone: (work: () => Promise<void>) => Promise<void>
   /** Whether somebody waits for the engine; then only what cannot wait is done. */
   readonly busy: () => boolean
+  /** Whether the disk has too little room to be written to: a checkpoint that finds none ends the engine. */
+  readonly diskLow: () => boolean
   /** Log written before a checkpoint is due: it bounds the log's size on disk and how long a restart replays. */
   readonly checkpointBytes: number
 }
@@ -49,7 +51,7 @@ export class Maintenance {
 
   /** One look at what is due; does at most one checkpoint and one table. Called on a timer; a call during another does nothing. */
   async tick(): Promise<void> {
-    if (this.#running) return
+    if (this.#running || this.#options.diskLow()) return
     this.#running = true
     try {
       await this.#options.alone(() => this.#checkpointIfDue())

@@ -4,6 +4,14 @@ const MIB = 1024 ** 2
 const MEMORY_BYTES = 700 * MIB
 const DISK_MIB = 100
 
+/** What is to be said where the process may not open another file. */
+export const FILES_SHORT = 'the limit of open files is too low for it (ulimit -n; 256 are enough to make it, 1024 are better to serve).'
+
+/** Whether the words of a failure say that no further file may be opened: by the host, or by the engine, whose own numbers are 33 and 41. */
+export function areFilesShort(words: string): boolean {
+  return /\bE[MN]FILE\b|too many open files|no file descriptors available|errno: (?:33|41)\b/i.test(words)
+}
+
 /** A sentence when less memory is to be had than making a database takes; null when there is enough. */
 export function memoryWarning(availableBytes: number): string | null {
   if (availableBytes >= MEMORY_BYTES) return null
@@ -18,12 +26,14 @@ export function whyNotMade(cause: unknown): string {
   // The engine's own numbers: 51 is ENOSPC there, 19 EDQUOT.
   if (/ENOSPC|No space left|EDQUOT|errno: (?:51|19)\b/i.test(words))
     return `there is no space left on its disk, and about ${DISK_MIB} MiB are needed. Make room and start again.`
+  if (areFilesShort(words)) return `${FILES_SHORT} Start again with more.`
   // Linux ends by SIGKILL whom it takes the memory from; Node and WebAssembly say it themselves.
   if (signal === 'SIGKILL' || /out of memory|Cannot enlarge memory|Array buffer allocation failed|could not allocate memory/i.test(words))
     return `there was not enough memory: it takes ${MEMORY_BYTES / MIB} MiB for a moment. Later starts take less.`
   const last = words
     .split('\n')
     .map(line => line.trim())
-    .findLast(line => /error|fatal|panic/i.test(line))
+    // A printed object's members are no sentence.
+    .findLast(line => /error|fatal|panic/i.test(line) && !/^\w+: .*,$/.test(line))
   return last ?? (signal === null ? (cause.message.split('\n', 1)[0] ?? 'unknown') : `its process was ended by ${signal}.`)
 }

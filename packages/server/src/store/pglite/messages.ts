@@ -21,6 +21,8 @@ export type ThreadNotice =
 
 /** Sent instead of bytes to shut the engine down. */
 export const CLOSE = 'close'
+/** Sent instead of bytes to end the thread and leave the database as it is: the next start replays its log. */
+export const LEAVE = 'leave'
 
 export function isCreateInput(value: unknown): value is CreateInput {
   return typeof value === 'object' && value !== null && 'directory' in value && typeof value.directory === 'string' && 'hook' in value

@@ -8,15 +8,15 @@ import { EngineRefused } from './errors.ts'
 import { beginMaking, finishMaking, isReady, type Layout } from './layout.ts'
 import { WorkerLink } from './link.ts'
 import { memoryWarning, whyNotMade } from './making.ts'
-import { CLOSE, type CreateInput, isThreadNotice, type ThreadInput, type ThreadNotice } from './messages.ts'
+import { type CLOSE, type CreateInput, isThreadNotice, type LEAVE, type ThreadInput, type ThreadNotice } from './messages.ts'
 
 /** The process that makes a database lives for seconds: compiling the engine a second time for speed costs it a third more and gains nothing. */
 const COMPILED_ONCE = ['--liftoff-only']
 
 export interface EngineThread {
   readonly link: WorkerLink
-  /** Shuts the engine down cleanly and ends the thread. */
-  close(): Promise<void>
+  /** Ends the thread: shuts the engine down cleanly, or leaves the database as it is. */
+  close(how: typeof CLOSE | typeof LEAVE): Promise<void>
 }
 
 /**
@@ -62,11 +62,11 @@ export async function startThread(input: ThreadInput, onLost: (cause: Error) => 
   worker.on('exit', code => lose(new Error(`the engine's thread ended with ${code}`)))
   return {
     link,
-    async close() {
+    async close(how) {
       if (closing) return
       closing = true
       const ended = new Promise(resolve => worker.once('exit', resolve))
-      worker.postMessage(CLOSE)
+      worker.postMessage(how)
       await ended
     }
   }

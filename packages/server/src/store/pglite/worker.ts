@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Engine, openEngine, provesDurability } from './engine.ts'
 import { EngineRefused } from './errors.ts'
-import { CLOSE, type ThreadInput, type ThreadNotice } from './messages.ts'
+import { CLOSE, LEAVE, type ThreadInput, type ThreadNotice } from './messages.ts'
 
 const port = parentPort
 if (port === null) throw new Error('worker.ts must be started as a thread')
@@ -35,6 +35,9 @@ else {
       await engine.close()
       tell({ kind: 'closed' })
       port.close()
+    } else if (message === LEAVE) {
+      // Not the engine's own way out: that begins with a checkpoint.
+      process.exit(0)
     }
   })
   tell({ kind: 'ready' })

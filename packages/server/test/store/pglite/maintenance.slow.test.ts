@@ -48,3 +48,19 @@ test('dead rows are vacuumed and changed tables analysed', async t => {
   for (let n = 0; n < 8; n++) await database.maintain()
   assert.deepEqual(await figures(), [{ dead: false, changed: false }])
 })
+
+test('a full disk is not written to by maintenance, nor by the end, and what was committed is there at the next start', async t => {
+  const dataDir = await freshDataDir(t)
+  let free = 1e9
+  const options = { dataDir, maintenanceMs: 0, checkpointBytes: 1, freeBytesMin: 1e6 }
+  const database = await openEmbedded({ ...options, freeBytes: () => free })
+  await database.maintain()
+  await database.exec('CREATE TABLE item AS SELECT 1 AS id')
+  free = 10
+  const { fsyncs } = database.stats()
+  await database.maintain()
+  await database.close()
+  assert.deepEqual([database.stats().checkpoints, database.stats().fsyncs], [0, fsyncs])
+  await using again = await openEmbedded(options)
+  assert.deepEqual((await again.query('SELECT id FROM item')).rows, [{ id: 1 }])
+})
