@@ -90,7 +90,7 @@ test('a process that dies within a migration leaves the old schema', async () =>
       await holder.executeQuery(CompiledQuery.raw('lock table m_one in access exclusive mode'))
       const migrating = migrate(dying, testDeps(), [ONE, TWO])
       const killed = assert.rejects(migrating, /terminat/)
-      const waiting = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like 'insert into m_one%'`
+      const waiting = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '/* migration */ insert into m_one%'`
       await until(async () => (await rows(watcher, waiting)).length === 1, 'the migration waits in its second statement')
       await rows(watcher, `select pg_terminate_backend(pid) from (${waiting}) w`)
       await killed
