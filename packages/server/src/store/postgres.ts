@@ -1,4 +1,5 @@
 // PostgreSQL under Kysely: a bounded pool whose statements are prepared once per connection, and the check that commits are durable.
+import { setTimeout } from 'node:timers/promises'
 import type { Log } from '@trunkline/core/ports/log'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { type Dialect, type Kysely, PostgresDialect, type PostgresPoolClient, type PostgresQueryResult, sql } from 'kysely'
@@ -29,6 +30,8 @@ export function answerMsOf(sql: string): number {
   if (READS.test(sql)) return READ_MS_MAX
   return WRITES.test(sql) ? WRITE_MS_MAX : ANSWER_MS_MAX
 }
+/** How long connections may take to close when all is over. */
+const END_MS_MAX = 5_000
 /** Different statement texts prepared on one connection. Ours are far fewer; the bound keeps a mistake from eating the server's memory. */
 const PREPARED_MAX = 500
 
@@ -105,8 +108,9 @@ class PreparingPool {
     return made
   }
 
-  end(): Promise<void> {
-    return this.#pool.end()
+  /** Closes all connections. One whose line has fallen silent never ends, and is left to the end of the process. */
+  async end(): Promise<void> {
+    await Promise.race([this.#pool.end(), setTimeout(END_MS_MAX, undefined, { ref: false })])
   }
 }
 
