@@ -1,6 +1,6 @@
 // Whether the service and the house say the same of an order, and whether the event log is whole.
 import type { HouseBooks, Json } from './house.ts'
-import { STATUS } from './picture.ts'
+import { plain, STATUS } from './picture.ts'
 import type { OrderRecord } from './platform.ts'
 import type { LogEntry, StoredOrder } from './service.ts'
 
@@ -41,15 +41,17 @@ function absent({ normalized_status: status, submission, fills }: OrderRecord): 
 
 function present(order: OrderRecord, there: Json): readonly string[] {
   const status = STATUS[there.state]
-  const ours = order.fills.map((fill: Json) => `${fill.fill_id} ${fill.quantity} ${fill.price}`).sort()
-  const theirs = there.fills.map((fill: Json) => `${fill.id} ${fill.quantity} ${fill.price}`).sort()
+  const ours = order.fills.map((fill: Json) => `${fill.fill_id} ${plain(fill.quantity)} ${plain(fill.price)}`).sort()
+  const theirs = there.fills.map((fill: Json) => `${fill.id} ${plain(fill.quantity)} ${plain(fill.price)}`).sort()
   return [
     ...(order.normalized_status === status ? [] : [`it is ${there.state} at the house and ${order.normalized_status} here`]),
     ...(JSON.stringify(ours) === JSON.stringify(theirs)
       ? []
       : [`its fills are ${theirs.join(', ')} at the house and ${ours.join(', ')} here`]),
-    ...(order.filled_qty === there.filled ? [] : [`${there.filled} is filled at the house and ${order.filled_qty} here`]),
-    ...(order.order_qty === there.quantity ? [] : [`its quantity is ${there.quantity} at the house and ${order.order_qty} here`])
+    ...(plain(order.filled_qty) === plain(there.filled) ? [] : [`${there.filled} is filled at the house and ${order.filled_qty} here`]),
+    ...(plain(order.order_qty) === plain(there.quantity)
+      ? []
+      : [`its quantity is ${there.quantity} at the house and ${order.order_qty} here`])
   ]
 }
 

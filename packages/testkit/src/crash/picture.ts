@@ -144,6 +144,7 @@ function amounts(records: Iterable<Json>, entry: (record: Json) => readonly [str
 }
 
 /** `1.50` and `1.5` are the same amount. */
-function plain(text: string | null): string | null {
+/** The same number is the same text: the sandbox and the service write zeros behind a price differently. */
+export function plain(text: string | null): string | null {
   return text === null ? null : canonical(parseDecimal(text, 'an amount'))
 }

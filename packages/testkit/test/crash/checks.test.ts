@@ -1,7 +1,7 @@
 // The checks that the fault matrix rests on: whatever is lost, doubled, altered or missing is found. Each starts from a picture in order.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { differences, housePictureOf, pictureOf, Replay, recordDifferences, type Update } from '../../src/crash/index.ts'
+import { agreement, differences, housePictureOf, pictureOf, Replay, recordDifferences, type Update } from '../../src/crash/index.ts'
 
 const NAME = 'name-at-the-house'
 const nameOf = () => NAME
@@ -50,6 +50,14 @@ function found(
   const theirs = housePictureOf({ ...HOUSE, ...house }, account => account.toUpperCase(), new Set(elsewhere))
   return differences('ours', pictureOf({ ...OURS, ...ours }, nameOf), 'theirs', theirs)
 }
+
+test('zeros behind a price are no difference of an order, another price is', () => {
+  const at = (price: string) => ({ ...THERE, fills: THERE.fills.map(fill => ({ ...fill, price })) })
+  const ours = { ...ORDER, fills: FILLS.map(fill => ({ ...fill, price: '647.20' })) }
+  const said = (price: string) => agreement(ours, { received: 1, accepted: 1, orders: [at(price)] }).differences
+  assert.deepEqual(said('647.2'), [])
+  assert.equal(said('647.21').length, 1)
+})
 
 test('what says the same in other words is no difference', () => {
   assert.deepEqual(found({}, {}), [])
