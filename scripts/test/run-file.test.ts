@@ -17,12 +17,6 @@ const CASES: Readonly<Record<string, string>> = {
   broken: "throw new Error('cannot be loaded')",
   exits: "test('fine', () => {}); test('exits', () => { process.exit(0) }); test('never', () => {})",
   late: "test('fine', () => { setTimeout(() => { throw new Error('too late') }, 30) })",
-  uncaught:
-    "test('fine', () => {}); test('throws beside', async () => { setTimeout(() => { throw new Error('beside it') }); await new Promise(done => setTimeout(done, 100)) })",
-  tracked:
-    "test('fine', () => {}); test('throws beside', async () => { setTimeout(() => { throw new Error('beside it') }); await new Promise(done => setTimeout(done, 100)) })",
-  forks:
-    "import { fork } from 'node:child_process'; import { once } from 'node:events'; test('a fork ends', async () => { const child = fork(new URL('forked.mjs', import.meta.url)); const [code] = await once(child, 'exit'); assert.equal(code, 1) })",
   hook: "after(() => { throw new Error('in the hook') }); test('fine', () => {})",
   works:
     "import { spawnSync } from 'node:child_process'; const spin = 'const { user } = process.cpuUsage(); while (process.cpuUsage().user - user < 200_000);'; test('computes', () => { eval(spin); spawnSync(process.execPath, ['-e', spin]) })",
@@ -39,13 +33,12 @@ before(async () => {
     const head = "import assert from 'node:assert/strict'\nimport { after, describe, test } from 'node:test'\n"
     writeFileSync(join(folder, `${name}.test.ts`), name === 'empty' ? '' : `${head}${body}\n`)
   }
-  writeFileSync(join(folder, 'forked.mjs'), "Promise.reject(new Error('alone')); setTimeout(() => {}, 50)\n")
   // In a program of its own: node:test does not start tests from within a test, and hands its own arguments down to them.
   const module = new URL('../testing/run-file.ts', import.meta.url).href
   const script = `import { runFile } from '${module}'
     const options = { root: ${JSON.stringify(folder)}, signal: new AbortController().signal }
     const names = ${JSON.stringify(Object.keys(CASES))}
-    const entries = await Promise.all(names.map(async name => [name, await runFile(name + '.test.ts', { ...options, isTracked: name === 'tracked', limitMs: name === 'hangs' ? ${LIMIT_MS.hangs} : ${LIMIT_MS.others} })]))
+    const entries = await Promise.all(names.map(async name => [name, await runFile(name + '.test.ts', { ...options, limitMs: name === 'hangs' ? ${LIMIT_MS.hangs} : ${LIMIT_MS.others} })]))
     console.log(JSON.stringify(Object.fromEntries(entries)))`
   writeFileSync(join(folder, 'program.mjs'), script)
   const { stdout } = await outputOf(process.execPath, [join(folder, 'program.mjs')])
@@ -83,11 +76,6 @@ test('what is thrown after the end, or in a hook, is a failure', () => {
   expect('late', 1, [/see its output/])
   expect('hook', 1, [/in the hook/])
 })
-test('an error that nobody caught fails the file with its stack; the test it belongs to is named on request', () => {
-  assert.match(expect('uncaught', 2, [/see its output/]).output, /Nobody caught: Error: beside it\n +at /)
-  expect('tracked', 1, [/^throws beside: [\s\S]*beside it/])
-})
-test('what nobody caught ends a program that a test has forked', () => void expect('forks', 1, []))
 test('the processor time of a file is its own and that of what it started; a file that was stopped cannot tell', () => {
   const { processorMs } = expect('works', 1, [])
   const least = process.platform === 'linux' ? 400 : 200

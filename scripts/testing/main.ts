@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { costs } from './costs.ts'
 import { testFiles } from './files.ts'
-import { ensureLearned } from './learned.ts'
 import { type Options, optionsOrUsage, parseOptions, select, USAGE } from './options.ts'
 import { Services } from './services.ts'
 import { runSteps } from './steps.ts'
@@ -25,7 +24,6 @@ async function main(options: Options, signal: AbortSignal): Promise<boolean> {
     say('\nchecks')
     await runSteps(ROOT, say, tally)
   }
-  await ensureLearned(say)
   const verdicts = await tested(options, signal, tally)
   for (const verdict of verdicts) tally.judge(verdict)
   if (signal.aborted) tally.cannotRun('the rest', 'the run was interrupted')

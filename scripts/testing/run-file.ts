@@ -8,11 +8,7 @@ import { SHORT_LIVED } from '@trunkline/testkit/short-lived'
 import { USAGE_FILE, USAGE_PARENT } from './tell-usage.ts'
 
 const OUTPUT_CHARS_MAX = 6_000
-const PRELOADED = {
-  resolutions: import.meta.resolve('@trunkline/testkit/resolutions/hook'),
-  usage: import.meta.resolve('./tell-usage.ts'),
-  untracked: import.meta.resolve('./untracked.ts')
-}
+const TELL_USAGE = new URL('tell-usage.ts', import.meta.url).href
 
 export interface FileResult {
   readonly path: string
@@ -36,8 +32,6 @@ export interface RunOptions {
   /** After this many milliseconds a file that still runs is stopped, and has failed. */
   readonly limitMs: number
   readonly signal: AbortSignal
-  /** True: an error that nobody caught is told of the test it belongs to. That costs up to half as much again. */
-  readonly isTracked?: boolean
 }
 
 /** One end of a test, as node:test tells it. */
@@ -62,16 +56,15 @@ export async function runFile(path: string, options: RunOptions): Promise<FileRe
   }
 }
 
-async function runWatched(path: string, { root, limitMs, signal, isTracked = false }: RunOptions, usageFile: string): Promise<FileResult> {
+async function runWatched(path: string, { root, limitMs, signal }: RunOptions, usageFile: string): Promise<FileResult> {
   const began = performance.now()
-  const preloaded = [PRELOADED.resolutions, PRELOADED.usage, ...(isTracked ? [] : [PRELOADED.untracked])]
   const stream = run({
     files: [resolve(root, path)],
     isolation: 'process',
     timeout: limitMs * 0.9,
     signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
     cwd: root,
-    execArgv: [...SHORT_LIVED, ...preloaded.map(url => `--import=${url}`)],
+    execArgv: [...SHORT_LIVED, '--import', TELL_USAGE],
     env: { ...process.env, [USAGE_FILE]: usageFile, [USAGE_PARENT]: String(process.pid) }
   })
   const failures: TestFailure[] = []

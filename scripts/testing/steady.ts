@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path'
 import { SeededChance } from '@trunkline/testkit/chance'
 import { testFiles } from './files.ts'
 import { startHogs } from './hogs.ts'
-import { ensureLearned } from './learned.ts'
 import { optionsOrUsage, parseSteadyOptions, STEADY_USAGE, type SteadyOptions, select } from './options.ts'
 import { storyOf } from './report.ts'
 import { Rounds } from './rounds.ts'
@@ -22,7 +21,6 @@ async function main(options: SteadyOptions, signal: AbortSignal): Promise<boolea
   const chance = new SeededChance(seed)
   const seen = new Rounds()
   rmSync(join(ROOT, KEPT_IN), { recursive: true, force: true })
-  await ensureLearned(say)
   await using services = new Services(say, (path, reason) => seen.impossible(path, reason))
   const files = (await services.ready(select(testFiles(ROOT), options))).map(({ path }) => path)
   await using _load = startHogs(hogs)

@@ -51,5 +51,5 @@ export async function runSuite(files: readonly TestFile[], suite: Suite): Promis
   }
   if (!hasSecondTries || signal.aborted) return results.map(result => ({ result, first: null }))
   forgetKept(root)
-  return await trySecond(results, { root, say, alone: path => runFile(path, { root, limitMs: limitOf(path), signal, isTracked: true }) })
+  return await trySecond(results, { root, say, alone: path => runFile(path, { root, limitMs: limitOf(path), signal }) })
 }

@@ -4,10 +4,9 @@ import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { INHERITED } from '@trunkline/testkit/inherited'
 import { until } from '@trunkline/testkit/until'
 import { type Answer, Api, type Body, type Person } from './api.ts'
-import { ENGINES, type RunningService, startService } from './harness.ts'
+import { ENGINES, INHERITED, type RunningService, startService } from './harness.ts'
 import { link } from './linking.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')

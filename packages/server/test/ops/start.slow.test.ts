@@ -7,9 +7,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, test } from 'node:test'
-import { INHERITED } from '@trunkline/testkit/inherited'
 
 const MAIN = resolve(import.meta.dirname, '..', '..', 'src', 'main.ts')
+const INHERITED = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 const PATIENCE_MS = 240_000
 /** As at a terminal: the log is then a file in the data directory. */
 const AT_TERMINAL = {

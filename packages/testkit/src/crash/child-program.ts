@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { INHERITED } from '../inherited.ts'
 import { PATIENCE_MS } from '../patience.ts'
 import { within } from '../within.ts'
 import type { Json } from './house.ts'
@@ -20,7 +19,7 @@ export class ChildProgram {
   /** @param env all of its environment but the path and where compiled code is kept. @param execArgv options of its Node. */
   protected constructor(path: string, env: Readonly<Record<string, string | undefined>>, execArgv: readonly string[]) {
     this.child = fork(path, [], {
-      env: { ...INHERITED, ...env },
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
       execArgv: [...execArgv],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc']
     })

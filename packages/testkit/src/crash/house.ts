@@ -6,7 +6,6 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { INHERITED } from '../inherited.ts'
 import { PATIENCE_MS, soon } from '../patience.ts'
 import { within } from '../within.ts'
 
@@ -47,7 +46,8 @@ export class HouseProcess implements AsyncDisposable {
     const port = await freePort()
     const child = spawn(process.execPath, [fileURLToPath(import.meta.resolve('@trunkline/sandbox/main'))], {
       env: {
-        ...INHERITED,
+        PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         SANDBOX_PORT: String(port),
         SANDBOX_PUBLIC_URL: publicUrl,
         SANDBOX_REDIRECT_URIS: 'http://127.0.0.1/connect/callback/sandbox',
