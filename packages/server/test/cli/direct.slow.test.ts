@@ -1,4 +1,4 @@
-// Operators' commands when no service runs: the command line opens the database itself, each time anew.
+// Operators' commands when no service runs: the command line opens the database itself.
 import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
