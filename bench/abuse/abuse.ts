@@ -1,4 +1,4 @@
-/** What others' abuse costs whoever places orders: latency alone, and beside readers of metrics, bad logins and another user's flood. */
+/** What others' abuse costs a user who places orders: latency alone, and beside readers of metrics, bad logins and another user's flood. */
 
 import { parseArgs } from 'node:util'
 import { Agent } from 'undici'

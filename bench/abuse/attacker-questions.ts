@@ -8,7 +8,7 @@ export type AttackerQuestions = {
 export interface AttackPlan {
   readonly baseUrl: string
   readonly attack: Attack
-  /** Each request comes from the next of so many addresses, as a trusted proxy tells them. */
+  /** Each request comes from the next of so many addresses, as a trusted proxy states them. */
   readonly addresses: number
   /** Null: as many as come back, over so many connections. */
   readonly perSecond: number | null

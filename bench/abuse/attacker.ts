@@ -4,7 +4,7 @@ import { Agent } from 'undici'
 import { answering } from '../harness/workers.ts'
 import type { Attacked, AttackerQuestions, AttackPlan } from './attacker-questions.ts'
 
-/** Requests of a rate that may be under way; what is due beyond them is left out, and the rate that is told is lower. */
+/** Requests of a rate that may be under way; what is due beyond them is left out, and the rate that is reported is lower. */
 const UNDER_WAY_MAX = 1_000
 const TICK_MS = 5
 

@@ -35,7 +35,7 @@ export interface House extends AsyncDisposable {
   readonly led: Pick<ServiceOptions, 'houseUrl' | 'houseSecret'>
 }
 
-/** @param env settings of the house beyond those of every bench */
+/** @param env settings of the sandbox beyond those of every bench */
 export async function openHouse(env: Readonly<Record<string, string>> = {}): Promise<House> {
   const house = await startProgram('packages/sandbox/src/main.ts', '{"event":"ready"', {
     SANDBOX_PORT: '0',

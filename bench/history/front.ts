@@ -16,7 +16,7 @@ interface Day {
   readonly start: string
 }
 
-/** What the service takes for the house: the days of one symbol go back twice as far as the house's own, everything else is passed on. */
+/** What the service takes for the sandbox: the days of one symbol go back twice as far as the sandbox's own, everything else is passed on. */
 export class Front implements AsyncDisposable {
   readonly #server: Server
   #port = 0
@@ -41,12 +41,12 @@ export class Front implements AsyncDisposable {
     return `http://${HOST}:${address.port}`
   }
 
-  /** Where the house listens. To be called before anybody connects. */
+  /** Where the sandbox listens. To be called before anything connects. */
   leadTo(port: number): void {
     this.#port = port
   }
 
-  /** From now on the days are known. @param token of a login at the house */
+  /** From now on the days are known. @param token of a login at the sandbox */
   async lookBack(token: string): Promise<void> {
     const days: Day[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {

@@ -32,7 +32,7 @@ describe('the ways back from the portal', () => {
     }
   })
 
-  test('whoever opens the portal without a link reads what to do, and finds the start page', async () => {
+  test('a user who opens the portal without a link reads what to do, and finds the start page', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
     await page.goto(`${stage.service.url}/connect`)

@@ -132,7 +132,7 @@ function isFolder(path: string): boolean {
 
 /**
  * Why a folder cannot be made, in a sentence; null when it is there or can be. To know it, a folder is made in the nearest one that is there,
- * and removed at once: nothing else tells a system that lets nobody make any.
+ * and removed at once: nothing else shows a system that lets nobody make any.
  */
 export function whyNotMakeable(path: string): string | null {
   const [first] = missingFolders(path)

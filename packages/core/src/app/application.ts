@@ -13,11 +13,11 @@ import { NamelessOrders } from './mirror/nameless-orders.ts'
 import { OrderIntake } from './mirror/order-intake.ts'
 import { OrderSnapshots } from './mirror/order-snapshots.ts'
 import { UserWatch } from './mirror/user-watch.ts'
-import { DoubtfulIntents } from './orders/doubtful.ts'
 import { OrderDesk } from './orders/order-desk.ts'
 import { OrderGateway } from './orders/order-gateway.ts'
 import { OrderPages } from './orders/order-pages.ts'
 import { Resolver } from './orders/resolver.ts'
+import { UnconfirmedIntents } from './orders/unconfirmed-intents.ts'
 
 /** A part that has to be stopped, and what it is called in the log. */
 export interface Stoppable {
@@ -63,7 +63,7 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
     gateway: orderGateway,
     resolver
   })
-  const doubtful = new DoubtfulIntents(deps, {
+  const unconfirmed = new UnconfirmedIntents(deps, {
     desk,
     gateway: orderGateway,
     resolve: placed => {
@@ -90,7 +90,7 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
     watch,
     orderGateway,
     desk,
-    doubtful,
+    unconfirmed,
     resolver,
     orderPages
   }
@@ -98,7 +98,7 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
     { name: 'audit of refused accesses', stop: () => accessAudit.stop() },
     { name: 'broker sessions', stop: async () => await sessions[Symbol.asyncDispose]() },
     { name: 'resolver', stop: () => resolver.stop() },
-    { name: 'intents of unknown commit', stop: () => doubtful.stop() },
+    { name: 'intents of unknown commit', stop: () => unconfirmed.stop() },
     { name: 'market data', stop: () => markets.stop() },
     { name: 'mirrors', stop: () => mirrors.stop() },
     { name: 'watched users', stop: () => watch.stop() },

@@ -16,11 +16,11 @@ import type { Removals } from './connections/removals.ts'
 import type { Markets } from './market/markets.ts'
 import type { Mirrors } from './mirror/mirrors.ts'
 import type { UserWatch } from './mirror/user-watch.ts'
-import type { DoubtfulIntents } from './orders/doubtful.ts'
 import type { OrderDesk } from './orders/order-desk.ts'
 import type { OrderGateway } from './orders/order-gateway.ts'
 import type { OrderPages } from './orders/order-pages.ts'
 import type { Resolver } from './orders/resolver.ts'
+import type { UnconfirmedIntents } from './orders/unconfirmed-intents.ts'
 import type { Timing } from './timing.ts'
 
 /** What every use case is given. Built once, in the composition root. */
@@ -50,7 +50,7 @@ export interface AppDeps extends Deps {
   readonly watch: UserWatch
   readonly orderGateway: OrderGateway
   readonly desk: OrderDesk
-  readonly doubtful: DoubtfulIntents
+  readonly unconfirmed: UnconfirmedIntents
   readonly orderPages: OrderPages
   readonly resolver: Resolver
 }

@@ -97,7 +97,7 @@ function consistentPrice({ part, total, rest, terms, places: statedPlaces }: Que
   }
   if (couldBe(averagePrice)) return averagePrice
   for (let places = PLACES_LEAST; places <= PLACES_MAX; places += 1) {
-    // The ends of what is possible, where what the average tells lies mostly beyond them.
+    // The ends of what is possible, where what the average says lies mostly beyond them.
     const [price] = [...around(places), ...[...ends, lastPlace(places)].filter(couldBe)]
     if (price !== undefined) return price
   }

@@ -35,7 +35,7 @@ function totalOf(made: readonly Execution[], places: number, isCutOff: boolean) 
   return { quantity: dec(String(quantity)), averagePrice: dec(`${digits.slice(0, -places)}.${digits.slice(-places)}`) }
 }
 
-/** Mostly shares of some cents, a few executions much larger than the others: what an average tells of one of them is vague. */
+/** Mostly shares of some cents, a few executions much larger than the others: what an average says of one of them is vague. */
 const lots = fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 10_000, max: 50_000 }))
 const case_ = fc.record({
   made: fc.integer({ min: 3, max: 70 }).chain(middle =>

@@ -1,4 +1,4 @@
-// Prices that are one binary number, or whose difference is not exact in binary, are compared and told as they are.
+// Prices that are one binary number, or whose difference is not exact in binary, are compared and shown as they are.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isBuy } from '../../src/dialects/alpaca/data/channels.ts'
@@ -15,7 +15,7 @@ test('a trade at the middle of the quote is a purchase, one below it a sale', ()
   assert.equal(isBuy('0.2', undefined), true)
 })
 
-test('the highest and lowest of a day are told apart beyond the digits of a binary number', () => {
+test('the highest and lowest of a day are kept apart beyond the digits of a binary number', () => {
   const day: Growing = {
     ...{ open: null, high: null, low: null, last: null, lastSize: 0, lastAt: 0, lastVenue: null, volume: 0, previousClose: null },
     until: Number.MAX_SAFE_INTEGER

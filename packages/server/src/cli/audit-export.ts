@@ -62,7 +62,7 @@ export async function verifyExport(console: Console, file: string, { follows, ke
 
 const AGREES = 'It agrees with what it was compared with.\n'
 const ALONE =
-  'By itself a file proves that its lines belong together, not that they are those of the service: who can write it can write all of it anew.\n' +
+  'By itself a file proves that its lines belong together, not that they are those of the service: who can write it can write all of it again.\n' +
   'Compare it: with the service (--compare), the export before (--follows <file>), or an end that was kept (--kept <position:hash>).\n'
 
 /** What the chain goes through at the end of the file, it goes through all of the file. @throws CommandFailed */

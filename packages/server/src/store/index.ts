@@ -146,7 +146,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
 
 /** What an order is written to. */
 const WRITTEN = 'users, user_counters, orders, order_broker_ids, order_symbols, fills, events, audit_pending'
-/** Below the server's `deadlock_timeout`, so that no probe ends the work of whoever holds the tables. */
+/** Below the server's `deadlock_timeout`, so that no probe ends the work of those that hold the tables. */
 const PROBE_LOCK = `set local lock_timeout = '500ms'`
 
 /**

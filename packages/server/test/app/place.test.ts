@@ -196,7 +196,7 @@ test('an intent that turns out to be written after all ends as not sent, never l
   await world.clock.advance(2_000)
   const [order] = await world.orders()
   assert.deepEqual([order?.status, order?.submission.state], ['rejected', 'not_sent'])
-  assert.deepEqual([world.app.doubtful.followed, world.app.resolver.watched], [0, 0])
+  assert.deepEqual([world.app.unconfirmed.followed, world.app.resolver.watched], [0, 0])
 })
 
 test('an intent that was never written leaves no watch behind', async () => {
@@ -204,7 +204,7 @@ test('an intent that was never written leaves no watch behind', async () => {
   failRecords(world, 1, () => Promise.reject(new CommitUnknown('lost at the commit')))
   await assert.rejects(world.given(world.place()), CommitUnknown)
   await world.clock.advance(3_700_000)
-  assert.deepEqual([world.app.doubtful.followed, world.app.resolver.watched], [0, 0])
+  assert.deepEqual([world.app.unconfirmed.followed, world.app.resolver.watched], [0, 0])
 })
 
 for (const [effect, status] of [

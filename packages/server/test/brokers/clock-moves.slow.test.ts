@@ -58,7 +58,7 @@ function purchase({ account, connection }: Through): OrderRequest {
   }
 }
 
-/** Orders, fills, positions and cash of all four are the house's, and everybody is followed. */
+/** Orders, fills, positions and cash of all four are the sandbox's, and every account is followed. */
 async function agree(world: FourWorld): Promise<void> {
   let found: readonly string[] = []
   const isWell = async () => {
@@ -66,7 +66,7 @@ async function agree(world: FourWorld): Promise<void> {
     found = [...states.filter(([, state]) => state !== 'live').map(pair => pair.join(' is ')), ...(await complaints(world))]
     return found.length === 0
   }
-  await until(isWell, 'all is as the house says').catch(cause => assert.fail(`${cause}: ${found.join('; ')}`))
+  await until(isWell, 'all is as the sandbox says').catch(cause => assert.fail(`${cause}: ${found.join('; ')}`))
 }
 
 /** The closed bars of a window that is over, and what time the market's source makes of now. */

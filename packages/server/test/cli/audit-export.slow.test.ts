@@ -35,7 +35,7 @@ test('an exported chain is verified without the service, and every change of the
   assert.match(await verdict([one, 'x']), /Line 2 is not an exported entry/)
   assert.equal(await verdict([]), 'The file has no entries.\n')
 
-  // Forged anew with all its hashes, a part is refused by each thing it can be compared with.
+  // Forged again with all its hashes, a part is refused by each thing it can be compared with.
   const forged = forgedAnew([two, three])
   const head = (line: string | undefined) => `${JSON.parse(String(line)).position}:${JSON.parse(String(line)).hash}`
   const earlier = join(TRUNKLINE_DATA_DIR, 'earlier.jsonl')

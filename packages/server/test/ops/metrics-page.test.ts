@@ -6,16 +6,20 @@ import { test } from 'node:test'
 import { MetricsPage } from '../../src/ops/metrics-page.ts'
 import { metricsToken } from '../../src/ops/metrics-token.ts'
 
+/** A page whose renderings end when the test says so. */
+function pageAt(now: () => number): { readonly page: MetricsPage; readonly rendering: PromiseWithResolvers<string>[] } {
+  const rendering: PromiseWithResolvers<string>[] = []
+  const begin = () => {
+    const next = Promise.withResolvers<string>()
+    rendering.push(next)
+    return next.promise
+  }
+  return { page: new MetricsPage(begin, now), rendering }
+}
+
 test('however many read the metrics, they are rendered by one at a time and once a second', async () => {
   let now = 0
-  const rendering: PromiseWithResolvers<string>[] = []
-  const page = new MetricsPage(
-    () => {
-      rendering.push(Promise.withResolvers())
-      return rendering.at(-1)?.promise ?? assert.fail()
-    },
-    () => now
-  )
+  const { page, rendering } = pageAt(() => now)
   const readers = Array.from({ length: 40 }, () => page.read())
   now = 5_000
   readers.push(page.read())
@@ -32,14 +36,7 @@ test('however many read the metrics, they are rendered by one at a time and once
 
 test('a rendering that hangs holds up those who come within ten seconds, and nobody after them', async () => {
   let now = 0
-  const rendering: PromiseWithResolvers<string>[] = []
-  const page = new MetricsPage(
-    () => {
-      rendering.push(Promise.withResolvers())
-      return rendering.at(-1)?.promise ?? assert.fail()
-    },
-    () => now
-  )
+  const { page, rendering } = pageAt(() => now)
   const early = page.read()
   now = 9_999
   assert.equal(page.read(), early)

@@ -74,7 +74,7 @@ test('a data directory that cannot be is named, also where the log would lie in 
   }
 })
 
-test('what is wrong with settings is told at once, in the words of check-config, and a folder nobody can make does not hang', async () => {
+test('what is wrong with settings is said at once, in the words of check-config, and a folder nobody can make does not hang', async () => {
   const nowhere = existsSync('/proc/self') ? '/proc/trunkline' : '/dev/null/trunkline'
   const { code, err } = await told({ TRUNKLINE_PORT: 'x', SANDBOX_CALENDAR: 'lunar', TRUNKLINE_DATA_DIR: nowhere })
   assert.equal(code, 2)
@@ -86,7 +86,7 @@ test('what is wrong with settings is told at once, in the words of check-config,
     assert.match(err, line)
 })
 
-test('where the log goes to standard output the reason is not told twice', async () => {
+test('where the log goes to standard output the reason is not said twice', async () => {
   const { out, err } = await told({
     ...{ TRUNKLINE_LOG_FILE: '', TRUNKLINE_DATABASE_URL: 'postgres://me@127.0.0.1:9/books', TRUNKLINE_DATABASE_WAIT_SECONDS: '0' }
   })

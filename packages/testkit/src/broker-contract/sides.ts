@@ -52,11 +52,11 @@ async function filled(harness: BrokerHarness, sample: Sample, ticket: OrderTicke
   assert.equal(report.side, ticket.side)
   const done = await reaches(harness.broker, report, 'filled')
   // Of a package some brokers tell a sale as a purchase at a negative price.
-  if (ticket.legs === null) assert.equal(done.side, ticket.side, 'the look-up tells the same side')
+  if (ticket.legs === null) assert.equal(done.side, ticket.side, 'the look-up has the same side')
   assert.ok(ticket.quantity !== null && compare(filledOf(done), ticket.quantity) === 0)
 }
 
-/** Taken as asked for, told so by the answer and by a look-up, and gone afterwards. */
+/** Taken as asked for, as the answer and a look-up say, and gone afterwards. */
 async function restsAndEnds({ broker }: BrokerHarness, sample: Sample, ticket: OrderTicket, what: string): Promise<void> {
   const outcome = await broker.submit(newOrder(sample, ticket), soon())
   assert.equal(outcome.kind, 'accepted', `${what}: ${JSON.stringify(outcome)}`)

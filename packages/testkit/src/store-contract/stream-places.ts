@@ -53,7 +53,7 @@ export function streamPlaceCards(card: Card): void {
 
   card(
     'S35',
-    'places that ran out long ago are swept away by whoever renews its own, and those of others that are good stay',
+    'places that ran out long ago are swept away by a node that renews its own, and those of others that are good stay',
     async ({ store, beside }) => {
       const [gone, late, good] = [
         place(await platformIn(store), 'n35-gone'),

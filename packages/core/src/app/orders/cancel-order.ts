@@ -20,7 +20,7 @@ export async function cancelOrder(deps: AppDeps, caller: UserCaller, accountId: 
   const known = await deps.desk.findOf(caller.user.userKey, orderId)
   if (known === null || known.accountId !== account.accountId) throw orderNotFound()
   const audit = audited(deps.clock, caller, 'order.cancel', orderId)
-  const asked = await deps.doubtful.write({ kind: 'cancel', placed: { connection, account, order: known } }, () =>
+  const asked = await deps.unconfirmed.write({ kind: 'cancel', placed: { connection, account, order: known } }, () =>
     askAlong(deps, known, audit)
   )
   const sent = asked.map(each => sendCancel(deps, { connection, account, order: each.order }, each.isNew))

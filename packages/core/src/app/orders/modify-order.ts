@@ -68,7 +68,7 @@ async function modify(deps: AppDeps, caller: UserCaller, tradable: Tradable, kno
   const audit = audited(deps.clock, caller, 'order.modify', orderId, { successor: successor.orderId })
   deps.mirrors.expect(connection, account, successor)
   const intent = { kind: 'replace', placed: { connection, account, order: known }, successor } as const
-  const order = await deps.doubtful.write(intent, async () => {
+  const order = await deps.unconfirmed.write(intent, async () => {
     await deps.desk.change(orderId, present => (held(present, at) === present ? null : { order: held(present, at) }))
     return deps.desk.changeWith(orderId, present => replaceRequested(present, successor.orderId, at), successor, audit)
   })

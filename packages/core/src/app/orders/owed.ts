@@ -5,7 +5,7 @@ import type { OrderReport } from '../../ports/broker.ts'
 import type { Next, OrderDesk } from './order-desk.ts'
 import { acknowledged, cancelRequested, held, isChanging } from './order-steps.ts'
 
-/** Tells apart what an order may be owed: an answer to its submission, or to one cancel or replace. Two replaces may be of the same moment, but not by the same order. */
+/** Distinguishes what an order may be owed: an answer to its submission, or to one cancel or replace. Two replaces may be of the same moment, but not by the same order. */
 export function questionOf(order: Order): string {
   const { pendingRequest } = order
   if (!acknowledged(order)) return 'submission'

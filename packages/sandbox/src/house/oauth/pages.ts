@@ -84,7 +84,7 @@ ${wayBack(app, redirectUri)}`,
   )
 }
 
-/** As real brokers do it: the host tells the application from another that calls itself the same. */
+/** As real brokers do it: the host distinguishes the application from another that calls itself the same. */
 function wayBack(app: string, redirectUri: string): string {
   return `<p class="faint after">Afterwards you return to ${html(app)} at <span class="host">${html(new URL(redirectUri).host)}</span>.</p>`
 }

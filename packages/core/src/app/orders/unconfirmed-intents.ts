@@ -27,7 +27,7 @@ const SHOWS_MS_MAX = 3_600_000
  * Intents whose commit nobody confirmed. They are not sent, by this process or by any other, since nobody sends what another stored. So one that turns out to be
  * stored is ended as not sent as soon as the database shows it; a cancel, which may go out at any time, is handed to the resolver, and goes out.
  */
-export class DoubtfulIntents {
+export class UnconfirmedIntents {
   readonly #deps: Pick<Deps, 'clock' | 'log'>
   readonly #desk: OrderDesk
   readonly #gateway: OrderGateway
@@ -93,7 +93,7 @@ export class DoubtfulIntents {
         answeredAt ??= clock.monotonicMs()
       } catch (cause) {
         // A store that does not answer yet is the reason for all this.
-        if (round === 0) log.warn('whether an intent was stored cannot be told yet', { orderId: intent.placed.order.orderId, cause })
+        if (round === 0) log.warn('whether an intent was stored is not known yet', { orderId: intent.placed.order.orderId, cause })
       }
     }
   }

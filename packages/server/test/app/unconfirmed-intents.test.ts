@@ -43,7 +43,7 @@ for (const deduplication of ['enforced', 'none'] as const) {
     assert.deepEqual([order.status, order.submission.state, order.submission.attempts], ['rejected', 'not_sent', 0])
     assert.match(order.brokerMessage ?? '', /was not sent.*new cl_order_id/)
     assert.equal(world.broker.sent('submit'), 0)
-    assert.deepEqual([world.app.doubtful.followed, world.app.resolver.watched], [0, 0])
+    assert.deepEqual([world.app.unconfirmed.followed, world.app.resolver.watched], [0, 0])
     const told = world.told.flatMap(event => (event.topic === 'orders' ? [event.data.submission.state] : []))
     assert.equal(told.at(-1), 'not_sent')
   })
@@ -86,7 +86,7 @@ test('a change whose intent was stored unseen ends as not sent, and the order wo
   assert.deepEqual([before.status, before.pendingRequest], ['working', null])
   assert.deepEqual([successor?.status, successor?.submission.state, successor?.submission.attempts], ['rejected', 'not_sent', 0])
   assert.equal(world.broker.sent('replace'), 0)
-  assert.deepEqual([world.app.doubtful.followed, world.app.resolver.watched], [0, 0])
+  assert.deepEqual([world.app.unconfirmed.followed, world.app.resolver.watched], [0, 0])
 })
 
 test('a cancel that shows late goes out, once', async () => {
