@@ -15,6 +15,7 @@ import { FairQueue } from './fair-queue.ts'
 import { Guard } from './guard.ts'
 import { HEADER_LINES_MAX, requestIds, setBaseHeaders } from './headers.ts'
 import type { HttpOptions } from './options.ts'
+import { RefusalPace } from './refusal-pace.ts'
 import { ENDPOINTS } from './routes/index.ts'
 import { KnownRoutes } from './routing.ts'
 import { answerFailures, serveEndpoints, takeJson } from './serve.ts'
@@ -36,7 +37,7 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
   app.decorateRequest('isProven', false)
   app.decorateRequest('act', null)
   takeJson(app)
-  answerFailures(app, deps)
+  answerFailures(app, deps, new RefusalPace(deps.clock, options.limits.refusals))
   receive(app, routes, new AddressLimits(deps.clock, options.limits), options)
   app.addHook(
     'onResponse',

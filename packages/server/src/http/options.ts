@@ -1,6 +1,7 @@
 import type { Rate } from '../auth/rate-limit.ts'
 import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-gate.ts'
 import type { FairLimits } from './fair-queue.ts'
+import type { RefusalLimits } from './refusal-pace.ts'
 
 /** One answered request, as measured. `route` is the pattern, never the address. */
 export interface ObservedRequest {
@@ -21,6 +22,8 @@ export interface HttpLimits {
   readonly underWay: FairLimits
   /** Health checks of one address. */
   readonly probe: Rate
+  /** How fast refusals are sent. */
+  readonly refusals: RefusalLimits
   readonly connections: ConnectionLimits
   readonly headersTimeoutMs: number
   readonly requestTimeoutMs: number
@@ -44,6 +47,7 @@ export const DEFAULT_LIMITS: HttpLimits = {
     own: { working: 250, waiting: 500 },
     waitMs: 5_000
   },
+  refusals: { prompt: { perSecond: 100, burst: 400 }, waitMs: 500, waitingMax: 4_000 },
   connections: CONNECTION_LIMITS,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,

@@ -13,6 +13,7 @@ import { Headed } from './headed.ts'
 import { NOT_FOUND_PAGE, wantsPage } from './not-found-page.ts'
 import { fieldInvalid, problemBody, problemOf, type StatusOverrides } from './problems.ts'
 import type { QueryTexts } from './query-text.ts'
+import type { RefusalPace } from './refusal-pace.ts'
 import { Rendered } from './rendered.ts'
 
 declare module 'fastify' {
@@ -137,9 +138,13 @@ function demandPlainUtf8({ headers }: FastifyRequest): void {
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw new ServiceError('body_malformed', 'The body must be UTF-8.')
 }
 
-/** Answers every failure in the one error form, and logs those nobody expected. */
-export function answerFailures(app: FastifyInstance, { log }: Pick<AppDeps, 'log'>): void {
-  app.setErrorHandler((error, request, reply) => answer(error, request, reply, log))
+/** Answers every failure in the one error form, refusals at their pace, and logs those nobody expected. */
+export function answerFailures(app: FastifyInstance, { log }: Pick<AppDeps, 'log'>, pace?: RefusalPace): void {
+  app.setErrorHandler((error, request, reply) => answer(error, request, reply, log, pace))
+  app.addHook('preClose', done => {
+    pace?.end()
+    done()
+  })
 }
 
 const BROKEN_OFF = 'The body broke off, or one of its chunks is malformed. Send the request again, whole.'
@@ -149,8 +154,10 @@ function isBrokenOff(failure: unknown, { raw }: FastifyRequest): boolean {
   return failure instanceof Error && raw.errored === failure
 }
 
+const REFUSED: ReadonlySet<number> = new Set([401, 429])
+
 /** Answers a failure; also where no hook has run, because the address itself could not be read. */
-export function answer(failure: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
+export function answer(failure: unknown, request: FastifyRequest, reply: FastifyReply, log: Log, pace?: RefusalPace): void {
   const error = isBrokenOff(failure, request) ? new ServiceError('body_malformed', BROKEN_OFF) : failure
   const problem = problemOf(error, request.routeOptions.config?.statusOverrides)
   if (problem.unexpected) {
@@ -162,5 +169,8 @@ export function answer(failure: unknown, request: FastifyRequest, reply: Fastify
     reply.headers({ 'content-type': 'text/html; charset=utf-8', vary: 'accept' }).send(NOT_FOUND_PAGE)
     return
   }
-  reply.header('content-type', 'application/json; charset=utf-8').send(problemBody(problem, request.id))
+  reply.header('content-type', 'application/json; charset=utf-8')
+  const send = () => void reply.send(problemBody(problem, request.id))
+  if (pace !== undefined && REFUSED.has(problem.status)) pace.pace(send)
+  else send()
 }
