@@ -180,7 +180,7 @@ export function queryCases(): readonly Case[] {
       get(`/orders?start_time=${encodeURIComponent(time)}`, 'start_time')
     ),
     get('/orders?start_time=2026-11-21T00:00:00%2B02:00&end_time=2026-11-01T00:00:00Z', 'end_time'),
-    ...['2026-11-31', '2026-1-1', '20261101', '2026-11-01T00:00:00Z'].map(day => get(`/transactions?start_date=${day}`, 'start_date')),
+    ...['2026-11-31', '2026-1-1', '0000-12-31', '2026-11-01T00:00:00Z'].map(day => get(`/transactions?start_date=${day}`, 'start_date')),
     get('/transactions?start_date=2026-11-02&end_date=2026-11-01', 'end_date'),
     ...['/accounts', '/balances', '/orders'].map(list => get(`${list}?connection_id=1`, 'connection_id')),
     ...['/balances', '/positions', '/transactions', '/orders'].map(list => get(`${list}?account_id=${RANDOM}`, 'account_id', 'user', 404)),

@@ -64,9 +64,9 @@ export function isAlive(
   return leftMs > 0 && leftMs <= 2 * (epochMs(expiresAt) - epochMs(createdAt))
 }
 
-/** @throws Malformed naming `what` unless `text` is a day that exists. */
+/** @throws Malformed naming `what` unless `text` is a day that exists. There is no year 0, and SQL refuses it. */
 export function parseDay(text: unknown, what: string): Day {
-  if (typeof text === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(text)) {
+  if (typeof text === 'string' && /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text)) {
     try {
       return Temporal.PlainDate.from(text, { overflow: 'reject' }).toString() as Day
     } catch {

@@ -1,5 +1,6 @@
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, isIPv6 } from 'node:net'
 import { Malformed } from '@trunkline/core/domain/malformed'
+import { addressIn } from './address.ts'
 
 /** Networks, such as `192.0.2.0/24`, `2001:db8::/32` or a single address. */
 export class AddressList {
@@ -11,8 +12,8 @@ export class AddressList {
   }
 
   includes(address: string): boolean {
-    const version = isIP(address)
-    return version !== 0 && this.#list.check(address, version === 6 ? 'ipv6' : 'ipv4')
+    const ip = addressIn(address)
+    return ip !== null && this.#list.check(ip, isIPv6(ip) ? 'ipv6' : 'ipv4')
   }
 
   #add(network: string): void {

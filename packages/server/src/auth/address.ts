@@ -1,21 +1,32 @@
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 
 const GROUPS = 8
+const NO_ADDRESS = 'none'
 /** The network that translates to IPv4 (RFC 6052): all of it would be one caller. */
 const NAT64 = '64:ff9b:0:0:0:0'
 
 /**
  * What stands for an address when it is counted: of IPv6 the /64, since one host has a whole network to choose from. However an address is
- * written, it has one group; one that carries an IPv4 address has that of the IPv4 address. What is no address is its own group.
+ * written, it has one group; one that carries an IPv4 address has that of the IPv4 address. All that is no address is one group: a proxy that
+ * writes anything else would otherwise give each request a group of its own.
  */
-export function addressGroup(ip: string): string {
+export function addressGroup(text: string): string {
+  const ip = addressIn(text)
+  if (ip === null) return NO_ADDRESS
   if (!ip.includes(':')) return ip
   const plain = ip.split('%', 1)[0] ?? ''
-  if (!isIPv6(plain)) return ip
   const parts = partsOf(plain)
   const front = parts.slice(0, 6).join(':')
   if (front === '0:0:0:0:0:ffff' || front === NAT64) return dotted(parts.slice(6))
   return parts.slice(0, 4).join(':')
+}
+
+/** The address without the port that some proxies write beside it (`192.0.2.7:4711`, `[2001:db8::7]:4711`). Null when there is none. */
+export function addressIn(text: string): string | null {
+  const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1]
+  if (bracketed !== undefined) return isIPv6(bracketed) ? bracketed : null
+  const ip = /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text
+  return isIP(ip) === 0 ? null : ip
 }
 
 /** The network an address is in: of IPv4 the /24, of IPv6 the /48. */

@@ -3,7 +3,7 @@ import { parseJson } from '@trunkline/core/domain/json'
 import { epochMs, parseTimestamp, type Timestamp } from '@trunkline/core/domain/timestamp'
 import { reasonOf } from '@trunkline/files/durable'
 import type { ChainHead, SealedLine } from '../admin/operations.ts'
-import { ExportBroken, ExportWalk, FIRST_PREVIOUS, LINE_MAX } from './audit-walk.ts'
+import { ExportBroken, ExportWalk, FIRST_PREVIOUS, LINE_MAX, lineOf } from './audit-walk.ts'
 import { CommandFailed, type Common, type Console, counted, outJson } from './console.ts'
 import { perform } from './operator.ts'
 
@@ -31,7 +31,7 @@ export async function exportAudit(console: Console, { from, to }: Range): Promis
       const at = timeOf(entry)
       isBegun ||= first === null || epochMs(at) >= epochMs(first)
       if (last !== null && epochMs(at) > epochMs(last)) return
-      if (isBegun) console.out(`${JSON.stringify({ position, previous, entry, hash })}\n`)
+      if (isBegun) console.out(`${lineOf({ position, previous, entry, hash })}\n`)
       previous = hash
     }
     position = page.at(-1)?.position ?? position
@@ -52,10 +52,10 @@ export async function verifyExport(console: Console, file: string, { follows, ke
   const before = follows === undefined ? null : await walked(follows, null, null)
   if (before !== null && before.end === null) throw new CommandFailed(1, `${follows} has no entries, so nothing can follow it.`)
   const { entries, begin, end } = await walked(file, before?.end ?? null, kept ?? null)
-  const compared = compare === true && end !== null ? await assertInService(console, end) : false
+  if (begin === null || end === null) throw new CommandFailed(1, `${file} has no entries, so it proves nothing.`)
+  const compared = compare === true ? await assertInService(console, end) : false
   const isCompared = compared || follows !== undefined || kept !== undefined
   if (json) return outJson(console, { entries, begin, head: end, compared: isCompared })
-  if (begin === null || end === null) return console.out('The file has no entries.\n')
   const ends = `It begins after ${begin.position}:${begin.hash}\n and ends at     ${end.position}:${end.hash}\n`
   console.out(`${counted(entries, 'entry', 'entries')}, each following from the one before.\n${ends}${isCompared ? AGREES : ALONE}`)
 }

@@ -15,6 +15,11 @@ interface ExportedLine extends SealedLine {
   readonly previous: string | null
 }
 
+/** A line of an exported file. `previous` undefined: as versions wrote it that did not say it. */
+export function lineOf({ position, previous, entry, hash }: SealedLine & { readonly previous: string | undefined }): string {
+  return JSON.stringify({ position, previous, entry, hash })
+}
+
 /** Follows the lines of an exported file up to the first fault. */
 export class ExportWalk {
   readonly #kept: ChainHead | null
@@ -88,8 +93,10 @@ function read(text: string, number: number): ExportedLine {
   try {
     if (text.length > LINE_MAX) throw new Error('too long')
     const { position, previous, entry, hash }: { readonly [Name in keyof ExportedLine]?: unknown } = Object(parseJson(text))
-    if (isPosition(position) && typeof entry === 'string' && isHash(hash) && (previous === undefined || isHash(previous)))
-      return { position, previous: previous ?? null, entry, hash }
+    if (isPosition(position) && typeof entry === 'string' && isHash(hash) && (previous === undefined || isHash(previous))) {
+      // Letter for letter: a key that is there twice, or one more, would show a reader what nobody checked.
+      if (text === lineOf({ position, previous, entry, hash })) return { position, previous: previous ?? null, entry, hash }
+    }
   } catch {
     // Said below, without what the line holds.
   }

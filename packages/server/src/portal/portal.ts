@@ -73,8 +73,11 @@ function mountSteps(scope: FastifyInstance, context: PortalContext): void {
 function mountEndings(scope: FastifyInstance, context: PortalContext): void {
   const { endings } = context
   const callbacks = new Callbacks(context)
+  // A HEAD that completes a login would use up the state, and show nothing of it.
   for (const address of ['/connect/callback/:broker', '/connect/callback/:broker/:environment'])
-    scope.get<{ Params: CallbackAddress }>(address, (request, reply) => callbacks.arrive(request, request.params, reply))
+    scope.get<{ Params: CallbackAddress }>(address, { exposeHeadRoute: false }, (request, reply) =>
+      callbacks.arrive(request, request.params, reply)
+    )
   scope.get('/connect/onward', (request, reply) => endings.onward(request, reply))
   scope.get<{ Params: { reason: string } }>('/connect/result/:reason', (request, reply) =>
     endings.result(request.params.reason, request, reply)

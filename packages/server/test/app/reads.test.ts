@@ -10,6 +10,7 @@ import type { Order } from '@trunkline/core/domain/order'
 import { parseDay } from '@trunkline/core/domain/timestamp'
 import type { PageRequest } from '@trunkline/core/ports/store'
 import * as make from '@trunkline/testkit/store-contract/records'
+import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { Bench, type World } from './bench.ts'
 
 let bench: Bench
@@ -260,4 +261,8 @@ test('transactions of one day keep their order, the newest first, when read agai
     page = await pageAt({ side: 'after', key: page.next })
   }
   assert.deepEqual(walked, ['3', '2', '1'])
+})
+
+test('a list that ends in the first days of the calendar begins with the first', () => {
+  assert.deepEqual(daysAsked(new VirtualClock(), null, parseDay('0001-01-02', 'day')), { from: '0001-01-01', to: '0001-01-02' })
 })

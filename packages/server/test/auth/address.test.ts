@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { addressGroup } from '../../src/auth/address.ts'
+import { AddressList } from '../../src/auth/address-list.ts'
 
 test('an IPv4 address stands for itself, however it is written [S29]', () => {
   for (const ip of [
@@ -43,6 +44,13 @@ test('addresses of one /64 have one group, in every spelling, and of two /64 two
   )
 })
 
-test('what is no address is its own group', () => {
-  for (const text of ['', 'unknown', 'a:b', ':::', '1:2:3']) assert.equal(addressGroup(text), text)
+test('a port that a proxy wrote beside an address changes nothing, and all that is no address is one group [S29]', () => {
+  for (const text of ['192.0.2.7:1', '192.0.2.7:65535']) assert.equal(addressGroup(text), '192.0.2.7', text)
+  for (const text of ['[2001:db8:0:1::1]', '[2001:db8:0:1::2]:4711']) assert.equal(addressGroup(text), '2001:db8:0:1', text)
+  assert.equal(addressGroup('[::ffff:192.0.2.7]:80'), '192.0.2.7')
+  const none = ['', 'unknown', 'garbage-1', '192.0.2.7:x', '192.0.2.7:1:2', '[192.0.2.7]:1', '[', '999.1.1.1:5']
+  assert.equal(new Set(none.map(addressGroup)).size, 1)
+  const list = new AddressList(['192.0.2.0/24', '2001:db8::/32'])
+  for (const text of ['192.0.2.7:4711', '[2001:db8::7]:4711', '2001:db8::7']) assert.ok(list.includes(text), text)
+  for (const text of ['198.51.100.7:4711', '[2001:db9::7]:4711', 'garbage']) assert.ok(!list.includes(text), text)
 })

@@ -33,7 +33,11 @@ test('an exported chain is verified without the service, and every change of the
   assert.match(await verdict([two?.replace('Two', 'Too'), three]), /at entry 2: .*altered/, 'the first of a part')
   assert.match(await verdict([one?.replace('One', 'Oné')]), /at entry 1: .*altered/)
   assert.match(await verdict([one, 'x']), /Line 2 is not an exported entry/)
-  assert.equal(await verdict([]), 'The file has no entries.\n')
+  const forgedKey = one?.replace('{', '{"entry":"{}",')
+  const addedKey = two?.replace(/}$/, ',"x":1}')
+  for (const spoilt of [forgedKey, addedKey, `${two} `, two?.replace('"position":2', '"position":2.0')])
+    assert.match(await verdict([one, spoilt]), /Line 2 is not an exported entry/)
+  for (const options of [[], ['--compare'], ['--json']]) assert.match(await verdict([], ...options), /has no entries, so it proves nothing/)
 
   // Forged again with all its hashes, a part is refused by each thing it can be compared with.
   const forged = forgedAnew([two, three])

@@ -53,6 +53,7 @@ describe('the broker’s answer', () => {
   test('a state that was used: the first use stands, and its browser is led where that went [S2]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s2')), scene.demo)
+    assert.equal((await fetch(callback, { method: 'HEAD', redirect: 'manual' })).status, 404, 'looking completes nothing')
     assert.equal((await browser.get(callback)).location, `${scene.url}/connect/result/connected`)
     const asked = await scene.asked('token')
     const again = await browser.get(callback)

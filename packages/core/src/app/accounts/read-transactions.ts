@@ -26,7 +26,7 @@ export function daysAsked(clock: Clock, from: Day | null, to: Day | null): { rea
   // Some brokers date by UTC, where it is tomorrow in New York's evening already.
   const last = to ?? laterDay(tradingDay(now), now.slice(0, 10) as Day)
   const counted = to ?? tradingDay(now)
-  const first = from ?? (Temporal.PlainDate.from(counted).subtract({ days: DAYS_BACK }).toString() as Day)
+  const first = from ?? daysBefore(counted, DAYS_BACK)
   return { from: first, to: laterDay(first, last) }
 }
 
@@ -52,6 +52,13 @@ export async function listTransactions(
   const found = await deps.store.accounts.transactions(accountIds, asked, page)
   const rows = joined(listed, found.rows).map(({ account, record: transaction }) => ({ account, transaction }))
   return { rows, next: found.next, prev: found.prev, freshness }
+}
+
+const FIRST_DAY = '0001-01-01' as Day
+
+function daysBefore(day: Day, days: number): Day {
+  const date = Temporal.PlainDate.from(day).subtract({ days })
+  return date.year < 1 ? FIRST_DAY : (date.toString() as Day)
 }
 
 function laterDay(a: Day, b: Day): Day {
