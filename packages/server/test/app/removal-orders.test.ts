@@ -37,17 +37,19 @@ for (const [what, remove] of REMOVALS) {
   test(`the ${what} is removed while an order is on its way: the broker’s answer comes first`, async () => {
     await using world = await bench.world()
     world.broker.streams.down()
+    const open = await world.given(world.place())
     world.broker.plans.submit.push({ effectAfterMs: 2_500 })
     const placing = world.place()
     await world.clock.advance(600)
     const removing = remove(world)
     await world.clock.advance(100)
     await assert.rejects(world.place(), /is being removed/)
+    await assert.rejects(world.modify(open, { clOrdId: 'm-late', limitPrice: '11' }), /is being removed/)
     assert.equal((await world.given(placing)).status, 'working')
     await world.given(removing)
     assert.deepEqual(
       [await detailOf(world), alarms(world), world.broker.sent('submit')],
-      [{ ...(await detailOf(world)), open_orders: 1, abandoned_orders: 0 }, 0, 1]
+      [{ ...(await detailOf(world)), open_orders: 2, abandoned_orders: 0 }, 0, 2]
     )
   })
 

@@ -142,3 +142,16 @@ test('what is urgent goes first, has room when there is none for others, and is 
   ])
   assert.equal(batches.stats().waiting, 0)
 })
+
+test('what is urgent is written when nothing else waits', async () => {
+  const { submit, urgent, written, go } = controlled()
+  const others = ['a', 'b', 'c', 'd'].map(name => submit(name))
+  await new Promise(setImmediate)
+  const cancel = urgent('cancel')
+  await go()
+  await Promise.all(others)
+  await new Promise(setImmediate)
+  assert.deepEqual(written, [['a', 'b', 'c', 'd'], ['cancel']])
+  await go()
+  assert.equal(await cancel, 'cancel done')
+})

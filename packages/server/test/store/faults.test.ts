@@ -93,6 +93,25 @@ test('a user whom somebody holds is unavailable; the others in the batch are wri
   assert.equal(now?.kind === 'recorded' && now.event?.seq, 1)
 })
 
+test('a cancel that waits for the database is written before the orders that waited longer', async () => {
+  await using store = await open()
+  const who = await make.owner(store)
+  const working = make.order(who)
+  await store.orders.record([make.created(working)])
+  await client.query('begin')
+  await client.query('lock table orders in access exclusive mode')
+  const first = store.orders.record([make.created(make.order(who))])
+  await waitingPid()
+  const cancel = { ...working, status: 'pending_cancel', revision: working.revision + 1 } as const
+  const entered = store.orders.record([make.created(make.order(who))])
+  const cancelled = store.orders.record([{ ...make.created(cancel), overRevision: working.revision }])
+  await client.query('rollback')
+  await first
+  const [[before], [after]] = await Promise.all([cancelled, entered])
+  const seqOf = (result: typeof before) => (result?.kind === 'recorded' ? result.event?.seq : null)
+  assert.deepEqual([seqOf(before), seqOf(after)], [3, 4])
+})
+
 test('a store whose tables somebody holds is not ready, and is again once they are free', async () => {
   await using store = await open()
   for (const table of ['users', 'orders', 'events', 'audit_pending']) {
