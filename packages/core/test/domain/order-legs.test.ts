@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
+import { FILLS_MAX } from '@trunkline/core/domain/executions'
 import type { Fill, Leg, Order } from '@trunkline/core/domain/order'
 import { apply, filledQuantity, type OrderEvent } from '@trunkline/core/domain/order-machine'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
@@ -73,4 +74,12 @@ test('an execution of a leg the order does not have is recorded and not taken', 
     assert.deepEqual([changed, ignored], [false, 'unknown_leg'])
   }
   assert.equal(apply(anOrder(), legFill(CALL, 'f-1')).ignored, 'unknown_leg')
+})
+
+test('a leg keeps as many executions as an order, and one more is refused with an alarm', () => {
+  const many = Array.from({ length: FILLS_MAX }, (_, n) => fill(`f-${n}`))
+  const full = spread({ legs: [CALL, { ...OTHER, fills: many }] })
+  const { order, changed, alarm, ignored } = apply(full, legFill(OTHER, 'one-more', LATER))
+  assert.deepEqual([order, changed, alarm, ignored], [full, false, 'too_many_fills', 'too_many_fills'])
+  assert.equal(apply(full, legFill(CALL, 'elsewhere', LATER)).changed, true)
 })
