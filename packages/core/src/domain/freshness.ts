@@ -8,8 +8,11 @@ import type { Timestamp } from './timestamp.ts'
 export const FRESHNESS_STATES = ['live', 'fresh', 'stale', 'unsupported', 'unavailable'] as const
 export type FreshnessState = (typeof FRESHNESS_STATES)[number]
 
-/** Why records are not fresh: the broker was asked and did not answer, or its login has ended and it cannot be asked. */
-export type FreshnessReason = 'broker_unavailable' | 'connection_broken'
+/**
+ * Why records are not fresh: the broker was asked and did not answer, its login has ended and it cannot be asked, or what it answered could not be
+ * stored.
+ */
+export type FreshnessReason = 'broker_unavailable' | 'connection_broken' | 'not_stored'
 
 /** How fresh one account's records of one kind are. */
 export interface Freshness {

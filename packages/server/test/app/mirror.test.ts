@@ -147,7 +147,7 @@ test('one login connected twice: each connection shows the orders from elsewhere
   await world.live()
   const adopted = await world.given(world.app.mirrors.freshen([again.connection], again.accounts, 'orders'))
   // Its credentials are not this test's to open, so the orders are handed in as its stream would.
-  assert.equal(adopted.length, 1)
+  assert.equal(adopted.size, 1)
   const [report] = world.book.list()
   assert.ok(report)
   await world.given(world.parts.intake.take(again.connection, again.account, report, 'stream'))

@@ -1,14 +1,17 @@
 // Reads: fresh where the broker answers, the last known where it does not, and an error only where there is nothing.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { listAccounts } from '@trunkline/core/app/accounts/read-accounts'
 import { listBalances } from '@trunkline/core/app/accounts/read-balances'
 import { listPositions } from '@trunkline/core/app/accounts/read-positions'
 import { daysAsked, listTransactions } from '@trunkline/core/app/accounts/read-transactions'
 import { listOrders } from '@trunkline/core/app/orders/list-orders'
+import { readOrder } from '@trunkline/core/app/orders/read-order'
+import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { ServiceError } from '@trunkline/core/domain/errors'
-import type { Order } from '@trunkline/core/domain/order'
+import type { Order, OrderTicket } from '@trunkline/core/domain/order'
 import { parseDay } from '@trunkline/core/domain/timestamp'
-import type { PageRequest } from '@trunkline/core/ports/store'
+import { CommitUnknown, type PageRequest, StoreUnavailable } from '@trunkline/core/ports/store'
 import * as make from '@trunkline/testkit/store-contract/records'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { Bench, type World } from './bench.ts'
@@ -191,6 +194,89 @@ test('a connection that broke before anything was read shows empty lists, and wh
     assert.deepEqual(rows, [])
     assert.deepEqual(found, [{ accountId: world.account.accountId, confirmed: null, state: 'unavailable', reason: 'connection_broken' }])
   }
+})
+
+const WRITES = /^(?:accounts\.put|orders\.(?:record|confirmed)|connections\.markBroken|audit\.append)/
+
+const ELSEWHERE: OrderTicket = {
+  ...{ symbol: 'SPY', side: 'BUY', type: 'LMT', tif: 'DAY', instrument: 'STK', notional: null, stopPrice: null, legs: null },
+  quantity: parseDecimal('5', 'quantity'),
+  limitPrice: parseDecimal('10.00', 'limitPrice')
+}
+
+/** The store takes no writes from here on, as a read-only or full one does. */
+function readOnly(world: World, failure: Error): void {
+  world.watched.intercept = call => (WRITES.test(call.name) ? Promise.reject(failure) : call.go())
+}
+
+for (const failure of [new StoreUnavailable('the disk is full'), new CommitUnknown('the line was lost')]) {
+  const isFull = failure instanceof StoreUnavailable
+
+  test(`a store that ${isFull ? 'takes no writes' : 'confirms no commit'} leaves the last stored records of an account nobody follows, and says so`, async () => {
+    await using world = await bench.world()
+    world.book.fill(world.book.addOutside(ELSEWHERE, world.account.brokerAccountId).brokerOrderId, '5')
+    const [first] = (await world.given(orders(world))).page.rows
+    assert.ok(first)
+    const everything = async () => {
+      const read = await world.given(readOrder(world.app, world.caller, null, first.orderId))
+      const { page, freshness } = await world.given(orders(world))
+      return [
+        await world.given(listBalances(world.app, world.caller, {})),
+        await world.given(listPositions(world.app, world.caller, {}, null)),
+        await world.given(transactions(world)),
+        { rows: page.rows, freshness },
+        { rows: [read.order], freshness: read.freshness }
+      ]
+    }
+    assert.equal(world.app.mirrors.count, 0)
+    const before = await everything()
+    await world.clock.advance(60_000)
+    const counts = { ...world.broker.reads }
+    readOnly(world, failure)
+    const during = await everything()
+    assert.ok(world.broker.reads.balances > counts.balances && world.broker.reads.orders > counts.orders, 'the broker was asked')
+    for (const [index, { rows, freshness }] of during.entries()) {
+      assert.deepEqual(rows, before[index]?.rows)
+      const confirmed = before[index]?.freshness[0]?.confirmed
+      assert.ok(confirmed)
+      assert.deepEqual(freshness, [{ accountId: world.account.accountId, confirmed, state: 'stale', reason: 'not_stored' }])
+    }
+    assert.match(world.health.reason ?? '', /could not be stored/)
+    const listed = await world.given(listAccounts(world.app, world.caller, {}))
+    assert.deepEqual([listed.freshness[0]?.state, listed.freshness[0]?.reason], ['stale', 'not_stored'])
+    world.watched.intercept = null
+    await world.clock.advance(60_000)
+    assert.deepEqual(
+      (await everything()).map(({ freshness }) => freshness[0]?.state),
+      ['fresh', 'fresh', 'fresh', 'fresh', 'fresh']
+    )
+    assert.equal(world.health.state, 'polling')
+  })
+
+  test(`nothing known, and the store ${isFull ? 'takes no writes' : 'confirms no commit'}: unavailable, as the store's failure`, async () => {
+    await using world = await bench.world()
+    readOnly(world, failure)
+    const reads = [
+      listBalances(world.app, world.caller, {}),
+      listPositions(world.app, world.caller, {}, null),
+      transactions(world),
+      orders(world)
+    ]
+    for (const result of await world.given(Promise.allSettled(reads)))
+      assert.ok(result.status === 'rejected' && result.reason instanceof ServiceError && result.reason.code === 'store_unavailable')
+  })
+}
+
+test('a refusal of the credentials that cannot be noted leaves the last known records, and is noted once it can', async () => {
+  await using world = await bench.world()
+  assert.equal(await cash(world), '100000')
+  world.broker.readPlan = () => ({ fault: 'credentials_rejected' })
+  readOnly(world, new StoreUnavailable('read-only'))
+  const read = async () => (await world.given(listBalances(world.app, world.caller, {}))).freshness[0]?.reason
+  await world.clock.advance(60_000)
+  assert.equal(await read(), 'broker_unavailable')
+  world.watched.intercept = null
+  assert.equal(await read(), 'connection_broken')
 })
 
 test('how fresh records are: live, fresh, stale with the time they were confirmed, each kind by itself', async () => {

@@ -22,6 +22,11 @@ test('each account is a member with its parameters', () => {
   )
 })
 
+test('records whose newer ones could not be stored say so', () => {
+  const kept = one({ state: 'stale', reason: 'not_stored' })
+  assert.equal(freshnessHeader([kept]), `"${kept.accountId}";confirmed="${kept.confirmed}";state=stale;reason=not_stored`)
+})
+
 test('no accounts, no header', () => {
   assert.deepEqual(withFreshness([], []).headers, {})
 })

@@ -6,6 +6,7 @@ import type { ConfirmedKind } from '../../ports/store.ts'
 import type { Directory } from '../connections/directory.ts'
 import type { Deps } from '../deps.ts'
 import { keepNewest } from '../keep-newest.ts'
+import type { Unrefreshed } from '../mirror/refreshes.ts'
 
 /** Of records that are followed without a gap it is enough to know the time of confirmation as it was so long ago: it only ever gets later. */
 const REMEMBER_MS = 1_000
@@ -15,8 +16,8 @@ const REMEMBERED_MAX = 50_000
 export interface Asked {
   readonly accounts: readonly Account[]
   readonly kind: ConfirmedKind
-  /** Accounts whose broker gave no answer, or could not be asked. */
-  readonly unanswered: readonly Account[]
+  /** Accounts whose records could not be refreshed, and why as far as the refresh knew. */
+  readonly unrefreshed: Unrefreshed
   readonly isLive: (account: Account) => boolean
   readonly isUnsupported: (account: Account) => boolean
 }
@@ -33,18 +34,20 @@ export class FreshnessBook {
   }
 
   /** In the accounts' order. */
-  async of({ accounts, kind, unanswered, isLive, isUnsupported }: Asked): Promise<readonly Freshness[]> {
-    const silent = new Set(unanswered.map(({ accountId }) => accountId))
-    const live = new Set(accounts.filter(account => !silent.has(account.accountId) && isLive(account)).map(({ accountId }) => accountId))
+  async of({ accounts, kind, unrefreshed, isLive, isUnsupported }: Asked): Promise<readonly Freshness[]> {
+    const live = new Set(
+      accounts.filter(account => !unrefreshed.has(account.accountId) && isLive(account)).map(({ accountId }) => accountId)
+    )
     const supported = accounts.filter(account => !isUnsupported(account))
     const confirmed = await this.#confirmed(supported, kind, live)
-    const broken = silent.size === 0 ? new Set() : await this.#broken(accounts)
+    const broken = unrefreshed.size === 0 ? new Set() : await this.#broken(accounts)
     return accounts.map(account => {
       const { accountId, connectionId } = account
       if (isUnsupported(account)) return { accountId, confirmed: null, state: 'unsupported', reason: null }
       const at = confirmed.get(accountId) ?? null
-      if (!silent.has(accountId)) return { accountId, confirmed: at, state: live.has(accountId) ? 'live' : 'fresh', reason: null }
-      const reason = broken.has(connectionId) ? 'connection_broken' : 'broker_unavailable'
+      const why = unrefreshed.get(accountId)
+      if (why === undefined) return { accountId, confirmed: at, state: live.has(accountId) ? 'live' : 'fresh', reason: null }
+      const reason = broken.has(connectionId) ? 'connection_broken' : why
       return { accountId, confirmed: at, state: at === null ? 'unavailable' : 'stale', reason }
     })
   }

@@ -2,6 +2,7 @@ import type { Account, ConnectionHealth } from '../../domain/account.ts'
 import type { Freshness, Read } from '../../domain/freshness.ts'
 import type { UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
+import { NOT_STORED } from '../mirror/words.ts'
 import { type AccountScope, accountsInScope } from './scope.ts'
 
 type ListingDeps = Pick<AppDeps, 'directory' | 'mirrors'>
@@ -13,9 +14,13 @@ export async function listAccounts(deps: ListingDeps, caller: UserCaller, scope:
   const byId = new Map(connections.map(connection => [connection.connectionId, connection]))
   const freshness = rows.flatMap(({ accountId, connectionId }): readonly Freshness[] => {
     const connection = byId.get(connectionId)
-    return connection === undefined ? [] : [{ accountId, confirmed: connection.createdAt, ...WORTH[deps.mirrors.health(connection).state] }]
+    return connection === undefined ? [] : [{ accountId, confirmed: connection.createdAt, ...worth(deps.mirrors.health(connection)) }]
   })
   return { rows, freshness }
+}
+
+function worth({ state, reason }: ConnectionHealth): Pick<Freshness, 'state' | 'reason'> {
+  return reason === NOT_STORED ? { state: 'stale', reason: 'not_stored' } : WORTH[state]
 }
 
 const WORTH: { readonly [state in ConnectionHealth['state']]: Pick<Freshness, 'state' | 'reason'> } = {

@@ -6,7 +6,10 @@ import { demandSomething, freshened } from './freshened.ts'
 import { joined } from './joined.ts'
 import type { AccountScope } from './scope.ts'
 
-/** The accounts' positions, of `symbols` only when given. @throws ServiceError account_not_found, connection_not_found, broker_unavailable. */
+/**
+ * The accounts' positions, of `symbols` only when given.
+ * @throws ServiceError account_not_found, connection_not_found, broker_unavailable, store_unavailable.
+ */
 export async function listPositions(
   deps: AppDeps,
   caller: UserCaller,

@@ -32,7 +32,7 @@ export function daysAsked(clock: Clock, from: Day | null, to: Day | null): { rea
 
 /**
  * One page of the accounts' transactions, newest first. A broker that has none is not asked, and shows none.
- * @throws ServiceError account_not_found, connection_not_found, broker_unavailable.
+ * @throws ServiceError account_not_found, connection_not_found, broker_unavailable, store_unavailable.
  */
 export async function listTransactions(
   deps: AppDeps,
@@ -45,8 +45,8 @@ export async function listTransactions(
   const isUnsupported = ({ broker }: Account) => deps.brokers.get(broker)?.capabilities.transactions === false
   const listed = accounts.filter(account => !isUnsupported(account))
   const connections = await deps.directory.connections(caller.user.userKey)
-  const unanswered = await deps.mirrors.freshenTransactions(connections, listed, asked)
-  const freshness = await deps.freshness.of({ accounts, kind: 'transactions', unanswered, isLive: () => false, isUnsupported })
+  const unrefreshed = await deps.mirrors.freshenTransactions(connections, listed, asked)
+  const freshness = await deps.freshness.of({ accounts, kind: 'transactions', unrefreshed, isLive: () => false, isUnsupported })
   demandSomething({ freshness })
   const accountIds = listed.map(({ accountId }) => accountId)
   const found = await deps.store.accounts.transactions(accountIds, asked, page)

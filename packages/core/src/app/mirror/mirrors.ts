@@ -1,4 +1,5 @@
 import type { Account, Connection, ConnectionHealth } from '../../domain/account.ts'
+import type { FreshnessReason } from '../../domain/freshness.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Day } from '../../domain/timestamp.ts'
@@ -9,7 +10,7 @@ import { isOwedAnAnswer, submissionUnknown } from '../orders/order-steps.ts'
 import type { Resolver } from '../orders/resolver.ts'
 import { ConnectionMirror, type MirrorParts } from './connection-mirror.ts'
 import { HealthBook } from './health-book.ts'
-import { type RecordKind, Refreshes } from './refreshes.ts'
+import { type RecordKind, Refreshes, type Unrefreshed } from './refreshes.ts'
 import { TransactionRefreshes } from './transaction-refreshes.ts'
 import { Turns } from './turns.ts'
 
@@ -154,10 +155,10 @@ export class Mirrors {
   }
 
   /**
-   * Makes the stored records of the accounts fresh enough to read, within the read time. Gives those the broker gave no answer for; their
-   * stored records are the last known.
+   * Makes the stored records of the accounts fresh enough to read, within the read time. Gives those that could not be refreshed; their stored
+   * records are the last known.
    */
-  freshen(connections: readonly Connection[], accounts: readonly Account[], kind: RecordKind): Promise<readonly Account[]> {
+  freshen(connections: readonly Connection[], accounts: readonly Account[], kind: RecordKind): Promise<Unrefreshed> {
     return this.#refreshes.freshen(connections, accounts, kind)
   }
 
@@ -166,12 +167,12 @@ export class Mirrors {
     connections: readonly Connection[],
     accounts: readonly Account[],
     days: { readonly from: Day; readonly to: Day }
-  ): Promise<readonly Account[]> {
+  ): Promise<Unrefreshed> {
     return this.#transactions.freshen(connections, accounts, days)
   }
 
-  /** To be called with what a read of a broker threw. @throws anything that is no broker's fault. */
-  failed(connection: Connection, cause: unknown): Promise<void> {
+  /** To be called with what a refresh threw; gives why. @throws anything that is neither the broker's fault nor the store's. */
+  failed(connection: Connection, cause: unknown): Promise<FreshnessReason> {
     return this.#refreshes.failed(connection, cause)
   }
 

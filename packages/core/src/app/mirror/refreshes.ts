@@ -1,6 +1,9 @@
 import type { Account, Connection } from '../../domain/account.ts'
+import type { FreshnessReason } from '../../domain/freshness.ts'
+import type { AccountId } from '../../domain/ids.ts'
 import { isWithin } from '../../domain/timestamp.ts'
 import { BrokerFault } from '../../ports/broker.ts'
+import { CommitUnknown, StoreUnavailable } from '../../ports/store.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
 import { keepNewest } from '../keep-newest.ts'
@@ -10,9 +13,12 @@ import { within } from '../within.ts'
 import type { AccountRecords } from './account-records.ts'
 import type { HealthBook } from './health-book.ts'
 import type { OrderSnapshots } from './order-snapshots.ts'
-import { noAnswer, TOO_SLOW } from './words.ts'
+import { NOT_STORED, noAnswer, TOO_SLOW } from './words.ts'
 
 export type RecordKind = 'balances' | 'positions' | 'orders'
+
+/** Accounts whose stored records are the last known, and why. */
+export type Unrefreshed = ReadonlyMap<AccountId, FreshnessReason>
 
 type RefreshesDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'meter' | 'timing'>
 
@@ -47,15 +53,15 @@ export class Refreshes {
     this.#stopping.abort()
   }
 
-  /** Within the read time. Gives the accounts that the broker gave no answer for; their stored records are the last known. */
-  async freshen(connections: readonly Connection[], accounts: readonly Account[], kind: RecordKind): Promise<readonly Account[]> {
+  /** Within the read time. Gives the accounts that could not be refreshed. */
+  async freshen(connections: readonly Connection[], accounts: readonly Account[], kind: RecordKind): Promise<Unrefreshed> {
     const byId = new Map(connections.map(connection => [connection.connectionId, connection]))
-    const stale: Account[] = []
+    const stale = new Map<AccountId, FreshnessReason>()
     await Promise.all(
       accounts.map(async account => {
         const connection = byId.get(account.connectionId)
-        if (connection === undefined || connection.status !== 'ACTIVE' || !(await this.#freshenOne(connection, account, kind)))
-          stale.push(account)
+        const why = connection?.status === 'ACTIVE' ? await this.#freshenOne(connection, account, kind) : 'broker_unavailable'
+        if (why !== null) stale.set(account.accountId, why)
       })
     )
     return stale
@@ -71,31 +77,50 @@ export class Refreshes {
     return refreshing
   }
 
-  /** To be called with what a read of a broker threw. @throws anything that is no broker's fault. */
-  async failed(connection: Connection, cause: unknown): Promise<void> {
-    if (!(cause instanceof BrokerFault)) throw cause
+  /**
+   * To be called with what a refresh threw; gives why the stored records are not fresh. @throws anything that is neither the broker's fault nor the
+   * store's.
+   */
+  async failed(connection: Connection, cause: unknown): Promise<FreshnessReason> {
     const { connectionId, broker } = connection
+    if (isOfStore(cause)) {
+      this.#deps.log.warn('what a broker answered to a read could not be stored', { connectionId, cause })
+      this.#parts.health.read(connection, NOT_STORED)
+      return 'not_stored'
+    }
+    if (!(cause instanceof BrokerFault)) throw cause
     this.#deps.meter.count('broker_faults_total', { broker, kind: cause.kind })
     this.#deps.log.warn('a broker gave no answer to a read', { connectionId, kind: cause.kind })
-    if (await this.#parts.sessions.learn(connection, cause)) return
-    this.#parts.health.read(connection, noAnswer(cause))
+    if (!(await this.#learn(connection, cause))) this.#parts.health.read(connection, noAnswer(cause))
+    return 'broker_unavailable'
   }
 
-  async #freshenOne(connection: Connection, account: Account, kind: RecordKind): Promise<boolean> {
-    if (kind === 'orders' && this.#parts.isLive(connection)) return true
+  /** A store that cannot note now that the connection is broken is asked again when the broker refuses the next time. */
+  async #learn(connection: Connection, fault: BrokerFault): Promise<boolean> {
+    try {
+      return await this.#parts.sessions.learn(connection, fault)
+    } catch (cause) {
+      if (!isOfStore(cause)) throw cause
+      this.#deps.log.warn('that a connection is broken could not be stored', { connectionId: connection.connectionId, cause })
+      return false
+    }
+  }
+
+  /** Null: the stored records are fresh. */
+  async #freshenOne(connection: Connection, account: Account, kind: RecordKind): Promise<FreshnessReason | null> {
+    if (kind === 'orders' && this.#parts.isLive(connection)) return null
     try {
       // Once more when an order changed while the first answer was on its way: what an order did is in every later read.
       for (let asked = 0; asked < 2 && !(await this.#isFresh(account, kind)); asked += 1) {
         if (!(await this.#ask(connection, account, kind))) {
           this.#parts.health.read(connection, TOO_SLOW)
-          return false
+          return 'broker_unavailable'
         }
         this.#parts.health.read(connection, null)
       }
-      return true
+      return null
     } catch (cause) {
-      await this.failed(connection, cause)
-      return false
+      return await this.failed(connection, cause)
     }
   }
 
@@ -135,4 +160,9 @@ export class Refreshes {
     // Orders that can still move, wherever they were placed, are followed from here on.
     if (await snapshots.take(session, connection, account, this.#stopping.signal)) this.#parts.want(connection)
   }
+}
+
+/** Unavailable, full or read-only: what is stored may still be read. */
+function isOfStore(cause: unknown): boolean {
+  return cause instanceof StoreUnavailable || cause instanceof CommitUnknown
 }

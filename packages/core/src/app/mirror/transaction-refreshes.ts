@@ -1,4 +1,5 @@
 import type { Account, Connection } from '../../domain/account.ts'
+import type { FreshnessReason } from '../../domain/freshness.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import type { Day } from '../../domain/timestamp.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
@@ -9,6 +10,7 @@ import type { OrderDesk } from '../orders/order-desk.ts'
 import { within } from '../within.ts'
 import type { AccountRecords } from './account-records.ts'
 import type { HealthBook } from './health-book.ts'
+import type { Unrefreshed } from './refreshes.ts'
 import { TOO_SLOW } from './words.ts'
 
 interface Days {
@@ -23,7 +25,7 @@ interface Parts {
   readonly health: HealthBook
   /** One read at a time per key: those who ask meanwhile share it. */
   readonly once: (key: string, work: () => Promise<void>) => Promise<void>
-  readonly failed: (connection: Connection, cause: unknown) => Promise<void>
+  readonly failed: (connection: Connection, cause: unknown) => Promise<FreshnessReason>
 }
 
 const ASKED_MAX = 50_000
@@ -40,32 +42,33 @@ export class TransactionRefreshes {
     this.#parts = parts
   }
 
-  /** Within the read time. Gives the accounts whose broker gave no answer, or whose login has ended. */
-  async freshen(connections: readonly Connection[], accounts: readonly Account[], days: Days): Promise<readonly Account[]> {
+  /** Within the read time. Gives the accounts that could not be refreshed, or whose login has ended. */
+  async freshen(connections: readonly Connection[], accounts: readonly Account[], days: Days): Promise<Unrefreshed> {
     const byId = new Map(connections.map(connection => [connection.connectionId, connection]))
-    const stale: Account[] = []
+    const stale = new Map<AccountId, FreshnessReason>()
     await Promise.all(
       accounts.map(async account => {
         const connection = byId.get(account.connectionId)
-        if (connection?.status !== 'ACTIVE' || !(await this.#freshenOne(connection, account, days))) stale.push(account)
+        const why = connection?.status === 'ACTIVE' ? await this.#freshenOne(connection, account, days) : 'broker_unavailable'
+        if (why !== null) stale.set(account.accountId, why)
       })
     )
     return stale
   }
 
-  async #freshenOne(connection: Connection, account: Account, days: Days): Promise<boolean> {
+  /** Null: the stored records are fresh. */
+  async #freshenOne(connection: Connection, account: Account, days: Days): Promise<FreshnessReason | null> {
     const { health, failed } = this.#parts
     try {
       // Once more when an order changed while the first answer was on its way: what an order did is in every later read.
       for (let asked = 0; asked < 2 && !this.#isFresh(account, days); asked += 1) {
         const answer = await within(this.#deps.clock, this.#ask(connection, account, days), this.#deps.timing.readMs)
         health.read(connection, answer === true ? null : TOO_SLOW)
-        if (answer !== true) return false
+        if (answer !== true) return 'broker_unavailable'
       }
-      return true
+      return null
     } catch (cause) {
-      await failed(connection, cause)
-      return false
+      return await failed(connection, cause)
     }
   }
 
