@@ -1,6 +1,9 @@
 /**
  * One process per PostgreSQL database, until several nodes are supported: a lock of the session, on a connection of its own that does nothing
  * else. The server frees it when that session ends, however it ends; then it is taken again, and found taken by another it ends this process.
+ *
+ * The server ends a session that says nothing for {@link SILENCE_MS}: one whose process ended behind a line that fell silent would else stay for as long as the
+ * line, or what stands on it, keeps the connection. This process stops writing before that, by its own clock.
  */
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
@@ -11,13 +14,18 @@ import { beforeCommit } from './faults.ts'
 /** Locks are numbered per database; ours by these two. */
 const LOCK = [0x74726b6c, 1] as const
 const CONNECT_MS_MAX = 5_000
-/** How often the connection is tried, and how long an answer may take: a server that went without a word is noticed so. */
-const BEAT_MS = 10_000
+/** How long an answer may take: a server that went without a word is noticed so. */
+const ANSWER_MS_MAX = 10_000
 const AGAIN_MS = 1_000
+/** How long the server keeps the hold of a process that says nothing. A start waits longer by default, and tries once a second. */
+export const SILENCE_MS = 20_000
+/** Shares of that: how often this process says something, and when it counts the hold as lost, with room for clocks that run unevenly. */
+const BEAT_SHARE = 0.25
+const HELD_SHARE = 0.9
+/** How long the session may take to end; on a silent line it never does, and is left to the server. */
+const END_MS_MAX = 2_000
 /** How often it is said again that the database cannot be held. */
 const TELL_MS = 60_000
-/** Soon enough that a process whose machine vanished keeps nobody out for long. */
-const KEEPALIVES = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
 /** What PostgreSQL keeps of a session's name. */
 const NAME_MAX = 63
 
@@ -31,6 +39,14 @@ export interface SoleOptions {
   readonly onTaken: (cause: Error) => void
   readonly clock: Clock
   readonly log: Pick<Log, 'info' | 'warn'>
+  /** Left out: {@link SILENCE_MS}. */
+  readonly silenceMs?: number
+}
+
+/** A connection that holds the lock, and when it was last known to, on the monotonic clock. */
+interface Hold {
+  readonly client: Client
+  readonly atMs: number
 }
 
 /** Another process has the database. The message names it. */
@@ -49,11 +65,14 @@ export class SoleProcess implements AsyncDisposable {
   readonly #closing = new AbortController()
   #client: Client
   #kept: Promise<void>
-  #isHeld = true
+  #isLost = false
+  /** When the last question was asked that the session has answered: the server counts its silence from later on. */
+  #provedMs: number
 
-  private constructor(options: SoleOptions, client: Client) {
+  private constructor(options: SoleOptions, { client, atMs }: Hold) {
     this.#options = options
     this.#client = client
+    this.#provedMs = atMs
     this.#kept = this.#keep()
   }
 
@@ -67,7 +86,7 @@ export class SoleProcess implements AsyncDisposable {
         if (!isPassing(cause)) throw refused(url, cause)
         return unreachable(url, cause)
       })
-      if (found instanceof Client) return new SoleProcess(options, found)
+      if ('client' in found) return new SoleProcess(options, found)
       if (clock.monotonicMs() + AGAIN_MS > deadline) throw found
       if (found.message !== told) log.warn('waiting for the database', { why: found.message, seconds: Math.ceil(waitMs / 1_000) })
       told = found.message
@@ -75,16 +94,23 @@ export class SoleProcess implements AsyncDisposable {
     }
   }
 
-  /** False while the connection that holds the database is lost: another process may take it meanwhile. */
+  /**
+   * False while the connection that holds the database is lost, or may have been ended by the server because this process stood still: another process may
+   * take it meanwhile.
+   */
   get isHeld(): boolean {
-    return this.#isHeld
+    return !this.#isLost && this.#options.clock.monotonicMs() - this.#provedMs < HELD_SHARE * silenceOf(this.#options)
   }
 
   /** Gives the database up. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
-    await this.#kept
-    await this.#client.end().catch(() => undefined)
+    const over = new AbortController()
+    const ended = this.#kept
+      .then(() => this.#client.end())
+      .catch(() => undefined)
+      .finally(() => over.abort())
+    await Promise.race([ended, this.#options.clock.sleep(END_MS_MAX, over.signal).catch(() => undefined)])
   }
 
   async #keep(): Promise<void> {
@@ -92,9 +118,9 @@ export class SoleProcess implements AsyncDisposable {
     while (!signal.aborted) {
       await this.#lost()
       if (signal.aborted) return
-      this.#isHeld = false
+      this.#isLost = true
       this.#options.log.warn('the connection that holds the database was lost; it is taken again')
-      await this.#client.end().catch(() => undefined)
+      void this.#client.end().catch(() => undefined)
       if (!(await this.#takeAgain())) return
     }
   }
@@ -104,13 +130,15 @@ export class SoleProcess implements AsyncDisposable {
     const { clock } = this.#options
     const over = AbortSignal.any([this.#closing.signal, endOf(this.#client)])
     while (!over.aborted) {
-      await clock.sleep(BEAT_MS, over).catch(() => undefined)
+      await clock.sleep(BEAT_SHARE * silenceOf(this.#options), over).catch(() => undefined)
       if (over.aborted) return
+      const askedMs = clock.monotonicMs()
       const answered = await this.#client.query('select 1').then(
         () => true,
         () => false
       )
       if (!answered) return
+      this.#provedMs = askedMs
     }
   }
 
@@ -125,9 +153,10 @@ export class SoleProcess implements AsyncDisposable {
     let toldMs = Number.NEGATIVE_INFINITY
     while (!signal.aborted) {
       const found = await attempt(this.#options).catch((cause: unknown) => unreachable(this.#options.url, cause))
-      if (found instanceof Client) {
-        this.#client = found
-        this.#isHeld = true
+      if ('client' in found) {
+        this.#client = found.client
+        this.#provedMs = found.atMs
+        this.#isLost = false
         log.info('the database is held again')
         return true
       }
@@ -146,25 +175,31 @@ export class SoleProcess implements AsyncDisposable {
   }
 }
 
+function silenceOf({ silenceMs = SILENCE_MS }: SoleOptions): number {
+  return silenceMs
+}
+
 /** One try. A connection that holds the lock, or why there is none. */
-async function attempt(options: SoleOptions): Promise<Client | DatabaseHeld> {
+async function attempt(options: SoleOptions): Promise<Hold | DatabaseHeld> {
   const client = new Client({
     connectionString: options.url,
     application_name: options.name.slice(0, NAME_MAX),
-    options: KEEPALIVES,
+    options: `-c idle_session_timeout=${silenceOf(options)}`,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_MS_MAX,
-    query_timeout: BEAT_MS
+    query_timeout: ANSWER_MS_MAX
   })
   client.on('error', () => undefined) // its end is listened for
   try {
     await client.connect()
-    if (await locks(client)) return client
+    let atMs = options.clock.monotonicMs()
+    if (await locks(client)) return { client, atMs }
     const holder = await holderOf(client)
     if (holder?.name === options.name.slice(0, NAME_MAX)) {
       // Our own session, which the server has not missed yet.
       await client.query('select pg_terminate_backend($1)', [holder.pid])
-      if (await locks(client, AGAIN_MS)) return client
+      atMs = options.clock.monotonicMs()
+      if (await locks(client, AGAIN_MS)) return { client, atMs }
     }
     await client.end()
     return new DatabaseHeld(

@@ -3,11 +3,13 @@ import assert from 'node:assert/strict'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
+import { FaultProxy } from '@trunkline/testkit/fault-proxy/index'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { until } from '@trunkline/testkit/until'
 import { Client } from 'pg'
+import { SETTINGS } from '../../src/config/settings.ts'
 import { SystemClock } from '../../src/ops/clock.ts'
-import { DatabaseHeld, placeOf, type SoleOptions, SoleProcess } from '../../src/store/sole-process.ts'
+import { DatabaseHeld, placeOf, SILENCE_MS, type SoleOptions, SoleProcess } from '../../src/store/sole-process.ts'
 
 const cluster = await sharedPostgres()
 const database = await createDatabase(cluster.url)
@@ -99,6 +101,60 @@ test('while the database cannot be held again that is said, and known', async ()
   await until(() => sole.isHeld, 'it is held again', 60_000)
   line.close()
   for (const socket of sockets) socket.destroy()
+})
+
+/** A line to the database that can fall silent without closing. */
+async function lineTo(): Promise<{ readonly line: FaultProxy; readonly url: string }> {
+  const line = await FaultProxy.start()
+  line.leadTo(Number(new URL(database.url).port))
+  return { line, url: Object.assign(new URL(database.url), { port: String(line.port) }).href }
+}
+
+test('a process that ends behind a silent line does not keep the next one out', async () => {
+  const { line, url } = await lineTo()
+  await using _line = line
+  const sole = await SoleProcess.take(process('trunkline here 91 ii', { url, silenceMs: 2_000 }).options)
+  line.set('request', 'both', { held: true })
+  await sole[Symbol.asyncDispose]()
+  await using next = await SoleProcess.take(process('trunkline here 92 ii', { waitMs: 60_000 }).options)
+  assert.equal(next.isHeld, true)
+})
+
+test('a process that lives behind a silent line knows that another may have the database, and ends when one has', async () => {
+  const { line, url } = await lineTo()
+  await using _line = line
+  const { options, taken } = process('trunkline here 93 jj', { url, silenceMs: 2_000 })
+  await using first = await SoleProcess.take(options)
+  line.set('request', 'both', { held: true })
+  await until(() => !first.isHeld, 'it stops writing', 60_000)
+  await using second = await SoleProcess.take(process('trunkline here 94 jj', { waitMs: 60_000 }).options)
+  line.clear()
+  await until(() => taken.length > 0, 'it is told', 60_000)
+  assert.deepEqual([first.isHeld, second.isHeld], [false, true])
+})
+
+/** Of a process that stood still: time has passed, and nothing was done in it. */
+class LateClock extends SystemClock {
+  stoodMs = 0
+
+  override monotonicMs(): number {
+    return super.monotonicMs() + this.stoodMs
+  }
+}
+
+test('a process that stood still writes nothing until it knows that it has the database', async () => {
+  const late = new LateClock()
+  const { options, taken } = process('trunkline here 95 kk', { clock: late })
+  await using sole = await SoleProcess.take(options)
+  assert.equal(sole.isHeld, true)
+  late.stoodMs = SILENCE_MS
+  assert.equal(sole.isHeld, false)
+  await until(() => sole.isHeld, 'the session has answered', 60_000)
+  assert.deepEqual(taken, [])
+})
+
+test('the server gives up a silent process before a start gives up waiting', () => {
+  assert.ok(SILENCE_MS + 5_000 <= Number(SETTINGS.databaseWaitSeconds.fallback) * 1_000)
 })
 
 test('a session of ours that the server has not missed yet gives way', async () => {
