@@ -203,7 +203,8 @@ function settled(order: Order): Order {
   if (pendingRequest.sentAt === null) return order
   const { cancelRequestedAt: requestedAt } = pendingRequest
   if (requestedAt === undefined) return { ...order, pendingRequest: null }
-  return { ...order, pendingRequest: { kind: 'cancel', requestedAt, sentAt: null, successorId: null, takenAt: null } }
+  const ofRevision = order.revision
+  return { ...order, pendingRequest: { kind: 'cancel', requestedAt, sentAt: null, successorId: null, takenAt: null, ofRevision } }
 }
 
 function isRequestPending(status: OrderStatus): boolean {

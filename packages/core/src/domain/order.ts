@@ -78,6 +78,8 @@ export interface PendingRequest {
   readonly takenAt: Timestamp | null
   /** Of a replace: when a cancel was asked for meanwhile. It becomes the pending request where the replacement comes to nothing. */
   readonly cancelRequestedAt?: Timestamp
+  /** The revision of the order that it was asked of: two requests of one order are never of the same. Left out: it was asked before that was recorded. */
+  readonly ofRevision?: number
 }
 
 /** An order and everything known of it. Immutable: the machine in `order-machine.ts` makes the next one. */

@@ -57,7 +57,7 @@ function dueAgain(order: Order, { status }: OrderReport, now: Timestamp): Order 
   const { pendingRequest } = order
   const isEarly = order.status === 'pending_cancel' && pendingRequest?.kind === 'cancel' && pendingRequest.sentAt === null
   if (!isEarly || (status !== 'working' && status !== 'partially_filled')) return order
-  return { ...order, pendingRequest: { ...pendingRequest, requestedAt: now, sentAt: now, takenAt: null } }
+  return { ...order, pendingRequest: { ...pendingRequest, requestedAt: now, sentAt: now, takenAt: null, ofRevision: order.revision } }
 }
 
 function isRefused(step: Step): step is Step & { readonly ignored: ExecutionFault } {

@@ -1,6 +1,6 @@
 import type { Account, Connection } from '../../domain/account.ts'
 import type { OrderId } from '../../domain/ids.ts'
-import { isOpen, type Order, type PendingRequest } from '../../domain/order.ts'
+import { isOpen, type Order } from '../../domain/order.ts'
 import { epochMs } from '../../domain/timestamp.ts'
 import { type Broker, BrokerFault, type OrderReport, type Outcome } from '../../ports/broker.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
@@ -12,6 +12,7 @@ import type { ReportMethod } from './apply-report.ts'
 import type { OrderDesk } from './order-desk.ts'
 import { OrderReports } from './order-reports.ts'
 import { acknowledged, type Fate, isOwedAnAnswer, notReceivedOrSent, refusal, refused, submissionUnknown } from './order-steps.ts'
+import { requestName } from './owed.ts'
 
 /** An order and where it lives. */
 export interface Placed {
@@ -161,7 +162,7 @@ export class OrderGateway {
   takenMs({ orderId, pendingRequest }: Order): number | null {
     if (pendingRequest === null) return null
     const { takenAt } = pendingRequest
-    const request = nameOf(pendingRequest)
+    const request = requestName(pendingRequest)
     const now = this.#deps.clock.monotonicMs()
     const known = this.#taken.get(orderId)
     if (known?.request === request) return now - known.atMs
@@ -319,7 +320,7 @@ export class OrderGateway {
   async #noteTaken(asked: Order): Promise<void> {
     const present = await this.#desk.find(asked.orderId)
     if (asked.pendingRequest === null || present === null || !isSameRequest(present, asked)) return
-    keepNewest(this.#taken, asked.orderId, { request: nameOf(asked.pendingRequest), atMs: this.#deps.clock.monotonicMs() }, TAKEN_MAX)
+    keepNewest(this.#taken, asked.orderId, { request: requestName(asked.pendingRequest), atMs: this.#deps.clock.monotonicMs() }, TAKEN_MAX)
   }
 
   /** So that another process knows it after this one. A request that has come to its end needs no note. */
@@ -375,13 +376,8 @@ interface Command {
 
 type Send = (session: Broker, signal: AbortSignal) => Promise<Outcome<OrderReport | null>>
 
-/** A cancel that is due again for the order that works is another one, though the clock may show the same time for both. */
-function nameOf({ kind, requestedAt, sentAt, successorId }: PendingRequest): string {
-  return `${kind} ${requestedAt} ${sentAt} ${successorId}`
-}
-
 function isSameRequest({ pendingRequest: present }: Order, { pendingRequest: asked }: Order): boolean {
-  return present !== null && asked !== null && nameOf(present) === nameOf(asked)
+  return present !== null && asked !== null && requestName(present) === requestName(asked)
 }
 
 function cancelled(session: Broker, { order, account }: Placed, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {

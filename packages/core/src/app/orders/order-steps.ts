@@ -140,18 +140,19 @@ export function released(order: Order, message: string | null, at: Timestamp): N
  * Null when it is asked already. @throws ServiceError order_not_open.
  */
 export function cancelRequested(order: Order, at: Timestamp): Next | null {
-  const { status, pendingRequest } = order
+  const { status, pendingRequest, revision: ofRevision } = order
   if (status === 'pending_cancel' || isCancelRequested(order)) return null
   if (status === 'pending_replace' && pendingRequest?.kind === 'replace')
     return { order: { ...order, pendingRequest: { ...pendingRequest, cancelRequestedAt: at }, lastModifiedTime: at } }
   if (order.status === 'pending') {
     // The broker may not have it yet, so there is nothing to send: the intent waits for the order.
-    const pendingRequest = { kind: 'cancel', requestedAt: at, sentAt: null, successorId: null, takenAt: null } as const
+    const pendingRequest = { kind: 'cancel', requestedAt: at, sentAt: null, successorId: null, takenAt: null, ofRevision } as const
     return { order: { ...order, pendingRequest, lastModifiedTime: at } }
   }
   const step = apply(order, { type: 'status', to: 'pending_cancel', at })
   if (!step.changed) throw notOpen(order, 'cancelled')
-  return { order: { ...step.order, pendingRequest: { kind: 'cancel', requestedAt: at, sentAt: at, successorId: null, takenAt: null } } }
+  const asked = { kind: 'cancel', requestedAt: at, sentAt: at, successorId: null, takenAt: null, ofRevision } as const
+  return { order: { ...step.order, pendingRequest: asked } }
 }
 
 /**
@@ -173,7 +174,8 @@ export function replaceRequested(order: Order, successorId: Order['orderId'], at
   if (order.pendingRequest !== null) throw notOpen(order, 'modified')
   const step = apply(order, { type: 'status', to: 'pending_replace', at })
   if (!step.changed) throw notOpen(order, 'modified')
-  return { order: { ...step.order, pendingRequest: { kind: 'replace', requestedAt: at, sentAt: at, successorId, takenAt: null } } }
+  const asked = { kind: 'replace', requestedAt: at, sentAt: at, successorId, takenAt: null, ofRevision: order.revision } as const
+  return { order: { ...step.order, pendingRequest: asked } }
 }
 
 export function notOpen(order: Order, wish: 'cancelled' | 'modified'): ServiceError {

@@ -1,16 +1,24 @@
 // What an order is owed by its broker, and what can be asked of it meanwhile. Pure.
-import { isOpen, type Order } from '../../domain/order.ts'
+import { isOpen, type Order, type PendingRequest } from '../../domain/order.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import type { OrderReport } from '../../ports/broker.ts'
 import type { Next, OrderDesk } from './order-desk.ts'
 import { acknowledged, cancelRequested, held, isChanging } from './order-steps.ts'
 
-/** Distinguishes what an order may be owed: an answer to its submission, or to one cancel or replace. Two replaces may be of the same moment, but not by the same order. */
+/** Distinguishes what an order may be owed: an answer to its submission, or to one cancel or replace. Two of them may be of the same moment. */
 export function questionOf(order: Order): string {
   const { pendingRequest } = order
   if (!acknowledged(order)) return 'submission'
   if (pendingRequest === null) return isChanging(order) ? `${order.status} asked for elsewhere` : 'nothing'
-  return `${canTakeCancel(order) ? 'waiting ' : ''}${pendingRequest.kind} ${pendingRequest.successorId ?? pendingRequest.requestedAt}`
+  return `${canTakeCancel(order) ? 'waiting ' : ''}${requestName(pendingRequest)}`
+}
+
+/**
+ * Distinguishes the requests of one order, by what was asked and by the revision it was asked of, since the clock may show the same time for two. A cancel
+ * that is due again for the order that works is another one.
+ */
+export function requestName({ kind, requestedAt, sentAt, successorId, ofRevision }: PendingRequest): string {
+  return `${kind} ${successorId} ${ofRevision ?? `${requestedAt} ${sentAt}`}`
 }
 
 /** Whether the broker has yet to say that it has the order, or that it took the cancel or replace asked of it here. */

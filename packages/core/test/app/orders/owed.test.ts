@@ -1,0 +1,52 @@
+// What distinguishes one request of an order from the next.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cancelRequested, replaceRequested } from '@trunkline/core/app/orders/order-steps'
+import { questionOf, requestName } from '@trunkline/core/app/orders/owed'
+import type { Order, PendingRequest } from '@trunkline/core/domain/order'
+import { apply } from '@trunkline/core/domain/order-machine'
+import { parseTimestamp } from '@trunkline/core/domain/timestamp'
+import { anOrder } from '../../domain/an-order.ts'
+
+const AT = parseTimestamp('2026-11-20T15:00:00Z', 'at')
+
+/** As the desk stores it. */
+function stored(next: { readonly order: Order } | null): Order & { readonly pendingRequest: PendingRequest } {
+  assert.ok(next !== null && next.order.pendingRequest !== null)
+  const { order } = next
+  return { ...order, pendingRequest: next.order.pendingRequest, revision: order.revision + 1 }
+}
+
+/** The broker refused what was asked, and the order works on. */
+function refused(order: Order): Order {
+  return { ...apply(order, { type: 'status', to: 'working', at: AT, releases: true }).order, revision: order.revision + 1 }
+}
+
+test('two cancels of one order are two requests, though the clock shows the same time for both', () => {
+  const first = stored(cancelRequested(anOrder(), AT))
+  const second = stored(cancelRequested(refused(first), AT))
+  assert.deepEqual([second.pendingRequest.requestedAt, second.pendingRequest.sentAt], [first.pendingRequest.requestedAt, AT])
+  assert.notEqual(questionOf(second), questionOf(first))
+  assert.notEqual(requestName(second.pendingRequest), requestName(first.pendingRequest))
+})
+
+test('a request stays the same while the order changes otherwise', () => {
+  const asked = stored(cancelRequested(anOrder(), AT))
+  const later = { ...asked, revision: asked.revision + 3, pendingRequest: { ...asked.pendingRequest, takenAt: AT } }
+  assert.equal(questionOf(later), questionOf(asked))
+  assert.equal(requestName(later.pendingRequest), requestName(asked.pendingRequest))
+})
+
+test('a cancel that waited behind a replacement is another request than the replacement', () => {
+  const order = anOrder()
+  const replacing = stored(replaceRequested(order, order.orderId, AT))
+  const waiting = stored(cancelRequested(replacing, AT))
+  const freed = refused(waiting)
+  assert.equal(freed.pendingRequest?.kind, 'cancel')
+  assert.notEqual(questionOf(freed), questionOf(waiting))
+})
+
+test('a request from before revisions were recorded is known by its times', () => {
+  const { ofRevision: _, ...old } = stored(cancelRequested(anOrder(), AT)).pendingRequest
+  assert.notEqual(requestName(old), requestName({ ...old, sentAt: null }))
+})
