@@ -58,7 +58,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/home': ['core/domain', 'core/ports', 'core/app', 'server/config', 'server/ops'],
   // The demo starts the service as a program of its own.
   'server/demo': ['core/domain', 'server/config', 'server/main.ts', 'server/ops'],
-  'server/admin': ['files', 'core/domain', 'core/ports', 'core/app', 'server/auth', 'server/config', 'server/ops', 'server/vault'],
+  'server/admin': [
+    'files',
+    'core/domain',
+    'core/ports',
+    'core/app',
+    'server/auth',
+    'server/config',
+    'server/ops',
+    'server/vault',
+    'server/wire'
+  ],
   'server/compose.ts': [
     'files',
     'core/domain',
@@ -118,7 +128,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/ops',
     'server/preflight',
     'server/store',
-    'server/vault'
+    'server/vault',
+    'server/wire'
   ],
 
   testkit: ['core/domain', 'core/ports', 'core/app']

@@ -1,6 +1,7 @@
 /** Reads the members of an operator's input, which came over a socket. Each throws Malformed naming what is wrong. */
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { parseTimestamp, type Timestamp } from '@trunkline/core/domain/timestamp'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import { parseClientTime } from '../wire/client-time.ts'
 
 /** Of a platform’s name, which users see. */
 export const NAME_LENGTH_MAX = 100
@@ -23,7 +24,7 @@ export function texts(value: unknown, what: string, max: number): readonly strin
 }
 
 export function timeOrNull(value: unknown): Timestamp | null {
-  return value === null || value === undefined ? null : parseTimestamp(value, 'expires')
+  return value === null || value === undefined ? null : parseClientTime(value, 'expires')
 }
 
 export function word<const Word extends string>(value: unknown, what: string, words: readonly Word[]): Word {

@@ -11,17 +11,15 @@ import { perform } from './operator.ts'
 const PAGE = 5_000
 
 interface Range {
-  readonly from?: string
-  readonly to?: string
+  readonly from?: Timestamp
+  readonly to?: Timestamp
 }
 
 /**
  * Writes the chain as JSON lines, from the first entry at or after `from` up to the first that is later than `to`, without a gap. Each line
  * carries the hash it follows (`previous`), so that its first line can be checked too. One part is in memory at a time.
  */
-export async function exportAudit(console: Console, { from, to }: Range): Promise<void> {
-  const first = from === undefined ? null : parseTimestamp(from, '--from')
-  const last = to === undefined ? null : parseTimestamp(to, '--to')
+export async function exportAudit(console: Console, { from: first, to: last }: Range): Promise<void> {
   let position = 0
   let previous = FIRST_PREVIOUS
   let isBegun = false
@@ -29,8 +27,8 @@ export async function exportAudit(console: Console, { from, to }: Range): Promis
     const page = await perform(console, 'audit.export', { after: position, limit: PAGE })
     for (const { position, entry, hash } of page) {
       const at = timeOf(entry)
-      isBegun ||= first === null || epochMs(at) >= epochMs(first)
-      if (last !== null && epochMs(at) > epochMs(last)) return
+      isBegun ||= first === undefined || epochMs(at) >= epochMs(first)
+      if (last !== undefined && epochMs(at) > epochMs(last)) return
       if (isBegun) console.out(`${lineOf({ position, previous, entry, hash })}\n`)
       previous = hash
     }

@@ -1,4 +1,4 @@
-import { parseTimestamp } from '@trunkline/core/domain/timestamp'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { KeyView } from '../admin/operations.ts'
 import { aligned, type Common, type Console, outJson, shownTime } from './console.ts'
 import { perform } from './operator.ts'
@@ -7,13 +7,12 @@ interface NewKeyOptions extends Common {
   readonly name: string
   readonly scope: readonly string[]
   readonly address: readonly string[]
-  readonly expires?: string
+  readonly expires?: Timestamp
 }
 
 export async function createKey(console: Console, platform: string, options: NewKeyOptions): Promise<void> {
-  const { name, scope, address, expires, json } = options
-  const expiresAt = expires === undefined ? null : parseTimestamp(expires, '--expires')
-  const made = await perform(console, 'key.create', { platform, name, scopes: scope, addresses: address, expiresAt })
+  const { name, scope, address, expires = null, json } = options
+  const made = await perform(console, 'key.create', { platform, name, scopes: scope, addresses: address, expiresAt: expires })
   if (json) return outJson(console, wire(made))
   const facts = aligned([
     ['  client_id', made.clientId],

@@ -1,6 +1,8 @@
 /** The tree of commands. A command loads what it needs when it runs, so that help is there at once. */
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { type ChainHead, OVERLAP_SECONDS_MAX, parseChainHead, setName } from '../admin/operations.ts'
+import { parseClientTime } from '../wire/client-time.ts'
 import { CommandFailed, type Console } from './console.ts'
 import { explain } from './explain.ts'
 
@@ -160,7 +162,7 @@ function addPlatformKeys(group: Command, console: Console): void {
     .requiredOption('--name <name>', 'what it is for')
     .requiredOption('--scope <scope...>', 'read, trade, users (repeatable); none of them implies another')
     .option('--address <network...>', 'allow it from these addresses or networks only, such as 192.0.2.0/24 (repeatable; none: any)', [])
-    .option('--expires <time>', 'when it ends, such as 2027-01-01T00:00:00Z')
+    .option('--expires <time>', 'when it ends, with seconds and an offset, such as 2027-01-01T00:00:00Z', time)
     .addOption(json())
     .action(async (platform, options) => (await import('./platform-keys.ts')).createKey(console, platform, options))
   group
@@ -272,8 +274,8 @@ function addAudit(group: Command, console: Console): void {
   group
     .command('export')
     .description('write the chain to standard output as JSON lines, which verify-export checks without the service')
-    .option('--from <time>', 'begin with the first entry at or after this time')
-    .option('--to <time>', 'end before the first entry that is later')
+    .option('--from <time>', 'begin with the first entry at or after this time, such as 2027-01-01T00:00:00Z', time)
+    .option('--to <time>', 'end before the first entry that is later, written alike', time)
     .addOption(new Option('--format <format>', 'how').choices(['jsonl']).default('jsonl'))
     .action(async options => (await import('./audit-export.ts')).exportAudit(console, options))
   group
@@ -304,6 +306,14 @@ function addDocs(program: Command, console: Console): void {
 function keptHead(text: string): ChainHead {
   try {
     return parseChainHead(text)
+  } catch (cause) {
+    throw new InvalidArgumentError(cause instanceof Error ? cause.message : 'not understood')
+  }
+}
+
+function time(text: string): Timestamp {
+  try {
+    return parseClientTime(text, 'the time')
   } catch (cause) {
     throw new InvalidArgumentError(cause instanceof Error ? cause.message : 'not understood')
   }

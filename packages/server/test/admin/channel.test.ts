@@ -157,6 +157,12 @@ test('what is not understood is refused by name, and nothing is done', async con
     ['POST', '/platform.create', '{"by":"me","input":{"name":"x","redirects":["javascript:alert(1)"],"claims":false}}', /redirect 1 must/],
     ['POST', '/platform.create', '{"by":"me","input":{"name":"x","redirects":[],"claims":false,"color":"red"}}', /color must be a colour/],
     ['POST', '/platform.edit', '{"by":"me","input":{"platform":"pk_x","appUrl":5}}', /app_url must be/],
+    [
+      'POST',
+      '/key.create',
+      '{"by":"me","input":{"platform":"pk_x","name":"x","scopes":["read"],"addresses":[],"expiresAt":"2027-01-01T00:00Z"}}',
+      /expires must be an RFC 3339 date-time/
+    ],
     ['POST', '/keys.rotate', '{"by":"me","input":{"mode":"all","retire":"no"}}', /mode must be/],
     ['POST', '/audit.list', '{"by":"me","input":{"limit":1e9}}', /limit must be/],
     ['POST', '/orders.unresolved', '{"by":"me","input":{"limit":0}}', /limit must be/],

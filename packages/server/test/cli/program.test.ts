@@ -29,6 +29,8 @@ test('help names every command, and each command explains itself', async () => {
   }
 })
 
+const KEY = ['platform', 'key', 'create', 'pk_x', '--name', 'x', '--scope', 'read']
+
 test('what cannot be understood is explained, with exit code 2', async () => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['frobnicate'], /unknown command 'frobnicate'/],
@@ -41,7 +43,15 @@ test('what cannot be understood is explained, with exit code 2', async () => {
     [['orders', 'never-received-all', '--broker', 'x'], /required option '--because/],
     [['orders', 'unresolved', '--limit', '0'], /whole number/],
     [['audit', 'list', '--limit', '0'], /whole number/],
-    [['audit', 'verify', '--kept', 'x'], /position:hash/]
+    [['audit', 'verify', '--kept', 'x'], /position:hash/],
+    ...['2027-01-01', '2027-01-01T00:00Z', '2027-01-01 00:00:00Z', '2027-02-30T00:00:00Z'].flatMap(time => [
+      [
+        [...KEY, '--expires', time],
+        /'--expires <time>' argument .* is invalid. the time must be an RFC 3339 date-time with seconds and an offset, such as/
+      ] as const,
+      [['audit', 'export', '--from', time], /'--from <time>' .* RFC 3339/] as const,
+      [['audit', 'export', '--to', time], /'--to <time>' .* RFC 3339/] as const
+    ])
   ]
   for (const [args, told] of cases) {
     const { code, err } = await cli({ TRUNKLINE_DATA_DIR: '/nonexistent' }, ...args)
