@@ -9,6 +9,7 @@ import type { Account } from '@trunkline/core/domain/account'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
 import { type BrokerAccount, BrokerFault } from '@trunkline/core/ports/broker'
+import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
 import { ENDPOINT } from '@trunkline/testkit/store-contract/records'
 import { withMethods } from '../portal/support.ts'
 import { Bench, type World } from './bench.ts'
@@ -32,7 +33,11 @@ const another = (brokerAccountId: string, { accounts: [first] }: World): BrokerA
 })
 
 /** The user logs in, and these are the login's accounts. */
-async function logIn(world: World, accounts: readonly BrokerAccount[], at: World['deps'] = world.deps): Promise<Ending> {
+async function logIn(
+  world: World,
+  accounts: readonly BrokerAccount[] | (() => readonly BrokerAccount[]),
+  at: World['deps'] = world.deps
+): Promise<Ending> {
   const { connection } = world
   const request = { ...ASKED, redirectUrl: REDIRECT, renewConnectionId: connection.connectionId }
   const { token } = await startAttempt(world.deps, callerOf(world), request)
@@ -41,7 +46,10 @@ async function logIn(world: World, accounts: readonly BrokerAccount[], at: World
   const definition = at.brokers.get(connection.broker) ?? assert.fail()
   const reads = {
     ...definition,
-    open: () => withMethods(definition.open(new StoredCredentials(at, connection, ENDPOINT)), { accounts: async () => accounts })
+    open: () =>
+      withMethods(definition.open(new StoredCredentials(at, connection, ENDPOINT)), {
+        accounts: async () => (typeof accounts === 'function' ? accounts() : accounts)
+      })
   }
   return establish(at, attempt, reads, { token: 'renewed' }, { browser: 'mine', ip: null, requestId: null })
 }
@@ -102,6 +110,39 @@ test('another login changes nothing: its tokens are revoked where none of its ac
     assert.equal(revoked.length, count)
     const [entry] = await bench.store.audit.list(1)
     assert.deepEqual([entry?.action, entry?.result, entry?.target], ['connection.renew', 'refused', world.connection.connectionId])
+  }
+})
+
+test('a renewal that fails gives its grant back, unless its end may be another’s or the grant may be stored', async () => {
+  for (const [revocation, isGivenBack] of [
+    ['grant', true],
+    ['person', false]
+  ] as const) {
+    await using world = await bench.world({ capabilities: { revocation } })
+    const revoked: unknown[] = []
+    world.broker.revoke = async credentials => void revoked.push(credentials)
+    const accounts = world.accounts.map(seenAtBroker)
+    const over = (connections: Partial<World['deps']['store']['connections']>): World['deps'] => ({
+      ...world.deps,
+      store: { ...world.deps.store, connections: withMethods(world.deps.store.connections, connections) }
+    })
+    const failing: readonly (readonly [World['deps'], () => readonly BrokerAccount[]])[] = [
+      [world.deps, () => assert.fail('the accounts cannot be read')],
+      [over({ find: async () => null }), () => accounts],
+      [over({ renew: async () => 'gone' }), () => accounts],
+      [over({ renew: async () => 'ended' }), () => accounts],
+      [over({ renew: async () => 'moved' }), () => accounts],
+      [over({ renew: () => Promise.reject(new StoreUnavailable('full')) }), () => accounts]
+    ]
+    for (const [index, [deps, read]] of failing.entries()) {
+      const ending = await logIn(world, read, deps).catch(() => null)
+      assert.notEqual(ending?.reason, 'connected', `${index}`)
+      assert.equal(revoked.length, isGivenBack ? index + 1 : 0, `${revocation} ${index}`)
+    }
+    revoked.length = 0
+    await assert.rejects(logIn(world, () => accounts, over({ renew: () => Promise.reject(new CommitUnknown('the line was lost')) })))
+    assert.equal((await logIn(world, () => accounts)).reason, 'connected')
+    assert.deepEqual(revoked, [])
   }
 })
 

@@ -6,7 +6,7 @@ import { CommitUnknown, type PendingClaim, type SealedValue } from '../../ports/
 import { sealCredentials } from '../connections/credentials.ts'
 import { endpointOf } from '../connections/endpoints.ts'
 import { connected, type Ending, ended } from './ending.ts'
-import { FreshCredentials, giveBack, type ReadLogin, readAccounts, type UnreadLogin } from './fresh-login.ts'
+import { abandon, FreshCredentials, giveBack, type ReadLogin, readAccounts, type UnreadLogin } from './fresh-login.ts'
 import { renew } from './renew.ts'
 import { type PortalDeps, portalAudit, type Visitor } from './visit.ts'
 
@@ -47,18 +47,6 @@ export async function establish(
   if (made.claim !== null) return connected(attempt, connectionId, made.claim.code)
   deps.bus.publish({ type: 'connection_changed', userKey, connectionId })
   return connected(attempt, connectionId)
-}
-
-/** Gives back what a login that failed on its way was granted. What it failed of is said by its own cause. */
-async function abandon(deps: PortalDeps, attempt: ConnectionAttempt, definition: BrokerDefinition, login: UnreadLogin): Promise<void> {
-  const { attemptId, broker } = attempt
-  await giveBack(deps, attempt, definition, login).catch(cause => {
-    deps.log.warn('a broker’s grant that led to no connection is left over: whether others live on it could not be read', {
-      attemptId,
-      broker,
-      cause
-    })
-  })
 }
 
 interface Prepared {

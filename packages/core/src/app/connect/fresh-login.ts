@@ -63,3 +63,20 @@ export async function giveBack(
     deps.log.warn('a broker’s grant that led to no connection could not be revoked', { attemptId, broker, cause })
   })
 }
+
+/** Gives back what a login that failed on its way was granted. What it failed of is said by its own cause. */
+export async function abandon(
+  deps: PortalDeps,
+  attempt: ConnectionAttempt,
+  definition: BrokerDefinition,
+  login: UnreadLogin
+): Promise<void> {
+  const { attemptId, broker } = attempt
+  await giveBack(deps, attempt, definition, login).catch(cause => {
+    deps.log.warn('a broker’s grant that led to no connection is left over: whether others live on it could not be read', {
+      attemptId,
+      broker,
+      cause
+    })
+  })
+}

@@ -5,7 +5,7 @@ import { CommitUnknown, type Renewal, type Renewed } from '../../ports/store.ts'
 import { sealCredentials } from '../connections/credentials.ts'
 import { endpointOf } from '../connections/endpoints.ts'
 import { connected, type Ending, ended } from './ending.ts'
-import { FreshCredentials, giveBack, readAccounts } from './fresh-login.ts'
+import { abandon, FreshCredentials, readAccounts, type UnreadLogin } from './fresh-login.ts'
 import { type PortalDeps, portalAudit, type Visitor } from './visit.ts'
 
 /** A refresh of the old credentials may come in between each time; more than once is unlikely already. */
@@ -17,9 +17,9 @@ interface FreshLogin {
 }
 
 /**
- * Puts a login that has just been made in the place of the connection's own, if it reaches every account that the connection has. New
- * credentials are revoked only when they are known to be another login's: at some brokers a revocation ends everything that was granted
- * to the same user, and with it what the connection may still live on. The old ones are never revoked, for the same reason.
+ * Puts a login that has just been made in the place of the connection's own, if it reaches every account that the connection has. A login that
+ * takes nobody's place is given back where its end cannot be another's: at some brokers a revocation ends everything that was granted to the same
+ * person, and with it what the connection may still live on. The old credentials are never revoked, for the same reason.
  * @throws BrokerFault when the broker does not tell the accounts.
  */
 export async function renew(
@@ -30,25 +30,54 @@ export async function renew(
   visitor: Visitor
 ): Promise<Ending> {
   const holder = new FreshCredentials(credentials)
-  const found = await readAccounts(definition, holder)
+  let found: UnreadLogin['found'] = null
+  let outcome: Connection | Obstacle
+  try {
+    found = await readAccounts(definition, holder)
+    outcome = await replaced(deps, attempt, connectionId, { found, definition, holder, visitor })
+  } catch (cause) {
+    // Of a commit that nobody saw, the credentials may be stored.
+    if (!(cause instanceof CommitUnknown)) await abandon(deps, attempt, definition, { found, credentials: holder.newest })
+    throw cause
+  }
+  if (typeof outcome === 'string') {
+    await abandon(deps, attempt, definition, { found, credentials: holder.newest })
+    return outcome === 'used' ? ended(attempt, 'used') : refuse(deps, attempt, visitor, outcome)
+  }
+  const { userKey, status } = outcome
+  deps.bus.publish({ type: 'connection_renewed', userKey, connectionId, wasBroken: status === 'BROKEN' })
+  deps.bus.publish({ type: 'connection_changed', userKey, connectionId })
+  return connected(attempt, connectionId)
+}
+
+/** Why a login took no connection's place. */
+type Obstacle = 'used' | 'other_login' | 'not_renewable'
+
+interface ReadFresh {
+  readonly found: readonly BrokerAccount[]
+  readonly definition: BrokerDefinition
+  readonly holder: FreshCredentials
+  readonly visitor: Visitor
+}
+
+/** Gives the connection as it was before its credentials were replaced. */
+async function replaced(
+  deps: PortalDeps,
+  attempt: ConnectionAttempt,
+  connectionId: ConnectionId,
+  { found, definition, holder, visitor }: ReadFresh
+): Promise<Connection | Obstacle> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const known = await stored(deps, attempt, connectionId)
-    if (known === null) return refuse(deps, attempt, visitor, 'not_renewable')
+    if (known === null) return 'not_renewable'
     const isKnown = ({ brokerAccountId }: BrokerAccount) => known.accounts.some(account => account.brokerAccountId === brokerAccountId)
-    if (!isSameLogin(known.accounts, found)) {
-      await giveBack(deps, attempt, definition, { found, credentials: holder.newest })
-      return refuse(deps, attempt, visitor, 'other_login')
-    }
+    if (!isSameLogin(known.accounts, found)) return 'other_login'
     const added = known.claims ? [] : found.filter(account => !isKnown(account))
     const renewal = renewalOf(deps, attempt, known, { added, visitor, login: { definition, credentials: holder.newest } })
     const outcome = await write(deps, renewal)
-    if (outcome === 'moved') continue
-    if (outcome === 'ended') return ended(attempt, 'used')
-    if (outcome === 'gone') return refuse(deps, attempt, visitor, 'not_renewable')
-    const { userKey, status } = known.connection
-    deps.bus.publish({ type: 'connection_renewed', userKey, connectionId, wasBroken: status === 'BROKEN' })
-    deps.bus.publish({ type: 'connection_changed', userKey, connectionId })
-    return connected(attempt, connectionId)
+    if (outcome === 'renewed') return known.connection
+    if (outcome === 'ended') return 'used'
+    if (outcome === 'gone') return 'not_renewable'
   }
   throw new BrokerFault('unreachable', 'the old credentials were refreshed again and again while new ones were to replace them')
 }
