@@ -15,6 +15,7 @@ import type { AuditVerdict, ChainHead, Run, SealedLine } from './operations.ts'
 export interface AuditChain extends AuditStore {
   verify(kept?: ChainHead): Promise<AuditVerdict>
   sealed(after: number, limit: number): Promise<readonly SealedLine[]>
+  ofAbandoned(limit: number): Promise<readonly AuditEntry[]>
 }
 
 export interface AdminStore extends Pick<Store, 'platforms' | 'platformKeys' | 'users' | 'connections' | 'orders'> {

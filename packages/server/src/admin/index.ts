@@ -12,7 +12,7 @@ import {
   type Run,
   type SealedLine
 } from './operations.ts'
-import { listUnresolved, settleOrder, settleOrders } from './orders.ts'
+import { listAbandoned, listUnresolved, settleOrder, settleOrders } from './orders.ts'
 import { createKey, listKeys, revokeKey, rotateSecret, setKeyDisabled } from './platform-keys.ts'
 import { createPlatform, editPlatform, editRedirects, listPlatforms, setPlatformDisabled } from './platforms.ts'
 import { setUserDisabled } from './users.ts'
@@ -37,6 +37,7 @@ const HANDLERS: { readonly [Name in OperationName]: Handler<Name> } = {
   'keys.status': keysStatus,
   'keys.rotate': rotateKeys,
   'orders.unresolved': listUnresolved,
+  'orders.abandoned': listAbandoned,
   'orders.settle': settleOrder,
   'orders.settle_all': settleOrders,
   'audit.verify': verifyAudit,

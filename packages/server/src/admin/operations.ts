@@ -24,6 +24,7 @@ export interface Operations {
   'keys.status': { readonly input: Nothing; readonly output: KeysStatus }
   'keys.rotate': { readonly input: RotateKeys; readonly output: Rotation }
   'orders.unresolved': { readonly input: { readonly limit: number }; readonly output: readonly UnresolvedOrder[] }
+  'orders.abandoned': { readonly input: { readonly limit: number }; readonly output: readonly AbandonedOrder[] }
   'orders.settle': { readonly input: SettleOrder; readonly output: UnresolvedOrder }
   'orders.settle_all': { readonly input: SettleOrders; readonly output: SettledOrders }
   'audit.verify': { readonly input: { readonly kept: ChainHead | null }; readonly output: AuditVerdict }
@@ -188,6 +189,14 @@ export interface UnresolvedOrder {
   readonly submission: string
 }
 
+/** An order whose connection was removed before its broker said what became of it, as the audit log has it: nothing else is left of it. */
+export interface AbandonedOrder {
+  readonly orderId: string
+  readonly removedAt: Timestamp
+  /** The members of the audit entry `order.abandoned`. */
+  readonly detail: AuditEntry['detail']
+}
+
 /** The broker never received the order. */
 export interface SettleOrder {
   readonly orderId: string
@@ -313,6 +322,7 @@ export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown)
     retire: word(field(input, 'retire'), 'retire', ['no', 'when_safe', 'now'])
   }),
   'orders.unresolved': input => ({ limit: whole(field(input, 'limit'), 'limit', 1, ORDERS_LIMIT_MAX) }),
+  'orders.abandoned': input => ({ limit: whole(field(input, 'limit'), 'limit', 1, ORDERS_LIMIT_MAX) }),
   'orders.settle': input => ({
     orderId: uuid(field(input, 'orderId'), 'order_id'),
     because: printable(field(input, 'because'), 'because', 200),

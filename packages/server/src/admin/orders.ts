@@ -3,8 +3,10 @@ import { NotSettled } from '@trunkline/core/app/orders/settle-order'
 import { type ConnectionId, type OrderId, parseBrokerId, parseUuid } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import type { AuditEntry } from '@trunkline/core/ports/store'
 import { type AdminDeps, operatorEntry } from './deps.ts'
 import {
+  type AbandonedOrder,
   AdminRefused,
   ORDERS_LIMIT_MAX,
   type Run,
@@ -20,6 +22,32 @@ const NO_SERVICE = 'No service runs on this data directory, and only a service c
 /** Open orders that the broker is not known to have, the oldest first. */
 export async function listUnresolved({ store }: AdminDeps, { limit }: { readonly limit: number }): Promise<readonly UnresolvedOrder[]> {
   return (await store.orders.doubtful(limit)).map(view)
+}
+
+/** Entries about abandoned orders that are looked at: an order has two, a replacement more. */
+const ENTRIES_MAX = 5_000
+const ABANDONED_HOURS = 30 * 24
+
+/**
+ * Orders of connections that were removed in the last thirty days, of which the broker has not said what became of them, the newest first. Nothing here can
+ * ask it any more.
+ */
+export async function listAbandoned(
+  { store, clock }: AdminDeps,
+  { limit }: { readonly limit: number }
+): Promise<readonly AbandonedOrder[]> {
+  const since = timestampOfMs(epochMs(clock.now()) - ABANDONED_HOURS * HOUR_MS)
+  const entries = (await store.audit.ofAbandoned(ENTRIES_MAX)).filter(({ at }) => at >= since)
+  const answered = new Set(entries.filter(isAnswer).map(({ target }) => target))
+  return entries
+    .filter(({ action, target }) => action === 'order.abandoned' && !answered.has(target))
+    .slice(0, limit)
+    .map(({ at, target, detail }) => ({ orderId: target, removedAt: at, detail }))
+}
+
+/** An answer that came late and says what became of the order; one of unknown outcome says nothing. */
+function isAnswer({ action, detail }: AuditEntry): boolean {
+  return action === 'order.answered_late' && detail.outcome !== 'unknown'
 }
 
 /** Ends an order that the broker never received. @throws AdminRefused */

@@ -1,16 +1,44 @@
-import { ORDERS_LIMIT_MAX, type UnresolvedOrder } from '../admin/operations.ts'
+import { type AbandonedOrder, ORDERS_LIMIT_MAX, type UnresolvedOrder } from '../admin/operations.ts'
 import { aligned, type Common, type Console, outJson } from './console.ts'
 import { perform } from './operator.ts'
 import { shown } from './shown.ts'
 
 export async function listUnresolved(console: Console, { limit, json }: Common & { readonly limit: number }): Promise<void> {
   const orders = await perform(console, 'orders.unresolved', { limit })
-  if (json) return outJson(console, orders.map(wire))
-  if (orders.length === 0)
-    return console.out(
-      'The brokers are known to have, or not to have, every order. Orders of removed connections are not among them: audit list, order.abandoned.\n'
-    )
-  console.out(table(orders))
+  const abandoned = await perform(console, 'orders.abandoned', { limit })
+  if (json) return outJson(console, [...orders.map(order => ({ ...wire(order), is_abandoned: false })), ...abandoned.map(wireAbandoned)])
+  if (orders.length === 0 && abandoned.length === 0)
+    return console.out('The brokers are known to have, or not to have, every order. None was abandoned in the last 30 days.\n')
+  if (orders.length > 0) console.out(table(orders))
+  if (abandoned.length > 0) console.out(`${orders.length > 0 ? '\n' : ''}${ABANDONED}\n\n${abandonedTable(abandoned)}`)
+}
+
+const ABANDONED =
+  'Abandoned: the connection was removed before the broker said what became of these, and nothing here can ask it any more. Look for each in the ' +
+  'account at the broker, by its ids, and tell the owner; they are listed for 30 days, and stay in the audit log.'
+
+function abandonedTable(orders: readonly AbandonedOrder[]): string {
+  const head = ['order_id', 'removed', 'submission', 'waits for', 'broker', 'account', 'broker_order_id', 'broker_cl_ord_id', 'asks for']
+  const rows = orders.map(({ orderId, removedAt, detail }) => [
+    ...[orderId, removedAt.slice(0, 19).concat('Z'), said(detail.submission), said(detail.pending_request), said(detail.broker)],
+    ...[said(detail.account_number), said(detail.broker_order_id), said(detail.broker_cl_ord_id), asksOf(detail)]
+  ])
+  return aligned([head, ...rows.map(row => row.map(shown))])
+}
+
+function said(value: AbandonedOrder['detail'][string] | undefined): string {
+  return value === null || value === undefined ? '-' : String(value)
+}
+
+function asksOf({ side, quantity, notional, symbol, type, limit_price, stop_price, tif }: AbandonedOrder['detail']): string {
+  const amount = quantity ?? (notional === null ? null : `for ${notional}`)
+  return [side, amount, symbol, type, limit_price, stop_price === null ? null : `stop ${stop_price}`, tif]
+    .filter(part => part !== null && part !== undefined)
+    .join(' ')
+}
+
+function wireAbandoned({ orderId, removedAt, detail }: AbandonedOrder): object {
+  return { order_id: orderId, is_abandoned: true, removed_at: removedAt, ...detail }
 }
 
 export async function neverReceived(

@@ -231,7 +231,9 @@ function addKeys(group: Command, console: Console): void {
 function addOrders(group: Command, console: Console): void {
   group
     .command('unresolved')
-    .description('list open orders that the broker is not known to have, the oldest first')
+    .description(
+      'list open orders that the broker is not known to have, the oldest first, and those of removed connections whose fate nobody knows'
+    )
     .option('--limit <number>', 'how many', wholeNumber, 50)
     .addOption(json())
     .action(async options => (await import('./orders.ts')).listUnresolved(console, options))

@@ -1,11 +1,16 @@
 // The audit log: entries wait in `audit_pending` and are moved, one sealer at a time, into a chain of hashes that nothing may change.
 import { createHash } from 'node:crypto'
 import type { AuditEntry, AuditStore } from '@trunkline/core/ports/store'
+import { sql } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
 import { readAuditEntry } from './documents.ts'
 import type { Session } from './session.ts'
 
 const PAGE = 1_000
+
+const ABANDONED: readonly string[] = ['order.abandoned', 'order.answered_late']
+/** As the index has it, word for word: no parameters. */
+const OF_ABANDONED = sql<boolean>`(entry like '%"order.abandoned"%' or entry like '%"order.answered_late"%')`
 
 const SEAL = '/* writes */ select seal_audit($1) as sealed'
 
@@ -74,6 +79,18 @@ export class SqlAuditStore implements AuditStore {
       const rows = [...pending.map(({ entry }) => ({ entry, position: null })), ...sealed]
       return rows.slice(0, limit).map(({ entry, position }) => ({ ...readAuditEntry(entry), position }))
     })
+  }
+
+  /** What is said of abandoned orders, the newest first: their own entries, and those of answers that came late. At most `limit`. */
+  async ofAbandoned(limit: number): Promise<readonly AuditEntry[]> {
+    const rows = await this.#session.read(async db => {
+      const pending = await db.selectFrom('audit_pending').select('entry').where(OF_ABANDONED).orderBy('id', 'desc').limit(limit).execute()
+      const sealed = await db.selectFrom('audit_log').select('entry').where(OF_ABANDONED).orderBy('position', 'desc').limit(limit).execute()
+      return [...pending, ...sealed]
+    })
+    const entries = rows.map(({ entry }) => readAuditEntry(entry))
+    // A name may hold the words as well.
+    return entries.filter(({ action }) => ABANDONED.includes(action)).slice(0, limit)
   }
 
   /** Sealed entries in the order of the chain, as they are stored: at most `limit` of those after position `after`. */

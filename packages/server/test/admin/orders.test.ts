@@ -7,7 +7,8 @@ import type { AuditEntry, DoubtfulFilter } from '@trunkline/core/ports/store'
 import * as make from '@trunkline/testkit/store-contract/records'
 import type { AdminDeps } from '../../src/admin/deps.ts'
 import { AdminRefused, type SettleOrders } from '../../src/admin/operations.ts'
-import { settleOrders } from '../../src/admin/orders.ts'
+import { listAbandoned, settleOrders } from '../../src/admin/orders.ts'
+import { directory, embedded } from './support.ts'
 
 const RUN = { by: 'tester@here', signal: new AbortController().signal, progress: () => undefined }
 const HOUR_MS = 3_600_000
@@ -82,4 +83,27 @@ test('without a service that could ask the broker it is refused', async () => {
   const { deps } = stage()
   const input = { broker: 'SANDBOX', connectionId: null, olderThanHours: null, expected: null, because: 'seen', unseen: false }
   await assert.rejects(settleOrders(Object({ ...deps, settleAll: null }), input, RUN), /No service runs/)
+})
+
+test('abandoned orders are listed until a late answer says what became of them, for thirty days, the newest first', async context => {
+  const store = await embedded(context, directory(context))
+  const about = (action: string, target: string, hoursAgo: number, detail: AuditEntry['detail'] = {}): AuditEntry => ({
+    ...make.audit(action, detail),
+    ...{ target, at: make.at(-hoursAgo * HOUR_MS) }
+  })
+  for (const entry of [
+    about('order.abandoned', 'long ago', 31 * 24),
+    about('order.abandoned', 'answered', 5, { submission: 'submitting' }),
+    about('order.abandoned', 'lost for good', 4, { submission: 'unknown', account_number: 'A-1' }),
+    about('order.answered_late', 'answered', 3, { outcome: 'accepted' }),
+    about('order.answered_late', 'lost for good', 3, { outcome: 'unknown' }),
+    about('order.place', 'another', 2, { cl_order_id: '"order.abandoned"' })
+  ])
+    await store.audit.append(entry)
+  const list = async (limit = 50) =>
+    (await listAbandoned(Object({ store, clock: { now: () => make.at(0) } }) satisfies AdminDeps, { limit })).map(({ orderId }) => orderId)
+  assert.deepEqual(await list(), ['lost for good'])
+  await store.audit.seal(100)
+  await store.audit.append(about('order.abandoned', 'newest', 1))
+  assert.deepEqual([await list(), await list(1)], [['newest', 'lost for good'], ['newest']])
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { AdminChannel } from '../../src/admin/channel.ts'
-import { openStore } from '../../src/store/index.ts'
+import { openStore, type SqlStore } from '../../src/store/index.ts'
 import { adminOver, clock, directory, embedded, hasher, ids, keysIn, quiet } from '../admin/support.ts'
 import { answerOf, cli } from './terminal.ts'
 
@@ -132,16 +132,14 @@ export function operatorCommands(isRunning: boolean): void {
   })
 
   test(`orders whose fate nobody knows are listed ${by}, and only a service ends one`, async context => {
-    const { env } = await installed(context, isRunning)
+    const { env, store } = await installed(context, isRunning)
     const listed = await cli(env, 'orders', 'unresolved')
     assert.deepEqual(
       [listed.code, listed.out],
-      [
-        0,
-        'The brokers are known to have, or not to have, every order. Orders of removed connections are not among them: audit list, order.abandoned.\n'
-      ]
+      [0, 'The brokers are known to have, or not to have, every order. None was abandoned in the last 30 days.\n']
     )
     const orderId = '01a1fc40-bac8-7000-9fad-169d6cee0b61'
+    if (store !== null) await listsAbandoned(env, store, orderId)
     const settled = await cli(env, 'orders', 'never-received', orderId, '--because', 'seen')
     assert.equal(settled.code, 1)
     assert.match(settled.err, /Start it, and run this again/)
@@ -167,4 +165,27 @@ export function operatorCommands(isRunning: boolean): void {
     assert.match(retired.out, new RegExp(`Old keys are gone: ${before}`))
     assert.deepEqual(keysIn(dataDir).ring.ids(), [fresh])
   })
+}
+
+/** One whose connection was removed before the broker said what became of it. */
+async function listsAbandoned(env: Readonly<Record<string, string>>, store: SqlStore, orderId: string): Promise<void> {
+  const asked = {
+    side: 'BUY',
+    quantity: '10',
+    notional: null,
+    symbol: 'SPY',
+    type: 'LMT',
+    limit_price: '9.50',
+    stop_price: null,
+    tif: 'DAY'
+  }
+  const whose = { broker: 'TRADIER', account_number: 'A-7', broker_order_id: null, broker_cl_ord_id: 'tl-77', cl_order_id: 'c-1' }
+  const detail = { ...asked, ...whose, submission: 'unknown', pending_request: 'cancel' }
+  const facts = { actor: 'operator', action: 'order.abandoned', target: orderId, result: 'ok', ip: null, requestId: null } as const
+  await store.audit.append({ ...facts, at: clock.now(), detail })
+  const { out } = await cli(env, 'orders', 'unresolved')
+  assert.match(out, /^Abandoned: .* Look for each in the account at the broker/)
+  assert.match(out, new RegExp(`${orderId} .*unknown +cancel +TRADIER +A-7 +- +tl-77 +BUY 10 SPY LMT 9.50 DAY`))
+  const [listed] = answerOf(await cli(env, 'orders', 'unresolved', '--json'))
+  assert.deepEqual([listed.order_id, listed.is_abandoned, listed.account_number], [orderId, true, 'A-7'])
 }
