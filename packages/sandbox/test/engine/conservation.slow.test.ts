@@ -4,7 +4,7 @@ import { ofSearch } from '@trunkline/testkit/search'
 import { walk } from './conservation.ts'
 import { walkContracts } from './contract-walk.ts'
 
-const WALKS = ofSearch(20, 4)
+const WALKS = ofSearch(20, 2)
 
 test(`money and units are conserved over ${WALKS} walks of fifty thousand random commands`, () => {
   for (let seed = 100; seed < 100 + WALKS; seed++) {

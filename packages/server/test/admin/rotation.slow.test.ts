@@ -8,6 +8,8 @@ import { openCredentials, StoredCredentials } from '@trunkline/core/app/connecti
 import type { User } from '@trunkline/core/domain/account'
 import { soon } from '@trunkline/testkit/patience'
 import { createDatabase, type PostgresServer, sharedPostgres } from '@trunkline/testkit/postgres/index'
+import { isWhole } from '@trunkline/testkit/search'
+import { SHORT_LIVED } from '@trunkline/testkit/short-lived'
 import { until } from '@trunkline/testkit/until'
 import { openStore, type SqlStore, type StoreSettings } from '../../src/store/index.ts'
 import { EnvelopeVault, sealedKeyId } from '../../src/vault/envelope.ts'
@@ -18,6 +20,7 @@ import { adminOver, clock, connect, directory, ENDPOINT, entry, ids, keysIn, ope
 const CHILD = new URL('children/rotate.ts', import.meta.url).pathname
 const CONNECTIONS = 120
 const IN_CRASH_TEST = 20
+const DEATHS = [0, 7, IN_CRASH_TEST]
 
 let server: PostgresServer
 before(async () => {
@@ -87,7 +90,8 @@ for (const [engine, make] of ENGINES) {
     }
   })
 
-  for (const dieAfter of [0, 7, IN_CRASH_TEST]) {
+  // The deaths before the first swap and after the last are PostgreSQL's: what they leave is in the key file and the rows, not in the engine.
+  for (const dieAfter of isWhole || engine === 'PostgreSQL' ? DEATHS : DEATHS.slice(1, 2)) {
     test(`C22 ${engine}: killed after ${dieAfter} of ${IN_CRASH_TEST} swaps, everything opens and the next run finishes`, async context => {
       const dataDir = directory(context)
       const settings = await make(context, dataDir)
@@ -224,6 +228,6 @@ async function keyIdsOf(store: SqlStore, places: readonly Place[], ring: KeyRing
 }
 
 function killed(args: readonly string[]): Promise<NodeJS.Signals | number | null> {
-  const child = spawn(process.execPath, [CHILD, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn(process.execPath, [...SHORT_LIVED, CHILD, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
   return new Promise(resolve => child.once('close', (code, signal) => resolve(signal ?? code)))
 }

@@ -9,6 +9,7 @@ import { openEngine, openStore } from '../../src/store/index.ts'
 import { migrate, migrationOf, readMigrations } from '../../src/store/migrate.ts'
 import { EngineRefused } from '../../src/store/pglite/index.ts'
 import { testDeps } from './deps.ts'
+import { copyStore, emptyDirectory } from './pglite/template.ts'
 
 test('a store is found again as it was left, is not opened twice, and survives a migration that fails', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-embedded-'))
@@ -42,31 +43,27 @@ test('a store is found again as it was left, is not opened twice, and survives a
   }
 })
 
-test('what writes shares commits and reads nothing first, except what an account holds when it is written for the first time', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-embedded-'))
-  try {
-    await using store = await openStore({ kind: 'embedded', dataDir }, testDeps())
-    const owners = await Promise.all(Array.from({ length: 20 }, () => make.owner(store)))
-    const figures = () => store.stats().embedded ?? assert.fail('no figures of the engine')
-    const put = (cash: string) =>
-      Promise.all(owners.map(({ account }) => store.accounts.putBalances(account, [make.balance(account, cash)])))
-    const before = figures()
-    await put('1')
-    const first = figures()
-    assert.equal(first.reads - before.reads, owners.length)
-    for (let cash = 2; cash < 10; cash += 1) await put(`${cash}`)
-    const later = figures()
-    assert.equal(later.reads, first.reads)
-    assert.equal(later.commits - first.commits, 8, 'the accounts of one moment share a commit')
+test('what writes shares commits and reads nothing first, except what an account holds when it is written for the first time', async t => {
+  const dataDir = join(emptyDirectory(t), 'data')
+  await copyStore(dataDir)
+  await using store = await openStore({ kind: 'embedded', dataDir }, testDeps())
+  const owners = await Promise.all(Array.from({ length: 20 }, () => make.owner(store)))
+  const figures = () => store.stats().embedded ?? assert.fail('no figures of the engine')
+  const put = (cash: string) => Promise.all(owners.map(({ account }) => store.accounts.putBalances(account, [make.balance(account, cash)])))
+  const before = figures()
+  await put('1')
+  const first = figures()
+  assert.equal(first.reads - before.reads, owners.length)
+  for (let cash = 2; cash < 10; cash += 1) await put(`${cash}`)
+  const later = figures()
+  assert.equal(later.reads, first.reads)
+  assert.equal(later.commits - first.commits, 8, 'the accounts of one moment share a commit')
 
-    const [who] = owners
-    assert.ok(who !== undefined)
-    await store.orders.record([make.created(make.order(who))])
-    await store.events.prune(make.time('9999-01-01T00:00:00Z'), 10)
-    await store.streamPlaces.take(make.place(who.platform), 1, 1_000)
-    const last = figures()
-    assert.deepEqual([last.reads, last.commits], [later.reads, later.commits + 3], 'a function that writes is a write')
-  } finally {
-    await rm(dataDir, { recursive: true })
-  }
+  const [who] = owners
+  assert.ok(who !== undefined)
+  await store.orders.record([make.created(make.order(who))])
+  await store.events.prune(make.time('9999-01-01T00:00:00Z'), 10)
+  await store.streamPlaces.take(make.place(who.platform), 1, 1_000)
+  const last = figures()
+  assert.deepEqual([last.reads, last.commits], [later.reads, later.commits + 3], 'a function that writes is a write')
 })
