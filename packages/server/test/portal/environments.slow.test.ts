@@ -13,6 +13,7 @@ import { compose, type Service, type Wraps } from '../../src/compose.ts'
 import { settingsOf } from '../../src/config/settings.ts'
 import { SystemClock } from '../../src/ops/clock.ts'
 import { PinoLog } from '../../src/ops/log.ts'
+import { copyStore } from '../store/pglite/template.ts'
 import { Browser, json } from './support.ts'
 
 const BROKERS = ADAPTERS.map(({ capabilities }) => capabilities.id)
@@ -43,6 +44,7 @@ describe('connections made in the sandbox', () => {
 
   before(async () => {
     await new Promise<void>(resolve => recorder.listen(0, '127.0.0.1', resolve))
+    await copyStore(join(dataDir, 'database'))
     run = await start()
     const { demo } = run.service.demo ?? assert.fail('a first start makes a demo platform')
     const platform = { 'client-id': demo.client_id, 'client-secret': demo.client_secret }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { demoLink } from '../../src/ops/demo-link.ts'
+import { copyStore } from '../store/pglite/template.ts'
 import { freePort, openScene, type Scene } from './support.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -165,6 +166,7 @@ test('a demo platform of an earlier time is shown to nobody once the public addr
   const dataDir = mkdtempSync(join(tmpdir(), 'trunkline-home-'))
   context.after(() => rmSync(dataDir, { recursive: true }))
   const file = join(dataDir, 'demo-platform.json')
+  await copyStore(join(dataDir, 'database'))
   const before = await openScene({}, { TRUNKLINE_DATA_DIR: dataDir })
   await before[Symbol.asyncDispose]()
   const left = JSON.parse(readFileSync(file, 'utf8'))

@@ -5,7 +5,7 @@ import { Client, openHouse } from './support.ts'
 
 /** A Tuesday with regular hours, at 11:30 in New York. */
 const TUESDAY = '2026-11-24T16:30:00Z'
-const BEFORE = '2026-11-24T16:00:00Z'
+const BEFORE = '2026-11-24T16:29:00Z'
 
 async function onTuesday() {
   const house = await openHouse({ config: { calendar: 'exchange' }, deps: { realNow: beginningAt(BEFORE) } })
@@ -35,7 +35,8 @@ test('quotes by query and by form, with those that are not there', async () => {
 })
 
 test('a quote follows the prints of the day', async () => {
-  await using house = await openHouse()
+  // Half past eleven at night in New York: the next day is near.
+  await using house = await openHouse({ deps: { realNow: beginningAt('2026-11-24T04:30:00Z') } })
   const client = await Client.of(house)
   const quote = async () => (await client.get('/markets/quotes', { symbols: 'SPY' })).body.quotes.quote
   const before = await quote()
@@ -44,7 +45,7 @@ test('a quote follows the prints of the day', async () => {
   assert.deepEqual([after.last, after.high, after.low, after.open, after.prevclose], [505, 900, 100, before.open, before.prevclose])
   assert.ok(after.volume > before.volume && after.last_volume > 0 && after.trade_date >= before.trade_date)
   assert.equal(after.change, Number((505 - after.prevclose).toFixed(2)))
-  await control(house, 'PUT', '/clock', { advance_ms: 86_400_000 })
+  await control(house, 'PUT', '/clock', { advance_ms: 3_600_000 })
   await control(house, 'PUT', '/market/SPY', { price: '510.00' })
   const nextDay = await quote()
   assert.equal(nextDay.last, 510)
@@ -160,7 +161,7 @@ test('options: expirations, strikes, a chain with greeks, and all contracts', as
 })
 
 test('greeks are new once an hour', async () => {
-  await using house = await openHouse()
+  await using house = await openHouse({ deps: { realNow: beginningAt('2026-11-24T16:55:00Z') } })
   const client = await Client.of(house)
   const { date } = (await client.get('/markets/options/expirations', { symbol: 'SPY' })).body.expirations
   const greeks = async () => {
@@ -170,7 +171,7 @@ test('greeks are new once an hour', async () => {
   const before = await greeks()
   await control(house, 'PUT', '/market/SPY', { price: '505.00' })
   assert.deepEqual(await greeks(), before)
-  await control(house, 'PUT', '/clock', { advance_ms: 3_600_000 })
+  await control(house, 'PUT', '/clock', { advance_ms: 600_000 })
   assert.notDeepEqual(await greeks(), before)
 })
 
