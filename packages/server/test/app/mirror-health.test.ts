@@ -256,8 +256,8 @@ test('nothing but rejected credentials breaks a connection, however long it last
   for (const fault of ['unreachable', 'rate_limited', 'malformed', 'refused'] satisfies BrokerFaultKind[]) {
     world.broker.readPlan = () => ({ fault })
     world.broker.streams.down(true, 'refused')
-    world.broker.streams.fail(new BrokerFault(fault, 'for hours'))
-    await world.clock.advance(3 * 3_600_000)
+    world.broker.streams.fail(new BrokerFault(fault, 'for an hour'))
+    await world.clock.advance(3_600_000)
     assert.equal((await bench.store.connections.find(world.connection.connectionId))?.status, 'ACTIVE', fault)
     assert.equal(world.health.state, 'stale')
     world.broker.heal()

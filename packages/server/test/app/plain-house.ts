@@ -51,7 +51,6 @@ export class PlainHouse implements AsyncDisposable {
     const house = new PlainHouse(clock, account, certificate)
     house.#server.listen(0, '127.0.0.1')
     await once(house.#server, 'listening')
-    house.#beats()
     return house
   }
 
@@ -108,7 +107,10 @@ export class PlainHouse implements AsyncDisposable {
     this.#activity += 1
   }
 
+  /** Only while somebody listens: without streams there is no reason to wake each few seconds. */
   #beats(): void {
+    this.#beat = null
+    if (this.#sockets.clients.size === 0) return
     for (const socket of this.#sockets.clients) this.#send(socket, { ev: 'heartbeat', seq: 0 })
     this.#beat = this.#clock.alarm(HEARTBEAT_MS, () => this.#beats())
   }
@@ -120,6 +122,7 @@ export class PlainHouse implements AsyncDisposable {
 
   #opened(socket: WebSocket): void {
     this.#note()
+    this.#beat ??= this.#clock.alarm(HEARTBEAT_MS, () => this.#beats())
     socket.on('close', () => this.#note())
     socket.on('error', () => this.#note())
     socket.on('message', data => {
