@@ -138,7 +138,7 @@ test('quotas are counted by resource, shown on every answer, and refused beyond'
 test('the Date header shows the clock that orders are dated by', async () => {
   await using house = await openHouse()
   const client = await Client.of(house)
-  await control(house, 'PUT', '/clock', { advance_ms: 3 * 86_400_000 })
+  await control(house, 'PUT', '/clock', { advance_ms: 3_600_000 })
   const placed = await client.place()
   const order = await client.order(taken(placed))
   const date = (answer: Wire) => new Date(answer.headers.get('date') ?? '').toISOString().replace('.000', '')

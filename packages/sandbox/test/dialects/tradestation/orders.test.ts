@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Customer, control, type Wire } from '../../house/support.ts'
+import { beginningAt, Customer, control, type Wire } from '../../house/support.ts'
 import { Client, openHouse, refusedWith, taken } from './support.ts'
 
 test('a limit order is received, and shown as TradeStation shows one', async () => {
@@ -205,14 +205,15 @@ test('an order filled in part and cancelled is FLP; one that ends with its day i
 })
 
 test('closed orders of yesterday are historical ones only', async () => {
-  await using house = await openHouse()
+  // Half past eleven at night in New York.
+  await using house = await openHouse({ deps: { realNow: beginningAt('2026-10-15T03:30:00Z') } })
   const client = await Client.of(house)
   const gone = taken(await client.place())
   const open = taken(await client.place())
   await client.cancel(gone)
   const { OpenedDateTime: opened } = await client.order(gone)
   const since = new Date(Date.parse(opened) - 86_400_000).toISOString().slice(0, 10)
-  await control(house, 'PUT', '/clock', { advance_ms: 86_400_000 })
+  await control(house, 'PUT', '/clock', { advance_ms: 3_600_000 })
   const listed = async (path: string) =>
     (await client.get(`/brokerage/accounts/${client.accounts}/${path}`)).body.Orders.map((order: Wire) => order.OrderID)
   assert.deepEqual(await listed('orders'), [open])

@@ -3,8 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { control, eventually } from '../../house/support.ts'
+import { beginningAt, control, eventually } from '../../house/support.ts'
 import { Client, openHouse, Stream } from './support.ts'
+
+/** Half past eleven at night in New York: the next day is near. */
+const LATE = '2026-11-24T04:30:00Z'
 
 test('a market order is taken, filled, listed and told', async () => {
   await using house = await openHouse()
@@ -208,10 +211,10 @@ test('the list comes in pages, newest first, one order as the thing itself', asy
 })
 
 test('yesterday’s orders are in the list only while they work, and by their id for ever', async () => {
-  await using house = await openHouse()
+  await using house = await openHouse({ deps: { realNow: beginningAt(LATE) } })
   const client = await Client.of(house)
   const [working, over] = [await client.placed(client.order({ duration: 'gtc' })), await client.placed(client.buy(1))]
-  await control(house, 'PUT', '/clock', { advance_ms: 26 * 3_600_000 })
+  await control(house, 'PUT', '/clock', { advance_ms: 3_600_000 })
   await control(house, 'PUT', '/market/SPY', { price: '500.00' })
   const ids = async (query: Record<string, string> = {}) => (await client.list(query)).map(({ id }) => id)
   assert.deepEqual(await ids(), [working])
@@ -272,11 +275,11 @@ test('orders for the sessions around the day are taken in these alone', async ()
 })
 
 test('a sandbox that forgets overnight has lost what is over', async () => {
-  await using house = await openHouse({ options: { forgetsOvernight: true } })
+  await using house = await openHouse({ options: { forgetsOvernight: true }, deps: { realNow: beginningAt(LATE) } })
   const client = await Client.of(house)
   const [working, over] = [await client.placed(client.order({ duration: 'gtc' })), await client.placed(client.buy(1))]
   assert.equal((await client.find(over)).status, 'filled')
-  await control(house, 'PUT', '/clock', { advance_ms: 26 * 3_600_000 })
+  await control(house, 'PUT', '/clock', { advance_ms: 3_600_000 })
   assert.equal((await client.get(`/accounts/${client.margin}/orders/${over}`)).status, 404)
   assert.equal((await client.find(working)).status, 'open')
   assert.deepEqual(
