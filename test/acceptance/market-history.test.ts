@@ -224,8 +224,7 @@ describe('past bars', () => {
     test('trades and bars of a session come in its hours only', async () => {
       await using client = await viewer.session()
       // Half a minute before the core session of a day that is no holiday in any year.
-      let day = (await stage.houseMs()) + DAY
-      while (!['Tue', 'Wed'].includes(newYork(day).weekday) || /-(?:12-25|01-01|07-04|06-19)$/.test(newYork(day).day)) day += DAY
+      const day = await tradingDay(stage)
       const opens = inNewYork(newYork(day).day, '09:30:00')
       await stage.jump(iso(opens - MINUTE / 2))
       const sessions = ['USEqPreMkt', 'USEqCore', 'USEqPostMkt', 'BrokerDefault'] as const
@@ -260,6 +259,40 @@ describe('past bars', () => {
     })
   })
 
+  test('forty years of the core session are had where the market never closes, and its day as it closes live is the one of history', async () => {
+    await using client = await viewer.session()
+    const asked = { action: 'subscribe', channel: 'bars', symbol: 'SPY', session: 'USEqCore' }
+    const barsOf = async (interval: string, backfill: number, least: number) => {
+      const reply = await client.ask({ ...asked, interval, backfill_nbars: backfill })
+      assert.equal(reply.type, 'subscription_success', JSON.stringify(reply))
+      await client.updated(reply.sub_id, least)
+      return { id: reply.sub_id, bars: closedOf(client, reply.sub_id) }
+    }
+    const years = await barsOf('1y', 40, 20)
+    assert.ok(years.bars.length >= 20, `${years.bars.length} years`)
+    const days = await barsOf('1d', 800, 700)
+    const byYear = grouped(days.bars, ({ startMs }) => newYork(startMs).day.slice(0, 4))
+    // The first year of the days may have begun before them, the last is under way.
+    const whole = byYear.slice(1).filter(({ startMs }) => years.bars.some(bar => bar.startMs === startMs))
+    assert.ok(whole.length > 0)
+    for (const year of whole)
+      assert.deepEqual(
+        years.bars.find(({ startMs }) => startMs === year.startMs),
+        year
+      )
+
+    const closes = inNewYork(newYork(await tradingDay(stage)).day, '16:00:00')
+    await stage.jump(iso(closes - 10_000))
+    const live = await barsOf('1d', 1, 1)
+    for (let second = 0; second < 20; second++) await stage.advance(1_000)
+    const today = () => closedOf(client, live.id).find(({ startMs }) => newYork(startMs).day === newYork(closes).day)
+    await client.until(() => today() !== undefined, 'the day has closed')
+    await client.unsubscribe(live.id)
+    await client.unsubscribe(days.id)
+    const later = await barsOf('1d', 1, 1)
+    assert.deepEqual(later.bars.at(-1), today())
+  })
+
   test('what a holiday and an early close do to the core session', async () => {
     await using closing = await MarketStage.open({ SANDBOX_CALENDAR: 'exchange' })
     const holder = await closing.viewer()
@@ -283,3 +316,10 @@ describe('past bars', () => {
     )
   })
 })
+
+/** A moment of the next Tuesday or Wednesday that is no holiday in any year. */
+async function tradingDay(stage: MarketStage): Promise<number> {
+  let day = (await stage.houseMs()) + DAY
+  while (!['Tue', 'Wed'].includes(newYork(day).weekday) || /-(?:12-25|01-01|07-04|06-19)$/.test(newYork(day).day)) day += DAY
+  return day
+}

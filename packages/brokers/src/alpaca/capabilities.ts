@@ -44,6 +44,7 @@ export const ALPACA_CAPABILITIES = {
     historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
     historyDays: {},
     dailyBars: 'all_hours',
+    dailySessions: [],
     // Alpaca streams a bar once, when its minute is over: live bars are built from trades, which tell of the open one too.
     liveIntervals: [],
     liveVolume: 'all',

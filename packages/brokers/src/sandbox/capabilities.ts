@@ -43,6 +43,7 @@ export const SANDBOX_CAPABILITIES = {
     historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
     historyDays: {},
     dailyBars: 'core',
+    dailySessions: ['USEqCore'],
     liveIntervals: ['1m'],
     liveVolume: 'all',
     symbolSearch: true,

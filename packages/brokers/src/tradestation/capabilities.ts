@@ -41,6 +41,7 @@ export const TRADESTATION_CAPABILITIES = {
     historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
     historyDays: {},
     dailyBars: 'core',
+    dailySessions: [],
     liveIntervals: ['1m'],
     liveVolume: 'all',
     // Only the version before this one searches, and nothing else is asked of it.

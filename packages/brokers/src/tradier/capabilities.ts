@@ -37,6 +37,7 @@ export const TRADIER_CAPABILITIES = {
     historyIntervals: ['1m', '5m', '15m', '1d'],
     historyDays: { '1m': 10, '5m': 18, '15m': 18 },
     dailyBars: 'core',
+    dailySessions: [],
     // Built from its trades.
     liveIntervals: [],
     // Of what counts for the volume alone the stream says nothing that could be told from what sets a price.

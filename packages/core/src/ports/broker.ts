@@ -60,6 +60,8 @@ export interface MarketDataCapabilities {
    * hours it is all of them.
    */
   readonly dailyBars: 'core' | 'all_hours'
+  /** Sessions that its daily bars of a share can be requested for by name, whatever hours the share trades there. */
+  readonly dailySessions: readonly Session[]
   /** Intervals of the bars it streams itself; empty: bars are built from its trades. */
   readonly liveIntervals: readonly string[]
   /** What the volume of a bar counts as it closes live: all that was traded, or only what set a price. The broker's history counts all. */

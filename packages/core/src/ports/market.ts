@@ -1,7 +1,7 @@
 import type { TradingCalendar } from '../domain/calendar/index.ts'
 import type { Bar, ChainEntry, Depth, Quote, Trade } from '../domain/market/records.ts'
 import type { Day } from '../domain/timestamp.ts'
-import type { Instrument } from '../domain/vocabulary.ts'
+import type { Instrument, Session } from '../domain/vocabulary.ts'
 import type { GapCause } from './broker.ts'
 
 /** What a broker knows of a symbol that market data can be had for. */
@@ -55,6 +55,8 @@ export interface BarsRequest {
   readonly fromMs: number
   /** First start no longer wanted. */
   readonly toMs: number
+  /** Of daily bars of a share: one of the broker's `dailySessions`. Left out: the day as the broker has it. */
+  readonly session?: Session
 }
 
 /** A symbol that a search found, in the contract's text. */

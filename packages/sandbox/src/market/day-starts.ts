@@ -1,5 +1,5 @@
 /** Days as bars: an instant to the midnight its date began at. */
-import { dateAtInstant, midnight } from '@trunkline/core/domain/calendar/index'
+import { dateAtInstant, daysAfter, midnight } from '@trunkline/core/domain/calendar/index'
 import type { Micros } from '../engine/types.ts'
 
 export interface DaySpan {
@@ -12,8 +12,8 @@ export function daysOf(zone: string): (at: Micros) => DaySpan {
   let last: DaySpan = { start: 0, end: 0 }
   return at => {
     if (at >= last.start && at < last.end) return last
-    const date = Temporal.PlainDate.from(dateAtInstant(at / 1_000, zone))
-    last = { start: midnight(date, zone) * 1_000, end: midnight(date.add({ days: 1 }), zone) * 1_000 }
+    const date = dateAtInstant(at / 1_000, zone)
+    last = { start: midnight(date, zone) * 1_000, end: midnight(daysAfter(date, 1), zone) * 1_000 }
     return last
   }
 }

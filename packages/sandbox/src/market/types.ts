@@ -55,7 +55,12 @@ export interface BarsQuery {
   readonly now: Micros
   /** Only the last so many bars; {@link BARS_MAX} at most and by default. */
   readonly limit?: number
+  /** Daily bars of a share only: `core` counts the exchange's core session, whatever hours the share trades here. Left out: the day as this market has it. */
+  readonly session?: DailySession
 }
+
+export const DAILY_SESSIONS = ['core'] as const
+export type DailySession = (typeof DAILY_SESSIONS)[number]
 
 /** Bars one query answers at most; the newest win. */
 export const BARS_MAX = 5_000

@@ -93,6 +93,21 @@ test('bars come oldest first, in pages that join', async () => {
     all.map(({ start }: Wire) => start).toSorted()
   )
   assert.equal((await alex.call('GET', '/bars?symbol=SPY&interval=1d&limit=5')).body.items.length, 5)
+  const core = (await alex.call('GET', '/bars?symbol=SPY&interval=1d&session=core&from=2025-11-24T00:00:00Z&to=2025-12-01T00:00:00Z')).body
+  assert.deepEqual(
+    core.items.map(({ start }: Wire) => start.slice(0, 10)),
+    ['2025-11-24', '2025-11-25', '2025-11-26', '2025-11-28'],
+    'neither a holiday nor a weekend has a core session'
+  )
+  for (const wrong of [
+    'symbol=SPY&interval=1h&session=core',
+    'symbol=BTC%2FUSD&interval=1d&session=core',
+    'symbol=SPY&interval=1d&session=late'
+  ]) {
+    const { status, body } = await alex.call('GET', `/bars?${wrong}`)
+    assert.deepEqual([status, body.error.code, body.error.field], [400, 'bad_request', 'session'], wrong)
+  }
+  assert.equal((await alex.call('GET', '/bars?symbol=NOPE&interval=1d&session=core')).status, 404)
   assert.equal((await alex.call('GET', '/bars?symbol=SPY&interval=2m')).status, 400)
   assert.equal((await alex.call('GET', '/bars?symbol=NOPE&interval=1m')).status, 404)
 })

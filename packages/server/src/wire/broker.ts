@@ -75,6 +75,10 @@ export const brokerRecord = record('Broker', 'A broker that users can connect, a
       description:
         'What a day of a share is in the broker’s own daily bars, and so in days and longer of `BrokerDefault`: the core session, or all hours.'
     }),
+    daily_sessions: Type.Array(word(SESSIONS), {
+      description:
+        'Sessions whose daily bars of a share come from the broker whatever hours it keeps for the share, beside those of `daily_bars`. Days and longer of any other session are made of minutes.'
+    }),
     symbol_search: Type.Boolean({ description: 'Whether `…/market-data/symbols` can be asked.' }),
     live_volume: word(['all', 'priced'], {
       description:
@@ -127,6 +131,7 @@ export function presentBroker({ capabilities: broker, environment, login }: Brok
         days_max: daysMaxOf(broker.marketData, parseInterval(interval))
       })),
       daily_bars: broker.marketData.dailyBars,
+      daily_sessions: [...broker.marketData.dailySessions],
       symbol_search: broker.marketData.symbolSearch,
       live_volume: broker.marketData.liveVolume
     },

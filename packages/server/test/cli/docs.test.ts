@@ -60,6 +60,7 @@ test('a broker that can little is described as one', () => {
       historyIntervals: [],
       historyDays: {},
       dailyBars: 'all_hours',
+      dailySessions: [],
       liveIntervals: [],
       liveVolume: 'all',
       symbolSearch: false,

@@ -26,6 +26,7 @@ describe('the pages of the portal', () => {
               historyIntervals: [],
               historyDays: {},
               dailyBars: 'all_hours' as const,
+              dailySessions: [],
               liveIntervals: [],
               liveVolume: 'all' as const,
               symbolSearch: false,

@@ -44,6 +44,7 @@ export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
     historyIntervals: [],
     historyDays: {},
     dailyBars: 'all_hours',
+    dailySessions: [],
     liveIntervals: [],
     liveVolume: 'all',
     symbolSearch: false,

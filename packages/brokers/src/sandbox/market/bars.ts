@@ -25,10 +25,12 @@ const TIME_MAX = Date.UTC(9999, 11, 31)
 
 /** @throws BrokerFault `refused` for times that the house has no text for */
 export function barsRequest(request: BarsRequest, cursor: string | null): HttpRequest {
-  const { symbol, interval, fromMs, toMs } = request
+  const { symbol, interval, fromMs, toMs, session } = request
   if (!(fromMs >= 0 && fromMs <= toMs && toMs <= TIME_MAX))
     throw new BrokerFault('refused', `bars are asked for from one time to a later one between 1970 and 9999, not from ${fromMs} to ${toMs}`)
-  return get('/bars', { symbol, interval, from: timestampOfMs(fromMs), to: timestampOfMs(toMs), limit: String(BARS_PAGE), cursor })
+  const ofDays = session === 'USEqCore' ? 'core' : null
+  const [from, to] = [timestampOfMs(fromMs), timestampOfMs(toMs)]
+  return get('/bars', { symbol, interval, session: ofDays, from, to, limit: String(BARS_PAGE), cursor })
 }
 
 interface RawBar {

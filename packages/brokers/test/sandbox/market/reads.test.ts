@@ -88,6 +88,23 @@ async function barsOf(market: MarketSource) {
   return pages
 }
 
+test('days of the core session are requested by name, other bars without a session', async () => {
+  await using house = await FakeHouse.start()
+  await using stage = brokerAt(house)
+  const asked: string[] = []
+  house.read = path => {
+    asked.push(path)
+    return { status: 200, body: { items: [], next: null } }
+  }
+  const request = { symbol: 'SPY', interval: '1d', fromMs: START, toMs: START + 86_400_000 }
+  for await (const page of stage.market.bars({ ...request, session: 'USEqCore' }, never)) assert.fail(`${page.length} bars`)
+  for await (const page of stage.market.bars(request, never)) assert.fail(`${page.length} bars`)
+  assert.deepEqual(
+    asked.map(path => new URL(path, 'http://house').searchParams.get('session')),
+    ['core', null]
+  )
+})
+
 test('past bars come in the pages of the house, ascending', async () => {
   await using house = await FakeHouse.start()
   await using stage = brokerAt(house)

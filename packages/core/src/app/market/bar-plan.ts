@@ -20,6 +20,8 @@ export interface BaseBars {
   readonly answered: BarClock
   /** How far back they reach, in milliseconds. */
   readonly reachMs: number
+  /** The session that the broker is asked for by name; null: as it has them. */
+  readonly session: Session | null
 }
 
 /** How bars of one interval and session of one symbol come about. */
@@ -36,6 +38,8 @@ export interface BarPlan {
   readonly seed: BaseBars
   /** The broker's own bars to follow live, or null: they are built from its trades. */
   readonly live: BaseBars | null
+  /** Why days and longer are made of minutes here, a sentence; empty where they are not. */
+  readonly whyMinutes: string
 }
 
 /** @throws MarketRefusal unsupported_interval */
@@ -43,27 +47,29 @@ export function barPlan(
   { symbol, instrument, calendar }: MarketInstrument,
   intervalText: string,
   asked: Session,
-  marketData: Pick<MarketDataCapabilities, 'historyIntervals' | 'historyDays' | 'dailyBars' | 'liveIntervals'>
+  marketData: Pick<MarketDataCapabilities, 'historyIntervals' | 'historyDays' | 'dailyBars' | 'dailySessions' | 'liveIntervals'>
 ): BarPlan {
-  const { historyIntervals, historyDays, dailyBars, liveIntervals } = marketData
+  const { historyIntervals, historyDays, dailyBars, dailySessions, liveIntervals } = marketData
   const interval = readInterval(intervalText)
   const isShare = instrument === 'STK'
   // The session that the broker's own days are of.
   const daily: Session = isShare && dailyBars === 'core' && keepsExchangeHours(calendar) ? 'USEqCore' : BROKER_DEFAULT
   const session = asked === BROKER_DEFAULT && interval.unit !== 'minute' ? daily : asked
   const clock = barClock(interval, session, calendar, isShare)
+  const named = isShare && session !== daily && dailySessions.includes(session) ? session : null
   const base = (word: string): BaseBars => {
     const found = parseInterval(word)
-    const answered = barClock(found, BROKER_DEFAULT, calendar, isShare)
+    const byName = found.unit === 'minute' ? null : named
+    const answered = barClock(found, byName ?? BROKER_DEFAULT, calendar, isShare)
     const reachMs = (historyDays[word] ?? Number.POSITIVE_INFINITY) * DAY_MS
-    return { word, interval: found, clock: barClock(found, session, calendar, isShare), answered, reachMs }
+    return { word, interval: found, clock: barClock(found, session, calendar, isShare), answered, reachMs, session: byName }
   }
   /** The longest of these that the bars can be made of. */
   const longest = (words: readonly string[], isWanted: (base: Interval) => boolean): BaseBars | null =>
     words
       .map(base)
       .filter(({ interval: found }) => isWanted(found) && isMadeOf(interval, found, clock))
-      .filter(({ interval: found }) => found.unit === 'minute' || session === daily)
+      .filter(({ interval: found }) => found.unit === 'minute' || session === daily || session === named)
       .reduce<BaseBars | null>((best, next) => (best === null || isLonger(next.interval, best.interval) ? next : best), null)
 
   const past = longest(historyIntervals, () => true)
@@ -76,8 +82,16 @@ export function barPlan(
     const message = `${intervalText} cannot be had here: the broker has bars of ${historyIntervals.join(', ') || 'no length'}.`
     throw new MarketRefusal('unsupported_interval', message)
   }
-  demandWhole(past, clock, intervalText)
-  return { symbol, session, clock, earliestMs: earliestOf(clock, sessionWindows(session, calendar, isShare).calendar), past, seed, live }
+  const whyMinutes = past.interval.unit === 'minute' && interval.unit !== 'minute' ? withoutDays(session, dailyBars) : ''
+  demandWhole(past, clock, `${whyMinutes}${intervalText}`)
+  const earliestMs = earliestOf(clock, sessionWindows(session, calendar, isShare).calendar)
+  return { symbol, session, clock, earliestMs, past, seed, live, whyMinutes }
+}
+
+function withoutDays(session: Session, dailyBars: MarketDataCapabilities['dailyBars']): string {
+  if (session === 'USEqCore' && dailyBars === 'core')
+    return 'The symbol does not keep the hours of its exchange at this broker, so the broker’s daily bars are not of USEqCore. '
+  return `The broker has no daily bars of ${session}. `
 }
 
 /** The longest that a unit can be. */

@@ -59,7 +59,7 @@ export class History {
       throw new MarketRefusal('invalid_request', message)
     }
     const window = withinCalendar(() => this.#window(plan, fromMs, toMs))
-    if (window !== null) demandBounded(plan.past, window.first, window.upTo)
+    if (window !== null) demandBounded(plan, window.first, window.upTo)
     return this.read(plan, fromMs, toMs)
   }
 
@@ -107,10 +107,21 @@ export class History {
   }
 
   /** The broker's bars from `fromMs` on, each with the start that its clock gives it, and none outside the session. */
-  async *base({ symbol, session }: BarPlan, { word, interval, clock }: BaseBars, fromMs: number, toMs: number): PastBarsOfBase {
+  async *base(
+    { symbol, session }: BarPlan,
+    { word, interval, clock, session: named }: BaseBars,
+    fromMs: number,
+    toMs: number
+  ): PastBarsOfBase {
     const isOfDays = interval.unit !== 'minute'
     // A broker may begin its days at midnight, before the session opens.
-    const request = { symbol, interval: word, fromMs: isOfDays ? Math.max(0, fromMs - DAY) : fromMs, toMs }
+    const request = {
+      symbol,
+      interval: word,
+      fromMs: isOfDays ? Math.max(0, fromMs - DAY) : fromMs,
+      toMs,
+      ...(named === null ? {} : { session: named })
+    }
     // Some have a day open until midnight, long after the session it is of.
     const settledMs = this.#source.presentMs() - Math.max(GRACE_MS, this.#marketData.historyLagMs)
     for await (const page of this.#pages(request)) {
@@ -179,10 +190,10 @@ export class History {
 
 type PastBarsOfBase = AsyncGenerator<readonly Bar[]>
 
-function demandBounded({ answered, word }: BaseBars, fromMs: number, toMs: number): void {
+function demandBounded({ past: { answered, word }, whyMinutes }: BarPlan, fromMs: number, toMs: number): void {
   const most = answered.countAtMost(fromMs, toMs)
   if (most <= BROKER_BARS_MAX) return
-  const message = `This would take up to ${most} bars of ${word} from the broker, and ${BROKER_BARS_MAX} is the most; ask for less at once.`
+  const message = `${whyMinutes}This would take up to ${most} bars of ${word} from the broker, and ${BROKER_BARS_MAX} is the most; ask for less at once.`
   throw new MarketRefusal('invalid_request', message)
 }
 

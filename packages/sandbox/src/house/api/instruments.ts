@@ -1,7 +1,17 @@
 /** What there is to trade, over REST: instruments, quotes, bars, and the chains of options. */
 
 import type { FastifyRequest } from 'fastify'
-import { BAR_INTERVALS, type Bar, type Instrument, MARKETS, type Market, UnknownSymbol } from '../../market/types.ts'
+import {
+  BAR_INTERVALS,
+  type Bar,
+  type BarInterval,
+  DAILY_SESSIONS,
+  type DailySession,
+  type Instrument,
+  MARKETS,
+  type Market,
+  UnknownSymbol
+} from '../../market/types.ts'
 import type { Books } from '../books.ts'
 import type { HouseClock } from '../clock.ts'
 import type { Contracts } from '../contracts.ts'
@@ -115,14 +125,15 @@ async function quotes({ books, contracts }: InstrumentRoutesDeps, { request, fau
 }
 
 async function bars(deps: InstrumentRoutesDeps, call: Call): Promise<Reply> {
-  const fields = new Fields(call.request.query, ['symbol', 'interval', 'from', 'to', 'limit', 'cursor'])
+  const fields = new Fields(call.request.query, ['symbol', 'interval', 'session', 'from', 'to', 'limit', 'cursor'])
   const symbol = fields.text('symbol')
   const interval = fields.member('interval', BAR_INTERVALS)
   const now = deps.clock.now()
   const [from, to] = [fields.timeOr('from'), fields.timeOr('to') ?? now + 1]
   const limit = fields.countOr('limit', 1, BARS_PAGE_MAX) ?? BARS_DEFAULT
   const place = deps.cursors.read(fields.textOr('cursor'), questionOf(call))
-  const query = { symbol, interval, to, now }
+  const session = dailySession(deps, fields, symbol, interval)
+  const query = { symbol, interval, to, now, ...(session === null ? {} : { session }) }
   const found = await (place.after[''] === undefined && from === null
     ? deps.market.bars({ ...query, from: 0, limit })
     : firstBars(deps.market, { ...query, from: place.after[''] === undefined ? (from ?? 0) : Number(place.after['']) + 1 }, limit + 1)
@@ -136,6 +147,15 @@ async function bars(deps: InstrumentRoutesDeps, call: Call): Promise<Reply> {
     show: wire.barWire,
     limit
   })
+}
+
+function dailySession({ contracts }: InstrumentRoutesDeps, fields: Fields, symbol: string, interval: BarInterval): DailySession | null {
+  const session = fields.memberOr('session', DAILY_SESSIONS)
+  if (session === null) return null
+  const found = contracts.find(symbol)
+  if (found === null) throw unknownSymbol(symbol)
+  if (interval === '1d' && found.kind === 'STK') return session
+  throw new Problem('bad_request', 'session goes with interval=1d of a share: other bars have no session', { field: 'session' })
 }
 
 function unknownSymbol(symbol: string): Problem {

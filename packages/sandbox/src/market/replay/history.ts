@@ -1,6 +1,7 @@
 /** Bars of recorded data: the recorded ones where there are such, else built from the next finer recording. */
 import type { Micros } from '../../engine/types.ts'
 import { byLength, INTERVAL_LENGTHS, isPriced, joined, printBar, type RawBar, regrouped, toBar } from '../bar-series.ts'
+import { coreSession, isInCoreSession } from '../core-session.ts'
 import { daysOf } from '../day-starts.ts'
 import { listingOf } from '../instruments.ts'
 import { billionths } from '../lean/numbers.ts'
@@ -51,20 +52,29 @@ export class RecordedHistory {
    */
   async bars(query: BarsQuery, { files, zone, live }: Recording): Promise<readonly Bar[]> {
     const { interval, from, to, now } = query
+    const isCore = query.session === 'core'
     const limit = Math.min(query.limit ?? BARS_MAX, BARS_MAX)
     const days = daysOf(zone)
     const length = INTERVAL_LENGTHS[interval]
     const startOf = interval === '1d' ? (at: Micros): Micros => days(at).start : byLength(length)
-    const endOf = interval === '1d' ? (start: Micros): Micros => days(start).end : (start: Micros): Micros => start + length
+    const endOf =
+      interval === '1d'
+        ? (start: Micros): Micros => (isCore ? coreSession(start)?.end : null) ?? days(start).end
+        : (start: Micros): Micros => start + length
     const wanted = (bar: RawBar): boolean => bar.start >= from && bar.start < to
-    const open = regrouped(live, startOf).filter(bar => wanted(bar) && bar.start <= now && endOf(bar.start) > now)
+    const open = regrouped(isCore ? live.filter(({ start }) => isInCoreSession(start)) : live, startOf).filter(
+      bar => wanted(bar) && bar.start <= now && endOf(bar.start) > now
+    )
     for (const base of BASES[interval]) {
+      // An hour of the opening holds what came before it.
+      if (isCore && base === 'hour') continue
       const rows = await this.#rows(files, base, {
         from,
         to: Math.min(to + length, now),
         limit: limit * Math.ceil(length / LENGTHS[base])
       })
-      const closed = regrouped(rows, startOf).filter(bar => wanted(bar) && endOf(bar.start) <= now)
+      const counted = isCore && base !== 'daily' ? rows.filter(({ start }) => isInCoreSession(start)) : rows
+      const closed = regrouped(counted, startOf).filter(bar => wanted(bar) && endOf(bar.start) <= now)
       if (closed.length > 0) return [...closed.map(bar => toBar(bar, true)), ...open.map(bar => toBar(bar, false))].slice(-limit)
     }
     return open.map(bar => toBar(bar, false)).slice(-limit)

@@ -25,23 +25,26 @@ export function split(whole: Shape, count: number, volumeMin: number, draws: Dra
   const points = wander(whole, count + 1, draws)
   const reach = reachOf(whole, count)
   const volumes = portions(whole.volume, count, volumeMin, draws)
-  const parts = volumes.map((volume, index) => {
+  // A history of days cuts hundreds of thousands of parts: one object for each, and no list between.
+  const parts: { open: number; high: number; low: number; close: number; volume: number }[] = []
+  let [highest, lowest] = [0, 0]
+  let [top, bottom] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (let index = 0; index < count; index += 1) {
     const open = points[index] ?? whole.open
     const close = points[index + 1] ?? whole.close
-    const top = Math.max(open, close)
-    const bottom = Math.min(open, close)
+    const upper = Math.max(open, close)
+    const lower = Math.min(open, close)
     // At most half the way to the whole's extremes, which one part alone shall reach.
-    const high = top + (draws(index, WICK_UP) % (Math.min(reach, (whole.high - top) >> 1) + 1))
-    const low = bottom - (draws(index, WICK_DOWN) % (Math.min(reach, (bottom - whole.low) >> 1) + 1))
-    return { open, high, low, close, volume }
-  })
-  const highest = furthest(parts, (a, b) => a.high > b.high)
-  const lowest = furthest(parts, (a, b) => a.low < b.low)
-  return parts.map((part, index) => ({
-    ...part,
-    high: index === highest ? whole.high : part.high,
-    low: index === lowest ? whole.low : part.low
-  }))
+    const high = upper + (draws(index, WICK_UP) % (Math.min(reach, (whole.high - upper) >> 1) + 1))
+    const low = lower - (draws(index, WICK_DOWN) % (Math.min(reach, (lower - whole.low) >> 1) + 1))
+    parts.push({ open, high, low, close, volume: volumes[index] ?? 0 })
+    if (high > top) [highest, top] = [index, high]
+    if (low < bottom) [lowest, bottom] = [index, low]
+  }
+  const [peak, trough] = [parts[highest], parts[lowest]]
+  if (peak !== undefined) peak.high = whole.high
+  if (trough !== undefined) trough.low = whole.low
+  return parts
 }
 
 /**
@@ -66,12 +69,22 @@ export function prices(
 
 /** `total` in `count` integer parts, each at least `least`. */
 export function portions(total: number, count: number, least: number, draws: Draws): readonly number[] {
-  const weights = Array.from({ length: count }, (_, index) => 64 + (draws(index, WEIGHT) % 193))
-  const sum = weights.reduce((a, b) => a + b, 0)
+  const weights: number[] = []
+  let sum = 0
+  for (let index = 0; index < count; index += 1) {
+    const weight = 64 + (draws(index, WEIGHT) % 193)
+    weights.push(weight)
+    sum += weight
+  }
   const spare = total - count * least
-  const parts = weights.map(weight => least + Math.floor((spare * weight) / sum))
-  const rest = total - parts.reduce((a, b) => a + b, 0)
-  return parts.map((part, index) => (index === count - 1 ? part + rest : part))
+  const parts: number[] = []
+  let rest = total
+  for (const weight of weights) {
+    const part = parts.length === count - 1 ? rest : least + Math.floor((spare * weight) / sum)
+    parts.push(part)
+    rest -= part
+  }
+  return parts
 }
 
 /** A walk of `count` prices from open to close that stays inside and is drawn to its end the more, the nearer it comes. */

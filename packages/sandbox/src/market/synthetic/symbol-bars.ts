@@ -2,6 +2,7 @@
 import { regularSession } from '@trunkline/core/domain/calendar/index'
 import type { Micros } from '../../engine/types.ts'
 import { byLength, INTERVAL_LENGTHS, toBar } from '../bar-series.ts'
+import { coreSession } from '../core-session.ts'
 import { type DaySpan, daysOf } from '../day-starts.ts'
 import { BARS_MAX, type Bar, type BarsQuery } from '../types.ts'
 import type { SyntheticSymbol } from './symbol.ts'
@@ -11,7 +12,10 @@ const EARLIEST: Micros = Date.UTC(2000, 0, 1) * 1_000
 /** A futures month has none longer than this before its last trade. */
 const MONTH_LISTED: Micros = 401 * 86_400_000_000
 
-export function symbolBars(symbol: SyntheticSymbol, { interval, from, to, now, limit = BARS_MAX }: BarsQuery): readonly Bar[] {
+export function symbolBars(
+  symbol: SyntheticSymbol,
+  { interval, from, to, now, limit = BARS_MAX, session: asked }: BarsQuery
+): readonly Bar[] {
   const { session, instrument } = symbol
   const days = daysOf(session.calendar.zone)
   const length = INTERVAL_LENGTHS[interval]
@@ -23,9 +27,9 @@ export function symbolBars(symbol: SyntheticSymbol, { interval, from, to, now, l
   const bars: Bar[] = []
   for (let start = startOf(Math.min(to - 1, now)); start >= first && bars.length < most; start = startOf(start - 1)) {
     const end = daily ? days(start).end : start + length
-    const span = daily ? daySession(symbol, start) : { start, end }
+    const span = !daily ? { start, end } : asked === 'core' ? coreSession(start) : daySession(symbol, start)
     const shape = span === null ? null : symbol.bar(span.start, span.end, now)
-    if (shape !== null) bars.push(toBar(symbol.toRaw(start, shape), end <= now))
+    if (shape !== null) bars.push(toBar(symbol.toRaw(start, shape), (asked === 'core' ? (span?.end ?? end) : end) <= now))
   }
   return bars.reverse()
 }

@@ -173,7 +173,10 @@ export class Walk {
   #cut(whole: Node, length: Micros, volumeMin: number, purpose: number): readonly Node[] {
     const count = Math.max(1, Math.round((whole.end - whole.start) / length))
     const parts = split(whole, count, volumeMin, this.#draws(purpose, whole.start))
-    return parts.map((part, index) => ({ ...part, start: whole.start + index * length, end: whole.start + (index + 1) * length }))
+    return parts.map(({ open, high, low, close, volume }, index) => {
+      const start = whole.start + index * length
+      return { start, end: start + length, open, high, low, close, volume }
+    })
   }
 
   #update(minute: Node): readonly Slot[] {

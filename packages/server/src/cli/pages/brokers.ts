@@ -92,6 +92,7 @@ function page(broker: BrokerCapabilities, settings: readonly (readonly string[])
     ['Bars of its own', listed(marketData.historyIntervals)],
     ['… reach back', reachOf(marketData)],
     ['A day of a share', marketData.dailyBars === 'core' ? 'the core session' : 'all hours'],
+    ['… also of its own', listed(marketData.dailySessions)],
     ['Volume of live bars', marketData.liveVolume === 'all' ? 'all that is traded' : 'what sets a price'],
     ['Search for symbols', yes(marketData.symbolSearch)],
     ['Sessions', listed(broker.sessions)]

@@ -73,6 +73,7 @@ const broker = {
       { interval: '1d', bars_max: 10_000, days_max: null }
     ],
     daily_bars: 'core',
+    daily_sessions: [],
     live_volume: 'priced',
     symbol_search: true
   },

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BROKER_BARS_MAX, backfillMaxOf } from '@trunkline/core/app/market/history-limits'
 import { MarketRefusal } from '@trunkline/core/app/market/refusal'
-import { usEquityCalendar } from '@trunkline/core/domain/calendar/index'
+import { continuousCalendar, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
 import { parseInterval } from '@trunkline/core/domain/market/interval'
 import type { Bar } from '@trunkline/core/domain/market/records'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
@@ -108,6 +108,37 @@ test('a day that the broker leaves open until midnight is over when its session 
   stage.broker.history.set('SPY 1d', [...days(2), bar(MONDAY, '5', false)])
   const told = await stage.watch({ ...ASKED, interval: '1d', backfill: 2 })
   assert.deepEqual(told.closed.at(-1), bar(MONDAY + OPEN, '5'))
+})
+
+test('where a share keeps no exchange’s hours, days of the core session are requested of the broker by name', async () => {
+  const stage = exchangeStage({ dailyBars: 'core', dailySessions: ['USEqCore'] })
+  stage.broker.list('SPY', 'STK', continuousCalendar('America/New_York'))
+  stage.broker.history.set('SPY 1d', days(2_000))
+  for (const [session, interval, named] of [
+    ['USEqCore', '1y', 'USEqCore'],
+    ['USEqCore', '1d', 'USEqCore'],
+    ['BrokerDefault', '1d', undefined]
+  ] as const) {
+    stage.broker.asked.length = 0
+    const told = await stage.watch({ ...ASKED, session, interval, backfill: 5 })
+    assert.ok(told.closed.length >= 5, `${told.closed.length} of ${interval}`)
+    const ofDays = stage.broker.asked.filter(({ interval: word }) => word === '1d')
+    assert.ok(ofDays.length > 0 && ofDays.every(asked => asked.session === named), `${session} ${interval}`)
+    assert.ok(stage.broker.asked.every(asked => asked.interval === '1d' || asked.session === undefined))
+  }
+  const told = await stage.watch({ ...ASKED, interval: '1d', backfill: 1 })
+  assert.deepEqual(told.closed.at(-1)?.startMs, MONDAY - 3 * DAY + OPEN)
+})
+
+test('a refusal says why days are made of minutes', async () => {
+  const always = exchangeStage({ dailyBars: 'core' })
+  always.broker.list('SPY', 'STK', continuousCalendar('America/New_York'))
+  const why =
+    /does not keep the hours of its exchange at this broker, so the broker’s daily bars are not of USEqCore\. So many bars .* ask for at most \d+\.$/
+  await assert.rejects(always.watch({ ...ASKED, interval: '1y', backfill: 40 }), refused('invalid_request', why))
+  const early = exchangeStage({ dailyBars: 'core', dailySessions: ['USEqCore'] })
+  const other = /^The broker has no daily bars of USEqPreMkt\. /
+  await assert.rejects(early.watch({ ...ASKED, session: 'USEqPreMkt', interval: '1y', backfill: 40 }), refused('invalid_request', other))
 })
 
 test('where the broker’s days have all hours, those of the core session are made of shorter bars', async () => {

@@ -35,6 +35,7 @@ const CAPABILITIES = {
     historyIntervals: ['1m'],
     historyDays: {},
     dailyBars: 'all_hours',
+    dailySessions: [],
     liveIntervals: [],
     liveVolume: 'all',
     symbolSearch: false,

@@ -34,6 +34,7 @@ export class Stage {
         historyIntervals: ['1m', '1d'],
         historyDays: {},
         dailyBars: 'all_hours',
+        dailySessions: [],
         liveIntervals: [],
         liveVolume: 'all',
         symbolSearch: true,
