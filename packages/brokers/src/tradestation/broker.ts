@@ -29,6 +29,7 @@ import { JoinedSession } from '../kit/joined.ts'
 import { previewOf } from '../kit/preview.ts'
 import { settled } from '../kit/settle.ts'
 import type { SocketOptions } from '../kit/socket.ts'
+import { summedPositions } from '../kit/summed-positions.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import type { Words } from '../kit/words.ts'
 import { AccountBook } from './account-book.ts'
@@ -203,7 +204,7 @@ export class TradestationBroker implements Broker {
 
   async #positions(account: string, signal: AbortSignal, options: ReadOptions = {}): Promise<Snapshot<PositionReport>> {
     const asOf = this.#parts.clock.now()
-    const read = (reply: HttpReply) => this.#parts.words.known(ofAccount(reply, 'Positions', account), parsePosition)
+    const read = (reply: HttpReply) => summedPositions(this.#parts.words.known(ofAccount(reply, 'Positions', account), parsePosition))
     return { items: await this.#parts.callsOf('positions').read(requests.positionsRequest(account), read, signal, options), asOf }
   }
 

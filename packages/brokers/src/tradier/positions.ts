@@ -1,8 +1,9 @@
 /** Positions, which Tradier tells by quantity and cost alone, joined with the quotes of their symbols. Pure; throws Malformed and nothing else. */
 
-import { absolute, canonical, type Decimal, dividedBy, isZero, minus, parseDecimal, plus, times } from '@trunkline/core/domain/decimal'
+import { absolute, canonical, type Decimal, dividedBy, isZero, minus, parseDecimal, plus, sum, times } from '@trunkline/core/domain/decimal'
 import type { PositionReport } from '@trunkline/core/ports/broker'
 import { text, type Wire } from '../kit/parse.ts'
+import { bySymbol } from '../kit/summed-positions.ts'
 import { fromTradier, isOption, multiplierOf } from './symbols.ts'
 import { amount, amountOrNull, items, textOf } from './wire.ts'
 
@@ -24,13 +25,25 @@ export interface Mark {
 const AVERAGE_PLACES = 8
 const TWO = parseDecimal('2', 'two')
 
+/** One for each symbol: rows of the same symbol are added up. @throws Malformed also for rows that cannot be: see {@link bySymbol} */
 export function parseHoldings(answer: Wire): readonly Holding[] {
-  return items(answer, 'positions', 'position').map(wire => ({
+  const rows = items(answer, 'positions', 'position').map(wire => ({
     symbol: text(wire, 'symbol'),
     quantity: amount(wire, 'quantity'),
     costBasis: amount(wire, 'cost_basis'),
     id: textOf(wire, 'id')
   }))
+  const { symbolOf, rowOf } = HOLDING
+  return bySymbol(rows, symbolOf, rowOf).map(group => (group.length === 1 ? group[0] : added(group)))
+}
+
+const HOLDING = { symbolOf: ({ symbol }: Holding) => symbol, rowOf: ({ quantity, id }: Holding) => ({ quantity, id }) }
+
+/** Costs add up exactly, and the average price follows from them. */
+function added(group: readonly [Holding, ...Holding[]]): Holding {
+  const [{ symbol }] = group
+  const [quantity, costBasis] = [sum(group.map(row => row.quantity)), sum(group.map(row => row.costBasis))]
+  return { symbol, quantity: canonical(quantity), costBasis: canonical(costBasis), id: null }
 }
 
 /** By symbol. What has no trade yet is worth the middle of its bid and ask. */

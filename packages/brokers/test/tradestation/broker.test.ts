@@ -76,6 +76,33 @@ test('an order whose position cannot be read is not sent', async () => {
   assert.deepEqual(venue.seen('POST /orders'), [])
 })
 
+test('rows of one symbol are one position; where they contradict each other nothing is read from them and nothing is sent', async () => {
+  await using venue = await Venue.start()
+  const row = (id: string, quantity: string) => ({
+    AccountID: ACCOUNT,
+    AssetType: 'STOCK',
+    Symbol: 'MSFT',
+    Quantity: quantity,
+    PositionID: id
+  })
+  venue.answer('GET /positions', { Positions: [row('1', '4'), row('2', '6')], Errors: [] })
+  const { items } = await venue.broker.positions(ACCOUNT, soon())
+  assert.deepEqual(
+    items.map(({ symbol, quantity, brokerPositionId }) => [symbol, quantity, brokerPositionId]),
+    [['MSFT', '10', null]]
+  )
+  for (const rows of [
+    [row('1', '4'), row('2', '-6')],
+    [row('1', '4'), row('1', '4')]
+  ]) {
+    venue.answer('GET /positions', { Positions: rows, Errors: [] })
+    await assert.rejects(venue.broker.positions(ACCOUNT, soon()), fault('malformed'))
+    const outcome = await venue.broker.submit(ORDER, soon())
+    assert.ok(outcome.kind === 'not_sent' && fault('malformed')(outcome.cause))
+  }
+  assert.deepEqual(venue.seen('POST /orders'), [])
+})
+
 test('a replacement is taken once the order shows the new terms; until then the broker has it, and the order will tell', async () => {
   await using venue = await Venue.start()
   venue.answer('PUT /900000001', { Message: 'Cancel/Replace order sent.', OrderID: '900000001' })

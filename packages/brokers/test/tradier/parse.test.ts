@@ -100,6 +100,17 @@ test('balances of each type of account', () => {
   assert.deepEqual([pdt.buyingPower, pdt.regTBuyingPower], ['120000', '60000'])
 })
 
+test('rows of one symbol are added up with their costs; long and short ones, or the same one twice, cannot be read', () => {
+  const row = (id: number, quantity: string, cost: string) => ({ id: String(id), symbol: 'SPY', quantity, cost_basis: cost })
+  const held = (...position: readonly object[]) => parseHoldings(JSON.parse(JSON.stringify({ positions: { position } })))
+  assert.deepEqual(held(row(1, '0.1', '41.5'), row(2, '0.2', '82.25'), { ...row(3, '-1', '-9'), symbol: 'F' }), [
+    { symbol: 'SPY', quantity: '0.3', costBasis: '123.75', id: null },
+    { symbol: 'F', quantity: '-1', costBasis: '-9', id: '3' }
+  ])
+  assert.throws(() => held(row(1, '1', '400'), row(2, '-1', '-400')), Malformed)
+  assert.throws(() => held(row(1, '1', '400'), row(1, '1', '400')), Malformed)
+})
+
 test('positions are worth what the quotes say', () => {
   assert.deepEqual(parseHoldings(answer('positions.none')), [])
   const [one] = parseHoldings(answer('positions.one'))

@@ -240,6 +240,32 @@ test('a list that confirmed another stands where it was asked for: one that was 
   )
 })
 
+test('two positions of one symbol in a list are never one of them, nor both: nothing is written, and the read fails', async () => {
+  await using world = await bench.world()
+  const { brokerAccountId } = world.account
+  const { brokerOrderId } = world.book.addOutside(TICKET, brokerAccountId)
+  world.book.fill(brokerOrderId, '10')
+  const records = new AccountRecords(world.deps)
+  const asOf = world.clock.now()
+  const list = (...quantities: readonly string[]) => ({
+    asOf,
+    items: world.broker
+      .holdings(brokerAccountId)
+      .flatMap(item => quantities.map((text, at) => ({ ...item, quantity: parseDecimal(text, 'quantity'), brokerPositionId: `${at}` })))
+  })
+  const stored = async () => (await bench.store.accounts.positions([world.account.accountId])).map(({ quantity }) => quantity)
+  await records.putPositions(world.account, list('10'), async () => list('10'))
+  await assert.rejects(
+    records.putPositions(world.account, list('4', '6'), async () => list('4', '6')),
+    { kind: 'malformed' }
+  )
+  const read = { positions: async () => list('10', '-3') }
+  await assert.rejects(records.refreshPositions(read, world.account, new AbortController().signal), { kind: 'malformed' })
+  assert.deepEqual(await stored(), ['10'])
+  await records.putPositions(world.account, list('7'), async () => list('7'))
+  assert.deepEqual(await stored(), ['7'])
+})
+
 test('a second look that the broker never answers holds nothing up: later positions are written', async () => {
   await using world = await bench.world()
   const bought = await world.given(world.place())

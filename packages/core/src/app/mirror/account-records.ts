@@ -1,7 +1,14 @@
 import type { Account, Balance, Position, Transaction } from '../../domain/account.ts'
 import type { TransactionId } from '../../domain/ids.ts'
 import type { Day, Timestamp } from '../../domain/timestamp.ts'
-import type { BalanceReport, Broker, PositionReport, Snapshot, TransactionReport } from '../../ports/broker.ts'
+import {
+  type BalanceReport,
+  type Broker,
+  BrokerFault,
+  type PositionReport,
+  type Snapshot,
+  type TransactionReport
+} from '../../ports/broker.ts'
 import type { LoggedEvent } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
 import { keepNewest } from '../keep-newest.ts'
@@ -75,6 +82,7 @@ export class AccountRecords {
   async #putPositions(account: Account, told: Asked<PositionReport>, again: () => Promise<Snapshot<PositionReport>>): Promise<void> {
     await this.#inOrder(`p ${account.accountId}`, told, async () => {
       const { items, asOf, askedMs } = (await this.#lacksHoldings(account, told)) ? await this.#asked(again) : told
+      demandOneEach(items)
       const positions: readonly Position[] = items.map(({ brokerAccountId: _, ...position }) => ({
         ...position,
         accountId: account.accountId,
@@ -148,6 +156,13 @@ export class AccountRecords {
     })
     return picture.written
   }
+}
+
+/** Which of two would be right nothing says, and platforms know a position by its symbol. An adapter whose broker lists lots adds them up. @throws BrokerFault */
+function demandOneEach(items: readonly PositionReport[]): void {
+  const symbols = new Set(items.map(({ symbol }) => symbol))
+  if (symbols.size === items.length) return
+  throw new BrokerFault('malformed', 'the broker listed two positions of one symbol in an account, so none of its positions were taken')
 }
 
 type Asked<T> = Snapshot<T> & { readonly askedMs: number }

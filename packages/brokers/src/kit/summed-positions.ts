@@ -1,0 +1,80 @@
+/** Several rows of one symbol in a broker's list, such as lots, as the one position that the account has in it. Pure. */
+
+import { canonical, compare, type Decimal, dividedBy, isZero, negated, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { PositionReport } from '@trunkline/core/ports/broker'
+
+const AVERAGE_PLACES = 8
+
+/** What says that two rows are two: rows with the same id, or without one, may be one that the broker listed twice. */
+export interface Row {
+  readonly quantity: Decimal
+  readonly id: string | null
+}
+
+/**
+ * Rows of one symbol in groups that may be added up, in the order of the first of each.
+ * @throws Malformed when rows of one symbol are long and short, or are not told apart by their ids
+ */
+export function bySymbol<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+  rowOf: (item: Item) => Row
+): readonly (readonly [Item, ...Item[]])[] {
+  const groups = new Map<string, [Item, ...Item[]]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group === undefined) groups.set(keyOf(item), [item])
+    else group.push(item)
+  }
+  for (const [key, group] of groups) if (group.length > 1) demandAddable(key, group.map(rowOf))
+  return [...groups.values()]
+}
+
+function demandAddable(key: string, rows: readonly Row[]): void {
+  const ids = new Set(rows.flatMap(({ id }) => id ?? []))
+  if (ids.size < rows.length) throw new Malformed(`positions of ${key}`, 'one, or several with ids that differ', `${rows.length} rows`)
+  const signs = new Set(rows.map(({ quantity }) => compare(quantity, ZERO)))
+  if (signs.has(1) && signs.has(-1)) throw new Malformed(`positions of ${key}`, 'all long or all short', 'both')
+}
+
+/** One position for each account and symbol. @throws Malformed as {@link bySymbol} */
+export function summedPositions(items: readonly PositionReport[]): readonly PositionReport[] {
+  const key = ({ brokerAccountId, symbol, instrument }: PositionReport) => JSON.stringify([brokerAccountId, instrument, symbol])
+  return bySymbol(items, key, ({ quantity, brokerPositionId: id }) => ({ quantity, id })).map(group =>
+    group.length === 1 ? group[0] : summed(group)
+  )
+}
+
+function summed(group: readonly [PositionReport, ...PositionReport[]]): PositionReport {
+  const [first] = group
+  const total = (of: (row: PositionReport) => Decimal | null): Decimal | null => {
+    const values = group.flatMap(row => of(row) ?? [])
+    return values.length === group.length ? canonical(sum(values)) : null
+  }
+  return {
+    ...first,
+    quantity: canonical(sum(group.map(({ quantity }) => quantity))),
+    lastPrice: group.every(({ lastPrice }) => lastPrice === first.lastPrice) ? first.lastPrice : null,
+    averagePrice: averageOf(group),
+    unrealizedPl: total(({ unrealizedPl }) => unrealizedPl),
+    realizedPl: total(({ realizedPl }) => realizedPl),
+    dailyPl: total(({ dailyPl }) => dailyPl),
+    totalPl: total(({ totalPl }) => totalPl),
+    // It is none of theirs.
+    brokerPositionId: null
+  }
+}
+
+/** Null where it is not known, or is no decimal of so many places: a rounded price would be one that nobody paid. */
+function averageOf(group: readonly PositionReport[]): Decimal | null {
+  let [quantity, cost] = [ZERO, ZERO]
+  for (const row of group) {
+    if (row.averagePrice === null) return null
+    quantity = plus(quantity, row.quantity)
+    cost = plus(cost, times(row.quantity, row.averagePrice))
+  }
+  if (isZero(quantity)) return null
+  const average = dividedBy(cost, quantity, AVERAGE_PLACES)
+  return isZero(plus(cost, negated(times(average, quantity)))) ? canonical(average) : null
+}
