@@ -98,12 +98,14 @@ function over(cause: 'lost' | 'refused', reason: string, error: string | null): 
   return { type: 'over', heard: { type: 'over', cause, reason }, error }
 }
 
+type LineDeps = Pick<AccountStreamDeps, 'heartbeatMs' | 'book'>
+
 /** The lines of one connection to an account stream, which is live once it has told what there was before. */
 export class AccountLines {
-  readonly #options: AccountStreamDeps
+  readonly #options: LineDeps
   #isLive = false
 
-  constructor(options: AccountStreamDeps) {
+  constructor(options: LineDeps) {
     this.#options = options
   }
 
