@@ -16,7 +16,8 @@ export type Admission<Member> = { readonly isAdmitted: true; readonly leaver: Me
 /**
  * Members that have shown nothing yet, in the order in which they came, by address and network. At the bound of an address or a network its
  * oldest goes if its grace is over; until then the newcomer is refused, and has to come again: were the oldest sent away at once, more
- * honest clients of one address than the bound allows would push each other out for ever. In all, the oldest past its grace goes, else the
+ * honest clients of one address than the bound allows would push each other out for ever. A member that has shown something is deleted by whoever
+ * added it, at that moment, so that no arrival has to look for it: every step takes constant time. In all, the oldest past its grace goes, else the
  * oldest of the most crowded network. So a flood is a matter of its own address and network, and whoever comes from elsewhere does not feel it.
  */
 export class Crowd<Member> {
@@ -34,8 +35,8 @@ export class Crowd<Member> {
     return this.#members.size
   }
 
-  /** Makes room for one from `ip` (null: of no group), to be asked before {@link add}. A member that has shown something meanwhile stays, and leaves the crowd. */
-  makeRoom(ip: string | null, isSettled: (member: Member) => boolean = () => false): Admission<Member> {
+  /** Makes room for one from `ip` (null: of no group), to be asked before {@link add}. */
+  makeRoom(ip: string | null): Admission<Member> {
     const { perAddress, perNetwork, total } = this.#limits
     const origin = originOf(ip)
     const { addresses, networks } = this.#members
@@ -49,14 +50,11 @@ export class Crowd<Member> {
     let leaver: Member | null = null
     for (const { groups: kind, name, max } of groups) {
       if (kind.sizeOf(name) < max) continue
-      for (const member of [...kind.of(name)]) if (isSettled(member)) this.delete(member)
-      if (kind.sizeOf(name) < max) continue
       const oldest = kind.oldestOf(name)
       if (oldest === null || !this.#isPastGrace(oldest)) return { isAdmitted: false }
       this.delete(oldest)
       leaver = oldest
     }
-    if (this.#members.size >= total) this.prune(isSettled)
     return { isAdmitted: true, leaver: this.#members.size >= total ? this.evict() : leaver }
   }
 
@@ -81,11 +79,6 @@ export class Crowd<Member> {
     const leaver = this.#isPastGrace(oldest) ? oldest : (networks.oldestOfLargest() ?? oldest)
     this.delete(leaver)
     return leaver
-  }
-
-  /** Those that no longer belong here are let go. */
-  prune(isSettled: (member: Member) => boolean): void {
-    for (const member of this.#members) if (isSettled(member)) this.delete(member)
   }
 
   #isPastGrace(member: Member): boolean {

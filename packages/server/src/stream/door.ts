@@ -17,9 +17,8 @@ import { Turns } from './turns.ts'
 
 /** What opens sessions on the lines of one address. */
 export interface Room {
-  open(line: Line, address: string): Listener
-  /** Whether a listener's client is known. */
-  isKnown(listener: Listener): boolean
+  /** `known` is called once the client is known: its socket counts as unauthenticated until then. */
+  open(line: Line, address: string, known: () => void): Listener
   /** Ends all sessions, each after what it is owed. */
   finish(code: number, reason: string): void
   /** What its lines bear; the door's own limits where it says nothing. */
@@ -76,7 +75,7 @@ export class Door {
   readonly #sockets = new Map<Room, WebSocketServer>()
   readonly #addressOf: (request: IncomingMessage) => string
   readonly #lines = new Set<SocketLine>()
-  readonly #unauthenticated: Crowd<Guest>
+  readonly #unauthenticated: Crowd<SocketLine>
   readonly #handshakes: OriginLimiter
   readonly #stopping = new AbortController()
   readonly #sweeping: Promise<void>
@@ -158,14 +157,13 @@ export class Door {
   #open(room: Room, address: string, lineOf: (gone: (code: number) => void) => SocketLine): void {
     const line = lineOf(code => {
       this.#lines.delete(line)
-      this.#unauthenticated.delete(guest)
+      this.#unauthenticated.delete(line)
       this.#options.closed(code)
       if (this.#lines.size === 0) this.#empty?.()
     })
     this.#lines.add(line)
-    const listener = room.open(line, address)
-    const guest: Guest = { room, line, listener }
-    this.#unauthenticated.add(guest, address)
+    this.#unauthenticated.add(line, address)
+    const listener = room.open(line, address, () => void this.#unauthenticated.delete(line))
     line.listen(listener, cause => this.#log.error('a session failed and its socket is closed', { cause }))
   }
 
@@ -181,17 +179,16 @@ export class Door {
 
   /** Why there is no room for one more of that address; null when there is. */
   #crowdedOut(address: string): Refusal | null {
-    const room = this.#unauthenticated.makeRoom(address, isKnown)
+    const room = this.#unauthenticated.makeRoom(address)
     if (!room.isAdmitted) return CROWDED
     if (room.leaver !== null) leave(room.leaver)
     return this.#lines.size >= this.#limits.socketsMax && room.leaver === null && !this.#madeRoom() ? FULL : null
   }
 
   #madeRoom(): boolean {
-    this.#unauthenticated.prune(isKnown)
-    const guest = this.#unauthenticated.evict()
-    if (guest === null) return false
-    leave(guest)
+    const leaver = this.#unauthenticated.evict()
+    if (leaver === null) return false
+    leave(leaver)
     return true
   }
 
@@ -200,23 +197,11 @@ export class Door {
     while (!signal.aborted) {
       await this.#clock.sleep(SWEEP_MS, signal).catch(() => undefined)
       this.#turns.sweep()
-      this.#unauthenticated.prune(isKnown)
     }
   }
 }
 
-/** A socket and the session on it, before it is known whose it is. */
-interface Guest {
-  readonly room: Room
-  readonly line: SocketLine
-  readonly listener: Listener
-}
-
-function isKnown({ room, listener }: Guest): boolean {
-  return room.isKnown(listener)
-}
-
-function leave({ line }: Guest): void {
+function leave(line: SocketLine): void {
   line.drop(CLOSE.unauthenticated, 'not authenticated, and others wait for a place')
 }
 

@@ -14,12 +14,10 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Sessions that are known once they have said "known", and send back everything else. */
 class Echoes implements Room {
-  readonly #known = new Set<Listener>()
-
-  open(line: Line): Listener {
+  open(line: Line, _address: string, known: () => void): Listener {
     const listener: Listener = {
       text: message => {
-        if (message === 'known') this.#known.add(listener)
+        if (message === 'known') known()
         line.sendText(message)
       },
       binary: () => line.sendText('binary'),
@@ -27,10 +25,6 @@ class Echoes implements Room {
       gone() {}
     }
     return listener
-  }
-
-  isKnown(listener: Listener): boolean {
-    return this.#known.has(listener)
   }
 
   finish(): void {}

@@ -67,6 +67,7 @@ function stage() {
   const platform = { platformId: 'platform' } as Platform
   const key = { scopes: ['read'], disabledAt: null, expiresAt: null }
   const line = new Kept()
+  const known: string[] = []
   const session = new AccountSession(
     {
       store: {
@@ -100,6 +101,7 @@ function stage() {
         inTurn: read => read(),
         secretChanges: () => changes.count,
         denied() {},
+        known: ({ sessionId }) => void known.push(sessionId),
         gone() {}
       }
     },
@@ -108,8 +110,21 @@ function stage() {
   )
   const tell = (count: number) => bus.publish({ type: 'events', userKey: ALEX.userKey, events: log.write(count) } satisfies BusMessage)
   const say = (message: object) => session.text(JSON.stringify(message))
-  return { changes, secret, users, taking, bus, log, clock, hub, places, line, session, tell, say }
+  return { known, changes, secret, users, taking, bus, log, clock, hub, places, line, session, tell, say }
 }
+
+test('a session is known once it is authenticated, and not before', async () => {
+  const { known, clock, secret, session, say } = stage()
+  session.start()
+  secret.now = 'another'
+  say({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
+  await clock.settled()
+  assert.deepEqual(known, [])
+  secret.now = 'secret'
+  say({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
+  await clock.settled()
+  assert.deepEqual(known, ['id'])
+})
 
 test('an event that is told in any moment around the end of a replay is sent once', async () => {
   for (let moment = 0; moment < 12; moment += 1) {

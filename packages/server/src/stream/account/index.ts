@@ -30,6 +30,8 @@ export class AccountStream implements Room {
   readonly #shared: SessionDeps
   readonly #places: Places
   readonly #sessions = new Set<AccountSession>()
+  /** What is called once a session is authenticated. */
+  readonly #known = new WeakMap<AccountSession, () => void>()
   readonly #unsubscribe: () => void
   readonly #stopLearning: () => void
   readonly #stopping = new AbortController()
@@ -59,6 +61,7 @@ export class AccountStream implements Room {
         const refused = { actor: `platform:${platformId}`, target: 'stream', reason: 'user_not_found', requestId: null } as const
         deps.accessAudit.note({ action: 'access.denied', ...refused, ip: address, group: addressGroup(address) })
       },
+      known: session => this.#known.get(session)?.(),
       gone: session => void this.#sessions.delete(session)
     }
     this.#unsubscribe = bus.subscribe(
@@ -87,15 +90,12 @@ export class AccountStream implements Room {
   }
 
   /** Begins a session on a line; what is heard there is told to it. */
-  open(line: Line, address: string): Listener {
+  open(line: Line, address: string, known: () => void = () => undefined): Listener {
     const session = new AccountSession(this.#shared, line, address)
     this.#sessions.add(session)
+    this.#known.set(session, known)
     session.start()
     return session
-  }
-
-  isKnown(listener: Listener): boolean {
-    return listener instanceof AccountSession && listener.platformId !== null
   }
 
   /** Ends all sessions, each after what it is owed. */

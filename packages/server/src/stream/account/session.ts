@@ -43,6 +43,8 @@ export interface SessionDeps {
   readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>
   /** Counts replacements of client secrets: what was proved before one is to be proved again. */
   readonly secretChanges: () => number
+  /** Called once, when the session is authenticated. */
+  readonly known: (session: AccountSession) => void
   /** Told once, when the session's line is gone. */
   readonly gone: (session: AccountSession) => void
   readonly limits: SessionLimits
@@ -201,6 +203,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
       this.#known?.abort()
       this.#known = null
       this.#platform = platform
+      this.#deps.known(this)
       this.proof.hold(proven)
       this.#wantsStatus = extensions.has('stream_status')
       this.#say({ type: 'auth_success', message: 'Authenticated.', version: STREAM_VERSION })

@@ -30,6 +30,8 @@ export class MarketStream implements Room {
   readonly #bus: AppDeps['bus']
   readonly #shared: MarketSessionDeps
   readonly #sessions = new Set<MarketSession>()
+  /** What is called once a session is authenticated. */
+  readonly #known = new WeakMap<MarketSession, () => void>()
   readonly #seated = new Map<UserKey, Set<MarketSession>>()
   readonly #slots: SessionSlots<MarketSession>
   readonly #unsubscribe: () => void
@@ -61,6 +63,7 @@ export class MarketStream implements Room {
         const refused = { actor: 'anonymous', target: 'market', reason: 'auth_error', requestId: null } as const
         deps.accessAudit.note({ action: 'access.failed', ...refused, ip: address, group: addressGroup(address) })
       },
+      known: session => this.#known.get(session)?.(),
       gone: session => this.#forget(session),
       limits: { ...MARKET_SESSION_LIMITS, ...limits }
     }
@@ -101,15 +104,12 @@ export class MarketStream implements Room {
     return count
   }
 
-  open(line: Line, address: string): Listener {
+  open(line: Line, address: string, known: () => void = () => undefined): Listener {
     const session = new MarketSession(this.#shared, line, address)
     this.#sessions.add(session)
+    this.#known.set(session, known)
     session.start()
     return session
-  }
-
-  isKnown(listener: Listener): boolean {
-    return listener instanceof MarketSession && listener.pass !== null
   }
 
   finish(code: number, reason: string): void {

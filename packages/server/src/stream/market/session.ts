@@ -39,6 +39,8 @@ export interface MarketSessionDeps {
   readonly inTurn: <T>(userKey: UserKey, read: () => Promise<T>) => Promise<T>
   /** Notes a failed authentication of the address. */
   readonly failed: (address: string) => void
+  /** Called once, when the session is authenticated. */
+  readonly known: (session: MarketSession) => void
   /** Told once, when the session's line is gone. */
   readonly gone: (session: MarketSession) => void
   readonly limits: MarketSessionLimits
@@ -224,6 +226,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
       throw cause
     }
     this.#pass = pass
+    this.#deps.known(this)
     this.#market = market
     this.#known?.abort()
     this.#known = null

@@ -109,9 +109,12 @@ export class Node {
 
   open(address = '192.0.2.1') {
     const line = new Kept()
-    const listener = this.stream.open(line, address)
+    const seen = { isKnown: false }
+    const listener = this.stream.open(line, address, () => {
+      seen.isKnown = true
+    })
     const say = (message: object) => listener.text(JSON.stringify({ request_id: 'r', ...message }))
-    return { line, listener, say, use: (token: string) => say({ action: 'authenticate', access_token: token }) }
+    return { seen, line, listener, say, use: (token: string) => say({ action: 'authenticate', access_token: token }) }
   }
 
   async authenticated() {

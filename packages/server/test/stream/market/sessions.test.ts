@@ -27,6 +27,18 @@ test('a user has so many sessions; one that ends, or a newer token, makes room',
   assert.equal((await opened('newer')).reply?.error_code, 'auth_error')
 })
 
+test('a session is known once its token is good, and not before', async () => {
+  const node = new Node()
+  node.issue('token', 1)
+  const session = node.open()
+  session.use('another')
+  await node.stage.clock.settled()
+  assert.equal(session.seen.isKnown, false)
+  session.use('token')
+  await node.stage.clock.settled()
+  assert.equal(session.seen.isKnown, true)
+})
+
 test('requests of a session are answered when they can be: none waits for another’s history', async () => {
   const node = new Node()
   const { line, say } = await node.authenticated()
