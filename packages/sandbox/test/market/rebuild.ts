@@ -1,7 +1,8 @@
 /** Bars made again from what was played, by other means than the market's own. */
+import assert from 'node:assert/strict'
 import { compare, type Decimal, parseDecimal, plus } from '@trunkline/core/domain/decimal'
 import type { Micros } from '../../src/engine/types.ts'
-import type { FeedCommand, FeedTrade, Market } from '../../src/market/index.ts'
+import type { Bar, FeedCommand, FeedTrade, Market } from '../../src/market/index.ts'
 
 export interface Ohlcv {
   open: Decimal
@@ -71,4 +72,18 @@ function fold(bars: Map<Micros, Ohlcv>, start: Micros, priceText: string, sizeTe
 export function same(a: Ohlcv | undefined, b: Ohlcv): boolean {
   if (a === undefined) return false
   return (['open', 'high', 'low', 'close', 'volume'] as const).every(field => compare(a[field], b[field]) === 0)
+}
+
+/** Consecutive bars as one. */
+export function joined(bars: readonly Bar[]): Ohlcv {
+  const [first] = bars
+  const last = bars.at(-1)
+  assert.ok(first !== undefined && last !== undefined)
+  return {
+    open: first.open,
+    high: bars.map(({ high }) => high).reduce((a, b) => (compare(a, b) > 0 ? a : b)),
+    low: bars.map(({ low }) => low).reduce((a, b) => (compare(a, b) < 0 ? a : b)),
+    close: last.close,
+    volume: bars.map(({ volume }) => volume).reduce((a, b) => plus(a, b))
+  }
 }

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { regularSession, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
-import { compare, parseDecimal, plus, sum } from '@trunkline/core/domain/decimal'
-import fc from 'fast-check'
+import { compare, parseDecimal, sum } from '@trunkline/core/domain/decimal'
 import type { MarketCommand, QuoteCommand, QuoteLevel } from '../../src/engine/types.ts'
-import { type Bar, type BarInterval, type CalendarChoice, type Market, openSynthetic, UnknownSymbol } from '../../src/market/index.ts'
+import { type BarInterval, type Market, openSynthetic, UnknownSymbol } from '../../src/market/index.ts'
 import { billionths } from '../../src/market/lean/numbers.ts'
 import { PROFILES } from '../../src/market/synthetic/profiles.ts'
-import { type Ohlcv, playAll, same, tradeBars } from './rebuild.ts'
+import { joined, playAll, same, tradeBars } from './rebuild.ts'
 
 const SECOND = 1_000_000
 const MINUTE = 60 * SECOND
@@ -160,50 +158,6 @@ test('bars join up: an hour is its minutes, a day its hours, on a day of 23 and 
         assert.ok(same(joined(parts), day), `${symbol} ${date} ${interval}`)
       }
     }
-})
-
-test('a daily bar of the core session is what its minutes make, in a market that never closes and in one that keeps the hours', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.integer({ min: 0, max: 9_700 }),
-      fc.constantFrom<CalendarChoice>('always', 'exchange'),
-      fc.constantFrom('SPY', 'THIN'),
-      async (day, calendar, symbol) => {
-        const market = openSynthetic({ seed: '7', calendar })
-        const date = Temporal.PlainDate.from('2000-01-03').add({ days: day })
-        const midnight = (on: Temporal.PlainDate) => on.toZonedDateTime('America/New_York').epochMilliseconds * 1_000
-        const window = { symbol, from: midnight(date), to: midnight(date.add({ days: 1 })), now: NOW }
-        const [found, ...more] = await market.bars({ ...window, interval: '1d', session: 'core' })
-        const hours = regularSession(usEquityCalendar(), date.toString())
-        assert.equal(more.length, 0)
-        if (hours === null) return assert.equal(found, undefined, `${date} has no core session`)
-        assert.ok(found !== undefined)
-        const minutes = await market.bars({ ...window, interval: '1m', from: hours.start * 1_000, to: hours.end * 1_000 })
-        assert.equal(minutes.length, (hours.end - hours.start) / 60_000)
-        assert.ok(same(joined(minutes), found) && found.closed && found.start === window.from, `${symbol} ${date}`)
-        if (calendar === 'exchange') assert.deepEqual([found], await market.bars({ ...window, interval: '1d' }))
-      }
-    ),
-    { numRuns: 40 }
-  )
-})
-
-test('the day of the core session is open while the session is, and what is done by hand counts', async () => {
-  const market = always()
-  await market.next(NOW)
-  market.control.setPrice('SPY', '900.00', NOW + MINUTE)
-  await playAll(market, NOW + 7 * HOUR)
-  const midnight = NOW - 10 * HOUR
-  const day = async (now: number) =>
-    (await market.bars({ symbol: 'SPY', interval: '1d', session: 'core', from: midnight, to: now + 1, now })).map(bar => ({ ...bar }))
-  const opened = NOW - HOUR / 2
-  assert.deepEqual(await day(opened - MINUTE), [], 'nothing before the session opens')
-  for (const now of [NOW, NOW + 2 * MINUTE, NOW + 5 * HOUR, NOW + 7 * HOUR]) {
-    const minutes = await market.bars({ symbol: 'SPY', interval: '1m', from: opened, to: Math.min(now + 1, NOW + 6 * HOUR), now })
-    const [bar] = await day(now)
-    assert.ok(bar !== undefined && same(joined(minutes), bar), `at ${now}`)
-    assert.equal(bar.closed, now >= NOW + 6 * HOUR)
-  }
 })
 
 test('making up a long time takes few words and gives the same bars', async () => {
@@ -402,19 +356,6 @@ test('every instrument has a profile on its own grid', () => {
     assert.match(`${instrument?.tick} ${unit}`, /^(?:1|0\.0*1) (?:1|0\.0*1)$/, 'powers of ten')
   }
 })
-
-function joined(bars: readonly Bar[]): Ohlcv {
-  const [first] = bars
-  const last = bars.at(-1)
-  assert.ok(first !== undefined && last !== undefined)
-  return {
-    open: first.open,
-    high: bars.map(({ high }) => high).reduce((a, b) => (compare(a, b) > 0 ? a : b)),
-    low: bars.map(({ low }) => low).reduce((a, b) => (compare(a, b) < 0 ? a : b)),
-    close: last.close,
-    volume: bars.map(({ volume }) => volume).reduce((a, b) => plus(a, b))
-  }
-}
 
 /** Plays in steps of ten minutes, so that nothing is summarised. */
 async function pacedPlay(market: Market, from: number, until: number): Promise<readonly MarketCommand[]> {

@@ -43,7 +43,7 @@ export interface SessionDeps {
   readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>
   /** Counts replacements of client secrets: what was proved before one is to be proved again. */
   readonly secretChanges: () => number
-  /** Called once, when the session is authenticated. */
+  /** Called once, as the session is authenticated. */
   readonly known: (session: AccountSession) => void
   /** Told once, when the session's line is gone. */
   readonly gone: (session: AccountSession) => void
@@ -381,7 +381,6 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     if (this.#isOver) return
     this.#isOver = true
     this.#known?.abort()
-    this.#known = null
     this.proof.stop()
     this.#inbox.close()
     for (const feed of [...this.#feeds.values()]) this.#drop(feed)
