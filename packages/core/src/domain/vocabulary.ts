@@ -49,7 +49,8 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number]
 
 /**
  * Why a broker rejected an order, whatever it calls it. `insufficient_position` also where one order would go through zero; `not_tradable`: the
- * instrument, for now or for everybody; `not_permitted`: the account, or what the broker takes of it; `other`: a reason that none of these is.
+ * instrument, for now or for everybody; `not_permitted`: the account, or what the broker takes of it; `order_ended`: of a replacement, the order that it was
+ * to replace had ended; `other`: a reason that none of these is.
  */
 export const REJECT_CODES = [
   'unknown_symbol',
@@ -63,6 +64,7 @@ export const REJECT_CODES = [
   'not_permitted',
   'duplicate',
   'risk_rejected',
+  'order_ended',
   'other'
 ] as const
 export type RejectCode = (typeof REJECT_CODES)[number]

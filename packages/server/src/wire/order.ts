@@ -90,7 +90,7 @@ export const orderRecord = record('Order', 'An order and everything known of it.
   broker_message: nullable(Type.String(), 'Why, when `normalized_status` is `rejected`.'),
   reject_code: nullable(
     word(REJECT_CODES),
-    'Why the broker rejected the order, in the same words at every broker; its own are in `broker_message`. `other`: a reason that none of these is. Null for every order that is not `rejected`, where the broker gave no reason, and where no broker rejected it (`submission.state` `not_sent` and `not_received`).'
+    'Why the broker rejected the order, in the same words at every broker; its own are in `broker_message`. `other`: a reason that none of these is. `order_ended`, of a replacement: the order that it was to replace had ended, so read that one before you place anything. Null for every order that is not `rejected`, where the broker gave no reason, and, but for `order_ended`, where no broker rejected it (`submission.state` `not_sent` and `not_received`).'
   ),
   submission: record('Submission', 'How far the order got on its way to the broker.', {
     state: word(SUBMISSION_STATES, {
@@ -137,7 +137,7 @@ export const orderRecord = record('Order', 'An order and everything known of it.
   replaced_by_order_id: nullable(uuid),
   previously_filled_qty: nullable(
     decimal,
-    'What the orders whose place this one took had filled. `order_qty` is the total, so `order_qty` − `previously_filled_qty` − `filled_qty` is left. Null for an order that takes no other’s place.'
+    'What the orders whose place this one took, or was to take, had filled. `order_qty` is the total, so `order_qty` − `previously_filled_qty` − `filled_qty` is left. Null for an order that takes no other’s place.'
   ),
   revision: Type.Integer({
     minimum: 1,

@@ -5,7 +5,7 @@ import { type Timestamp, tradingDay } from '../../domain/timestamp.ts'
 import type { Deps } from '../deps.ts'
 import type { OrderDesk } from './order-desk.ts'
 import type { OrderGateway } from './order-gateway.ts'
-import { type Fate, NOT_MADE, notReceivedOrSent } from './order-steps.ts'
+import { type Fate, NOT_MADE, notReceived } from './order-steps.ts'
 
 export const NEGATIVES_MIN = 4
 /** So long may a broker be slow with a cancel or replace that it took: until then only its own refusal ends the request. */
@@ -64,7 +64,7 @@ export class Absence {
     if (negatives.count < NEGATIVES_MIN || spread < absenceMs) return null
     const before = order.replacesOrderId === null ? null : await this.#desk.find(order.replacesOrderId)
     const takenMs = before?.pendingRequest?.successorId === order.orderId ? this.#gateway.takenMs(before) : null
-    if (takenMs === null) return notReceivedOrSent('not_received', null)
+    if (takenMs === null) return notReceived(order.replacesOrderId === null ? 'order' : 'modification')
     // The broker has the request, and has not made the change yet: that it does not show it proves nothing before the bound.
     return takenMs > TAKEN_MS ? NOT_MADE : null
   }

@@ -11,7 +11,7 @@ import { within } from '../within.ts'
 import type { ReportMethod } from './apply-report.ts'
 import type { OrderDesk } from './order-desk.ts'
 import { OrderReports } from './order-reports.ts'
-import { acknowledged, type Fate, isOwedAnAnswer, notReceivedOrSent, refusal, refused, submissionUnknown } from './order-steps.ts'
+import { acknowledged, type Fate, isOwedAnAnswer, notSent, refusal, refused, submissionUnknown } from './order-steps.ts'
 import { requestName } from './owed.ts'
 
 /** An order and where it lives. */
@@ -271,8 +271,7 @@ export class OrderGateway {
         return order
       }
       if (outcome.kind === 'refused') return this.#desk.change(orderId, order => refused(order, refusal(outcome), now))
-      if (outcome.kind === 'not_sent')
-        return this.#desk.change(orderId, order => refused(order, notReceivedOrSent('not_sent', outcome.cause), now))
+      if (outcome.kind === 'not_sent') return this.#desk.change(orderId, order => refused(order, notSent('order', outcome.cause), now))
       const order = await this.#desk.change(orderId, present => submissionUnknown(present, 'reply', now))
       if (order !== null && !acknowledged(order)) this.#unresolved({ ...placed, order })
       return order
@@ -307,7 +306,7 @@ export class OrderGateway {
         await this.#storeTaken(placed.order)
       }
       if (outcome.kind === 'refused') await this.abandonReplacement(orderId, successorId, refusal(outcome))
-      if (outcome.kind === 'not_sent') await this.abandonReplacement(orderId, successorId, notReceivedOrSent('not_sent', outcome.cause))
+      if (outcome.kind === 'not_sent') await this.abandonReplacement(orderId, successorId, notSent('modification', outcome.cause))
       // The successor's fate is a question of its own: the old order may fill meanwhile and ask nothing any more.
       const successor = await this.#desk.change(successorId, present => submissionUnknown(present, 'reply', this.#deps.clock.now()))
       if (successor !== null && isOwedAnAnswer(successor)) this.#unresolved({ ...placed, order: successor })

@@ -3,15 +3,22 @@ import { isOpen, type Order } from '../../domain/order.ts'
 import { apply } from '../../domain/order-machine.ts'
 import type { BrokerCapabilities, OrderReport } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
+import { keepNewest } from '../keep-newest.ts'
 import { applyReport, type ReportMethod } from './apply-report.ts'
 import { ofTheRest, ofTheTotal, ownPart, showsTerms } from './kept-id.ts'
 import type { OrderDesk } from './order-desk.ts'
 import { continuing, type Fate, isThoughtAbsent, refused, released } from './order-steps.ts'
+import { endedFirst, unmade } from './unmade.ts'
+
+/** Beyond so many, what the order of the one that ended longest ago is reported to have filled is not carried on any more. */
+const UNMADE_MAX = 50_000
 
 /** Gives brokers' reports to the orders that they are about, along chains of replacements: which order, which part of it, and what follows for others. */
 export class OrderReports {
   readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'brokers'>
   readonly #desk: OrderDesk
+  /** Of orders whose replacement came to nothing here: the last such replacement. The order's own record does not name it. */
+  readonly #unmade = new Map<OrderId, OrderId>()
 
   constructor(deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'brokers'>, desk: OrderDesk) {
     this.#deps = deps
@@ -97,6 +104,7 @@ export class OrderReports {
   ): Promise<Order | null> {
     const before = await this.#before(orderId)
     let isPartial = false
+    let successorId: OrderId | null = null
     const learnt = await this.#desk.change(orderId, present => {
       const report = isReleased(present) ? said : unreleased(said)
       const order = before === null ? present : continuing(present, before, this.#deps.clock.now())
@@ -105,9 +113,10 @@ export class OrderReports {
       if (reported.changed && isThoughtAbsent(order) && isOpen(report.status)) this.#alarm(order, 'late_sighting')
       for (const reason of reported.ignored) this.#deps.meter.count('order_reports_ignored_total', { broker: order.broker, reason })
       isPartial = reported.isPartial && reported.changed
-      return reported.order === present ? null : { order: reported.order }
+      successorId = present.pendingRequest?.successorId ?? null
+      return reported.order === present ? null : { order: before === null ? reported.order : endedFirst(reported.order, before) }
     })
-    if (learnt !== null) await this.#carryOn(learnt)
+    if (learnt !== null) await this.#carryOn(learnt, successorId)
     return isPartial ? this.#learn(orderId, said, method, isReleased) : learnt
   }
 
@@ -116,20 +125,21 @@ export class OrderReports {
     return id === null ? null : this.#desk.find(id)
   }
 
-  /** Executions of an order count against the total of those that take its place, however late they are reported. */
-  async #carryOn(order: Order): Promise<void> {
-    for (let before: Order | null = order; before !== null; ) {
-      const predecessor: Order = before
-      const id = predecessor.replacedByOrderId ?? predecessor.pendingRequest?.successorId ?? null
-      before = null
-      if (id === null) return
-      await this.#desk.change(id, present => {
-        const next = continuing(present, predecessor, this.#deps.clock.now())
-        if (next === present) return null
-        before = next
-        return { order: next }
-      })
-    }
+  /**
+   * Executions of an order count against the total of those that take its place, however late they are reported. One that ends names its pending
+   * successor no longer.
+   */
+  async #carryOn(order: Order, successorId: OrderId | null): Promise<void> {
+    const pendingId = order.pendingRequest?.successorId ?? successorId
+    const id = order.replacedByOrderId ?? pendingId ?? (isOpen(order.status) ? null : (this.#unmade.get(order.orderId) ?? null))
+    if (id === null) return
+    let isRaised = false
+    const successor = await this.#desk.change(id, present => {
+      const next = endedFirst(continuing(present, order, this.#deps.clock.now()), order)
+      isRaised = next !== present
+      return isRaised ? { order: next } : null
+    })
+    if (isRaised && successor !== null) await this.#carryOn(successor, null)
   }
 
   /**
@@ -151,10 +161,15 @@ export class OrderReports {
   /** Ends a replacement that did not happen: the successor never lived, the old order works on unless it waits for another one. */
   async abandonReplacement(oldId: OrderId, successorId: OrderId, fate: Fate): Promise<void> {
     const at = this.#deps.clock.now()
-    await this.#desk.change(successorId, order => refused(order, fate, at))
+    const before = await this.#desk.find(oldId)
+    keepNewest(this.#unmade, oldId, successorId, UNMADE_MAX)
+    await this.#desk.change(successorId, present => {
+      const order = before === null ? present : continuing(present, before, at)
+      return refused(order, unmade(fate, order, before), at) ?? (order === present ? null : { order })
+    })
     await this.#desk.change(oldId, order => {
-      // What was never sent says nothing of the order that it was to change.
-      const message = fate.state === 'refused_by_gateway' ? order.brokerMessage : fate.message
+      // What the service says is about the successor alone.
+      const message = fate.state === 'refused' ? fate.message : order.brokerMessage
       return order.pendingRequest?.successorId === successorId ? released(order, message, at) : null
     })
   }

@@ -13,6 +13,8 @@ export interface Fate {
   readonly method?: 'operator'
   readonly state: Extract<Submission['state'], 'refused' | 'refused_by_gateway' | 'not_sent' | 'not_received'>
   readonly message: string
+  /** What the owner of a new order can do. Of a replacement, the order that it was to replace decides that. */
+  readonly advice?: string
   readonly rejectCode: RejectCode | null
   readonly brokerStatus: string | null
 }
@@ -65,28 +67,34 @@ export function refusal({ message, rejectCode, brokerStatus, isUnsent }: Extract
   return { state: 'refused_by_gateway', message: `${message} It was not sent to the broker.`, rejectCode, brokerStatus: null }
 }
 
-const LOGIN_REFUSED =
-  'The order was not sent: the broker does not accept the login any more. Have the user connect again, and place it under a new cl_order_id.'
+type Wish = 'order' | 'modification'
 
-/** The two proofs that no order can exist at the broker, in words for its owner. */
-export function notReceivedOrSent(state: 'not_sent' | 'not_received', cause: unknown): Fate {
-  const isRejected = cause instanceof BrokerFault && cause.kind === 'credentials_rejected'
-  if (state === 'not_sent' && isRejected) return { state, message: LOGIN_REFUSED, rejectCode: null, brokerStatus: null }
-  const words = {
-    not_sent: 'The order was not sent: the broker could not be reached',
-    not_received: 'The broker never received the order: it was looked up repeatedly and is not there'
+/** Proof that nothing left for the broker, in words for its owner. No broker rejected it. */
+export function notSent(what: Wish, cause: unknown): Fate {
+  const fate = { state: 'not_sent', rejectCode: null, brokerStatus: null } as const
+  if (cause instanceof BrokerFault && cause.kind === 'credentials_rejected') {
+    const message = `The ${what} was not sent: the broker does not accept the login any more. Have the user connect again.`
+    return { ...fate, message, advice: 'Then place it under a new cl_order_id.' }
   }
-  const why = cause instanceof Error && state === 'not_sent' ? ` (${cause.message.slice(0, 200)})` : ''
-  const message = `${words[state]}${why}. It is safe to place it again under a new cl_order_id.`
-  // No broker rejected it.
-  return { state, message, rejectCode: null, brokerStatus: null }
+  const why = cause instanceof Error ? ` (${cause.message.slice(0, 200)})` : ''
+  return { ...fate, message: `The ${what} was not sent: the broker could not be reached${why}.`, advice: SAFE }
 }
+
+/** Proof that the broker does not have it, in words for its owner. No broker rejected it. */
+export function notReceived(what: Wish): Fate {
+  const words = {
+    order: 'The broker never received the order: it was looked up repeatedly and is not there.',
+    modification: 'The modification did not take effect.'
+  }
+  return { state: 'not_received', message: words[what], advice: SAFE, rejectCode: null, brokerStatus: null }
+}
+
+const SAFE = 'It is safe to place it again under a new cl_order_id.'
 
 /** Of a change that a broker took, and did not make for as long as it is waited for. */
 export const NOT_MADE: Fate = {
   state: 'not_received',
-  message:
-    'The broker took the change and did not make it: the order works on as it was. Ask for the change again under a new cl_order_id.',
+  message: 'The broker took the change and did not make it.',
   rejectCode: null,
   brokerStatus: null
 }
@@ -108,7 +116,7 @@ export function refused(order: Order, fate: Fate, at: Timestamp): Next | null {
       ...step.order,
       submission: { ...submission, attempts },
       brokerStatus: fate.brokerStatus,
-      brokerMessage: fate.message,
+      brokerMessage: fate.advice === undefined ? fate.message : `${fate.message} ${fate.advice}`,
       rejectCode: fate.rejectCode,
       pendingRequest: null,
       systemTime: at

@@ -13,7 +13,7 @@ import {
   fateOf,
   isCancelRequested,
   isOwedAnAnswer,
-  notReceivedOrSent,
+  notReceived,
   refused,
   submissionUnknown
 } from './order-steps.ts'
@@ -242,11 +242,28 @@ export class Resolver {
     if (found !== null) await this.#gateway.learn(order.orderId, isUncancelled ? uncancelled(found) : found, 'lookup')
     if (order.status === 'pending_replace') return { status, negatives: await this.#lookForSuccessor(session, placed, negatives, seen) }
     if (found !== null || acknowledged(order)) return { status, negatives }
-    const at = this.#deps.clock.now()
     const next = this.#absence.counted(order, seen, negatives)
     const absence = await this.#absence.fateOf(order, next)
-    if (absence !== null) await this.#desk.change(order.orderId, present => refused(present, absence, at))
+    if (absence !== null) await this.#end(session, placed, absence)
     return { status, negatives: next }
+  }
+
+  /** Ends an order that the broker does not have. What becomes of the one that it was to replace is asked first: it may have filled. */
+  async #end(session: Broker, placed: Placed, fate: Fate): Promise<void> {
+    const { orderId, replacesOrderId } = placed.order
+    const at = this.#deps.clock.now()
+    const before = replacesOrderId === null ? null : await this.#desk.find(replacesOrderId)
+    if (before === null) {
+      await this.#desk.change(orderId, present => refused(present, fate, at))
+      return
+    }
+    const { brokerOrderId } = before
+    if (isOpen(before.status) && brokerOrderId !== null) {
+      const { brokerAccountId } = placed.account
+      const { found } = await this.#find(session, { by: 'brokerOrderId', brokerAccountId, brokerOrderId })
+      if (found !== null) await this.#gateway.learn(before.orderId, found, 'lookup')
+    }
+    await this.#abandon(placed, before.orderId, orderId, fate)
   }
 
   async #lookForSuccessor(session: Broker, placed: Placed, negatives: Negatives, before: Asked): Promise<Negatives> {
@@ -286,8 +303,7 @@ export class Resolver {
       return seen.negatives
     }
     // It ended, or works on under its old terms by the broker's word: whatever was asked for did not happen.
-    if (before.replacedByOrderId !== order.orderId)
-      await this.#abandon(placed, before.orderId, order.orderId, notReceivedOrSent('not_received', null))
+    if (before.replacedByOrderId !== order.orderId) await this.#abandon(placed, before.orderId, order.orderId, notReceived('modification'))
     return negatives
   }
 

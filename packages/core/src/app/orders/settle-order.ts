@@ -8,6 +8,7 @@ import type { AppDeps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import type { Placed } from './order-gateway.ts'
 import { acknowledged, type Fate, refused } from './order-steps.ts'
+import { unmade } from './unmade.ts'
 
 /** Clocks may disagree; more of the broker's list than this is not needed to find an order in it. */
 const BEFORE_MS = 3_600_000
@@ -120,8 +121,10 @@ type Read = (placed: Placed) => Promise<Snapshot<OrderReport>>
 
 async function end(deps: SettlingDeps, orderId: OrderId, audit: AuditEntry | null): Promise<Order> {
   const at = deps.clock.now()
+  const replaces = (await deps.desk.find(orderId))?.replacesOrderId ?? null
+  const before = replaces === null ? null : await deps.desk.find(replaces)
   const settled = await deps.desk.change(orderId, present => {
-    const next = deps.orderGateway.isSending(present) ? null : refused(present, NEVER_RECEIVED, at)
+    const next = deps.orderGateway.isSending(present) ? null : refused(present, unmade(NEVER_RECEIVED, present, before), at)
     return next === null ? null : { ...next, ...(audit === null ? {} : { audit }) }
   })
   if (settled?.submission.method !== 'operator') throw new NotSettled(`${orderId} was found out about meanwhile; look at it again.`)
@@ -145,8 +148,8 @@ export function settlingOver(deps: SettlingDeps) {
 const NEVER_RECEIVED: Fate = {
   state: 'not_received',
   method: 'operator',
-  message:
-    'The broker never received the order, as the operator of this service has found out. It can be placed again under a new cl_order_id.',
+  message: 'The broker never received the order, as the operator of this service has found out.',
+  advice: 'It can be placed again under a new cl_order_id.',
   rejectCode: null,
   brokerStatus: null
 }

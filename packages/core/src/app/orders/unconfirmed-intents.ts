@@ -138,6 +138,7 @@ export class UnconfirmedIntents {
 }
 
 function fateOf(what: 'The order' | 'The change'): Fate {
-  const message = `${what} was not sent: the database did not confirm in time that it was stored. It is safe to ask for it again under a new cl_order_id.`
-  return { state: 'not_sent', message, rejectCode: null, brokerStatus: null }
+  const message = `${what} was not sent: the database did not confirm in time that it was stored.`
+  const advice = 'It is safe to ask for it again under a new cl_order_id.'
+  return { state: 'not_sent', message, advice, rejectCode: null, brokerStatus: null }
 }

@@ -1,0 +1,42 @@
+// The end of a replacement that never came to be, in words of its own. Whether anything is left to place is said by the order that it was to replace.
+import { compare, isPositive, minus } from '../../domain/decimal.ts'
+import { isOpen, type Order } from '../../domain/order.ts'
+import { filledAlong } from '../../domain/order-machine.ts'
+import type { RejectCode } from '../../domain/vocabulary.ts'
+import type { Fate } from './order-steps.ts'
+
+/** The fate of `successor`, which was to replace `before`. The broker's words stay the broker's; of the service's own, the advice is about the old order. */
+export function unmade(fate: Fate, successor: Order, before: Order | null): Fate {
+  const rejectCode = before !== null && !isOpen(before.status) ? orderEnded(fate.rejectCode) : fate.rejectCode
+  if (fate.state === 'refused' || fate.state === 'refused_by_gateway' || before === null) return { ...fate, rejectCode }
+  const { advice: _, ...bare } = fate
+  return { ...bare, rejectCode, message: `${fate.message} ${whatIsLeft(successor, before)}` }
+}
+
+/** A rejected replacement of an order that had ended by then, with the code that says so where the broker gave no better reason. */
+export function endedFirst(successor: Order, before: Order): Order {
+  const hasEnded = !isOpen(before.status) && before.replacedByOrderId !== successor.orderId
+  if (successor.status !== 'rejected' || !hasEnded || before.lastModifiedTime > successor.lastModifiedTime) return successor
+  const rejectCode = orderEnded(successor.rejectCode)
+  return rejectCode === successor.rejectCode ? successor : { ...successor, rejectCode }
+}
+
+function orderEnded(known: RejectCode | null): RejectCode {
+  return known === null || known === 'other' ? 'order_ended' : known
+}
+
+function whatIsLeft(successor: Order, before: Order): string {
+  if (isOpen(before.status))
+    return 'The order that it was to replace works on as it was: to change it, ask for the change again under a new cl_order_id.'
+  const filled = filledAlong(before)
+  const of = before.quantity === null ? '' : ` of ${before.quantity}`
+  const end = before.status === 'filled' ? `filled ${filled}${of}` : `${before.status}, filled ${filled}${of}`
+  return `The order that it was to replace ended first (${end}). ${unplaced(successor, filled)}`
+}
+
+function unplaced({ quantity }: Order, filled: NonNullable<Order['quantity']>): string {
+  if (quantity === null) return 'Nothing of it works at the broker any more.'
+  const left = minus(quantity, filled)
+  if (!isPositive(left)) return 'Nothing of it is left to place.'
+  return compare(left, quantity) === 0 ? 'Nothing of it was bought or sold.' : `Of the ${quantity} asked for, ${left} were not placed.`
+}
