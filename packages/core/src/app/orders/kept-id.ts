@@ -1,4 +1,4 @@
-import { compare, type Decimal, isPositive, minus, plus, sum } from '../../domain/decimal.ts'
+import { compare, type Decimal, isPositive, minus, sum } from '../../domain/decimal.ts'
 import { limitOf } from '../../domain/likeness.ts'
 import type { Fill, Leg, Order, OrderTicket } from '../../domain/order.ts'
 import { filledQuantity } from '../../domain/order-machine.ts'
@@ -35,10 +35,12 @@ export function ownPart(report: OrderReport, order: OrderTicket, predecessors: r
   }
 }
 
-/** A report whose quantity is what its predecessors left, with the total that was asked for instead. */
-export function ofTheTotal(report: OrderReport, predecessors: readonly Order[]): OrderReport {
-  const { quantity } = report
-  return quantity === null ? report : { ...report, quantity: plus(quantity, filledBy(predecessors)) }
+/**
+ * A report whose quantity is what was left when the broker stated it, with the total that was asked for instead. How much the predecessors had filled
+ * at that time is not known: executions are reported before, between and after. A change of the total would be another order.
+ */
+export function ofTheTotal(report: OrderReport, { quantity }: OrderTicket): OrderReport {
+  return { ...report, quantity }
 }
 
 /** An order whose quantity is a total, with what its predecessors left of it instead. */

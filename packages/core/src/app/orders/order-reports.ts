@@ -71,7 +71,7 @@ export class OrderReports {
       const predecessors = await this.#predecessors(order, before => before.brokerOrderId === report.brokerOrderId)
       return predecessors.length === 0 ? report : ownPart(report, order, predecessors)
     }
-    return replacedQuantity === 'rest' ? ofTheTotal(report, await this.#predecessors(order, () => true)) : report
+    return replacedQuantity === 'rest' && order.replacesOrderId !== null ? ofTheTotal(report, order) : report
   }
 
   /** The ticket in the broker's own terms: where it counts by what is left, without what was filled before the order that is to be replaced. */
