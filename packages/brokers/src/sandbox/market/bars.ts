@@ -12,7 +12,8 @@ import { object, textOrNull, timestamp } from '../../kit/parse.ts'
 import { isPlainDecimal } from '../../kit/scan.ts'
 import { get } from '../requests.ts'
 
-export const BARS_PAGE = 10_000
+/** A page is read in one turn of the event loop, so orders wait for it. */
+export const BARS_PAGE = 2_000
 
 export interface BarsPage {
   readonly bars: readonly Bar[]

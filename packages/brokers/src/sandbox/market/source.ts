@@ -30,7 +30,7 @@ import { chainEntry } from './chain.ts'
 import { MarketFeed } from './feed.ts'
 import { foundSymbol, parseInstrument } from './instruments.ts'
 
-/** Pages of bars in one request: more minutes than a year has. */
+/** Pages of bars in one request: four times what one may read. */
 const PAGES_MAX = 100
 
 export interface MarketOptions {

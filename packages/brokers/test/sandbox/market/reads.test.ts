@@ -134,7 +134,7 @@ test('past bars come in the pages of the house, ascending', async () => {
     interval: '1m',
     from: '2026-12-01T14:30:00.000000Z',
     to: '2026-12-01T15:30:00.000000Z',
-    limit: '10000'
+    limit: '2000'
   })
 })
 

@@ -77,8 +77,9 @@ export class BarFeeds {
     for (const feed of this.#running) feed.tick(presentMs)
   }
 
-  end(): void {
-    this.#stopping.abort(new Error('the market was given up'))
+  /** Those who wait are given the reason. */
+  end(reason: MarketRefusal): void {
+    this.#stopping.abort(reason)
     for (const feed of this.#running) feed.end()
     this.#running.clear()
     this.#entries.clear()

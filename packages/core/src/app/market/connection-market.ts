@@ -16,7 +16,7 @@ import type { Timing } from '../timing.ts'
 import { BarFeeds } from './bar-feeds.ts'
 import { CHAIN_MS, CHAINS_AT_ONCE, orderedChain } from './chain.ts'
 import { ranked } from './found-symbols.ts'
-import { History, type PastBars, type SnapshotRequest } from './history.ts'
+import { type FirstBars, History, type PastBars, type SnapshotRequest } from './history.ts'
 import { lastQuote } from './last-quote.ts'
 import { MarketRefusal } from './refusal.ts'
 import { sessionTrades } from './session-trades.ts'
@@ -30,6 +30,8 @@ export interface ConnectionMarketDeps {
   readonly log: Log
   readonly meter: Meter
   readonly timing: Timing
+  /** Resolves when the next piece of long work may be done. @throws the signal's reason when it aborts before */
+  readonly pieceTurn: (signal: AbortSignal) => Promise<void>
 }
 
 export interface ConnectionMarketParts {
@@ -108,6 +110,13 @@ export class ConnectionMarket {
     }
   }
 
+  /** The first so many bars of a snapshot; those of many bars wait for one another. @throws MarketRefusal */
+  async firstBars(request: SnapshotRequest, count: number): Promise<FirstBars> {
+    this.#demandChannel('bars')
+    const instrument = await this.#instrument(request.symbol)
+    return this.#asked(() => this.#history.first(instrument, request, count))
+  }
+
   /** Symbols by what they begin with or by words of their names, the likeliest first. @throws MarketRefusal */
   async search(text: string): Promise<readonly FoundSymbol[]> {
     const { name, marketData } = this.#parts.broker
@@ -159,9 +168,10 @@ export class ConnectionMarket {
   }
 
   end(): void {
-    this.#stopping.abort(new MarketRefusal('broker_unavailable', 'The connection was given up just now; ask again in a few seconds.'))
-    this.#bars.end()
-    this.#history.end()
+    const givenUp = new MarketRefusal('broker_unavailable', 'The connection was given up just now; ask again in a few seconds.')
+    this.#stopping.abort(givenUp)
+    this.#bars.end(givenUp)
+    this.#history.end(givenUp)
     this.#topics.end()
   }
 

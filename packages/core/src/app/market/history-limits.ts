@@ -9,8 +9,11 @@ export const BROKER_BARS_MAX = 50_000
 /** Backfills of more bars than this wait while those of their connection that are under way have {@link UNDER_WAY_BARS_MAX}. Smaller ones never do. */
 export const SMALL_BACKFILL_BARS = 1_000
 export const UNDER_WAY_BARS_MAX = 100_000
-/** Bars that are worked on in one turn of the event loop: some milliseconds. */
-export const PIECE_BARS = 500
+/** Reads over REST of more of the broker's bars than this wait for one another, so many of a connection are under way. Smaller ones never wait. */
+export const SMALL_READ_BARS = 1_000
+export const LONG_READS_AT_ONCE = 2
+/** Bars of the whole process that are worked on in one turn of the event loop: some milliseconds. */
+export const PIECE_BARS = 100
 /** Pages of history that a connection asks its broker for at once. Whoever needs more of them goes to the end of the line after each. */
 export const PAGES_AT_ONCE = 8
 

@@ -9,9 +9,10 @@ import { limited } from '../limited.ts'
 import { Turns } from '../mirror/turns.ts'
 import type { Timing } from '../timing.ts'
 import { type BarPlan, type BaseBars, barPlan, withinCalendar } from './bar-plan.ts'
-import { BROKER_BARS_MAX, PAGES_AT_ONCE, PIECE_BARS, SNAPSHOT_BARS_MAX } from './history-limits.ts'
+import { BROKER_BARS_MAX, LONG_READS_AT_ONCE, PAGES_AT_ONCE, PIECE_BARS, SMALL_READ_BARS, SNAPSHOT_BARS_MAX } from './history-limits.ts'
 import { LookBack } from './look-back.ts'
 import { MarketRefusal } from './refusal.ts'
+import { Share } from './share.ts'
 import { BROKER_DEFAULT } from './watcher.ts'
 
 export interface SnapshotRequest {
@@ -23,6 +24,25 @@ export interface SnapshotRequest {
 
 /** Past bars in pages, ascending. */
 export type PastBars = AsyncGenerator<readonly Bar[], void, undefined>
+
+export interface HistoryDeps {
+  readonly clock: Clock
+  readonly timing: Timing
+  /** Resolves when the next piece of long work may be done. @throws the signal's reason when it aborts before */
+  readonly pieceTurn: (signal: AbortSignal) => Promise<void>
+}
+
+/** Some of a page's bars, and the broker's time when the page was asked for: they say nothing of what happened later. */
+interface Piece {
+  readonly bars: readonly Bar[]
+  readonly askedMs: number
+}
+
+/** The first bars of a window, and the one after them; null when there is none. */
+export interface FirstBars {
+  readonly bars: readonly Bar[]
+  readonly next: Bar | null
+}
 
 /** The broker's time may be so much ahead of what is believed of it. */
 const AHEAD_MS = 600_000
@@ -36,13 +56,14 @@ const DAY = 86_400_000
 
 /** A broker's past bars, and longer ones made of them. */
 export class History {
-  readonly #deps: { readonly clock: Clock; readonly timing: Timing }
+  readonly #deps: HistoryDeps
   readonly #source: MarketSource
   readonly #marketData: MarketDataCapabilities
   readonly #turns: Turns<'page'>
+  readonly #longReads = new Share(LONG_READS_AT_ONCE)
   readonly #stopping = new AbortController()
 
-  constructor(deps: { readonly clock: Clock; readonly timing: Timing }, source: MarketSource, marketData: MarketDataCapabilities) {
+  constructor(deps: HistoryDeps, source: MarketSource, marketData: MarketDataCapabilities) {
     this.#deps = deps
     this.#source = source
     this.#marketData = marketData
@@ -50,17 +71,35 @@ export class History {
   }
 
   /** Bars with a start in [start, end), the open one included. @throws MarketRefusal */
-  snapshot(instrument: MarketInstrument, { interval, start, end }: SnapshotRequest): PastBars {
+  snapshot(instrument: MarketInstrument, request: SnapshotRequest): PastBars {
+    return this.#checked(instrument, request).read()
+  }
+
+  /**
+   * The first `count` bars of a snapshot; nothing more is asked of the broker. One that takes many of the broker's bars waits for others that do.
+   * @throws MarketRefusal, BrokerFault
+   */
+  async first(instrument: MarketInstrument, request: SnapshotRequest, count: number): Promise<FirstBars> {
+    const { most, read } = this.#checked(instrument, request)
+    const begin = () => firstOf(read(), count)
+    return most <= SMALL_READ_BARS ? begin() : this.#longReads.take(1, begin, this.#stopping.signal)
+  }
+
+  /** What is asked for within its bounds, with the most of the broker's bars that it takes. @throws MarketRefusal */
+  #checked(
+    instrument: MarketInstrument,
+    { interval, start, end }: SnapshotRequest
+  ): { readonly most: number; readonly read: () => PastBars } {
     const plan = barPlan(instrument, interval, BROKER_DEFAULT, this.#marketData)
     const [fromMs, toMs] = [epochMs(start), epochMs(end)]
-    const most = withinCalendar(() => plan.clock.countAtMost(Math.max(fromMs, plan.earliestMs), Math.min(toMs, LATEST_MS)))
-    if (most > SNAPSHOT_BARS_MAX) {
-      const message = `This window has up to ${most} bars of ${interval}; ask for at most ${SNAPSHOT_BARS_MAX} at once.`
+    const bars = withinCalendar(() => plan.clock.countAtMost(Math.max(fromMs, plan.earliestMs), Math.min(toMs, LATEST_MS)))
+    if (bars > SNAPSHOT_BARS_MAX) {
+      const message = `This window has up to ${bars} bars of ${interval}; ask for at most ${SNAPSHOT_BARS_MAX} at once.`
       throw new MarketRefusal('invalid_request', message)
     }
     const window = withinCalendar(() => this.#window(plan, fromMs, toMs))
-    if (window !== null) demandBounded(plan, window.first, window.upTo)
-    return this.read(plan, fromMs, toMs)
+    const most = window === null ? 0 : demandBounded(plan, window.first, window.upTo)
+    return { most, read: () => this.read(plan, fromMs, toMs) }
   }
 
   /** Bars with a start in [fromMs, toMs), made of the broker's where it has none of the kind; how many that takes is the caller's. @throws MarketRefusal, BrokerFault */
@@ -69,21 +108,17 @@ export class History {
     const window = withinCalendar(() => this.#window(plan, fromMs, toMs))
     if (window === null) return
     const { first, upTo } = window
-    const bars = this.base(plan, past, first, upTo)
-    if (canonicalInterval(past.interval) === canonicalInterval(clock.interval)) yield* bars
-    else yield* this.#made(plan, bars)
+    if (canonicalInterval(past.interval) === canonicalInterval(clock.interval)) yield* this.base(plan, past, first, upTo)
+    else yield* this.#made(plan, this.#pieces(plan, past, first, upTo))
   }
 
-  async *#made({ clock, past }: BarPlan, pages: PastBars): AsyncGenerator<readonly Bar[]> {
+  async *#made({ clock, past }: BarPlan, pieces: AsyncIterable<Piece>): AsyncGenerator<readonly Bar[]> {
     const builder = new BarBuilder(clock, past.clock)
-    // Pages tell what had happened when they were asked for, not what happened while they were on their way.
-    let asked = this.#source.presentMs()
-    let toldUntil = asked
-    for await (const page of pages) {
-      toldUntil = asked
-      const made = await this.#inPieces(page, piece => piece.flatMap(bar => builder.bar(bar)))
+    let toldUntil = this.#source.presentMs()
+    for await (const { bars, askedMs } of pieces) {
+      toldUntil = askedMs
+      const made = bars.flatMap(bar => builder.bar(bar))
       if (made.length > 0) yield made
-      asked = this.#source.presentMs()
     }
     const rest = builder.closeUntil(toldUntil - GRACE_MS)
     yield builder.open === null ? rest : [...rest, builder.open]
@@ -107,12 +142,17 @@ export class History {
   }
 
   /** The broker's bars from `fromMs` on, each with the start that its clock gives it, and none outside the session. */
-  async *base(
+  async *base(plan: BarPlan, bars: BaseBars, fromMs: number, toMs: number): AsyncGenerator<readonly Bar[]> {
+    for await (const piece of this.#pieces(plan, bars, fromMs, toMs)) yield piece.bars
+  }
+
+  /** A page has thousands of bars. What is made of each piece is made in its turn, by whoever reads it too: all of them at once would have orders wait. */
+  async *#pieces(
     { symbol, session }: BarPlan,
     { word, interval, clock, session: named }: BaseBars,
     fromMs: number,
     toMs: number
-  ): PastBarsOfBase {
+  ): AsyncGenerator<Piece> {
     const isOfDays = interval.unit !== 'minute'
     // A broker may begin its days at midnight, before the session opens.
     const request = {
@@ -124,19 +164,26 @@ export class History {
     }
     // Some have a day open until midnight, long after the session it is of.
     const settledMs = this.#source.presentMs() - Math.max(GRACE_MS, this.#marketData.historyLagMs)
-    for await (const page of this.#pages(request)) {
-      if (isOfDays) yield await this.#inPieces(page, piece => piece.flatMap(bar => dayPlaced(bar, clock, fromMs, settledMs)))
-      else if (session === BROKER_DEFAULT) yield inside(page, fromMs, toMs)
-      else yield await this.#inPieces(page, piece => piece.filter(bar => bar.startMs >= fromMs && clock.startOf(bar.startMs) !== null))
+    const placed = (bars: readonly Bar[]): readonly Bar[] => {
+      if (isOfDays) return bars.flatMap(bar => dayPlaced(bar, clock, fromMs, settledMs))
+      if (session === BROKER_DEFAULT) return inside(bars, fromMs, toMs)
+      return bars.filter(bar => bar.startMs >= fromMs && clock.startOf(bar.startMs) !== null)
+    }
+    for await (const { bars, askedMs } of this.#pages(request)) {
+      for (let from = 0; from < bars.length; from += PIECE_BARS) {
+        await this.#deps.pieceTurn(this.#stopping.signal)
+        yield { bars: placed(bars.slice(from, from + PIECE_BARS)), askedMs }
+      }
+      if (bars.length === 0) yield { bars, askedMs }
     }
   }
 
-  /** Nothing more is read for those who wait. */
-  end(): void {
-    this.#stopping.abort(new Error('the market was given up'))
+  /** Nothing more is read for those who wait: they are given the reason. */
+  end(reason: MarketRefusal): void {
+    this.#stopping.abort(reason)
   }
 
-  async *#pages(request: Parameters<MarketSource['bars']>[0]): AsyncGenerator<readonly Bar[]> {
+  async *#pages(request: Parameters<MarketSource['bars']>[0]): AsyncGenerator<Piece> {
     const over = new AbortController()
     const pages = this.#source.bars(request, over.signal)[Symbol.asyncIterator]()
     const page = () =>
@@ -146,26 +193,16 @@ export class History {
       })
     try {
       for (;;) {
+        const askedMs = this.#source.presentMs()
         const { done, value } = await this.#turns.take('page', page, this.#stopping.signal)
         if (done === true) return
-        yield value
+        yield { bars: value, askedMs }
       }
     } finally {
       over.abort()
       // A source that does not heed its signal is waited for by nobody.
       pages.return?.().catch(() => undefined)
     }
-  }
-
-  /** A page has thousands of bars, and what is made of all of them at once would have orders wait. */
-  async #inPieces(page: readonly Bar[], work: (piece: readonly Bar[]) => readonly Bar[]): Promise<readonly Bar[]> {
-    if (page.length <= PIECE_BARS) return work(page)
-    const made: (readonly Bar[])[] = []
-    for (let from = 0; from < page.length; from += PIECE_BARS) {
-      if (from > 0) await this.#deps.clock.nextTurn()
-      made.push(work(page.slice(from, from + PIECE_BARS)))
-    }
-    return made.flat()
   }
 
   /** From the start of the first bar to the end of the last; null when none begins in [fromMs, toMs). @throws OutsideCalendar */
@@ -188,11 +225,22 @@ export class History {
   }
 }
 
-type PastBarsOfBase = AsyncGenerator<readonly Bar[]>
+/** The first bars, and the one after them. */
+async function firstOf(pages: PastBars, count: number): Promise<FirstBars> {
+  const bars: Bar[] = []
+  for await (const page of pages) {
+    for (const bar of page) {
+      if (bars.length === count) return { bars, next: bar }
+      bars.push(bar)
+    }
+  }
+  return { bars, next: null }
+}
 
-function demandBounded({ past: { answered, word }, whyMinutes }: BarPlan, fromMs: number, toMs: number): void {
+/** How many of the broker's bars are read at most. @throws MarketRefusal when they are too many */
+function demandBounded({ past: { answered, word }, whyMinutes }: BarPlan, fromMs: number, toMs: number): number {
   const most = answered.countAtMost(fromMs, toMs)
-  if (most <= BROKER_BARS_MAX) return
+  if (most <= BROKER_BARS_MAX) return most
   const message = `${whyMinutes}This would take up to ${most} bars of ${word} from the broker, and ${BROKER_BARS_MAX} is the most; ask for less at once.`
   throw new MarketRefusal('invalid_request', message)
 }

@@ -1,10 +1,11 @@
 import type { Connection } from '../../domain/account.ts'
-import type { ConnectionId } from '../../domain/ids.ts'
+import type { ConnectionId, UserKey } from '../../domain/ids.ts'
 import { BrokerFault, type GapCause } from '../../ports/broker.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import { ConnectionMarket } from './connection-market.ts'
+import { PieceTurns } from './piece-turns.ts'
 import { MarketRefusal } from './refusal.ts'
 
 type MarketsDeps = Pick<Deps, 'bus' | 'clock' | 'log' | 'meter' | 'timing'>
@@ -25,6 +26,8 @@ export class Markets {
   readonly #deps: MarketsDeps
   readonly #sessions: BrokerSessions
   readonly #entries = new Map<ConnectionId, Entry>()
+  /** One for all: what is long for one user holds up nobody else. */
+  readonly #pieces: PieceTurns<UserKey>
   readonly #stopping = new AbortController()
   readonly #unsubscribe: () => void
   #ticking: Promise<void> | null = null
@@ -32,6 +35,7 @@ export class Markets {
   constructor(deps: MarketsDeps, sessions: BrokerSessions) {
     this.#deps = deps
     this.#sessions = sessions
+    this.#pieces = new PieceTurns(deps.clock)
     this.#unsubscribe = deps.bus.subscribe(
       message => {
         if (message.type === 'connection_removed' || message.type === 'connection_renewed') this.#end(message.connectionId)
@@ -70,7 +74,7 @@ export class Markets {
     const { clock, log, meter, timing } = this.#deps
     const entry: Entry = {
       market: new ConnectionMarket(
-        { clock, log, meter, timing },
+        { clock, log, meter, timing, pieceTurn: signal => this.#pieces.take(connection.userKey, signal) },
         {
           source: broker.market,
           broker: broker.capabilities,

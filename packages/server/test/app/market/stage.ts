@@ -1,5 +1,6 @@
 // A connection's market over a broker in memory and a clock that moves when told.
 import { ConnectionMarket } from '@trunkline/core/app/market/connection-market'
+import { PieceTurns } from '@trunkline/core/app/market/piece-turns'
 import type { Watch, Watcher, WatchRequest } from '@trunkline/core/app/market/watcher'
 import { DEFAULT_TIMING } from '@trunkline/core/app/timing'
 import type { Decimal } from '@trunkline/core/domain/decimal'
@@ -20,8 +21,13 @@ export class Stage {
   readonly warnings: string[] = []
   readonly market: ConnectionMarket
 
-  constructor(marketData: Partial<MarketDataCapabilities> = {}, broker = new ScriptedMarket(NOON)) {
-    this.clock = new VirtualClock(broker.nowMs)
+  constructor(
+    marketData: Partial<MarketDataCapabilities> = {},
+    broker = new ScriptedMarket(NOON),
+    clock = new VirtualClock(broker.nowMs),
+    pieces = new PieceTurns<object>(clock)
+  ) {
+    this.clock = clock
     this.broker = broker
     this.broker.list('SPY')
     this.broker.list('BTC/USD', 'CRYPTO')
@@ -51,7 +57,8 @@ export class Stage {
         clock: this.clock,
         log: { debug() {}, info() {}, warn: message => this.warnings.push(message), error() {} },
         meter,
-        timing: DEFAULT_TIMING
+        timing: DEFAULT_TIMING,
+        pieceTurn: signal => pieces.take(this, signal)
       },
       { source: this.broker, broker: capabilities, failed: async () => false, lost: cause => this.losses.push(cause) }
     )

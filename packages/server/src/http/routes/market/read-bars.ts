@@ -1,9 +1,7 @@
-import type { PastBars } from '@trunkline/core/app/market/history'
 import { readMarket } from '@trunkline/core/app/market/read-market'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { canonicalInterval, parseInterval } from '@trunkline/core/domain/market/interval'
-import type { Bar } from '@trunkline/core/domain/market/records'
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import Type from 'typebox'
 import { marketBars, presentBar } from '../../../wire/market-reads.ts'
@@ -43,7 +41,7 @@ export const getBars = userEndpoint({
   tag: 'Market data',
   summary: 'Read past bars',
   description:
-    'The snapshot of the market data stream, in pages. A window of more than 50,000 bars, or of bars that would be made of more than 50,000 of the broker’s, is refused.',
+    'The snapshot of the market data stream, in pages. A window of more than 50,000 bars, or of bars that would be made of more than 50,000 of the broker’s, is refused. Of those that take more than 1,000 of the broker’s bars, two of a connection are read at once, and others wait.',
   failures: FAILURES,
   params,
   query,
@@ -52,7 +50,7 @@ export const getBars = userEndpoint({
     if (start >= end)
       throw new ServiceError('query_invalid', 'start must be before end.', { details: [{ path: 'start', message: 'must be before end' }] })
     return readMarket(deps, caller, path.connection_id, async market => {
-      const { bars, next } = await firstOf(market.past({ symbol, interval, start, end }), limit)
+      const { bars, next } = await market.firstBars({ symbol, interval, start, end }, limit)
       return {
         symbol,
         interval,
@@ -63,15 +61,3 @@ export const getBars = userEndpoint({
     })
   }
 })
-
-/** The first bars, and the one after them; nothing more is asked of the broker. */
-async function firstOf(pages: PastBars, count: number): Promise<{ readonly bars: readonly Bar[]; readonly next: Bar | null }> {
-  const bars: Bar[] = []
-  for await (const page of pages) {
-    for (const bar of page) {
-      if (bars.length === count) return { bars, next: bar }
-      bars.push(bar)
-    }
-  }
-  return { bars, next: null }
-}

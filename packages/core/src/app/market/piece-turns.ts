@@ -1,0 +1,56 @@
+import type { Clock } from '../../ports/clock.ts'
+
+/**
+ * Long work of the whole process, done in pieces: one in each turn of the event loop, however many work at once, so that orders wait for one
+ * piece and not for one of each. Keys are served one after the other, and those of a key in the order in which they asked.
+ */
+export class PieceTurns<Key> {
+  readonly #clock: Pick<Clock, 'nextTurn'>
+  /** In the order in which keys are served next. */
+  readonly #lines = new Map<Key, Set<() => void>>()
+  #isServing = false
+
+  constructor(clock: Pick<Clock, 'nextTurn'>) {
+    this.#clock = clock
+  }
+
+  /** Resolves when one piece may be done, without waiting for anything in between. @throws the signal's reason when it aborts before */
+  async take(key: Key, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const line = this.#lines.get(key) ?? new Set()
+    this.#lines.set(key, line.add(resolve))
+    const giveUp = () => {
+      line.delete(resolve)
+      if (line.size === 0 && this.#lines.get(key) === line) this.#lines.delete(key)
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', giveUp, { once: true })
+    if (!this.#isServing) void this.#serve()
+    try {
+      await promise
+    } finally {
+      signal.removeEventListener('abort', giveUp)
+    }
+  }
+
+  async #serve(): Promise<void> {
+    this.#isServing = true
+    while (this.#serveNext()) await this.#clock.nextTurn()
+    this.#isServing = false
+  }
+
+  /** False when nobody waits. */
+  #serveNext(): boolean {
+    for (const [key, line] of this.#lines) {
+      this.#lines.delete(key)
+      for (const begin of line) {
+        line.delete(begin)
+        if (line.size > 0) this.#lines.set(key, line)
+        begin()
+        return true
+      }
+    }
+    return false
+  }
+}
