@@ -99,8 +99,9 @@ export class AlpacaBroker implements Broker {
     const from = timestampOfMs(Math.max(0, epochMs(since) - CLOCKS_APART_MS))
     const open = await readOrders(this.#parts, { account, status: 'open', after: null }, signal)
     const recent = await readOrders(this.#parts, { account, status: 'all', after: from }, signal)
-    const newest = new Map([...open, ...recent].map(order => [order.brokerOrderId, order]))
-    return { items: [...newest.values()], asOf }
+    const newest = new Map([...open.known, ...recent.known].map(order => [order.brokerOrderId, order]))
+    const leftOut = [...open.leftOut, ...recent.leftOut]
+    return { items: [...newest.values()], asOf, ...(leftOut.length === 0 ? {} : { leftOut }) }
   }
 
   async transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {

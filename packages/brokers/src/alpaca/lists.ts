@@ -8,7 +8,7 @@ import type { Calls } from '../kit/calls.ts'
 import type { HttpRequest } from '../kit/http.ts'
 import { everyPage } from '../kit/pages.ts'
 import { text, type Wire } from '../kit/parse.ts'
-import type { Words } from '../kit/words.ts'
+import type { KnownBeside, Words } from '../kit/words.ts'
 import { parseOrders } from './orders.ts'
 import { parseTransaction, readList } from './parse.ts'
 import { ACTIVITIES_PAGE, activitiesRequest, ORDERS_PAGE, ordersRequest } from './requests.ts'
@@ -32,19 +32,16 @@ export interface OrdersAsked {
   readonly after: Timestamp | null
 }
 
-/** An order with a word that nobody knows is left out, counted and told. @throws BrokerFault */
+/** An order with a word that nobody knows is left out, counted and told, and its id is with the others. @throws BrokerFault */
 export async function readOrders(
   { calls, words }: ListParts,
   { account, status, after }: OrdersAsked,
   signal: AbortSignal
-): Promise<readonly OrderReport[]> {
+): Promise<KnownBeside<OrderReport>> {
   const request = (from: string | null) => ordersRequest(status, after, from)
-  const pages = paged(
-    calls,
-    { request, pageMax: ORDERS_PAGE, read: wires => words.known(wires, wire => parseOrders(wire, account)) },
-    signal
-  )
-  return (await pages).flat()
+  const read = (wires: readonly Wire[]) => [words.knownBeside(wires, wire => parseOrders(wire, account), 'id')]
+  const pages = await paged(calls, { request, pageMax: ORDERS_PAGE, read }, signal)
+  return { known: pages.flatMap(({ known }) => known).flat(), leftOut: pages.flatMap(({ leftOut }) => leftOut) }
 }
 
 /** The activities of the days, inclusive; newest first. @throws BrokerFault */

@@ -14,6 +14,13 @@ export interface WordsOptions {
 /** Different words that are told of; a later one is still counted, but no longer logged. */
 const TOLD_MAX = 200
 const SHOWN_MAX = 40
+const ID_MAX = 64
+
+/** Records that could be read, and the ids of those that could not. */
+export interface KnownBeside<T> {
+  readonly known: readonly T[]
+  readonly leftOut: readonly (string | null)[]
+}
 
 /** One for all logins of a broker, so that a new word is told once and not by every connection. */
 export class Words {
@@ -45,12 +52,19 @@ export class Words {
    * all of them unreadable. @throws Malformed
    */
   known<T>(records: readonly Wire[], read: (record: Wire) => T): readonly T[] {
+    return this.knownBeside(records, read, null).known
+  }
+
+  /** As {@link known}, and what was left out: the text of each one's `idKey`, null where it has none. @throws Malformed */
+  knownBeside<T>(records: readonly Wire[], read: (record: Wire) => T, idKey: string | null): KnownBeside<T> {
     const known: T[] = []
+    const leftOut: (string | null)[] = []
     for (const record of records) {
       const found = this.orNull(record, read)
       if (found !== null) known.push(found)
+      else leftOut.push(idKey === null ? null : idOf(record, idKey))
     }
-    return known
+    return { known, leftOut }
   }
 
   /** Null, and counted, for a record with an unknown word. @throws Malformed */
@@ -72,4 +86,9 @@ export class Words {
     this.#told.add(told)
     log[level]('the broker used a word that is not known', { broker, field: key, word })
   }
+}
+
+function idOf(record: Wire, key: string): string | null {
+  const id = field(record, key)
+  return typeof id === 'string' && id !== '' && id.length <= ID_MAX ? id : null
 }

@@ -26,6 +26,8 @@ interface OrdersPage {
   readonly next: string | null
   /** What the broker's clock showed; null when it does not say. */
   readonly brokersClock: Timestamp | null
+  /** Orders in words nobody knows. */
+  readonly leftOut: readonly (string | null)[]
 }
 
 export class Orders {
@@ -53,13 +55,19 @@ export class Orders {
   /** All open ones, all of today, and those that were closed since `since`. */
   async since(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
     const asOf = this.#clock.now()
-    const { orders: present, brokersClock } = await this.#list(token => requests.ordersRequest(account, token), signal)
+    const { orders: present, brokersClock, leftOut } = await this.#list(token => requests.ordersRequest(account, token), signal)
     const day = this.#dayBefore(DAYS_APART + Math.max(0, epochMs(asOf) - epochMs(since)) / DAY_MS)
     // After the others: an order that leaves the list of today in between is in this one.
     const past = await this.#list(token => requests.pastOrdersRequest(account, day, token), signal)
     const recent = past.orders.filter(({ report }) => report.updatedAt >= since)
     const newest = new Map([...present, ...recent].map(({ report }) => [report.brokerOrderId, report]))
-    return { items: [...newest.values()], asOf, ...(brokersClock === null ? {} : { brokersClock }) }
+    const unread = [...leftOut, ...past.leftOut]
+    return {
+      items: [...newest.values()],
+      asOf,
+      ...(brokersClock === null ? {} : { brokersClock }),
+      ...(unread.length === 0 ? {} : { leftOut: unread })
+    }
   }
 
   /** Of one account or several, with commas. */
@@ -96,11 +104,11 @@ export class Orders {
     return parsed
   }
 
-  /** Every page or a fault. An order in words nobody knows is counted and left out. */
+  /** Every page or a fault. An order in words nobody knows is counted and left out, and the list says so. */
   async #list(request: (nextToken: string | null) => HttpRequest, signal: AbortSignal): Promise<Omit<OrdersPage, 'next'>> {
     const all = await everyPage(PAGES_MAX, token => this.#calls.read(request(token), reply => this.#page(reply), signal))
     const brokersClock = all.find(page => page.brokersClock !== null)?.brokersClock ?? null
-    return { orders: all.flatMap(({ orders }) => orders), brokersClock }
+    return { orders: all.flatMap(({ orders }) => orders), brokersClock, leftOut: all.flatMap(({ leftOut }) => leftOut) }
   }
 
   #page(reply: HttpReply): OrdersPage {
@@ -109,8 +117,10 @@ export class Orders {
     demandWhole(answer)
     const next = answer.NextToken === '' ? null : textOrNull(answer, 'NextToken')
     const clockMs = brokerNowMs(reply)
+    const { known, leftOut } = this.#words.knownBeside(found, wire => this.parse(wire), 'OrderID')
     return {
-      orders: this.#words.known(found, wire => this.parse(wire)),
+      orders: known,
+      leftOut,
       next,
       brokersClock: clockMs === null ? null : timestampOfMs(clockMs)
     }

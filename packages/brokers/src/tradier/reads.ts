@@ -80,7 +80,9 @@ export class TradierReads {
 
   async orders(account: string, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
     const { records, asOf } = await this.#listed(account, signal)
-    return { items: this.#asRead(() => this.#parts.words.known(records, record => this.#reported(parseOrder(record, account)))), asOf }
+    const read = (record: Wire) => this.#reported(parseOrder(record, account))
+    const { known, leftOut } = this.#asRead(() => this.#parts.words.knownBeside(records, read, 'id'))
+    return { items: known, asOf, ...(leftOut.length === 0 ? {} : { leftOut }) }
   }
 
   async transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {

@@ -77,11 +77,12 @@ test('an order with an unknown status is left out, counted and told; the rest of
   const [first, second] = fixture('orders').body
   venue.on('GET /api/v2/orders', json(200, [{ ...first, status: 'levitating' }, second]))
   await using opened = openAt(venue)
-  const { items } = await opened.broker.orders(ACCOUNT, SINCE, soon())
+  const { items, leftOut = [] } = await opened.broker.orders(ACCOUNT, SINCE, soon())
   assert.deepEqual(
     items.map(({ symbol }) => symbol),
     ['ETH/USD']
   )
+  assert.ok(leftOut.length > 0 && leftOut.every(id => id !== null))
   assert.ok(opened.meter.counted('broker_unknown_words_total', { broker: 'ALPACA', field: 'status' }) > 0)
   assert.ok(opened.log.lines.some(({ level, fields }) => level === 'error' && fields.word === 'levitating'))
 })

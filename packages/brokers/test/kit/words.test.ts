@@ -60,6 +60,11 @@ test('a record with an unknown word of consequence is left out, one that cannot 
   )
   assert.deepEqual(words.known(records, read), ['1 working', '3 filled'])
   assert.equal(counted('state'), 1)
+  for (const [idKey, id] of [
+    ['id', '2'],
+    ['order', null]
+  ] as const)
+    assert.deepEqual(words.knownBeside(records, read, idKey), { known: ['1 working', '3 filled'], leftOut: [id] })
   assert.equal(log.lines[0]?.level, 'error')
   assert.throws(() => words.known([...records, { id: '4' }], read), Malformed)
   assert.throws(() => words.known([object({ state: 'open' }, 'order')], read), Malformed)

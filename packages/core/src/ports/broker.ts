@@ -293,7 +293,7 @@ export interface TransactionReport {
 }
 
 /**
- * A whole answer about an account; never a partial list. `asOf` is the broker's own time of the answer where it has one: to be shown, and not to
+ * A whole answer about an account; never a list cut short, and what of it could not be taken is named. `asOf` is the broker's own time of the answer where it has one: to be shown, and not to
  * be compared with times of other clocks.
  */
 export interface Snapshot<T> {
@@ -303,6 +303,11 @@ export interface Snapshot<T> {
   readonly askedMs?: number
   /** What the clock showed by which the broker dates its records, when it answered; left out where it does not tell. */
   readonly brokersClock?: Timestamp
+  /**
+   * Of orders: records in the broker's answer that could not be taken, by the broker's order id, null where that is unknown or another account's.
+   * The list proves no absence and no count while one of them may be the order in question.
+   */
+  readonly leftOut?: readonly (string | null)[]
 }
 
 /**

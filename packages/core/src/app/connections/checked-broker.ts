@@ -28,8 +28,8 @@ type Recorded = { readonly brokerAccountId: string | null }
 
 /**
  * A login at a broker, of which nothing is believed that cannot be about what was asked for. Records of another account are left out, with an alarm.
- * What else is wrong with a record makes its answer a fault, so that what is stored stays; but an order in a list is left out alone, because its
- * absence closes nothing. A command with such an answer has an unknown outcome, and is looked up.
+ * What else is wrong with a record makes its answer a fault, so that what is stored stays; but an order in a list is left out alone, and the list
+ * says so: nothing may be concluded from its absence. A command with such an answer has an unknown outcome, and is looked up.
  */
 export class CheckedBroker implements Broker {
   readonly #broker: Broker
@@ -64,12 +64,17 @@ export class CheckedBroker implements Broker {
 
   async orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
     const snapshot = await this.#broker.orders(account, since, signal)
-    const items = snapshot.items.filter(report => {
+    const items: OrderReport[] = []
+    const leftOut = [...(snapshot.leftOut ?? [])]
+    for (const report of snapshot.items) {
       const fault = faultOfOrder(report, account)
-      if (fault !== null) this.#alarm(fault)
-      return fault === null
-    })
-    return { ...snapshot, items }
+      if (fault === null) items.push(report)
+      else {
+        this.#alarm(fault)
+        leftOut.push(fault === 'foreign' ? null : report.brokerOrderId)
+      }
+    }
+    return { ...snapshot, items, ...(leftOut.length === 0 ? {} : { leftOut }) }
   }
 
   async transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {

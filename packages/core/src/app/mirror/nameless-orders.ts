@@ -54,26 +54,29 @@ export class NamelessOrders {
     return (await this.#unbound(accountId)).filter(order => asksTheSame(order, report))
   }
 
-  /** Gives the orders of unknown fate to the reports of a whole picture that nobody claims. */
-  claim(account: Account, picture: Snapshot<OrderReport>, stopping: AbortSignal): Promise<void> {
+  /** Gives the orders of unknown fate to the reports of a whole picture that nobody claims. False, and to none, where an unknown order was left out of the picture. */
+  claim(account: Account, picture: Snapshot<OrderReport>, stopping: AbortSignal): Promise<boolean> {
     return this.#turns.take(account.accountId, () => this.#claim(account, picture), stopping)
   }
 
-  async #claim({ accountId }: Account, { items: picture, brokersClock }: Snapshot<OrderReport>): Promise<void> {
+  async #claim({ accountId }: Account, { items: picture, leftOut = [], brokersClock }: Snapshot<OrderReport>): Promise<boolean> {
     const aheadMs = brokersClock === undefined ? 0 : epochMs(brokersClock) - epochMs(this.#deps.clock.now())
     // Read after the picture was answered: whatever the broker shows of ours has been stored by then.
     const waiting = await this.#unbound(accountId)
-    if (waiting.length === 0) return
+    if (waiting.length === 0) return true
     await Promise.all(waiting.map(order => this.#gateway.sent(order)))
-    const known = await this.#deps.store.orders.idsByBrokerOrderIds(
-      accountId,
-      picture.map(({ brokerOrderId }) => brokerOrderId)
-    )
+    const known = await this.#deps.store.orders.idsByBrokerOrderIds(accountId, [
+      ...picture.map(({ brokerOrderId }) => brokerOrderId),
+      ...leftOut.filter(id => id !== null)
+    ])
     const claimed = new Set(known.map(({ brokerOrderId }) => brokerOrderId))
+    // One that was left out may be the order that is looked for, and what is like it in the list somebody else's.
+    if (leftOut.some(id => id === null || !claimed.has(id))) return false
     const unclaimed = picture.filter(({ brokerOrderId }) => !claimed.has(brokerOrderId))
     const { pairs, ambiguous } = paired(await this.#unbound(accountId), unclaimed, aheadMs)
     for (const [order, report] of pairs) await this.#gateway.learn(order.orderId, report, 'lookup')
     for (const order of ambiguous) this.#escalate(order, unclaimed)
+    return true
   }
 
   /** Orders of our own that are not bound to one of the broker's and may have reached it as one that has an id of its own. */

@@ -41,9 +41,16 @@ export class OrderIntake {
     keepNewest(this.#known, `${accountId} c ${brokerClOrdId}`, orderId, KNOWN_MAX)
   }
 
-  async take(connection: Connection, account: Account, report: OrderReport, method: ReportMethod): Promise<void> {
+  /** `isWhole`: it comes with everything else that the broker shows of the account, so that what nobody claimed is nobody's of ours. */
+  async take(
+    connection: Connection,
+    account: Account,
+    report: OrderReport,
+    method: ReportMethod,
+    isWhole: boolean = method !== 'stream'
+  ): Promise<void> {
     const known = await this.#find(account.accountId, report)
-    if (known === null && method === 'stream' && (await this.#isSuspected(connection, account, report))) return
+    if (known === null && !isWhole && (await this.#isSuspected(connection, account, report))) return
     // What was on the wire while nobody knew the order has been answered by now.
     const orderId = known ?? (await this.#unclaimed(connection, account, report, method))
     const order = orderId === null ? null : await this.#gateway.learn(orderId, report, method)

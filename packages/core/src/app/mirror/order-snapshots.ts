@@ -32,7 +32,7 @@ export class OrderSnapshots {
     this.#parts = parts
   }
 
-  /** Reads the account's orders and takes in what they say. Gives whether the broker shows any that can still move. @throws BrokerFault */
+  /** Reads the account's orders and takes in what they say. Gives whether the broker shows any that can still move, or may. @throws BrokerFault */
   async take(session: Broker, connection: Connection, account: Account, stopping: AbortSignal): Promise<boolean> {
     const { store, clock, timing } = this.#deps
     const before = await store.orders.unfinished({ accountId: account.accountId })
@@ -40,8 +40,8 @@ export class OrderSnapshots {
     const since = sinceWhen(connection, { confirmed: orders, now: clock.now() }, before)
     const list = (signal: AbortSignal) => session.orders(account.brokerAccountId, since, signal)
     const snapshot = await limited(clock, timing.commandMs, list, stopping)
-    if (this.#parts.nameless.areOf(connection)) await this.#parts.nameless.claim(account, snapshot, stopping)
-    for (const report of snapshot.items) await this.#parts.intake.take(connection, account, report, 'snapshot')
+    const isWhole = !this.#parts.nameless.areOf(connection) || (await this.#parts.nameless.claim(account, snapshot, stopping))
+    for (const report of snapshot.items) await this.#parts.intake.take(connection, account, report, 'snapshot', isWhole)
     const told = new Set(snapshot.items.map(({ brokerOrderId }) => brokerOrderId))
     let unanswered: BrokerFault | null = null
     for (const order of before) {
@@ -53,7 +53,7 @@ export class OrderSnapshots {
     }
     if (unanswered !== null) throw unanswered
     await store.orders.confirmed(account.accountId, snapshot.asOf)
-    return snapshot.items.some(({ status }) => isOpen(status))
+    return snapshot.leftOut !== undefined || snapshot.items.some(({ status }) => isOpen(status))
   }
 
   /** As {@link take}; whoever asks while one is under way shares it, so that many lost answers do not spend the broker's limit on the same list. */

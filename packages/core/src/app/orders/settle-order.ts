@@ -178,15 +178,19 @@ function demandDoubtful({ clock, timing, orderGateway, resolver }: SettlingDeps,
     throw new NotSettled(`${orderId} may still be on its way. Ask again in ${Math.max(1, Math.ceil(youngMs / 1_000))} seconds.`)
 }
 
-/** The broker must answer, and show no order that may be this one and is not known to be another of ours. */
-async function demandUnlikeAll(deps: SettlingDeps, placed: Placed, { items, brokersClock }: Snapshot<OrderReport>): Promise<void> {
+/** The broker must answer, and show no order that may be this one, or cannot be read, and is not known to be another of ours. */
+async function demandUnlikeAll(
+  deps: SettlingDeps,
+  placed: Placed,
+  { items, leftOut = [], brokersClock }: Snapshot<OrderReport>
+): Promise<void> {
   const { order, account } = placed
   const aheadMs = brokersClock === undefined ? 0 : epochMs(brokersClock) - epochMs(deps.clock.now())
   const alike = items.filter(report => report.brokerClOrdId === order.brokerClOrdId || mayBe(order, report, aheadMs))
-  const known = await deps.store.orders.idsByBrokerOrderIds(
-    account.accountId,
-    alike.map(({ brokerOrderId }) => brokerOrderId)
-  )
+  const known = await deps.store.orders.idsByBrokerOrderIds(account.accountId, [
+    ...alike.map(({ brokerOrderId }) => brokerOrderId),
+    ...leftOut.filter(id => id !== null)
+  ])
   const others = new Set<string>()
   for (const { brokerOrderId, orderId } of known) {
     const other = await deps.desk.find(orderId)
@@ -195,6 +199,11 @@ async function demandUnlikeAll(deps: SettlingDeps, placed: Placed, { items, brok
   const candidates = alike.filter(({ brokerOrderId }) => !others.has(brokerOrderId)).map(({ brokerOrderId }) => brokerOrderId)
   if (candidates.length > 0)
     throw new NotSettled(`${order.orderId} may be at the broker, as ${candidates.join(' or ')}, and is not ended while that can be.`)
+  const unread = leftOut.filter(id => id === null || !others.has(id)).length
+  if (unread > 0)
+    throw new NotSettled(
+      `${order.orderId} may be at the broker: its list has ${unread} ${unread === 1 ? 'order' : 'orders'} that cannot be read and may be this one. Ask again later, or, when you have seen in the broker's own books that it never had the order, add --unseen.`
+    )
 }
 
 async function picture(deps: SettlingDeps, { connection, account, order }: Placed, signal: AbortSignal): Promise<Snapshot<OrderReport>> {

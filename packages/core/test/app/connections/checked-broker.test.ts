@@ -97,7 +97,8 @@ test('records of another account in a broker’s answer are left out, with one a
   })
   assert.deepEqual((await broker.balances(OURS, signal)).items, [BALANCE])
   assert.deepEqual((await broker.positions(OURS, signal)).items, [POSITION])
-  assert.deepEqual((await broker.orders(OURS, AT, signal)).items, [ORDER])
+  // The list says that something was left out, and not what of somebody else's.
+  assert.deepEqual(await broker.orders(OURS, AT, signal), { items: [ORDER], asOf: AT, leftOut: [null] })
   // Where the broker does not say whose transactions it lists, they are those of the account that was asked for.
   assert.deepEqual((await broker.transactions(OURS, DAY, DAY, signal)).items, [TRANSACTION, { ...TRANSACTION, brokerAccountId: null }])
   assert.deepEqual(counted, Array(4).fill('broker_records_refused_total SANDBOX foreign'))
@@ -113,8 +114,8 @@ test('an answer about nothing but another account does not say that this one hol
   })
   await assert.rejects(broker.balances(OURS, signal), isMalformed)
   await assert.rejects(broker.positions(OURS, signal), isMalformed)
-  // Absence from a list closes no order.
-  assert.deepEqual((await broker.orders(OURS, AT, signal)).items, [])
+  // Absence from a list closes no order, and one that something was left out of proves nothing else either.
+  assert.deepEqual(await broker.orders(OURS, AT, signal), { items: [], asOf: AT, leftOut: [null] })
   assert.deepEqual((await session({}).broker.positions(OURS, signal)).items, [])
 })
 
@@ -130,7 +131,7 @@ test('an order that was not asked about, or cannot be, makes a look-up a fault a
     ['too_many_fills', { fills: many }]
   ]
   for (const [reason, changes] of wrong) {
-    const order = { ...ORDER, ...changes }
+    const order = { ...ORDER, brokerOrderId: 'o2', ...changes }
     const { broker, counted } = session({ order, orders: [ORDER, order] })
     await assert.rejects(broker.findOrder({ by: 'brokerOrderId', brokerAccountId: OURS, brokerOrderId: 'o1' }, signal), isMalformed)
     const key = { brokerAccountId: OURS, brokerOrderId: 'o1', brokerClOrdId: 'c1' }
@@ -140,7 +141,8 @@ test('an order that was not asked about, or cannot be, makes a look-up a fault a
       await broker.cancel(key, signal)
     ])
       assert.equal(outcome.kind, 'unknown', reason)
-    assert.deepEqual((await broker.orders(OURS, AT, signal)).items, [ORDER], reason)
+    const leftOut = [reason === 'foreign' ? null : 'o2']
+    assert.deepEqual(await broker.orders(OURS, AT, signal), { items: [ORDER], asOf: AT, leftOut }, reason)
     assert.equal(counted.filter(name => name === `broker_records_refused_total SANDBOX ${reason}`).length, 5)
     const alarms = counted.filter(name => name === `order_alarms_total SANDBOX ${reason}`).length
     assert.equal(alarms, reason.endsWith('fill') || reason.endsWith('fills') ? 5 : 0, reason)

@@ -1,0 +1,112 @@
+// Records that a broker lists and that cannot be taken: an order that was left out of a list is not absent, and nothing is concluded from it.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { NotSettled, settleAllAsNotReceived, settleAsNotReceived } from '@trunkline/core/app/orders/settle-order'
+import { parseDecimal } from '@trunkline/core/domain/decimal'
+import type { Order } from '@trunkline/core/domain/order'
+import type { OrderReport } from '@trunkline/core/ports/broker'
+import type { AuditEntry } from '@trunkline/core/ports/store'
+import { Bench, type World } from './bench.ts'
+
+let bench: Bench
+before(async () => {
+  bench = await Bench.open()
+})
+after(() => bench[Symbol.asyncDispose]())
+
+const { signal } = new AbortController()
+const YOUNG_MS = 300_000
+const nameless = () => bench.world({ capabilities: { deduplication: 'none' } })
+
+/** What cannot be: a total at a price below zero. */
+const SPOILT = {
+  fills: null,
+  filledTotal: { quantity: parseDecimal('4', 'quantity'), averagePrice: parseDecimal('-1', 'price') },
+  status: 'partially_filled'
+} as const
+
+/** From now on the broker's records of some orders are spoilt, in lists, look-ups and on the stream. */
+function spoil(world: World, which: (report: OrderReport) => boolean): void {
+  const { broker } = world
+  const told = broker.told.bind(broker)
+  broker.told = report => ({ ...told(report), ...(which(report) ? SPOILT : {}) })
+}
+
+/** An order whose answer was lost; it arrives at the broker after `meanwhile`. */
+async function lost(world: World, meanwhile: (sent: Order) => void = () => undefined): Promise<Order> {
+  world.broker.plans.submit.push({ reply: 'unknown', effectAfterMs: 200 })
+  const placing = world.place()
+  await world.clock.until(() => world.broker.sent('submit') === 1, 'the order is sent')
+  const [sent] = await world.orders()
+  assert.ok(sent !== undefined)
+  meanwhile(sent)
+  return await world.given(placing)
+}
+
+function auditOf(world: World, target: string): AuditEntry {
+  const said = { actor: 'operator', action: 'order.never_received', result: 'ok', ip: null, requestId: null, detail: {} } as const
+  return { at: world.clock.now(), target, ...said }
+}
+
+const isUnread = (cause: unknown) => cause instanceof NotSettled && /1 order that cannot be read/.test(cause.message)
+
+test('an order whose record at the broker is spoilt is not ended as never received, alone or in a set [S77]', async () => {
+  await using world = await nameless()
+  await world.live()
+  spoil(world, () => true)
+  const placed = await lost(world)
+  await world.clock.advance(YOUNG_MS + 10_000)
+  const audit = auditOf(world, placed.orderId)
+  await assert.rejects(world.given(settleAsNotReceived(world.app, placed.orderId, { isUnseen: false, audit }, signal)), isUnread)
+  const verdict = { isUnseen: false, entry: () => audit, keptEntry: () => audit }
+  const { orders, kept } = await world.given(settleAllAsNotReceived(world.app, [placed.orderId], verdict, signal))
+  assert.deepEqual([orders, kept.map(({ orderId }) => orderId)], [[], [placed.orderId]])
+  assert.deepEqual([(await world.stored(placed)).status, world.book.list().length], ['pending', 1])
+})
+
+test('an order of unknown fate is not bound to another’s like it while one was left out, so its cancel stops none but its own [S77]', async () => {
+  await using world = await nameless()
+  await world.live()
+  let elsewhere: OrderReport | null = null
+  let areSpoilt = true
+  spoil(world, ({ brokerOrderId }) => areSpoilt && brokerOrderId !== elsewhere?.brokerOrderId)
+  const placed = await lost(world, sent => {
+    elsewhere = world.book.addOutside({ ...sent, limitPrice: sent.limitPrice }, world.account.brokerAccountId)
+  })
+  await world.clock.advance(120_000)
+  assert.deepEqual([(await world.stored(placed)).brokerOrderId, (await world.stored(placed)).submission.state], [null, 'unknown'])
+  await world.given(world.cancel(placed))
+  await world.clock.advance(60_000)
+  assert.equal(world.broker.sent('cancel'), 0)
+  // Two of a kind can be read, and one was sent: which of them is whose nobody can tell.
+  areSpoilt = false
+  await world.clock.advance(60_000)
+  assert.deepEqual([(await world.stored(placed)).brokerOrderId, world.broker.sent('cancel')], [null, 0])
+})
+
+test('an order is not taken for one placed elsewhere while another is left out, and is known again once the list is whole [S77]', async () => {
+  await using world = await nameless()
+  await world.live()
+  let areSpoilt = true
+  spoil(world, ({ symbol }) => areSpoilt && symbol === 'QQQ')
+  const placed = await lost(world, sent => void world.book.addOutside({ ...sent, symbol: 'QQQ' }, world.account.brokerAccountId))
+  await world.clock.advance(60_000)
+  assert.deepEqual(
+    (await world.orders()).map(({ submission }) => submission.state),
+    ['unknown']
+  )
+  areSpoilt = false
+  await world.clock.until(async () => (await world.stored(placed)).submission.state === 'acknowledged', 'it is known again', 600_000)
+  await world.clock.until(async () => (await world.orders()).length === 2, 'the other is adopted', 600_000)
+})
+
+test('a spoilt record of an order that is known as another keeps nobody from being known again [S77]', async () => {
+  await using world = await nameless()
+  await world.live()
+  const other = await world.given(world.place({ symbol: 'QQQ' }))
+  spoil(world, ({ symbol }) => symbol === 'QQQ')
+  world.broker.plans.submit.push({ reply: 'unknown' })
+  const placed = await world.given(world.place())
+  await world.clock.until(async () => (await world.stored(placed)).submission.state === 'acknowledged', 'it is known again', 120_000)
+  assert.notEqual((await world.stored(placed)).brokerOrderId, other.brokerOrderId)
+})
