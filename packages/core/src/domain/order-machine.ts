@@ -101,7 +101,8 @@ function applyStatus(order: Order, event: Extract<OrderEvent, { type: 'status' }
   const released = (to === 'working' || to === 'partially_filled') && isRequestPending(order.status)
   // A request made elsewhere is not ours to hold: what the broker shows of it is all there is to know.
   if (released && event.releases !== true && order.pendingRequest !== null) return { ...nothing(order), ignored: 'older_picture' }
-  return changed(settled({ ...order, status: to, lastModifiedTime: event.at }))
+  // A broker of whole seconds dates a change before the request that it answers.
+  return changed(settled({ ...order, status: to, lastModifiedTime: later(order.lastModifiedTime, event.at) }))
 }
 
 function applyFills(order: Order, told: readonly Fill[]): Step {
@@ -171,7 +172,8 @@ function withFills(order: Order, fills: readonly Fill[], at: Timestamp): Step {
   }
 }
 
-function later(known: Timestamp | null, at: Timestamp): Timestamp {
+/** The later of both: neither clocks that disagree nor a broker's whole seconds lead back. */
+export function later(known: Timestamp | null, at: Timestamp): Timestamp {
   return known === null || at > known ? at : known
 }
 

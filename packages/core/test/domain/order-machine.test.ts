@@ -46,6 +46,26 @@ function play(order: Order, events: readonly OrderEvent[]): readonly Order[] {
   return states
 }
 
+test('the time of the last change never goes back, whatever times the broker states; executions keep theirs', () => {
+  const at = fc.integer({ min: 0, max: 59 }).map(second => parseTimestamp(`2026-11-20T15:00:${String(second).padStart(2, '0')}Z`, 'at'))
+  const timed = fc.tuple(fc.oneof(status, releasing, fillEvent, total), at).map(([event, time]): OrderEvent => {
+    if (event.type === 'fills') return { ...event, fills: event.fills.map(each => ({ ...each, at: time })) }
+    return event.type === 'status' || event.type === 'filled_total' ? { ...event, at: time } : event
+  })
+  fc.assert(
+    fc.property(fc.array(timed, { maxLength: 40 }), events => {
+      const states = play(anOrder(), events)
+      for (const [index, { lastModifiedTime }] of states.entries())
+        assert.ok(lastModifiedTime >= (states[index - 1]?.lastModifiedTime ?? lastModifiedTime))
+    }),
+    { numRuns: 500 }
+  )
+  const asked = apply(anOrder(), { type: 'status', to: 'pending_cancel', at: parseTimestamp('2026-11-20T15:00:50.032888Z', 'at') }).order
+  const early = { ...fillOf('f1'), at: parseTimestamp('2026-11-20T15:00:50Z', 'at') }
+  const { fills, lastModifiedTime } = apply(asked, { type: 'fills', fills: [early] }).order
+  assert.deepEqual([fills[0]?.at, lastModifiedTime], ['2026-11-20T15:00:50.000000Z', '2026-11-20T15:00:50.032888Z'])
+})
+
 test('no history leaves a final status, or moves along anything but the arrows', () => {
   fc.assert(
     fc.property(history, events => {

@@ -1,7 +1,7 @@
 import { compare } from '../../domain/decimal.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import { isOpen, type Order, type Submission } from '../../domain/order.ts'
-import { apply, filledAlong } from '../../domain/order-machine.ts'
+import { apply, filledAlong, later } from '../../domain/order-machine.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import type { RejectCode } from '../../domain/vocabulary.ts'
 import { BrokerFault, type Outcome } from '../../ports/broker.ts'
@@ -151,11 +151,13 @@ export function cancelRequested(order: Order, at: Timestamp): Next | null {
   const { status, pendingRequest, revision: ofRevision } = order
   if (status === 'pending_cancel' || isCancelRequested(order)) return null
   if (status === 'pending_replace' && pendingRequest?.kind === 'replace')
-    return { order: { ...order, pendingRequest: { ...pendingRequest, cancelRequestedAt: at }, lastModifiedTime: at } }
+    return {
+      order: { ...order, pendingRequest: { ...pendingRequest, cancelRequestedAt: at }, lastModifiedTime: later(order.lastModifiedTime, at) }
+    }
   if (order.status === 'pending') {
     // The broker may not have it yet, so there is nothing to send: the intent waits for the order.
     const pendingRequest = { kind: 'cancel', requestedAt: at, sentAt: null, successorId: null, takenAt: null, ofRevision } as const
-    return { order: { ...order, pendingRequest, lastModifiedTime: at } }
+    return { order: { ...order, pendingRequest, lastModifiedTime: later(order.lastModifiedTime, at) } }
   }
   const step = apply(order, { type: 'status', to: 'pending_cancel', at })
   if (!step.changed) throw notOpen(order, 'cancelled')
