@@ -1,4 +1,4 @@
-import { CANCEL_RESULTS, type Cancelled } from '@trunkline/core/app/orders/cancel-orders'
+import { BROKER_REFUSED, CANCEL_RESULTS, type Cancelled } from '@trunkline/core/app/orders/cancel-orders'
 import { ERROR_CODES } from '@trunkline/core/domain/errors'
 import { ORDER_STATUSES } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
@@ -16,11 +16,14 @@ const cancelResult = record('CancelResult', 'What became of one order.', {
   cl_order_id: Type.String(),
   result: word(CANCEL_RESULTS, {
     description:
-      '`cancelled`: the broker has confirmed it. `requested`: it has not yet, and the order can still fill; follow it. `ended`: the order came to another end. `refused`: the broker refused, and the order goes on. `failed`: it could not be asked, see `code`. `not_attempted`: time ran out; ask again.'
+      '`cancelled`: the broker has confirmed it. `requested`: it has not yet, and the order can still fill; follow it. `ended`: the order came to another end. `refused`: the broker refused, see `message`, and the order goes on. `failed`: it could not be asked, see `code`. `not_attempted`: time ran out; ask again.'
   }),
   normalized_status: word(ORDER_STATUSES),
-  code: nullable(word(ERROR_CODES)),
-  message: nullable(Type.String())
+  code: nullable(
+    word([...ERROR_CODES, BROKER_REFUSED]),
+    'Of `failed`: the code that a request for this order alone would get. Of `refused`: `broker_refused`. Null for every other result.'
+  ),
+  message: nullable(Type.String(), 'Of `failed` and `refused`: why; of `refused` in the broker’s words.')
 })
 
 export const cancelResults = record('CancelResults', 'Each order by itself.', {

@@ -87,7 +87,10 @@ export const orderRecord = record('Order', 'An order and everything known of it.
   broker: Type.String(),
   normalized_status: word(ORDER_STATUSES),
   broker_status: maybeText,
-  broker_message: nullable(Type.String(), 'Why, when `normalized_status` is `rejected`.'),
+  broker_message: nullable(
+    Type.String(),
+    'The broker’s last words on the order, or the service’s where no broker was asked or answered: why it is `rejected`, or, of an open order, why the broker refused its last cancel or change. Null where nothing was said.'
+  ),
   reject_code: nullable(
     word(REJECT_CODES),
     'Why the broker rejected the order, in the same words at every broker; its own are in `broker_message`. `other`: a reason that none of these is. `order_ended`, of a replacement: the order that it was to replace had ended, so read that one before you place anything. Null for every order that is not `rejected`, where the broker gave no reason, and, but for `order_ended`, where no broker rejected it (`submission.state` `not_sent` and `not_received`).'

@@ -25,6 +25,8 @@ test('every open order is asked for, and each is told as what it is: confirmed, 
   world.broker.plans.cancel.push({}, { effect: 'done', status: 'working', replyAfterMs: 10 }, { effect: 'refused', message: 'Too late.' })
   const { results, remaining } = await all(world)
   assert.deepEqual(results.map(({ result }) => result).sort(), ['cancelled', 'refused', 'requested'])
+  const failures = results.flatMap(({ failure }) => (failure === null ? [] : [failure]))
+  assert.deepEqual(failures, [{ code: 'broker_refused', message: 'Too late.' }])
   assert.equal(remaining, 0)
   for (const { result, order } of results) {
     const stored = await world.stored(order)

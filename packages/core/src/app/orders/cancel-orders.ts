@@ -22,11 +22,15 @@ const BEGIN_MS_MAX = 15_000
  */
 export const CANCEL_RESULTS = ['cancelled', 'requested', 'ended', 'refused', 'failed', 'not_attempted'] as const
 
+/** No failure of the request: the broker was asked, and said no. */
+export const BROKER_REFUSED = 'broker_refused'
+
 export interface CancelResult {
   readonly result: (typeof CANCEL_RESULTS)[number]
   /** As it is known now. */
   readonly order: Order
-  readonly failure: { readonly code: ErrorCode; readonly message: string } | null
+  /** Why it is `refused` or `failed`; null for every other result. */
+  readonly failure: { readonly code: ErrorCode | typeof BROKER_REFUSED; readonly message: string } | null
 }
 
 export interface Cancelled {
@@ -69,7 +73,8 @@ export async function cancelOrders(deps: AppDeps, caller: UserCaller, scope: Acc
 async function one(deps: AppDeps, caller: UserCaller, known: Order): Promise<CancelResult> {
   try {
     const order = await cancelOrder(deps, caller, known.accountId, known.orderId)
-    return { result: resultOf(order), order, failure: null }
+    const result = resultOf(order)
+    return { result, order, failure: result === 'refused' ? refusalOf(order) : null }
   } catch (cause) {
     const order = (await deps.desk.find(known.orderId).catch(() => null)) ?? known
     if (!isOpen(order.status)) return { result: order.status === 'cancelled' ? 'cancelled' : 'ended', order, failure: null }
@@ -81,6 +86,10 @@ function resultOf(order: Order): CancelResult['result'] {
   if (order.status === 'cancelled') return 'cancelled'
   if (!isOpen(order.status)) return 'ended'
   return isCancelRequested(order) ? 'requested' : 'refused'
+}
+
+function refusalOf({ brokerMessage }: Order): NonNullable<CancelResult['failure']> {
+  return { code: BROKER_REFUSED, message: brokerMessage ?? 'The broker refused the cancel and gave no reason.' }
 }
 
 /** What nobody expects is a result too: the others must not be lost with it. */
