@@ -18,3 +18,26 @@ test('its days follow the clock changes of its zone', () => {
   assert.ok(span !== null)
   assert.equal(span.end - span.start, 25 * 3_600_000)
 })
+
+test('the many dates of a history are placed as Temporal places them, without it', t => {
+  const from = t.mock.method(Temporal.PlainDate, 'from')
+  for (const zone of ['UTC', 'America/New_York']) {
+    const calendar = continuousCalendar(zone)
+    let date = '2001-12-20'
+    calendar.spansOn(date)
+    from.mock.resetCalls()
+    const found: { readonly date: string; readonly start: number | undefined; readonly end: number | undefined }[] = []
+    for (; date < '2002-03-01'; date = calendar.nextTradingDay(date)) {
+      const [span] = calendar.spansOn(date)
+      found.push({ date, start: span?.start, end: span?.end })
+    }
+    assert.equal(from.mock.callCount(), 0)
+    assert.equal(found.length, 71)
+    for (const { date, start, end } of found) {
+      const plain = Temporal.PlainDate.from(date)
+      assert.equal(start, plain.toZonedDateTime(zone).epochMilliseconds)
+      assert.equal(end, plain.add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds)
+      assert.equal(calendar.previousTradingDay(date), plain.subtract({ days: 1 }).toString())
+    }
+  }
+})
