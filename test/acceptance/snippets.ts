@@ -63,13 +63,13 @@ export class Shell implements AsyncDisposable {
   /** @param cwd where the reader is. */
   constructor(cwd: string, program = 'sh') {
     // In a group of its own, so that what it left running ends with it.
-    this.#child = spawn(program, [], { cwd, stdio: ['pipe', 'pipe', 'pipe'], env: { PATH: OWN_PATH, HOME: cwd }, detached: true })
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        this.#printed += text
-        this.#hear()
-      })
-    }
+    this.#child = spawn(program, [], { cwd, stdio: ['pipe', 'pipe', 'inherit'], env: { PATH: OWN_PATH, HOME: cwd }, detached: true })
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#printed += text
+      this.#hear()
+    })
+    // One pipe keeps the order: of two, complaints could come after the mark that ends a run.
+    this.#child.stdin?.write('exec 2>&1\n')
   }
 
   /** Runs the lines and gives all they print, complaints included. */
