@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { cancelOrders } from '@trunkline/core/app/orders/cancel-orders'
+import { ServiceError } from '@trunkline/core/domain/errors'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 import type { CommandPlan } from '@trunkline/testkit/scripted-broker/index'
 import { Bench, type World } from './bench.ts'
@@ -343,3 +344,32 @@ test('the cancel during a replacement is known after a restart', async () => {
   world.broker.plan = () => ({})
   await world.clock.until(async () => (await statuses(world)) === 'c-1 cancelled, m-1 rejected', 'the old order is cancelled')
 })
+
+for (const when of ['after its rejection was stored', 'while its rejection is being stored'] as const)
+  test(`a cancel of a rejected successor, ${when}, is answered as not open and cancels nothing`, async () => {
+    await using world = await bench.world()
+    const { old, successor } = await replacing(world, { effect: 'refused', message: 'No.', replyAfterMs: 9_000 })
+    const cancelling = Promise.withResolvers<PromiseSettledResult<unknown>>()
+    const cancel = async () => {
+      const [settled] = await Promise.allSettled([world.cancel(successor)])
+      cancelling.resolve(settled)
+    }
+    let writes = 0
+    world.watched.intercept = async call => {
+      if (call.name !== 'orders.record') return call.go()
+      writes += 1
+      if (writes === 1 && when.startsWith('while')) void cancel()
+      // The successor is rejected, and that the old order is released cannot be stored yet.
+      if (writes === 2) throw new StoreUnavailable('busy for a moment')
+      return call.go()
+    }
+    await world.clock.until(async () => (await world.stored(successor)).status === 'rejected', 'it is rejected', 30_000)
+    await world.clock.until(() => writes >= 2, 'the second write fails', 30_000)
+    world.watched.intercept = null
+    if (when.startsWith('after')) void cancel()
+    const settled = await world.given(cancelling.promise)
+    assert.ok(settled.status === 'rejected' && settled.reason instanceof ServiceError && settled.reason.code === 'order_not_open')
+    await world.clock.advance(120_000)
+    assert.deepEqual([await statuses(world), world.broker.sent('cancel')], ['c-1 working, m-1 rejected', 0])
+    assert.equal((await world.stored(old)).pendingRequest, null)
+  })

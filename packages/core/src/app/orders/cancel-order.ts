@@ -4,6 +4,7 @@ import { isOpen, type Order } from '../../domain/order.ts'
 import type { AuditEntry } from '../../ports/store.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
+import type { Pair } from './order-desk.ts'
 import type { Placed } from './order-gateway.ts'
 import { cancelRequested, notOpen } from './order-steps.ts'
 import { canTakeCancel, takeUpCancel } from './owed.ts'
@@ -37,11 +38,17 @@ interface Asked {
 
 /**
  * Asks along a chain of pending replacements, the oldest first: where a replacement comes to its end in between, the cancel is with the order that
- * lives on.
+ * lives on. The order that was named decides: where it is not open any more, no other is asked for either.
  */
 async function askAlong({ desk, clock }: AppDeps, { orderId, replacesOrderId }: Order, audit: AuditEntry): Promise<readonly Asked[]> {
   const at = clock.now()
   const asked: Asked[] = []
+  const due = async (order: Order, isNew: boolean): Promise<Order> => {
+    const taken = isNew && canTakeCancel(order) ? await takeUpCancel(desk, order, at) : null
+    const present = taken ?? order
+    asked.push({ order: present, isNew })
+    return present
+  }
   const ask = async (id: OrderId, canBeAsked: (order: Order) => boolean, more: { readonly audit?: AuditEntry }): Promise<Order | null> => {
     let isNew = false
     const order = await desk.change(id, present => {
@@ -50,16 +57,26 @@ async function askAlong({ desk, clock }: AppDeps, { orderId, replacesOrderId }: 
       isNew = next !== null
       return next === null ? null : { ...next, ...more }
     })
-    const due = order !== null && isNew && canTakeCancel(order) ? await takeUpCancel(desk, order, at) : order
-    if (due !== null) asked.push({ order: due, isNew })
-    return due
+    return order === null ? null : due(order, isNew)
   }
-  if (replacesOrderId !== null) await ask(replacesOrderId, before => before.pendingRequest?.successorId === orderId, {})
   const own = (present: Order) => {
     if (!isOpen(present.status)) throw notOpen(present, 'cancelled')
     return true
   }
-  let order = await ask(orderId, own, { audit })
+  const askBoth = async (beforeId: OrderId): Promise<Order | null> => {
+    let areNew: Pair<boolean> = [false, false]
+    const both = await desk.changeBoth(beforeId, orderId, (before, present) => {
+      const next = own(present) ? cancelRequested(present, at) : null
+      const first = before.pendingRequest?.successorId === orderId ? cancelRequested(before, at) : null
+      areNew = [first !== null, next !== null]
+      return [first, next === null ? null : { ...next, audit }]
+    })
+    if (both === null) return ask(orderId, own, { audit })
+    const [before, present] = both
+    await due(before, areNew[0])
+    return due(present, areNew[1])
+  }
+  let order = replacesOrderId === null ? await ask(orderId, own, { audit }) : await askBoth(replacesOrderId)
   if (order === null) throw orderNotFound()
   for (let next = successorOf(order); next !== null; next = order === null ? null : successorOf(order)) {
     order = await ask(next, ({ status, pendingRequest }) => isOpen(status) && (status !== 'pending_replace' || pendingRequest !== null), {})

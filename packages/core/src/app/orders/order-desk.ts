@@ -16,6 +16,9 @@ export interface Next {
   readonly audit?: AuditEntry
 }
 
+/** Of an order and the one whose place it shall take, in this order. */
+export type Pair<T> = readonly [before: T, order: T]
+
 const REMEMBERED_MAX = 20_000
 const ACCOUNTS_MAX = 20_000
 const TRIES_MAX = 5
@@ -55,13 +58,20 @@ export class OrderDesk {
           const order = await this.#load(orderId, tries > 0)
           const next = order === null ? null : decide(order)
           if (order === null || next === null) return null
-          const moved = { ...next.order, revision: order.revision + 1 }
-          const change: OrderChange = { order: moved, overRevision: order.revision, tell: next.tell ?? true, audit: next.audit ?? null }
-          if (await this.#insert([change, { order: successor, overRevision: null, tell: true, audit }])) return moved
+          const change = changeOf(order, next)
+          if (await this.#insert([change, { order: successor, overRevision: null, tell: true, audit }])) return change.order
         }
         throw contended(orderId)
       })
     )
+  }
+
+  /**
+   * Moves an order and the one whose place it shall take by one decision, both or neither: null leaves either as it is. Gives both as they are
+   * then; null when one of them is not there.
+   */
+  changeBoth(beforeId: OrderId, orderId: OrderId, decide: (before: Order, order: Order) => Pair<Next | null>): Promise<Pair<Order> | null> {
+    return this.#lanes.run(beforeId, () => this.#lanes.run(orderId, () => this.#changeBoth(beforeId, orderId, decide)))
   }
 
   /** The newest state known here, else the stored one. */
@@ -99,10 +109,28 @@ export class OrderDesk {
       const order = await this.#load(orderId, tries > 0)
       const next = order === null ? null : decide(order)
       if (order === null || next === null) return order
-      const moved = { ...next.order, revision: order.revision + 1 }
-      const change: OrderChange = { order: moved, overRevision: order.revision, tell: next.tell ?? true, audit: next.audit ?? null }
+      const change = changeOf(order, next)
       const [result] = await this.#record([change])
-      if (result?.kind === 'recorded') return moved
+      if (result?.kind === 'recorded') return change.order
+    }
+    throw contended(orderId)
+  }
+
+  async #changeBoth(
+    beforeId: OrderId,
+    orderId: OrderId,
+    decide: (before: Order, order: Order) => Pair<Next | null>
+  ): Promise<Pair<Order> | null> {
+    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+      const before = await this.#load(beforeId, tries > 0)
+      const order = await this.#load(orderId, tries > 0)
+      if (before === null || order === null) return null
+      const [first, second] = decide(before, order)
+      const earlier = first === null ? null : changeOf(before, first)
+      const later = second === null ? null : changeOf(order, second)
+      const changes = [earlier, later].filter(change => change !== null)
+      const results = changes.length === 0 ? [] : await this.#record(changes)
+      if (results.every(({ kind }) => kind === 'recorded')) return [earlier?.order ?? before, later?.order ?? order]
     }
     throw contended(orderId)
   }
@@ -177,6 +205,10 @@ export class OrderDesk {
   #remember(order: Order): void {
     keepNewest(this.#remembered, order.orderId, order, REMEMBERED_MAX)
   }
+}
+
+function changeOf(order: Order, { order: moved, tell, audit }: Next): OrderChange {
+  return { order: { ...moved, revision: order.revision + 1 }, overRevision: order.revision, tell: tell ?? true, audit: audit ?? null }
 }
 
 /** `orderId` has the client order id that the request's `field` names. */
