@@ -322,6 +322,8 @@ export type AccountEvent =
   | { readonly type: 'live'; readonly at: Timestamp }
   | { readonly type: 'gap'; readonly cause: GapCause; readonly reason: string; readonly at: Timestamp }
   | { readonly type: 'order'; readonly report: OrderReport }
+  /** Something was told of an order that could not be taken: what is stored may lack it until the orders are read again. */
+  | { readonly type: 'left_out' }
   /** All positions of one account; absent symbols are flat. */
   | { readonly type: 'positions'; readonly brokerAccountId: string; readonly positions: Snapshot<PositionReport> }
   | { readonly type: 'balances'; readonly brokerAccountId: string; readonly balances: Snapshot<BalanceReport> }

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { NotSettled, settleAllAsNotReceived, settleAsNotReceived } from '@trunkline/core/app/orders/settle-order'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
-import type { Order } from '@trunkline/core/domain/order'
-import type { OrderReport } from '@trunkline/core/ports/broker'
+import type { Order, OrderTicket } from '@trunkline/core/domain/order'
+import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
 import type { AuditEntry } from '@trunkline/core/ports/store'
 import { Bench, type World } from './bench.ts'
 
@@ -15,6 +15,11 @@ before(async () => {
 after(() => bench[Symbol.asyncDispose]())
 
 const { signal } = new AbortController()
+const TICKET: OrderTicket = {
+  ...{ side: 'BUY', type: 'LMT', tif: 'GTC', symbol: 'QQQ', instrument: 'STK', notional: null, stopPrice: null, legs: null },
+  quantity: parseDecimal('10', 'quantity'),
+  limitPrice: parseDecimal('10.00', 'limitPrice')
+}
 const YOUNG_MS = 300_000
 const nameless = () => bench.world({ capabilities: { deduplication: 'none' } })
 
@@ -109,4 +114,66 @@ test('a spoilt record of an order that is known as another keeps nobody from bei
   const placed = await world.given(world.place())
   await world.clock.until(async () => (await world.stored(placed)).submission.state === 'acknowledged', 'it is known again', 120_000)
   assert.notEqual((await world.stored(placed)).brokerOrderId, other.brokerOrderId)
+})
+
+/** Streams that say `more` as soon as they are open; gives when each was opened. */
+function sayingFirst(world: World, more: () => readonly AccountEvent[]): readonly number[] {
+  const opened: number[] = []
+  const read = world.broker.streams.read.bind(world.broker.streams)
+  world.broker.streams.read = async function* (signal) {
+    opened.push(world.clock.monotonicMs())
+    for await (const event of read(signal)) {
+      yield event
+      if (event.type === 'live') yield* more()
+    }
+  }
+  return opened
+}
+
+test('one spoilt order on a stream leaves the stream open and live, with one alarm, and the others followed [S79]', async () => {
+  await using world = await bench.world()
+  const odd = world.book.addOutside({ ...TICKET, symbol: "BAC'L" }, world.account.brokerAccountId)
+  const opened = sayingFirst(world, () => world.book.list().map(report => ({ type: 'order', report: world.broker.told(report) })))
+  const mine = await world.given(world.place())
+  await world.live()
+  world.book.fill(odd.brokerOrderId, '1')
+  const before = world.healths.length
+  await world.clock.advance(600_000)
+  assert.deepEqual([opened.length, world.health.state, world.healths.length], [1, 'live', before])
+  assert.equal(world.logged.filter(({ message }) => message.startsWith('ALARM')).length, 1)
+  world.book.fill('o-2', '10')
+  await world.clock.until(async () => (await world.stored(mine)).status === 'filled', 'its fill is known')
+  assert.equal((await world.orders()).length, 1)
+})
+
+test('what a stream told of an order and could not be taken is read soon, also where no order is known that can move', async () => {
+  await using world = await bench.world()
+  world.app.mirrors.hold(world.connection)
+  await world.live()
+  await world.clock.advance(1_000_000)
+  let isSpoilt = true
+  spoil(world, () => isSpoilt)
+  world.book.addOutside(TICKET, world.account.brokerAccountId)
+  isSpoilt = false
+  await world.clock.until(async () => (await world.orders()).length === 1, 'it is known', world.app.timing.reconcileMs)
+  assert.equal(world.health.state, 'live')
+})
+
+test('a stream that ends whenever it is open is opened again with growing pauses, however good the pictures between are', async () => {
+  await using world = await bench.world()
+  const { brokerAccountId } = world.account
+  const asOf = world.clock.now()
+  const unknown = {
+    buyingPower: null,
+    initialMargin: null,
+    maintenanceMargin: null,
+    regTBuyingPower: null,
+    equity: null,
+    marketValue: null
+  }
+  const balance = { brokerAccountId, currency: 'USD', cash: parseDecimal('1', 'cash'), ...unknown, asOf }
+  const opened = sayingFirst(world, () => [{ type: 'balances', brokerAccountId, balances: { items: [balance, balance], asOf } }])
+  world.app.mirrors.hold(world.connection)
+  await world.clock.advance(600_000)
+  assert.ok(opened.length > 5 && opened.length < 40, `${opened.length} in ten minutes`)
 })

@@ -110,7 +110,10 @@ export class CheckedBroker implements Broker {
     return this.#outcome(await this.#broker.cancel(request, signal), request.brokerAccountId)
   }
 
-  /** Whose event it is the mirror compares, which knows the login's accounts. @throws BrokerFault malformed: the stream is opened again, and a snapshot decides. */
+  /**
+   * Whose event it is the mirror compares, which knows the login's accounts. An order that cannot be taken is left out, as of a list, and the next
+   * snapshot decides: one of them must not end the stream for all. @throws BrokerFault malformed for a state that cannot be.
+   */
   async *events(signal: AbortSignal): AsyncGenerator<AccountEvent, void, undefined> {
     for await (const event of this.#broker.events(signal)) yield this.#event(event)
   }
@@ -122,8 +125,7 @@ export class CheckedBroker implements Broker {
   #event(event: AccountEvent): AccountEvent {
     switch (event.type) {
       case 'order':
-        this.#demandOrder(event.report, event.report.brokerAccountId)
-        return event
+        return this.#isTaken(event.report) ? event : { type: 'left_out' }
       case 'positions':
         return { ...event, positions: this.#positions(event.brokerAccountId, event.positions) }
       case 'balances':
@@ -131,6 +133,12 @@ export class CheckedBroker implements Broker {
       default:
         return event
     }
+  }
+
+  #isTaken(report: OrderReport): boolean {
+    const fault = faultOfOrder(report, report.brokerAccountId)
+    if (fault !== null) this.#alarm(fault)
+    return fault === null
   }
 
   #balances(account: string, snapshot: Snapshot<BalanceReport>): Snapshot<BalanceReport> {

@@ -21,6 +21,8 @@ export interface MirrorParts extends AccountParts {
 type MirrorDeps = Pick<Deps, 'store' | 'clock' | 'ids' | 'log' | 'meter' | 'timing'>
 
 const REOPEN = { firstMs: 1_000, longestMs: 30_000 }
+/** A stream that ends again within this time of being opened, or something that cannot be stored again, is one more failure in a row. */
+const IN_A_ROW_MS = 2 * REOPEN.longestMs
 const AT_WORK_MAX = 500
 
 /** A picture under way, and when in the stream's life it was begun. */
@@ -43,6 +45,8 @@ export class ConnectionMirror {
   #atWork: Set<Promise<void>> | null = null
   /** Attempts in a row that came to nothing: to open the stream or to store what it tells, to take a picture. */
   #failures = { opening: 0, taking: 0 }
+  /** When the last of them was, on the monotonic clock. */
+  #failedMs = 0
   readonly #accounts: LoginAccounts
   /** Counts whatever ends or begins continuity: a picture counts only in the epoch in which it was begun. */
   #epoch = 0
@@ -54,6 +58,8 @@ export class ConnectionMirror {
   /** Whether the broker answered when it was asked last, there being no stream. */
   #isPolled = false
   #taking: Taking | null = null
+  /** Something of an order was left out of the stream since orders were read last. */
+  #isDoubted = false
   /** When a whole picture is due although the stream is well; on the monotonic clock. */
   #auditAt = 0
   /** The session that is followed now. */
@@ -128,7 +134,7 @@ export class ConnectionMirror {
     const session = this.#session
     if (session === null || this.#stopping.signal.aborted) return
     if (!this.#live || clock.monotonicMs() >= this.#auditAt) await this.#picture(session, 'all')
-    else if (await this.#accounts.areBusy()) await this.#picture(session, 'orders')
+    else if (this.#isDoubted || (await this.#accounts.areBusy())) await this.#picture(session, 'orders')
     else this.#due(timing.reconcileMs)
   }
 
@@ -143,6 +149,9 @@ export class ConnectionMirror {
         return await this.#picture(session, 'all')
       case 'gap':
         return this.#lost(event.cause, event.reason)
+      case 'left_out':
+        this.#isDoubted = true
+        return
       case 'order': {
         const account = this.#accountOf(event.report.brokerAccountId)
         if (account !== undefined) await this.#beside(this.#parts.intake.take(this.connection, account, event.report, 'stream'))
@@ -243,14 +252,17 @@ export class ConnectionMirror {
     const signal = AbortSignal.any([this.#stopping.signal, superseded])
     const { timing } = this.#deps
     const epoch = this.#epoch
+    const wasDoubted = this.#isDoubted
+    this.#isDoubted = false
     try {
       await this.#parts.turns.take(this.connection.broker, () => this.#accounts.read(session, what, signal), signal)
-      this.#failures = { opening: 0, taking: 0 }
+      this.#failures.taking = 0
       if (what === 'all') this.#auditAt = this.#deps.clock.monotonicMs() + this.#shortened(timing.auditMs)
       if (epoch === this.#epoch && !signal.aborted) this.#answered(session)
       this.#due(this.#live ? timing.reconcileMs : timing.pollMs)
     } catch (cause) {
       if (superseded.aborted) return
+      if (wasDoubted) this.#isDoubted = true
       await this.#unanswered(cause)
       this.#due(this.#live ? timing.reconcileMs : this.#retakeMs())
     }
@@ -297,6 +309,10 @@ export class ConnectionMirror {
   }
 
   #reopenMs(): number {
+    const now = this.#deps.clock.monotonicMs()
+    // A good picture is no proof of a good stream: it is taken each time that one is opened.
+    if (now - this.#failedMs > IN_A_ROW_MS) this.#failures.opening = 0
+    this.#failedMs = now
     this.#failures.opening += 1
     return backoffMs(REOPEN, this.#failures.opening, this.#deps.ids.fraction())
   }

@@ -164,7 +164,7 @@ test('two balances of one currency, or words that are no currency or symbol, mak
   }
 })
 
-test('a stream’s events are checked alike: what cannot be ends it, for a snapshot to decide [S79]', async () => {
+test('a stream’s events are checked alike: an order that cannot be is left out, a state that cannot be ends it, for a snapshot to decide [S79]', async () => {
   const foreign = { ...POSITION, brokerAccountId: THEIRS, symbol: 'TSLA' }
   const good: AccountEvent[] = [
     { type: 'live', at: AT },
@@ -172,12 +172,19 @@ test('a stream’s events are checked alike: what cannot be ends it, for a snaps
     { type: 'balances', brokerAccountId: OURS, balances: { items: [BALANCE], asOf: AT } },
     { type: 'order', report: ORDER }
   ]
+  const impossible = { ...ORDER, fills: [{ ...FILL, quantity: parseDecimal('-1', 'q') }] }
+  const many = { ...ORDER, fills: Array.from({ length: FILLS_MAX + 1 }, (_, n) => ({ ...FILL, fillId: `f${n}` })) }
+  const odd = { ...ORDER, symbol: "BAC'L" }
   const told: AccountEvent[] = []
   for await (const event of session({ events: good }).broker.events(signal)) told.push(event)
   const own = { type: 'positions', brokerAccountId: OURS, positions: { items: [POSITION], asOf: AT } } as const
   assert.deepEqual(told, good.with(1, own))
+  const spoilt = [impossible, many, odd, odd].map(report => ({ type: 'order', report }) as const)
+  const { broker, alarms, counted } = session({ events: [...spoilt, ...good.slice(-1)] })
+  assert.deepEqual(await Array.fromAsync(broker.events(signal)), [...spoilt.map(() => ({ type: 'left_out' })), ...good.slice(-1)])
+  // One alarm of each kind; each record is counted.
+  assert.deepEqual([alarms.length, counted.filter(name => name.startsWith('broker_records_refused_total')).length], [3, 4])
   const bad: readonly AccountEvent[] = [
-    { type: 'order', report: { ...ORDER, fills: [{ ...FILL, quantity: parseDecimal('-1', 'q') }] } },
     { type: 'balances', brokerAccountId: OURS, balances: { items: [BALANCE, BALANCE], asOf: AT } },
     { type: 'positions', brokerAccountId: OURS, positions: { items: [foreign], asOf: AT } }
   ]
