@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { NotSettled } from '@trunkline/core/app/orders/settle-order'
+import { NotSettled, SettlingInterrupted } from '@trunkline/core/app/orders/settle-order'
 import { type ConnectionId, type OrderId, parseBrokerId, parseUuid } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
@@ -91,7 +91,10 @@ export async function settleOrders(deps: AdminDeps, wanted: SettleOrders, run: R
     return operatorEntry(deps.clock.now(), run, 'orders.not_ended', target, named, 'refused')
   }
   const ids = fitting.map(({ orderId }) => orderId)
-  const { orders, kept } = await deps.settleAll(ids, { isUnseen: unseen, entry: expected === null ? null : entry, keptEntry }, run.signal)
+  const verdict = { isUnseen: unseen, entry: expected === null ? null : entry, keptEntry }
+  const { orders, kept } = await deps.settleAll(ids, verdict, run.signal).catch(cause => {
+    throw cause instanceof SettlingInterrupted ? new AdminRefused(cause.message, { cause }) : cause
+  })
   return { fitting: fitting.length, set: setOf(orders), orders: orders.map(view), kept }
 }
 

@@ -4,7 +4,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { type PlatformKey, parseScopes } from '@trunkline/core/domain/platform-key'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { AddressList } from '../auth/address-list.ts'
-import { DemoFile } from '../ops/demo-platform.ts'
+import { DemoFile, settledDemo } from '../ops/demo-platform.ts'
 import { type AdminDeps, operatorEntry } from './deps.ts'
 import { AdminRefused, type KeyView, type NewKey, type RotateSecret, type Run } from './operations.ts'
 import { CLIENT_ID_LENGTH, platformNamed } from './platforms.ts'
@@ -54,6 +54,8 @@ export async function rotateSecret(deps: AdminDeps, { platform: wanted, overlapS
   const entry = operatorEntry(now, run, 'platform.rotate_secret', target, { client_id: key.clientId, previous_until: previousUntil })
   const secretHash = deps.hasher.hash(clientSecret)
   const demo = deps.demoFile === null ? null : new DemoFile(deps.demoFile)
+  // The one announced before may be in force, its commit being all that anybody knew of it.
+  if (demo !== null) await settledDemo(deps, demo)
   // The file is the only place that keeps the demo platform's secret: the new one is in it before it is in force.
   const isDemo = demo?.announce(key.clientId, clientSecret) ?? false
   await demand(deps.store.platformKeys.replaceSecret(key.keyId, secretHash, previousUntil, entry), wanted)

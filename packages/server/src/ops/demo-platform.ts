@@ -67,6 +67,21 @@ export class DemoFile {
 }
 
 /**
+ * What the file holds, once a replacement of its secret that was cut off is ended: whether it was done, the store knows. Null where it holds no
+ * credentials, or those of a platform that is not there. @throws FileNotWritten
+ */
+export async function settledDemo(
+  { store, hasher }: { readonly store: Pick<Deps['store'], 'platforms'>; readonly hasher: Pick<Deps['hasher'], 'hash'> },
+  file: DemoFile
+): Promise<DemoPlatform | null> {
+  const known = file.read()
+  const stored = known === null ? null : await store.platforms.findByClientId(known.client_id)
+  if (known === null || stored === null) return null
+  const next = known.next_client_secret
+  return next === undefined ? known : (file.settle(hasher.hash(next) === stored.secretHash) ?? known)
+}
+
+/**
  * The demo platform: made when the store has no platform at all, its secret kept in the file and nowhere else. The file is rewritten with the
  * present addresses at every start. Null when platforms exist and the file does not.
  */
@@ -75,14 +90,8 @@ export async function demoPlatform(
   file: DemoFile,
   addresses: Omit<DemoPlatform, 'client_id' | 'client_secret'>
 ): Promise<{ readonly demo: DemoPlatform; readonly created: boolean } | null> {
-  const known = file.read()
-  const stored = known === null ? null : await store.platforms.findByClientId(known.client_id)
-  if (known !== null && stored !== null) {
-    // A replacement that was cut off: whether it was done, the store knows.
-    const next = known.next_client_secret
-    const settled = next === undefined ? known : (file.settle(hasher.hash(next) === stored.secretHash) ?? known)
-    return { demo: file.write({ ...settled, ...addresses }), created: false }
-  }
+  const known = await settledDemo({ store, hasher }, file)
+  if (known !== null) return { demo: file.write({ ...known, ...addresses }), created: false }
   if ((await store.platforms.list()).length > 0) return null
   const clientSecret = ids.secret('sk_')
   const platform = {

@@ -75,6 +75,17 @@ test('wherever a rotation of the demo platform is cut off, the file holds the se
     assert.equal(demo?.client_secret !== before, isCommitted)
     assert.equal(readFileSync(file.path, 'utf8').includes('next_client_secret'), false)
   }
+  // One was done and nobody knew, and the next, asked for at once, was not.
+  const unknown = async (...given: Parameters<typeof store.platformKeys.replaceSecret>) => {
+    await store.platformKeys.replaceSecret(...given)
+    throw lost
+  }
+  await assert.rejects(rotate(unknown), lost)
+  await assert.rejects(
+    rotate(() => Promise.reject(lost)),
+    lost
+  )
+  assert.equal(await inForce(), hasher.hash((await start())?.client_secret ?? ''))
   const { clientSecret } = await rotate((...given) => store.platformKeys.replaceSecret(...given))
   assert.equal(file.read()?.client_secret, clientSecret)
 })

@@ -1,10 +1,10 @@
 // What a person says of an order nobody knows the fate of: taken where it can be true, and told to the order's owner.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { NotSettled, settleAllAsNotReceived, settleAsNotReceived } from '@trunkline/core/app/orders/settle-order'
+import { NotSettled, SettlingInterrupted, settleAllAsNotReceived, settleAsNotReceived } from '@trunkline/core/app/orders/settle-order'
 import type { OrderId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
-import type { AuditEntry } from '@trunkline/core/ports/store'
+import { type AuditEntry, StoreUnavailable } from '@trunkline/core/ports/store'
 import { withMethods } from '../portal/support.ts'
 import { Bench, type World } from './bench.ts'
 
@@ -233,4 +233,34 @@ test('an order that is being sent by the time its turn comes is not ended', asyn
     /found out about meanwhile/
   )
   assert.equal((await world.stored(placed)).status, 'pending')
+})
+
+test('a set that fails on the way says why, what its log could not take, and which of its orders were ended', async () => {
+  await using world = await bench.world({ capabilities: { deduplication: 'none' } })
+  await world.live()
+  world.broker.plans.submit.push(LOST, LOST)
+  const [first, second] = [await world.given(world.place()), await world.given(world.place({ quantity: '7' }))]
+  await world.clock.advance(YOUNG_MS)
+  const calls = new Map<string, number>()
+  world.watched.intercept = async call => {
+    const count = (calls.get(call.name) ?? 0) + 1
+    calls.set(call.name, count)
+    if (count === 2 && call.name === 'audit.append') throw new Error('The log is full.')
+    if (count === 2 && call.name === 'orders.record') throw new StoreUnavailable('The second order cannot be written.')
+    return call.go()
+  }
+  const entryOf = (action: string): AuditEntry => ({
+    ...{ at: world.clock.now(), actor: 'operator', action, target: 'SET', result: 'ok', ip: null, requestId: null, detail: {} }
+  })
+  const verdict = { isUnseen: true, entry: () => entryOf('orders.never_received'), keptEntry: () => entryOf('orders.not_ended') }
+  const ids = [first.orderId, second.orderId]
+  const settling = world.given(settleAllAsNotReceived(world.app, ids, verdict, new AbortController().signal))
+  await assert.rejects(settling, cause => {
+    assert.ok(cause instanceof SettlingInterrupted)
+    assert.match(cause.message, /The second order cannot be written. Then: The log is full./)
+    assert.match(cause.message, new RegExp(`Ended were ${first.orderId}; look again at ${second.orderId}`))
+    return true
+  })
+  world.watched.intercept = null
+  assert.deepEqual([(await world.stored(first)).status, (await world.stored(second)).status], ['rejected', 'pending'])
 })

@@ -29,6 +29,11 @@ export class NotSettled extends Error {
   override readonly name = 'NotSettled'
 }
 
+/** A set was not settled to its end; the message says why, and which of its orders were ended before. */
+export class SettlingInterrupted extends Error {
+  override readonly name = 'SettlingInterrupted'
+}
+
 /**
  * Ends an order of unknown fate as never received, by the word of a person. Nothing else ends one at a broker that knows no id of ours, because
  * absence cannot be told there from an order that looks different. Refused while the order is young enough to arrive, and while the broker shows
@@ -60,7 +65,7 @@ export interface SetVerdict {
 /**
  * Ends orders of unknown fate by one word, each under the rule of {@link settleAsNotReceived}. Each account's list is read once for all of its
  * orders, and once more where it is old by the time that an order's turn comes. The entry names what is about to end, so that nothing ends without
- * one; what of it was then kept, a second entry names.
+ * one; what of it was then kept, a second entry names. @throws SettlingInterrupted when something failed after the first entry was written.
  */
 export async function settleAllAsNotReceived(
   deps: SettlingDeps,
@@ -100,13 +105,22 @@ export async function settleAllAsNotReceived(
     return end(deps, orderId, null)
   }
   const ended: Order[] = []
-  try {
+  const failures: unknown[] = []
+  const trying = (work: () => Promise<void>) => work().catch(cause => void failures.push(cause))
+  await trying(async () => {
     for (const { orderId } of due) ended.push(...(await unlessKept(orderId, () => endOne(orderId))))
-  } finally {
-    const left = due.map(({ orderId }) => orderId).filter(orderId => !ended.some(order => order.orderId === orderId))
-    if (left.length > 0) await deps.store.audit.append(keptEntry(left))
-  }
+  })
+  const left = due.map(({ orderId }) => orderId).filter(orderId => !ended.some(order => order.orderId === orderId))
+  if (left.length > 0) await trying(() => deps.store.audit.append(keptEntry(left)))
+  if (failures.length > 0) throw interrupted(ended, left, failures)
   return { orders: ended, kept }
+}
+
+function interrupted(ended: readonly Order[], left: readonly OrderId[], failures: readonly unknown[]): SettlingInterrupted {
+  const why = failures.map(cause => (cause instanceof Error ? cause.message : String(cause))).join(' Then: ')
+  const done = ended.length === 0 ? 'None was ended' : `Ended were ${ended.map(({ orderId }) => orderId).join(', ')}`
+  const rest = left.length === 0 ? '' : `; look again at ${left.join(', ')}`
+  return new SettlingInterrupted(`The orders were not all settled: ${why} ${done}${rest}.`, { cause: new AggregateError(failures) })
 }
 
 /** The order, where a person's word may end it. @throws NotSettled */
