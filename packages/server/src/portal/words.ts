@@ -128,7 +128,7 @@ interface Permissions {
   readonly mayNot: readonly string[]
 }
 
-const SEE = 'See your accounts, balances, positions and past transactions'
+const SEE = 'See your accounts, balances, positions, orders and past transactions'
 const TRADE = 'Place, change and cancel orders for you'
 const MARKET = 'Receive your broker’s market data'
 const MOVE_MONEY = 'Withdraw or transfer money'
