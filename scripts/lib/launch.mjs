@@ -26,11 +26,24 @@ export function replaceBy(node, args) {
   if (process.platform !== 'win32' && typeof process.execve === 'function') return process.execve(node, [node, ...args], process.env)
   const child = spawn(node, args, { stdio: 'inherit' })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => relay(child, signal))
+  endWithParent(child)
   child.on('error', error => {
     process.stderr.write(`${node} could not be started: ${error.message}\n`)
     process.exitCode = 1
   })
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
+}
+
+// npm hands a signal on to its shell, which dies of it and hands nothing on.
+function endWithParent(child) {
+  if (process.platform === 'win32' || process.env.npm_lifecycle_event === undefined) return
+  const parent = process.ppid
+  const look = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(look)
+    child.kill('SIGTERM')
+  }, 1_000)
+  look.unref()
 }
 
 // A terminal sends Ctrl-C and its own closing to the whole process group: the child has it already, and twice would mean "at once".

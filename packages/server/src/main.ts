@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { compose } from './compose.ts'
 import { ALL_SETTINGS, type Settings, secretValuesOf, settingsOf } from './config/settings.ts'
 import { PinoLog } from './ops/log.ts'
+import { watchNpm } from './ops/npm-parent.ts'
 import { endLate, endOnUncaught } from './ops/process-policy.ts'
 import { startFailure } from './ops/start-failure.ts'
 import { StartLog } from './ops/start-log.ts'
@@ -35,6 +36,7 @@ const service = await compose(settings, startLog, process.env).catch(cause => {
 })
 startLog.ready()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(signal))
+watchNpm(process.env, () => process.kill(process.pid, 'SIGTERM'))
 const startedInMs = Math.round(performance.now() - started)
 const page = {
   url: service.url,

@@ -11,7 +11,10 @@ const PATTERNS: RejectPatterns = [
   [/too far (?:through|from) the market/i, 'price_out_of_range'],
   [/sub-?penny|pricing criteria|price increment/i, 'tick_size'],
   [/(?:limit|stop)[ _]price .*(?:must be|too far)/i, 'price_out_of_range'],
-  [/not fractionable|fractional|invalid (?:qty|notional)|(?:qty|notional|cost basis) must be/i, 'quantity_invalid'],
+  [
+    /quantity is a plain decimal|not fractionable|fractional|invalid (?:qty|notional)|(?:qty|notional|cost basis) must be/i,
+    'quantity_invalid'
+  ],
   [/could not find asset|asset .*not found|invalid symbol|symbol .*not found/i, 'unknown_symbol'],
   [/not tradable|not active|\bhalted\b|cannot be sold short|no longer trades/i, 'not_tradable'],
   [/market is (?:closed|not open)|while the market is open|(?:market|trading) hours/i, 'market_closed'],

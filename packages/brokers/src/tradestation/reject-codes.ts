@@ -5,7 +5,7 @@ import { rejectCodeOf as byPattern, type RejectPatterns } from '../kit/reject-co
 const PATTERNS: RejectPatterns = [
   // "You are long", "You are short": the action does not fit what is held.
   [/\bEC(?:601|602|701|702)\b/, 'insufficient_position'],
-  [/through zero|only margin accounts may sell short/i, 'insufficient_position'],
+  [/through zero|can be closed|only margin accounts may sell short/i, 'insufficient_position'],
   [/pattern day trad|wash (?:sale|trade)|too many open orders|open orders, as many as/i, 'risk_rejected'],
   [/too far (?:through|from) the market/i, 'price_out_of_range'],
   [/buying power|insufficient (?:funds|cash|margin|equity)/i, 'insufficient_funds'],

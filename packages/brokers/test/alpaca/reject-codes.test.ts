@@ -11,6 +11,7 @@ test('sentences of refusal come to a code where they say it for sure', () => {
     ['insufficient qty available for order (requested: 2, available: 1)', 'insufficient_position'],
     ['insufficient underlying qty available for covered call', 'insufficient_position'],
     ['asset "BRK.A" is not fractionable', 'quantity_invalid'],
+    ['A quantity is a plain decimal with at most nine places, above zero and at most 1000000000.', 'quantity_invalid'],
     ['asset "RGC" is not tradable', 'not_tradable'],
     ['asset "TXN" cannot be sold short', 'not_tradable'],
     ['new orders are rejected by user request', 'not_permitted'],

@@ -19,6 +19,7 @@ test('sentences of refusal come to a code where they say it for sure', () => {
     ['The limit price 900.00 is too far through the market price 250.00.', 'price_out_of_range'],
     ['The account holds no AAPL, and only margin accounts may sell short.', 'insufficient_position'],
     ['The account has 500 open orders, as many as it may have; cancel some first.', 'risk_rejected'],
+    ['0 SPY261218C00650000 can be closed (open orders counted); the order is for 1.', 'insufficient_position'],
     ['Not an open order.', 'other'],
     ['Not on a Tuesday.', 'other']
   ] as const)

@@ -68,6 +68,7 @@ function expected(schema: unknown): string | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined
   if ('x-expected' in schema && typeof schema['x-expected'] === 'string') return schema['x-expected']
   if ('enum' in schema && Array.isArray(schema.enum)) return `one of ${schema.enum.filter(value => value !== null).join(', ')}`
+  if ('type' in schema && schema.type === 'object') return 'an object'
   return undefined
 }
 

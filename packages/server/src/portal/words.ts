@@ -18,7 +18,7 @@ export const ENDINGS: { readonly [reason in EndingReason]: EndingWords } = {
     status: 200,
     tone: 'good',
     heading: 'Your account is connected',
-    text: 'The login at your broker worked, and the connection is ready.',
+    text: 'Your broker confirmed it, and the connection is ready.',
     next: 'You can close this page and go back to {app}.'
   },
   declined: {

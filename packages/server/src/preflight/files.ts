@@ -34,12 +34,16 @@ export function checkDataDir({ dataDir }: Known, { isRunning, toStart }: Use): r
     const why = whyNotMakeable(path)
     return why === null
       ? [{ level: 'ok', about, message: `${path} will be made at the first start` }]
-      : [{ level: 'fault', about, message: `${path} is not there and cannot be made: ${why}` }]
+      : [{ level: 'fault', about, message: `${path} cannot be made: ${why}` }]
   }
   if (!isWritable(path)) return [{ level: 'fault', about, message: `${path} is not writable for this user` }]
   if (isRunning && toStart)
     return [
-      { level: 'fault', about, message: `${path} has a service running on it. Stop that one, or start with another directory and port` }
+      {
+        level: 'fault',
+        about,
+        message: `${path} has a service running on it. Stop that one (Ctrl-C in its terminal, or SIGTERM to its process), or start with another directory and port`
+      }
     ]
   const findings: Finding[] = [{ level: 'ok', about, message: `${path} is writable${isRunning ? '; a service runs on it' : ''}` }]
   const { mode, uid } = statSync(path)

@@ -1,6 +1,6 @@
 // A start that cannot be: the program says what failed, where, and which setting changes it, in a sentence and not in a stack.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -110,4 +110,23 @@ test('--help says where settings come from, and what it does not know is not ign
   const odd = await told({}, ['--port', '9000'])
   assert.equal(odd.code, 2)
   assert.match(odd.err, /takes no arguments.*--port 9000[\s\S]*TRUNKLINE_PORT=9000 npm start/)
+})
+
+test('the service that npm started ends in good order when the shell between them dies of the signal', async () => {
+  const env = {
+    ...INHERITED,
+    npm_lifecycle_event: 'start',
+    TRUNKLINE_PORT: '0',
+    TRUNKLINE_DATA_DIR: join(folder, 'orphan'),
+    TRUNKLINE_LOG_LEVEL: 'info'
+  }
+  const shell = spawn('sh', ['-c', `"${process.execPath}" "${MAIN}"; true`], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  let out = ''
+  for await (const text of shell.stdout.setEncoding('utf8')) {
+    out += text
+    if (shell.exitCode === null && shell.signalCode === null && out.includes('ready')) shell.kill('SIGTERM')
+  }
+  // The pipe is the service's too, and ended with it.
+  assert.equal(shell.signalCode, 'SIGTERM')
+  assert.match(out, /"msg":"stopping"[\s\S]*"msg":"stopped"/)
 })
