@@ -3,7 +3,7 @@
  * filled first. And the new order begins with nothing filled, so it is asked for what is left.
  */
 
-import { compare, type Decimal, isPositive, isZero, minus, ZERO } from '@trunkline/core/domain/decimal'
+import { compare, type Decimal, isPositive, isZero, minus, plus, ZERO } from '@trunkline/core/domain/decimal'
 import { BrokerFault, type OrderReport, type Outcome, type ReplaceOrder } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Calls } from '../kit/calls.ts'
@@ -71,12 +71,23 @@ export class Replacement {
 }
 
 /** What is left of the new total; null where it is what the old order asks for and can stay out of the request. */
-function quantityFor({ ticket }: ReplaceOrder, old: OrderReport): { readonly quantity: Decimal | null } | { readonly refusal: string } {
-  const { quantity } = ticket
+function quantityFor(request: ReplaceOrder, old: OrderReport): { readonly quantity: Decimal | null } | { readonly refusal: string } {
+  const { ticket } = request
+  const quantity = lesser(ticket.quantity, old.quantity, request.totalChange)
   if (quantity === null) return { quantity }
   const filled = old.filledTotal?.quantity ?? ZERO
   if (isZero(filled) && old.quantity !== null && compare(old.quantity, quantity) === 0) return { quantity: null }
   const left = minus(quantity, filled)
   if (!isPositive(left)) return { refusal: 'As much as the new total, or more, has filled already.' }
   return ticket.instrument === 'STK' && isFraction(left) ? { refusal: FRACTION } : { quantity: left }
+}
+
+/**
+ * What the new order may be for with what the old one has filled. An execution of an order before the old one may not be reported yet, and would be asked for
+ * again; the old order's own quantity is without it.
+ */
+function lesser(asked: Decimal | null, old: Decimal | null, totalChange: Decimal | undefined): Decimal | null {
+  if (asked === null || old === null || totalChange === undefined) return asked
+  const shown = plus(old, totalChange)
+  return compare(shown, asked) < 0 ? shown : asked
 }

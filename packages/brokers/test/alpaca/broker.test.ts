@@ -168,6 +168,31 @@ test('a replacement is accepted when the old order has given way, and asks for w
   assert.deepEqual(JSON.parse(venue.asked('PATCH')[0]?.body ?? ''), { qty: '9', limit_price: '149.5', client_order_id: 'tl0006' })
 })
 
+test('a replacement of a replacement asks for no more than that had left, though an execution before it is not reported yet', async () => {
+  const rows = [
+    // Of 10, 3 were filled before this order, and nobody knows it yet.
+    { total: '10', totalChange: '0', asked: undefined },
+    { total: '12', totalChange: '2', asked: '9' },
+    // It is known, and the core has left it out itself.
+    { total: '7', totalChange: '0', asked: undefined },
+    // Another 2 filled between the look at the old order and the replacement: they were asked for twice, and are not again.
+    { total: '5', totalChange: '0', asked: '5' }
+  ] as const
+  for (const { total, totalChange, asked } of rows) {
+    await using venue = await Venue.start()
+    const old = { ...fixture('order.pending').body, qty: '7', filled_qty: '0' }
+    venue.on(`GET /api/v2/orders/${OLD}`, () =>
+      json(200, venue.asked('PATCH').length === 0 ? old : { ...old, status: 'replaced', replaced_by: NEW })
+    )
+    venue.on(`PATCH /api/v2/orders/${OLD}`, as('order.replacing'))
+    await using opened = openAt(venue)
+    const ticket = { ...TICKET, quantity: dec(total), limitPrice: dec('149.5') }
+    const request = { brokerAccountId: ACCOUNT, brokerOrderId: OLD, brokerClOrdId: 'tl0006', ticket, totalChange: dec(totalChange) }
+    assert.equal((await opened.broker.replace(request, soon())).kind, 'accepted')
+    assert.equal(JSON.parse(venue.asked('PATCH')[0]?.body ?? '').qty, asked, `${total} ${totalChange}`)
+  }
+})
+
 test('an order that Alpaca does not show is not replaced: what is left of it is not known', async () => {
   await using venue = await Venue.start()
   venue.on(`GET /api/v2/orders/${OLD}`, as('error.order'))

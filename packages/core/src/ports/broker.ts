@@ -303,10 +303,7 @@ export interface Snapshot<T> {
   readonly askedMs?: number
   /** What the clock showed by which the broker dates its records, when it answered; left out where it does not tell. */
   readonly brokersClock?: Timestamp
-  /**
-   * Of orders: records in the broker's answer that could not be taken, by the broker's order id, null where that is unknown or another account's.
-   * The list proves no absence and no count while one of them may be the order in question.
-   */
+  /** Ids of orders that could not be taken, null where unknown or another account's. While one may be the order in question, no absence is proved. */
   readonly leftOut?: readonly (string | null)[]
 }
 
@@ -350,6 +347,8 @@ export interface ReplaceOrder {
   readonly brokerClOrdId: string
   /** The whole order as it shall be; quantity is the total, never the remainder. */
   readonly ticket: OrderTicket
+  /** By how much the total changes, where it is known. With a quantity that a broker states as what is left, it bounds the new order. */
+  readonly totalChange?: Decimal
 }
 
 /** Where to look for an order whose fate is unknown. */

@@ -97,3 +97,19 @@ test('over a chain of three, whatever fills when and however late it is reported
     { numRuns: 25 }
   )
 })
+
+test('a modification says by how much it changes the total, whatever was filled before', async () => {
+  await using world = await bench.world({ capabilities: { replacedQuantity: 'rest' } })
+  await world.live()
+  const asked: (string | undefined)[] = []
+  const replace = world.book.replace.bind(world.book)
+  world.book.replace = request => {
+    asked.push(request.totalChange)
+    return replace(request)
+  }
+  const first = await world.given(world.place({ quantity: '10' }))
+  const second = await world.given(world.modify(first, { clOrdId: 'm-1', quantity: '12' }))
+  const third = await world.given(world.modify(second, { clOrdId: 'm-2', limitPrice: '9.00' }))
+  await world.given(world.modify(third, { clOrdId: 'm-3', quantity: '9.5' }))
+  assert.deepEqual(asked, ['2', '0', '-2.5'])
+})

@@ -1,4 +1,5 @@
 import type { Account, Connection } from '../../domain/account.ts'
+import { minus } from '../../domain/decimal.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
 import { epochMs } from '../../domain/timestamp.ts'
@@ -96,7 +97,8 @@ export class OrderGateway {
       const request = {
         brokerAccountId: account.brokerAccountId,
         brokerOrderId: order.brokerOrderId,
-        brokerClOrdId: successor.brokerClOrdId
+        brokerClOrdId: successor.brokerClOrdId,
+        ...(order.quantity !== null && successor.quantity !== null && { totalChange: minus(successor.quantity, order.quantity) })
       }
       let ticket: Order
       try {
