@@ -126,17 +126,17 @@ test('401 to every token while none can be had is no rejection', async () => {
   await heals(world)
 })
 
-for (const [what, options] of [
-  ['a name that does not resolve', { baseUrl: 'http://no-such-host.invalid' }],
-  ['a certificate nobody vouches for', { certificate: selfSigned(30) }],
-  ['a port where nobody listens', { baseUrl: 'http://127.0.0.1:1' }]
+for (const [what, options, reason] of [
+  // The resolver's time is real: it may take longer to say no than the broker may be silent on the virtual clock.
+  ['a name that does not resolve', { baseUrl: 'http://no-such-host.invalid' }, /cannot be reached|fell silent/],
+  ['a certificate nobody vouches for', { certificate: selfSigned(30) }, /cannot be reached/],
+  ['a port where nobody listens', { baseUrl: 'http://127.0.0.1:1' }, /cannot be reached/]
 ] as const) {
   test(`${what} breaks nothing`, async () => {
     await using world = await HouseWorld.open(bench.store, options)
     world.app.mirrors.hold(world.connection)
     await stays(world, 5)
-    // A resolver may take longer to say no than the broker may be silent.
-    assert.match(world.health.reason ?? '', /cannot be reached|fell silent/)
+    assert.match(world.health.reason ?? '', reason)
     assert.deepEqual(world.house.asked, { token: 0, read: 0, stream: 0 } satisfies Record<Door, number>)
   })
 }
