@@ -17,6 +17,7 @@ import { type Preflight, preflight, refusal } from './preflight/index.ts'
 
 const LINGER_MS = 1_000
 const started = performance.now()
+watchNpm(process.env, () => process.kill(process.pid, 'SIGTERM'))
 answerArguments(process.argv.slice(2))
 const checked = await preflight(process.env, true)
 const settings = settingsOrExit(checked)
@@ -36,7 +37,6 @@ const service = await compose(settings, startLog, process.env).catch(cause => {
 })
 startLog.ready()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(signal))
-watchNpm(process.env, () => process.kill(process.pid, 'SIGTERM'))
 const startedInMs = Math.round(performance.now() - started)
 const page = {
   url: service.url,

@@ -1,12 +1,12 @@
 // A start that cannot be: the program says what failed, where, and which setting changes it, in a sentence and not in a stack.
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, before, type TestContext, test } from 'node:test'
 
 const MAIN = resolve(import.meta.dirname, '..', '..', 'src', 'main.ts')
 const INHERITED = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
@@ -112,21 +112,36 @@ test('--help says where settings come from, and what it does not know is not ign
   assert.match(odd.err, /takes no arguments.*--port 9000[\s\S]*TRUNKLINE_PORT=9000 npm start/)
 })
 
-test('the service that npm started ends in good order when the shell between them dies of the signal', async () => {
+test('the service that npm started ends in good order when the shell between them dies of the signal', async t => {
+  const { shell, out } = await endedWithShell('"msg":"ready"', t)
+  assert.equal(shell.signalCode, 'SIGTERM')
+  assert.match(out, /"msg":"stopping"[\s\S]*"msg":"stopped"/)
+})
+
+test('the service that npm started ends when that shell dies while it starts', async t => {
+  const { shell, out } = await endedWithShell('"msg":', t)
+  assert.equal(shell.signalCode, 'SIGTERM')
+  assert.ok(!out.includes('"msg":"ready"') || out.includes('"msg":"stopped"'), out)
+})
+
+/** Ends the shell above the service at the first `sign` in its log. Returns once the pipe, which is the service's too, has ended with it. */
+async function endedWithShell(sign: string, t: TestContext): Promise<{ shell: ChildProcess; out: string }> {
   const env = {
     ...INHERITED,
     npm_lifecycle_event: 'start',
     TRUNKLINE_PORT: '0',
-    TRUNKLINE_DATA_DIR: join(folder, 'orphan'),
+    TRUNKLINE_DATA_DIR: mkdtempSync(join(folder, 'orphan-')),
     TRUNKLINE_LOG_LEVEL: 'info'
   }
-  const shell = spawn('sh', ['-c', `"${process.execPath}" "${MAIN}"; true`], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const command = ['-c', `"${process.execPath}" "${MAIN}"; true`]
+  const shell = spawn('sh', command, { env, stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+  // A service that missed its shell's end would keep this file waiting for the pipe.
+  const late = setTimeout(() => process.kill(-Number(shell.pid), 'SIGKILL'), PATIENCE_MS)
+  t.after(() => clearTimeout(late))
   let out = ''
   for await (const text of shell.stdout.setEncoding('utf8')) {
     out += text
-    if (shell.exitCode === null && shell.signalCode === null && out.includes('ready')) shell.kill('SIGTERM')
+    if (shell.exitCode === null && shell.signalCode === null && out.includes(sign)) shell.kill('SIGTERM')
   }
-  // The pipe is the service's too, and ended with it.
-  assert.equal(shell.signalCode, 'SIGTERM')
-  assert.match(out, /"msg":"stopping"[\s\S]*"msg":"stopped"/)
-})
+  return { shell, out }
+}
