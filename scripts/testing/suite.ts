@@ -10,12 +10,12 @@ export const LANES = 2
 const WAITING_LANES = 1
 
 const MINUTE_MS = 60_000
-/** Against files that hang, and nothing else: several times what the dearest file of a group takes on a slow machine, and little beside a whole run. */
+/** Against files that hang, and nothing else: several times what the dearest file takes beside a heavy load, and little beside a whole run. */
 export const FILE_LIMIT_MS: Readonly<Record<Group, number>> = {
   repo: 4 * MINUTE_MS,
   unit: 5 * MINUTE_MS,
-  acceptance: 8 * MINUTE_MS,
-  browser: 8 * MINUTE_MS,
+  acceptance: 10 * MINUTE_MS,
+  browser: 12 * MINUTE_MS,
   slow: 10 * MINUTE_MS
 }
 
