@@ -89,7 +89,7 @@ export class Front implements AsyncDisposable {
     const now = new Date().toISOString()
     return JSON.stringify({
       as_of: now,
-      house_time: now,
+      sandbox_time: now,
       items: found.slice(first, upTo),
       next: upTo < found.length ? String(upTo) : null
     })

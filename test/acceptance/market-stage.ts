@@ -83,7 +83,7 @@ export class MarketStage implements AsyncDisposable {
 
   /** The market's own time in milliseconds since the epoch. */
   async houseMs(): Promise<number> {
-    return Date.parse((await this.control('GET', '/clock')).clock.house_time)
+    return Date.parse((await this.control('GET', '/clock')).clock.sandbox_time)
   }
 
   /** Stops all prices, or lets them go on. */

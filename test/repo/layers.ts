@@ -18,15 +18,15 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   'sandbox/engine': ['core/domain'],
   'sandbox/market': ['core/domain', 'sandbox/engine'],
-  'sandbox/house': ['files', 'core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/config.ts'],
-  'sandbox/dialects': ['core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/house'],
+  'sandbox/brokerage': ['files', 'core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/config.ts'],
+  'sandbox/dialects': ['core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/brokerage'],
   'sandbox/config.ts': ['core/domain', 'sandbox/market'],
   'sandbox/compose.ts': [
     'files',
     'core/domain',
     'sandbox/engine',
     'sandbox/market',
-    'sandbox/house',
+    'sandbox/brokerage',
     'sandbox/dialects',
     'sandbox/config.ts'
   ],
@@ -35,7 +35,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'core/domain',
     'sandbox/engine',
     'sandbox/market',
-    'sandbox/house',
+    'sandbox/brokerage',
     'sandbox/dialects',
     'sandbox/config.ts',
     'sandbox/compose.ts'

@@ -57,12 +57,12 @@ export class MarketStreams {
     if (!(socket instanceof Socket)) throw new Error('the front serves TCP only')
     this.#open.set(ws, { reader: READERS.find(name => name === token) ?? 'service', socket, seq: 0 })
     const now = houseNow()
-    ws.send(JSON.stringify({ ev: 'ready', login: 'log_1', heartbeat_ms: HEARTBEAT_MS, as_of: now, house_time: now }))
+    ws.send(JSON.stringify({ ev: 'ready', login: 'log_1', heartbeat_ms: HEARTBEAT_MS, as_of: now, sandbox_time: now }))
   }
 
   #beat(): void {
     const now = houseNow()
-    for (const [ws, { seq }] of this.#open) ws.send(JSON.stringify({ ev: 'heartbeat', seq, as_of: now, house_time: now }))
+    for (const [ws, { seq }] of this.#open) ws.send(JSON.stringify({ ev: 'heartbeat', seq, as_of: now, sandbox_time: now }))
   }
 }
 

@@ -87,7 +87,7 @@ function fault(status: number, code: string): Answer {
 
 function asOf(status: number, fields: string): Answer {
   const now = houseNow()
-  return json(status, `{"as_of":"${now}","house_time":"${now}",${fields}}`)
+  return json(status, `{"as_of":"${now}","sandbox_time":"${now}",${fields}}`)
 }
 
 function json(status: number, body: string): Answer {

@@ -3,7 +3,7 @@
 import { parseMarketSetting } from './market/setting.ts'
 
 /** What the house is started with. Times in milliseconds unless the name says otherwise. */
-export interface HouseConfig {
+export interface SandboxConfig {
   readonly host: string
   /** 0 picks a free port. */
   readonly port: number
@@ -42,7 +42,7 @@ interface Setting<T> {
   readonly about: string
 }
 
-type Settings = { readonly [Key in keyof HouseConfig]: Setting<HouseConfig[Key]> }
+type Settings = { readonly [Key in keyof SandboxConfig]: Setting<SandboxConfig[Key]> }
 
 /** Between heartbeats of the house's own streams. */
 export const DEFAULT_HEARTBEAT_MS = 5_000
@@ -137,13 +137,13 @@ export function settingsHelp(): string {
   return SETTING_ROWS.map(({ env, about }) => `  ${env.padEnd(26)} ${about}`).join('\n')
 }
 
-function textOf(value: HouseConfig[keyof HouseConfig]): string {
+function textOf(value: SandboxConfig[keyof SandboxConfig]): string {
   if (typeof value === 'boolean') return value ? '1' : '0'
   return value === null ? '' : String(value)
 }
 
 /** A whole configuration from parts: what is left out has its default, with any free ports. */
-export function houseConfig(parts: Partial<HouseConfig> = {}): HouseConfig {
+export function sandboxConfig(parts: Partial<SandboxConfig> = {}): SandboxConfig {
   return { ...readConfig({}), port: 0, ...parts }
 }
 
@@ -154,7 +154,7 @@ export interface ConfigFault {
 }
 
 /** @throws Error naming every setting that is wrong, all at once. Empty texts count as absent. */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): HouseConfig {
+export function readConfig(env: Readonly<Record<string, string | undefined>>): SandboxConfig {
   const { config, faults } = inspectConfig(env)
   if (faults.length > 0)
     throw new Error(`the sandbox's settings are wrong:\n${faults.map(fault => `  ${fault.env} ${fault.message}`).join('\n')}`)
@@ -162,14 +162,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): H
 }
 
 /** The folder of recorded data that is played; null: prices are synthetic. */
-export function recordedFolder({ market }: HouseConfig): string | null {
+export function recordedFolder({ market }: SandboxConfig): string | null {
   const setting = parseMarketSetting(market)
   return setting.kind === 'replay' ? setting.folder : null
 }
 
 /** The configuration with defaults where a setting is wrong, and everything that is. */
 export function inspectConfig(env: Readonly<Record<string, string | undefined>>): {
-  readonly config: HouseConfig
+  readonly config: SandboxConfig
   readonly faults: readonly ConfigFault[]
 } {
   const faults: ConfigFault[] = []
@@ -183,7 +183,7 @@ export function inspectConfig(env: Readonly<Record<string, string | undefined>>)
       return setting.fallback()
     }
   }
-  const config: HouseConfig = {
+  const config: SandboxConfig = {
     host: read(SETTINGS.host),
     port: read(SETTINGS.port),
     controlPort: read(SETTINGS.controlPort),

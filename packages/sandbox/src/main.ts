@@ -1,8 +1,8 @@
 /** The sandbox brokerage as a program: `npm run sandbox`, or started by the service beside itself. */
 
+import type { Brokerage } from './brokerage/start.ts'
 import { startSandbox } from './compose.ts'
-import { type HouseConfig, readConfig, settingsHelp } from './config.ts'
-import type { House } from './house/start.ts'
+import { readConfig, type SandboxConfig, settingsHelp } from './config.ts'
 
 const PARENT_EVERY_MS = 1_000
 
@@ -14,58 +14,58 @@ async function main(): Promise<void> {
     return
   }
   const config = readConfig(process.env)
-  const house = await startSandbox(config)
-  const stop = once(() => house.close())
+  const brokerage = await startSandbox(config)
+  const stop = once(() => brokerage.close())
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
   watchParent(config, stop)
-  announce(config, house)
+  announce(config, brokerage)
 }
 
 /** One line for whoever started the program, a page for whoever reads along. */
-function announce(config: HouseConfig, house: House): void {
+function announce(config: SandboxConfig, brokerage: Brokerage): void {
   const ready = {
     event: 'ready',
-    url: house.url,
-    stream_url: house.streamUrl,
-    market_stream_url: house.marketStreamUrl,
-    control_url: house.controlUrl,
-    client_id: house.clientId,
-    ...(config.clientSecret === null ? { client_secret: house.clientSecret } : {}),
-    logins: house.logins,
+    url: brokerage.url,
+    stream_url: brokerage.streamUrl,
+    market_stream_url: brokerage.marketStreamUrl,
+    control_url: brokerage.controlUrl,
+    client_id: brokerage.clientId,
+    ...(config.clientSecret === null ? { client_secret: brokerage.clientSecret } : {}),
+    logins: brokerage.logins,
     pid: process.pid
   }
   if (!process.stdout.isTTY) process.stdout.write(`${JSON.stringify(ready)}\n`)
-  if (process.stdout.isTTY || process.stderr.isTTY) process.stderr.write(welcome(config, house))
+  if (process.stdout.isTTY || process.stderr.isTTY) process.stderr.write(welcome(config, brokerage))
 }
 
-function welcome(config: HouseConfig, house: House): string {
-  const people = house.logins.map(({ username, password }) => `    ${username.padEnd(10)} ${password}`).join('\n')
+function welcome(config: SandboxConfig, brokerage: Brokerage): string {
+  const customers = brokerage.logins.map(({ username, password }) => `    ${username.padEnd(10)} ${password}`).join('\n')
   const books = config.dataDir === null ? 'in memory: gone when it stops (SANDBOX_DATA_DIR keeps them)' : `in ${config.dataDir}`
   return `
   The sandbox brokerage is open: a market to practise on, with practice money.
 
-  Address   ${house.url}
-  Stream    ${house.streamUrl}
-  Market    ${house.marketStreamUrl}
-  Control   ${house.controlUrl}   (this machine only: faults, prices, the clock)
+  Address   ${brokerage.url}
+  Stream    ${brokerage.streamUrl}
+  Market    ${brokerage.marketStreamUrl}
+  Control   ${brokerage.controlUrl}   (this machine only: faults, prices, the clock)
   Prices    ${config.market}
   Books     ${books}
 
   Logins
-${people}
+${customers}
 
   OAuth client
-    ${house.clientId.padEnd(10)} ${config.clientSecret === null ? house.clientSecret : '(the secret you set)'}
+    ${brokerage.clientId.padEnd(10)} ${config.clientSecret === null ? brokerage.clientSecret : '(the secret you set)'}
 
   A token without the browser walk, and the accounts it sees:
-    TOKEN=$(curl -s -X POST ${house.controlUrl}/logins/${house.logins[0]?.username}/token | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-    curl -s -H "Authorization: Bearer $TOKEN" ${house.url}/api/v1/accounts
+    TOKEN=$(curl -s -X POST ${brokerage.controlUrl}/logins/${brokerage.logins[0]?.username}/token | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+    curl -s -H "Authorization: Bearer $TOKEN" ${brokerage.url}/api/v1/accounts
 
 `
 }
 
 /** A sandbox nobody uses any more must not linger: it ends with its parent, or with its standard input. */
-function watchParent({ parentPid, endWithStdin }: HouseConfig, stop: () => void): void {
+function watchParent({ parentPid, endWithStdin }: SandboxConfig, stop: () => void): void {
   if (endWithStdin) {
     process.stdin.on('end', stop)
     process.stdin.on('error', stop)

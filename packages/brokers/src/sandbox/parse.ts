@@ -49,7 +49,7 @@ export function parsePage<T>(answer: Wire, item: (wire: Wire) => T): Page<T> {
     items: list(answer, 'items', item),
     next: textOrNull(answer, 'next'),
     asOf: timestamp(answer, 'as_of'),
-    houseTime: timestamp(answer, 'house_time')
+    houseTime: timestamp(answer, 'sandbox_time')
   }
 }
 

@@ -124,7 +124,7 @@ for (const [kind, make] of Object.entries(KINDS))
 
 const page = JSON.stringify({
   as_of: '2026-12-01T15:00:00.000000Z',
-  house_time: '2026-12-01T15:00:00.000000Z',
+  sandbox_time: '2026-12-01T15:00:00.000000Z',
   items: Array.from({ length: 10_000 }, (_, index) => ({
     start: new Date(Number(AT / 1_000_000n) + index * 60_000).toISOString().replace('Z', '000Z'),
     open: '500.10',

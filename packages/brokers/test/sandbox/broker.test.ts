@@ -42,7 +42,7 @@ function order(id: string, changes: object = {}): object {
 /** A page whose house time is `behindMs` behind its real time. */
 function page(items: readonly object[], next: string | null = null, behindMs = 0): object {
   const now = Date.now()
-  return { as_of: new Date(now).toISOString(), house_time: new Date(now - behindMs).toISOString(), items, next }
+  return { as_of: new Date(now).toISOString(), sandbox_time: new Date(now - behindMs).toISOString(), items, next }
 }
 
 test('a list is read to its last page', async () => {

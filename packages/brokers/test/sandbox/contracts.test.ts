@@ -163,7 +163,7 @@ test('an option’s side is its direction and its effect', () => {
 })
 
 test('only the package that was asked for is its acceptance', () => {
-  const answer = (order: Json) => ({ status: 201, headers: {}, body: JSON.stringify({ as_of: TIME, house_time: TIME, order }) })
+  const answer = (order: Json) => ({ status: 201, headers: {}, body: JSON.stringify({ as_of: TIME, sandbox_time: TIME, order }) })
   assert.equal(interpretSubmit(answer(PACKAGE), SPREAD).kind, 'accepted')
   assert.throws(() => interpretSubmit(answer({ ...PACKAGE, legs: [...PACKAGE.legs].reverse() }), SPREAD), Malformed)
   assert.throws(() => interpretSubmit(answer({ ...PACKAGE, class: 'option', symbol: CALL, legs: null, effect: 'open' }), SPREAD), Malformed)

@@ -131,7 +131,7 @@ test('which answers to a submit prove what', () => {
     [
       ['submit.open', 'accepted'],
       ['submit.refused', 'refused insufficient_buying_power'],
-      ['submit.refused-by-desk', 'refused refused_by_desk'],
+      ['submit.refused-by-desk', 'refused refused_by_operator'],
       ['submit.bad', 'refused bad_request'],
       ['error.throttled', 'refused slow_down'],
       ['error.token', 'refused token_invalid'],

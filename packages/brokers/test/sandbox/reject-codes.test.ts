@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { REJECT_CODES, type RejectCode } from '@trunkline/core/domain/vocabulary'
-import { REFUSAL_CODES } from '@trunkline/sandbox/engine/words'
+import { REFUSAL_CODES } from '@trunkline/sandbox/engine/enums'
 import { rejectCodeOf } from '../../src/sandbox/reject-codes.ts'
 
 // What can only be wrong with the request, or with an order that is not there: no reason for which an order is rejected.
@@ -15,6 +15,6 @@ test('every refusal of the sandbox that is about the order itself has a code of 
     assert.ok(known.has(found))
     assert.equal(found === 'other', NO_REASONS.includes(code) || OTHERS.includes(code), code)
   }
-  assert.equal(rejectCodeOf('refused_by_desk'), 'other')
+  assert.equal(rejectCodeOf('refused_by_operator'), 'other')
   assert.equal(rejectCodeOf('constructor'), 'other')
 })

@@ -1,6 +1,6 @@
 /** The one list of brokers whose tongues the sandbox speaks. */
 
-import type { OpenDialect } from '../house/dialect.ts'
+import type { OpenDialect } from '../brokerage/dialect.ts'
 import { alpaca } from './alpaca/index.ts'
 import { tradestation } from './tradestation/index.ts'
 import { tradier } from './tradier/index.ts'

@@ -1,13 +1,13 @@
 /** What is checked before an order is taken in. Every check that fails is a code and a sentence that says what to do. */
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
+import type { Refusal } from './command-context.ts'
 import { checkContract } from './contract-checks.ts'
-import type { Refusal } from './desk.ts'
 import { unitsFor } from './execution.ts'
 import { hold, opens, purchasePower, sellable, setNeeds, worthOf } from './margin.ts'
 import { admitOption } from './option-admission.ts'
 import { collarOf, inBand, touchOf } from './pricing.ts'
 import { isAuction } from './sessions.ts'
-import { type Account, type Book, holdingOf, isBuy, type Order } from './state.ts'
+import { type Account, holdingOf, isBuy, type Order, type OrderBook } from './state.ts'
 import type { Micros, RefusalCode } from './types.ts'
 import { formatMoney, formatScaled, type Money, ONE, type Price, type Quantity, readScaled, toMoney } from './units.ts'
 
@@ -58,7 +58,7 @@ export function checkClientOrderId(account: Account, clientOrderId: string): Ref
 }
 
 /** Everything that can be said of a ticket without looking at positions and money. */
-export function checkTicket(account: Account, book: Book, ticket: Ticket, figures: Figures, now: Micros): Refusal | null {
+export function checkTicket(account: Account, book: OrderBook, ticket: Ticket, figures: Figures, now: Micros): Refusal | null {
   return (
     checkInstrument(account, book, ticket, now) ??
     checkTimeInForce(book, ticket) ??
@@ -77,7 +77,7 @@ export function checkTicket(account: Account, book: Book, ticket: Ticket, figure
   )
 }
 
-function checkInstrument(account: Account, book: Book, { side }: Ticket, now: Micros): Refusal | null {
+function checkInstrument(account: Account, book: OrderBook, { side }: Ticket, now: Micros): Refusal | null {
   const { kind, currency } = book.spec.source
   if (kind === 'OPT' || kind === 'FUT') {
     const problem = checkContract(account, book, now)
@@ -97,7 +97,7 @@ function checkInstrument(account: Account, book: Book, { side }: Ticket, now: Mi
   return refusal('unsupported_side', `${book.symbol} takes the sides ${sides}, not ${side}.`)
 }
 
-function checkTimeInForce(book: Book, { orderType, timeInForce }: Ticket): Refusal | null {
+function checkTimeInForce(book: OrderBook, { orderType, timeInForce }: Ticket): Refusal | null {
   const stops = orderType === 'STP' || orderType === 'STPLMT'
   const atOnce = timeInForce === 'IOC' || timeInForce === 'FOK'
   if (isAuction(timeInForce) && !book.spec.source.auctions)
@@ -116,7 +116,7 @@ function checkPrice(
   text: string | null,
   price: Price | null,
   due: boolean,
-  book: Book,
+  book: OrderBook,
   { orderType }: Ticket
 ): Refusal | null {
   if (!due) return text === null ? null : refusal('bad_price', `A ${orderType} order takes no ${what}.`)
@@ -128,7 +128,7 @@ function checkPrice(
     : refusal('bad_tick', `The ${what} ${formatScaled(price)} is not a multiple of ${book.symbol}'s tick, ${formatScaled(tick)}.`)
 }
 
-function checkBand(book: Book, { side }: Ticket, { limit }: Figures): Refusal | null {
+function checkBand(book: OrderBook, { side }: Ticket, { limit }: Figures): Refusal | null {
   // A share's price does not change tenfold in a day; an option's does.
   if (limit === null || book.spec.option !== null || inBand(book, limit, isBuy(side))) return null
   return refusal(
@@ -137,7 +137,7 @@ function checkBand(book: Book, { side }: Ticket, { limit }: Figures): Refusal | 
   )
 }
 
-function checkSize(book: Book, { orderType, quantity, notional }: Ticket, figures: Figures): Refusal | null {
+function checkSize(book: OrderBook, { orderType, quantity, notional }: Ticket, figures: Figures): Refusal | null {
   if ((quantity === null) === (notional === null)) return refusal('bad_quantity', 'Give either a quantity or a notional amount, not both.')
   if (notional !== null) {
     if (book.spec.option !== null || book.spec.future !== null)
@@ -159,7 +159,7 @@ function checkSize(book: Book, { orderType, quantity, notional }: Ticket, figure
   return refusal('bad_quantity', `The quantity ${formatScaled(figures.quantity)} is not a multiple of ${formatScaled(step)}${hint}.`)
 }
 
-function checkMarket(book: Book, { side, orderType, timeInForce }: Ticket): Refusal | null {
+function checkMarket(book: OrderBook, { side, orderType, timeInForce }: Ticket): Refusal | null {
   if (timeInForce === 'IOC' || timeInForce === 'FOK') {
     if (book.market.phase !== 'open')
       return refusal('market_closed', `${timeInForce} orders are taken while the market is open; it is in phase ${book.market.phase}.`)
@@ -172,7 +172,7 @@ function checkMarket(book: Book, { side, orderType, timeInForce }: Ticket): Refu
 }
 
 /** What a notional amount is worth in units now: at the limit, else at the price it would trade at. */
-export function notionalUnits(book: Book, buy: boolean, amount: Money, limit: Price | null): Quantity {
+export function notionalUnits(book: OrderBook, buy: boolean, amount: Money, limit: Price | null): Quantity {
   return unitsFor(amount, limit ?? touchOf(book, buy) ?? book.mark ?? 0n, book)
 }
 

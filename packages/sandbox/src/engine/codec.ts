@@ -31,10 +31,10 @@ export const integer: Codec<bigint> = {
   read: (json, what) => (typeof json === 'string' && INTEGER.test(json) ? BigInt(json) : bad(what, 'an integer as text', json))
 }
 
-export function word<const T extends string>(words: readonly T[]): Codec<T> {
+export function oneOf<const T extends string>(values: readonly T[]): Codec<T> {
   return {
     write: value => value,
-    read: (json, what) => words.find(known => known === json) ?? bad(what, `one of ${words.join(', ')}`, json)
+    read: (json, what) => values.find(known => known === json) ?? bad(what, `one of ${values.join(', ')}`, json)
   }
 }
 

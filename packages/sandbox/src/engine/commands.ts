@@ -1,6 +1,6 @@
 /** What the engine can be told: by customers, by the house, and by the market. */
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
-import type { AccountType, InstrumentKind, InstrumentSpec, Micros, Phase } from './words.ts'
+import type { AccountType, InstrumentKind, InstrumentSpec, Micros, Phase } from './enums.ts'
 
 /** Adds an instrument or replaces the row of one (a row's kind, currency, market and multiplier cannot change). */
 export interface ListInstrumentCommand {
@@ -54,7 +54,7 @@ export interface SubmitCommand {
  * Several option legs that fill together or not at all. `limitPrice` is the net price of one package per unit of the underlying, signed: for
  * BUY the most that is paid, for SELL the least that is received. Legs are taken as listed, whatever `side` says.
  */
-export interface SubmitPackageCommand {
+export interface SubmitMultiLegCommand {
   readonly type: 'submit_package'
   readonly at: Micros
   readonly accountId: string
@@ -70,7 +70,7 @@ export interface SubmitPackageCommand {
 }
 
 /** An order that is only looked at: it is carried out by nobody, and is no command. */
-export type PreviewCommand = Omit<SubmitCommand, 'type' | 'clientOrderId'> | Omit<SubmitPackageCommand, 'type' | 'clientOrderId'>
+export type PreviewCommand = Omit<SubmitCommand, 'type' | 'clientOrderId'> | Omit<SubmitMultiLegCommand, 'type' | 'clientOrderId'>
 
 /** A holder of a long American option uses its right before the end. */
 export interface ExerciseCommand {
@@ -252,7 +252,7 @@ export type Command =
   | InterestCommand
   | CashCommand
   | SplitCommand
-  | SubmitPackageCommand
+  | SubmitMultiLegCommand
   | ExerciseCommand
   | ExpireCommand
   | SettleCommand

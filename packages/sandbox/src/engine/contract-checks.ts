@@ -1,12 +1,12 @@
 /** What is checked of orders in options and futures beyond the ordinary: that the contract lives, and that a side fits the position. */
 import type { Side } from '@trunkline/core/domain/vocabulary'
-import type { Refusal } from './desk.ts'
-import { type Account, type Book, closes } from './state.ts'
+import type { Refusal } from './command-context.ts'
+import { type Account, closes, type OrderBook } from './state.ts'
 import type { Micros } from './types.ts'
 import { abs, formatScaled, max, type Quantity } from './units.ts'
 
 /** Whether the account may trade the contract at all, now. */
-export function checkContract(account: Account, book: Book, now: Micros): Refusal | null {
+export function checkContract(account: Account, book: OrderBook, now: Micros): Refusal | null {
   const { kind, currency } = book.spec.source
   if (!account.permitted.includes(kind)) {
     return {
@@ -30,7 +30,7 @@ export function checkContract(account: Account, book: Book, now: Micros): Refusa
  */
 export function checkEffect(
   account: Account,
-  { book, side, units }: { readonly book: Book; readonly side: Side; readonly units: Quantity }
+  { book, side, units }: { readonly book: OrderBook; readonly side: Side; readonly units: Quantity }
 ): Refusal | null {
   const holding = account.holdings.get(book.symbol)
   const buy = side === 'BUY_TO_OPEN' || side === 'BUY_TO_CLOSE'

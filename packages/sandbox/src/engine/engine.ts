@@ -10,12 +10,12 @@
  */
 import { unreachable } from '@trunkline/core/domain/brand'
 import { Malformed } from '@trunkline/core/domain/malformed'
+import { CommandContext, type Refusal } from './command-context.ts'
 import { dividend, interest, listInstrument, moveCash, openAccount, permit, split } from './corporate.ts'
-import { Desk, type Refusal } from './desk.ts'
 import { trim } from './execution.ts'
 import { exercise } from './exercise.ts'
 import { expire, forgetContracts, settle } from './expiry.ts'
-import { cancel, execute, find, replace, submit, submitPackage } from './lifecycle.ts'
+import { cancel, execute, find, replace, submit, submitMultiLeg } from './lifecycle.ts'
 import { halt, mark, quote, session, tick, trade } from './market.ts'
 import { preview } from './preview.ts'
 import { selectOrders, selectTransactions } from './queries.ts'
@@ -52,11 +52,11 @@ export const DEFAULT_SETTINGS: EngineSettings = {
 
 export class Engine {
   readonly #state: EngineState
-  readonly #desk: Desk
+  readonly #context: CommandContext
 
   private constructor(state: EngineState) {
     this.#state = state
-    this.#desk = new Desk(state)
+    this.#context = new CommandContext(state)
   }
 
   /** A fresh engine; settings left out are {@link DEFAULT_SETTINGS}'. */
@@ -102,19 +102,19 @@ export class Engine {
     const before = this.#state.now
     this.#state.now = Math.max(before, at)
     try {
-      dispatch(this.#desk, command)
+      dispatch(this.#context, command)
     } catch (cause) {
       this.#state.now = before
       throw cause
     }
     this.#state.counters.command++
-    trim(this.#desk)
-    return this.#desk.take()
+    trim(this.#context)
+    return this.#context.take()
   }
 
   /** The id of the order that was taken as the `number`th; whether it exists is another question. */
   orderId(number: number): string {
-    return this.#desk.idOf('order', number)
+    return this.#context.idOf('order', number)
   }
 
   accounts(): AccountView[] {
@@ -160,7 +160,7 @@ export class Engine {
   order(accountId: string, ref: OrderRef): OrderView | 'unknown' | 'forgotten' {
     const account = this.#state.accounts.get(accountId)
     if (account === undefined) return 'unknown'
-    const order = find(this.#desk, account, ref)
+    const order = find(this.#context, account, ref)
     if (order !== undefined) return orderView(order)
     return 'clientOrderId' in ref && account.clientOrderIds.has(ref.clientOrderId) ? 'forgotten' : 'unknown'
   }
@@ -181,7 +181,7 @@ export class Engine {
 
   /** What an order would come to, or why it would be refused. Changes nothing. */
   preview(command: PreviewCommand): PreviewView | Refusal {
-    return preview(this.#desk, command)
+    return preview(this.#context, command)
   }
 
   /** The proof of the books: see {@link ConservationView}. */
@@ -196,51 +196,51 @@ export class Engine {
   }
 }
 
-function dispatch(desk: Desk, command: Command) {
+function dispatch(context: CommandContext, command: Command) {
   switch (command.type) {
     case 'submit':
-      return submit(desk, command)
+      return submit(context, command)
     case 'cancel':
-      return cancel(desk, command)
+      return cancel(context, command)
     case 'replace':
-      return replace(desk, command)
+      return replace(context, command)
     case 'quote':
-      return quote(desk, command)
+      return quote(context, command)
     case 'trade':
-      return trade(desk, command)
+      return trade(context, command)
     case 'session':
-      return session(desk, command)
+      return session(context, command)
     case 'halt':
-      return halt(desk, command)
+      return halt(context, command)
     case 'execute':
-      return execute(desk, command)
+      return execute(context, command)
     case 'mark':
-      return mark(desk, command)
+      return mark(context, command)
     case 'tick':
-      return tick(desk) ? forgetContracts(desk) : undefined
+      return tick(context) ? forgetContracts(context) : undefined
     case 'dividend':
-      return dividend(desk, command)
+      return dividend(context, command)
     case 'interest':
-      return interest(desk, command)
+      return interest(context, command)
     case 'deposit':
     case 'withdrawal':
-      return moveCash(desk, command)
+      return moveCash(context, command)
     case 'split':
-      return split(desk, command)
+      return split(context, command)
     case 'open_account':
-      return openAccount(desk, command)
+      return openAccount(context, command)
     case 'permit':
-      return permit(desk, command)
+      return permit(context, command)
     case 'list_instrument':
-      return listInstrument(desk, command)
+      return listInstrument(context, command)
     case 'submit_package':
-      return submitPackage(desk, command)
+      return submitMultiLeg(context, command)
     case 'exercise':
-      return exercise(desk, command)
+      return exercise(context, command)
     case 'expire':
-      return expire(desk, command)
+      return expire(context, command)
     case 'settle':
-      return settle(desk, command)
+      return settle(context, command)
     default:
       return unreachable(command)
   }

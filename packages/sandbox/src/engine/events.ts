@@ -1,8 +1,8 @@
 /** What the engine answers and tells, in the order in which it happened. */
 
 import type { Command } from './commands.ts'
+import type { Micros, RefusalCode } from './enums.ts'
 import type { AccountView, FillView, OrderView, TransactionView } from './records.ts'
-import type { Micros, RefusalCode } from './words.ts'
 
 /** What happened to an order. `order` in the event is the order after it. */
 export type OrderChange =

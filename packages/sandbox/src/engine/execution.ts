@@ -1,22 +1,22 @@
 /** What ends or moves an order: executions, and the way out of the book. */
-import type { Desk } from './desk.ts'
+import type { CommandContext } from './command-context.ts'
 import { enterTrade } from './ledger.ts'
 import { hold } from './margin.ts'
-import { type Account, type Book, holdingOf, type Leg, leaves, type Order, refer } from './state.ts'
+import { type Account, holdingOf, type Leg, leaves, type Order, type OrderBook, refer } from './state.ts'
 import type { FillView, OrderReason } from './types.ts'
 import { feeOf, floorTo, formatMoney, formatScaled, type Money, min, type Price, type Quantity, roundToCents } from './units.ts'
 
 const NO_LEGS: readonly Leg[] = []
 
 /** Executes part of an order: order, ledger and holds together. The caller has made sure that the price and quantity are allowed. */
-export function fill(desk: Desk, order: Order, quantity: Quantity, price: Price, venue: FillView['venue']): void {
+export function fill(context: CommandContext, order: Order, quantity: Quantity, price: Price, venue: FillView['venue']): void {
   const { account, book } = order
-  const { now } = desk.state
+  const { now } = context.state
   const value = quantity * price * book.spec.multiplier
   order.traded += value
   // Charged on the order's whole traded value so far, so that many small fills pay what one large one does.
   const fee = roundToCents(feeOf(order.traded, order.buy ? book.spec.buyFee : book.spec.sellFee)) - order.fees
-  const { id: execId } = desk.nextId('exec')
+  const { id: execId } = context.nextId('exec')
   const view: FillView = {
     execId,
     orderId: order.id,
@@ -35,14 +35,14 @@ export function fill(desk: Desk, order: Order, quantity: Quantity, price: Price,
   if (order.notionalLeft !== null) order.notionalLeft -= value
   if (affordable(order, price) === 0n && order.quantity !== null) order.quantity = order.carried + order.filled
   const left = leaves(order)
-  if (left === 0n) close(desk, order, 'filled')
+  if (left === 0n) close(context, order, 'filled')
   else {
     order.state = 'partial'
     hold(order, holdingOf(account, book, now), left)
   }
-  desk.touch(account, book.symbol)
-  desk.order(order, 'fill', view)
-  enterTrade(desk, account, { book, buy: order.buy, quantity, price, value, fee, orderId: order.id, execId, street: venue !== 'HOUSE' })
+  context.touch(account, book.symbol)
+  context.order(order, 'fill', view)
+  enterTrade(context, account, { book, buy: order.buy, quantity, price, value, fee, orderId: order.id, execId, street: venue !== 'HOUSE' })
 }
 
 /** How much the order can take at a price: what is left of it, and of the money a notional purchase may spend. */
@@ -53,48 +53,48 @@ export function affordable(order: Order, price: Price): Quantity {
 }
 
 /** Units an amount pays for, in whole fractions. */
-export function unitsFor(amount: Money, price: Price, book: Book): Quantity {
+export function unitsFor(amount: Money, price: Price, book: OrderBook): Quantity {
   return amount <= 0n || price <= 0n ? 0n : floorTo(amount / (price * book.spec.multiplier), book.spec.fraction)
 }
 
 /** Ends an order without an execution and says so. */
-export function end(desk: Desk, order: Order, state: 'canceled' | 'expired', code: OrderReason, message: string): void {
+export function end(context: CommandContext, order: Order, state: 'canceled' | 'expired', code: OrderReason, message: string): void {
   order.reason = { code, message }
-  close(desk, order, state)
-  desk.order(order, state)
+  close(context, order, state)
+  context.order(order, state)
 }
 
 /** Takes an order out of everything that works on it. Its final state is set before the caller announces it. */
-export function close(desk: Desk, order: Order, state: 'filled' | 'canceled' | 'expired' | 'replaced'): void {
+export function close(context: CommandContext, order: Order, state: 'filled' | 'canceled' | 'expired' | 'replaced'): void {
   order.state = state
-  order.updatedAt = desk.state.now
+  order.updatedAt = context.state.now
   leaveQueue(order)
-  hold(order, holdingOf(order.account, order.book, desk.state.now), 0n)
+  hold(order, holdingOf(order.account, order.book, context.state.now), 0n)
   order.account.live.delete(order)
-  if (order.legs !== null) order.account.packages.delete(order)
-  desk.state.closed.push(order)
-  desk.touch(order.account, null)
+  if (order.legs !== null) order.account.multiLegOrders.delete(order)
+  context.state.closed.push(order)
+  context.touch(order.account, null)
 }
 
 export function leaveQueue(order: Order): void {
   for (const { book } of order.legs ?? NO_LEGS) {
-    const at = book.packages.indexOf(order)
-    if (at >= 0) book.packages.splice(at, 1)
+    const at = book.multiLegOrders.indexOf(order)
+    if (at >= 0) book.multiLegOrders.splice(at, 1)
   }
-  if (order.queue !== null && order.place !== null) order.queue.remove(order.place)
+  if (order.queue !== null && order.node !== null) order.queue.remove(order.node)
   order.queue = null
-  order.place = null
+  order.node = null
 }
 
 /** Forgets the oldest closed orders beyond the bound. */
-export function trim(desk: Desk): void {
-  const { state } = desk
+export function trim(context: CommandContext): void {
+  const { state } = context
   while (state.closed.length - state.forgotten > state.settings.closedOrdersMax) {
     const order = state.closed[state.forgotten++]
     if (order === undefined) return
     state.orders.delete(order.id)
     refer(order, -1)
-    desk.forgotten(order)
+    context.forgotten(order)
     order.account.forgotten++
     compact(state.orders, order.account)
   }

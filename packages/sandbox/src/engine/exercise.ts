@@ -5,34 +5,34 @@
  * Physical contracts move the underlying at the strike; cash ones pay what they are in the money. The premium was realised when the right ends:
  * the shares then count at the strike.
  */
-import type { Desk, Refusal } from './desk.ts'
+import type { CommandContext, Refusal } from './command-context.ts'
 import { end } from './execution.ts'
 import { endContracts, enterTrade } from './ledger.ts'
 import { unknownAccount } from './lifecycle.ts'
 import { drawn } from './lot.ts'
 import { sellable, worthOf } from './margin.ts'
 import { bookOf } from './market.ts'
-import { type Account, type Book, closes, type Holding, holdingOf, isLive, type OptionSpec, type Order } from './state.ts'
+import { type Account, closes, type Holding, holdingOf, isLive, type OptionSpec, type Order, type OrderBook } from './state.ts'
 import type { ExerciseCommand } from './types.ts'
 import { formatScaled, type Money, max, min, ONE, type Price, type Quantity, readScaled } from './units.ts'
 
-export function exercise(desk: Desk, command: ExerciseCommand) {
-  const account = desk.account(command.accountId)
-  if (account === undefined) return desk.refused(command, command.accountId, unknownAccount(command.accountId))
-  const book = bookOf(desk, command)
+export function exercise(context: CommandContext, command: ExerciseCommand) {
+  const account = context.account(command.accountId)
+  if (account === undefined) return context.refused(command, command.accountId, unknownAccount(command.accountId))
+  const book = bookOf(context, command)
   if (book === undefined) return
   const quantity = readScaled(command.quantity) ?? 0n
-  const refusal = checkExercise(desk, account, book, quantity)
-  if (refusal !== null) return desk.refused(command, account.id, refusal)
+  const refusal = checkExercise(context, account, book, quantity)
+  if (refusal !== null) return context.refused(command, account.id, refusal)
   const price = book.underlying?.mark ?? 0n
-  use(desk, account, holdingOf(account, book, desk.state.now), { quantity, price, inCash: false })
-  assign(desk, book, quantity, price)
+  use(context, account, holdingOf(account, book, context.state.now), { quantity, price, inCash: false })
+  assign(context, book, quantity, price)
 }
 
-function checkExercise(desk: Desk, account: Account, book: Book, quantity: Quantity): Refusal | null {
+function checkExercise(context: CommandContext, account: Account, book: OrderBook, quantity: Quantity): Refusal | null {
   const { option, multiplier } = book.spec
   if (option === null || !option.american) return { code: 'bad_instrument', message: `${book.symbol} cannot be exercised before its end.` }
-  if (book.over || desk.state.now >= option.lastTradeAt) return { code: 'expired_contract', message: `${book.symbol} has ended.` }
+  if (book.over || context.state.now >= option.lastTradeAt) return { code: 'expired_contract', message: `${book.symbol} has ended.` }
   if (quantity <= 0n || quantity % ONE !== 0n)
     return { code: 'bad_quantity', message: 'Exercise a whole number of contracts, one or more.' }
   const holding = account.holdings.get(book.symbol)
@@ -45,7 +45,7 @@ function checkExercise(desk: Desk, account: Account, book: Book, quantity: Quant
     return (book.underlying?.mark ?? null) === null
       ? { code: 'no_price', message: `${option.underlying} has no price to settle ${book.symbol} at.` }
       : null
-  return checkDelivery(desk, account, holding, { option, quantity, units: quantity * multiplier })
+  return checkDelivery(context, account, holding, { option, quantity, units: quantity * multiplier })
 }
 
 interface Delivery {
@@ -55,10 +55,10 @@ interface Delivery {
 }
 
 /** Whether the account can hold what it would have afterwards: shares to deliver or the right to be short, and money. */
-function checkDelivery(desk: Desk, account: Account, holding: Holding, { option, quantity, units }: Delivery): Refusal | null {
+function checkDelivery(context: CommandContext, account: Account, holding: Holding, { option, quantity, units }: Delivery): Refusal | null {
   const { underlying } = holding.book
   if (underlying === null) return null
-  const shares = holdingOf(account, underlying, desk.state.now)
+  const shares = holdingOf(account, underlying, context.state.now)
   if (!option.call && units > sellable(shares) && (account.accountType !== 'margin' || !underlying.spec.source.shortable)) {
     const message = `${formatScaled(units)} ${underlying.symbol} would have to be delivered; ${formatScaled(sellable(shares))} are free.`
     return { code: 'insufficient_position', message }
@@ -95,8 +95,8 @@ function worthAfter(account: Account, holding: Holding, shares: Holding, { optio
 }
 
 /** The shorts that must answer an early exercise, by lot: whoever is drawn is assigned all it is short, until enough are. */
-function assign(desk: Desk, book: Book, quantity: Quantity, price: Price): void {
-  const { counters, settings, accounts } = desk.state
+function assign(context: CommandContext, book: OrderBook, quantity: Quantity, price: Price): void {
+  const { counters, settings, accounts } = context.state
   // The external market has taken the exercised contracts over: before, it was short so many more. null stands for it.
   let street = max(0n, quantity - book.streetUnits)
   const shorts: ({ readonly account: Account; readonly holding: Holding } | null)[] = street > 0n ? [null] : []
@@ -108,7 +108,7 @@ function assign(desk: Desk, book: Book, quantity: Quantity, price: Price): void 
   for (const short of drawn(shorts, `${settings.seed} ${counters.transaction}`)) {
     const part = min(left, short === null ? street : -short.holding.quantity)
     if (short === null) street -= part
-    else answer(desk, short.account, short.holding, { quantity: part, price })
+    else answer(context, short.account, short.holding, { quantity: part, price })
     left -= part
   }
 }
@@ -122,27 +122,27 @@ interface Use {
 }
 
 /** A long uses its right. */
-export function use(desk: Desk, account: Account, holding: Holding, { quantity, price, inCash }: Use): void {
+export function use(context: CommandContext, account: Account, holding: Holding, { quantity, price, inCash }: Use): void {
   const { book } = holding
   const { option, multiplier } = book.spec
   if (option === null || quantity === 0n) return
   const cash = option.physical && !inCash ? 0n : quantity * worthAt(option, price) * multiplier
   const note = inCash ? ', paid out because the account cannot take delivery' : ''
   const description = `Exercised ${formatScaled(quantity)} ${book.symbol}${note}`
-  endContracts(desk, account, holding, { type: 'EXERCISE', units: quantity, cash, description })
-  if (option.physical && !inCash) deliver(desk, account, book, { option, buy: option.call, units: quantity * multiplier })
+  endContracts(context, account, holding, { type: 'EXERCISE', units: quantity, cash, description })
+  if (option.physical && !inCash) deliver(context, account, book, { option, buy: option.call, units: quantity * multiplier })
 }
 
 /** A short answers. */
-export function answer(desk: Desk, account: Account, holding: Holding, { quantity, price }: Omit<Use, 'inCash'>): void {
+export function answer(context: CommandContext, account: Account, holding: Holding, { quantity, price }: Omit<Use, 'inCash'>): void {
   const { book } = holding
   const { option, multiplier } = book.spec
   if (option === null || quantity === 0n) return
   const cash = option.physical ? 0n : -quantity * worthAt(option, price) * multiplier
   const description = `Assigned ${formatScaled(quantity)} ${book.symbol}`
-  endContracts(desk, account, holding, { type: 'ASSIGNMENT', units: -quantity, cash, description })
-  if (option.physical) deliver(desk, account, book, { option, buy: !option.call, units: quantity * multiplier })
-  dropClosers(desk, account, holding)
+  endContracts(context, account, holding, { type: 'ASSIGNMENT', units: -quantity, cash, description })
+  if (option.physical) deliver(context, account, book, { option, buy: !option.call, units: quantity * multiplier })
+  dropClosers(context, account, holding)
 }
 
 /** What a contract is in the money by, per unit; zero or more. */
@@ -151,29 +151,30 @@ export function worthAt({ call, strike }: OptionSpec, price: Price): Price {
 }
 
 function deliver(
-  desk: Desk,
+  context: CommandContext,
   account: Account,
-  { underlying }: Book,
+  { underlying }: OrderBook,
   { option, buy, units }: Omit<Delivery, 'quantity'> & { readonly buy: boolean }
 ): void {
   if (underlying === null) return
   const value: Money = units * option.strike * underlying.spec.multiplier
   const trade = { book: underlying, buy, quantity: units, price: option.strike, value, fee: 0n }
-  enterTrade(desk, account, { ...trade, orderId: null, execId: null, street: true })
-  desk.touch(account, underlying.symbol)
+  enterTrade(context, account, { ...trade, orderId: null, execId: null, street: true })
+  context.touch(account, underlying.symbol)
 }
 
 /** Orders that would close more than is left end, the newest first. */
-function dropClosers(desk: Desk, account: Account, holding: Holding): void {
+function dropClosers(context: CommandContext, account: Account, holding: Holding): void {
   const { book } = holding
   const newest = [...account.live].sort((a, b) => b.number - a.number)
   for (const order of newest) {
     if (holding.buys.quantity <= -holding.quantity || holding.quantity > 0n) return
-    if (isLive(order) && closesBook(order, book)) end(desk, order, 'canceled', 'insufficient_position', 'An assignment left less to close.')
+    if (isLive(order) && closesBook(order, book))
+      end(context, order, 'canceled', 'insufficient_position', 'An assignment left less to close.')
   }
 }
 
-function closesBook(order: Order, book: Book): boolean {
+function closesBook(order: Order, book: OrderBook): boolean {
   if (order.legs === null) return order.book === book && closes(order.side)
   return order.legs.some(leg => leg.book === book && closes(leg.side))
 }

@@ -1,12 +1,12 @@
 /** The end of contracts, and the daily settlement of futures. */
-import type { Desk } from './desk.ts'
+import type { CommandContext } from './command-context.ts'
 import { end } from './execution.ts'
 import { answer, use, worthAt } from './exercise.ts'
 import { endContracts, settleHolding, showClosing } from './ledger.ts'
 import { sellable, worthOf } from './margin.ts'
 import { bookOf, ordersOf } from './market.ts'
 import { daysToMicros } from './sessions.ts'
-import { type Account, type Book, dropHolding, type Holding, type OptionSpec } from './state.ts'
+import { type Account, dropHolding, type Holding, type OptionSpec, type OrderBook } from './state.ts'
 import type { ExpireCommand, SettleCommand } from './types.ts'
 import { abs, floorTo, formatScaled, max, min, ONE, type Price, positive, type Quantity } from './units.ts'
 
@@ -15,36 +15,36 @@ const CENT = ONE / 100n
 /** A contract whose end is never told, because nobody follows it any more, is forgotten so many days after its last trade. */
 const REMEMBERED_DAYS = 1
 
-export function settle(desk: Desk, command: SettleCommand) {
+export function settle(context: CommandContext, command: SettleCommand) {
   const price = positive(command.price, 'settlement price')
-  const book = bookOf(desk, command)
+  const book = bookOf(context, command)
   if (book === undefined) return
-  if (book.spec.future === null) return desk.refused(command, null, noContract(book))
+  if (book.spec.future === null) return context.refused(command, null, noContract(book))
   if (book.over) return
-  eachHolding(desk, book, (account, holding) => settleOne(desk, account, holding, price, 'Settlement'))
+  eachHolding(context, book, (account, holding) => settleOne(context, account, holding, price, 'Settlement'))
   book.mark = price
 }
 
-function settleOne(desk: Desk, account: Account, holding: Holding, price: Price, what: string): void {
+function settleOne(context: CommandContext, account: Account, holding: Holding, price: Price, what: string): void {
   const { book, quantity } = holding
-  const cash = settleHolding(desk, account, holding, price)
+  const cash = settleHolding(context, account, holding, price)
   const description = `${what} of ${formatScaled(quantity)} ${book.symbol} at ${formatScaled(price)}`
-  showClosing(desk, account, book, { type: 'ADJUSTMENT', units: quantity, cash, description })
+  showClosing(context, account, book, { type: 'ADJUSTMENT', units: quantity, cash, description })
 }
 
-export function expire(desk: Desk, command: ExpireCommand) {
+export function expire(context: CommandContext, command: ExpireCommand) {
   const price = positive(command.price, 'settlement price')
-  const book = bookOf(desk, command)
+  const book = bookOf(context, command)
   if (book === undefined) return
   const { option, future } = book.spec
-  if (option === null && future === null) return desk.refused(command, null, noContract(book))
+  if (option === null && future === null) return context.refused(command, null, noContract(book))
   if (book.over) return
-  const orders = [...ordersOf(book), ...book.opening.items(), ...book.closing.items(), ...book.packages]
-  for (const order of orders) end(desk, order, 'expired', 'expired_contract', `${book.symbol} has ended.`)
+  const orders = [...ordersOf(book), ...book.opening.items(), ...book.closing.items(), ...book.multiLegOrders]
+  for (const order of orders) end(context, order, 'expired', 'expired_contract', `${book.symbol} has ended.`)
   if (future !== null) book.mark = price
-  eachHolding(desk, book, (account, holding) => {
-    if (option !== null) endOption(desk, account, holding, option, price)
-    else endFuture(desk, account, holding, price)
+  eachHolding(context, book, (account, holding) => {
+    if (option !== null) endOption(context, account, holding, option, price)
+    else endFuture(context, account, holding, price)
   })
   book.over = true
   book.externalBids = []
@@ -52,26 +52,26 @@ export function expire(desk: Desk, command: ExpireCommand) {
   book.market.books.splice(book.market.books.indexOf(book), 1)
 }
 
-function endFuture(desk: Desk, account: Account, holding: Holding, price: Price): void {
-  settleOne(desk, account, holding, price, 'Final settlement')
-  showEnd(desk, account, holding)
+function endFuture(context: CommandContext, account: Account, holding: Holding, price: Price): void {
+  settleOne(context, account, holding, price, 'Final settlement')
+  showEnd(context, account, holding)
 }
 
-function showEnd(desk: Desk, account: Account, holding: Holding): void {
+function showEnd(context: CommandContext, account: Account, holding: Holding): void {
   const { book, quantity } = holding
   const description = `Expired ${formatScaled(abs(quantity))} ${book.symbol}`
-  endContracts(desk, account, holding, { type: 'EXPIRATION', units: quantity, cash: 0n, description })
+  endContracts(context, account, holding, { type: 'EXPIRATION', units: quantity, cash: 0n, description })
 }
 
 /** Every long in the money uses its right, so every short in the money is assigned: no lot is needed. */
-function endOption(desk: Desk, account: Account, holding: Holding, option: OptionSpec, price: Price): void {
+function endOption(context: CommandContext, account: Account, holding: Holding, option: OptionSpec, price: Price): void {
   const { quantity } = holding
-  if (worthAt(option, price) < CENT) showEnd(desk, account, holding)
-  else if (quantity < 0n) answer(desk, account, holding, { quantity: -quantity, price })
+  if (worthAt(option, price) < CENT) showEnd(context, account, holding)
+  else if (quantity < 0n) answer(context, account, holding, { quantity: -quantity, price })
   else {
     const taken = option.physical ? min(quantity, deliverable(account, holding, option)) : quantity
-    use(desk, account, holding, { quantity: taken, price, inCash: false })
-    use(desk, account, holding, { quantity: quantity - taken, price, inCash: true })
+    use(context, account, holding, { quantity: taken, price, inCash: false })
+    use(context, account, holding, { quantity: quantity - taken, price, inCash: true })
   }
 }
 
@@ -91,8 +91,8 @@ function deliverable(account: Account, { book, quantity }: Holding, { call, stri
 }
 
 /** Forgets contracts that have ended and that nobody holds or has ordered. Once a day. */
-export function forgetContracts(desk: Desk): void {
-  const { books, accounts, now } = desk.state
+export function forgetContracts(context: CommandContext): void {
+  const { books, accounts, now } = context.state
   const before = now - daysToMicros(REMEMBERED_DAYS)
   const old = [...books.values()].filter(({ spec: { option, future }, references, over }) => {
     const contract = option ?? future
@@ -114,13 +114,13 @@ export function forgetContracts(desk: Desk): void {
   }
 }
 
-function eachHolding(desk: Desk, book: Book, act: (account: Account, holding: Holding) => void): void {
-  for (const account of desk.state.accounts.values()) {
+function eachHolding(context: CommandContext, book: OrderBook, handle: (account: Account, holding: Holding) => void): void {
+  for (const account of context.state.accounts.values()) {
     const holding = account.holdings.get(book.symbol)
-    if (holding !== undefined && holding.quantity !== 0n) act(account, holding)
+    if (holding !== undefined && holding.quantity !== 0n) handle(account, holding)
   }
 }
 
-function noContract(book: Book) {
+function noContract(book: OrderBook) {
   return { code: 'bad_instrument', message: `${book.symbol} is no contract that could be settled or end this way.` } as const
 }

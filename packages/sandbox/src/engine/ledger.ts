@@ -1,8 +1,8 @@
 /** Double entry: every amount that reaches a customer leaves a counter-account, and the other way round. */
 import type { TransactionType } from '@trunkline/core/domain/vocabulary'
-import type { Desk } from './desk.ts'
+import type { CommandContext } from './command-context.ts'
 import { accountDate, settlementDate, tradeDate } from './sessions.ts'
-import { type Account, type Book, type Counterparts, type EngineState, type Holding, holdingOf } from './state.ts'
+import { type Account, type Counterparts, type EngineState, type Holding, holdingOf, type OrderBook } from './state.ts'
 import { abs, formatMoney, formatScaled, type Money, min, type Price, type Quantity, roundToCents } from './units.ts'
 
 export function counterpartsOf(state: EngineState, currency: string): Counterparts {
@@ -14,7 +14,7 @@ export function counterpartsOf(state: EngineState, currency: string): Counterpar
 }
 
 export interface Trade {
-  readonly book: Book
+  readonly book: OrderBook
   readonly buy: boolean
   readonly quantity: Quantity
   readonly price: Price
@@ -28,11 +28,11 @@ export interface Trade {
 }
 
 /** Enters one side of a trade: cash, position, fee, settlement, and the transaction that shows it. A future moves no cash but a profit or loss. */
-export function enterTrade(desk: Desk, account: Account, trade: Trade): void {
+export function enterTrade(context: CommandContext, account: Account, trade: Trade): void {
   const { book, buy, quantity, value, fee } = trade
-  const counter = counterpartsOf(desk.state, account.currency)
-  const holding = holdingOf(account, book, desk.state.now)
-  holding.updatedAt = desk.state.now
+  const counter = counterpartsOf(context.state, account.currency)
+  const holding = holdingOf(account, book, context.state.now)
+  holding.updatedAt = context.state.now
   const realized = move(holding, buy ? quantity : -quantity, buy ? value : -value)
   const future = book.spec.future !== null
   const proceeds = future ? realized : buy ? -value : value
@@ -44,10 +44,10 @@ export function enterTrade(desk: Desk, account: Account, trade: Trade): void {
   // The clearing house stands between the two sides of a future, so each side's profit is its loss.
   if (trade.street || future) counter.street -= proceeds
   if (trade.street) book.streetUnits -= buy ? quantity : -quantity
-  const date = tradeDate(book.market, desk.state.now)
+  const date = tradeDate(book.market, context.state.now)
   const settles = settlementDate(date, book.spec.source.settlementDays)
   if (!buy && account.accountType === 'cash' && settles > date) deferCash(account, book, settles, amount)
-  desk.transaction(account, {
+  context.transaction(account, {
     type: buy ? 'BUY' : 'SELL',
     symbol: book.symbol,
     kind: book.spec.source.kind,
@@ -74,34 +74,39 @@ export interface Closing {
 }
 
 /** Takes contracts off a position; the external market takes them over and pays. */
-export function endContracts(desk: Desk, account: Account, holding: Holding, { type, units, cash, description }: Closing): void {
+export function endContracts(
+  context: CommandContext,
+  account: Account,
+  holding: Holding,
+  { type, units, cash, description }: Closing
+): void {
   const { book } = holding
-  holding.updatedAt = desk.state.now
+  holding.updatedAt = context.state.now
   // A future was settled just before: what it cost is what it is worth, and no more is won or lost.
   const realized = move(holding, -units, book.spec.future === null ? -cash : -holding.cost)
   account.realized += realized
   book.streetUnits += units
-  showClosing(desk, account, book, { type, units, cash, description })
+  showClosing(context, account, book, { type, units, cash, description })
 }
 
 /** Pays what a future has won or lost against its cost, which becomes its value at the settlement price. */
-export function settleHolding(desk: Desk, account: Account, holding: Holding, price: Price): Money {
+export function settleHolding(context: CommandContext, account: Account, holding: Holding, price: Price): Money {
   const { book, quantity } = holding
   const value = quantity * price * book.spec.multiplier
   const variation = value - holding.cost
   holding.cost = value
   holding.realized += variation
-  holding.updatedAt = desk.state.now
+  holding.updatedAt = context.state.now
   account.realized += variation
   return variation
 }
 
 /** Pays a closing's cash and enters its transaction. */
-export function showClosing(desk: Desk, account: Account, book: Book, { type, units, cash, description }: Closing): void {
+export function showClosing(context: CommandContext, account: Account, book: OrderBook, { type, units, cash, description }: Closing): void {
   account.cash += cash
-  counterpartsOf(desk.state, account.currency).street -= cash
-  const date = tradeDate(book.market, desk.state.now)
-  desk.transaction(account, {
+  counterpartsOf(context.state, account.currency).street -= cash
+  const date = tradeDate(book.market, context.state.now)
+  context.transaction(account, {
     type,
     symbol: book.symbol,
     kind: book.spec.source.kind,
@@ -115,7 +120,7 @@ export function showClosing(desk: Desk, account: Account, book: Book, { type, un
     execId: null,
     description
   })
-  desk.touch(account, book.symbol)
+  context.touch(account, book.symbol)
 }
 
 /** Changes a position by signed units for a signed value; answers the profit this realised. Average cost. */
@@ -123,7 +128,7 @@ function move(holding: Holding, units: Quantity, value: Money): Money {
   holding.dayBasis += value
   const before = holding.quantity
   if (before === 0n || before > 0n === units > 0n) {
-    if (before === 0n) startAnew(holding)
+    if (before === 0n) restart(holding)
     holding.quantity += units
     holding.cost += value
     return 0n
@@ -139,18 +144,18 @@ function move(holding: Holding, units: Quantity, value: Money): Money {
   holding.cost -= costOfClosed
   holding.realized += realized
   if (closing !== abs(units)) {
-    startAnew(holding)
+    restart(holding)
     holding.cost = value - valueOfClosed
   }
   return realized
 }
 
-function startAnew(holding: Holding): void {
+function restart(holding: Holding): void {
   holding.realized = 0n
   holding.openedAt = holding.updatedAt
 }
 
-function deferCash(account: Account, book: Book, date: string, amount: Money): void {
+function deferCash(account: Account, book: OrderBook, date: string, amount: Money): void {
   const market = book.market.name
   const at = account.unsettled.findIndex(entry => entry.market === market && entry.date === date)
   const there = account.unsettled[at]
@@ -160,13 +165,13 @@ function deferCash(account: Account, book: Book, date: string, amount: Money): v
 }
 
 /** Lets the cash of a market's sales up to the date settle. */
-export function settleCash(desk: Desk, market: string, date: string): void {
-  for (const account of desk.state.accounts.values()) {
+export function settleCash(context: CommandContext, market: string, date: string): void {
+  for (const account of context.state.accounts.values()) {
     const due = account.unsettled.filter(entry => entry.market === market && entry.date <= date)
     if (due.length === 0) continue
     account.unsettled = account.unsettled.filter(entry => !due.includes(entry))
     for (const entry of due) account.unsettledSum -= entry.amount
-    desk.touch(account, null)
+    context.touch(account, null)
   }
 }
 
@@ -177,15 +182,15 @@ export interface CashEntry {
   readonly amount: Money
   readonly description: string
   readonly symbol: string | null
-  readonly kind: Book['spec']['source']['kind'] | null
+  readonly kind: OrderBook['spec']['source']['kind'] | null
 }
 
 /** Moves cash between a customer and a counter-account. */
-export function enterCash(desk: Desk, account: Account, entry: CashEntry): void {
+export function enterCash(context: CommandContext, account: Account, entry: CashEntry): void {
   account.cash += entry.amount
-  counterpartsOf(desk.state, account.currency)[entry.from] -= entry.amount
-  const date = accountDate(desk.state.now)
-  desk.transaction(account, {
+  counterpartsOf(context.state, account.currency)[entry.from] -= entry.amount
+  const date = accountDate(context.state.now)
+  context.transaction(account, {
     type: entry.type,
     symbol: entry.symbol,
     kind: entry.kind,
@@ -199,5 +204,5 @@ export function enterCash(desk: Desk, account: Account, entry: CashEntry): void 
     execId: null,
     description: entry.description
   })
-  desk.touch(account, entry.symbol)
+  context.touch(account, entry.symbol)
 }

@@ -1,102 +1,109 @@
 /** Orders from the customer's side: submit, cancel, replace. */
 import { admit, checkClientOrderId, checkTicket, type Figures, figuresOf, notionalUnits, type Ticket } from './admission.ts'
-import type { Desk, Refusal } from './desk.ts'
+import type { CommandContext, Refusal } from './command-context.ts'
 import { close, end, fill } from './execution.ts'
 import { hold } from './margin.ts'
 import { waitForStop, work } from './matching.ts'
-import { workPackage } from './package-matching.ts'
-import { checkPackage, legsOf, packageFiguresOf } from './package-ticket.ts'
+import { workMultiLeg } from './multi-leg-matching.ts'
+import { checkMultiLeg, legsOf, multiLegFiguresOf } from './multi-leg-ticket.ts'
 import { isAuction, openingFor } from './sessions.ts'
-import { type Account, type Book, holdingOf, isBuy, isLive, isUntriggered, type Leg, leaves, type Order, refer } from './state.ts'
-import type { CancelCommand, ExecuteCommand, Micros, OrderRef, ReplaceCommand, SubmitCommand, SubmitPackageCommand } from './types.ts'
+import { type Account, holdingOf, isBuy, isLive, isUntriggered, type Leg, leaves, type Order, type OrderBook, refer } from './state.ts'
+import type { CancelCommand, ExecuteCommand, Micros, OrderRef, ReplaceCommand, SubmitCommand, SubmitMultiLegCommand } from './types.ts'
 import { formatMoney, formatScaled, type Money, min, positive, type Quantity } from './units.ts'
 
-export function submit(desk: Desk, command: SubmitCommand) {
-  const account = desk.account(command.accountId)
-  if (account === undefined) return desk.refused(command, command.accountId, unknownAccount(command.accountId))
+export function submit(context: CommandContext, command: SubmitCommand) {
+  const account = context.account(command.accountId)
+  if (account === undefined) return context.refused(command, command.accountId, unknownAccount(command.accountId))
   const badId = checkClientOrderId(account, command.clientOrderId)
-  if (badId !== null) return desk.refused(command, account.id, badId, byClientOrderId(desk, account, command.clientOrderId))
-  const book = desk.book(command.symbol)
+  if (badId !== null) return context.refused(command, account.id, badId, byClientOrderId(context, account, command.clientOrderId))
+  const book = context.book(command.symbol)
   if (book === undefined)
-    return desk.refused(command, account.id, { code: 'unknown_symbol', message: `${command.symbol} is not traded here.` })
+    return context.refused(command, account.id, { code: 'unknown_symbol', message: `${command.symbol} is not traded here.` })
   const figures = figuresOf(command)
-  const problem = tooMany(desk, account) ?? checkTicket(account, book, command, figures, desk.state.now)
+  const problem = tooMany(context, account) ?? checkTicket(account, book, command, figures, context.state.now)
   const buy = isBuy(command.side)
   const notional = problem === null ? figures.notional : null
   const quantity = notional === null ? figures.quantity : notionalUnits(book, buy, notional, figures.limit)
-  const order = newOrder(desk, { account, book, ticket: command, figures: { ...figures, quantity }, clientOrderId: command.clientOrderId })
-  const refusal = problem ?? (quantity === 0n ? tooSmall(book, figures.notional) : admit(order, quantity ?? 0n, desk.state.now))
+  const order = newOrder(context, {
+    account,
+    book,
+    ticket: command,
+    figures: { ...figures, quantity },
+    clientOrderId: command.clientOrderId
+  })
+  const refusal = problem ?? (quantity === 0n ? tooSmall(book, figures.notional) : admit(order, quantity ?? 0n, context.state.now))
   if (refusal === null) {
-    accept(desk, order)
-    place(desk, order)
-  } else reject(desk, order, refusal)
+    accept(context, order)
+    place(context, order)
+  } else reject(context, order, refusal)
 }
 
 /** Takes in an order of several legs; refused legs leave no order. */
-export function submitPackage(desk: Desk, command: SubmitPackageCommand) {
-  const account = desk.account(command.accountId)
-  if (account === undefined) return desk.refused(command, command.accountId, unknownAccount(command.accountId))
+export function submitMultiLeg(context: CommandContext, command: SubmitMultiLegCommand) {
+  const account = context.account(command.accountId)
+  if (account === undefined) return context.refused(command, command.accountId, unknownAccount(command.accountId))
   const badId = checkClientOrderId(account, command.clientOrderId)
-  if (badId !== null) return desk.refused(command, account.id, badId, byClientOrderId(desk, account, command.clientOrderId))
-  const legs = legsOf(desk, command)
-  if ('code' in legs) return desk.refused(command, account.id, legs)
+  if (badId !== null) return context.refused(command, account.id, badId, byClientOrderId(context, account, command.clientOrderId))
+  const legs = legsOf(context, command)
+  if ('code' in legs) return context.refused(command, account.id, legs)
   const [first] = legs
   if (first === undefined) return
-  const figures = { ...packageFiguresOf(command), notional: null, stop: null }
-  const problem = tooMany(desk, account) ?? checkPackage(account, legs, command, desk.state.now)
+  const figures = { ...multiLegFiguresOf(command), notional: null, stop: null }
+  const problem = tooMany(context, account) ?? checkMultiLeg(account, legs, command, context.state.now)
   const ticket = { ...command, notional: null, stopPrice: null }
-  const order = newOrder(desk, { account, book: first.book, ticket, figures, clientOrderId: command.clientOrderId, legs })
-  const refusal = problem ?? admit(order, figures.quantity ?? 0n, desk.state.now)
+  const order = newOrder(context, { account, book: first.book, ticket, figures, clientOrderId: command.clientOrderId, legs })
+  const refusal = problem ?? admit(order, figures.quantity ?? 0n, context.state.now)
   if (refusal === null) {
-    accept(desk, order)
-    place(desk, order)
-  } else reject(desk, order, refusal)
+    accept(context, order)
+    place(context, order)
+  } else reject(context, order, refusal)
 }
 
-export function cancel(desk: Desk, command: CancelCommand) {
-  const account = desk.account(command.accountId)
-  if (account === undefined) return desk.refused(command, command.accountId, unknownAccount(command.accountId))
-  const order = find(desk, account, command.order)
-  if (order === undefined) return desk.refused(command, account.id, unknownOrder(command.order))
-  if (!isLive(order)) return desk.refused(command, account.id, notOpen(order), order)
-  end(desk, order, 'canceled', 'requested', 'Canceled on request.')
+export function cancel(context: CommandContext, command: CancelCommand) {
+  const account = context.account(command.accountId)
+  if (account === undefined) return context.refused(command, command.accountId, unknownAccount(command.accountId))
+  const order = find(context, account, command.order)
+  if (order === undefined) return context.refused(command, account.id, unknownOrder(command.order))
+  if (!isLive(order)) return context.refused(command, account.id, notOpen(order), order)
+  end(context, order, 'canceled', 'requested', 'Canceled on request.')
 }
 
-export function execute(desk: Desk, command: ExecuteCommand) {
-  const account = desk.account(command.accountId)
-  if (account === undefined) return desk.refused(command, command.accountId, unknownAccount(command.accountId))
-  const order = find(desk, account, command.order)
-  if (order === undefined) return desk.refused(command, account.id, unknownOrder(command.order))
-  if (!isLive(order) || order.limit === null || order.legs !== null) return desk.refused(command, account.id, notOpen(order), order)
-  fill(desk, order, min(positive(command.quantity, 'quantity'), leaves(order)), order.limit, 'STREET')
+export function execute(context: CommandContext, command: ExecuteCommand) {
+  const account = context.account(command.accountId)
+  if (account === undefined) return context.refused(command, command.accountId, unknownAccount(command.accountId))
+  const order = find(context, account, command.order)
+  if (order === undefined) return context.refused(command, account.id, unknownOrder(command.order))
+  if (!isLive(order) || order.limit === null || order.legs !== null) return context.refused(command, account.id, notOpen(order), order)
+  fill(context, order, min(positive(command.quantity, 'quantity'), leaves(order)), order.limit, 'STREET')
 }
 
-export function replace(desk: Desk, command: ReplaceCommand) {
-  const account = desk.account(command.accountId)
-  if (account === undefined) return desk.refused(command, command.accountId, unknownAccount(command.accountId))
-  const old = find(desk, account, command.order)
-  if (old === undefined) return desk.refused(command, account.id, unknownOrder(command.order))
+export function replace(context: CommandContext, command: ReplaceCommand) {
+  const account = context.account(command.accountId)
+  if (account === undefined) return context.refused(command, command.accountId, unknownAccount(command.accountId))
+  const old = find(context, account, command.order)
+  if (old === undefined) return context.refused(command, account.id, unknownOrder(command.order))
   const early = checkClientOrderId(account, command.newClientOrderId) ?? (isLive(old) ? null : notOpen(old))
-  if (early !== null) return desk.refused(command, account.id, early, old)
-  const wanted = old.legs === null ? replacement(old, command, desk.state.now) : replacedPackage(old, old.legs, command, desk.state.now)
-  if ('code' in wanted) return desk.refused(command, account.id, wanted, old)
-  const order = successor(desk, old, wanted, command.newClientOrderId)
+  if (early !== null) return context.refused(command, account.id, early, old)
+  const wanted =
+    old.legs === null ? replacement(old, command, context.state.now) : replacedMultiLeg(old, old.legs, command, context.state.now)
+  if ('code' in wanted) return context.refused(command, account.id, wanted, old)
+  const order = successor(context, old, wanted, command.newClientOrderId)
   const left = (order.quantity ?? 0n) - order.carried
-  const refusal = left > 0n ? readmit(old, order, left, desk.state.now) : filledAlready(old)
-  if (refusal !== null) return desk.refused(command, account.id, refusal, old)
+  const refusal = left > 0n ? readmit(old, order, left, context.state.now) : filledAlready(old)
+  if (refusal !== null) return context.refused(command, account.id, refusal, old)
   old.replacedBy = order.id
   const keeps = order.limit === old.limit && order.stop === old.stop && left <= leaves(old)
   if (keeps) inherit(old, order)
-  close(desk, old, 'replaced')
+  close(context, old, 'replaced')
   // The new order's hold was taken beside the old one's release, so that closing the old one gives nothing back twice.
-  accept(desk, order)
-  desk.order(old, 'replaced')
-  if (!keeps) place(desk, order)
+  accept(context, order)
+  context.order(old, 'replaced')
+  if (!keeps) place(context, order)
 }
 
 export interface Draft {
   readonly account: Account
-  readonly book: Book
+  readonly book: OrderBook
   readonly ticket: Ticket
   readonly figures: Figures
   readonly clientOrderId: string
@@ -106,12 +113,12 @@ export interface Draft {
 
 /** `identity`: of an order that is only looked at, so that it takes no number from those that are placed. */
 export function newOrder(
-  desk: Desk,
+  context: CommandContext,
   { account, book, ticket, figures, clientOrderId, replaces, legs }: Draft,
-  identity: { readonly id: string; readonly number: number } = desk.nextId('order')
+  identity: { readonly id: string; readonly number: number } = context.nextId('order')
 ): Order {
   const { id, number } = identity
-  const { now } = desk.state
+  const { now } = context.state
   return {
     id,
     number,
@@ -148,41 +155,41 @@ export function newOrder(
     heldReserve: 0n,
     heldFees: 0n,
     queue: null,
-    place: null
+    node: null
   }
 }
 
-function register(desk: Desk, order: Order): void {
-  desk.state.orders.set(order.id, order)
+function register(context: CommandContext, order: Order): void {
+  context.state.orders.set(order.id, order)
   refer(order, 1)
   order.account.orders.push(order)
   order.account.clientOrderIds.set(order.clientOrderId, order.number)
 }
 
-function accept(desk: Desk, order: Order): void {
-  register(desk, order)
+function accept(context: CommandContext, order: Order): void {
+  register(context, order)
   order.account.live.add(order)
   order.state = isUntriggered(order) || isAuction(order.timeInForce) ? 'held' : 'open'
-  desk.touch(order.account, null)
-  desk.order(order, 'accepted')
+  context.touch(order.account, null)
+  context.order(order, 'accepted')
 }
 
-function reject(desk: Desk, order: Order, refusal: Refusal): void {
+function reject(context: CommandContext, order: Order, refusal: Refusal): void {
   order.state = 'rejected'
   order.reason = refusal
-  register(desk, order)
-  desk.state.closed.push(order)
-  desk.order(order, 'rejected')
+  register(context, order)
+  context.state.closed.push(order)
+  context.order(order, 'rejected')
 }
 
 /** Puts an accepted order where it works. */
-function place(desk: Desk, order: Order): void {
-  if (order.legs !== null) workPackage(desk, order)
+function place(context: CommandContext, order: Order): void {
+  if (order.legs !== null) workMultiLeg(context, order)
   else if (isAuction(order.timeInForce)) {
     order.queue = order.timeInForce === 'OPEN' ? order.book.opening : order.book.closing
-    order.place = order.queue.add(0n, order)
-  } else if (isUntriggered(order)) waitForStop(desk, order)
-  else work(desk, order)
+    order.node = order.queue.add(0n, order)
+  } else if (isUntriggered(order)) waitForStop(context, order)
+  else work(context, order)
 }
 
 /** The figures a replacement would have, or why there cannot be one. */
@@ -202,7 +209,7 @@ function replacement(old: Order, command: ReplaceCommand, now: Micros): Figures 
   return checkTicket(old.account, old.book, ticket, figures, now) ?? figures
 }
 
-function replacedPackage(old: Order, legs: readonly Leg[], command: ReplaceCommand, now: Micros): Figures | Refusal {
+function replacedMultiLeg(old: Order, legs: readonly Leg[], command: ReplaceCommand, now: Micros): Figures | Refusal {
   if (command.notional !== null) return { code: 'bad_notional', message: 'A package is ordered by packages, not by a notional amount.' }
   if (command.stopPrice !== null) return { code: 'bad_price', message: 'A package takes no stop price.' }
   const ticket = {
@@ -211,10 +218,10 @@ function replacedPackage(old: Order, legs: readonly Leg[], command: ReplaceComma
     quantity: command.quantity ?? formatScaled(old.quantity ?? 0n),
     limitPrice: command.limitPrice ?? textOrNull(old.limit)
   }
-  return checkPackage(old.account, legs, ticket, now) ?? { ...packageFiguresOf(ticket), notional: null, stop: null }
+  return checkMultiLeg(old.account, legs, ticket, now) ?? { ...multiLegFiguresOf(ticket), notional: null, stop: null }
 }
 
-function successor(desk: Desk, old: Order, figures: Figures, clientOrderId: string): Order {
+function successor(context: CommandContext, old: Order, figures: Figures, clientOrderId: string): Order {
   const legs = old.legs?.map(leg => ({ ...leg, traded: 0n, fees: 0n, fills: [] }))
   const draft = {
     account: old.account,
@@ -224,10 +231,10 @@ function successor(desk: Desk, old: Order, figures: Figures, clientOrderId: stri
     replaces: old,
     ...(legs === undefined ? {} : { legs })
   }
-  if (figures.notional === null || old.notional === null || old.notionalLeft === null) return newOrder(desk, { ...draft, figures })
+  if (figures.notional === null || old.notional === null || old.notionalLeft === null) return newOrder(context, { ...draft, figures })
   const spent = old.notional - old.notionalLeft
   const units = notionalUnits(old.book, old.buy, figures.notional - spent, figures.limit)
-  const order = newOrder(desk, { ...draft, figures: { ...figures, quantity: old.carried + old.filled + units } })
+  const order = newOrder(context, { ...draft, figures: { ...figures, quantity: old.carried + old.filled + units } })
   order.notionalLeft = figures.notional - spent
   return order
 }
@@ -248,31 +255,31 @@ function readmit(old: Order, order: Order, left: Quantity, at: number): Refusal 
 
 /** Hands the old order's place in line to the new one. */
 function inherit(old: Order, order: Order): void {
-  for (const { book } of old.legs ?? []) book.packages = book.packages.map(other => (other === old ? order : other))
+  for (const { book } of old.legs ?? []) book.multiLegOrders = book.multiLegOrders.map(other => (other === old ? order : other))
   order.queue = old.queue
-  order.place = old.place
-  if (old.place !== null) old.place.item = order
+  order.node = old.node
+  if (old.node !== null) old.node.item = order
   old.queue = null
-  old.place = null
+  old.node = null
 }
 
-export function find(desk: Desk, account: Account, ref: OrderRef): Order | undefined {
-  if ('clientOrderId' in ref) return byClientOrderId(desk, account, ref.clientOrderId) ?? undefined
-  const order = desk.state.orders.get(ref.orderId)
+export function find(context: CommandContext, account: Account, ref: OrderRef): Order | undefined {
+  if ('clientOrderId' in ref) return byClientOrderId(context, account, ref.clientOrderId) ?? undefined
+  const order = context.state.orders.get(ref.orderId)
   return order?.account === account ? order : undefined
 }
 
-function byClientOrderId(desk: Desk, account: Account, clientOrderId: string): Order | null {
+function byClientOrderId(context: CommandContext, account: Account, clientOrderId: string): Order | null {
   const number = account.clientOrderIds.get(clientOrderId)
-  return number === undefined ? null : (desk.state.orders.get(desk.idOf('order', number)) ?? null)
+  return number === undefined ? null : (context.state.orders.get(context.idOf('order', number)) ?? null)
 }
 
 function textOrNull(value: bigint | null): string | null {
   return value === null ? null : formatScaled(value)
 }
 
-export function tooMany(desk: Desk, account: Account): Refusal | null {
-  const { openOrdersMax } = desk.state.settings
+export function tooMany(context: CommandContext, account: Account): Refusal | null {
+  const { openOrdersMax } = context.state.settings
   if (account.live.size < openOrdersMax) return null
   return {
     code: 'too_many_open_orders',
@@ -280,7 +287,7 @@ export function tooMany(desk: Desk, account: Account): Refusal | null {
   }
 }
 
-export function tooSmall(book: Book, notional: Money | null): Refusal {
+export function tooSmall(book: OrderBook, notional: Money | null): Refusal {
   return { code: 'bad_notional', message: `${formatMoney(notional ?? 0n)} does not pay for the smallest quantity of ${book.symbol}.` }
 }
 

@@ -139,7 +139,7 @@ function securedBy({ book, quantity }: Order): Money {
  * What a package pays net at worst, negative for what it receives at least; and the fees. Without margin what is received settles too late to
  * pay with, so there the legs that are bought count in full; at quotes where they cost more than was held, the package does not fill.
  */
-export function setPackageNeeds(order: Order, quantity: Quantity): void {
+export function setMultiLegNeeds(order: Order, quantity: Quantity): void {
   const { account, buy, limit } = order
   const legs = order.legs ?? []
   let [net, bought, fees] = [0n, 0n, 0n]
@@ -203,8 +203,8 @@ function remainder(order: Order, left: Quantity, whole: Quantity): Money {
   if (left === 0n) return 0n
   const byUnits = (order.need * left + whole - 1n) / whole
   if (order.notionalLeft === null || !order.buy) return byUnits
-  const budget = order.notionalLeft + order.traded
-  return min(byUnits, (order.need * order.notionalLeft + budget - 1n) / budget)
+  const total = order.notionalLeft + order.traded
+  return min(byUnits, (order.need * order.notionalLeft + total - 1n) / total)
 }
 
 /** Whether some of the order would open or enlarge a position, beside what the account's other live orders would do. */

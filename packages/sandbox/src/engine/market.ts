@@ -1,78 +1,78 @@
 /** What the market does to the book: quotes, prints, sessions, halts, marks, and time. */
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { Desk, Refusal } from './desk.ts'
+import type { CommandContext, Refusal } from './command-context.ts'
 import { affordable, end, fill } from './execution.ts'
 import { settleCash } from './ledger.ts'
 import { marketValue } from './margin.ts'
 import { printThrough, sweep, triggerStops } from './matching.ts'
-import { sweepPackages } from './package-matching.ts'
+import { sweepMultiLeg } from './multi-leg-matching.ts'
 import { within } from './pricing.ts'
 import { daysToMicros, inExtendedHours, utcDay } from './sessions.ts'
-import { type Book, type ExternalLevel, isLive, leaves, type Market, newMarket, type Order } from './state.ts'
+import { type ExternalLevel, isLive, leaves, type Market, newMarket, type Order, type OrderBook } from './state.ts'
 import type { Command, HaltCommand, MarkCommand, Phase, QuoteCommand, QuoteLevel, SessionCommand, TradeCommand } from './types.ts'
 import { type Price, positive } from './units.ts'
 
-export function quote(desk: Desk, command: QuoteCommand): void {
+export function quote(context: CommandContext, command: QuoteCommand): void {
   const bids = levels(command.bids, 'bids')
   const asks = levels(command.asks, 'asks')
-  const book = bookOf(desk, command)
+  const book = bookOf(context, command)
   if (book === undefined) return
   book.externalBids = bids
   book.externalAsks = asks
   // An option may not trade for days while its worth moves with its underlying's; its quotes follow that.
   if (book.last === null || book.spec.option !== null) book.mark = middle(bids[0]?.price, asks[0]?.price) ?? book.mark
-  respond(desk, book)
+  respond(context, book)
 }
 
-export function trade(desk: Desk, command: TradeCommand): void {
+export function trade(context: CommandContext, command: TradeCommand): void {
   const price = positive(command.price, 'trade price')
   const size = positive(command.size, 'trade size')
-  const book = bookOf(desk, command)
+  const book = bookOf(context, command)
   if (book === undefined) return
   book.last = price
   book.mark = price
-  if (book.market.phase === 'open' && !book.halted) auctions(desk, book, command)
-  printThrough(desk, book, price, size)
-  respond(desk, book)
+  if (book.market.phase === 'open' && !book.halted) auctions(context, book, command)
+  printThrough(context, book, price, size)
+  respond(context, book)
 }
 
-export function halt(desk: Desk, command: HaltCommand): void {
-  const book = bookOf(desk, command)
+export function halt(context: CommandContext, command: HaltCommand): void {
+  const book = bookOf(context, command)
   if (book === undefined) return
   book.halted = command.halted
-  respond(desk, book)
+  respond(context, book)
 }
 
-export function mark(desk: Desk, command: MarkCommand): void {
+export function mark(context: CommandContext, command: MarkCommand): void {
   const price = positive(command.price, 'mark')
-  const book = bookOf(desk, command)
+  const book = bookOf(context, command)
   if (book !== undefined) book.mark = price
 }
 
 /** Answers whether a new day has begun. */
-export function tick(desk: Desk): boolean {
-  const day = utcDay(desk.state.now)
-  if (day === desk.state.sweptDay) return false
-  desk.state.sweptDay = day
-  const born = desk.state.now - daysToMicros(desk.state.settings.gtcDays)
-  for (const account of desk.state.accounts.values()) {
+export function tick(context: CommandContext): boolean {
+  const day = utcDay(context.state.now)
+  if (day === context.state.sweptDay) return false
+  context.state.sweptDay = day
+  const born = context.state.now - daysToMicros(context.state.settings.gtcDays)
+  for (const account of context.state.accounts.values()) {
     for (const order of [...account.live]) {
       if (order.acceptedAt > born || (order.timeInForce !== 'GTC' && order.timeInForce !== 'GTC+')) continue
-      end(desk, order, 'expired', 'too_old', `A good-till-canceled order lives ${desk.state.settings.gtcDays} days.`)
+      end(context, order, 'expired', 'too_old', `A good-till-canceled order lives ${context.state.settings.gtcDays} days.`)
     }
   }
   return true
 }
 
-export function session(desk: Desk, command: SessionCommand): void {
+export function session(context: CommandContext, command: SessionCommand): void {
   if (!isDate(command.tradingDate)) throw new Malformed('trading date', 'a date YYYY-MM-DD', command.tradingDate)
-  const market = marketOf(desk, command.market)
+  const market = marketOf(context, command.market)
   const before = market.tradingDate
   if (before !== null && command.tradingDate < before) throw new Malformed('trading date', `${before} or later`, command.tradingDate)
   const newDay = before !== null && command.tradingDate !== before
-  leave(desk, market, command.phase, newDay)
+  leave(context, market, command.phase, newDay)
   market.tradingDate = command.tradingDate
-  if (newDay) startDay(desk, market)
+  if (newDay) startDay(context, market)
   if (command.phase === 'open' && (market.phase !== 'open' || newDay)) {
     market.session++
     for (const book of market.books) {
@@ -81,71 +81,71 @@ export function session(desk: Desk, command: SessionCommand): void {
     }
   }
   market.phase = command.phase
-  for (const book of market.books) respond(desk, book)
+  for (const book of market.books) respond(context, book)
 }
 
-export function marketOf(desk: Desk, name: string): Market {
-  const there = desk.state.markets.get(name)
+export function marketOf(context: CommandContext, name: string): Market {
+  const there = context.state.markets.get(name)
   if (there !== undefined) return there
   const made = newMarket(name)
-  desk.state.markets.set(name, made)
+  context.state.markets.set(name, made)
   return made
 }
 
 /** Ends what does not outlive the phase, or the day, that is left. */
-function leave(desk: Desk, market: Market, to: Phase, newDay: boolean): void {
-  if (market.phase === 'open' && (to !== 'open' || newDay)) for (const book of market.books) endSession(desk, book)
+function leave(context: CommandContext, market: Market, to: Phase, newDay: boolean): void {
+  if (market.phase === 'open' && (to !== 'open' || newDay)) for (const book of market.books) endSession(context, book)
   if (market.phase === 'closed' || (to !== 'closed' && !newDay)) return
-  for (const order of market.books.flatMap(ordersOf)) if (order.timeInForce === 'DAY+') expire(desk, order)
+  for (const order of market.books.flatMap(ordersOf)) if (order.timeInForce === 'DAY+') expire(context, order)
 }
 
-function endSession(desk: Desk, book: Book): void {
-  if (book.sessionLast !== null && !book.halted) auction(desk, book.closing.items(), book.sessionLast, 'CLOSE')
-  for (const order of [...book.closing.items(), ...openers(book)]) auctionOver(desk, order)
-  for (const order of ordersOf(book)) if (order.timeInForce === 'DAY') expire(desk, order)
-  for (const order of book.packages.slice()) if (order.timeInForce === 'DAY') expire(desk, order)
+function endSession(context: CommandContext, book: OrderBook): void {
+  if (book.sessionLast !== null && !book.halted) auction(context, book.closing.items(), book.sessionLast, 'CLOSE')
+  for (const order of [...book.closing.items(), ...openers(book)]) auctionOver(context, order)
+  for (const order of ordersOf(book)) if (order.timeInForce === 'DAY') expire(context, order)
+  for (const order of book.multiLegOrders.slice()) if (order.timeInForce === 'DAY') expire(context, order)
 }
 
-function startDay(desk: Desk, market: Market): void {
+function startDay(context: CommandContext, market: Market): void {
   for (const book of market.books) book.previousClose = book.mark
-  for (const account of desk.state.accounts.values()) {
+  for (const account of context.state.accounts.values()) {
     for (const holding of account.holdings.values()) if (holding.book.market === market) holding.dayBasis = marketValue(holding)
   }
-  if (market.tradingDate !== null) settleCash(desk, market.name, market.tradingDate)
+  if (market.tradingDate !== null) settleCash(context, market.name, market.tradingDate)
 }
 
 /** A print of the session may be the opening or the closing one. */
-function auctions(desk: Desk, book: Book, { auction: marked }: TradeCommand): void {
+function auctions(context: CommandContext, book: OrderBook, { auction: marked }: TradeCommand): void {
   const price = book.last
   if (price === null) return
   const first = !book.opened
   book.sessionLast = price
   book.opened = true
-  if (first || marked === 'open') auction(desk, openers(book), price, 'OPEN')
-  if (marked === 'close') auction(desk, book.closing.items(), price, 'CLOSE')
+  if (first || marked === 'open') auction(context, openers(book), price, 'OPEN')
+  if (marked === 'close') auction(context, book.closing.items(), price, 'CLOSE')
 }
 
 /** Everything of the auction trades at its one price; what the price does not suit is over. */
-function auction(desk: Desk, orders: readonly Order[], price: Price, venue: 'OPEN' | 'CLOSE'): void {
+function auction(context: CommandContext, orders: readonly Order[], price: Price, venue: 'OPEN' | 'CLOSE'): void {
   for (const order of orders) {
     const quantity = order.limit === null || within(price, order.limit, order.buy) ? affordable(order, price) : 0n
-    if (quantity > 0n) fill(desk, order, quantity, price, venue)
-    if (isLive(order)) auctionOver(desk, order)
+    if (quantity > 0n) fill(context, order, quantity, price, venue)
+    if (isLive(order)) auctionOver(context, order)
   }
 }
 
-function auctionOver(desk: Desk, order: Order): void {
-  end(desk, order, 'expired', 'auction_over', `The ${order.timeInForce === 'OPEN' ? 'opening' : 'closing'} auction is over.`)
+function auctionOver(context: CommandContext, order: Order): void {
+  end(context, order, 'expired', 'auction_over', `The ${order.timeInForce === 'OPEN' ? 'opening' : 'closing'} auction is over.`)
 }
 
-function openers(book: Book): readonly Order[] {
+function openers(book: OrderBook): readonly Order[] {
   return book.opening.items().filter(order => order.session <= book.market.session)
 }
 
-function expire(desk: Desk, order: Order): void {
+function expire(context: CommandContext, order: Order): void {
   const what = inExtendedHours(order.timeInForce) ? 'trading day' : 'session'
   end(
-    desk,
+    context,
     order,
     'expired',
     'session_ended',
@@ -154,20 +154,20 @@ function expire(desk: Desk, order: Order): void {
 }
 
 /** Whatever the change, the same follows: standing orders take what they can reach, then stops are set off. */
-function respond(desk: Desk, book: Book): void {
-  sweep(desk, book)
-  if (book.packages.length > 0) sweepPackages(desk, book)
-  triggerStops(desk, book)
+function respond(context: CommandContext, book: OrderBook): void {
+  sweep(context, book)
+  if (book.multiLegOrders.length > 0) sweepMultiLeg(context, book)
+  triggerStops(context, book)
 }
 
 /** The single orders that wait or stand in a book, but for its auctions'. */
-export function ordersOf(book: Book): readonly Order[] {
+export function ordersOf(book: OrderBook): readonly Order[] {
   return [book.waitingBuys, book.bids, book.waitingSells, book.asks, book.buyStops, book.sellStops].flatMap(queue => queue.items())
 }
 
-export function bookOf(desk: Desk, command: Command & { readonly symbol: string }): Book | undefined {
-  const book = desk.book(command.symbol)
-  if (book === undefined) desk.refused(command, null, unknownSymbol(command.symbol))
+export function bookOf(context: CommandContext, command: Command & { readonly symbol: string }): OrderBook | undefined {
+  const book = context.book(command.symbol)
+  if (book === undefined) context.refused(command, null, unknownSymbol(command.symbol))
   return book
 }
 

@@ -8,12 +8,12 @@
  *   trades beyond its collar. Two waiting market orders do not trade with each other: neither has a price.
  * - An account never trades with itself: its own standing orders are passed over.
  */
-import type { Desk } from './desk.ts'
+import type { CommandContext } from './command-context.ts'
 import { affordable, end, fill, leaveQueue, unitsFor } from './execution.ts'
 import { banded, collarOf, firstLeft, within } from './pricing.ts'
-import type { Place, PriceQueue } from './queue.ts'
+import type { PriceQueue, QueueNode } from './queue.ts'
 import { mayTrade, mayTrigger } from './sessions.ts'
-import { type Book, type ExternalLevel, isLive, leaves, type Order } from './state.ts'
+import { type ExternalLevel, isLive, leaves, type Order, type OrderBook } from './state.ts'
 import { floorTo, type Money, min, type Price, type Quantity } from './units.ts'
 
 // Waiting market orders have no price; in their queue only time counts.
@@ -41,13 +41,13 @@ export function plan(taker: Order): readonly Step[] {
     const stands = maker !== null && (level === undefined || (level.price !== maker.price && within(maker.price, level.price, buy)))
     const offer = stands ? maker : level
     if (offer === undefined || offer === null || !within(offer.price, worst, buy)) break
-    const room = min(left, affordableAfter(taker, spent, offer.price))
-    if (room < book.spec.fraction) break
-    const quantity = floorTo(min(room, 'left' in offer ? offer.left : offer.quantity), book.spec.fraction)
-    if (quantity > 0n) steps.push({ maker: 'left' in offer ? offer : offer.place.item, quantity, price: offer.price })
+    const affordable = min(left, affordableAfter(taker, spent, offer.price))
+    if (affordable < book.spec.fraction) break
+    const quantity = floorTo(min(affordable, 'left' in offer ? offer.left : offer.quantity), book.spec.fraction)
+    if (quantity > 0n) steps.push({ maker: 'left' in offer ? offer : offer.node.item, quantity, price: offer.price })
     left -= quantity
     spent += quantity * offer.price * book.spec.multiplier
-    if ('place' in offer) maker = makerFrom(placeBehind(offer.place, taker), taker)
+    if ('node' in offer) maker = makerFrom(nodeBehind(offer.node, taker), taker)
     else at = leftFrom(levels, at + 1)
   }
   return steps
@@ -65,55 +65,55 @@ function leftFrom(levels: readonly ExternalLevel[], from: number): number {
 }
 
 interface Standing {
-  readonly place: Place<Order>
+  readonly node: QueueNode<Order>
   readonly price: Price
   readonly quantity: Quantity
 }
 
-function placeBehind(place: Place<Order>, taker: Order): Place<Order> | null {
-  return (taker.buy ? taker.book.asks : taker.book.bids).next(place)
+function nodeBehind(node: QueueNode<Order>, taker: Order): QueueNode<Order> | null {
+  return (taker.buy ? taker.book.asks : taker.book.bids).next(node)
 }
 
 /** The next standing order that may trade with the taker, from a place on. */
-function makerFrom(from: Place<Order> | null, taker: Order): Standing | null {
-  for (let place = from; place !== null; place = placeBehind(place, taker)) {
-    const maker = place.item
+function makerFrom(from: QueueNode<Order> | null, taker: Order): Standing | null {
+  for (let node = from; node !== null; node = nodeBehind(node, taker)) {
+    const maker = node.item
     const price = maker.limit === null ? null : banded(maker.book, maker.limit, maker.buy)
     if (price === null) break // outside the quotes, and so is everyone behind
     if (maker.account === taker.account || !mayTrade(maker)) continue
     const quantity = affordable(maker, price)
-    if (quantity > 0n) return { place, price, quantity }
+    if (quantity > 0n) return { node, price, quantity }
   }
   return null
 }
 
 /** Trades what the taker can get now. */
-export function take(desk: Desk, taker: Order): void {
+export function take(context: CommandContext, taker: Order): void {
   for (const { maker, quantity, price } of plan(taker)) {
     if ('left' in maker) {
       maker.left -= quantity
-      fill(desk, taker, quantity, price, 'STREET')
+      fill(context, taker, quantity, price, 'STREET')
     } else {
-      fill(desk, taker, quantity, price, 'HOUSE')
-      fill(desk, maker, quantity, price, 'HOUSE')
+      fill(context, taker, quantity, price, 'HOUSE')
+      fill(context, maker, quantity, price, 'HOUSE')
     }
   }
 }
 
 /** Lets an order work: trades what it can, then ends or rests what is left, as its time in force says. */
-export function work(desk: Desk, order: Order): void {
+export function work(context: CommandContext, order: Order): void {
   const { timeInForce } = order
   if (timeInForce === 'FOK' && !fillsWhole(order)) {
-    end(desk, order, 'canceled', 'not_fillable', 'The whole quantity could not be filled at once, so none of it was.')
+    end(context, order, 'canceled', 'not_fillable', 'The whole quantity could not be filled at once, so none of it was.')
     return
   }
-  if (mayTrade(order)) take(desk, order)
+  if (mayTrade(order)) take(context, order)
   if (!isLive(order)) return
   if (timeInForce === 'IOC' || timeInForce === 'FOK') {
-    end(desk, order, 'canceled', 'immediate_remainder', `${order.filled === 0n ? 'Nothing' : 'No more'} could be filled at once.`)
+    end(context, order, 'canceled', 'immediate_remainder', `${order.filled === 0n ? 'Nothing' : 'No more'} could be filled at once.`)
     return
   }
-  rest(desk, order)
+  rest(context, order)
 }
 
 function fillsWhole(order: Order): boolean {
@@ -129,34 +129,34 @@ function fillsWhole(order: Order): boolean {
   return quantity === leaves(order) || affordableAfter(order, spent, last.price) === 0n
 }
 
-function rest(desk: Desk, order: Order): void {
+function rest(context: CommandContext, order: Order): void {
   const { book, buy, limit } = order
   if (limit === null) {
     order.queue = buy ? book.waitingBuys : book.waitingSells
-    order.place = order.queue.add(NO_PRICE, order)
+    order.node = order.queue.add(NO_PRICE, order)
     return
   }
   order.queue = buy ? book.bids : book.asks
-  order.place = order.queue.add(limit, order)
+  order.node = order.queue.add(limit, order)
   const facing = buy ? book.waitingSells : book.waitingBuys
-  if (facing.size > 0) takeEach(desk, facing)
+  if (facing.size > 0) takeEach(context, facing)
 }
 
 /** Lets standing orders take what a change of the market offers them, best first, buyers before sellers. */
-export function sweep(desk: Desk, book: Book): void {
-  for (const side of [book.waitingBuys, book.bids, book.waitingSells, book.asks]) if (side.size > 0) takeEach(desk, side)
+export function sweep(context: CommandContext, book: OrderBook): void {
+  for (const side of [book.waitingBuys, book.bids, book.waitingSells, book.asks]) if (side.size > 0) takeEach(context, side)
 }
 
-function takeEach(desk: Desk, side: PriceQueue<Order>): void {
-  for (let place = side.first(); place !== null; ) {
-    const order = place.item
+function takeEach(context: CommandContext, side: PriceQueue<Order>): void {
+  for (let node = side.first(); node !== null; ) {
+    const order = node.item
     // A taker can only leave this queue itself; the place behind it stays.
-    const next = side.next(place)
+    const next = side.next(node)
     if (mayTrade(order)) {
       if (!crosses(order)) break
-      take(desk, order)
+      take(context, order)
     }
-    place = next
+    node = next
   }
 }
 
@@ -175,20 +175,20 @@ function crosses(order: Order): boolean {
  * the touch is better. A print the quotes contradict (their touch is beyond the limit) fills nothing. Market orders take part only where the
  * other side is not quoted at all.
  */
-export function printThrough(desk: Desk, book: Book, price: Price, size: Quantity): void {
+export function printThrough(context: CommandContext, book: OrderBook, price: Price, size: Quantity): void {
   let left = size
   for (const side of [book.waitingBuys, book.bids, book.waitingSells, book.asks]) {
-    for (let place = side.first(); place !== null && left > 0n; ) {
-      const order = place.item
-      const next = side.next(place)
+    for (let node = side.first(); node !== null && left > 0n; ) {
+      const order = node.item
+      const next = side.next(node)
       if (order.limit !== null && (order.limit === price || !within(price, order.limit, order.buy))) break
       const at = mayTrade(order) ? throughPrice(order, price) : null
       const quantity = at === null ? 0n : floorTo(min(left, affordable(order, at)), book.spec.fraction)
       if (at !== null && quantity > 0n) {
-        fill(desk, order, quantity, at, 'STREET')
+        fill(context, order, quantity, at, 'STREET')
         left -= quantity
       }
-      place = next
+      node = next
     }
   }
 }
@@ -207,46 +207,46 @@ function insideTouch(price: Price, bid: Price | undefined, ask: Price | undefine
 }
 
 /** Puts a stop in line for its trigger, or sets it off if the market is there already. */
-export function waitForStop(desk: Desk, order: Order): void {
+export function waitForStop(context: CommandContext, order: Order): void {
   const { book, buy, stop } = order
   if (stop === null) return
   if (mayTrigger(order) && stopReached(book, stop, buy)) {
-    trigger(desk, order)
+    trigger(context, order)
     return
   }
   order.queue = buy ? book.buyStops : book.sellStops
-  order.place = order.queue.add(stop, order)
+  order.node = order.queue.add(stop, order)
 }
 
 /**
  * A stop to buy is reached when a trade printed at or above it, or when even the bid is there; to sell, the other way round. The quote's near
  * side is asked, so that a spread that widens for a moment sets nothing off.
  */
-function stopReached(book: Book, stop: Price, buy: boolean): boolean {
+function stopReached(book: OrderBook, stop: Price, buy: boolean): boolean {
   const quote = (buy ? book.externalBids : book.externalAsks)[0]?.price
   return (book.last !== null && within(stop, book.last, buy)) || (quote !== undefined && within(stop, quote, buy))
 }
 
 /** Sets off every stop that the market has reached: buyers first, the nearest stop first. */
-export function triggerStops(desk: Desk, book: Book): void {
+export function triggerStops(context: CommandContext, book: OrderBook): void {
   for (const buy of [true, false]) {
     const side = buy ? book.buyStops : book.sellStops
-    for (let place = side.first(); place !== null; ) {
-      const order = place.item
-      const next = side.next(place)
+    for (let node = side.first(); node !== null; ) {
+      const order = node.item
+      const next = side.next(node)
       if (order.stop === null || !stopReached(book, order.stop, buy)) break
-      if (mayTrigger(order)) trigger(desk, order)
-      place = next
+      if (mayTrigger(order)) trigger(context, order)
+      node = next
     }
   }
 }
 
-function trigger(desk: Desk, order: Order): void {
+function trigger(context: CommandContext, order: Order): void {
   leaveQueue(order)
   order.triggered = true
   order.state = order.filled === 0n ? 'open' : 'partial'
-  order.updatedAt = desk.state.now
-  desk.touch(order.account, null)
-  desk.order(order, 'triggered')
-  work(desk, order)
+  order.updatedAt = context.state.now
+  context.touch(order.account, null)
+  context.order(order, 'triggered')
+  work(context, order)
 }

@@ -1,7 +1,8 @@
 /** Whether an account has what an option order or a package needs. */
+
+import type { Refusal } from './command-context.ts'
 import { checkEffect } from './contract-checks.ts'
-import type { Refusal } from './desk.ts'
-import { hold, purchasePower, setNeeds, setPackageNeeds, type Worth, worthOf } from './margin.ts'
+import { hold, purchasePower, setMultiLegNeeds, setNeeds, type Worth, worthOf } from './margin.ts'
 import { type Account, holdingOf, type Order } from './state.ts'
 import { formatMoney, type Quantity } from './units.ts'
 
@@ -22,15 +23,15 @@ export function admitOption(order: Order, left: Quantity, at: number): Refusal |
   const before = worthOf(account)
   if (order.legs === null) setNeeds(order, left)
   else {
-    setPackageNeeds(order, left)
-    account.packages.add(order)
+    setMultiLegNeeds(order, left)
+    account.multiLegOrders.add(order)
   }
   const holding = holdingOf(account, order.book, at)
   hold(order, holding, left)
   const refusal = judge(account, before, worthOf(account))
   if (refusal === null) return null
   hold(order, holding, 0n)
-  account.packages.delete(order)
+  account.multiLegOrders.delete(order)
   return refusal
 }
 

@@ -13,7 +13,7 @@
  *   greatest put risk only the greater counts, and so on down the line. That makes an iron condor need its wider side.
  * - Cash accounts: a short call must be covered by shares, a short put needs its strike in cash; longs cover nothing.
  */
-import { type Account, type Book, closes, type Holding, type OptionSpec, type Order } from './state.ts'
+import { type Account, closes, type Holding, type OptionSpec, type Order, type OrderBook } from './state.ts'
 import { floorTo, type Money, max, min, ONE, type Price, type Quantity } from './units.ts'
 
 const BPS = 10_000n
@@ -41,7 +41,7 @@ interface Requirement {
 
 /** Positions on one underlying: contracts by their book, and shares of it. */
 interface Lots {
-  readonly contracts: Map<Book, Quantity>
+  readonly contracts: Map<OrderBook, Quantity>
   readonly shares: Quantity
 }
 
@@ -79,21 +79,23 @@ function hasLive(account: Account, underlying: string, holdings: readonly Holdin
 }
 
 function worstOf(account: Account, underlying: string, holdings: readonly Holding[]): Requirement {
-  const packages = [...account.packages].filter(order => order.heldQuantity > 0n && order.book.spec.option?.underlying === underlying)
+  const multiLegOrders = [...account.multiLegOrders].filter(
+    order => order.heldQuantity > 0n && order.book.spec.option?.underlying === underlying
+  )
   const lots = lotsOf(account, underlying, holdings)
   for (const { book, sells } of holdings) add(lots, book, -sells.quantity)
-  for (const order of packages) for (const leg of order.legs ?? []) if (!leg.buy) add(lots, leg.book, order.heldQuantity * leg.ratio)
+  for (const order of multiLegOrders) for (const leg of order.legs ?? []) if (!leg.buy) add(lots, leg.book, order.heldQuantity * leg.ratio)
   const shares = lots.shares - (account.holdings.get(underlying)?.sells.quantity ?? 0n)
   const base = { contracts: lots.contracts, shares }
-  return packages.length <= COMBINED_MAX ? worstCombination(account, base, packages) : oneByOne(account, base, packages)
+  return multiLegOrders.length <= COMBINED_MAX ? worstCombination(account, base, multiLegOrders) : oneByOne(account, base, multiLegOrders)
 }
 
-function worstCombination(account: Account, base: Lots, packages: readonly Order[]): Requirement {
+function worstCombination(account: Account, base: Lots, multiLegOrders: readonly Order[]): Requirement {
   let [need, uncovered] = [0n, 0n]
-  for (let filled = 0; filled < 1 << packages.length; filled++) {
+  for (let filled = 0; filled < 1 << multiLegOrders.length; filled++) {
     const lots = { contracts: new Map(base.contracts), shares: base.shares }
     let paid = 0n
-    for (const [at, order] of packages.entries()) {
+    for (const [at, order] of multiLegOrders.entries()) {
       if ((filled & (1 << at)) === 0) continue
       for (const leg of order.legs ?? []) add(lots, leg.book, signed(leg.buy, order.heldQuantity * leg.ratio))
       paid += order.heldReserve
@@ -106,10 +108,10 @@ function worstCombination(account: Account, base: Lots, packages: readonly Order
 }
 
 /** Each package beside the rest with its own cover only: before it fills with what it closes, afterwards with what it opens. */
-function oneByOne(account: Account, base: Lots, packages: readonly Order[]): Requirement {
+function oneByOne(account: Account, base: Lots, multiLegOrders: readonly Order[]): Requirement {
   let [need, uncovered] = [0n, 0n]
   const rest = { contracts: new Map(base.contracts), shares: base.shares }
-  for (const order of packages) {
+  for (const order of multiLegOrders) {
     const before: Lots = { contracts: new Map(), shares: 0n }
     const after: Lots = { contracts: new Map(), shares: 0n }
     for (const { book, side, buy, ratio } of order.legs ?? []) {
@@ -126,12 +128,12 @@ function oneByOne(account: Account, base: Lots, packages: readonly Order[]): Req
 }
 
 function lotsOf(account: Account, underlying: string, holdings: readonly Holding[]): Lots {
-  const contracts = new Map<Book, Quantity>()
+  const contracts = new Map<OrderBook, Quantity>()
   for (const { book, quantity } of holdings) if (quantity !== 0n) contracts.set(book, quantity)
   return { contracts, shares: account.holdings.get(underlying)?.quantity ?? 0n }
 }
 
-function add({ contracts }: Lots, book: Book, units: Quantity): void {
+function add({ contracts }: Lots, book: OrderBook, units: Quantity): void {
   contracts.set(book, (contracts.get(book) ?? 0n) + units)
 }
 
@@ -141,7 +143,7 @@ function signed(buy: boolean, units: Quantity): Quantity {
 
 function requirement(account: Account, { contracts, shares }: Lots): Requirement {
   const longs: Long[] = []
-  const shorts: { readonly book: Book; readonly option: OptionSpec; readonly quantity: Quantity }[] = []
+  const shorts: { readonly book: OrderBook; readonly option: OptionSpec; readonly quantity: Quantity }[] = []
   for (const [book, quantity] of contracts) {
     const { option } = book.spec
     if (option === null || quantity === 0n) continue
@@ -168,7 +170,10 @@ function requirement(account: Account, { contracts, shares }: Lots): Requirement
   return { need: sumOf(pieces), uncovered: 0n }
 }
 
-function fullCover(shorts: readonly { readonly book: Book; readonly option: OptionSpec; readonly quantity: Quantity }[], shares: Quantity) {
+function fullCover(
+  shorts: readonly { readonly book: OrderBook; readonly option: OptionSpec; readonly quantity: Quantity }[],
+  shares: Quantity
+) {
   let [need, uncovered, free] = [0n, 0n, max(0n, shares)]
   for (const { book, option, quantity } of shorts) {
     const { multiplier } = book.spec
@@ -197,7 +202,7 @@ interface Choice {
   readonly longs: readonly Long[]
 }
 
-function cheapest(book: Book, option: OptionSpec, { left, covered, longs }: Choice): Cover {
+function cheapest(book: OrderBook, option: OptionSpec, { left, covered, longs }: Choice): Cover {
   const premium = book.mark ?? 0n
   let best: Cover = { cover: null, part: left, lost: premium, risk: nakedRisk(book, option) }
   if (covered > 0n) best = { cover: 'shares', part: min(left, covered), lost: premium, risk: 0n }
@@ -213,7 +218,7 @@ function cheapest(book: Book, option: OptionSpec, { left, covered, longs }: Choi
  * Beyond the premium, per unit of the underlying. An underlying without a price, such as an index that is not listed, is taken for the most the
  * premium allows of a call's (strike and premium), and for a put's strike.
  */
-function nakedRisk({ underlying, mark }: Book, option: OptionSpec): Price {
+function nakedRisk({ underlying, mark }: OrderBook, option: OptionSpec): Price {
   const { call, strike, physical } = option
   const price = underlying?.mark ?? (call ? strike + (mark ?? 0n) : strike)
   const outOfTheMoney = max(0n, call ? strike - price : price - strike)

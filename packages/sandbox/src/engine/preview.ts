@@ -1,49 +1,49 @@
 /** What an order would come to if it were taken in now. Leaves everything as it was: no number is used up, and nothing stays held. */
 import { admit, checkTicket, figuresOf, notionalUnits } from './admission.ts'
-import type { Desk, Refusal } from './desk.ts'
+import type { CommandContext, Refusal } from './command-context.ts'
 import { newOrder, tooMany, tooSmall, unknownAccount } from './lifecycle.ts'
 import { hold, purchasePower, worthOf } from './margin.ts'
-import { checkPackage, legsOf, packageFiguresOf } from './package-ticket.ts'
+import { checkMultiLeg, legsOf, multiLegFiguresOf } from './multi-leg-ticket.ts'
 import { touchOf } from './pricing.ts'
-import { type Account, type Book, dropHolding, isBuy, type Order } from './state.ts'
+import { type Account, dropHolding, isBuy, type Order, type OrderBook } from './state.ts'
 import type { PreviewCommand, PreviewView } from './types.ts'
 import { divideUp, feeOf, formatMoney, formatScaled, type Money, min, type Price, type Quantity, roundToCents } from './units.ts'
 
 const IDENTITY = { id: 'preview', number: 0 }
 const CLIENT_ORDER_ID = 'preview'
 
-export function preview(desk: Desk, command: PreviewCommand): PreviewView | Refusal {
-  const account = desk.account(command.accountId)
+export function preview(context: CommandContext, command: PreviewCommand): PreviewView | Refusal {
+  const account = context.account(command.accountId)
   if (account === undefined) return unknownAccount(command.accountId)
-  const order = 'legs' in command ? packageOf(desk, account, command) : singleOf(desk, account, command)
-  return 'code' in order ? order : estimated(account, order, Math.max(desk.state.now, command.at))
+  const order = 'legs' in command ? multiLegOf(context, account, command) : singleOf(context, account, command)
+  return 'code' in order ? order : estimated(account, order, Math.max(context.state.now, command.at))
 }
 
 type Single = Exclude<PreviewCommand, { readonly legs: unknown }>
-type Package = Extract<PreviewCommand, { readonly legs: unknown }>
+type MultiLegPreview = Extract<PreviewCommand, { readonly legs: unknown }>
 
-function singleOf(desk: Desk, account: Account, command: Single): Order | Refusal {
-  const book = desk.book(command.symbol)
+function singleOf(context: CommandContext, account: Account, command: Single): Order | Refusal {
+  const book = context.book(command.symbol)
   if (book === undefined) return { code: 'unknown_symbol', message: `${command.symbol} is not traded here.` }
   const figures = figuresOf(command)
-  const problem = tooMany(desk, account) ?? checkTicket(account, book, command, figures, Math.max(desk.state.now, command.at))
+  const problem = tooMany(context, account) ?? checkTicket(account, book, command, figures, Math.max(context.state.now, command.at))
   if (problem !== null) return problem
   const { notional, limit } = figures
   const quantity = notional === null ? figures.quantity : notionalUnits(book, isBuy(command.side), notional, limit)
   if (quantity === 0n) return tooSmall(book, notional)
-  return newOrder(desk, { account, book, ticket: command, figures: { ...figures, quantity }, clientOrderId: CLIENT_ORDER_ID }, IDENTITY)
+  return newOrder(context, { account, book, ticket: command, figures: { ...figures, quantity }, clientOrderId: CLIENT_ORDER_ID }, IDENTITY)
 }
 
-function packageOf(desk: Desk, account: Account, command: Package): Order | Refusal {
-  const legs = legsOf(desk, command)
+function multiLegOf(context: CommandContext, account: Account, command: MultiLegPreview): Order | Refusal {
+  const legs = legsOf(context, command)
   if ('code' in legs) return legs
   const [first] = legs
   if (first === undefined) return { code: 'bad_legs', message: 'A package has legs.' }
-  const problem = tooMany(desk, account) ?? checkPackage(account, legs, command, Math.max(desk.state.now, command.at))
+  const problem = tooMany(context, account) ?? checkMultiLeg(account, legs, command, Math.max(context.state.now, command.at))
   if (problem !== null) return problem
   const ticket = { ...command, notional: null, stopPrice: null }
-  const figures = { ...packageFiguresOf(command), notional: null, stop: null }
-  return newOrder(desk, { account, book: first.book, ticket, figures, clientOrderId: CLIENT_ORDER_ID, legs }, IDENTITY)
+  const figures = { ...multiLegFiguresOf(command), notional: null, stop: null }
+  return newOrder(context, { account, book: first.book, ticket, figures, clientOrderId: CLIENT_ORDER_ID, legs }, IDENTITY)
 }
 
 /** Admits the order, looks at what it changed, and takes it back. */
@@ -58,7 +58,7 @@ function estimated(account: Account, order: Order, at: number): PreviewView | Re
   const holding = account.holdings.get(order.book.symbol)
   if (refusal === null && holding !== undefined) {
     hold(order, holding, 0n)
-    account.packages.delete(order)
+    account.multiLegOrders.delete(order)
   }
   for (const { symbol } of unheld) {
     const made = account.holdings.get(symbol)
@@ -95,7 +95,7 @@ function priceOf({ book, buy, limit, stop }: Order, quantity: Quantity): Price |
   return limit ?? stop ?? averageOf(book, buy, quantity) ?? touchOf(book, buy) ?? book.mark
 }
 
-function averageOf(book: Book, buy: boolean, quantity: Quantity): Price | null {
+function averageOf(book: OrderBook, buy: boolean, quantity: Quantity): Price | null {
   let [missing, paid] = [quantity, 0n]
   for (const { price, left } of buy ? book.externalAsks : book.externalBids) {
     const taken = min(missing, left)

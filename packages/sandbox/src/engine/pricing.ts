@@ -1,6 +1,6 @@
 /** Which prices are possible now: the collar of market orders, the band of the quotes, and what to reckon with before a price is known. */
 import { mayTrade } from './sessions.ts'
-import { type Book, type ExternalLevel, isUntriggered, type Order } from './state.ts'
+import { type ExternalLevel, isUntriggered, type Order, type OrderBook } from './state.ts'
 import { max, min, type Price, type Quantity } from './units.ts'
 
 /** How far from the touch a market order may trade, in ten-thousandths. */
@@ -12,13 +12,13 @@ const BAND_FACTOR = 10n
  * The worst price a market order takes: 5 % beyond the best price quoted against it, or beyond the mark where nothing is quoted. It moves with
  * the market, so it delays an order in a hole of the book and never strands it. Null when the symbol has no price at all.
  */
-export function collarOf(book: Book, buy: boolean): Price | null {
+export function collarOf(book: OrderBook, buy: boolean): Price | null {
   const reference = touchOf(book, buy) ?? book.mark
   return reference === null ? null : collared(reference, buy)
 }
 
 /** The best price quoted against a buyer or seller, taken or not. */
-export function touchOf(book: Book, buy: boolean): Price | null {
+export function touchOf(book: OrderBook, buy: boolean): Price | null {
   return (buy ? book.externalAsks : book.externalBids)[0]?.price ?? null
 }
 
@@ -31,7 +31,7 @@ export function within(price: Price, limit: Price, buy: boolean): boolean {
  * Where two customers may meet: within the prices quoted at the moment (lowest bid to highest ask, taken or not), so that no fill lies outside
  * them. An order standing outside trades at the edge if that is better for it, and not at all if it is worse: null.
  */
-export function banded(book: Book, price: Price, standsToBuy: boolean): Price | null {
+export function banded(book: OrderBook, price: Price, standsToBuy: boolean): Price | null {
   const lowest = book.externalBids.at(-1)?.price
   const highest = book.externalAsks.at(-1)?.price
   if (highest !== undefined && price > highest) return standsToBuy ? highest : null
@@ -39,7 +39,7 @@ export function banded(book: Book, price: Price, standsToBuy: boolean): Price | 
   return price
 }
 
-export function inBand(book: Book, limit: Price, buy: boolean): boolean {
+export function inBand(book: OrderBook, limit: Price, buy: boolean): boolean {
   if (book.mark === null) return true
   return buy ? limit <= book.mark * BAND_FACTOR : limit * BAND_FACTOR >= book.mark
 }
@@ -54,7 +54,7 @@ export function reservePrice(order: Order, quantity: Quantity): Price {
 }
 
 /** The price of the last level needed to fill the quantity at once; null when that much is not displayed. */
-function displayedPrice(book: Book, buy: boolean, quantity: Quantity, worst: Price): Price | null {
+function displayedPrice(book: OrderBook, buy: boolean, quantity: Quantity, worst: Price): Price | null {
   let missing = quantity
   for (const level of buy ? book.externalAsks : book.externalBids) {
     if (!within(level.price, worst, buy)) return null

@@ -1,17 +1,17 @@
 /** A price-time queue: levels by price, first come first served within one. */
 
 /** A place in the queue. `item` may be exchanged for another that inherits the place. */
-export interface Place<T> {
+export interface QueueNode<T> {
   item: T
   readonly level: QueueLevel<T>
-  before: Place<T> | null
-  behind: Place<T> | null
+  before: QueueNode<T> | null
+  behind: QueueNode<T> | null
 }
 
 interface QueueLevel<T> {
   readonly price: bigint
-  first: Place<T> | null
-  last: Place<T> | null
+  first: QueueNode<T> | null
+  last: QueueNode<T> | null
 }
 
 /** Adding costs a binary search and, for a new price, one array insertion; leaving is constant unless it empties its price. */
@@ -30,18 +30,18 @@ export class PriceQueue<T> {
   }
 
   /** Joins the end of its price. */
-  add(price: bigint, item: T): Place<T> {
+  add(price: bigint, item: T): QueueNode<T> {
     const level = this.#levelOf(price)
-    const place: Place<T> = { item, level, before: level.last, behind: null }
-    if (level.last === null) level.first = place
-    else level.last.behind = place
-    level.last = place
+    const node: QueueNode<T> = { item, level, before: level.last, behind: null }
+    if (level.last === null) level.first = node
+    else level.last.behind = node
+    level.last = node
     this.#size++
-    return place
+    return node
   }
 
-  remove(place: Place<T>): void {
-    const { level, before, behind } = place
+  remove(node: QueueNode<T>): void {
+    const { level, before, behind } = node
     if (before === null) level.first = behind
     else before.behind = behind
     if (behind === null) level.last = before
@@ -51,20 +51,20 @@ export class PriceQueue<T> {
   }
 
   /** The first place of the best price. */
-  first(): Place<T> | null {
+  first(): QueueNode<T> | null {
     return this.#levels.at(-1)?.first ?? null
   }
 
   /** The place served after this one; both must be in the queue. */
-  next(place: Place<T>): Place<T> | null {
-    if (place.behind !== null) return place.behind
-    return this.#levels[this.#indexOf(place.level.price) - 1]?.first ?? null
+  next(node: QueueNode<T>): QueueNode<T> | null {
+    if (node.behind !== null) return node.behind
+    return this.#levels[this.#indexOf(node.level.price) - 1]?.first ?? null
   }
 
   /** Best first. The queue must not change meanwhile. */
   items(): T[] {
     const found: T[] = []
-    for (let place = this.first(); place !== null; place = this.next(place)) found.push(place.item)
+    for (let node = this.first(); node !== null; node = this.next(node)) found.push(node.item)
     return found
   }
 

@@ -1,7 +1,7 @@
 /** What the engine shows when asked, and its settings. */
 import type { OrderType, Side, TimeInForce, TransactionType } from '@trunkline/core/domain/vocabulary'
 import type { QuoteLevel } from './commands.ts'
-import { type AccountType, type InstrumentKind, type Micros, type OrderState, type Phase, REFUSAL_CODES } from './words.ts'
+import { type AccountType, type InstrumentKind, type Micros, type OrderState, type Phase, REFUSAL_CODES } from './enums.ts'
 
 export interface FillView {
   readonly execId: string

@@ -3,7 +3,6 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { specOf } from './specs.ts'
 import {
   type Account,
-  type Book,
   type EngineState,
   groupOption,
   type Holding,
@@ -14,9 +13,18 @@ import {
   newMarket,
   newState,
   type Order,
+  type OrderBook,
   refer
 } from './state.ts'
-import { QUEUES, type QueueName, SNAPSHOT_VERSION, type StoredAccount, type StoredBook, type StoredOrder, storedState } from './stored.ts'
+import {
+  QUEUES,
+  type QueueName,
+  SNAPSHOT_VERSION,
+  type StoredAccount,
+  type StoredOrder,
+  type StoredOrderBook,
+  storedState
+} from './stored.ts'
 
 export function writeSnapshot(state: EngineState): string {
   const stored = storedState.write({
@@ -54,7 +62,7 @@ export function readSnapshot(text: string): EngineState {
   for (const order of stored.orders) restoreOrder(state, order)
   for (const book of stored.books) {
     for (const name of QUEUES) restoreQueue(state, book, name)
-    known(state.books, book.symbol).packages = book.packages.map(id => known(state.orders, id))
+    known(state.books, book.symbol).multiLegOrders = book.packages.map(id => known(state.orders, id))
   }
   for (const id of stored.closed) state.closed.push(known(state.orders, id))
   for (const { currency, ...sums } of stored.counterparts) state.counterparts.set(currency, sums)
@@ -74,13 +82,13 @@ function storeOrder(order: Order): StoredOrder {
   return { ...order, accountId: order.account.id, symbol: order.book.symbol, legs }
 }
 
-function storeBook(book: Book): StoredBook {
+function storeBook(book: OrderBook): StoredOrderBook {
   const ids = (name: QueueName) => book[name].items().map(order => order.id)
   const { option = null, future = null, ...source } = book.spec.source
   return {
     ...book,
     spec: { ...source, option, future },
-    packages: book.packages.map(order => order.id),
+    packages: book.multiLegOrders.map(order => order.id),
     externalBids: [...book.externalBids],
     externalAsks: [...book.externalAsks],
     bids: ids('bids'),
@@ -94,7 +102,7 @@ function storeBook(book: Book): StoredBook {
   }
 }
 
-function restoreBook(state: EngineState, stored: StoredBook): void {
+function restoreBook(state: EngineState, stored: StoredOrderBook): void {
   const market: Market = known(state.markets, stored.spec.market)
   const { symbol, spec, bids, asks, waitingBuys, waitingSells, buyStops, sellStops, opening, closing, packages, ...rest } = stored
   const { option, future, ...source } = spec
@@ -116,7 +124,13 @@ function storeAccount(account: Account): StoredAccount {
 function restoreAccount(state: EngineState, stored: StoredAccount): void {
   const holdings = new Map<string, Holding>()
   const clientOrderIds = new Map(stored.clientOrderIds.map(({ used, by }) => [used, by]))
-  const empty = { options: new Map<string, Holding[]>(), packages: new Set<Order>(), orders: [], forgotten: 0, live: new Set<Order>() }
+  const empty = {
+    options: new Map<string, Holding[]>(),
+    multiLegOrders: new Set<Order>(),
+    orders: [],
+    forgotten: 0,
+    live: new Set<Order>()
+  }
   const account: Account = { ...stored, ...empty, holdings, clientOrderIds }
   state.accounts.set(stored.id, account)
   for (const { symbol, ...rest } of stored.holdings) {
@@ -130,22 +144,22 @@ function restoreOrder(state: EngineState, stored: StoredOrder): void {
   const { accountId, symbol, ...rest } = stored
   const account = known(state.accounts, accountId)
   const legs = stored.legs?.map(({ symbol: name, ...leg }): Leg => ({ ...leg, book: known(state.books, name) })) ?? null
-  const order: Order = { ...rest, account, book: known(state.books, symbol), legs, queue: null, place: null }
+  const order: Order = { ...rest, account, book: known(state.books, symbol), legs, queue: null, node: null }
   state.orders.set(order.id, order)
   refer(order, 1)
   account.orders.push(order)
   if (!isLive(order)) return
   account.live.add(order)
-  if (legs !== null) account.packages.add(order)
+  if (legs !== null) account.multiLegOrders.add(order)
 }
 
 /** Orders were written in the order they are served, so joining the queue one by one gives each its place. */
-function restoreQueue(state: EngineState, stored: StoredBook, name: QueueName): void {
+function restoreQueue(state: EngineState, stored: StoredOrderBook, name: QueueName): void {
   const queue = known(state.books, stored.symbol)[name]
   for (const id of stored[name]) {
     const order = known(state.orders, id)
     order.queue = queue
-    order.place = queue.add(queuePrice(order, name), order)
+    order.node = queue.add(queuePrice(order, name), order)
   }
 }
 

@@ -1,6 +1,6 @@
 /** The engine's memory: mutable records, reached only through the functions of this folder. Numbers are integers (see `units.ts`). */
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
-import { type Place, PriceQueue } from './queue.ts'
+import { PriceQueue, type QueueNode } from './queue.ts'
 import type {
   AccountType,
   EngineSettings,
@@ -24,7 +24,7 @@ export interface EngineState {
   /** The UTC day (since the epoch) on which old orders were last looked for. */
   sweptDay: number
   readonly markets: Map<string, Market>
-  readonly books: Map<string, Book>
+  readonly books: Map<string, OrderBook>
   readonly accounts: Map<string, Account>
   /** Live and retained closed orders by id. */
   readonly orders: Map<string, Order>
@@ -60,7 +60,7 @@ export interface Market {
   tradingDate: string | null
   /** Counts the times the market opened; an OPEN order waits for one of them. */
   session: number
-  readonly books: Book[]
+  readonly books: OrderBook[]
 }
 
 /** An {@link InstrumentSpec} in integers. */
@@ -106,7 +106,7 @@ export interface ExternalLevel {
   left: Quantity
 }
 
-export interface Book {
+export interface OrderBook {
   readonly symbol: string
   spec: Spec
   readonly market: Market
@@ -133,9 +133,9 @@ export interface Book {
   /** What the external market holds: the customers' units with the sign turned. */
   streetUnits: Quantity
   /** Of an option: the book of what it is on; null until that is listed, and for everything else. */
-  underlying: Book | null
+  underlying: OrderBook | null
   /** Resting packages with a leg here, first come first served. */
-  packages: Order[]
+  multiLegOrders: Order[]
   /** The contract has expired: nothing is traded here any more. */
   over: boolean
   /** Orders the engine remembers that name this book; an expired contract without any is forgotten. */
@@ -161,7 +161,7 @@ export interface Account {
   /** The holdings of options, by underlying. */
   readonly options: Map<string, Holding[]>
   /** The live packages. */
-  readonly packages: Set<Order>
+  readonly multiLegOrders: Set<Order>
   /** Every client order id ever used, with the order's number. */
   readonly clientOrderIds: Map<string, number>
   /** Retained orders, oldest first; forgotten ones are swept out now and then. */
@@ -179,7 +179,7 @@ export interface Unsettled {
 
 /** What an account has of a symbol, and what its live orders would add. */
 export interface Holding {
-  readonly book: Book
+  readonly book: OrderBook
   /** Negative: short. */
   quantity: Quantity
   /** What the position cost, signed like the quantity. */
@@ -200,7 +200,7 @@ export interface Pending {
 
 /** A leg of a package, and what was traded of it. */
 export interface Leg {
-  readonly book: Book
+  readonly book: OrderBook
   readonly side: Side
   readonly buy: boolean
   /** Contracts per package. */
@@ -217,7 +217,7 @@ export interface Order {
   readonly clientOrderId: string
   readonly account: Account
   /** Of a package: its first leg's. */
-  readonly book: Book
+  readonly book: OrderBook
   readonly side: Side
   readonly buy: boolean
   /** Of a package, which then counts packages and has a net price as its limit; else null. */
@@ -255,7 +255,7 @@ export interface Order {
   heldReserve: Money
   heldFees: Money
   queue: PriceQueue<Order> | null
-  place: Place<Order> | null
+  node: QueueNode<Order> | null
 }
 
 export function newState(settings: EngineSettings): EngineState {
@@ -278,7 +278,7 @@ export function newMarket(name: string): Market {
   return { name, phase: 'closed', tradingDate: null, session: 0, books: [] }
 }
 
-export function newBook(symbol: string, spec: Spec, market: Market): Book {
+export function newBook(symbol: string, spec: Spec, market: Market): OrderBook {
   return {
     symbol,
     spec,
@@ -301,14 +301,14 @@ export function newBook(symbol: string, spec: Spec, market: Market): Book {
     sessionLast: null,
     streetUnits: 0n,
     underlying: null,
-    packages: [],
+    multiLegOrders: [],
     over: false,
     references: 0
   }
 }
 
 /** The account's holding of the book's symbol, made when it is the first. */
-export function holdingOf(account: Account, book: Book, at: Micros): Holding {
+export function holdingOf(account: Account, book: OrderBook, at: Micros): Holding {
   const there = account.holdings.get(book.symbol)
   if (there !== undefined) return there
   const holding: Holding = {

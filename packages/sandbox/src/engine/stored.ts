@@ -1,7 +1,7 @@
 /** The shapes of a snapshot: the state without its cross-references, field by field. */
 import { ORDER_TYPES, SIDES, TIMES_IN_FORCE, TRANSACTION_TYPES } from '@trunkline/core/domain/vocabulary'
-import { flag, integer, list, nullable, number, record, text, word } from './codec.ts'
-import type { Account, Book, Counterparts, Counters, Holding, Leg, Market, Order, Unsettled } from './state.ts'
+import { flag, integer, list, nullable, number, oneOf, record, text } from './codec.ts'
+import type { Account, Counterparts, Counters, Holding, Leg, Market, Order, OrderBook, Unsettled } from './state.ts'
 import {
   ACCOUNT_TYPES,
   type EngineSettings,
@@ -24,7 +24,7 @@ export const QUEUES = ['bids', 'asks', 'waitingBuys', 'waitingSells', 'buyStops'
 export type QueueName = (typeof QUEUES)[number]
 
 export type StoredLeg = Omit<Leg, 'book'> & { readonly symbol: string }
-export type StoredOrder = Omit<Order, 'account' | 'book' | 'legs' | 'queue' | 'place'> & {
+export type StoredOrder = Omit<Order, 'account' | 'book' | 'legs' | 'queue' | 'node'> & {
   readonly accountId: string
   readonly symbol: string
   readonly legs: StoredLeg[] | null
@@ -32,7 +32,7 @@ export type StoredOrder = Omit<Order, 'account' | 'book' | 'legs' | 'queue' | 'p
 export type StoredHolding = Omit<Holding, 'book'> & { readonly symbol: string }
 export type StoredAccount = Omit<
   Account,
-  'permitted' | 'holdings' | 'options' | 'packages' | 'clientOrderIds' | 'orders' | 'forgotten' | 'live'
+  'permitted' | 'holdings' | 'options' | 'multiLegOrders' | 'clientOrderIds' | 'orders' | 'forgotten' | 'live'
 > & {
   readonly permitted: InstrumentKind[]
   readonly holdings: StoredHolding[]
@@ -42,9 +42,9 @@ export type StoredSpec = Omit<InstrumentSpec, 'option' | 'future'> & {
   readonly option: OptionTerms | null
   readonly future: FutureTerms | null
 }
-export type StoredBook = Omit<
-  Book,
-  'market' | 'spec' | 'externalBids' | 'externalAsks' | 'underlying' | 'packages' | 'references' | QueueName
+export type StoredOrderBook = Omit<
+  OrderBook,
+  'market' | 'spec' | 'externalBids' | 'externalAsks' | 'underlying' | 'multiLegOrders' | 'references' | QueueName
 > & {
   readonly spec: StoredSpec
   readonly packages: string[]
@@ -61,7 +61,7 @@ export interface StoredState {
   readonly counters: Counters
   readonly sweptDay: number
   readonly markets: StoredMarket[]
-  readonly books: StoredBook[]
+  readonly books: StoredOrderBook[]
   readonly accounts: StoredAccount[]
   readonly orders: StoredOrder[]
   readonly closed: string[]
@@ -75,12 +75,12 @@ const fill = record<FillView>('fill', {
   quantity: text,
   price: text,
   fee: text,
-  venue: word(['STREET', 'HOUSE', 'OPEN', 'CLOSE'])
+  venue: oneOf(['STREET', 'HOUSE', 'OPEN', 'CLOSE'])
 })
 
 const leg = record<StoredLeg>('leg', {
   symbol: text,
-  side: word(SIDES),
+  side: oneOf(SIDES),
   buy: flag,
   ratio: integer,
   traded: integer,
@@ -94,10 +94,10 @@ const orderFields = {
   clientOrderId: text,
   accountId: text,
   symbol: text,
-  side: word(SIDES),
+  side: oneOf(SIDES),
   buy: flag,
-  orderType: word(ORDER_TYPES),
-  timeInForce: word(TIMES_IN_FORCE),
+  orderType: oneOf(ORDER_TYPES),
+  timeInForce: oneOf(TIMES_IN_FORCE),
   quantity: nullable(integer),
   notional: nullable(integer),
   limit: nullable(integer),
@@ -105,14 +105,14 @@ const orderFields = {
   carried: integer,
   replaces: nullable(text),
   acceptedAt: number,
-  state: word(ORDER_STATES),
+  state: oneOf(ORDER_STATES),
   triggered: flag,
   notionalLeft: nullable(integer),
   filled: integer,
   traded: integer,
   fees: integer,
   fills: list(fill),
-  reason: nullable(record('reason', { code: word(ORDER_REASONS), message: text })),
+  reason: nullable(record('reason', { code: oneOf(ORDER_REASONS), message: text })),
   replacedBy: nullable(text),
   updatedAt: number,
   lastFillAt: nullable(number),
@@ -144,9 +144,9 @@ const holding = record<StoredHolding>('holding', {
 const transaction = record<TransactionView>('transaction', {
   transactionId: text,
   accountId: text,
-  type: word(TRANSACTION_TYPES),
+  type: oneOf(TRANSACTION_TYPES),
   symbol: nullable(text),
-  kind: nullable(word(INSTRUMENT_KINDS)),
+  kind: nullable(oneOf(INSTRUMENT_KINDS)),
   quantity: nullable(text),
   price: nullable(text),
   amount: text,
@@ -163,9 +163,9 @@ const transaction = record<TransactionView>('transaction', {
 const account = record<StoredAccount>('account', {
   id: text,
   number: text,
-  accountType: word(ACCOUNT_TYPES),
+  accountType: oneOf(ACCOUNT_TYPES),
   currency: text,
-  permitted: list(word(INSTRUMENT_KINDS)),
+  permitted: list(oneOf(INSTRUMENT_KINDS)),
   openedAt: number,
   cash: integer,
   unsettled: list(record<Unsettled>('unsettled', { market: text, date: text, amount: integer })),
@@ -180,12 +180,12 @@ const account = record<StoredAccount>('account', {
 
 const option = record<OptionTerms>('option', {
   underlying: text,
-  right: word(['call', 'put']),
+  right: oneOf(['call', 'put']),
   strike: text,
   expiration: text,
   lastTradeAt: number,
-  style: word(['american', 'european']),
-  settlement: word(['physical', 'cash'])
+  style: oneOf(['american', 'european']),
+  settlement: oneOf(['physical', 'cash'])
 })
 
 const future = record<FutureTerms>('future', {
@@ -198,7 +198,7 @@ const future = record<FutureTerms>('future', {
 
 const specFields = {
   symbol: text,
-  kind: word(INSTRUMENT_KINDS),
+  kind: oneOf(INSTRUMENT_KINDS),
   name: text,
   currency: text,
   market: text,
@@ -245,7 +245,7 @@ const bookFields = {
   over: flag
 }
 
-const book = record<StoredBook>('book', bookFields, { packages: [], over: false })
+const book = record<StoredOrderBook>('book', bookFields, { packages: [], over: false })
 
 const settings = record<EngineSettings>('settings', {
   seed: text,
@@ -261,7 +261,7 @@ export const storedState = record<StoredState>('snapshot', {
   now: number,
   counters: record<Counters>('counters', { command: number, event: number, order: number, exec: number, transaction: number }),
   sweptDay: number,
-  markets: list(record<StoredMarket>('market', { name: text, phase: word(PHASES), tradingDate: nullable(text), session: number })),
+  markets: list(record<StoredMarket>('market', { name: text, phase: oneOf(PHASES), tradingDate: nullable(text), session: number })),
   books: list(book),
   accounts: list(account),
   orders: list(order),

@@ -6,6 +6,6 @@
  * when it happens, and an `at` earlier than the latest one seen counts as the latest one seen, so engine time never runs backwards.
  */
 export * from './commands.ts'
+export * from './enums.ts'
 export * from './events.ts'
 export * from './records.ts'
-export * from './words.ts'

@@ -1,7 +1,7 @@
 /** The engine's records as plain JSON with decimal text. */
 
 import { marketValue, purchasePower, worthOf } from './margin.ts'
-import { type Account, type Book, type EngineState, type ExternalLevel, type Holding, type Leg, leaves, type Order } from './state.ts'
+import { type Account, type EngineState, type ExternalLevel, type Holding, type Leg, leaves, type Order, type OrderBook } from './state.ts'
 import type { AccountView, BalanceView, ConservationView, LegView, MarketView, OrderView, PositionView, QuoteLevel } from './types.ts'
 import { abs, divideHalfUp, formatMoney, formatScaled, type Money, type Price, type Quantity } from './units.ts'
 
@@ -107,7 +107,7 @@ export function positionView(account: Account, holding: Holding): PositionView {
   }
 }
 
-export function marketView(book: Book): MarketView {
+export function marketView(book: OrderBook): MarketView {
   return {
     symbol: book.symbol,
     phase: book.market.phase,

@@ -6,7 +6,7 @@ import type { Instrument, MarketGroup } from './types.ts'
 type Common = Omit<Instrument, 'symbol' | 'name' | 'exchange' | 'tick' | 'hours' | 'market'> & { readonly market: MarketGroup }
 
 /** What all instruments of a kind share. */
-const KINDS: { readonly [Kind in InstrumentKind]: Common } = {
+const COMMON_OF: { readonly [Kind in InstrumentKind]: Common } = {
   STK: {
     kind: 'STK',
     currency: 'USD',
@@ -126,7 +126,7 @@ export function recordedInstrument({ symbol, asset, venue }: Recorded, choice: C
 export function optionInstrument(symbol: string, option: OptionTerms, choice: CalendarChoice): Instrument {
   const { underlying, expiration, strike, right } = option
   const name = `${underlying} ${expiration} ${strike} ${right === 'call' ? 'Call' : 'Put'}`
-  return withHours({ ...KINDS.OPT, symbol, name, exchange: 'OPRA', tick: SHARE_TICK, option }, choice)
+  return withHours({ ...COMMON_OF.OPT, symbol, name, exchange: 'OPRA', tick: SHARE_TICK, option }, choice)
 }
 
 export interface FutureFacts {
@@ -139,7 +139,7 @@ export interface FutureFacts {
 }
 
 export function futureInstrument(facts: FutureFacts, choice: CalendarChoice): Instrument {
-  return withHours({ ...KINDS.FUT, ...facts }, choice)
+  return withHours({ ...COMMON_OF.FUT, ...facts }, choice)
 }
 
 function withHours(row: Row, choice: CalendarChoice): Instrument {
@@ -147,9 +147,9 @@ function withHours(row: Row, choice: CalendarChoice): Instrument {
 }
 
 function share(symbol: string, name: string, exchange: string): Row {
-  return { ...KINDS.STK, symbol, name, exchange, tick: SHARE_TICK }
+  return { ...COMMON_OF.STK, symbol, name, exchange, tick: SHARE_TICK }
 }
 
 function pair(symbol: string, name: string, tick: string): Row {
-  return { ...KINDS.CRYPTO, symbol, name, exchange: 'SANDBOX', tick }
+  return { ...COMMON_OF.CRYPTO, symbol, name, exchange: 'SANDBOX', tick }
 }

@@ -10,7 +10,7 @@ export class Session {
   readonly market: MarketGroup
   readonly calendar: TradingCalendar
   readonly #forced = new Timeline<Phase | null>(null)
-  #told: SessionCommand | null = null
+  #delivered: SessionCommand | null = null
   #due: SessionCommand | null = null
 
   constructor(market: MarketGroup, choice: CalendarChoice) {
@@ -44,12 +44,12 @@ export class Session {
 
   /** The next command the engine is due: at first the state at `from`, then each change after what was {@link told}. */
   due(from: Micros): SessionCommand {
-    this.#due ??= this.#told === null ? this.#stateAt(from) : this.#changeAfter(this.#told, from)
+    this.#due ??= this.#delivered === null ? this.#stateAt(from) : this.#changeAfter(this.#delivered, from)
     return this.#due
   }
 
-  told(command: SessionCommand): void {
-    this.#told = command
+  delivered(command: SessionCommand): void {
+    this.#delivered = command
     this.#due = null
   }
 
@@ -62,15 +62,15 @@ export class Session {
     return this.market === 'cme' && phase !== 'closed' ? 'open' : phase
   }
 
-  #changeAfter(told: SessionCommand, from: Micros): SessionCommand {
-    for (let at = this.#turn(Math.max(told.at, from)); ; at = this.#turn(at)) {
+  #changeAfter(delivered: SessionCommand, from: Micros): SessionCommand {
+    for (let at = this.#nextBoundary(Math.max(delivered.at, from)); ; at = this.#nextBoundary(at)) {
       const state = this.#stateAt(at)
-      if (state.phase !== told.phase || state.tradingDate !== told.tradingDate) return state
+      if (state.phase !== delivered.phase || state.tradingDate !== delivered.tradingDate) return state
     }
   }
 
   /** The next instant at which a date or a phase may change. */
-  #turn(at: Micros): Micros {
+  #nextBoundary(at: Micros): Micros {
     const ms = at / 1_000
     // A calendar without changes has one span a day, which ends at midnight.
     const change = this.calendar.nextChange(ms)?.at ?? midnight(this.calendar.nextTradingDay(this.calendar.dateAt(ms)), this.calendar.zone)

@@ -18,7 +18,7 @@ export class Auditor {
 
   /** Counts what it has looked at, so that a test can tell that there was something to see. */
   fills = 0
-  houseFills = 0
+  customerFills = 0
 
   watch(command: Command, events: readonly EngineEvent[]): void {
     if (command.type === 'quote')
@@ -70,7 +70,7 @@ export class Auditor {
     this.#orders.set(order.orderId, { order, filled })
   }
 
-  #package(order: OrderView, fill: NonNullable<OrderEvent['fill']>): void {
+  #multiLeg(order: OrderView, fill: NonNullable<OrderEvent['fill']>): void {
     assert.equal(scaled(fill.price), netOf(order, fill), 'the net price is the sum of the legs')
     for (const { symbol, fills } of order.legs ?? []) {
       const { lowest, highest } = this.#bands.get(symbol) ?? {}
@@ -82,10 +82,10 @@ export class Auditor {
 
   #fill(order: OrderView, fill: NonNullable<OrderEvent['fill']>): void {
     this.fills++
-    if (fill.venue === 'HOUSE') this.houseFills++
+    if (fill.venue === 'HOUSE') this.customerFills++
     assert.ok(!this.#execs.has(fill.execId), 'an execution happens once')
     this.#execs.add(fill.execId)
-    if (order.legs !== null) this.#package(order, fill)
+    if (order.legs !== null) this.#multiLeg(order, fill)
     const price = scaled(fill.price) ?? 0n
     const limit = scaled(order.limitPrice ?? undefined)
     if (limit !== undefined) assert.ok(order.side.startsWith('BUY') ? price <= limit : price >= limit, 'beyond the limit')

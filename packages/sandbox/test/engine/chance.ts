@@ -103,9 +103,9 @@ export class Chance {
     else this.#live[pick(200)] = order
   }
 
-  #onLive(pick: Pick, act: (order: OrderView) => void): void {
+  #onLive(pick: Pick, action: (order: OrderView) => void): void {
     const order = this.#live[pick(Math.max(1, this.#live.length))]
-    if (order !== undefined) act(order)
+    if (order !== undefined) action(order)
   }
 
   #rare(pick: Pick): void {

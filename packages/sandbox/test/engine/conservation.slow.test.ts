@@ -8,14 +8,14 @@ const WALKS = ofSearch(20, 2)
 
 test(`money and units are conserved over ${WALKS} walks of fifty thousand random commands`, () => {
   for (let seed = 100; seed < 100 + WALKS; seed++) {
-    const { fills, houseFills } = walk(seed, 50_000)
-    assert.ok(fills > 5_000 && houseFills > 250, `a walk with ${fills} fills, ${houseFills} among customers, proves nothing`)
+    const { fills, customerFills } = walk(seed, 50_000)
+    assert.ok(fills > 5_000 && customerFills > 250, `a walk with ${fills} fills, ${customerFills} among customers, proves nothing`)
   }
 })
 
 test(`every rule of contracts is kept over ${WALKS} walks of ten thousand random steps`, () => {
   for (let seed = 200; seed < 200 + WALKS; seed++) {
-    const { fills, packages } = walkContracts(seed, 10_000, 5)
-    assert.ok(fills > 500 && packages > 50, `a walk with ${fills} fills, ${packages} of packages, proves nothing`)
+    const { fills, multiLegs } = walkContracts(seed, 10_000, 5)
+    assert.ok(fills > 500 && multiLegs > 50, `a walk with ${fills} fills, ${multiLegs} of packages, proves nothing`)
   }
 })

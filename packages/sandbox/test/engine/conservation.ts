@@ -5,7 +5,7 @@ import { Chance, seeded } from './chance.ts'
 import { World } from './world.ts'
 
 /** Walks so many commands from a seed. @throws AssertionError at the first thing that is not right. */
-export function walk(seed: number, commands: number): { readonly fills: number; readonly houseFills: number; readonly world: World } {
+export function walk(seed: number, commands: number): { readonly fills: number; readonly customerFills: number; readonly world: World } {
   const world = new World({ closedOrdersMax: 2_000, transactionsMax: 500 })
   const auditor = new Auditor()
   const chance = new Chance(world)
@@ -18,7 +18,7 @@ export function walk(seed: number, commands: number): { readonly fills: number; 
   }
   world.assertConserved()
   for (const { accountId } of world.engine.accounts()) assertSums(world, accountId)
-  return { fills: auditor.fills, houseFills: auditor.houseFills, world }
+  return { fills: auditor.fills, customerFills: auditor.customerFills, world }
 }
 
 function drain(world: World, auditor: Auditor): void {

@@ -31,7 +31,7 @@ export class ContractChance {
   step(pick: Pick): void {
     const what = pick(100)
     if (what < 26) this.#submit(pick)
-    else if (what < 44) this.#package(pick)
+    else if (what < 44) this.#multiLeg(pick)
     else if (what < 64) this.#quote(pick, one(pick, this.#options))
     else if (what < 68) this.#underlying(pick)
     else if (what < 74) this.#shares(pick)
@@ -76,7 +76,7 @@ export class ContractChance {
     this.#remember(pick, events)
   }
 
-  #package(pick: Pick): void {
+  #multiLeg(pick: Pick): void {
     const market = pick(4) === 0
     const closing = pick(6) === 0
     const legs = Array.from({ length: 2 + pick(3) }, (): `${'+' | '-'}${'o' | 'c'}${number} ${string}` => {
@@ -183,9 +183,9 @@ export class ContractChance {
     }
   }
 
-  #onOrder(pick: Pick, act: (order: OrderView) => void): void {
+  #onOrder(pick: Pick, action: (order: OrderView) => void): void {
     const order = this.#orders[pick(Math.max(1, this.#orders.length))]
-    if (order !== undefined) act(order)
+    if (order !== undefined) action(order)
   }
 }
 

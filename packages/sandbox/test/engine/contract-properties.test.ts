@@ -33,8 +33,8 @@ test('no sequence with contracts loses money or units, closes more than is held,
 
 test('walks of thousands of commands keep every rule', () => {
   for (const seed of [1, 2, 3]) {
-    const { fills, packages, transactions } = walkContracts(seed, 3_000)
-    assert.ok(fills > 200 && packages > 20, `seed ${seed}: ${fills} fills, ${packages} of packages prove little`)
+    const { fills, multiLegs, transactions } = walkContracts(seed, 3_000)
+    assert.ok(fills > 200 && multiLegs > 20, `seed ${seed}: ${fills} fills, ${multiLegs} of packages prove little`)
     for (const type of ['EXERCISE', 'ASSIGNMENT', 'EXPIRATION', 'ADJUSTMENT'])
       assert.ok((transactions.get(type) ?? 0) > 0, `seed ${seed} saw no ${type}`)
   }

@@ -10,7 +10,7 @@ import { ContractWorld } from './contracts.ts'
 /** What was seen, so that a test can tell that there was something to see. */
 export interface Seen {
   fills: number
-  packages: number
+  multiLegs: number
   readonly transactions: Map<string, number>
 }
 
@@ -20,7 +20,7 @@ export function walkContracts(seed: number, steps: number, every = 1): Seen & { 
   const chance = new ContractChance(world)
   const auditor = new Auditor()
   const pick = seeded(seed)
-  const seen: Seen = { fills: 0, packages: 0, transactions: new Map() }
+  const seen: Seen = { fills: 0, multiLegs: 0, transactions: new Map() }
   for (let step = 0; step < steps; step++) {
     try {
       chance.step(pick)
@@ -30,7 +30,7 @@ export function walkContracts(seed: number, steps: number, every = 1): Seen & { 
         for (const event of events) {
           if (event.type === 'transaction')
             seen.transactions.set(event.transaction.type, (seen.transactions.get(event.transaction.type) ?? 0) + 1)
-          if (event.type === 'order' && event.change === 'fill' && event.order.legs !== null) seen.packages++
+          if (event.type === 'order' && event.change === 'fill' && event.order.legs !== null) seen.multiLegs++
         }
       }
       if (step % every === 0) assertRules(world)

@@ -8,7 +8,7 @@ import type {
   OrderView,
   Phase,
   QuoteLevel,
-  SubmitPackageCommand,
+  SubmitMultiLegCommand,
   TransactionView
 } from '../../src/engine/types.ts'
 import { orderOf, World } from './world.ts'
@@ -74,10 +74,10 @@ export const NAMES = ['C95', 'C100', 'C105', 'C110', 'P90', 'P95', 'P100', 'P105
 export const FUTURE = 'ESH26'
 
 type LegText = `${'+' | '-'}${'o' | 'c'}${number | ''} ${string}`
-type PackageTicket = Partial<Omit<SubmitPackageCommand, 'type' | 'at' | 'legs'>>
+type MultiLegTicket = Partial<Omit<SubmitMultiLegCommand, 'type' | 'at' | 'legs'>>
 
 export class ContractWorld extends World {
-  #packages = 0
+  #multiLegs = 0
 
   constructor(settings: Partial<EngineSettings> = {}) {
     super(settings)
@@ -100,12 +100,12 @@ export class ContractWorld extends World {
   }
 
   /** `+o C105`: buy to open one; `-c2 P95`: sell to close two in each package. A LMT DAY package to buy, but for what the ticket says. */
-  package(legs: readonly LegText[], ticket: PackageTicket = {}): EngineEvent[] {
+  package(legs: readonly LegText[], ticket: MultiLegTicket = {}): EngineEvent[] {
     const orderType = ticket.orderType ?? (ticket.limitPrice === undefined ? 'MKT' : 'LMT')
     return this.do({
       type: 'submit_package',
       accountId: 'm1',
-      clientOrderId: `package-${++this.#packages}`,
+      clientOrderId: `package-${++this.#multiLegs}`,
       side: 'BUY',
       timeInForce: 'DAY',
       quantity: '1',
@@ -117,14 +117,14 @@ export class ContractWorld extends World {
   }
 
   /** The package as it is after the command; it must have been taken. */
-  taken(legs: readonly LegText[], ticket: PackageTicket = {}): OrderView {
+  taken(legs: readonly LegText[], ticket: MultiLegTicket = {}): OrderView {
     const order = this.again(orderOf(this.package(legs, ticket)))
     assert.notEqual(order.state, 'rejected', order.reason?.message ?? 'rejected')
     return order
   }
 
   /** The code the package was refused or rejected with. */
-  refusal(legs: readonly LegText[], ticket: PackageTicket = {}): string | undefined {
+  refusal(legs: readonly LegText[], ticket: MultiLegTicket = {}): string | undefined {
     const [event] = this.package(legs, ticket)
     if (event?.type === 'refused') return event.code
     return event?.type === 'order' && event.change === 'rejected' ? event.order.reason?.code : undefined

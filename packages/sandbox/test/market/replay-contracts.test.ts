@@ -17,7 +17,7 @@ const OPEN_MS = 34_200_000
 const OPEN = Date.UTC(2024, 6, 8, 13, 30) * 1_000
 const CALL = 'ABC240712C00100000'
 const PUT = 'ABC240712P00100000'
-const ENDING = 'ABC240708C00099500'
+const EXPIRING = 'ABC240708C00099500'
 
 function entry(name: string, ...lines: readonly string[]) {
   return { name: `20240708_${name}.csv`, text: `${lines.join('\n')}\n` }
@@ -81,8 +81,8 @@ test('recorded contracts are found with their terms, margins those of the date',
     style: 'american',
     settlement: 'physical'
   })
-  assert.equal(market.find(ENDING, OPEN)?.option?.strike, '99.5')
-  assert.equal(market.find(ENDING, Date.UTC(2024, 6, 8, 20) * 1_000), null)
+  assert.equal(market.find(EXPIRING, OPEN)?.option?.strike, '99.5')
+  assert.equal(market.find(EXPIRING, Date.UTC(2024, 6, 8, 20) * 1_000), null)
   assert.deepEqual(
     market
       .futures(OPEN)
@@ -114,8 +114,8 @@ test('symbols= names contracts one by one, or by their underlying and root', asy
     const options = market.expirations('ABC', OPEN).flatMap(expiration => market.chain('ABC', expiration, OPEN))
     return [...market.instruments, ...options, ...market.futures(OPEN)].map(({ symbol }) => symbol)
   }
-  assert.deepEqual(await found('ABC'), ['ABC', ENDING, CALL, PUT])
-  assert.deepEqual(await found(`ABC,${PUT}`), ['ABC', ENDING, CALL, PUT])
+  assert.deepEqual(await found('ABC'), ['ABC', EXPIRING, CALL, PUT])
+  assert.deepEqual(await found(`ABC,${PUT}`), ['ABC', EXPIRING, CALL, PUT])
   assert.deepEqual(await found(PUT), [PUT])
   assert.deepEqual(await found('ES'), ['ESU24', 'ESZ24'])
   assert.deepEqual(await found(`ESZ24,${CALL}`), [CALL, 'ESZ24'])
@@ -127,7 +127,7 @@ test('a followed contract begins with its row and its quote, whenever it is foll
   await using market = await replay(folder, '?date=2024-07-08&at=09:30')
   const silent = await playAll(market, OPEN + MINUTE + 30 * SECOND)
   assert.ok(silent.every(command => !('symbol' in command) || command.symbol === 'ABC'))
-  market.follow([CALL, ENDING, 'ESU24', 'NOPE', 'ABC'])
+  market.follow([CALL, EXPIRING, 'ESU24', 'NOPE', 'ABC'])
   const commands = await playAll(market, market.endsAt ?? 0)
   assert.ok(commands.every((command, index) => index === 0 || command.at >= (commands[index - 1]?.at ?? 0)))
   const at = OPEN + MINUTE + 30 * SECOND + 1
@@ -136,7 +136,7 @@ test('a followed contract begins with its row and its quote, whenever it is foll
     rows.map(command => (command.type === 'list_instrument' ? [command.spec.symbol, command.at] : [])),
     [
       [CALL, at],
-      [ENDING, at],
+      [EXPIRING, at],
       ['ESU24', at]
     ]
   )
@@ -146,12 +146,12 @@ test('a followed contract begins with its row and its quote, whenever it is foll
   ])
   const close = Date.UTC(2024, 6, 8, 20) * 1_000
   // The share's last print was 101.
-  assert.deepEqual(of(commands, ENDING).at(-1), { type: 'expire', at: close, symbol: ENDING, price: '101.00' })
+  assert.deepEqual(of(commands, EXPIRING).at(-1), { type: 'expire', at: close, symbol: EXPIRING, price: '101.00' })
   assert.deepEqual(
     of(commands, 'ESU24').filter(({ type }) => type === 'settle'),
     [{ type: 'settle', at: close, symbol: 'ESU24', price: '5610' }]
   )
-  market.follow([ENDING])
+  market.follow([EXPIRING])
   assert.deepEqual((await market.next((market.endsAt ?? 0) + 1)).commands.filter(({ type }) => type === 'expire').length, 1)
 })
 
@@ -179,7 +179,7 @@ test('the figures of a followed option come from its quote, its prints and the s
   assert.equal(figures?.theoretical, '1.1')
   const put = market.figures(PUT, now)
   assert.deepEqual([put?.iv, put?.delta, put?.open, put?.volume], [null, null, null, '0'])
-  assert.equal(market.figures(ENDING, now), null, 'not followed')
+  assert.equal(market.figures(EXPIRING, now), null, 'not followed')
   assert.equal(market.figures('ABC', now), null)
 })
 

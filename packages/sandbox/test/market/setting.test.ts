@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseMarketSetting } from '../../src/market/index.ts'
 
-const NOTHING_SAID = { dates: null, at: null, speed: null, symbols: null, resolution: null }
+const NOTHING_SET = { dates: null, at: null, speed: null, symbols: null, resolution: null }
 
 test('the market setting is read whole', () => {
   assert.deepEqual(parseMarketSetting('synthetic'), { kind: 'synthetic' })
-  assert.deepEqual(parseMarketSetting('replay:../data'), { kind: 'replay', folder: '../data', ...NOTHING_SAID })
+  assert.deepEqual(parseMarketSetting('replay:../data'), { kind: 'replay', folder: '../data', ...NOTHING_SET })
   assert.deepEqual(parseMarketSetting('replay:/a b?date=2013-10-07&speed=60&at=09:30&symbols=spy,BTC/USD&resolution=minute'), {
     kind: 'replay',
     folder: '/a b',
@@ -19,7 +19,7 @@ test('the market setting is read whole', () => {
   assert.deepEqual(parseMarketSetting('replay:x?date=2014-06-06..2014-06-09&speed=max'), {
     kind: 'replay',
     folder: 'x',
-    ...NOTHING_SAID,
+    ...NOTHING_SET,
     dates: { first: '2014-06-06', last: '2014-06-09' },
     speed: 'max'
   })

@@ -1,6 +1,6 @@
 /** The settings of the sandbox brokerage, as far as they concern the service that starts it. */
 
-import { type HouseConfig, inspectConfig, SETTING_ROWS } from '@trunkline/sandbox/config'
+import { inspectConfig, type SandboxConfig, SETTING_ROWS } from '@trunkline/sandbox/config'
 import type { SettingFault } from './setting.ts'
 import type { Settings } from './settings.ts'
 
@@ -20,7 +20,7 @@ export const SANDBOX_ROWS = SETTING_ROWS
 
 /** What is set for the sandbox, and what of it is wrong or without effect. `config` is null where none is started beside the service. */
 export interface InspectedSandbox {
-  readonly config: HouseConfig | null
+  readonly config: SandboxConfig | null
   readonly faults: readonly SettingFault[]
   readonly unused: readonly string[]
 }

@@ -1,6 +1,6 @@
 /** The ports to listen on: each is opened and closed again, before anything costly is made for a start that cannot be. */
 import { createServer } from 'node:net'
-import type { HouseConfig } from '@trunkline/sandbox/config'
+import type { SandboxConfig } from '@trunkline/sandbox/config'
 import { whyNotListening } from '../ops/start-failure.ts'
 import type { Finding, Known } from './finding.ts'
 
@@ -15,7 +15,7 @@ interface Port {
 /** @param sandbox of the sandbox that is started beside the service; null: none is. */
 export async function checkPorts(
   { host, port, metricsPort }: Known,
-  sandbox: Pick<HouseConfig, 'host' | 'port' | 'controlPort'> | null
+  sandbox: Pick<SandboxConfig, 'host' | 'port' | 'controlPort'> | null
 ): Promise<readonly Finding[]> {
   const wanted: readonly Port[] = [
     ...(host === undefined || port === undefined ? [] : [{ env: 'TRUNKLINE_PORT', host, port }]),

@@ -15,7 +15,7 @@ before(async () => {
 after(() => bench[Symbol.asyncDispose]())
 
 const MINUTE = 60_000
-const TROUBLE = answers(500, '{"error":{"code":"house_trouble","message":"no"}}')
+const TROUBLE = answers(500, '{"error":{"code":"internal_error","message":"no"}}')
 const TOKEN_401 = answers(401, '{"error":{"code":"token_invalid","message":"no"}}')
 
 const READS: readonly (readonly [what: string, misdeed: Misdeed])[] = [

@@ -156,7 +156,7 @@ export class PlainHouse implements AsyncDisposable {
 
   #read(request: IncomingMessage, response: ServerResponse): void {
     const token = request.headers.authorization?.slice('Bearer '.length) ?? ''
-    const times = { as_of: this.#clock.now(), house_time: this.#clock.now() }
+    const times = { as_of: this.#clock.now(), sandbox_time: this.#clock.now() }
     const isKnown = this.#tokens.has(token)
     const items = request.url?.startsWith('/api/v1/balances') === true ? [this.#balance()] : []
     const body = isKnown ? { items, next: null } : { error: { code: 'token_invalid', message: 'no' } }

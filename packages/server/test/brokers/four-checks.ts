@@ -4,7 +4,7 @@ import { listPositions } from '@trunkline/core/app/accounts/read-positions'
 import { compare, dividedBy, isPositive, minus, negated, parseDecimal, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
 import type { Order } from '@trunkline/core/domain/order'
 import { averageFillPrice, filledQuantity } from '@trunkline/core/domain/order-machine'
-import { digitsOf, uuidOf } from '@trunkline/sandbox/house/order-ids'
+import { digitsOf, uuidOf } from '@trunkline/sandbox/brokerage/order-ids'
 import type { FourWorld, Json, Through } from './four-world.ts'
 
 /** An order of the house's and those that amended it, in their order. */

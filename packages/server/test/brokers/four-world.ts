@@ -13,8 +13,8 @@ import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/t
 import type { Broker, Credentials } from '@trunkline/core/ports/broker'
 import type { LogFields } from '@trunkline/core/ports/log'
 import type { Store } from '@trunkline/core/ports/store'
+import type { Brokerage } from '@trunkline/sandbox/brokerage/start'
 import { startSandbox } from '@trunkline/sandbox/compose'
-import type { House } from '@trunkline/sandbox/house/start'
 import { type Application, application } from '@trunkline/testkit/application'
 import { soon } from '@trunkline/testkit/patience'
 import * as make from '@trunkline/testkit/store-contract/records'
@@ -80,7 +80,7 @@ class SettableClock extends SystemClock {
 
 export class FourWorld implements AsyncDisposable {
   readonly clock = new SettableClock()
-  readonly house: House
+  readonly house: Brokerage
   readonly username: string
   readonly houseAccount: string
   readonly caller: UserCaller
@@ -93,7 +93,7 @@ export class FourWorld implements AsyncDisposable {
   #application: Application
   #crashed: { isDown: boolean } = { isDown: false }
 
-  private constructor(store: SqlStore, house: House, login: Json, owner: { caller: UserCaller; through: readonly Through[] }) {
+  private constructor(store: SqlStore, house: Brokerage, login: Json, owner: { caller: UserCaller; through: readonly Through[] }) {
     this.#store = store
     this.house = house
     this.username = login.username
@@ -210,12 +210,12 @@ export class FourWorld implements AsyncDisposable {
 
 type BrokerDeps = Parameters<typeof openBrokers>[1]
 
-function brokersAt({ url, clientId, clientSecret }: House, deps: BrokerDeps): Brokers {
+function brokersAt({ url, clientId, clientSecret }: Brokerage, deps: BrokerDeps): Brokers {
   const offers = ADAPTERS.map(adapter => adapter.offer(() => FROM_HOUSE_SETTINGS))
   return openBrokers(offers, deps, { url, publicUrl: url, clientId, clientSecret, hours: 'always' })
 }
 
-export async function control({ controlUrl }: House, method: string, path: string, body?: object): Promise<Json> {
+export async function control({ controlUrl }: Brokerage, method: string, path: string, body?: object): Promise<Json> {
   const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
   const answer = await fetch(`${controlUrl}${path}`, { method, ...sent })
   const text = await answer.text()
@@ -223,7 +223,7 @@ export async function control({ controlUrl }: House, method: string, path: strin
   return text === '' ? null : JSON.parse(text)
 }
 
-async function connectAll(store: Store, house: House, login: Json, user: make.Owner['user']): Promise<readonly Through[]> {
+async function connectAll(store: Store, house: Brokerage, login: Json, user: make.Owner['user']): Promise<readonly Through[]> {
   const clock = new SystemClock()
   const quiet = { debug() {}, info() {}, warn() {}, error() {} }
   const brokers = brokersAt(house, { clock, fraction: () => 0.5, log: quiet, meter: { count() {}, observe() {} } })
@@ -251,7 +251,7 @@ async function connectAll(store: Store, house: House, login: Json, user: make.Ow
   return through
 }
 
-async function minted(house: House, username: string, broker: BrokerId): Promise<Credentials> {
+async function minted(house: Brokerage, username: string, broker: BrokerId): Promise<Credentials> {
   const path = `/logins/${username}/token`
   if (broker !== 'SANDBOX') return (await control(house, 'POST', path, { dialect: broker.toLowerCase() })).credentials
   const { access_token, refresh_token, expires_in } = await control(house, 'POST', path, {})

@@ -48,7 +48,7 @@ export const ANSWERS: readonly Fault[] = [
     'F6',
     'a refusal: as it should be, inside a success, and after acceptance',
     { do: 'refuse', message: 'Not today.' },
-    { do: 'garbage', body: { error: { code: 'refused_by_desk', message: 'Not like this.', field: null } } },
+    { do: 'garbage', body: { error: { code: 'refused_by_operator', message: 'Not like this.', field: null } } },
     { do: 'refuse_later' }
   ),
   answered(

@@ -57,7 +57,7 @@ export function parseBarsPage(body: string, afterMs: number): BarsPage {
     lastMs = bar.startMs
     bars.push(bar)
   }
-  return { bars, next: textOrNull(answer, 'next'), houseTime: timestamp(answer, 'house_time') }
+  return { bars, next: textOrNull(answer, 'next'), houseTime: timestamp(answer, 'sandbox_time') }
 }
 
 function parseBar(item: unknown): Bar {

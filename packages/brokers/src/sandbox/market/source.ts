@@ -113,7 +113,7 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
 
   #instrument(reply: HttpReply, symbol: string): MarketInstrument | null {
     const answer = readAnswer(reply.body)
-    this.#time.tell(epochMs(timestamp(answer, 'house_time')))
+    this.#time.tell(epochMs(timestamp(answer, 'sandbox_time')))
     if (isSuccess(reply.status)) return parseInstrument(answer, symbol)
     if (saysUnknownSymbol(answer)) return null
     throw new BrokerFault('refused', 'the house could not be asked for the symbol')

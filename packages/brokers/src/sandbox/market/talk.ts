@@ -157,7 +157,7 @@ export class MarketTalk implements Conversation<never> {
   }
 
   #tellTime(message: Wire): void {
-    const at = timestampOrNull(message, 'house_time')
+    const at = timestampOrNull(message, 'sandbox_time')
     if (at !== null) this.#owner.houseTime(at)
   }
 }

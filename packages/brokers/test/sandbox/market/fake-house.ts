@@ -46,7 +46,7 @@ export class FakeHouse implements AsyncDisposable {
       this.requests.push(path)
       const { status, body } = this.read(path)
       response.writeHead(status, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ as_of: HOUSE_TIME, house_time: HOUSE_TIME, ...body }))
+      response.end(JSON.stringify({ as_of: HOUSE_TIME, sandbox_time: HOUSE_TIME, ...body }))
     })
     this.#streams = new WebSocketServer({ server: this.#server, path: '/market/v1' })
     this.#streams.on('connection', socket => {
@@ -76,7 +76,7 @@ export class FakeHouse implements AsyncDisposable {
       this.logins.push(message.token)
       this.#seq = 0
       socket.send(
-        JSON.stringify({ ev: 'ready', login: 'log_1', heartbeat_ms: this.heartbeatMs, as_of: HOUSE_TIME, house_time: HOUSE_TIME })
+        JSON.stringify({ ev: 'ready', login: 'log_1', heartbeat_ms: this.heartbeatMs, as_of: HOUSE_TIME, sandbox_time: HOUSE_TIME })
       )
       return
     }

@@ -185,7 +185,7 @@ test('the present is the house’s, as its answers and its stream tell it', asyn
   const sink = new Told()
   stage.market.stream({ channel: 'trades', symbol: 'SPY' }, sink)
   await sink.hears('live')
-  house.say({ ev: 'heartbeat', seq: 0, as_of: HOUSE_TIME, house_time: '2027-03-01T00:00:00.000000Z' })
+  house.say({ ev: 'heartbeat', seq: 0, as_of: HOUSE_TIME, sandbox_time: '2027-03-01T00:00:00.000000Z' })
   house.items([{ t: 'trade', s: 'SPY', p: '1', z: '1', x: '', at: '1', k: 'all' }])
   await sink.hears('live', 'trade')
   assert.ok(stage.market.presentMs() >= Date.UTC(2027, 2, 1))

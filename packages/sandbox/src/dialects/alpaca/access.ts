@@ -1,9 +1,9 @@
 /** Who asks, and whether they may: OAuth tokens and API keys, scopes, and the limits of requests. */
 
 import type { FastifyRequest } from 'fastify'
-import type { DialectHouse } from '../../house/dialect.ts'
-import type { Pass } from '../../house/oauth/grants.ts'
-import { Problem } from '../../house/problems.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import type { Pass } from '../../brokerage/oauth/grants.ts'
+import { Problem } from '../../brokerage/problems.ts'
 import { Grants } from '../frame/grants.ts'
 import { Keys } from './keys.ts'
 import { type Left, Limiter } from './limiter.ts'
@@ -14,7 +14,7 @@ export const HOSTS = ['api', 'data'] as const
 export type Host = (typeof HOSTS)[number]
 
 /** Alpaca's scopes beside what they allow here. Reading the account needs none. */
-export const SCOPE_WORDS: Readonly<Record<string, string>> = { trading: 'trade', data: 'data', 'account:write': 'account' }
+export const SCOPES_OF: Readonly<Record<string, string>> = { trading: 'trade', data: 'data', 'account:write': 'account' }
 
 /** Prices of coins are told to whoever asks. */
 const OPEN = '/alpaca/data/v1beta3/crypto/'
@@ -31,16 +31,16 @@ export class Access {
   readonly keys: Keys
   readonly limits = new Limits()
   readonly limiters: Readonly<Record<Host, Limiter>>
-  readonly #house: DialectHouse
+  readonly #brokerage: DialectBrokerage
   /** Who makes a request, those refused for their number included. */
   readonly #asking = new WeakMap<FastifyRequest, string>()
 
   /** `onEnded`: a grant ended, and whoever came in on it has to go. */
-  constructor(house: DialectHouse, onEnded: (grant: string) => void) {
-    const { realNow: now, newId } = house
-    this.#house = house
-    this.grants = new Grants({ file: house.inFolder('alpaca-grants.jsonl'), now, newId, onEnded })
-    this.keys = new Keys(house.seed, house.people, house.inFolder('alpaca-keys.jsonl'))
+  constructor(brokerage: DialectBrokerage, onEnded: (grant: string) => void) {
+    const { realNow: now, newId } = brokerage
+    this.#brokerage = brokerage
+    this.grants = new Grants({ file: brokerage.inFolder('alpaca-grants.jsonl'), now, newId, onEnded })
+    this.keys = new Keys(brokerage.seed, brokerage.customers, brokerage.inFolder('alpaca-keys.jsonl'))
     this.limiters = { api: new Limiter(this.limits, now), data: new Limiter(this.limits, now) }
   }
 
@@ -49,7 +49,7 @@ export class Access {
     const pass = this.#passOf(request, host === 'data' && request.url.startsWith(OPEN))
     this.#asking.set(request, pass.login)
     if (!this.limiters[host].take(pass.login)) {
-      const retryAfter = Math.max(1, this.limiters[host].left(pass.login).resetS - Math.floor(this.#house.realNow() / 1000))
+      const retryAfter = Math.max(1, this.limiters[host].left(pass.login).resetS - Math.floor(this.#brokerage.realNow() / 1000))
       throw new Problem('slow_down', 'rate limit exceeded', { retryAfter })
     }
     const scope = host === 'data' ? 'data' : request.method === 'GET' ? null : 'trade'
@@ -95,7 +95,7 @@ export class Access {
 
   #passOf(request: FastifyRequest, isOpen: boolean): Pass {
     const pass = this.ofHeaders(request.headers)
-    const [anybody] = this.#house.people.all()
+    const [anybody] = this.#brokerage.customers.all()
     // The same prices for everybody: whoever does not say who they are is counted as the house's first customer.
     if (pass === null && isOpen && anybody !== undefined)
       return { login: anybody.id, client: 'nobody', scopes: OPEN_SCOPES, grant: 'none', expiresAt: Number.MAX_SAFE_INTEGER }

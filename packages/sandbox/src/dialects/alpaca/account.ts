@@ -2,39 +2,39 @@
 
 import { absolute, type Decimal, dividedBy, isZero, minus, negated, parseDecimal, sum, times } from '@trunkline/core/domain/decimal'
 import type { FastifyRequest } from 'fastify'
+import { paramOf } from '../../brokerage/api/orders.ts'
+import type { Answer } from '../../brokerage/api/response-writer.ts'
+import type { Account, Customer } from '../../brokerage/customers.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import { Problem } from '../../brokerage/problems.ts'
 import type { BalanceView, PositionView } from '../../engine/types.ts'
-import { paramOf } from '../../house/api/orders.ts'
-import type { Answer } from '../../house/api/outlet.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
-import type { Account, Person } from '../../house/people.ts'
-import { Problem } from '../../house/problems.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { Body } from './body.ts'
-import type { Customers } from './customers.ts'
+import type { CustomerView } from './customer-view.ts'
+import { CLASS_OF, positionSymbol } from './enums.ts'
 import { assetIdOf, UUID, uuidFor } from './ids.ts'
 import { badParameter, jsonAnswer, notFound, problemAnswer } from './problems.ts'
 import { nanosOf, newYorkOf } from './times.ts'
-import { CLASS_OF, positionSymbol } from './words.ts'
 
 const ROOT = '/alpaca/api/v2'
 /** Places of what is a fraction of something. */
 const PLACES = 9
 
 export interface AccountDeps {
-  readonly house: DialectHouse
-  readonly customers: Customers
+  readonly brokerage: DialectBrokerage
+  readonly customerView: CustomerView
 }
 
 export function accountRoutes(deps: AccountDeps): readonly DialectRoute[] {
   const about = (request: FastifyRequest) => ({ symbol: paramOf(request, 'symbol'), clientOrderId: null })
   const one = `${ROOT}/positions/:symbol`
   return [
-    { method: 'GET', path: `${ROOT}/account`, operation: 'balances.list', act: call => account(deps, call.person) },
-    { method: 'GET', path: `${ROOT}/account/configurations`, operation: 'accounts.list', act: () => jsonAnswer(CONFIGURATION) },
-    { method: 'GET', path: `${ROOT}/positions`, operation: 'positions.list', act: call => positions(deps, call) },
-    { method: 'GET', path: one, operation: 'positions.list', about, act: call => position(deps, call) },
-    { method: 'DELETE', path: one, operation: 'orders.submit', about, act: call => closePosition(deps, call) },
-    { method: 'DELETE', path: `${ROOT}/positions`, operation: 'orders.submit', act: call => closeAll(deps, call) }
+    { method: 'GET', path: `${ROOT}/account`, operation: 'balances.list', handle: call => account(deps, call.customer) },
+    { method: 'GET', path: `${ROOT}/account/configurations`, operation: 'accounts.list', handle: () => jsonAnswer(CONFIGURATION) },
+    { method: 'GET', path: `${ROOT}/positions`, operation: 'positions.list', handle: call => positions(deps, call) },
+    { method: 'GET', path: one, operation: 'positions.list', about, handle: call => position(deps, call) },
+    { method: 'DELETE', path: one, operation: 'orders.submit', about, handle: call => closePosition(deps, call) },
+    { method: 'DELETE', path: `${ROOT}/positions`, operation: 'orders.submit', handle: call => closeAll(deps, call) }
   ]
 }
 
@@ -52,26 +52,28 @@ const CONFIGURATION = {
 }
 
 /** What the person's account is numbered by. */
-export function accountIdOf({ username }: Person): string {
+export function accountIdOf({ username }: Customer): string {
   return uuidFor(`account ${username}`)
 }
 
-function account({ house, customers }: AccountDeps, person: Person): Answer {
-  const accounts = customers.accounts(person.id)
-  const balances = accounts.map(({ id }) => house.books.engine.balance(id))
-  const [shares] = accounts.filter(({ kind }) => kind !== 'coin').map(({ id }) => house.books.engine.balance(id))
-  const [coins] = accounts.filter(({ kind }) => kind === 'coin').map(({ id }) => house.books.engine.balance(id))
+function account({ brokerage, customerView }: AccountDeps, customer: Customer): Answer {
+  const accounts = customerView.accounts(customer.id)
+  const balances = accounts.map(({ id }) => brokerage.state.engine.balance(id))
+  const [shares] = accounts.filter(({ kind }) => kind !== 'coin').map(({ id }) => brokerage.state.engine.balance(id))
+  const [crypto] = accounts.filter(({ kind }) => kind === 'coin').map(({ id }) => brokerage.state.engine.balance(id))
   const margined = accounts.some(({ kind }) => kind === 'margin')
   const total = (read: (balance: BalanceView) => string) => sum(balances.map(balance => parseDecimal(read(balance), 'money')))
   const equity = total(balance => balance.equity)
-  const openedAt = accounts.map(({ id }) => house.books.engine.account(id)?.openedAt ?? 0).reduce((a, b) => Math.min(a, b), customers.now())
+  const openedAt = accounts
+    .map(({ id }) => brokerage.state.engine.account(id)?.openedAt ?? 0)
+    .reduce((a, b) => Math.min(a, b), customerView.now())
   return jsonAnswer({
-    id: accountIdOf(person),
+    id: accountIdOf(customer),
     admin_configurations: {},
     user_configurations: null,
     account_number: numberOf(accounts),
     status: 'ACTIVE',
-    crypto_status: coins === undefined ? 'INACTIVE' : 'ACTIVE',
+    crypto_status: crypto === undefined ? 'INACTIVE' : 'ACTIVE',
     options_approved_level: 3,
     options_trading_level: 3,
     currency: 'USD',
@@ -79,7 +81,7 @@ function account({ house, customers }: AccountDeps, person: Person): Answer {
     regt_buying_power: shares?.regTBuyingPower ?? '0',
     daytrading_buying_power: '0',
     effective_buying_power: shares?.buyingPower ?? '0',
-    non_marginable_buying_power: coins?.buyingPower ?? '0',
+    non_marginable_buying_power: crypto?.buyingPower ?? '0',
     options_buying_power: shares?.excess ?? '0',
     bod_dtbp: '0',
     cash: total(balance => balance.cash),
@@ -105,34 +107,34 @@ function account({ house, customers }: AccountDeps, person: Person): Answer {
     last_maintenance_margin: total(balance => balance.maintenanceMargin),
     sma: total(balance => balance.excess),
     daytrade_count: 0,
-    balance_asof: newYorkOf(customers.now()).toPlainDate().subtract({ days: 1 }).toString(),
+    balance_asof: newYorkOf(customerView.now()).toPlainDate().subtract({ days: 1 }).toString(),
     crypto_tier: 1,
     intraday_adjustments: '0',
     pending_reg_taf_fees: '0'
   })
 }
 
-function positions({ house, customers }: AccountDeps, { person, fault }: Call): Answer {
+function positions({ brokerage, customerView }: AccountDeps, { customer, fault }: Call): Answer {
   if (fault?.do === 'empty') return jsonAnswer([])
-  return jsonAnswer(customers.positions(person.id).map(position => positionWire(house, position)))
+  return jsonAnswer(customerView.positions(customer.id).map(position => positionWire(brokerage, position)))
 }
 
-function position({ house, customers }: AccountDeps, call: Call): Answer {
-  return jsonAnswer(positionWire(house, held(customers, call)))
+function position({ brokerage, customerView }: AccountDeps, call: Call): Answer {
+  return jsonAnswer(positionWire(brokerage, held(customerView, call)))
 }
 
 /** @throws AlpacaProblem where the person holds none */
-function held(customers: Customers, { person, request }: Pick<Call, 'person' | 'request'>): PositionView {
-  const asked = paramOf(request, 'symbol')
-  const symbol = UUID.test(asked) ? null : (customers.instrument(asked)?.symbol ?? asked)
-  const found = customers
-    .positions(person.id)
-    .find(position => (symbol === null ? assetIdOf(position.symbol) === asked : position.symbol === symbol))
+function held(customerView: CustomerView, { customer, request }: Pick<Call, 'customer' | 'request'>): PositionView {
+  const requested = paramOf(request, 'symbol')
+  const symbol = UUID.test(requested) ? null : (customerView.instrument(requested)?.symbol ?? requested)
+  const found = customerView
+    .positions(customer.id)
+    .find(position => (symbol === null ? assetIdOf(position.symbol) === requested : position.symbol === symbol))
   if (found === undefined) throw notFound('position does not exist')
   return found
 }
 
-function positionWire({ contracts, books }: DialectHouse, position: PositionView): object {
+function positionWire({ contracts, state }: DialectBrokerage, position: PositionView): object {
   const instrument = contracts.find(position.symbol)
   const quantity = parseDecimal(position.quantity, 'quantity')
   const isShort = quantity.startsWith('-')
@@ -159,14 +161,14 @@ function positionWire({ contracts, books }: DialectHouse, position: PositionView
     current_price: last,
     lastday_price: before,
     change_today: fraction(minus(last, before), before),
-    qty_available: available(books, position, quantity)
+    qty_available: available(state, position, quantity)
   }
 }
 
 /** What open orders that would close it leave of it. */
-function available(books: DialectHouse['books'], { accountId, symbol }: PositionView, quantity: Decimal): Decimal {
+function available(state: DialectBrokerage['state'], { accountId, symbol }: PositionView, quantity: Decimal): Decimal {
   const isShort = quantity.startsWith('-')
-  const closing = books.engine
+  const closing = state.engine
     .orders(accountId, { live: true, symbols: [symbol] })
     .filter(order => order.legs === null && order.side.startsWith(isShort ? 'BUY' : 'SELL'))
     .map(order => parseDecimal(order.remainingQuantity, 'remaining quantity'))
@@ -178,12 +180,12 @@ function fraction(part: Decimal, whole: Decimal): Decimal {
   return isZero(whole) ? minus(whole, whole) : dividedBy(part, whole, PLACES)
 }
 
-async function closePosition({ house, customers }: AccountDeps, call: Call): Promise<Answer> {
-  const position = held(customers, call)
+async function closePosition({ brokerage, customerView }: AccountDeps, call: Call): Promise<Answer> {
+  const position = held(customerView, call)
   const body = new Body(call.request.query)
   const [quantity, percentage] = [body.decimal('qty'), body.decimal('percentage')]
   if (quantity !== null && percentage !== null) throw badParameter('only one of qty or percentage is accepted')
-  return jsonAnswer(customers.first(await submitClosing(house, position, { quantity, percentage, call })))
+  return jsonAnswer(customerView.first(await submitClosing(brokerage, position, { quantity, percentage, call })))
 }
 
 interface Closing {
@@ -192,12 +194,12 @@ interface Closing {
   readonly call: Call
 }
 
-async function submitClosing(house: DialectHouse, position: PositionView, { quantity, percentage, call }: Closing) {
+async function submitClosing(brokerage: DialectBrokerage, position: PositionView, { quantity, percentage, call }: Closing) {
   const whole = absolute(parseDecimal(position.quantity, 'quantity'))
   const part = percentage === null ? quantity : partOf(whole, percentage)
   const sells = !position.quantity.startsWith('-')
-  await house.contracts.bring([position.symbol])
-  return house.desk.submit(
+  await brokerage.contracts.bring([position.symbol])
+  return brokerage.orderService.submit(
     {
       accountId: position.accountId,
       symbol: position.symbol,
@@ -208,7 +210,7 @@ async function submitClosing(house: DialectHouse, position: PositionView, { quan
       notional: null,
       limitPrice: null,
       stopPrice: null,
-      clientOrderId: uuidFor(house.newId())
+      clientOrderId: uuidFor(brokerage.newId())
     },
     call.fault
   )
@@ -220,16 +222,16 @@ function partOf(whole: Decimal, percentage: Decimal): Decimal {
 }
 
 /** Orders of the positions are cancelled first where that is asked for. */
-async function closeAll({ house, customers }: AccountDeps, call: Call): Promise<Answer> {
-  const { person, request } = call
+async function closeAll({ brokerage, customerView }: AccountDeps, call: Call): Promise<Answer> {
+  const { customer, request } = call
   if (new Body(request.query).flag('cancel_orders'))
-    for (const order of [...customers.orders(person.id, { live: true })]) house.desk.cancel(order, undefined)
+    for (const order of [...customerView.orders(customer.id, { live: true })]) brokerage.orderService.cancel(order, undefined)
   const items: object[] = []
-  for (const position of customers.positions(person.id)) {
+  for (const position of customerView.positions(customer.id)) {
     const symbol = positionSymbol(position.symbol)
     try {
-      const order = await submitClosing(house, position, { quantity: null, percentage: null, call })
-      items.push({ symbol, status: 200, body: customers.first(order) })
+      const order = await submitClosing(brokerage, position, { quantity: null, percentage: null, call })
+      items.push({ symbol, status: 200, body: customerView.first(order) })
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       const { status, text } = problemAnswer(error, null)

@@ -2,13 +2,13 @@
 
 import { isZero, minus, negated, parseDecimal, plus, ZERO } from '@trunkline/core/domain/decimal'
 import type { TransactionType } from '@trunkline/core/domain/vocabulary'
+import { paramOf } from '../../brokerage/api/orders.ts'
+import type { Answer } from '../../brokerage/api/response-writer.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import type { FillView, Micros, OrderView, TransactionView } from '../../engine/types.ts'
-import { paramOf } from '../../house/api/orders.ts'
-import type { Answer } from '../../house/api/outlet.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { Body } from './body.ts'
-import type { Customers } from './customers.ts'
+import type { CustomerView } from './customer-view.ts'
 import { executionIdOf, uuidFor } from './ids.ts'
 import { badParameter, jsonAnswer } from './problems.ts'
 import { instantOf, nanosOf, newYorkOf } from './times.ts'
@@ -35,8 +35,8 @@ const TYPES: Readonly<Record<TransactionType, string>> = {
 }
 
 export interface ActivityDeps {
-  readonly house: DialectHouse
-  readonly customers: Customers
+  readonly brokerage: DialectBrokerage
+  readonly customerView: CustomerView
 }
 
 interface Activity {
@@ -48,20 +48,20 @@ interface Activity {
 
 export function activityRoutes(deps: ActivityDeps): readonly DialectRoute[] {
   return [
-    { method: 'GET', path: PATH, operation: 'transactions.list', act: call => list(deps, call) },
-    { method: 'GET', path: `${PATH}/:type`, operation: 'transactions.list', act: call => list(deps, call) }
+    { method: 'GET', path: PATH, operation: 'transactions.list', handle: call => list(deps, call) },
+    { method: 'GET', path: `${PATH}/:type`, operation: 'transactions.list', handle: call => list(deps, call) }
   ]
 }
 
 function list(deps: ActivityDeps, call: Call): Answer {
-  const { request, person, fault } = call
+  const { request, customer, fault } = call
   if (fault?.do === 'empty') return jsonAnswer([])
   const body = new Body(request.query)
   const suits = filterOf(body, paramOf(request, 'type'))
   const size = body.count('page_size', PAGE_SIZE)
   const token = body.text('page_token')
   const newestFirst = body.memberOr('direction', ['asc', 'desc']) !== 'asc'
-  const all = () => (newestFirst ? activities(deps, person.id) : [...activities(deps, person.id)].reverse())
+  const all = () => (newestFirst ? activities(deps, customer.id) : [...activities(deps, customer.id)].reverse())
   const found = pageOf(all(), { suits, token, size })
   if (found === null) throw badParameter(`invalid page_token: ${token?.slice(0, 64)}`)
   // Pages have no numbers here: whoever pages begins behind an item, and loses what comes next.
@@ -114,16 +114,16 @@ function timeOf(body: Body, name: string): Micros | null {
 }
 
 /** Newest first, over all accounts. */
-function* activities({ house, customers }: ActivityDeps, login: string): Generator<Activity> {
-  const { books, news } = house
-  const lists = customers.accounts(login).map(({ id }) => books.engine.transactions(id))
+function* activities({ brokerage, customerView }: ActivityDeps, login: string): Generator<Activity> {
+  const { state, publisher } = brokerage
+  const lists = customerView.accounts(login).map(({ id }) => state.engine.transactions(id))
   const all = lists.flat().sort((a, b) => numberOf(b) - numberOf(a))
   for (const transaction of all) {
-    if (transaction.orderId !== null && news.isHidden(transaction.orderId)) continue
+    if (transaction.orderId !== null && publisher.isHidden(transaction.orderId)) continue
     const isTrade = TYPES[transaction.type] === 'FILL'
     // Alpaca charges apart what the house takes with the trade.
     if (isTrade && !isZero(parseDecimal(transaction.fees, 'fees'))) yield feeOf(transaction)
-    yield isTrade ? fillOf(transaction, house, customers) : otherOf(transaction)
+    yield isTrade ? fillOf(transaction, brokerage, customerView) : otherOf(transaction)
   }
 }
 
@@ -137,16 +137,16 @@ function idOf(at: Micros, uuid: string): string {
   return `${digits}::${uuid}`
 }
 
-function fillOf(transaction: TransactionView, { books }: DialectHouse, customers: Customers): Activity {
+function fillOf(transaction: TransactionView, { state }: DialectBrokerage, customerView: CustomerView): Activity {
   const { at, orderId, execId, accountId, symbol, price, quantity, type } = transaction
   const id = idOf(at, executionIdOf(execId ?? transaction.transactionId))
-  const order = orderId === null ? 'unknown' : books.engine.order(accountId, { orderId })
+  const order = orderId === null ? 'unknown' : state.engine.order(accountId, { orderId })
   const known = typeof order === 'object' ? sumsOf(order, execId, quantity ?? '0') : null
   const row = {
     id,
     activity_type: 'FILL',
     type: known?.leaves === '0' ? 'fill' : 'partial_fill',
-    order_id: orderId === null ? null : customers.idOf(orderId),
+    order_id: orderId === null ? null : customerView.idOf(orderId),
     order_status: known?.leaves === '0' ? 'filled' : 'partially_filled',
     symbol,
     side: type === 'BUY' ? 'buy' : 'sell',
@@ -182,10 +182,10 @@ function feeOf({ at, transactionId, fees, kind, symbol, date, currency }: Transa
 }
 
 function otherOf({ at, transactionId, type, date, amount, quantity, price, symbol, currency, description }: TransactionView): Activity {
-  const word = TYPES[type]
+  const activityType = TYPES[type]
   const id = idOf(at, executionIdOf(transactionId))
   const facts = { date, created_at: nanosOf(at), net_amount: amount, qty: quantity, per_share_amount: price, symbol, currency, description }
-  return { id, type: word, at, row: { ...otherRow(id, word), ...facts } }
+  return { id, type: activityType, at, row: { ...otherRow(id, activityType), ...facts } }
 }
 
 function otherRow(id: string, type: string): object {

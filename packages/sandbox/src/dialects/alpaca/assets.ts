@@ -1,58 +1,58 @@
 /** What can be traded and when, over REST: assets, the clock, the calendar. */
 
 import type { FastifyRequest } from 'fastify'
+import { tradingDays } from '../../brokerage/api/calendar.ts'
+import { paramOf } from '../../brokerage/api/orders.ts'
+import type { Answer } from '../../brokerage/api/response-writer.ts'
+import { microsOf } from '../../brokerage/clock.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import type { Micros } from '../../engine/types.ts'
-import { tradingDays } from '../../house/api/calendar.ts'
-import { paramOf } from '../../house/api/orders.ts'
-import type { Answer } from '../../house/api/outlet.ts'
-import { microsOf } from '../../house/clock.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
 import type { Instrument } from '../../market/types.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { Body } from './body.ts'
-import type { Customers } from './customers.ts'
+import type { CustomerView } from './customer-view.ts'
+import { CLASS_OF } from './enums.ts'
 import { assetIdOf, UUID } from './ids.ts'
 import { badParameter, jsonAnswer, notFound } from './problems.ts'
 import { newYorkOf } from './times.ts'
-import { CLASS_OF } from './words.ts'
 
 const ROOT = '/alpaca/api/v2'
 const CALENDAR_DAYS_MAX = 3_660
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
 export interface AssetDeps {
-  readonly house: DialectHouse
-  readonly customers: Customers
+  readonly brokerage: DialectBrokerage
+  readonly customerView: CustomerView
 }
 
 export function assetRoutes(deps: AssetDeps): readonly DialectRoute[] {
   const about = (request: FastifyRequest) => ({ symbol: paramOf(request, 'symbol'), clientOrderId: null })
   return [
-    { method: 'GET', path: `${ROOT}/assets`, operation: 'instruments.list', act: call => assets(deps, call) },
-    { method: 'GET', path: `${ROOT}/assets/:symbol`, operation: 'instruments.get', about, act: call => asset(deps, call) },
-    { method: 'GET', path: `${ROOT}/clock`, operation: 'clock.get', act: () => clock(deps) },
-    { method: 'GET', path: `${ROOT}/calendar`, operation: 'calendar.list', act: call => calendar(deps, call) }
+    { method: 'GET', path: `${ROOT}/assets`, operation: 'instruments.list', handle: call => assets(deps, call) },
+    { method: 'GET', path: `${ROOT}/assets/:symbol`, operation: 'instruments.get', about, handle: call => asset(deps, call) },
+    { method: 'GET', path: `${ROOT}/clock`, operation: 'clock.get', handle: () => clock(deps) },
+    { method: 'GET', path: `${ROOT}/calendar`, operation: 'calendar.list', handle: call => calendar(deps, call) }
   ]
 }
 
-function assets({ house }: AssetDeps, { request, fault }: Call): Answer {
+function assets({ brokerage }: AssetDeps, { request, fault }: Call): Answer {
   if (fault?.do === 'empty') return jsonAnswer([])
   const body = new Body(request.query)
   const status = body.memberOr('status', ['active', 'inactive', 'all']) ?? 'all'
-  const asked = body.memberOr('asset_class', ['us_equity', 'us_option', 'crypto']) ?? 'us_equity'
+  const assetClass = body.memberOr('asset_class', ['us_equity', 'us_option', 'crypto']) ?? 'us_equity'
   const exchange = body.text('exchange')
-  const found = house.market.instruments
-    .filter(({ kind }) => CLASS_OF[kind] === asked && status !== 'inactive')
+  const found = brokerage.market.instruments
+    .filter(({ kind }) => CLASS_OF[kind] === assetClass && status !== 'inactive')
     .map(assetWire)
     .filter(shown => exchange === null || shown.exchange === exchange)
   return jsonAnswer(found)
 }
 
-function asset({ house, customers }: AssetDeps, { request }: Call): Answer {
+function asset({ brokerage, customerView }: AssetDeps, { request }: Call): Answer {
   const symbol = paramOf(request, 'symbol')
   const found = UUID.test(symbol)
-    ? house.market.instruments.find(instrument => assetIdOf(instrument.symbol) === symbol)
-    : customers.instrument(symbol)
+    ? brokerage.market.instruments.find(instrument => assetIdOf(instrument.symbol) === symbol)
+    : customerView.instrument(symbol)
   if (found === undefined || found === null) throw notFound(`asset not found for ${symbol.slice(0, 40)}`)
   return jsonAnswer(assetWire(found))
 }
@@ -80,10 +80,10 @@ function assetWire(instrument: Instrument) {
   }
 }
 
-function clock({ house }: AssetDeps): Answer {
-  const now = house.clock.now()
-  const { phase } = house.market.phaseAt('us-equity', now)
-  const [opens, closes] = [changeAfter(house, now, true), changeAfter(house, now, false)]
+function clock({ brokerage }: AssetDeps): Answer {
+  const now = brokerage.clock.now()
+  const { phase } = brokerage.market.phaseAt('us-equity', now)
+  const [opens, closes] = [changeAfter(brokerage, now, true), changeAfter(brokerage, now, false)]
   const shown = (at: Micros) => newYorkOf(at).toString({ timeZoneName: 'never', smallestUnit: 'second' })
   const timestamp = newYorkOf(now).toString({ timeZoneName: 'never', fractionalSecondDigits: 6 })
   return jsonAnswer({ timestamp, is_open: phase === 'open', next_open: shown(opens), next_close: shown(closes) })
@@ -94,7 +94,7 @@ const CHANGES_MAX = 50
 const DAY: Micros = 86_400_000_000
 
 /** When the market opens next, or closes. One that never does is said to do so tomorrow: Alpaca always names a time. */
-function changeAfter({ market }: DialectHouse, now: Micros, opens: boolean): Micros {
+function changeAfter({ market }: DialectBrokerage, now: Micros, opens: boolean): Micros {
   let at = now
   let wasOpen = market.phaseAt('us-equity', now).phase === 'open'
   for (let count = 0; count < CHANGES_MAX; count++) {
@@ -108,16 +108,16 @@ function changeAfter({ market }: DialectHouse, now: Micros, opens: boolean): Mic
   return newYorkOf(now).startOfDay().epochMilliseconds * 1000 + DAY
 }
 
-function calendar({ house }: AssetDeps, { request, fault }: Call): Answer {
+function calendar({ brokerage }: AssetDeps, { request, fault }: Call): Answer {
   if (fault?.do === 'empty') return jsonAnswer([])
   const body = new Body(request.query)
-  const today = newYorkOf(house.clock.now()).toPlainDate()
+  const today = newYorkOf(brokerage.clock.now()).toPlainDate()
   const from = dateOf(body, 'start') ?? today
   const to = dateOf(body, 'end') ?? from.add({ days: 365 })
   const days = from.until(to).days
   if (days < 0 || days > CALENDAR_DAYS_MAX)
     throw badParameter(`end must not be before start, nor more than ${CALENDAR_DAYS_MAX} days after it`)
-  return jsonAnswer(tradingDays(house.market, 'us-equity', from, to).map(dayWire))
+  return jsonAnswer(tradingDays(brokerage.market, 'us-equity', from, to).map(dayWire))
 }
 
 function dateOf(body: Body, name: string): Temporal.PlainDate | null {

@@ -28,14 +28,14 @@ export class Body {
     throw invalid(`${name} must be a decimal, was ${shown(text)}`)
   }
 
-  member<const Word extends string>(name: string, words: readonly Word[]): Word {
-    return this.memberOr(name, words) ?? fail(`${name} is required`)
+  member<const Value extends string>(name: string, values: readonly Value[]): Value {
+    return this.memberOr(name, values) ?? fail(`${name} is required`)
   }
 
-  memberOr<const Word extends string>(name: string, words: readonly Word[]): Word | null {
+  memberOr<const Value extends string>(name: string, values: readonly Value[]): Value | null {
     const text = this.text(name)
     if (text === null) return null
-    return words.find(word => word === text) ?? fail(`invalid ${name}: ${shown(text)}`)
+    return values.find(value => value === text) ?? fail(`invalid ${name}: ${shown(text)}`)
   }
 
   flag(name: string): boolean {

@@ -4,23 +4,23 @@
  */
 
 import { type Decimal, negated, parseDecimal, plus, ZERO } from '@trunkline/core/domain/decimal'
+import type { BrokerageState } from '../../brokerage/state.ts'
 import type { AccountChangedEvent, OrderEvent } from '../../engine/types.ts'
-import type { Books } from '../../house/books.ts'
 
 export class Holdings {
-  readonly #books: Pick<Books, 'engine'>
+  readonly #state: Pick<BrokerageState, 'engine'>
   readonly #accounts = new Map<string, Map<string, Decimal>>()
   /** The number of the last event that was settled. */
   #settled = 0
 
-  constructor(books: Pick<Books, 'engine'>) {
-    this.#books = books
+  constructor(state: Pick<BrokerageState, 'engine'>) {
+    this.#state = state
   }
 
   /** From now on; the books must be at rest. */
   begin(accounts: readonly string[]): void {
     for (const account of accounts) {
-      const positions = this.#books.engine.positions(account)
+      const positions = this.#state.engine.positions(account)
       const held = positions.map(({ symbol, quantity }) => [symbol, parseDecimal(quantity, 'quantity')] as const)
       if (!this.#accounts.has(account)) this.#accounts.set(account, new Map(held))
     }
@@ -53,7 +53,7 @@ export class Holdings {
     const held = this.#accounts.get(accountId)
     if (held === undefined) return
     for (const symbol of symbols) {
-      const { quantity } = this.#books.engine.position(accountId, symbol) ?? { quantity: '0' }
+      const { quantity } = this.#state.engine.position(accountId, symbol) ?? { quantity: '0' }
       held.set(symbol, parseDecimal(quantity, 'quantity'))
     }
   }

@@ -1,7 +1,7 @@
 /** Ids that Alpaca has and the house does not. */
 
 import { createHash } from 'node:crypto'
-import { uuidOf } from '../../house/order-ids.ts'
+import { uuidOf } from '../../brokerage/order-ids.ts'
 
 /** The same UUID for the same text. */
 export function uuidFor(text: string): string {
@@ -24,6 +24,6 @@ export function assetIdOf(symbol: string): string {
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** Executions and transactions have numbers; those of a package's legs have their place behind it. */
-export function executionIdOf(houseId: string): string {
-  return /^\w+-\w+-\d+$/.test(houseId) ? uuidOf(houseId) : uuidFor(houseId)
+export function executionIdOf(internalId: string): string {
+  return /^\w+-\w+-\d+$/.test(internalId) ? uuidOf(internalId) : uuidFor(internalId)
 }

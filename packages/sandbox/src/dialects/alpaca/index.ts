@@ -2,15 +2,15 @@
 
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Dialect, DialectHouse } from '../../house/dialect.ts'
-import { takeJsonBodies } from '../../house/json-body.ts'
+import type { Dialect, DialectBrokerage } from '../../brokerage/dialect.ts'
+import { takeJsonBodies } from '../../brokerage/json-body.ts'
 import { type DialectRoute, DialectRouter } from '../frame/router.ts'
 import { Access, type Host as HostName } from './access.ts'
 import { accountRoutes } from './account.ts'
 import { AccountStream } from './account-stream.ts'
 import { activityRoutes } from './activities.ts'
 import { assetRoutes } from './assets.ts'
-import { Customers } from './customers.ts'
+import { CustomerView } from './customer-view.ts'
 import { dataRoutes } from './data/routes.ts'
 import { DataSource } from './data/source.ts'
 import { DataStream } from './data/stream.ts'
@@ -22,76 +22,76 @@ import { dataProblemAnswer, problemAnswer } from './problems.ts'
 
 const NAME = 'alpaca'
 
-export function alpaca(house: DialectHouse): Dialect {
-  const customers = new Customers(house)
-  const source = new DataSource(house, customers)
+export function alpaca(brokerage: DialectBrokerage): Dialect {
+  const customerView = new CustomerView(brokerage)
+  const source = new DataSource(brokerage, customerView)
   const endGrant = (grant: string) => {
-    for (const { lines } of [stream, ...data]) lines.endGrant(grant)
+    for (const { connections } of [stream, ...data]) connections.endGrant(grant)
   }
-  const access = new Access(house, endGrant)
-  const stream: AccountStream = new AccountStream({ house, access, customers })
-  const data: readonly DataStream[] = KINDS.map(kind => new DataStream({ house, access, source, limits: access.limits }, kind))
-  const oauth = new OAuth(house, access.grants, customers)
-  const following = house.news.follow(stream)
+  const access = new Access(brokerage, endGrant)
+  const stream: AccountStream = new AccountStream({ brokerage, access, customerView })
+  const data: readonly DataStream[] = DATA_KINDS.map(kind => new DataStream({ brokerage, access, source, limits: access.limits }, kind))
+  const oauth = new OAuth(brokerage, access.grants, customerView)
+  const following = brokerage.publisher.follow(stream)
   return {
     name: NAME,
-    mount: app => mount(app, { house, access, oauth, customers, source }),
-    entrances: [stream.entrance, ...data.flatMap(({ entrances }) => entrances)],
+    mount: app => mount(app, { brokerage, access, oauth, customerView, source }),
+    endpoints: [stream.endpoint, ...data.flatMap(({ endpoints }) => endpoints)],
     mint: (login, scopes) => {
       const { token, scope } = oauth.mint(login, scopes.includes('trade') ? 'trading data' : 'data')
-      return { access_token: token, issued_at: timestampOfMs(house.realNow()), scope }
+      return { access_token: token, issued_at: timestampOfMs(brokerage.realNow()), scope }
     },
-    keys: login => keysOf(access, house, login),
+    keys: login => keysOf(access, brokerage, login),
     limits: { shown: () => access.limits.shown(), set: body => access.limits.set(body) },
     endLogin: (login, refreshOnly) => {
       const { count, key } = access.endLogin(login, refreshOnly)
       if (key !== null) endGrant(key)
       return count
     },
-    misbehave: (on, order) => {
-      if (on === 'account') return stream.lines.misbehave(order)
-      return data.reduce((sum, { lines }) => sum + lines.misbehave(order), 0)
+    injectFault: (on, order) => {
+      if (on === 'account') return stream.connections.injectFault(order)
+      return data.reduce((sum, { connections }) => sum + connections.injectFault(order), 0)
     },
-    report: () => [...stream.lines.report('account'), ...data.flatMap(({ lines }) => lines.report('market'))],
+    report: () => [...stream.connections.report('account'), ...data.flatMap(({ connections }) => connections.report('market'))],
     reset: () => {
-      customers.promises.clear()
+      customerView.pendingReplacements.clear()
       access.limits.reset()
       stream.reset()
-      for (const { lines } of data) lines.reset()
+      for (const { connections } of data) connections.reset()
     },
     close: () => {
       following[Symbol.dispose]()
-      stream.lines.close()
+      stream.connections.close()
       for (const each of data) each.close()
       access.close()
     }
   }
 }
 
-const KINDS: readonly Kind[] = ['stocks', 'crypto', 'options']
+const DATA_KINDS: readonly Kind[] = ['stocks', 'crypto', 'options']
 
-function keysOf(access: Access, { people }: DialectHouse, login: string): Readonly<Record<string, string>> {
-  const person = people.byId(login)
-  if (person === undefined) return {}
-  const { keyId, secret } = access.keys.pairOf(person)
+function keysOf(access: Access, { customers }: DialectBrokerage, login: string): Readonly<Record<string, string>> {
+  const customer = customers.byId(login)
+  if (customer === undefined) return {}
+  const { keyId, secret } = access.keys.pairOf(customer)
   return { key_id: keyId, secret_key: secret }
 }
 
 interface Parts {
-  readonly house: DialectHouse
+  readonly brokerage: DialectBrokerage
   readonly access: Access
   readonly oauth: OAuth
-  readonly customers: Customers
+  readonly customerView: CustomerView
   readonly source: DataSource
 }
 
-function mount(app: FastifyInstance, { house, access, oauth, customers, source }: Parts): void {
+function mount(app: FastifyInstance, { brokerage, access, oauth, customerView, source }: Parts): void {
   oauth.mount(app)
-  const deps = { house, customers, source }
+  const deps = { brokerage, customerView, source }
   const api = [...accountRoutes(deps), ...activityRoutes(deps), ...orderRoutes(deps), ...assetRoutes(deps), ...contractRoutes(deps)]
   const data = [...dataRoutes(source), ...snapshotRoutes(deps)]
-  open(app, routerOf(house, access, 'api'), { prefix: `/${NAME}/api`, routes: api })
-  open(app, routerOf(house, access, 'data'), { prefix: `/${NAME}/data`, routes: data })
+  open(app, routerOf(brokerage, access, 'api'), { prefix: `/${NAME}/api`, routes: api })
+  open(app, routerOf(brokerage, access, 'data'), { prefix: `/${NAME}/data`, routes: data })
 }
 
 interface Host {
@@ -111,8 +111,8 @@ function open(app: FastifyInstance, router: DialectRouter, { prefix, routes }: H
   )
 }
 
-function routerOf(house: DialectHouse, access: Access, host: HostName): DialectRouter {
-  return new DialectRouter(house, {
+function routerOf(brokerage: DialectBrokerage, access: Access, host: HostName): DialectRouter {
+  return new DialectRouter(brokerage, {
     admit: request => access.admit(request, host),
     problem: host === 'api' ? problemAnswer : dataProblemAnswer,
     headers: request => headersOf(access, host, request),

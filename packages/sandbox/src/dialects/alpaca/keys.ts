@@ -1,9 +1,9 @@
 /** API keys: one pair a person, made of the seed, the person and how often that person's keys were revoked. */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { Journal } from '../../house/journal.ts'
-import type { Pass } from '../../house/oauth/grants.ts'
-import type { People, Person } from '../../house/people.ts'
+import type { Customer, Customers } from '../../brokerage/customers.ts'
+import { Journal } from '../../brokerage/journal.ts'
+import type { Pass } from '../../brokerage/oauth/grants.ts'
 
 export interface KeyPair {
   readonly keyId: string
@@ -20,46 +20,46 @@ const SCOPES = new Set(['read', 'trade', 'data'])
 
 export class Keys {
   readonly #seed: string
-  readonly #people: People
+  readonly #customers: Customers
   readonly #revoked = new Map<string, number>()
   readonly #pairs = new Map<string, KeyPair>()
-  readonly #owners = new Map<string, Person>()
+  readonly #owners = new Map<string, Customer>()
   readonly #journal: Journal<Revoked> | null
 
   /** `file` null: revocations do not survive the process. */
-  constructor(seed: string, people: People, file: string | null) {
+  constructor(seed: string, customers: Customers, file: string | null) {
     this.#seed = `sandbox alpaca keys ${seed}`
-    this.#people = people
+    this.#customers = customers
     this.#journal = file === null ? null : new Journal<Revoked>(file, ({ login, times }) => this.#revoked.set(login, times))
   }
 
-  pairOf(person: Person): KeyPair {
-    const known = this.#pairs.get(person.id)
+  pairOf(customer: Customer): KeyPair {
+    const known = this.#pairs.get(customer.id)
     if (known !== undefined) return known
-    const times = this.#revoked.get(person.id) ?? 0
-    const bytes = createHmac('sha512', this.#seed).update(`${person.username} ${times}`).digest()
+    const times = this.#revoked.get(customer.id) ?? 0
+    const bytes = createHmac('sha512', this.#seed).update(`${customer.username} ${times}`).digest()
     // `PK` is how the keys of practice accounts begin.
     const keyId = `PK${[...bytes.subarray(0, 18)].map(byte => LETTERS[byte % LETTERS.length]).join('')}`
     const pair = { keyId, secret: bytes.subarray(18, 48).toString('base64url') }
-    this.#pairs.set(person.id, pair)
-    this.#owners.set(keyId, person)
+    this.#pairs.set(customer.id, pair)
+    this.#owners.set(keyId, customer)
     return pair
   }
 
   /** What a pair entitles to; undefined for one that is not good. */
   pass(keyId: string, secret: string): Pass | undefined {
-    const person = this.#ownerOf(keyId)
-    if (person === undefined || this.#people.byId(person.id) === undefined) return undefined
-    const right = this.pairOf(person)
+    const customer = this.#ownerOf(keyId)
+    if (customer === undefined || this.#customers.byId(customer.id) === undefined) return undefined
+    const right = this.pairOf(customer)
     if (right.keyId !== keyId || !isSame(right.secret, secret)) return undefined
-    return { login: person.id, client: 'api-key', scopes: SCOPES, grant: grantOf(keyId), expiresAt: Number.MAX_SAFE_INTEGER }
+    return { login: customer.id, client: 'api-key', scopes: SCOPES, grant: grantOf(keyId), expiresAt: Number.MAX_SAFE_INTEGER }
   }
 
   /** The person has a new pair from now on. @returns the grant that ended */
   revoke(login: string): string | null {
-    const person = this.#people.byId(login)
-    if (person === undefined) return null
-    const { keyId } = this.pairOf(person)
+    const customer = this.#customers.byId(login)
+    if (customer === undefined) return null
+    const { keyId } = this.pairOf(customer)
     const revoked = { login, times: (this.#revoked.get(login) ?? 0) + 1 }
     this.#journal?.append(revoked)
     this.#revoked.set(login, revoked.times)
@@ -72,11 +72,11 @@ export class Keys {
     this.#journal?.close()
   }
 
-  #ownerOf(keyId: string): Person | undefined {
+  #ownerOf(keyId: string): Customer | undefined {
     const known = this.#owners.get(keyId)
     if (known !== undefined) return known
     // People come on demand, and each has a pair before anybody asked for it.
-    return this.#people.all().find(person => this.pairOf(person).keyId === keyId)
+    return this.#customers.all().find(customer => this.pairOf(customer).keyId === keyId)
   }
 }
 

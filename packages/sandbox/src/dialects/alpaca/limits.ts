@@ -1,6 +1,6 @@
 /** Bounds that Alpaca sets its customers, and that whoever runs the sandbox can set: as they come they are wide, so that they hinder nobody. */
 
-import { Fields } from '../../house/read.ts'
+import { Fields } from '../../brokerage/read.ts'
 
 const WIDE = { requestsPerMinute: 60_000, connectionsPerStream: 20, symbolsPerStream: 10_000 }
 

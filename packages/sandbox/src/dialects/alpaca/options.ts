@@ -2,13 +2,13 @@
 
 import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { FastifyRequest } from 'fastify'
-import { paramOf } from '../../house/api/orders.ts'
-import type { Answer } from '../../house/api/outlet.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
+import { paramOf } from '../../brokerage/api/orders.ts'
+import type { Answer } from '../../brokerage/api/response-writer.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import type { Instrument, OptionFigures } from '../../market/types.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { Body } from './body.ts'
-import type { Customers } from './customers.ts'
+import type { CustomerView } from './customer-view.ts'
 import { snapshotOf } from './data/latest.ts'
 import { symbolsIn } from './data/pages.ts'
 import type { DataSource } from './data/source.ts'
@@ -23,8 +23,8 @@ const SNAPSHOTS_LIMIT = { least: 1, most: 1_000, fallback: 100 }
 const SYMBOLS_MAX = 100
 
 export interface OptionDeps {
-  readonly house: DialectHouse
-  readonly customers: Customers
+  readonly brokerage: DialectBrokerage
+  readonly customerView: CustomerView
   readonly source: DataSource
 }
 
@@ -32,42 +32,42 @@ export interface OptionDeps {
 export function contractRoutes(deps: OptionDeps): readonly DialectRoute[] {
   const about = (request: FastifyRequest) => ({ symbol: paramOf(request, 'symbol'), clientOrderId: null })
   return [
-    { method: 'GET', path: CONTRACTS, operation: 'expirations.list', act: call => contracts(deps, call) },
-    { method: 'GET', path: `${CONTRACTS}/:symbol`, operation: 'instruments.get', about, act: call => contract(deps, call) }
+    { method: 'GET', path: CONTRACTS, operation: 'expirations.list', handle: call => contracts(deps, call) },
+    { method: 'GET', path: `${CONTRACTS}/:symbol`, operation: 'instruments.get', about, handle: call => contract(deps, call) }
   ]
 }
 
 /** Those of the market data host. */
 export function snapshotRoutes(deps: OptionDeps): readonly DialectRoute[] {
   return [
-    { method: 'GET', path: SNAPSHOTS, operation: 'quotes.list', act: call => named(deps, call) },
-    { method: 'GET', path: `${SNAPSHOTS}/:underlying`, operation: 'chain.list', act: call => chain(deps, call) }
+    { method: 'GET', path: SNAPSHOTS, operation: 'quotes.list', handle: call => named(deps, call) },
+    { method: 'GET', path: `${SNAPSHOTS}/:underlying`, operation: 'chain.list', handle: call => chain(deps, call) }
   ]
 }
 
 function contracts(deps: OptionDeps, { request, fault }: Call): Answer {
   if (fault?.do === 'empty') return jsonAnswer({ option_contracts: [], next_page_token: null })
   const body = new Body(request.query)
-  const underlyings = body.list('underlying_symbols') ?? underlyingsOf(deps.house)
+  const underlyings = body.list('underlying_symbols') ?? underlyingsOf(deps.brokerage)
   const wanted = wantedOf(body)
   // Whoever names no expiration sees what expires by the end of the week only.
-  const ends = wanted.by ?? (wanted.date === null ? nextWeekend(deps.house) : null)
-  const found = underlyings.flatMap(underlying => contractsOf(deps.house, underlying, { ...wanted, by: ends }))
+  const ends = wanted.by ?? (wanted.date === null ? nextWeekend(deps.brokerage) : null)
+  const found = underlyings.flatMap(underlying => contractsOf(deps.brokerage, underlying, { ...wanted, by: ends }))
   const { items, next } = pageOf(found, { body, limit: CONTRACTS_LIMIT, fault })
-  return jsonAnswer({ option_contracts: items.map(item => contractWire(deps.house, item)), next_page_token: next })
+  return jsonAnswer({ option_contracts: items.map(item => contractWire(deps.brokerage, item)), next_page_token: next })
 }
 
-function contract({ house, customers }: OptionDeps, { request }: Call): Answer {
+function contract({ brokerage, customerView }: OptionDeps, { request }: Call): Answer {
   const symbol = paramOf(request, 'symbol')
-  const found = customers.instrument(symbol)
+  const found = customerView.instrument(symbol)
   if (found?.option === undefined) throw notFound(`option contract not found for ${symbol.slice(0, 40)}`)
-  return jsonAnswer(contractWire(house, found))
+  return jsonAnswer(contractWire(brokerage, found))
 }
 
 async function chain(deps: OptionDeps, { request, fault }: Call): Promise<Answer> {
   if (fault?.do === 'empty') return jsonAnswer({ snapshots: {}, next_page_token: null })
   const body = new Body(request.query)
-  const found = contractsOf(deps.house, paramOf(request, 'underlying'), wantedOf(body))
+  const found = contractsOf(deps.brokerage, paramOf(request, 'underlying'), wantedOf(body))
   const { items, next } = pageOf(found, { body, limit: SNAPSHOTS_LIMIT, fault })
   const symbols = items.map(({ symbol }) => symbol)
   return jsonAnswer({ snapshots: await snapshots(deps, symbols), next_page_token: next })
@@ -80,11 +80,11 @@ async function named(deps: OptionDeps, { request }: Call): Promise<Answer> {
   return jsonAnswer({ snapshots: await snapshots(deps, known), next_page_token: null })
 }
 
-async function snapshots({ house, source }: OptionDeps, symbols: readonly string[]): Promise<Readonly<Record<string, object>>> {
+async function snapshots({ brokerage, source }: OptionDeps, symbols: readonly string[]): Promise<Readonly<Record<string, object>>> {
   await source.bring(symbols)
   const shown: Record<string, object> = {}
   for (const symbol of symbols) {
-    const figures = house.market.figures(symbol, source.now())
+    const figures = brokerage.market.figures(symbol, source.now())
     shown[symbol] = { ...(await snapshotOf(source, 'options', symbol)), ...modelOf(figures) }
   }
   return shown
@@ -119,7 +119,7 @@ function wantedOf(body: Body): Wanted {
 }
 
 /** By symbol. */
-function contractsOf({ market, clock }: DialectHouse, underlying: string, wanted: Wanted): readonly Instrument[] {
+function contractsOf({ market, clock }: DialectBrokerage, underlying: string, wanted: Wanted): readonly Instrument[] {
   const now = clock.now()
   const { type, date, from, by, least, most } = wanted
   const expirations = market
@@ -136,13 +136,13 @@ function contractsOf({ market, clock }: DialectHouse, underlying: string, wanted
     .toSorted((a, b) => (a.symbol < b.symbol ? -1 : 1))
 }
 
-function underlyingsOf({ market, clock }: DialectHouse): readonly string[] {
+function underlyingsOf({ market, clock }: DialectBrokerage): readonly string[] {
   const now = clock.now()
   const shares = market.instruments.filter(({ kind, symbol }) => kind === 'STK' && market.expirations(symbol, now).length > 0)
   return shares.map(({ symbol }) => symbol)
 }
 
-function nextWeekend({ clock }: DialectHouse): string {
+function nextWeekend({ clock }: DialectBrokerage): string {
   const today = newYorkOf(clock.now()).toPlainDate()
   // The Saturday after today.
   return today.add({ days: ((5 - (today.dayOfWeek % 7) + 7) % 7) + 1 }).toString()
@@ -172,7 +172,7 @@ function pageOf(
   return { items: left.slice(0, size), next }
 }
 
-function contractWire({ market, contracts: followed, clock }: DialectHouse, { symbol, name, option, multiplier }: Instrument): object {
+function contractWire({ market, contracts: followed, clock }: DialectBrokerage, { symbol, name, option, multiplier }: Instrument): object {
   if (option === undefined) throw new Error(`${symbol} is no option`)
   // Figures of what nobody follows would take milliseconds each.
   const figures = followed.comes(symbol) ? market.figures(symbol, clock.now()) : null

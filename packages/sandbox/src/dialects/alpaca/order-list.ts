@@ -1,12 +1,12 @@
 /** What a list of orders is narrowed by, and how it is paged: by an order's id or by time, there are no cursors. */
 
+import { directionOf } from '../../brokerage/wire.ts'
 import type { Micros, OrderFilter, OrderView } from '../../engine/types.ts'
-import { directionOf } from '../../house/wire.ts'
 import { Body } from './body.ts'
-import { type Customers, numberOf } from './customers.ts'
+import { type CustomerView, numberOf } from './customer-view.ts'
+import { CLASS_OF, positionSymbol } from './enums.ts'
 import { badParameter } from './problems.ts'
 import { instantOf } from './times.ts'
-import { CLASS_OF, positionSymbol } from './words.ts'
 
 const LIMIT = { least: 1, most: 500, fallback: 50 }
 
@@ -30,11 +30,11 @@ export interface ListQuery {
 }
 
 /** @throws AlpacaProblem */
-export function listQuery(query: unknown, houseId: (id: string) => string | null): ListQuery {
+export function listQuery(query: unknown, internalId: (id: string) => string | null): ListQuery {
   const body = new Body(query)
   const status = body.memberOr('status', ['open', 'closed', 'all']) ?? 'open'
   const [after, until] = [timeOf(body, 'after'), timeOf(body, 'until')]
-  const [beforeOrder, afterOrder] = [orderOf(body, 'before_order_id', houseId), orderOf(body, 'after_order_id', houseId)]
+  const [beforeOrder, afterOrder] = [orderOf(body, 'before_order_id', internalId), orderOf(body, 'after_order_id', internalId)]
   if ((beforeOrder !== null || afterOrder !== null) && (after !== null || until !== null))
     throw badParameter('before_order_id and after_order_id cannot be used with after or until')
   const symbols = body.list('symbols')
@@ -52,7 +52,7 @@ export function listQuery(query: unknown, houseId: (id: string) => string | null
   }
 }
 
-export function selectOrders(customers: Customers, login: string, query: ListQuery): readonly OrderView[] {
+export function selectOrders(customerView: CustomerView, login: string, query: ListQuery): readonly OrderView[] {
   const { oldestFirst, after, until, live, beforeOrder, afterOrder } = query
   // Where the list goes on behind the order named, the engine begins there; else it is passed over until it is reached.
   const begin = oldestFirst ? afterOrder : beforeOrder
@@ -65,7 +65,7 @@ export function selectOrders(customers: Customers, login: string, query: ListQue
   }
   const found: OrderView[] = []
   let skip = query.skip
-  for (const order of customers.orders(login, filter)) {
+  for (const order of customerView.orders(login, filter)) {
     if (found.length >= query.limit) break
     if (!suits(order, query)) continue
     if (skip-- > 0) continue
@@ -89,9 +89,9 @@ function timeOf(body: Body, name: string): Micros | null {
   return instantOf(text) ?? wrong(name, text)
 }
 
-function orderOf(body: Body, name: string, houseId: (id: string) => string | null): string | null {
+function orderOf(body: Body, name: string, internalId: (id: string) => string | null): string | null {
   const text = body.text(name)
-  return text === null ? null : (houseId(text) ?? wrong(name, text))
+  return text === null ? null : (internalId(text) ?? wrong(name, text))
 }
 
 function wrong(name: string, text: string): never {

@@ -1,19 +1,19 @@
 /** How the house's orders look on Alpaca's wire. */
 
 import { type Decimal, dividedBy, minus, parseDecimal, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
+import { uuidOf } from '../../brokerage/order-ids.ts'
+import { directionOf, isLive, type Overlay } from '../../brokerage/wire.ts'
 import type { FillView, LegView, Micros, OrderView, Phase } from '../../engine/types.ts'
-import { uuidOf } from '../../house/order-ids.ts'
-import { directionOf, isLive, type Overlay } from '../../house/wire.ts'
+import { CLASS_OF, INTENT_OF, STATUS_OF, TIME_IN_FORCE_OF, TYPE_OF } from './enums.ts'
 import { assetIdOf } from './ids.ts'
 import { Ends, nanosOf } from './times.ts'
-import { CLASS_OF, INTENT_OF, LIFETIME_OF, STATUS_OF, TYPE_OF } from './words.ts'
 
 export interface Showing {
   readonly overlay: Overlay | undefined
   /** Of the order's market now. */
   readonly phase: Phase
   /** The id it has, where that is not made of the house's. */
-  readonly idOf: (houseId: string) => string
+  readonly idOf: (internalId: string) => string
 }
 
 const PLACES = 9
@@ -59,12 +59,12 @@ interface More {
   /** When it ended, if it has. */
   readonly end: Micros
   readonly legs: readonly object[] | null
-  readonly idOf: (houseId: string) => string
+  readonly idOf: (internalId: string) => string
 }
 
 function shown(order: OrderView, { status, end, legs, idOf }: More) {
-  const ended = (word: string) => (status === word ? nanosOf(end) : null)
-  const isPackage = order.legs !== null
+  const ended = (wanted: string) => (status === wanted ? nanosOf(end) : null)
+  const isMultiLeg = order.legs !== null
   const type = TYPE_OF[order.orderType]
   return {
     id: idOf(order.orderId),
@@ -82,18 +82,18 @@ function shown(order: OrderView, { status, end, legs, idOf }: More) {
     replaces: order.replaces === null ? null : idOf(order.replaces),
     asset_id: order.symbol === null ? '' : assetIdOf(order.symbol),
     symbol: order.symbol ?? '',
-    asset_class: isPackage ? '' : CLASS_OF[order.kind],
+    asset_class: isMultiLeg ? '' : CLASS_OF[order.kind],
     notional: order.notional,
     qty: order.notional === null ? ownQuantity(order) : null,
     filled_qty: order.filledQuantity,
-    filled_avg_price: isPackage && order.averagePrice !== null ? debitOf(order.averagePrice, order) : order.averagePrice,
-    order_class: isPackage ? 'mleg' : order.kind === 'OPT' ? 'simple' : '',
+    filled_avg_price: isMultiLeg && order.averagePrice !== null ? debitOf(order.averagePrice, order) : order.averagePrice,
+    order_class: isMultiLeg ? 'mleg' : order.kind === 'OPT' ? 'simple' : '',
     order_type: type,
     type,
-    side: isPackage ? '' : directionOf(order.side),
+    side: isMultiLeg ? '' : directionOf(order.side),
     position_intent: INTENT_OF[order.side],
-    time_in_force: LIFETIME_OF[order.timeInForce],
-    limit_price: isPackage && order.limitPrice !== null ? debitOf(order.limitPrice, order) : order.limitPrice,
+    time_in_force: TIME_IN_FORCE_OF[order.timeInForce],
+    limit_price: isMultiLeg && order.limitPrice !== null ? debitOf(order.limitPrice, order) : order.limitPrice,
     stop_price: order.stopPrice,
     status,
     extended_hours: order.timeInForce.endsWith('+'),
@@ -120,7 +120,7 @@ export function debitOf(price: string, { side }: Pick<OrderView, 'side'>): strin
 
 function expiresAt({ timeInForce, acceptedAt, kind }: OrderView): string | null {
   if (timeInForce === 'IOC' || timeInForce === 'FOK' || kind === 'CRYPTO') return null
-  return nanosOf(LIFETIME_OF[timeInForce] === 'gtc' ? ends.gtc(acceptedAt) : ends.day(acceptedAt))
+  return nanosOf(TIME_IN_FORCE_OF[timeInForce] === 'gtc' ? ends.gtc(acceptedAt) : ends.day(acceptedAt))
 }
 
 function legsOf(order: OrderView, status: string): readonly object[] | null {
@@ -150,7 +150,7 @@ function legShown(order: OrderView, leg: LegView, { status, id }: { readonly sta
     type: '',
     side: directionOf(leg.side),
     position_intent: INTENT_OF[leg.side],
-    time_in_force: LIFETIME_OF[order.timeInForce],
+    time_in_force: TIME_IN_FORCE_OF[order.timeInForce],
     limit_price: null,
     stop_price: null,
     status,

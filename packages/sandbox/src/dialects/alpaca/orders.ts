@@ -2,122 +2,122 @@
 
 import { minus, parseDecimal, plus } from '@trunkline/core/domain/decimal'
 import type { FastifyRequest } from 'fastify'
+import { aboutBody, paramOf } from '../../brokerage/api/orders.ts'
+import type { Answer } from '../../brokerage/api/response-writer.ts'
+import { symbolsOf } from '../../brokerage/api/ticket.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import { NO_FACTS } from '../../brokerage/faults.ts'
+import { Problem } from '../../brokerage/problems.ts'
+import { isLive } from '../../brokerage/wire.ts'
 import type { OrderView } from '../../engine/types.ts'
-import { aboutBody, paramOf } from '../../house/api/orders.ts'
-import type { Answer } from '../../house/api/outlet.ts'
-import { symbolsOf } from '../../house/api/ticket.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
-import { NO_FACTS } from '../../house/faults.ts'
-import { Problem } from '../../house/problems.ts'
-import { isLive } from '../../house/wire.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
 import { Body } from './body.ts'
-import type { Customers } from './customers.ts'
+import type { CustomerView } from './customer-view.ts'
+import { TIME_IN_FORCE_OF } from './enums.ts'
 import { uuidFor } from './ids.ts'
 import { type ListQuery, listQuery, selectOrders } from './order-list.ts'
 import { debitOf } from './order-wire.ts'
 import { AlpacaProblem, badParameter, CODES, invalid, jsonAnswer, NO_CONTENT, notFound, problemAnswer } from './problems.ts'
 import { refusedWith } from './refusals.ts'
 import { clientOrderIdOf, isFraction, readTicket } from './ticket.ts'
-import { LIFETIME_OF } from './words.ts'
 
 const ORDERS = '/alpaca/api/v2/orders'
 
 export interface OrderDeps {
-  readonly house: DialectHouse
-  readonly customers: Customers
+  readonly brokerage: DialectBrokerage
+  readonly customerView: CustomerView
 }
 
 export function orderRoutes(deps: OrderDeps): readonly DialectRoute[] {
   const byId = (request: FastifyRequest, login: string) => {
-    const order = deps.customers.find(login, paramOf(request, 'id'))
+    const order = deps.customerView.find(login, paramOf(request, 'id'))
     return order === undefined ? NO_FACTS : { symbol: order.symbol, clientOrderId: order.clientOrderId }
   }
   const one = `${ORDERS}/:id`
   return [
-    { method: 'POST', path: ORDERS, operation: 'orders.submit', about: aboutBody, act: call => place(deps, call) },
-    { method: 'GET', path: ORDERS, operation: 'orders.list', act: call => list(deps, call) },
-    { method: 'DELETE', path: ORDERS, operation: 'orders.cancel', act: call => cancelAll(deps, call) },
+    { method: 'POST', path: ORDERS, operation: 'orders.submit', about: aboutBody, handle: call => place(deps, call) },
+    { method: 'GET', path: ORDERS, operation: 'orders.list', handle: call => list(deps, call) },
+    { method: 'DELETE', path: ORDERS, operation: 'orders.cancel', handle: call => cancelAll(deps, call) },
     // Two colons are one to the router.
     {
       method: 'GET',
       path: `${ORDERS}::by_client_order_id`,
       operation: 'orders.find',
       about: ({ query }) => ({ symbol: null, clientOrderId: texts(query).client_order_id ?? null }),
-      act: call => find(deps, call)
+      handle: call => find(deps, call)
     },
-    { method: 'GET', path: one, operation: 'orders.get', about: byId, act: call => get(deps, call) },
-    { method: 'PATCH', path: one, operation: 'orders.amend', about: byId, act: call => replace(deps, call) },
-    { method: 'DELETE', path: one, operation: 'orders.cancel', about: byId, act: call => cancel(deps, call) }
+    { method: 'GET', path: one, operation: 'orders.get', about: byId, handle: call => get(deps, call) },
+    { method: 'PATCH', path: one, operation: 'orders.amend', about: byId, handle: call => replace(deps, call) },
+    { method: 'DELETE', path: one, operation: 'orders.cancel', about: byId, handle: call => cancel(deps, call) }
   ]
 }
 
-async function place({ house, customers }: OrderDeps, { request, person, fault }: Call): Promise<Answer> {
+async function place({ brokerage, customerView }: OrderDeps, { request, customer, fault }: Call): Promise<Answer> {
   const { clientOrderId: given } = aboutBody(request)
-  if (given !== null) house.counters.receive(given)
+  if (given !== null) brokerage.counters.receive(given)
   const ticket = readTicket(request.body, {
-    find: symbol => customers.instrument(symbol),
-    accountFor: instrument => customers.accountFor(person.id, instrument),
-    held: symbol => customers.held(person.id, symbol),
-    newClientOrderId: () => uuidFor(house.newId())
+    find: symbol => customerView.instrument(symbol),
+    accountFor: instrument => customerView.accountFor(customer.id, instrument),
+    held: symbol => customerView.held(customer.id, symbol),
+    newClientOrderId: () => uuidFor(brokerage.newId())
   })
-  mustBeNew(customers, person.id, ticket.clientOrderId)
-  await house.contracts.bring(symbolsOf(ticket))
+  mustBeNew(customerView, customer.id, ticket.clientOrderId)
+  await brokerage.contracts.bring(symbolsOf(ticket))
   try {
-    return jsonAnswer(customers.first(house.desk.submit(ticket, fault)))
+    return jsonAnswer(customerView.first(brokerage.orderService.submit(ticket, fault)))
   } catch (error) {
-    if (error instanceof Problem) throw refusedWith(error, { house, ticket })
+    if (error instanceof Problem) throw refusedWith(error, { brokerage, ticket })
     throw error
   }
 }
 
 /** Unique in both of the house's accounts that are one of Alpaca's, and for ever. */
-function mustBeNew(customers: Customers, login: string, clientOrderId: string | null): void {
-  if (clientOrderId !== null && customers.isUsed(login, clientOrderId))
+function mustBeNew(customerView: CustomerView, login: string, clientOrderId: string | null): void {
+  if (clientOrderId !== null && customerView.isUsed(login, clientOrderId))
     throw new Problem('duplicate_client_order_id', 'client_order_id must be unique')
 }
 
-function list({ customers }: OrderDeps, { request, person, fault }: Call): Answer {
+function list({ customerView }: OrderDeps, { request, customer, fault }: Call): Answer {
   if (fault?.do === 'empty') return jsonAnswer([])
-  const query: ListQuery = listQuery(request.query, id => customers.houseId(id))
-  const found = selectOrders(customers, person.id, query)
+  const query: ListQuery = listQuery(request.query, id => customerView.internalId(id))
+  const found = selectOrders(customerView, customer.id, query)
   // There are no pages with numbers: whoever pages begins behind an order, and loses what comes next.
   const skips = fault?.do === 'lose_page' && query.isFurther
-  const shown = skips ? selectOrders(customers, person.id, { ...query, skip: query.limit }) : found
-  return jsonAnswer(shown.map(order => customers.wire(order)))
+  const shown = skips ? selectOrders(customerView, customer.id, { ...query, skip: query.limit }) : found
+  return jsonAnswer(shown.map(order => customerView.wire(order)))
 }
 
-function find({ customers }: OrderDeps, { request, person }: Call): Answer {
+function find({ customerView }: OrderDeps, { request, customer }: Call): Answer {
   const clientOrderId = new Body(request.query).text('client_order_id')
   if (clientOrderId === null) throw badParameter('client_order_id is required')
-  const order = customers.byClientOrderId(person.id, clientOrderId)
-  if (order !== undefined) return jsonAnswer(customers.wire(order))
-  const promised = customers.promises.byClientOrderId(person.id, clientOrderId)
-  if (promised === undefined) throw notFound(`order not found for ${clientOrderId.slice(0, 64)}`)
-  return jsonAnswer(promised)
+  const order = customerView.byClientOrderId(customer.id, clientOrderId)
+  if (order !== undefined) return jsonAnswer(customerView.wire(order))
+  const pending = customerView.pendingReplacements.byClientOrderId(customer.id, clientOrderId)
+  if (pending === undefined) throw notFound(`order not found for ${clientOrderId.slice(0, 64)}`)
+  return jsonAnswer(pending)
 }
 
-function get({ customers }: OrderDeps, { request, person }: Call): Answer {
+function get({ customerView }: OrderDeps, { request, customer }: Call): Answer {
   const id = paramOf(request, 'id')
-  const order = customers.find(person.id, id)
-  if (order !== undefined) return jsonAnswer(customers.wire(order))
-  const promised = customers.promises.byId(person.id, id)
-  if (promised === undefined) throw notFound(`order not found for ${id.slice(0, 64)}`)
-  return jsonAnswer(promised)
+  const order = customerView.find(customer.id, id)
+  if (order !== undefined) return jsonAnswer(customerView.wire(order))
+  const pending = customerView.pendingReplacements.byId(customer.id, id)
+  if (pending === undefined) throw notFound(`order not found for ${id.slice(0, 64)}`)
+  return jsonAnswer(pending)
 }
 
-function replace({ house, customers }: OrderDeps, { request, person, fault }: Call): Answer {
-  const order = own(customers, person.id, request)
+function replace({ brokerage, customerView }: OrderDeps, { request, customer, fault }: Call): Answer {
+  const order = own(customerView, customer.id, request)
   const body = new Body(request.body)
-  const clientOrderId = clientOrderIdOf(body) ?? uuidFor(house.newId())
-  house.counters.receive(clientOrderId)
-  mustBeReplaceable(customers, order)
-  const lifetime = body.text('time_in_force')
-  if (lifetime !== null && lifetime !== LIFETIME_OF[order.timeInForce]) throw invalid('time_in_force cannot be changed here')
+  const clientOrderId = clientOrderIdOf(body) ?? uuidFor(brokerage.newId())
+  brokerage.counters.receive(clientOrderId)
+  mustBeReplaceable(customerView, order)
+  const timeInForce = body.text('time_in_force')
+  if (timeInForce !== null && timeInForce !== TIME_IN_FORCE_OF[order.timeInForce]) throw invalid('time_in_force cannot be changed here')
   const [quantity, limit] = [body.decimal('qty'), body.decimal('limit_price')]
   if (isFraction(quantity) && order.kind !== 'CRYPTO') throw invalid('qty must be integer')
-  mustBeNew(customers, person.id, clientOrderId)
+  mustBeNew(customerView, customer.id, clientOrderId)
   const wanted = {
     clientOrderId,
     quantity: totalOf(order, quantity),
@@ -125,13 +125,13 @@ function replace({ house, customers }: OrderDeps, { request, person, fault }: Ca
     limitPrice: limit === null || order.legs === null ? limit : debitOf(limit, order),
     stopPrice: body.decimal('stop_price')
   }
-  const amended = house.desk.amend(order, wanted, fault)
-  if (amended.superseded !== null) return jsonAnswer(customers.first(amended.order))
-  return jsonAnswer(customers.promises.make(person.id, order, { clientOrderId, quantity, limit, stop: wanted.stopPrice }))
+  const amended = brokerage.orderService.amend(order, wanted, fault)
+  if (amended.superseded !== null) return jsonAnswer(customerView.first(amended.order))
+  return jsonAnswer(customerView.pendingReplacements.make(customer.id, order, { clientOrderId, quantity, limit, stop: wanted.stopPrice }))
 }
 
-function mustBeReplaceable(customers: Customers, order: OrderView): void {
-  const status = customers.statusOf(order)
+function mustBeReplaceable(customerView: CustomerView, order: OrderView): void {
+  const status = customerView.statusOf(order)
   if (!isLive(order)) throw inState(status)
   if (['accepted', 'pending_new', 'pending_cancel', 'pending_replace'].includes(status))
     throw invalid(`cannot replace order in ${status} status`)
@@ -147,23 +147,23 @@ function totalOf(order: OrderView, quantity: string | null): string {
   return plus(before, parseDecimal(own, 'qty'))
 }
 
-function cancel({ house, customers }: OrderDeps, { request, person, fault }: Call): Answer {
-  const order = own(customers, person.id, request)
-  const status = customers.statusOf(order)
+function cancel({ brokerage, customerView }: OrderDeps, { request, customer, fault }: Call): Answer {
+  const order = own(customerView, customer.id, request)
+  const status = customerView.statusOf(order)
   if (!isLive(order)) throw inState(status)
   if (status === 'pending_cancel' || status === 'pending_replace') throw invalid(`order is pending ${status.slice(8)}`)
-  house.desk.cancel(order, fault)
+  brokerage.orderService.cancel(order, fault)
   return NO_CONTENT
 }
 
-function cancelAll({ house, customers }: OrderDeps, { person }: Call): Answer {
-  const isFree = ({ orderId }: OrderView) => (house.books.overlay(orderId)?.busy ?? null) === null
-  const orders = [...customers.orders(person.id, { live: true })].filter(isFree)
+function cancelAll({ brokerage, customerView }: OrderDeps, { customer }: Call): Answer {
+  const isFree = ({ orderId }: OrderView) => (brokerage.state.overlay(orderId)?.busy ?? null) === null
+  const orders = [...customerView.orders(customer.id, { live: true })].filter(isFree)
   const items = orders.map(order => {
-    const id = customers.idOf(order.orderId)
+    const id = customerView.idOf(order.orderId)
     try {
-      house.desk.cancel(order, undefined)
-      return { id, status: 200, body: customers.wire(house.books.again(order)) }
+      brokerage.orderService.cancel(order, undefined)
+      return { id, status: 200, body: customerView.wire(brokerage.state.again(order)) }
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       const { status, text } = problemAnswer(error, null)
@@ -174,13 +174,13 @@ function cancelAll({ house, customers }: OrderDeps, { person }: Call): Answer {
 }
 
 /** @throws Problem `unknown_order` */
-function own(customers: Customers, login: string, request: FastifyRequest): OrderView {
+function own(customerView: CustomerView, login: string, request: FastifyRequest): OrderView {
   const id = paramOf(request, 'id')
-  const order = customers.find(login, id)
+  const order = customerView.find(login, id)
   if (order !== undefined) return order
-  const promised = customers.promises.byId(login, id)
-  if (promised === undefined) throw notFound(`order not found for ${id.slice(0, 64)}`)
-  throw inState(promised.status)
+  const pending = customerView.pendingReplacements.byId(login, id)
+  if (pending === undefined) throw notFound(`order not found for ${id.slice(0, 64)}`)
+  throw inState(pending.status)
 }
 
 function inState(status: string): AlpacaProblem {

@@ -1,7 +1,7 @@
 /** How Alpaca says no: `{"code", "message"}` and sometimes more. The code begins with an HTTP status that is not always the answer's. */
 
-import type { Answer } from '../../house/api/outlet.ts'
-import { Problem } from '../../house/problems.ts'
+import type { Answer } from '../../brokerage/api/response-writer.ts'
+import { Problem } from '../../brokerage/problems.ts'
 
 /** A refusal in Alpaca's own words; `more` are the keys beside code and message. */
 export class AlpacaProblem extends Problem {
@@ -37,14 +37,14 @@ export function notFound(message: string): AlpacaProblem {
   return new AlpacaProblem(404, CODES.notFound, message)
 }
 
-interface Said {
+interface ErrorShape {
   readonly status: number
   /** Null: the answer carries no code, as Alpaca's gateway answers. */
   readonly number: number | null
   readonly message?: string
 }
 
-const SAID: Readonly<Record<string, Said>> = {
+const ERROR_SHAPES: Readonly<Record<string, ErrorShape>> = {
   bad_request: { status: 422, number: CODES.badParameter },
   too_large: { status: 413, number: 41310000 },
   token_missing: { status: 403, number: null, message: 'forbidden.' },
@@ -54,7 +54,7 @@ const SAID: Readonly<Record<string, Said>> = {
   unknown_order: { status: 404, number: CODES.notFound, message: 'order not found' },
   order_forgotten: { status: 404, number: CODES.notFound, message: 'order not found' },
   slow_down: { status: 429, number: CODES.tooMany, message: 'rate limit exceeded' },
-  house_trouble: { status: 500, number: 50010000, message: 'internal server error occurred' },
+  internal_error: { status: 500, number: 50010000, message: 'internal server error occurred' },
   duplicate_client_order_id: { status: 422, number: CODES.badParameter, message: 'client_order_id must be unique' },
   insufficient_buying_power: { status: 403, number: CODES.forbidden, message: 'insufficient buying power' },
   insufficient_position: { status: 403, number: CODES.forbidden },
@@ -63,17 +63,17 @@ const SAID: Readonly<Record<string, Said>> = {
   too_many_open_orders: { status: 403, number: CODES.forbidden },
   market_closed: { status: 403, number: CODES.forbidden },
   halted: { status: 403, number: CODES.forbidden },
-  refused_by_desk: { status: 422, number: CODES.invalid }
+  refused_by_operator: { status: 422, number: CODES.invalid }
 }
 
-const REFUSED: Said = { status: 422, number: CODES.invalid }
+const REFUSED: ErrorShape = { status: 422, number: CODES.invalid }
 
 /** The error body. `code`: one that a fault names, shown where it is a number. */
 export function problemAnswer(problem: Problem, code: string | null): Answer {
-  const said = SAID[problem.code] ?? REFUSED
-  const { status, number, more = {} } = problem instanceof AlpacaProblem ? problem : { ...said, ...statusOf(problem, said) }
+  const shape = ERROR_SHAPES[problem.code] ?? REFUSED
+  const { status, number, more = {} } = problem instanceof AlpacaProblem ? problem : { ...shape, ...statusOf(problem, shape) }
   const named = code !== null && /^\d{1,9}$/.test(code) ? Number(code) : number
-  const message = (problem instanceof AlpacaProblem ? undefined : said.message) ?? problem.message
+  const message = (problem instanceof AlpacaProblem ? undefined : shape.message) ?? problem.message
   const { retryAfter } = problem.detail
   return {
     status,
@@ -83,8 +83,11 @@ export function problemAnswer(problem: Problem, code: string | null): Answer {
 }
 
 /** Faults name a status of their own. */
-function statusOf({ detail }: Problem, said: Said): Pick<Said, 'status' | 'number'> & { readonly more?: Readonly<Record<string, string>> } {
-  if (detail.status === undefined || detail.status === said.status) return said
+function statusOf(
+  { detail }: Problem,
+  shape: ErrorShape
+): Pick<ErrorShape, 'status' | 'number'> & { readonly more?: Readonly<Record<string, string>> } {
+  if (detail.status === undefined || detail.status === shape.status) return shape
   return { status: detail.status, number: detail.status * 100_000 + 10_000 }
 }
 

@@ -5,8 +5,8 @@ import type { Duplex } from 'node:stream'
 import { parseJson } from '@trunkline/core/domain/json'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Entrance } from '../../house/stream/gate.ts'
-import { type Pipe, socketPipe } from '../frame/lines.ts'
+import type { StreamEndpoint } from '../../brokerage/stream/gate.ts'
+import { type Pipe, socketPipe } from '../frame/connections.ts'
 import { BadPack, pack, unpack } from './msgpack.ts'
 
 const MESSAGE_BYTES_MAX = 64 * 1024
@@ -25,14 +25,14 @@ export interface Guest {
   mute: () => boolean
 }
 
-export interface Door {
+export interface SocketOptions {
   readonly path: string
   /** In which form it speaks with a client that asked for MessagePack, or did not. */
-  readonly codec: (asksForPack: boolean) => Codec
+  readonly codec: (wantsMsgpack: boolean) => Codec
   readonly welcome: (guest: Guest) => void
 }
 
-export function entranceOf({ path, codec, welcome }: Door): Entrance {
+export function endpointOf({ path, codec, welcome }: SocketOptions): StreamEndpoint {
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: MESSAGE_BYTES_MAX,

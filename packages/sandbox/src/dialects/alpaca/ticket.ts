@@ -2,16 +2,16 @@
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
-import type { SubmitPackageCommand } from '../../engine/types.ts'
-import type { PackageTicket, Ticket } from '../../house/desk.ts'
+import type { MultiLegTicket, Ticket } from '../../brokerage/order-service.ts'
+import type { SubmitMultiLegCommand } from '../../engine/types.ts'
 import type { Instrument } from '../../market/types.ts'
 import { Body } from './body.ts'
+import { type AlpacaOrderType, type AlpacaTimeInForce, EXTENDED, INTENTS, TIME_IN_FORCE, TYPES, valuesOf } from './enums.ts'
 import { badParameter, invalid } from './problems.ts'
-import { EXTENDED, INTENTS, LIFETIMES, type LifetimeWord, TYPES, type TypeWord, wordsOf } from './words.ts'
 
 /** The house keeps 64 characters; Alpaca 128. */
 const CLIENT_ORDER_ID_MAX = 64
-const CLASSES = ['simple', 'mleg', 'bracket', 'oco', 'oto'] as const
+const ORDER_CLASSES = ['simple', 'mleg', 'bracket', 'oco', 'oto'] as const
 const LEGS_MAX = 4
 
 export interface TicketFacts {
@@ -25,10 +25,10 @@ export interface TicketFacts {
 }
 
 /** @throws Problem */
-export function readTicket(value: unknown, facts: TicketFacts): Ticket | PackageTicket {
+export function readTicket(value: unknown, facts: TicketFacts): Ticket | MultiLegTicket {
   const body = new Body(value)
-  const orderClass = body.memberOr('order_class', CLASSES) ?? 'simple'
-  if (orderClass === 'mleg') return readPackage(body, facts)
+  const orderClass = body.memberOr('order_class', ORDER_CLASSES) ?? 'simple'
+  if (orderClass === 'mleg') return readMultiLeg(body, facts)
   if (orderClass !== 'simple') throw invalid(`orders of class ${orderClass} are not taken here; send the orders one by one`)
   return readSingle(body, facts)
 }
@@ -40,16 +40,16 @@ function readSingle(body: Body, facts: TicketFacts): Ticket {
   if (instrument === null) throw invalid(`asset "${symbol.slice(0, 40)}" not found`)
   const buy = body.member('side', ['buy', 'sell']) === 'buy'
   const type = typeOf(body)
-  const lifetime = body.memberOr('time_in_force', wordsOf(LIFETIMES)) ?? 'day'
+  const timeInForce = body.memberOr('time_in_force', valuesOf(TIME_IN_FORCE)) ?? 'day'
   const [quantity, notional] = [body.decimal('qty'), body.decimal('notional')]
-  checkSize(instrument, { quantity, notional, type, lifetime })
-  checkKind(instrument, type, lifetime)
+  checkSize(instrument, { quantity, notional, type, timeInForce })
+  checkKind(instrument, type, timeInForce)
   return {
     accountId: facts.accountFor(instrument),
     symbol: instrument.symbol,
     side: sideOf(body, instrument, { buy, held: facts.held(instrument.symbol) }),
     orderType: TYPES[type],
-    timeInForce: body.flag('extended_hours') ? extended(type, lifetime) : LIFETIMES[lifetime],
+    timeInForce: body.flag('extended_hours') ? extended(type, timeInForce) : TIME_IN_FORCE[timeInForce],
     quantity,
     notional,
     limitPrice: body.decimal('limit_price'),
@@ -58,46 +58,46 @@ function readSingle(body: Body, facts: TicketFacts): Ticket {
   }
 }
 
-function typeOf(body: Body): TypeWord {
+function typeOf(body: Body): AlpacaOrderType {
   if (body.text('type') === 'trailing_stop') throw invalid('trailing stops are not taken here')
-  return body.member('type', wordsOf(TYPES))
+  return body.member('type', valuesOf(TYPES))
 }
 
 interface Size {
   readonly quantity: Decimal | null
   readonly notional: Decimal | null
-  readonly type: TypeWord
-  readonly lifetime: LifetimeWord
+  readonly type: AlpacaOrderType
+  readonly timeInForce: AlpacaTimeInForce
 }
 
-function checkSize({ kind }: Instrument, { quantity, notional, type, lifetime }: Size): void {
+function checkSize({ kind }: Instrument, { quantity, notional, type, timeInForce }: Size): void {
   if (quantity === null && notional === null) throw badParameter('qty or notional is required')
   if (quantity !== null && notional !== null) throw badParameter('only one of qty or notional is accepted')
   if (kind === 'CRYPTO') return
   if (notional !== null && type !== 'market') throw invalid('notional orders must be market orders')
-  if ((notional !== null || isFraction(quantity)) && lifetime !== 'day') throw invalid('fractional orders must be DAY orders')
+  if ((notional !== null || isFraction(quantity)) && timeInForce !== 'day') throw invalid('fractional orders must be DAY orders')
 }
 
 export function isFraction(quantity: string | null): boolean {
   return quantity !== null && /\.\d*[1-9]/.test(quantity)
 }
 
-function checkKind({ kind }: Instrument, type: TypeWord, lifetime: LifetimeWord): void {
+function checkKind({ kind }: Instrument, type: AlpacaOrderType, timeInForce: AlpacaTimeInForce): void {
   if (kind === 'OPT' && type !== 'market' && type !== 'limit') throw invalid(`order type ${type} is not supported for options`)
-  if (kind === 'OPT' && lifetime !== 'day') throw invalid('options orders must be DAY orders')
+  if (kind === 'OPT' && timeInForce !== 'day') throw invalid('options orders must be DAY orders')
   if (kind !== 'CRYPTO') return
   if (type === 'stop') throw badParameter('invalid order type for crypto order')
-  if (lifetime !== 'gtc' && lifetime !== 'ioc') throw invalid('invalid crypto time_in_force')
+  if (timeInForce !== 'gtc' && timeInForce !== 'ioc') throw invalid('invalid crypto time_in_force')
 }
 
-function extended(type: TypeWord, lifetime: LifetimeWord): TimeInForce {
-  const life = LIFETIMES[lifetime]
+function extended(type: AlpacaOrderType, timeInForce: AlpacaTimeInForce): TimeInForce {
+  const life = TIME_IN_FORCE[timeInForce]
   if (type === 'limit' && (life === 'DAY' || life === 'GTC')) return EXTENDED[life]
   throw invalid('extended hours order must be DAY or GTC limit orders')
 }
 
 function sideOf(body: Body, { kind }: Instrument, { buy, held }: { readonly buy: boolean; readonly held: string }): Side {
-  const intent = body.memberOr('position_intent', wordsOf(INTENTS))
+  const intent = body.memberOr('position_intent', valuesOf(INTENTS))
   if (intent !== null && intent.startsWith('buy') !== buy) throw invalid(`position intent mismatch: ${intent} does not go with the side`)
   if (kind !== 'OPT') return buy ? 'BUY' : 'SELL'
   if (intent !== null) return INTENTS[intent]
@@ -106,14 +106,14 @@ function sideOf(body: Body, { kind }: Instrument, { buy, held }: { readonly buy:
   return INTENTS[`${buy ? 'buy' : 'sell'}_to_${closes ? 'close' : 'open'}`]
 }
 
-function readPackage(body: Body, facts: TicketFacts): PackageTicket {
+function readMultiLeg(body: Body, facts: TicketFacts): MultiLegTicket {
   const legs = body.items('legs') ?? []
   if (legs.length < 2 || legs.length > LEGS_MAX) throw invalid(`an mleg order has 2 to ${LEGS_MAX} legs`)
   if (body.has('notional')) throw invalid('mleg orders take no notional')
   const quantity = body.decimal('qty')
   if (quantity === null) throw badParameter('qty is required')
   const type = body.member('type', ['market', 'limit'])
-  if ((body.memberOr('time_in_force', wordsOf(LIFETIMES)) ?? 'day') !== 'day') throw invalid('options orders must be DAY orders')
+  if ((body.memberOr('time_in_force', valuesOf(TIME_IN_FORCE)) ?? 'day') !== 'day') throw invalid('options orders must be DAY orders')
   const limit = body.decimal('limit_price')
   // Negative is a credit: what the package is sold for.
   const sells = limit?.startsWith('-') === true
@@ -129,12 +129,12 @@ function readPackage(body: Body, facts: TicketFacts): PackageTicket {
   }
 }
 
-function readLeg(value: unknown, facts: TicketFacts): SubmitPackageCommand['legs'][number] {
+function readLeg(value: unknown, facts: TicketFacts): SubmitMultiLegCommand['legs'][number] {
   const body = new Body(value)
   const symbol = body.text('symbol')
   const instrument = symbol === null ? null : facts.find(symbol)
   if (instrument === null) throw invalid(`asset "${(symbol ?? '').slice(0, 40)}" not found`)
-  const intent = body.memberOr('position_intent', wordsOf(INTENTS))
+  const intent = body.memberOr('position_intent', valuesOf(INTENTS))
   const buy = (body.memberOr('side', ['buy', 'sell']) ?? intent?.split('_', 1)[0]) === 'buy'
   const side = sideOf(body, { ...instrument, kind: 'OPT' }, { buy, held: facts.held(instrument.symbol) })
   return { symbol: instrument.symbol, side, ratio: body.decimal('ratio_qty') ?? '1' }

@@ -1,7 +1,7 @@
 /** Instants as Alpaca writes them. */
 
+import { isoOf } from '../../brokerage/clock.ts'
 import type { Micros } from '../../engine/types.ts'
-import { isoOf } from '../../house/clock.ts'
 
 const NEW_YORK = 'America/New_York'
 

@@ -1,7 +1,7 @@
 /** What happens to orders as the account stream tells it: one event at a time, none of them ever again. */
 
 import type { OrderEvent, OrderView } from '../../engine/types.ts'
-import type { Customers } from './customers.ts'
+import type { CustomerView } from './customer-view.ts'
 import type { Holdings } from './holdings.ts'
 import { executionIdOf, uuidFor } from './ids.ts'
 import { debitOf, orderWire } from './order-wire.ts'
@@ -15,15 +15,15 @@ export interface Update {
   readonly more?: object
 }
 
-export interface Telling {
-  readonly customers: Customers
+export interface UpdateDeps {
+  readonly customerView: CustomerView
   readonly holdings: Holdings
 }
 
 /** What of an order's change is told, in this order; nothing for changes that Alpaca does not tell. */
-export function updatesOf(event: OrderEvent, { customers, holdings }: Telling): readonly Update[] {
+export function updatesOf(event: OrderEvent, { customerView, holdings }: UpdateDeps): readonly Update[] {
   const { change, order, at } = event
-  const wire = customers.wire(order)
+  const wire = customerView.wire(order)
   switch (change) {
     case 'accepted': {
       const pending = { event: 'pending_new', at, order: { ...wire, status: 'pending_new' } }
@@ -58,11 +58,11 @@ function fillOf(event: OrderEvent, holdings: Holdings): object {
 }
 
 /** The house began to cancel or replace an order, or gave that up; `before`: what was under way. */
-export function turnOf(order: OrderView, before: 'cancelling' | 'amending' | null, customers: Customers): Update | null {
-  const showing = customers.showing(order)
+export function busyUpdateOf(order: OrderView, before: 'cancelling' | 'amending' | null, customerView: CustomerView): Update | null {
+  const showing = customerView.showing(order)
   const now = showing.overlay?.busy ?? null
   const wire = orderWire(order, showing)
-  const at = customers.now()
+  const at = customerView.now()
   if (now !== null) return { event: now === 'cancelling' ? 'pending_cancel' : 'pending_replace', at, order: wire }
   if (before === null) return null
   return { event: before === 'cancelling' ? 'order_cancel_rejected' : 'order_replace_rejected', at, order: wire }

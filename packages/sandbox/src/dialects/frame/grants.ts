@@ -1,7 +1,7 @@
 /** A dialect's tokens: codes, access tokens and refresh tokens of each grant, kept over a restart like the house's own. */
 
-import { Journal } from '../../house/journal.ts'
-import type { Pass } from '../../house/oauth/grants.ts'
+import { Journal } from '../../brokerage/journal.ts'
+import type { Pass } from '../../brokerage/oauth/grants.ts'
 
 export interface GrantsDeps {
   /** Null: nothing survives the process. */
@@ -31,14 +31,14 @@ export interface NewToken {
   readonly expiresAt: number | null
 }
 
-interface Kept extends NewToken {
+interface StoredToken extends NewToken {
   readonly kind: 'access' | 'refresh'
   readonly grant: string
 }
 
 type Entry =
   | { readonly grant: Grant }
-  | { readonly put: Kept }
+  | { readonly put: StoredToken }
   | { readonly used: string; readonly at: number }
   | { readonly gone: readonly string[] }
   | { readonly ended: string }
@@ -56,7 +56,7 @@ const SWEEP_EVERY = 500
 export class Grants {
   readonly #deps: GrantsDeps
   readonly #grants = new Map<string, Grant>()
-  readonly #tokens = new Map<string, Kept>()
+  readonly #tokens = new Map<string, StoredToken>()
   readonly #usedAt = new Map<string, number>()
   readonly #passes = new Map<string, Pass>()
   readonly #codes = new Map<string, Code>()
@@ -92,31 +92,31 @@ export class Grants {
 
   open(grant: Omit<Grant, 'id'>): Grant {
     const opened = { ...grant, id: `grant-${this.#deps.newId()}` }
-    this.#keep({ grant: opened })
+    this.#store({ grant: opened })
     return opened
   }
 
   /** `livesS` null: until the grant ends. `token`: one that is made elsewhere, such as an API key; else a new one. */
-  issue(grant: Grant, kind: Kept['kind'], livesS: number | null, token: string = this.#deps.newId()): NewToken {
-    const kept: Kept = { kind, grant: grant.id, token, expiresAt: livesS === null ? null : this.#deps.now() + livesS * 1000 }
-    this.#keep({ put: kept })
+  issue(grant: Grant, kind: StoredToken['kind'], livesS: number | null, token: string = this.#deps.newId()): NewToken {
+    const stored: StoredToken = { kind, grant: grant.id, token, expiresAt: livesS === null ? null : this.#deps.now() + livesS * 1000 }
+    this.#store({ put: stored })
     if (--this.#untilSweep <= 0) this.#sweep()
-    return kept
+    return stored
   }
 
   /** The pass of a living access token. */
   pass(token: string): Pass | undefined {
     const known = this.#passes.get(token)
     if (known !== undefined) return known.expiresAt > this.#deps.now() ? known : undefined
-    const kept = this.#tokens.get(token)
-    const grant = kept?.kind === 'access' ? this.#grants.get(kept.grant) : undefined
-    if (kept === undefined || grant === undefined) return undefined
+    const stored = this.#tokens.get(token)
+    const grant = stored?.kind === 'access' ? this.#grants.get(stored.grant) : undefined
+    if (stored === undefined || grant === undefined) return undefined
     const pass: Pass = {
       login: grant.login,
       client: grant.client,
       scopes: new Set(grant.scopes),
       grant: grant.id,
-      expiresAt: kept.expiresAt ?? Number.MAX_SAFE_INTEGER
+      expiresAt: stored.expiresAt ?? Number.MAX_SAFE_INTEGER
     }
     if (pass.expiresAt <= this.#deps.now()) return undefined
     this.#passes.set(token, pass)
@@ -125,30 +125,30 @@ export class Grants {
 
   /** Whether it was an access token here once and is past its end: for brokers that tell expired from unknown. */
   isExpired(token: string): boolean {
-    const kept = this.#tokens.get(token)
-    return kept?.kind === 'access' && kept.expiresAt !== null && kept.expiresAt <= this.#deps.now()
+    const stored = this.#tokens.get(token)
+    return stored?.kind === 'access' && stored.expiresAt !== null && stored.expiresAt <= this.#deps.now()
   }
 
   /**
    * The grant of a refresh token. `rotates`: it is spent by this, and taken again only within `graceMs` of its first use.
    */
   refresh(token: string, { rotates, graceMs }: { readonly rotates: boolean; readonly graceMs: number }): Grant | null {
-    const kept = this.#tokens.get(token)
-    if (kept?.kind !== 'refresh') return null
+    const stored = this.#tokens.get(token)
+    if (stored?.kind !== 'refresh') return null
     const now = this.#deps.now()
-    if (kept.expiresAt !== null && kept.expiresAt <= now) return null
+    if (stored.expiresAt !== null && stored.expiresAt <= now) return null
     const usedAt = this.#usedAt.get(token)
     if (rotates && usedAt !== undefined && now - usedAt >= graceMs) return null
     // The first use counts: a second one within the grace must not extend it.
-    if (rotates && usedAt === undefined) this.#keep({ used: token, at: now })
-    return this.#grants.get(kept.grant) ?? null
+    if (rotates && usedAt === undefined) this.#store({ used: token, at: now })
+    return this.#grants.get(stored.grant) ?? null
   }
 
   /** Ends the grant of a token of either kind. @returns false where there is none. */
   revoke(token: string): boolean {
-    const kept = this.#tokens.get(token)
-    if (kept === undefined) return false
-    this.#end(kept.grant)
+    const stored = this.#tokens.get(token)
+    if (stored === undefined) return false
+    this.#end(stored.grant)
     return true
   }
 
@@ -156,7 +156,7 @@ export class Grants {
   endLogin(login: string, refreshOnly: boolean): number {
     const grants = [...this.#grants.values()].filter(grant => grant.login === login)
     for (const { id } of grants) {
-      if (refreshOnly) this.#keep({ gone: this.#members(id).filter(token => this.#tokens.get(token)?.kind === 'refresh') })
+      if (refreshOnly) this.#store({ gone: this.#members(id).filter(token => this.#tokens.get(token)?.kind === 'refresh') })
       else this.#end(id)
     }
     return grants.length
@@ -167,15 +167,15 @@ export class Grants {
   }
 
   #end(id: string): void {
-    this.#keep({ ended: id })
+    this.#store({ ended: id })
     this.#deps.onEnded(id)
   }
 
   #members(grant: string): readonly string[] {
-    return [...this.#tokens.values()].filter(kept => kept.grant === grant).map(({ token }) => token)
+    return [...this.#tokens.values()].filter(stored => stored.grant === grant).map(({ token }) => token)
   }
 
-  #keep(entry: Entry): void {
+  #store(entry: Entry): void {
     this.#journal?.append(entry)
     this.#apply(entry)
   }

@@ -1,17 +1,17 @@
 /** The way of a REST request in another tongue: who asks, is it to go wrong, then the operation itself; all answers in that tongue's shape. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Answer } from '../../house/api/outlet.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
-import { type Facts, type Fault, NO_FACTS, type Operation } from '../../house/faults.ts'
-import type { Pass } from '../../house/oauth/grants.ts'
-import type { Person } from '../../house/people.ts'
-import { Problem } from '../../house/problems.ts'
+import type { Answer } from '../../brokerage/api/response-writer.ts'
+import type { Customer } from '../../brokerage/customers.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import { type Facts, type Fault, NO_FACTS, type Operation } from '../../brokerage/faults.ts'
+import type { Pass } from '../../brokerage/oauth/grants.ts'
+import { Problem } from '../../brokerage/problems.ts'
 
 /** A request that may be carried out. */
 export interface Call {
   readonly request: FastifyRequest
-  readonly person: Person
+  readonly customer: Customer
   readonly pass: Pass
   /** A fault that the operation itself must know of, such as `hide`, `slow` or `empty`. */
   readonly fault: Fault | undefined
@@ -23,13 +23,13 @@ export interface DialectRoute {
   readonly path: string
   /** What the control API knows it as, for faults and counters; where one path serves two, by the request. */
   readonly operation: Operation | ((request: FastifyRequest) => Operation)
-  readonly act: (call: Call) => Answer | Promise<Answer>
+  readonly handle: (call: Call) => Answer | Promise<Answer>
   /** What faults can be narrowed by, besides the login; asked only while faults are set. Must not throw. */
   readonly about?: (request: FastifyRequest, login: string) => Omit<Facts, 'login'>
 }
 
 /** What sets one tongue apart from another. */
-export interface Tongue {
+export interface DialectProtocol {
   /** Who asks. @throws Problem, shown by `problem`, for whoever may not; for requests beyond a rate limit too */
   readonly admit: (request: FastifyRequest) => Pass
   /** The error body. `code`: one that a fault names. */
@@ -41,12 +41,12 @@ export interface Tongue {
 }
 
 export class DialectRouter {
-  readonly #house: DialectHouse
-  readonly #tongue: Tongue
+  readonly #brokerage: DialectBrokerage
+  readonly #protocol: DialectProtocol
 
-  constructor(house: DialectHouse, tongue: Tongue) {
-    this.#house = house
-    this.#tongue = tongue
+  constructor(brokerage: DialectBrokerage, protocol: DialectProtocol) {
+    this.#brokerage = brokerage
+    this.#protocol = protocol
   }
 
   add(app: FastifyInstance, route: DialectRoute): void {
@@ -65,26 +65,26 @@ export class DialectRouter {
     app.setErrorHandler((error, _request, reply) => this.#write(reply, this.#failure(error)))
     app.setNotFoundHandler((request, reply) => {
       const path = request.url.split('?', 1)[0]?.slice(0, 100)
-      this.#write(reply, this.#tongue.problem(new Problem('unknown_route', `there is no ${request.method} ${path} here`), null))
+      this.#write(reply, this.#protocol.problem(new Problem('unknown_route', `there is no ${request.method} ${path} here`), null))
     })
   }
 
   async #handle(route: DialectRoute, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const entry = this.#admit(request)
     const admitted = entry instanceof Problem ? null : entry
-    const { headers = {} } = { headers: this.#tongue.headers?.(request, admitted?.pass ?? null) }
+    const { headers = {} } = { headers: this.#protocol.headers?.(request, admitted?.pass ?? null) }
     for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value)
-    const fault = this.#fault(route, request, admitted?.person)
-    await this.#house.outlet.serve({
+    const fault = this.#fault(route, request, admitted?.customer)
+    await this.#brokerage.responseWriter.serve({
       operation: operationOf(route, request),
       response: reply.raw,
       fault,
-      problem: this.#tongue.problem,
-      created: this.#tongue.created,
+      problem: this.#protocol.problem,
+      created: this.#protocol.created,
       carryOut: async () => {
         try {
           if (entry instanceof Problem) throw entry
-          return await route.act({ request, fault, ...entry })
+          return await route.handle({ request, fault, ...entry })
         } catch (error) {
           return this.#failure(error)
         }
@@ -92,32 +92,32 @@ export class DialectRouter {
     })
   }
 
-  #admit(request: FastifyRequest): { readonly pass: Pass; readonly person: Person } | Problem {
+  #admit(request: FastifyRequest): { readonly pass: Pass; readonly customer: Customer } | Problem {
     try {
-      const pass = this.#tongue.admit(request)
-      const person = this.#house.people.byId(pass.login)
-      return person === undefined ? new Problem('token_invalid', 'the access token is of a login that is no more') : { pass, person }
+      const pass = this.#protocol.admit(request)
+      const customer = this.#brokerage.customers.byId(pass.login)
+      return customer === undefined ? new Problem('token_invalid', 'the access token is of a login that is no more') : { pass, customer }
     } catch (error) {
       if (error instanceof Problem) return error
       throw error
     }
   }
 
-  #fault(route: DialectRoute, request: FastifyRequest, person: Person | undefined): Fault | undefined {
-    const { faults } = this.#house
+  #fault(route: DialectRoute, request: FastifyRequest, customer: Customer | undefined): Fault | undefined {
+    const { faults } = this.#brokerage
     if (faults.none) return undefined
-    const about = route.about?.(request, person?.id ?? '') ?? NO_FACTS
-    return faults.take(operationOf(route, request), { ...about, login: person?.username ?? null })
+    const about = route.about?.(request, customer?.id ?? '') ?? NO_FACTS
+    return faults.take(operationOf(route, request), { ...about, login: customer?.username ?? null })
   }
 
   #failure(error: unknown): Answer {
-    if (error instanceof Problem) return this.#tongue.problem(error, null)
+    if (error instanceof Problem) return this.#protocol.problem(error, null)
     const status = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500
     if (error instanceof Error && status >= 400 && status < 500)
-      return this.#tongue.problem(new Problem('bad_request', error.message), null)
-    this.#house.onTrouble(error)
-    const words = 'Something went wrong in the house; what was asked for may have been done.'
-    return this.#tongue.problem(new Problem('house_trouble', words), null)
+      return this.#protocol.problem(new Problem('bad_request', error.message), null)
+    this.#brokerage.onError(error)
+    const message = 'Something went wrong in the house; what was asked for may have been done.'
+    return this.#protocol.problem(new Problem('internal_error', message), null)
   }
 
   #write(reply: FastifyReply, { status, headers, text }: Answer): void {

@@ -1,8 +1,8 @@
 /** Accounts, their balances, and the balances the day began with. */
 
 import { type Decimal, minus, sum } from '@trunkline/core/domain/decimal'
+import type { Account } from '../../brokerage/customers.ts'
 import type { BalanceView, PositionView } from '../../engine/types.ts'
-import type { Account } from '../../house/people.ts'
 import { decimal } from './figures.ts'
 
 const TYPES = { margin: 'Margin', cash: 'Cash', futures: 'Futures', coin: 'Cash' } as const satisfies Record<Account['kind'], string>

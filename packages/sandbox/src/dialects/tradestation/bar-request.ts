@@ -1,11 +1,11 @@
 /** What a request for bars asks for, with TradeStation's bounds. */
 
+import { microsOf } from '../../brokerage/clock.ts'
 import type { Micros } from '../../engine/types.ts'
-import { microsOf } from '../../house/clock.ts'
 import { type Interval, TEMPLATES, type Template, UNITS } from './bar-frames.ts'
 import { bad, countOr } from './reading.ts'
 
-export interface BarsAsked {
+export interface BarRequest {
   readonly interval: Interval
   /** How many back, or from when on. */
   readonly barsBack: number | null
@@ -19,9 +19,10 @@ const MINUTES_MAX = 500_000
 const YEARS_MAX = 3
 
 /** @throws Problem `bad_request` */
-export function barsAsked(query: Readonly<Record<string, string>>, now: Micros): BarsAsked {
+export function requestedBars(query: Readonly<Record<string, string>>, now: Micros): BarRequest {
   const unit =
-    UNITS.find(word => word.toLowerCase() === (query.unit ?? 'Daily').toLowerCase()) ?? bad(`unit must be one of ${UNITS.join(', ')}`)
+    UNITS.find(candidate => candidate.toLowerCase() === (query.unit ?? 'Daily').toLowerCase()) ??
+    bad(`unit must be one of ${UNITS.join(', ')}`)
   const size = countOr(query.interval, 'interval', 1, INTERVAL_MAX) ?? 1
   if (unit !== 'Minute' && size !== 1) bad('Interval must be 1 for non-minute bars')
   const interval = { unit, size, template: templateOf(query.sessiontemplate) }
@@ -35,7 +36,7 @@ export function barsAsked(query: Readonly<Record<string, string>>, now: Micros):
 }
 
 /** Bars of one answer. */
-export function mostOf({ barsBack, interval }: BarsAsked): number {
+export function mostOf({ barsBack, interval }: BarRequest): number {
   return barsBack ?? (interval.unit === 'Minute' ? BARS_MAX : Number.MAX_SAFE_INTEGER)
 }
 

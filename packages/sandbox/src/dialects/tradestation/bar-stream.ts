@@ -1,42 +1,42 @@
 /** The bar stream: the bars asked for, then the one under way as it grows, and each as it ends. */
 
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import type { Micros } from '../../engine/types.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
 import { joined, type RawBar } from '../../market/bar-series.ts'
 import type { Bar, Instrument } from '../../market/types.ts'
 import { texts } from '../frame/sign-in.ts'
 import { type Frame, type Framing, framingOf } from './bar-frames.ts'
 import { type FramedBar, pastBars, rawOf } from './bar-history.ts'
-import { barsAsked, mostOf } from './bar-request.ts'
+import { mostOf, requestedBars } from './bar-request.ts'
 import { barWire } from './bar-wire.ts'
-import type { StreamCall, StreamRoute, Talk, Voice } from './hall.ts'
-import { instrumentAsked } from './listing.ts'
+import { requestedInstrument } from './listing.ts'
+import type { StreamCall, StreamEmitter, StreamProtocol, StreamRoute } from './stream-server.ts'
 
 const MINUTE: Micros = 60_000_000
 const LATE: Micros = 2_000_000
 const EVENING: Micros = 7 * 60 * MINUTE
 
-export function barStreams(house: DialectHouse): readonly StreamRoute[] {
-  return [{ path: '/marketdata/stream/barcharts/:symbol', open: call => open(house, call) }]
+export function barStreams(brokerage: DialectBrokerage): readonly StreamRoute[] {
+  return [{ path: '/marketdata/stream/barcharts/:symbol', open: call => open(brokerage, call) }]
 }
 
-async function open(house: DialectHouse, { request }: StreamCall): Promise<Talk> {
-  const instrument = await instrumentAsked(house, texts(request.params).symbol ?? '')
-  const asked = barsAsked(texts(request.query), house.clock.now())
-  const framing = framingOf(instrument, asked.interval)
-  const growing = new Growing(house, instrument, framing)
+async function open(brokerage: DialectBrokerage, { request }: StreamCall): Promise<StreamProtocol> {
+  const instrument = await requestedInstrument(brokerage, texts(request.params).symbol ?? '')
+  const requested = requestedBars(texts(request.query), brokerage.clock.now())
+  const framing = framingOf(instrument, requested.interval)
+  const growing = new Growing(brokerage, instrument, framing)
   return {
-    begin: voice => growing.begin(voice, mostOf(asked)),
-    tick: () => growing.reach(house.clock.now()),
+    begin: emitter => growing.begin(emitter, mostOf(requested)),
+    tick: () => growing.reach(brokerage.clock.now()),
     end: () => growing.end()
   }
 }
 
 class Growing {
-  readonly #house: DialectHouse
+  readonly #brokerage: DialectBrokerage
   readonly #instrument: Instrument
   readonly #framing: Framing
-  #voice: Voice | null = null
+  #emitter: StreamEmitter | null = null
   #tap: Disposable | null = null
   #ended = false
   #frame: Frame | null = null
@@ -45,17 +45,17 @@ class Growing {
   #before: RawBar | null = null
   readonly #minutes = new Map<Micros, RawBar>()
 
-  constructor(house: DialectHouse, instrument: Instrument, framing: Framing) {
-    this.#house = house
+  constructor(brokerage: DialectBrokerage, instrument: Instrument, framing: Framing) {
+    this.#brokerage = brokerage
     this.#instrument = instrument
     this.#framing = framing
   }
 
-  async begin(voice: Voice, most: number): Promise<void> {
-    const { market, clock, taps } = this.#house
+  async begin(emitter: StreamEmitter, most: number): Promise<void> {
+    const { market, clock, taps } = this.#brokerage
     // From here on every minute is heard, so that none is missed while the past is looked up.
-    const heard: Bar[] = []
-    let listen = (bar: Bar): void => void heard.push(bar)
+    const buffered: Bar[] = []
+    let listen = (bar: Bar): void => void buffered.push(bar)
     this.#tap = taps.add(this.#instrument.symbol, { bar: bar => listen(bar) })
     const now = clock.now()
     const bars = await pastBars(market, this.#instrument, this.#framing, { from: 0, to: now, now, most })
@@ -64,16 +64,16 @@ class Growing {
     if (this.#ended) return
     for (const bar of bars) {
       const isEndOfHistory = bar === last
-      voice.say(barWire(bar, { isClosed: bar.frame.over <= now, isRealtime: false, isEndOfHistory }))
+      emitter.send(barWire(bar, { isClosed: bar.frame.over <= now, isRealtime: false, isEndOfHistory }))
     }
-    this.#voice = voice
-    listen = bar => this.#hear(bar)
-    for (const bar of heard) this.#hear(bar)
+    this.#emitter = emitter
+    listen = bar => this.#onBar(bar)
+    for (const bar of buffered) this.#onBar(bar)
   }
 
   /** A bar whose last minutes had no trade ends by the clock, a moment late, because the market is brought a moment late. */
   reach(now: Micros): void {
-    if (this.#voice !== null && this.#frame !== null && now >= this.#frame.over + LATE) this.#close()
+    if (this.#emitter !== null && this.#frame !== null && now >= this.#frame.over + LATE) this.#close()
   }
 
   end(): void {
@@ -83,7 +83,7 @@ class Growing {
 
   /** What the bar under way is made of: its day's minutes, and the days before today as a whole. */
   async #resume({ frame }: FramedBar, now: Micros): Promise<void> {
-    const { market } = this.#house
+    const { market } = this.#brokerage
     const { symbol } = this.#instrument
     const today = framingOf(this.#instrument, { unit: 'Daily', size: 1, template: 'Default' }).of(now)?.start ?? frame.start
     // A futures day has begun on the evening before its date.
@@ -109,7 +109,7 @@ class Growing {
     return this.#framing.base !== '1d' || daily.of(bar.start)?.start === today
   }
 
-  #hear(bar: Bar): void {
+  #onBar(bar: Bar): void {
     const frame = this.#framing.takes(bar.start) ? this.#framing.of(bar.start) : null
     if (frame === null || frame.over <= this.#closedThrough || (this.#frame !== null && frame.start < this.#frame.start)) return
     if (this.#frame === null || frame.start > this.#frame.start) {
@@ -118,22 +118,22 @@ class Growing {
     }
     this.#minutes.set(bar.start, rawOf(bar))
     if (bar.closed && bar.start + MINUTE >= frame.over) this.#close()
-    else this.#tell(false)
+    else this.#emit(false)
   }
 
   #close(): void {
     if (this.#frame === null) return
-    this.#tell(true)
+    this.#emit(true)
     this.#closedThrough = this.#frame.over
     this.#frame = null
     this.#before = null
     this.#minutes.clear()
   }
 
-  #tell(isClosed: boolean): void {
+  #emit(isClosed: boolean): void {
     const bar = this.#whole()
     if (this.#frame === null || bar === null) return
-    this.#voice?.event(barWire({ frame: this.#frame, bar }, { isClosed, isRealtime: true, isEndOfHistory: false }))
+    this.#emitter?.event(barWire({ frame: this.#frame, bar }, { isClosed, isRealtime: true, isEndOfHistory: false }))
   }
 
   #whole(): RawBar | null {

@@ -4,7 +4,7 @@ import { toBar } from '../../market/bar-series.ts'
 import type { FramedBar } from './bar-history.ts'
 import { timeOf } from './times.ts'
 
-export interface BarSight {
+export interface BarDetails {
   readonly isClosed: boolean
   /** Made of trades as they came. */
   readonly isRealtime: boolean
@@ -12,7 +12,7 @@ export interface BarSight {
 }
 
 /** The house counts no ticks; a bar's volume is wholly up or down. */
-export function barWire({ frame, bar }: FramedBar, { isClosed, isRealtime, isEndOfHistory }: BarSight): object {
+export function barWire({ frame, bar }: FramedBar, { isClosed, isRealtime, isEndOfHistory }: BarDetails): object {
   const { open, high, low, close, volume } = toBar(bar, isClosed)
   const whole = Math.floor(Number(volume))
   const isUp = bar.close >= bar.open

@@ -3,9 +3,9 @@
  * which keeps its id. So every chain of amendments is one order: the first one's id and time, the last one's terms and state, the fills of all.
  */
 
+import type { BrokerageState } from '../../brokerage/state.ts'
 import type { FillView, OrderView } from '../../engine/types.ts'
-import type { Books } from '../../house/books.ts'
-import { digitsOf, houseIdOf } from '../frame/order-ids.ts'
+import { digitsOf, internalIdOf } from '../frame/order-ids.ts'
 
 export interface Chain {
   /** TradeStation's. */
@@ -19,46 +19,46 @@ export interface Chain {
 /** Changes of one order that are followed; an order changed more often is shown from the oldest of so many. */
 const LINKS_MAX = 10_000
 
-export interface BooksOf {
-  readonly order: Books['order']
-  readonly engine: Pick<Books['engine'], 'orderId' | 'account' | 'orders'>
+export interface StateOf {
+  readonly order: BrokerageState['order']
+  readonly engine: Pick<BrokerageState['engine'], 'orderId' | 'account' | 'orders'>
 }
 
 /** The chain that an order belongs to. */
-export function chainOf(books: BooksOf, order: OrderView): Chain {
+export function chainOf(state: StateOf, order: OrderView): Chain {
   const orders = [order]
   let id = order.replaces ?? order.orderId
-  for (let earlier = linked(books, order, order.replaces); earlier !== undefined && orders.length < LINKS_MAX; ) {
+  for (let earlier = linked(state, order, order.replaces); earlier !== undefined && orders.length < LINKS_MAX; ) {
     orders.unshift(earlier)
     id = earlier.replaces ?? earlier.orderId
-    earlier = linked(books, earlier, earlier.replaces)
+    earlier = linked(state, earlier, earlier.replaces)
   }
   let last = order
-  for (let later = linked(books, order, order.replacedBy); later !== undefined && orders.length < LINKS_MAX; ) {
+  for (let later = linked(state, order, order.replacedBy); later !== undefined && orders.length < LINKS_MAX; ) {
     orders.push(later)
     last = later
-    later = linked(books, later, later.replacedBy)
+    later = linked(state, later, later.replacedBy)
   }
   return { id: digitsOf(id), orders, first: orders[0] ?? order, last }
 }
 
-function linked(books: BooksOf, { accountId }: OrderView, orderId: string | null): OrderView | undefined {
-  const found = orderId === null ? 'unknown' : books.order([accountId], { orderId })
+function linked(state: StateOf, { accountId }: OrderView, orderId: string | null): OrderView | undefined {
+  const found = orderId === null ? 'unknown' : state.order([accountId], { orderId })
   return typeof found === 'object' ? found : undefined
 }
 
 /** The chain behind an id of TradeStation's, among these accounts. Only its first order's id is one. */
-export function chainById(books: BooksOf, accounts: readonly string[], id: string): Chain | undefined {
-  const orderId = houseIdOf(id, number => books.engine.orderId(number))
+export function chainById(state: StateOf, accounts: readonly string[], id: string): Chain | undefined {
+  const orderId = internalIdOf(id, number => state.engine.orderId(number))
   if (orderId === null) return undefined
-  const order = books.order(accounts, { orderId })
-  if (typeof order === 'object') return order.replaces === null ? chainOf(books, order) : undefined
+  const order = state.order(accounts, { orderId })
+  if (typeof order === 'object') return order.replaces === null ? chainOf(state, order) : undefined
   // The books forget what was replaced long ago, and the order that took its place still goes by its id.
   for (const account of accounts) {
-    if (books.engine.account(account) === undefined) continue
-    for (const later of books.engine.orders(account, { live: true })) {
+    if (state.engine.account(account) === undefined) continue
+    for (const later of state.engine.orders(account, { live: true })) {
       if (later.replaces === null) continue
-      const chain = chainOf(books, later)
+      const chain = chainOf(state, later)
       if (chain.id === id) return chain
     }
   }

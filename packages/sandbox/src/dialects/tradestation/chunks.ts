@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import { draw, keyOf } from '../../market/synthetic/chance.ts'
-import { answerPipe, type Pipe } from '../frame/lines.ts'
+import { answerPipe, type Pipe } from '../frame/connections.ts'
 
 export interface ChunksDeps {
   readonly response: ServerResponse
@@ -11,18 +11,18 @@ export interface ChunksDeps {
   /** In 256. */
   readonly cutChance: number
   /** What a close with this code says before the answer ends; null: nothing. */
-  readonly farewell: (code: number) => string | null
+  readonly closeReason: (code: number) => string | null
 }
 
 /** A chunk ends within a frame, and the next one begins there, a turn later: Node joins what is written in one turn. */
-export function cutPipe({ response, seed, cutChance, farewell }: ChunksDeps): Pipe {
+export function cutPipe({ response, seed, cutChance, closeReason }: ChunksDeps): Pipe {
   const inner = answerPipe(response)
   const key = keyOf(seed)
-  let turns = 0
+  let draws = 0
   let waiting = ''
   const flush = (): void => {
     if (waiting === '' || !inner.isOpen) return
-    const chance = draw(key, ++turns)
+    const chance = draw(key, ++draws)
     const isCut = (chance & 0xff) < cutChance && waiting.length > 1
     const end = isCut ? 1 + ((chance >>> 8) % (waiting.length - 1)) : waiting.length
     inner.send(waiting.slice(0, end))
@@ -41,7 +41,7 @@ export function cutPipe({ response, seed, cutChance, farewell }: ChunksDeps): Pi
       waiting += frame
     },
     close: (code, reason) => {
-      const rest = waiting + (farewell(code) ?? '')
+      const rest = waiting + (closeReason(code) ?? '')
       waiting = ''
       if (rest !== '' && inner.isOpen) inner.send(rest)
       inner.close(code, reason)

@@ -1,18 +1,18 @@
 /** The preview of an order: what it would cost about, and an id it may be placed with. */
 
 import { absolute, type Decimal, minus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
-import type { PackageTicket, Ticket } from '../../house/desk.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import type { MultiLegTicket, Ticket } from '../../brokerage/order-service.ts'
+import { descriptionOf } from './descriptions.ts'
 import { decimal } from './figures.ts'
-import { DURATION_OF } from './order-words.ts'
-import { sentence } from './sentences.ts'
+import { DURATION_OF } from './order-enums.ts'
 import { assetOf, shownSymbol } from './symbols.ts'
 import type { Placing } from './ticket.ts'
 import { dayOf } from './times.ts'
 
-export function confirmation(house: DialectHouse, { ticket, action, account }: Placing, confirmId: string): object {
-  const parts = 'legs' in ticket ? packageParts(house, ticket) : [partOf(house, ticket)]
-  const first = house.contracts.find(parts[0]?.symbol ?? '')
+export function confirmation(brokerage: DialectBrokerage, { ticket, action, account }: Placing, confirmId: string): object {
+  const parts = 'legs' in ticket ? multiLegParts(brokerage, ticket) : [partOf(brokerage, ticket)]
+  const first = brokerage.contracts.find(parts[0]?.symbol ?? '')
   const price = ticket.limitPrice === null ? sum(parts.map(part => part.price)) : decimal(ticket.limitPrice)
   const cost = sum(parts.map(part => part.cost))
   const margin =
@@ -24,7 +24,7 @@ export function confirmation(house: DialectHouse, { ticket, action, account }: P
     Duration: DURATION_OF[ticket.timeInForce],
     TimeInForce: { Duration: DURATION_OF[ticket.timeInForce] },
     OrderAssetCategory: first === null ? 'EQUITY' : first.kind === 'STK' ? 'EQUITY' : assetOf(first),
-    SummaryMessage: sentence(ticket, action),
+    SummaryMessage: descriptionOf(ticket, action),
     EstimatedPrice: price,
     EstimatedCost: margin ?? absolute(cost),
     // Of a future there is none. Which sign a purchase has nobody recorded; a short sale's is below zero.
@@ -37,7 +37,7 @@ export function confirmation(house: DialectHouse, { ticket, action, account }: P
     ...(ticket.limitPrice === null ? {} : { LimitPrice: ticket.limitPrice }),
     ...('legs' in ticket || ticket.stopPrice === null ? {} : { StopPrice: ticket.stopPrice }),
     ...(first?.option === undefined ? {} : { Underlying: first.option.underlying }),
-    Legs: parts.map(({ symbol, quantity, side }) => legWire(house, symbol, quantity, side))
+    Legs: parts.map(({ symbol, quantity, side }) => legWire(brokerage, symbol, quantity, side))
   }
 }
 
@@ -56,23 +56,23 @@ interface Part {
   readonly cost: Decimal
 }
 
-function partOf(house: DialectHouse, { symbol, side, quantity, limitPrice, stopPrice }: Ticket): Part {
-  const view = house.books.engine.market(symbol)
+function partOf(brokerage: DialectBrokerage, { symbol, side, quantity, limitPrice, stopPrice }: Ticket): Part {
+  const view = brokerage.state.engine.market(symbol)
   const touch = side.startsWith('BUY') ? view?.asks[0]?.[0] : view?.bids[0]?.[0]
   const price = decimal(limitPrice ?? stopPrice ?? touch ?? view?.mark ?? '0')
-  const units = times(decimal(quantity ?? '0'), decimal(house.contracts.find(symbol)?.multiplier ?? '1'))
+  const units = times(decimal(quantity ?? '0'), decimal(brokerage.contracts.find(symbol)?.multiplier ?? '1'))
   const value = times(units, price)
   return { symbol, side, quantity: decimal(quantity ?? '0'), price, cost: side.startsWith('BUY') ? value : minus(ZERO, value) }
 }
 
-function packageParts(house: DialectHouse, { legs, quantity, ...ticket }: PackageTicket): readonly Part[] {
+function multiLegParts(brokerage: DialectBrokerage, { legs, quantity, ...ticket }: MultiLegTicket): readonly Part[] {
   return legs.map(({ symbol, side, ratio }) => {
     const contracts = times(decimal(quantity), decimal(ratio))
-    return partOf(house, { ...ticket, symbol, side, quantity: contracts, notional: null, limitPrice: null, stopPrice: null })
+    return partOf(brokerage, { ...ticket, symbol, side, quantity: contracts, notional: null, limitPrice: null, stopPrice: null })
   })
 }
 
-function legWire({ contracts }: DialectHouse, symbol: string, quantity: Decimal, side: string): object {
+function legWire({ contracts }: DialectBrokerage, symbol: string, quantity: Decimal, side: string): object {
   const option = contracts.find(symbol)?.option
   return {
     Symbol: shownSymbol(symbol),

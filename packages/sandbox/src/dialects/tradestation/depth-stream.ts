@@ -1,13 +1,13 @@
 /** Market depth: the whole book again with every change, by price or by who stands there. */
 
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import type { QuoteCommand, QuoteLevel } from '../../engine/types.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
 import { describedLevels } from '../../market/depth.ts'
 import type { Instrument } from '../../market/types.ts'
 import { texts } from '../frame/sign-in.ts'
-import type { StreamCall, StreamRoute, Talk } from './hall.ts'
-import { instrumentAsked } from './listing.ts'
+import { requestedInstrument } from './listing.ts'
 import { countOr } from './reading.ts'
+import type { StreamCall, StreamProtocol, StreamRoute } from './stream-server.ts'
 import { timeOf } from './times.ts'
 
 const LEVELS_DEFAULT = 20
@@ -16,21 +16,21 @@ const LEVELS_MAX = 100
 type Side = 'Bid' | 'Ask'
 type Rows = (instrument: Instrument, side: Side, levels: readonly QuoteLevel[], at: string) => readonly object[]
 
-export function depthStreams(house: DialectHouse): readonly StreamRoute[] {
+export function depthStreams(brokerage: DialectBrokerage): readonly StreamRoute[] {
   const path = '/marketdata/stream/marketdepth'
   return [
-    { path: `${path}/quotes/:symbol`, open: call => open(house, call, participants) },
-    { path: `${path}/aggregates/:symbol`, open: call => open(house, call, aggregates) }
+    { path: `${path}/quotes/:symbol`, open: call => open(brokerage, call, participants) },
+    { path: `${path}/aggregates/:symbol`, open: call => open(brokerage, call, aggregates) }
   ]
 }
 
-async function open(house: DialectHouse, { request }: StreamCall, rows: Rows): Promise<Talk> {
+async function open(brokerage: DialectBrokerage, { request }: StreamCall, rows: Rows): Promise<StreamProtocol> {
   const most = countOr(texts(request.query).maxlevels, 'maxlevels', 1, LEVELS_MAX) ?? LEVELS_DEFAULT
-  const instrument = await instrumentAsked(house, texts(request.params).symbol ?? '')
+  const instrument = await requestedInstrument(brokerage, texts(request.params).symbol ?? '')
   let tap: Disposable | null = null
   return {
-    begin(voice) {
-      tap = house.taps.add(instrument.symbol, { quote: quote => voice.event(book(instrument, quote, { rows, most })) })
+    begin(emitter) {
+      tap = brokerage.taps.add(instrument.symbol, { quote: quote => emitter.event(book(instrument, quote, { rows, most })) })
     },
     end: () => tap?.[Symbol.dispose]()
   }

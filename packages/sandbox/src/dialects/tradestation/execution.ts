@@ -1,28 +1,28 @@
 /** Orders that customers have done: preview, place, replace, cancel. */
 
+import type { Answer } from '../../brokerage/api/response-writer.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import type { Facts } from '../../brokerage/faults.ts'
+import { Problem } from '../../brokerage/problems.ts'
+import { isLive } from '../../brokerage/wire.ts'
 import type { OrderView } from '../../engine/types.ts'
-import type { Answer } from '../../house/api/outlet.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
-import type { Facts } from '../../house/faults.ts'
-import { Problem } from '../../house/problems.ts'
-import { isLive } from '../../house/wire.ts'
 import { digitsOf } from '../frame/order-ids.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
+import type { AccountViews } from './account-views.ts'
 import { type Chain, chainById } from './chains.ts'
 import { confirmation } from './confirmation.ts'
+import { descriptionOf } from './descriptions.ts'
 import { isTodays } from './order-lists.ts'
 import { accountsHere } from './ownership.ts'
+import { json, refused } from './protocol.ts'
 import { Body, refuse } from './reading.ts'
-import { sentence } from './sentences.ts'
-import type { Sights } from './sights.ts'
 import { meantSymbols } from './symbols.ts'
 import { type Placing, readPlacing } from './ticket.ts'
-import { json, refused } from './tongue.ts'
 
 export interface ExecutionDeps {
-  readonly house: DialectHouse
-  readonly sights: Sights
+  readonly brokerage: DialectBrokerage
+  readonly views: AccountViews
 }
 
 const PATH = '/orderexecution'
@@ -33,8 +33,8 @@ const SPREADS = 'OptionSpreads'
 export function placing(deps: ExecutionDeps): readonly DialectRoute[] {
   const about = (request: { readonly body: unknown }) => aboutBody(request.body)
   return [
-    { method: 'POST', path: `${PATH}/orders`, operation: 'orders.submit', about, act: call => place(deps, call) },
-    { method: 'POST', path: `${PATH}/orderconfirm`, operation: 'orders.preview', about, act: call => preview(deps, call) }
+    { method: 'POST', path: `${PATH}/orders`, operation: 'orders.submit', about, handle: call => place(deps, call) },
+    { method: 'POST', path: `${PATH}/orderconfirm`, operation: 'orders.preview', about, handle: call => preview(deps, call) }
   ]
 }
 
@@ -45,8 +45,8 @@ export function changing(deps: ExecutionDeps): readonly DialectRoute[] {
     return { symbol: chain?.last.symbol ?? null, clientOrderId: chain?.last.clientOrderId ?? null }
   }
   return [
-    { method: 'PUT', path, operation: 'orders.amend', about, act: call => replace(deps, call) },
-    { method: 'DELETE', path, operation: 'orders.cancel', about, act: call => cancel(deps, call) }
+    { method: 'PUT', path, operation: 'orders.amend', about, handle: call => replace(deps, call) },
+    { method: 'DELETE', path, operation: 'orders.cancel', about, handle: call => cancel(deps, call) }
   ]
 }
 
@@ -60,16 +60,16 @@ function aboutBody(body: unknown): Omit<Facts, 'login'> {
   return { symbol: symbol === null ? null : (meantSymbols(symbol)[0] ?? symbol), clientOrderId: read('OrderConfirmID') }
 }
 
-async function place({ house, sights }: ExecutionDeps, { request, person, pass, fault }: Call): Promise<Answer> {
+async function place({ brokerage, views }: ExecutionDeps, { request, customer, pass, fault }: Call): Promise<Answer> {
   const { clientOrderId } = aboutBody(request.body)
-  if (clientOrderId !== null) house.counters.receive(clientOrderId)
-  const { ticket, action } = await readPlacing(house, person.id, new Body(request.body))
+  if (clientOrderId !== null) brokerage.counters.receive(clientOrderId)
+  const { ticket, action } = await readPlacing(brokerage, customer.id, new Body(request.body))
   if ('legs' in ticket && !pass.scopes.has(SPREADS))
     throw new Problem('scope_missing', `The access token was granted without the scope ${SPREADS}`)
-  if (ticket.clientOrderId !== null && isUsed(house, person.id, ticket.clientOrderId)) refuse('Duplicate OrderConfirmID')
+  if (ticket.clientOrderId !== null && isUsed(brokerage, customer.id, ticket.clientOrderId)) refuse('Duplicate OrderConfirmID')
   try {
-    const { orderId } = sights.placing(action, () => house.desk.submit(ticket, fault))
-    return json({ Orders: [{ Message: `Sent order: ${sentence(ticket, action)}`, OrderID: digitsOf(orderId) }], Errors: [] })
+    const { orderId } = views.placing(action, () => brokerage.orderService.submit(ticket, fault))
+    return json({ Orders: [{ Message: `Sent order: ${descriptionOf(ticket, action)}`, OrderID: digitsOf(orderId) }], Errors: [] })
   } catch (error) {
     if (!(error instanceof Problem) || error.status === 429) throw error
     return refused(error.message, orderIdOf(error), 'place')
@@ -77,9 +77,9 @@ async function place({ house, sights }: ExecutionDeps, { request, person, pass, 
 }
 
 /** An id counts once for the person, in whichever account. */
-function isUsed({ people, books }: DialectHouse, login: string, clientOrderId: string): boolean {
-  const accounts = accountsHere(people, login).map(({ id }) => id)
-  return books.order(accounts, { clientOrderId }) !== 'unknown'
+function isUsed({ customers, state }: DialectBrokerage, login: string, clientOrderId: string): boolean {
+  const accounts = accountsHere(customers, login).map(({ id }) => id)
+  return state.order(accounts, { clientOrderId }) !== 'unknown'
 }
 
 /** The order that a refusal has left on the books. */
@@ -90,22 +90,22 @@ function orderIdOf({ detail: { order } }: Problem): string | null {
 
 /** With the fault `place` the broker places what it was only asked about. */
 async function preview(deps: ExecutionDeps, call: Call): Promise<Answer> {
-  const { house } = deps
-  const { request, person, fault } = call
+  const { brokerage } = deps
+  const { request, customer, fault } = call
   if (fault?.do === 'place') return place(deps, call)
-  const read: Placing = await readPlacing(house, person.id, new Body(request.body))
-  return json({ Confirmations: [confirmation(house, read, house.newId().slice(0, 22))] })
+  const read: Placing = await readPlacing(brokerage, customer.id, new Body(request.body))
+  return json({ Confirmations: [confirmation(brokerage, read, brokerage.newId().slice(0, 22))] })
 }
 
-function find({ house }: ExecutionDeps, login: string, id: string): Chain | undefined {
-  const accounts = accountsHere(house.people, login).map(account => account.id)
-  const chain = chainById(house.books, accounts, id)
-  return chain === undefined || house.news.isHidden(chain.last.orderId) ? undefined : chain
+function find({ brokerage }: ExecutionDeps, login: string, id: string): Chain | undefined {
+  const accounts = accountsHere(brokerage.customers, login).map(account => account.id)
+  const chain = chainById(brokerage.state, accounts, id)
+  return chain === undefined || brokerage.publisher.isHidden(chain.last.orderId) ? undefined : chain
 }
 
-function replace(deps: ExecutionDeps, { request, person, fault }: Call): Answer {
+function replace(deps: ExecutionDeps, { request, customer, fault }: Call): Answer {
   const body = new Body(request.body)
-  const chain = open(deps, person.id, request.params, 'Failed to Cancel/Replace order: Not an open order.')
+  const chain = open(deps, customer.id, request.params, 'Failed to Cancel/Replace order: Not an open order.')
   const { last } = chain
   if (body.has('OrderType')) refuse('A change to a market order is not emulated by this sandbox')
   if (body.has('AdvancedOptions') && !body.body('AdvancedOptions').isEmpty) refuse('AdvancedOptions are not emulated by this sandbox')
@@ -114,20 +114,20 @@ function replace(deps: ExecutionDeps, { request, person, fault }: Call): Answer 
     clientOrderId: null,
     quantity: body.decimalOr('Quantity'),
     notional: null,
-    limitPrice: limit !== null && isSoldPackage(last) ? negatedText(limit) : limit,
+    limitPrice: limit !== null && isSoldMultiLeg(last) ? negatedText(limit) : limit,
     stopPrice: body.decimalOr('StopPrice')
   }
   if (wanted.quantity === null && wanted.limitPrice === null && wanted.stopPrice === null)
     throw new Problem('bad_request', 'At least one of LimitPrice, StopPrice, Quantity, OrderType and AdvancedOptions is required')
-  return changed(chain, 'Cancel/Replace order sent.', () => deps.house.desk.amend(last, wanted, fault))
+  return changed(chain, 'Cancel/Replace order sent.', () => deps.brokerage.orderService.amend(last, wanted, fault))
 }
 
-function cancel(deps: ExecutionDeps, { request, person, fault }: Call): Answer {
-  const chain = open(deps, person.id, request.params, 'Not an open order.')
-  return changed(chain, 'Cancel request sent', () => deps.house.desk.cancel(chain.last, fault))
+function cancel(deps: ExecutionDeps, { request, customer, fault }: Call): Answer {
+  const chain = open(deps, customer.id, request.params, 'Not an open order.')
+  return changed(chain, 'Cancel request sent', () => deps.brokerage.orderService.cancel(chain.last, fault))
 }
 
-function isSoldPackage({ legs, side }: OrderView): boolean {
+function isSoldMultiLeg({ legs, side }: OrderView): boolean {
   return legs !== null && side === 'SELL'
 }
 
@@ -138,14 +138,14 @@ function negatedText(text: string): string {
 /** @throws Problem of status 422 */
 function open(deps: ExecutionDeps, login: string, params: unknown, notOpen: string): Chain {
   const chain = find(deps, login, texts(params).orderId ?? '')
-  if (chain === undefined || !isTodays(deps.house, chain.last)) return refuse('Invalid order ID.')
+  if (chain === undefined || !isTodays(deps.brokerage, chain.last)) return refuse('Invalid order ID.')
   if (!isLive(chain.last)) return refuse(notOpen)
   return chain
 }
 
-function changed({ id }: Chain, message: string, act: () => unknown): Answer {
+function changed({ id }: Chain, message: string, handle: () => unknown): Answer {
   try {
-    act()
+    handle()
     return json({ Message: message, OrderID: id })
   } catch (error) {
     if (!(error instanceof Problem) || error.status === 429) throw error

@@ -1,14 +1,14 @@
 /** Symbols that clients ask for, found in the house, and what is said where they are not. */
 
-import type { DialectHouse } from '../../house/dialect.ts'
-import { Problem } from '../../house/problems.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import { Problem } from '../../brokerage/problems.ts'
 import type { Instrument } from '../../market/types.ts'
 import { meantSymbols } from './symbols.ts'
 
 const CONTINUOUS = /^@([A-Z0-9]{1,4})$/
 
 /** Null where there is none. `@ES` is the next month of the root that trades. */
-export function findInstrument({ contracts, market, clock }: DialectHouse, text: string): Instrument | null {
+export function findInstrument({ contracts, market, clock }: DialectBrokerage, text: string): Instrument | null {
   const [, root] = CONTINUOUS.exec(text) ?? []
   if (root !== undefined) return market.futures(clock.now()).find(({ future }) => future?.root === root) ?? null
   for (const symbol of meantSymbols(text)) {
@@ -19,10 +19,10 @@ export function findInstrument({ contracts, market, clock }: DialectHouse, text:
 }
 
 /** With its present prices. @throws Problem `bad_request` */
-export async function instrumentAsked(house: DialectHouse, text: string): Promise<Instrument> {
-  const found = findInstrument(house, text)
+export async function requestedInstrument(brokerage: DialectBrokerage, text: string): Promise<Instrument> {
+  const found = findInstrument(brokerage, text)
   if (found === null) throw new Problem('bad_request', `Invalid symbol ${text.slice(0, 40)}`)
-  await house.contracts.bring([found.symbol])
+  await brokerage.contracts.bring([found.symbol])
   return found
 }
 

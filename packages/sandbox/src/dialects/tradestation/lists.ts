@@ -1,8 +1,8 @@
 /** What is the same for everybody: routes and activation triggers; and what is not emulated, which says so. */
 
-import { Problem } from '../../house/problems.ts'
+import { Problem } from '../../brokerage/problems.ts'
 import type { DialectRoute } from '../frame/router.ts'
-import { json } from './tongue.ts'
+import { json } from './protocol.ts'
 
 const ROUTES = [{ Id: 'Intelligent', Name: 'Intelligent', AssetTypes: ['STOCK', 'STOCKOPTION', 'INDEXOPTION', 'FUTURE'] }]
 const TRIGGERS = [
@@ -14,11 +14,16 @@ const TRIGGERS = [
 export function lists(): readonly DialectRoute[] {
   const path = '/orderexecution'
   return [
-    { method: 'GET', path: `${path}/routes`, operation: 'instruments.list', act: () => json({ Routes: ROUTES }) },
-    { method: 'GET', path: `${path}/activationtriggers`, operation: 'instruments.list', act: () => json({ ActivationTriggers: TRIGGERS }) },
-    { method: 'POST', path: `${path}/ordergroups`, operation: 'orders.submit', act: notHere },
-    { method: 'POST', path: `${path}/ordergroupconfirm`, operation: 'orders.find', act: notHere },
-    { method: 'POST', path: '/marketdata/options/riskreward', operation: 'instruments.list', act: notHere }
+    { method: 'GET', path: `${path}/routes`, operation: 'instruments.list', handle: () => json({ Routes: ROUTES }) },
+    {
+      method: 'GET',
+      path: `${path}/activationtriggers`,
+      operation: 'instruments.list',
+      handle: () => json({ ActivationTriggers: TRIGGERS })
+    },
+    { method: 'POST', path: `${path}/ordergroups`, operation: 'orders.submit', handle: notHere },
+    { method: 'POST', path: `${path}/ordergroupconfirm`, operation: 'orders.find', handle: notHere },
+    { method: 'POST', path: '/marketdata/options/riskreward', operation: 'instruments.list', handle: notHere }
   ]
 }
 

@@ -14,7 +14,7 @@ export interface Leg {
   readonly figures: OptionFigures | null
 }
 
-export interface OptionSight {
+export interface OptionDetails {
   /** Of the underlying; null: not known. */
   readonly price: Decimal | null
   readonly withGreeks: boolean
@@ -24,7 +24,7 @@ const TWO = '2' as Decimal
 const ZERO = '0' as Decimal
 
 /** What is not known of a leg counts as zero, as it does there. */
-export function optionWire(legs: readonly Leg[], { price, withGreeks }: OptionSight): Readonly<Record<string, unknown>> {
+export function optionWire(legs: readonly Leg[], { price, withGreeks }: OptionDetails): Readonly<Record<string, unknown>> {
   const [bid, ask] = [touch(legs, 'bid'), touch(legs, 'ask')]
   const add = (of: (leg: Leg) => Decimal | null | undefined) => sum(legs.map(leg => times(of(leg) ?? ZERO, ratioOf(leg))))
   const last = add(({ figures }) => figures?.last)

@@ -1,24 +1,24 @@
 /** Orders over REST: today's and the open ones, by id, and the historical ones; in pages, and with what failed beside what did not. */
 
 import { midnight } from '@trunkline/core/domain/calendar/index'
+import type { Cursors } from '../../brokerage/api/cursor.ts'
+import type { Answer } from '../../brokerage/api/response-writer.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import { isLive } from '../../brokerage/wire.ts'
 import type { Micros } from '../../engine/types.ts'
-import type { Cursors } from '../../house/api/cursor.ts'
-import type { Answer } from '../../house/api/outlet.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
-import { isLive } from '../../house/wire.ts'
 import { NEW_YORK, newYorkDate } from '../../market/hours.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
+import type { AccountViews } from './account-views.ts'
 import { type Chain, chainById } from './chains.ts'
 import { isTodays, pastOrders, todaysOrders } from './order-lists.ts'
-import { accountsAsked } from './ownership.ts'
+import { requestedAccounts } from './ownership.ts'
+import { json } from './protocol.ts'
 import { bad, countOr } from './reading.ts'
-import type { Sights } from './sights.ts'
-import { json } from './tongue.ts'
 
 export interface OrderReadsDeps {
-  readonly house: DialectHouse
-  readonly sights: Sights
+  readonly brokerage: DialectBrokerage
+  readonly views: AccountViews
   readonly cursors: Cursors
 }
 
@@ -30,14 +30,14 @@ const DAYS_BACK = 90
 export function orderReads(deps: OrderReadsDeps): readonly DialectRoute[] {
   const accounts = '/brokerage/accounts/:accounts'
   return [
-    { method: 'GET', path: `${accounts}/orders`, operation: 'orders.list', act: call => todays(deps, call) },
-    { method: 'GET', path: `${accounts}/orders/:orderIds`, operation: 'orders.get', act: call => byIds(deps, call, isTodaysOf(deps)) },
-    { method: 'GET', path: `${accounts}/historicalorders`, operation: 'orders.list', act: call => historical(deps, call) },
+    { method: 'GET', path: `${accounts}/orders`, operation: 'orders.list', handle: call => todays(deps, call) },
+    { method: 'GET', path: `${accounts}/orders/:orderIds`, operation: 'orders.get', handle: call => byIds(deps, call, isTodaysOf(deps)) },
+    { method: 'GET', path: `${accounts}/historicalorders`, operation: 'orders.list', handle: call => historical(deps, call) },
     {
       method: 'GET',
       path: `${accounts}/historicalorders/:orderIds`,
       operation: 'orders.get',
-      act: call => {
+      handle: call => {
         const since = sinceOf(deps, texts(call.request.query).since)
         return byIds(deps, call, ({ last }) => !isLive(last) && last.updatedAt >= since)
       }
@@ -45,26 +45,26 @@ export function orderReads(deps: OrderReadsDeps): readonly DialectRoute[] {
   ]
 }
 
-function isTodaysOf({ house }: OrderReadsDeps): (chain: Chain) => boolean {
-  return ({ last }) => isTodays(house, last)
+function isTodaysOf({ brokerage }: OrderReadsDeps): (chain: Chain) => boolean {
+  return ({ last }) => isTodays(brokerage, last)
 }
 
 function todays(deps: OrderReadsDeps, call: Call): Answer {
-  return paged(deps, call, ids => todaysOrders(deps.house, deps.sights, ids))
+  return paged(deps, call, ids => todaysOrders(deps.brokerage, deps.views, ids))
 }
 
 function historical(deps: OrderReadsDeps, call: Call): Answer {
   const since = sinceOf(deps, texts(call.request.query).since)
-  return paged(deps, call, ids => pastOrders(deps.house, deps.sights, ids, since))
+  return paged(deps, call, ids => pastOrders(deps.brokerage, deps.views, ids, since))
 }
 
 const DATE_FORMS = [/^(?<y>\d{4})[-/](?<m>\d{2})[-/](?<d>\d{2})/, /^(?<m>\d{2})[-/](?<d>\d{2})[-/](?<y>\d{4})$/]
 
 /** @throws Problem `bad_request` */
-function sinceOf({ house }: OrderReadsDeps, text = ''): Micros {
+function sinceOf({ brokerage }: OrderReadsDeps, text = ''): Micros {
   const { y = '', m = '', d = '' } = DATE_FORMS.map(form => form.exec(text)?.groups).find(groups => groups !== undefined) ?? {}
   const since = `${y}-${m}-${d}`
-  const today = newYorkDate(house.clock.now())
+  const today = newYorkDate(brokerage.clock.now())
   if (y === '') return bad('since is required: a date such as 2006-01-13')
   const earliest = Temporal.PlainDate.from(today).subtract({ days: DAYS_BACK }).toString()
   if (since < earliest) return bad(`Date range cannot exceed ${DAYS_BACK} days`)
@@ -75,27 +75,28 @@ function isDate(text: string): boolean {
   return !Number.isNaN(Date.parse(`${text}T00:00:00Z`))
 }
 
-function paged(deps: OrderReadsDeps, { request, person, fault }: Call, list: (accounts: readonly string[]) => readonly Chain[]): Answer {
-  const { house, sights, cursors } = deps
+function paged(deps: OrderReadsDeps, { request, customer, fault }: Call, list: (accounts: readonly string[]) => readonly Chain[]): Answer {
+  const { brokerage, views, cursors } = deps
   const query = texts(request.query)
-  const { accounts, errors } = accountsAsked(house.people, person.id, texts(request.params).accounts ?? '')
+  const { accounts, errors } = requestedAccounts(brokerage.customers, customer.id, texts(request.params).accounts ?? '')
   if (fault?.do === 'empty') return json({ Orders: [], Errors: errors })
   const size = countOr(query.pageSize, 'pageSize', 1, PAGE_MAX)
-  const question = `${person.id} ${request.url.split('?', 1)[0]} ${query.since ?? ''}`
-  const place = cursors.read(query.nextToken === undefined || query.nextToken === '' ? null : query.nextToken, question)
-  const { order: after, at } = place.after
-  if (at !== undefined && Number(at) + TOKEN_MS < house.realNow()) return bad('nextToken has expired')
+  const question = `${customer.id} ${request.url.split('?', 1)[0]} ${query.since ?? ''}`
+  const position = cursors.read(query.nextToken === undefined || query.nextToken === '' ? null : query.nextToken, question)
+  const { order: after, at } = position.after
+  if (at !== undefined && Number(at) + TOKEN_MS < brokerage.realNow()) return bad('nextToken has expired')
   const chains = list(accounts.map(({ id }) => id))
   const begin = after === undefined ? 0 : chains.findIndex(({ id }) => id === after) + 1
   const end = begin + (size ?? PAGE_MAX)
   const shown = chains.slice(begin, end)
-  const next = size === null ? undefined : nextOf(chains, end, { size, skips: fault?.do === 'lose_page' && fault.page === place.page + 1 })
+  const next =
+    size === null ? undefined : nextOf(chains, end, { size, skips: fault?.do === 'lose_page' && fault.page === position.page + 1 })
   return json({
-    Orders: shown.map(chain => sights.order(chain)),
+    Orders: shown.map(chain => views.order(chain)),
     Errors: errors,
     ...(next === undefined
       ? {}
-      : { NextToken: cursors.issue({ after: { order: next.id, at: String(house.realNow()) }, page: place.page + 1 }, question) })
+      : { NextToken: cursors.issue({ after: { order: next.id, at: String(brokerage.realNow()) }, page: position.page + 1 }, question) })
   })
 }
 
@@ -109,22 +110,22 @@ function nextOf(
   return begin < chains.length ? chains[begin - 1] : undefined
 }
 
-function byIds({ house, sights }: OrderReadsDeps, { request, person }: Call, isShown: (chain: Chain) => boolean): Answer {
+function byIds({ brokerage, views }: OrderReadsDeps, { request, customer }: Call, isShown: (chain: Chain) => boolean): Answer {
   const { accounts: list = '', orderIds = '' } = texts(request.params)
-  const { accounts, errors } = accountsAsked(house.people, person.id, list)
+  const { accounts, errors } = requestedAccounts(brokerage.customers, customer.id, list)
   const ids = [...new Set(orderIds.split(',').filter(id => id !== ''))]
   if (ids.length === 0 || ids.length > IDS_MAX) return bad(`1 to ${IDS_MAX} Order IDs can be specified, comma separated`)
   const found = ids.map(id => {
     const chain = chainById(
-      house.books,
+      brokerage.state,
       accounts.map(account => account.id),
       id
     )
-    return chain !== undefined && isShown(chain) && !house.news.isHidden(chain.last.orderId) ? chain : id
+    return chain !== undefined && isShown(chain) && !brokerage.publisher.isHidden(chain.last.orderId) ? chain : id
   })
   const missing = found
     .filter(item => typeof item === 'string')
     .map(id => ({ AccountID: list, OrderID: id.slice(0, 40), Error: 'NotFound', Message: 'Order not found' }))
-  const orders = found.filter(item => typeof item === 'object').map(chain => sights.order(chain))
+  const orders = found.filter(item => typeof item === 'object').map(chain => views.order(chain))
   return json({ Orders: orders, Errors: [...errors, ...missing] })
 }

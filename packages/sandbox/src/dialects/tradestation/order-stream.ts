@@ -1,26 +1,26 @@
 /** The order streams: all of today's orders, then whatever becomes of them, in the order of TradeStation's own small steps. */
 
+import type { Account } from '../../brokerage/customers.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import { Problem } from '../../brokerage/problems.ts'
+import { hasSize } from '../../brokerage/wire.ts'
 import type { OrderEvent, OrderView } from '../../engine/types.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
-import type { Account } from '../../house/people.ts'
-import { Problem } from '../../house/problems.ts'
-import { hasSize } from '../../house/wire.ts'
 import { draw, keyOf } from '../../market/synthetic/chance.ts'
 import { texts } from '../frame/sign-in.ts'
+import type { AccountViews, Wire } from './account-views.ts'
 import type { Chain } from './chains.ts'
-import type { StreamCall, StreamRoute, Talk, Voice } from './hall.ts'
 import type { Modes } from './options.ts'
+import type { Status } from './order-enums.ts'
 import { todaysOrders } from './order-lists.ts'
-import type { Status } from './order-words.ts'
-import { type Asked, accountsAsked } from './ownership.ts'
+import { type RequestedAccounts, requestedAccounts } from './ownership.ts'
 import { bad } from './reading.ts'
-import type { Sights, Wire } from './sights.ts'
+import type { StreamCall, StreamEmitter, StreamProtocol, StreamRoute } from './stream-server.ts'
 
 const IDS_MAX = 50
 
 export interface OrderStreamsDeps {
-  readonly house: DialectHouse
-  readonly sights: Sights
+  readonly brokerage: DialectBrokerage
+  readonly views: AccountViews
   readonly modes: Modes
 }
 
@@ -28,7 +28,7 @@ interface Reader {
   readonly accounts: ReadonlySet<string>
   /** Null: all orders. */
   readonly ids: ReadonlySet<string> | null
-  readonly voice: Voice
+  readonly emitter: StreamEmitter
 }
 
 export class OrderStreams implements Disposable {
@@ -40,10 +40,10 @@ export class OrderStreams implements Disposable {
 
   constructor(deps: OrderStreamsDeps) {
     this.#deps = deps
-    this.#key = keyOf(`${deps.house.seed} order stream`)
-    this.#following = deps.house.news.follow({
-      order: event => this.#hear(event.order, () => this.#frames(event)),
-      orderAgain: order => this.#hear(order, () => [this.#deps.sights.order(this.#deps.sights.chain(order))]),
+    this.#key = keyOf(`${deps.brokerage.seed} order stream`)
+    this.#following = deps.brokerage.publisher.follow({
+      order: event => this.#onOrder(event.order, () => this.#frames(event)),
+      orderAgain: order => this.#onOrder(order, () => [this.#deps.views.order(this.#deps.views.chain(order))]),
       account: () => undefined
     })
   }
@@ -60,15 +60,15 @@ export class OrderStreams implements Disposable {
     this.#following[Symbol.dispose]()
   }
 
-  #open({ request, person }: StreamCall, ids: ReadonlySet<string> | null): Talk {
-    const { house } = this.#deps
-    const asked = accountsAsked(house.people, person.id, texts(request.params).accounts ?? '')
-    mustHaveOne(asked)
+  #open({ request, customer }: StreamCall, ids: ReadonlySet<string> | null): StreamProtocol {
+    const { brokerage } = this.#deps
+    const requested = requestedAccounts(brokerage.customers, customer.id, texts(request.params).accounts ?? '')
+    mustHaveOne(requested)
     let reader: Reader | null = null
     return {
-      begin: voice => {
-        reader = { accounts: new Set(asked.accounts.map(({ id }) => id)), ids, voice }
-        if (!this.#tellAll(reader, asked)) return
+      begin: emitter => {
+        reader = { accounts: new Set(requested.accounts.map(({ id }) => id)), ids, emitter }
+        if (!this.#emitAll(reader, requested)) return
         this.#readers.add(reader)
       },
       end: () => {
@@ -78,40 +78,40 @@ export class OrderStreams implements Disposable {
   }
 
   /** @returns false: the stream is over already */
-  #tellAll({ ids, voice }: Reader, { accounts, errors }: Asked): boolean {
-    const { house, sights } = this.#deps
+  #emitAll({ ids, emitter }: Reader, { accounts, errors }: RequestedAccounts): boolean {
+    const { brokerage, views } = this.#deps
     const all = todaysOrders(
-      house,
-      sights,
+      brokerage,
+      views,
       [...accounts].map(({ id }: Account) => id)
     )
     const chains = ids === null ? all : all.filter(({ id }) => ids.has(id))
     const missing = ids === null ? undefined : [...ids].find(id => !all.some(chain => chain.id === id))
-    for (const chain of chains) voice.say(sights.order(chain))
-    for (const error of errors) voice.say(error)
+    for (const chain of chains) emitter.send(views.order(chain))
+    for (const error of errors) emitter.send(error)
     if (missing !== undefined) {
-      voice.fail({ Error: 'NotFound', Message: 'Order not found', AccountID: accounts[0]?.number ?? '', OrderID: missing.slice(0, 40) })
+      emitter.fail({ Error: 'NotFound', Message: 'Order not found', AccountID: accounts[0]?.number ?? '', OrderID: missing.slice(0, 40) })
       return false
     }
-    voice.say({ StreamStatus: 'EndSnapshot' })
+    emitter.send({ StreamStatus: 'EndSnapshot' })
     return true
   }
 
-  #hear(order: OrderView, frames: () => readonly Wire[]): void {
+  #onOrder(order: OrderView, frames: () => readonly Wire[]): void {
     const readers = [...this.#readers].filter(({ accounts }) => accounts.has(order.accountId))
     if (readers.length === 0) return
-    const told = frames()
-    for (const { ids, voice } of readers) {
-      for (const frame of told) if (ids === null || ids.has(String(frame.OrderID))) voice.event(frame)
+    const updates = frames()
+    for (const { ids, emitter } of readers) {
+      for (const frame of updates) if (ids === null || ids.has(String(frame.OrderID))) emitter.event(frame)
     }
   }
 
   #frames({ change, order }: OrderEvent): readonly Wire[] {
-    const { sights } = this.#deps
+    const { views } = this.#deps
     // The order that took its place tells of it.
     if (change === 'replaced' || !hasSize(order)) return []
-    const chain = sights.chain(order)
-    const now = sights.order(chain)
+    const chain = views.chain(order)
+    const now = views.order(chain)
     switch (change) {
       case 'accepted':
         return order.replaces === null ? [this.#as(chain, 'OPN'), now] : this.#replaced(chain, now)
@@ -145,12 +145,12 @@ export class OrderStreams implements Disposable {
 
   /** The end can be told twice: without the time it was, then with it. */
   #cancelled(chain: Chain, now: Wire): readonly Wire[] {
-    const asked = chain.last.reason?.code === 'requested' && now.Status !== 'REJ' ? [this.#as(chain, 'UCN')] : []
-    return this.#chance() && now.Status !== 'REJ' ? [...asked, open(now), now] : [...asked, now]
+    const requested = chain.last.reason?.code === 'requested' && now.Status !== 'REJ' ? [this.#as(chain, 'UCN')] : []
+    return this.#chance() && now.Status !== 'REJ' ? [...requested, open(now), now] : [...requested, now]
   }
 
   #as(chain: Chain, status: Status): Wire {
-    return this.#deps.sights.order(chain, status)
+    return this.#deps.views.order(chain, status)
   }
 
   #chance(): boolean {
@@ -168,6 +168,6 @@ function idsOf(list: string): ReadonlySet<string> {
 }
 
 /** @throws Problem when none of the accounts is theirs; those that are not are told of on the stream */
-export function mustHaveOne({ accounts }: Asked): void {
+export function mustHaveOne({ accounts }: RequestedAccounts): void {
   if (accounts.length === 0) throw new Problem('scope_missing', 'Request not supported for account')
 }

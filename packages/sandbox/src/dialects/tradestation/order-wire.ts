@@ -2,15 +2,15 @@
 
 import { type Decimal, isZero, minus, negated, times } from '@trunkline/core/domain/decimal'
 import type { Side } from '@trunkline/core/domain/vocabulary'
+import { isLive, type Overlay } from '../../brokerage/wire.ts'
 import type { InstrumentSpec } from '../../engine/types.ts'
-import { isLive, type Overlay } from '../../house/wire.ts'
 import { type Chain, fillsOf } from './chains.ts'
 import { average, decimal, fees, total } from './figures.ts'
-import { DURATION_OF, STATUS_TEXTS, type Status, statusOf, type TradeAction, TYPE_OF } from './order-words.ts'
+import { DURATION_OF, STATUS_TEXTS, type Status, statusOf, type TradeAction, TYPE_OF } from './order-enums.ts'
 import { assetOf, shownSymbol } from './symbols.ts'
 import { dayOf, timeOf } from './times.ts'
 
-export interface OrderSight {
+export interface OrderDetails {
   /** As the owner knows the account. */
   readonly accountId: string
   readonly overlay: Overlay | undefined
@@ -23,30 +23,34 @@ const GTC_DAYS = 90
 const DAY_MICROS = 86_400_000_000
 
 /** `status`: what a frame of the stream says instead of what the order's state says; a closed order told `open` has no closing time yet. */
-export function orderWire(chain: Chain, sight: OrderSight, status: Status = statusFor(chain, sight)): Readonly<Record<string, unknown>> {
+export function orderWire(
+  chain: Chain,
+  details: OrderDetails,
+  status: Status = statusFor(chain, details)
+): Readonly<Record<string, unknown>> {
   const { first, last } = chain
   const fills = fillsOf(chain, null)
   const price = average(fills)
   const closed = status === 'FLL' || status === 'FLP' || status === 'OUT' || status === 'TSC' || status === 'EXP' || status === 'REJ'
-  const isPackage = last.legs !== null
-  const reason = sight.overlay?.refusedLater ?? last.reason
+  const isMultiLeg = last.legs !== null
+  const reason = details.overlay?.refusedLater ?? last.reason
   return {
-    AccountID: sight.accountId,
+    AccountID: details.accountId,
     ...(closed && !isLive(last) && last.state !== 'replaced' ? { ClosedDateTime: timeOf(last.updatedAt) } : {}),
     CommissionFee: fees(fills),
     Currency: 'USD',
     Duration: DURATION_OF[last.timeInForce],
-    FilledPrice: price === null ? '0' : signed(price, last.side, isPackage),
+    FilledPrice: price === null ? '0' : signed(price, last.side, isMultiLeg),
     ...(last.timeInForce.startsWith('GTC') ? { GoodTillDate: dayOf(timeOf(first.acceptedAt + GTC_DAYS * DAY_MICROS).slice(0, 10)) } : {}),
-    Legs: isPackage ? packageLegs(chain, sight, status) : [singleLeg(chain, sight, status)],
-    ...(last.limitPrice === null ? {} : { LimitPrice: signed(decimal(last.limitPrice), last.side, isPackage) }),
+    Legs: isMultiLeg ? multiLegLegs(chain, details, status) : [singleLeg(chain, details, status)],
+    ...(last.limitPrice === null ? {} : { LimitPrice: signed(decimal(last.limitPrice), last.side, isMultiLeg) }),
     OpenedDateTime: timeOf(first.acceptedAt),
     OrderID: chain.id,
     OrderType: TYPE_OF[last.orderType],
     PriceUsedForBuyingPower: last.limitPrice ?? last.stopPrice ?? price ?? '0',
     ...(status === 'REJ' && reason !== null ? { RejectReason: reason.message } : {}),
     Routing: 'Intelligent',
-    ...(isPackage ? { Spread: 'Custom' } : {}),
+    ...(isMultiLeg ? { Spread: 'Custom' } : {}),
     Status: status,
     StatusDescription: STATUS_TEXTS[status],
     ...(last.stopPrice === null ? {} : { StopPrice: last.stopPrice }),
@@ -54,13 +58,13 @@ export function orderWire(chain: Chain, sight: OrderSight, status: Status = stat
   }
 }
 
-export function statusFor(chain: Chain, { overlay }: Pick<OrderSight, 'overlay'>): Status {
+export function statusFor(chain: Chain, { overlay }: Pick<OrderDetails, 'overlay'>): Status {
   return statusOf(chain.last, overlay, !isZero(total(fillsOf(chain, null))))
 }
 
 /** A package's price is what is paid for it; the house says of a sale what is received. */
-function signed(price: Decimal, side: Side, isPackage: boolean): Decimal {
-  return isPackage && side === 'SELL' && !isZero(price) ? negated(price) : price
+function signed(price: Decimal, side: Side, isMultiLeg: boolean): Decimal {
+  return isMultiLeg && side === 'SELL' && !isZero(price) ? negated(price) : price
 }
 
 interface LegFacts {
@@ -71,26 +75,26 @@ interface LegFacts {
   readonly price: Decimal | null
 }
 
-function singleLeg(chain: Chain, sight: OrderSight, status: Status): object {
+function singleLeg(chain: Chain, details: OrderDetails, status: Status): object {
   const { last } = chain
   const fills = fillsOf(chain, null)
   const ordered = decimal(last.quantity ?? '0')
   const facts = { symbol: last.symbol ?? '', side: last.side, ordered, executed: total(fills), price: average(fills) }
-  return leg(facts, sight, status)
+  return leg(facts, details, status)
 }
 
-function packageLegs(chain: Chain, sight: OrderSight, status: Status): readonly object[] {
+function multiLegLegs(chain: Chain, details: OrderDetails, status: Status): readonly object[] {
   const { legs, quantity } = chain.last
   return (legs ?? []).map(({ symbol, side, ratio }) => {
     const fills = fillsOf(chain, symbol)
     const ordered = times(decimal(quantity ?? '0'), decimal(ratio))
-    return leg({ symbol, side, ordered, executed: total(fills), price: average(fills) }, sight, status)
+    return leg({ symbol, side, ordered, executed: total(fills), price: average(fills) }, details, status)
   })
 }
 
-function leg({ symbol, side, ordered, executed, price }: LegFacts, sight: OrderSight, status: Status): object {
-  const instrument = sight.instrumentOf(symbol)
-  const [buyOrSell, openOrClose] = directionOf(side, sight.action)
+function leg({ symbol, side, ordered, executed, price }: LegFacts, details: OrderDetails, status: Status): object {
+  const instrument = details.instrumentOf(symbol)
+  const [buyOrSell, openOrClose] = directionOf(side, details.action)
   return {
     AssetType: instrument === undefined ? 'UNKNOWN' : assetOf(instrument),
     BuyOrSell: buyOrSell,

@@ -1,27 +1,27 @@
 /** Whose accounts are meant: lists of account numbers, of which some may be nobody's of this login. */
 
-import type { Account, People } from '../../house/people.ts'
-import { Problem } from '../../house/problems.ts'
+import type { Account, Customers } from '../../brokerage/customers.ts'
+import { Problem } from '../../brokerage/problems.ts'
 
 const ACCOUNTS_MAX = 25
 
 /** TradeStation has no accounts for coins. */
-export function accountsHere(people: People, login: string): readonly Account[] {
-  return people.accountsOf(login).filter(({ kind }) => kind !== 'coin')
+export function accountsHere(customers: Customers, login: string): readonly Account[] {
+  return customers.accountsOf(login).filter(({ kind }) => kind !== 'coin')
 }
 
-export interface Asked {
+export interface RequestedAccounts {
   readonly accounts: readonly Account[]
   /** One for each number that is not theirs. */
   readonly errors: readonly { readonly AccountID: string; readonly Error: string; readonly Message: string }[]
 }
 
 /** @throws Problem `bad_request` */
-export function accountsAsked(people: People, login: string, list: string): Asked {
+export function requestedAccounts(customers: Customers, login: string, list: string): RequestedAccounts {
   const numbers = [...new Set(list.split(',').filter(number => number !== ''))]
   if (numbers.length === 0 || numbers.length > ACCOUNTS_MAX)
     throw new Problem('bad_request', `1 to ${ACCOUNTS_MAX} Account IDs can be specified, comma separated`)
-  const own = accountsHere(people, login)
+  const own = accountsHere(customers, login)
   const found = numbers.map(number => own.find(account => account.number === number) ?? number)
   return {
     accounts: found.filter(account => typeof account === 'object'),
@@ -32,6 +32,6 @@ export function accountsAsked(people: People, login: string, list: string): Aske
 }
 
 /** The login's account of a number; undefined: not theirs. */
-export function accountOf(people: People, login: string, number: string): Account | undefined {
-  return accountsHere(people, login).find(account => account.number === number)
+export function accountOf(customers: Customers, login: string, number: string): Account | undefined {
+  return accountsHere(customers, login).find(account => account.number === number)
 }

@@ -1,17 +1,17 @@
 /** The position stream: every position, then whatever changes of them, whole or only what changed. */
 
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import type { AccountChangedEvent, PositionView } from '../../engine/types.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
 import { texts } from '../frame/sign-in.ts'
-import type { StreamCall, StreamRoute, Talk, Voice } from './hall.ts'
+import type { AccountViews } from './account-views.ts'
 import { mustHaveOne } from './order-stream.ts'
-import { type Asked, accountsAsked } from './ownership.ts'
+import { type RequestedAccounts, requestedAccounts } from './ownership.ts'
 import { positionIdOf } from './positions.ts'
-import type { Sights } from './sights.ts'
+import type { StreamCall, StreamEmitter, StreamProtocol, StreamRoute } from './stream-server.ts'
 
 export interface PositionStreamsDeps {
-  readonly house: DialectHouse
-  readonly sights: Sights
+  readonly brokerage: DialectBrokerage
+  readonly views: AccountViews
 }
 
 type Wire = Readonly<Record<string, string>>
@@ -19,9 +19,9 @@ type Wire = Readonly<Record<string, string>>
 interface Reader {
   readonly accounts: ReadonlySet<string>
   readonly changesOnly: boolean
-  readonly voice: Voice
+  readonly emitter: StreamEmitter
   /** What was told last, by account and symbol. */
-  readonly told: Map<string, Wire>
+  readonly sent: Map<string, Wire>
   readAt: number
 }
 
@@ -35,7 +35,7 @@ export class PositionStreams implements Disposable {
 
   constructor(deps: PositionStreamsDeps) {
     this.#deps = deps
-    this.#following = deps.house.news.follow({
+    this.#following = deps.brokerage.publisher.follow({
       order: () => undefined,
       orderAgain: () => undefined,
       account: event => this.#changed(event)
@@ -50,21 +50,21 @@ export class PositionStreams implements Disposable {
     this.#following[Symbol.dispose]()
   }
 
-  #open({ request, person }: StreamCall): Talk {
-    const { house } = this.#deps
-    const asked = accountsAsked(house.people, person.id, texts(request.params).accounts ?? '')
-    mustHaveOne(asked)
+  #open({ request, customer }: StreamCall): StreamProtocol {
+    const { brokerage } = this.#deps
+    const requested = requestedAccounts(brokerage.customers, customer.id, texts(request.params).accounts ?? '')
+    mustHaveOne(requested)
     const changesOnly = texts(request.query).changes === 'true'
     let reader: Reader | null = null
     return {
-      begin: voice => {
-        const accounts = new Set(asked.accounts.map(({ id }) => id))
-        reader = { accounts, changesOnly, voice, told: new Map(), readAt: house.realNow() }
-        this.#tellAll(reader, asked)
+      begin: emitter => {
+        const accounts = new Set(requested.accounts.map(({ id }) => id))
+        reader = { accounts, changesOnly, emitter, sent: new Map(), readAt: brokerage.realNow() }
+        this.#emitAll(reader, requested)
         this.#readers.add(reader)
       },
       tick: () => {
-        if (reader !== null && house.realNow() - reader.readAt >= PRICES_EVERY_MS) this.#tellPrices(reader)
+        if (reader !== null && brokerage.realNow() - reader.readAt >= PRICES_EVERY_MS) this.#emitPrices(reader)
       },
       end: () => {
         if (reader !== null) this.#readers.delete(reader)
@@ -72,22 +72,22 @@ export class PositionStreams implements Disposable {
     }
   }
 
-  #tellAll({ accounts, voice, told }: Reader, { errors }: Asked): void {
+  #emitAll({ accounts, emitter, sent }: Reader, { errors }: RequestedAccounts): void {
     for (const account of accounts) {
-      for (const position of this.#deps.house.books.engine.positions(account)) {
-        const wire = this.#deps.sights.position(position)
-        told.set(keyOf(position), wire)
-        voice.say(wire)
+      for (const position of this.#deps.brokerage.state.engine.positions(account)) {
+        const wire = this.#deps.views.position(position)
+        sent.set(keyOf(position), wire)
+        emitter.send(wire)
       }
     }
-    for (const error of errors) voice.say(error)
-    voice.say({ StreamStatus: 'EndSnapshot' })
+    for (const error of errors) emitter.send(error)
+    emitter.send({ StreamStatus: 'EndSnapshot' })
   }
 
-  #tellPrices(reader: Reader): void {
-    reader.readAt = this.#deps.house.realNow()
+  #emitPrices(reader: Reader): void {
+    reader.readAt = this.#deps.brokerage.realNow()
     for (const account of reader.accounts) {
-      for (const position of this.#deps.house.books.engine.positions(account)) this.#tell(reader, position, reader.voice.say)
+      for (const position of this.#deps.brokerage.state.engine.positions(account)) this.#emit(reader, position, reader.emitter.send)
     }
   }
 
@@ -95,29 +95,29 @@ export class PositionStreams implements Disposable {
     for (const reader of this.#readers) {
       if (!reader.accounts.has(accountId)) continue
       for (const symbol of symbols) {
-        const position = this.#deps.house.books.engine.position(accountId, symbol)
-        if (position !== undefined) this.#tell(reader, position, reader.voice.event)
+        const position = this.#deps.brokerage.state.engine.position(accountId, symbol)
+        if (position !== undefined) this.#emit(reader, position, reader.emitter.event)
       }
     }
   }
 
   /** `say`: prices only; they must not use up what is to be lost or repeated of what happened. */
-  #tell({ told, changesOnly }: Reader, position: PositionView, say: (frame: object) => void): void {
+  #emit({ sent, changesOnly }: Reader, position: PositionView, send: (frame: object) => void): void {
     const key = keyOf(position)
-    const before = told.get(key)
+    const before = sent.get(key)
     const isFlat = position.quantity === '0'
     // Closed and opened again between two looks: another position, with an id of its own.
     const isOver = before !== undefined && (isFlat || before.PositionID !== positionIdOf(position))
     if (isOver) {
-      told.delete(key)
-      say({ PositionID: before.PositionID, Deleted: true })
+      sent.delete(key)
+      send({ PositionID: before.PositionID, Deleted: true })
     }
     if (isFlat) return
-    const wire = this.#deps.sights.position(position)
+    const wire = this.#deps.views.position(position)
     const changes = isOver || before === undefined ? wire : changesOf(before, wire)
     if (Object.keys(changes).length === 0) return
-    told.set(key, wire)
-    say(!changesOnly || changes === wire ? wire : { PositionID: wire.PositionID, ...changes })
+    sent.set(key, wire)
+    send(!changesOnly || changes === wire ? wire : { PositionID: wire.PositionID, ...changes })
   }
 }
 

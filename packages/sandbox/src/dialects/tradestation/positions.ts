@@ -11,7 +11,7 @@ const PLACES = 9
 const HUNDRED = decimal('100')
 const TEN_THOUSAND = decimal('10000')
 
-export interface PositionSight {
+export interface PositionDetails {
   /** As the owner knows the account. */
   readonly accountId: string
   readonly instrument: InstrumentSpec | undefined
@@ -24,7 +24,7 @@ export function positionIdOf({ accountId, symbol, openedAt }: PositionView): str
   return String(100_000_000 + (hash.readUInt32BE(0) % 900_000_000))
 }
 
-export function positionWire(position: PositionView, { accountId, instrument, market }: PositionSight): Readonly<Record<string, string>> {
+export function positionWire(position: PositionView, { accountId, instrument, market }: PositionDetails): Readonly<Record<string, string>> {
   const quantity = decimal(position.quantity)
   const cost = decimal(position.costBasis)
   const unrealized = decimal(position.unrealizedPl)

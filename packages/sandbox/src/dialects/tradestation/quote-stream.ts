@@ -1,33 +1,33 @@
 /** The quote-change stream: of each symbol everything at first, then only what has changed. */
 
-import type { DialectHouse } from '../../house/dialect.ts'
-import type { Tap } from '../../house/taps.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import type { MarketDataTap } from '../../brokerage/market-data-taps.ts'
 import { texts } from '../frame/sign-in.ts'
-import type { StreamCall, StreamRoute, Talk, Voice } from './hall.ts'
 import { findInstrument, symbolsListed } from './listing.ts'
 import { Quote, type QuoteWire } from './quotes.ts'
+import type { StreamCall, StreamEmitter, StreamProtocol, StreamRoute } from './stream-server.ts'
 
 export const SYMBOLS_MAX = 100
 
-export function quoteStreams(house: DialectHouse): readonly StreamRoute[] {
-  return [{ path: '/marketdata/stream/quotes/:symbols', open: call => open(house, call) }]
+export function quoteStreams(brokerage: DialectBrokerage): readonly StreamRoute[] {
+  return [{ path: '/marketdata/stream/quotes/:symbols', open: call => open(brokerage, call) }]
 }
 
-async function open(house: DialectHouse, { request }: StreamCall): Promise<Talk> {
+async function open(brokerage: DialectBrokerage, { request }: StreamCall): Promise<StreamProtocol> {
   const symbols = symbolsListed(texts(request.params).symbols ?? '', SYMBOLS_MAX)
-  const listed = symbols.map(text => ({ text, instrument: findInstrument(house, text) }))
-  await house.contracts.bring(listed.flatMap(({ instrument }) => (instrument === null ? [] : [instrument.symbol])))
+  const listed = symbols.map(text => ({ text, instrument: findInstrument(brokerage, text) }))
+  await brokerage.contracts.bring(listed.flatMap(({ instrument }) => (instrument === null ? [] : [instrument.symbol])))
   const taps: Disposable[] = []
   let ended = false
   return {
-    async begin(voice) {
+    async begin(emitter) {
       for (const { text, instrument } of listed) {
         if (ended) return
-        if (instrument === null) voice.say({ Symbol: text.slice(0, 40), Error: 'FAILED, INVALID SYMBOL' })
+        if (instrument === null) emitter.send({ Symbol: text.slice(0, 40), Error: 'FAILED, INVALID SYMBOL' })
         else {
-          const quote = await Quote.of(house, instrument)
+          const quote = await Quote.of(brokerage, instrument)
           // Whoever left while the day was looked up must not be left with a tap.
-          if (!ended) taps.push(house.taps.add(instrument.symbol, told(text, quote, voice)))
+          if (!ended) taps.push(brokerage.taps.add(instrument.symbol, quoteTap(text, quote, emitter)))
         }
       }
     },
@@ -39,24 +39,24 @@ async function open(house: DialectHouse, { request }: StreamCall): Promise<Talk>
 }
 
 /** Under the name that was asked for. */
-function told(text: string, quote: Quote, voice: Voice): Tap {
+function quoteTap(text: string, quote: Quote, emitter: StreamEmitter): MarketDataTap {
   let before: QuoteWire = { ...quote.wire('share'), Symbol: text }
-  voice.say(before)
-  const tell = () => {
+  emitter.send(before)
+  const emit = () => {
     const now: QuoteWire = { ...quote.wire('share'), Symbol: text }
     const changes = Object.entries(now).filter(([name, value]) => name !== 'MarketFlags' && before[name] !== value)
     const flags = JSON.stringify(now.MarketFlags) === JSON.stringify(before.MarketFlags) ? {} : { MarketFlags: now.MarketFlags }
     before = now
-    if (changes.length > 0 || Object.keys(flags).length > 0) voice.event({ Symbol: text, ...Object.fromEntries(changes), ...flags })
+    if (changes.length > 0 || Object.keys(flags).length > 0) emitter.event({ Symbol: text, ...Object.fromEntries(changes), ...flags })
   }
   return {
     quote: command => {
       quote.quoted(command)
-      tell()
+      emit()
     },
     trade: command => {
       quote.traded(command)
-      tell()
+      emit()
     }
   }
 }

@@ -1,8 +1,8 @@
 /** A symbol's quote as TradeStation shows it, kept up to date by quotes and prints. */
 
 import { compare, type Decimal, dividedBy, isZero, minus, plus, times } from '@trunkline/core/domain/decimal'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import type { Micros, QuoteCommand } from '../../engine/types.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
 import { printVenue } from '../../market/depth.ts'
 import type { FeedTrade, Instrument } from '../../market/types.ts'
 import { decimal } from './figures.ts'
@@ -48,12 +48,12 @@ export class Quote {
   }
 
   /** As it stands. The symbol's prices must have been brought. */
-  static async of({ books, market, clock, pump }: DialectHouse, instrument: Instrument): Promise<Quote> {
+  static async of({ state, market, clock, driver }: DialectBrokerage, instrument: Instrument): Promise<Quote> {
     const { symbol, exchange } = instrument
     const now = clock.now()
     const days = await market.bars({ symbol, interval: '1d', from: now - DAYS_BACK, to: now + 1, now, limit: 2 })
     const [before, today] = days.length === 2 ? days : [undefined, days[0]]
-    const view = books.engine.market(symbol)
+    const view = state.engine.market(symbol)
     const price = view?.mark ?? today?.close ?? '0'
     const previousClose = view?.previousClose ?? before?.close ?? null
     const day: Day = {
@@ -64,9 +64,9 @@ export class Quote {
       previousClose: previousClose === null ? null : decimal(previousClose),
       previousVolume: before?.volume ?? null
     }
-    const isHalted = () => books.engine.market(symbol)?.halted ?? false
+    const isHalted = () => state.engine.market(symbol)?.halted ?? false
     const quote = new Quote(instrument, { isHalted, day, last: { price, size: '0', at: now, venue: exchange } })
-    quote.#quote = pump.lastQuote(symbol)
+    quote.#quote = driver.lastQuote(symbol)
     return quote
   }
 

@@ -2,7 +2,7 @@
 
 import { type Decimal, isDecimal } from '@trunkline/core/domain/decimal'
 import { shown } from '@trunkline/core/domain/malformed'
-import { Problem } from '../../house/problems.ts'
+import { Problem } from '../../brokerage/problems.ts'
 
 /** One object of a request. Every reader throws a `bad_request` problem that names the field. */
 export class Body {
@@ -38,10 +38,11 @@ export class Body {
     return isDecimal(text) ? text : bad(`${name} must be a number in a string, was ${shown(text)}`)
   }
 
-  member<const Word extends string>(name: string, words: readonly Word[]): Word {
+  member<const Value extends string>(name: string, values: readonly Value[]): Value {
     const text = this.text(name)
     return (
-      words.find(word => word.toUpperCase() === text.toUpperCase()) ?? bad(`${name} must be one of ${words.join(', ')}, was ${shown(text)}`)
+      values.find(value => value.toUpperCase() === text.toUpperCase()) ??
+      bad(`${name} must be one of ${values.join(', ')}, was ${shown(text)}`)
     )
   }
 
@@ -74,5 +75,5 @@ export function bad(message: string): never {
 
 /** For what can be read and is not taken. */
 export function refuse(message: string): never {
-  throw new Problem('refused_by_desk', message)
+  throw new Problem('refused_by_operator', message)
 }

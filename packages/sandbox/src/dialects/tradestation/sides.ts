@@ -1,18 +1,18 @@
 /** Share orders say whether they open or close, and must be right about it; the one order may not go through zero. */
 
 import { absolute, compare, type Decimal, minus, sum, ZERO } from '@trunkline/core/domain/decimal'
-import type { Ticket } from '../../house/desk.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import type { Ticket } from '../../brokerage/order-service.ts'
 import { decimal } from './figures.ts'
-import type { TradeAction } from './order-words.ts'
+import type { TradeAction } from './order-enums.ts'
 import { refuse } from './reading.ts'
 
 const SHARES: readonly TradeAction[] = ['BUY', 'SELL', 'BUYTOCOVER', 'SELLSHORT']
 const FUTURES: readonly TradeAction[] = ['BUY', 'SELL']
 
 /** @throws Problem of status 422 with one of TradeStation's codes */
-export function checkSide(house: Pick<DialectHouse, 'books' | 'contracts'>, ticket: Ticket, action: TradeAction): void {
-  const kind = house.contracts.find(ticket.symbol)?.kind
+export function checkSide(brokerage: Pick<DialectBrokerage, 'state' | 'contracts'>, ticket: Ticket, action: TradeAction): void {
+  const kind = brokerage.contracts.find(ticket.symbol)?.kind
   if (kind === 'OPT') {
     if (SHARES.includes(action)) refuse('Options are traded with BUYTOOPEN, BUYTOCLOSE, SELLTOOPEN and SELLTOCLOSE')
     return
@@ -22,16 +22,16 @@ export function checkSide(house: Pick<DialectHouse, 'books' | 'contracts'>, tick
     return
   }
   if (!SHARES.includes(action)) refuse('Shares are traded with BUY, SELL, BUYTOCOVER and SELLSHORT')
-  checkPosition(house, ticket, action)
+  checkPosition(brokerage, ticket, action)
 }
 
-function checkPosition({ books }: Pick<DialectHouse, 'books'>, { accountId, symbol, quantity }: Ticket, action: TradeAction): void {
-  const held = decimal(books.engine.position(accountId, symbol)?.quantity ?? '0')
+function checkPosition({ state }: Pick<DialectBrokerage, 'state'>, { accountId, symbol, quantity }: Ticket, action: TradeAction): void {
+  const held = decimal(state.engine.position(accountId, symbol)?.quantity ?? '0')
   const size = absolute(held)
   const isLong = compare(held, ZERO) > 0
   const isShort = compare(held, ZERO) < 0
   const words = isLong ? `you are long ${size}` : isShort ? `you are short ${size}` : 'you have no position in'
-  const left = closable(books, { accountId, symbol, held })
+  const left = closable(state, { accountId, symbol, held })
   const fits = compare(decimal(quantity ?? '0'), left) <= 0
   switch (action) {
     case 'BUY':
@@ -56,9 +56,9 @@ interface Held {
 }
 
 /** What of a position is not promised to open orders yet. */
-function closable(books: DialectHouse['books'], { accountId, symbol, held }: Held): Decimal {
+function closable(state: DialectBrokerage['state'], { accountId, symbol, held }: Held): Decimal {
   const closing = compare(held, ZERO) > 0 ? 'SELL' : 'BUY'
-  const promised = books.engine
+  const promised = state.engine
     .orders(accountId, { live: true, symbols: [symbol] })
     .filter(order => order.legs === null && order.side === closing)
     .map(order => decimal(order.remainingQuantity))

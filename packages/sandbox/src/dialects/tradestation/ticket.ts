@@ -1,18 +1,18 @@
 /** What the body of a new order asks for, and whether its side suits the position. */
 
 import type { Side } from '@trunkline/core/domain/vocabulary'
-import type { PackageTicket, Ticket } from '../../house/desk.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
-import type { Account } from '../../house/people.ts'
-import { Problem } from '../../house/problems.ts'
-import { ACTIONS, DURATIONS, type TradeAction, TYPES } from './order-words.ts'
+import type { Account } from '../../brokerage/customers.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import type { MultiLegTicket, Ticket } from '../../brokerage/order-service.ts'
+import { Problem } from '../../brokerage/problems.ts'
+import { ACTIONS, DURATIONS, type TradeAction, TYPES } from './order-enums.ts'
 import { accountOf } from './ownership.ts'
 import { type Body, bad, refuse } from './reading.ts'
 import { checkSide } from './sides.ts'
 import { meantSymbols } from './symbols.ts'
 
 export interface Placing {
-  readonly ticket: Ticket | PackageTicket
+  readonly ticket: Ticket | MultiLegTicket
   /** What a share order is to be remembered as. */
   readonly action: TradeAction | null
   readonly account: Account
@@ -34,9 +34,9 @@ const NOT_EMULATED = ['OSOs', 'AdvancedOptions'] as const
  * Reads the order and has the books know its symbols.
  * @throws Problem `bad_request` for what cannot be read, others (of status 422) for what is refused
  */
-export async function readPlacing(house: DialectHouse, login: string, body: Body): Promise<Placing> {
+export async function readPlacing(brokerage: DialectBrokerage, login: string, body: Body): Promise<Placing> {
   const number = body.text('AccountID')
-  const account = accountOf(house.people, login, number)
+  const account = accountOf(brokerage.customers, login, number)
   if (account === undefined) throw new Problem('scope_missing', `Account ${number.slice(0, 40)} is not one of this user's`)
   for (const name of NOT_EMULATED) if (isFilled(body, name)) refuse(`${name} are not emulated by this sandbox`)
   const wanted = wantedOf(body)
@@ -47,10 +47,10 @@ export async function readPlacing(house: DialectHouse, login: string, body: Body
     limitPrice: body.decimalOr('LimitPrice'),
     clientOrderId: confirmIdOf(body)
   }
-  const symbols = await symbolsOf(house, wanted)
+  const symbols = await symbolsOf(brokerage, wanted)
   const [only, ...others] = wanted
   if (only === undefined) return bad('Symbol is required')
-  if (others.length > 0) return { account, action: null, ticket: packageOf(common, wanted, symbols) }
+  if (others.length > 0) return { account, action: null, ticket: multiLegOf(common, wanted, symbols) }
   const symbol = symbols[0] ?? only.symbol
   const ticket: Ticket = {
     ...common,
@@ -60,9 +60,9 @@ export async function readPlacing(house: DialectHouse, login: string, body: Body
     notional: null,
     stopPrice: body.decimalOr('StopPrice')
   }
-  checkHours(house, ticket)
-  checkSide(house, ticket, only.action)
-  return { account, action: house.contracts.find(symbol)?.kind === 'STK' ? only.action : null, ticket }
+  checkHours(brokerage, ticket)
+  checkSide(brokerage, ticket, only.action)
+  return { account, action: brokerage.contracts.find(symbol)?.kind === 'STK' ? only.action : null, ticket }
 }
 
 function keysOf<Table extends object>(table: Table): readonly (keyof Table & string)[] {
@@ -91,7 +91,7 @@ function wholeOf(body: Body): string {
 
 function durationOf(body: Body): Ticket['timeInForce'] {
   const duration = body.body('TimeInForce').text('Duration').toUpperCase()
-  const known = keysOf(DURATIONS).find(word => word === duration)
+  const known = keysOf(DURATIONS).find(candidate => candidate === duration)
   if (known !== undefined) return DURATIONS[known]
   if (['GTD', 'GDP', '1', '3', '5'].includes(duration)) return refuse(`The duration ${duration} is not emulated by this sandbox`)
   return bad(`Duration must be one of ${keysOf(DURATIONS).join(', ')}`)
@@ -102,31 +102,31 @@ function confirmIdOf(body: Body): string | null {
   return id === null || CONFIRM_ID.test(id) ? id : bad('OrderConfirmID must be 1 to 22 characters')
 }
 
-async function symbolsOf(house: DialectHouse, wanted: readonly Wanted[]): Promise<readonly string[]> {
+async function symbolsOf(brokerage: DialectBrokerage, wanted: readonly Wanted[]): Promise<readonly string[]> {
   const symbols = wanted.map(({ symbol: text }) => {
-    const found = meantSymbols(text).find(symbol => house.contracts.find(symbol) !== null)
+    const found = meantSymbols(text).find(symbol => brokerage.contracts.find(symbol) !== null)
     if (found === undefined) return refuse(`Invalid symbol ${text.slice(0, 40)}`)
-    if (house.contracts.find(found)?.kind === 'CRYPTO') return refuse(`${text} cannot be traded through this API`)
+    if (brokerage.contracts.find(found)?.kind === 'CRYPTO') return refuse(`${text} cannot be traded through this API`)
     return found
   })
-  await house.contracts.bring(symbols)
+  await brokerage.contracts.bring(symbols)
   return symbols
 }
 
 type Common = Pick<Ticket, 'accountId' | 'orderType' | 'timeInForce' | 'limitPrice' | 'clientOrderId'>
 
 /** Legs have quantities of their own; the house has packages and what one contains. The price is what is paid: a credit is below zero. */
-function packageOf(common: Common, wanted: readonly Wanted[], symbols: readonly string[]): PackageTicket {
+function multiLegOf(common: Common, wanted: readonly Wanted[], symbols: readonly string[]): MultiLegTicket {
   const { orderType, ...others } = common
   if (orderType !== 'MKT' && orderType !== 'LMT') return refuse('Orders with several legs are Market or Limit orders')
   const quantities = wanted.map(({ quantity }) => BigInt(quantity))
-  const packages = quantities.reduce(commonDivisor)
+  const units = quantities.reduce(commonDivisor)
   const legs = wanted.map(({ action }, index): { symbol: string; side: Side; ratio: string } => ({
     symbol: symbols[index] ?? '',
     side: ACTIONS[action],
-    ratio: String((quantities[index] ?? packages) / packages)
+    ratio: String((quantities[index] ?? units) / units)
   }))
-  return { ...others, orderType, side: 'BUY', quantity: String(packages), legs }
+  return { ...others, orderType, side: 'BUY', quantity: String(units), legs }
 }
 
 function commonDivisor(a: bigint, b: bigint): bigint {
@@ -134,7 +134,7 @@ function commonDivisor(a: bigint, b: bigint): bigint {
 }
 
 /** Outside regular hours only orders with a limit are taken. */
-function checkHours({ books }: DialectHouse, { symbol, orderType, timeInForce }: Ticket): void {
+function checkHours({ state }: DialectBrokerage, { symbol, orderType, timeInForce }: Ticket): void {
   if (!timeInForce.endsWith('+') || orderType === 'LMT' || orderType === 'STPLMT') return
-  if (books.engine.market(symbol)?.phase !== 'open') refuse('Only Limit orders are taken outside of regular trading hours')
+  if (state.engine.market(symbol)?.phase !== 'open') refuse('Only Limit orders are taken outside of regular trading hours')
 }

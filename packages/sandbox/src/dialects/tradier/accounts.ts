@@ -1,46 +1,46 @@
 /** Who the customer is and which accounts it has: profile and balances. */
 
-import { paramOf } from '../../house/api/orders.ts'
-import { isoOf } from '../../house/clock.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
-import type { Account, Person } from '../../house/people.ts'
-import { Problem } from '../../house/problems.ts'
+import { paramOf } from '../../brokerage/api/orders.ts'
+import { isoOf } from '../../brokerage/clock.ts'
+import type { Account, Customer } from '../../brokerage/customers.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import { Problem } from '../../brokerage/problems.ts'
 import type { Call } from '../frame/router.ts'
 import { balancesTree } from './balances.ts'
 import type { Branch } from './tree.ts'
 
 /** Accounts of other kinds are not Tradier's to keep. */
-const KINDS: ReadonlySet<string> = new Set(['margin', 'cash'])
+const ACCOUNT_KINDS: ReadonlySet<string> = new Set(['margin', 'cash'])
 const OPTION_LEVEL = { margin: 6, cash: 2 } as const
 
 export class Accounts {
-  readonly #house: Pick<DialectHouse, 'people' | 'books'>
+  readonly #brokerage: Pick<DialectBrokerage, 'customers' | 'state'>
 
-  constructor(house: Pick<DialectHouse, 'people' | 'books'>) {
-    this.#house = house
+  constructor(brokerage: Pick<DialectBrokerage, 'customers' | 'state'>) {
+    this.#brokerage = brokerage
   }
 
   of(login: string): readonly Account[] {
-    return this.#house.people.accountsOf(login).filter(({ kind }) => KINDS.has(kind))
+    return this.#brokerage.customers.accountsOf(login).filter(({ kind }) => ACCOUNT_KINDS.has(kind))
   }
 
   /** The account of a path. @throws Problem */
-  asked({ request, person }: Pick<Call, 'request' | 'person'>): Account {
+  requested({ request, customer }: Pick<Call, 'request' | 'customer'>): Account {
     const number = paramOf(request, 'account')
-    const found = this.of(person.id).find(account => numberOf(account) === number)
+    const found = this.of(customer.id).find(account => numberOf(account) === number)
     if (found === undefined) throw new Problem('unknown_account', `Unauthorized Account: ${number.slice(0, 40)}`, { status: 400 })
     return found
   }
 
   /** Tradier's number of an account that it keeps. */
   numberOf(accountId: string): string | null {
-    const account = this.#house.people.account(accountId)
-    return account === undefined || !KINDS.has(account.kind) ? null : numberOf(account)
+    const account = this.#brokerage.customers.account(accountId)
+    return account === undefined || !ACCOUNT_KINDS.has(account.kind) ? null : numberOf(account)
   }
 
-  profile(person: Person): Branch {
-    const accounts = this.of(person.id).map(account => {
-      const opened = isoOf(this.#house.books.engine.account(account.id)?.openedAt ?? 0)
+  profile(customer: Customer): Branch {
+    const accounts = this.of(customer.id).map(account => {
+      const opened = isoOf(this.#brokerage.state.engine.account(account.id)?.openedAt ?? 0)
       const date = `${opened.slice(0, 23)}Z`
       return {
         account_number: numberOf(account),
@@ -53,11 +53,11 @@ export class Accounts {
         last_update_date: date
       }
     })
-    return { profile: { id: `id-${person.username}`, name: person.name, account: accounts } }
+    return { profile: { id: `id-${customer.username}`, name: customer.name, account: accounts } }
   }
 
   balances(account: Account): Branch {
-    const { engine } = this.#house.books
+    const { engine } = this.#brokerage.state
     return balancesTree({
       number: numberOf(account),
       kind: account.kind,

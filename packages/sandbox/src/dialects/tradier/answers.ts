@@ -1,8 +1,8 @@
 /** Answers in Tradier's shapes: JSON only for those who ask for it, and the four ways in which it says no. */
 
 import type { FastifyRequest } from 'fastify'
-import type { Answer } from '../../house/api/outlet.ts'
-import type { Problem } from '../../house/problems.ts'
+import type { Answer } from '../../brokerage/api/response-writer.ts'
+import type { Problem } from '../../brokerage/problems.ts'
 import { type Branch, json, type Tree, xml } from './tree.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -47,7 +47,7 @@ export function problemAnswer(problem: Problem, code: string | null): Answer {
       const headers = detail.retryAfter === undefined ? {} : { 'retry-after': String(detail.retryAfter) }
       return faultAnswer(status, 'Rate limit quota violation. Quota limit exceeded.', 'policies.ratelimit.QuotaViolation', headers)
     }
-    case 'house_trouble':
+    case 'internal_error':
       return faultAnswer(status, 'Datastore Error', 'datastore.ErrorWhileGettingConnection')
     default:
       return isRefusal(problem, code) ? refusal(message, code) : textAnswer(status, message)
@@ -56,7 +56,7 @@ export function problemAnswer(problem: Problem, code: string | null): Answer {
 
 /** A fault that refuses an order: as orders are refused here, unless it names a status. */
 function isRefusal(problem: Problem, code: string | null): boolean {
-  return (problem.code === 'refused_by_desk' || problem.code === code) && problem.status === 422
+  return (problem.code === 'refused_by_operator' || problem.code === code) && problem.status === 422
 }
 
 function refusal(message: string, code: string | null): Answer {

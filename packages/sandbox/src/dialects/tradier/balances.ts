@@ -1,8 +1,8 @@
 /** An account's balances in Tradier's shape: what all have, and an element of its own for each type. Pure. */
 
 import { type Decimal, isZero, minus, parseDecimal, sum, ZERO } from '@trunkline/core/domain/decimal'
+import type { AccountKind } from '../../brokerage/customers.ts'
 import type { BalanceView, PositionView } from '../../engine/types.ts'
-import type { AccountKind } from '../../house/people.ts'
 import { type Branch, type Figure, figure } from './tree.ts'
 
 /** Zeros behind the points, as they come of the conversion. */

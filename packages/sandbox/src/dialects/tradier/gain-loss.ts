@@ -12,9 +12,9 @@ import {
   times,
   ZERO
 } from '@trunkline/core/domain/decimal'
+import type { Answer } from '../../brokerage/api/response-writer.ts'
+import type { Account } from '../../brokerage/customers.ts'
 import type { TransactionView } from '../../engine/types.ts'
-import type { Answer } from '../../house/api/outlet.ts'
-import type { Account } from '../../house/people.ts'
 import type { Call } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
 import { answer } from './answers.ts'
@@ -42,9 +42,9 @@ interface Closed {
   readonly closeDate: string
 }
 
-export function gainLoss({ house }: HistoryDeps, account: Account, call: Call): Answer {
+export function gainLoss({ brokerage }: HistoryDeps, account: Account, call: Call): Answer {
   const query = texts(call.request.query)
-  const trades = house.books.engine.transactions(account.id, { types: ['BUY', 'SELL'] }).toReversed()
+  const trades = brokerage.state.engine.transactions(account.id, { types: ['BUY', 'SELL'] }).toReversed()
   const { start = '', end = '9999', symbol } = query
   const closed = closedPositions(trades)
     .filter(({ closeDate }) => closeDate >= start && closeDate <= end)

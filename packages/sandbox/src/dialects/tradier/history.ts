@@ -1,9 +1,9 @@
 /** What happened to an account's money, as the clearing firm tells it: by days, without orders. */
 
+import type { Answer } from '../../brokerage/api/response-writer.ts'
+import type { Account } from '../../brokerage/customers.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import type { TransactionView } from '../../engine/types.ts'
-import type { Answer } from '../../house/api/outlet.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
-import type { Account } from '../../house/people.ts'
 import type { Call } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
 import { answer } from './answers.ts'
@@ -14,7 +14,7 @@ import { fromTradier, isOption, toTradier } from './symbols.ts'
 import { type Branch, plain } from './tree.ts'
 
 export interface HistoryDeps {
-  readonly house: DialectHouse
+  readonly brokerage: DialectBrokerage
   readonly options: TradierOptions
 }
 
@@ -36,15 +36,15 @@ const TYPE_OF: Readonly<Record<TransactionView['type'], string>> = {
 }
 
 /** Newest first. */
-export function history({ house, options }: HistoryDeps, account: Account, call: Call): Answer {
+export function history({ brokerage, options }: HistoryDeps, account: Account, call: Call): Answer {
   const query = texts(call.request.query)
   const { start, end, type, symbol } = query
-  const today = dayOf(house.clock.now()).toString()
+  const today = dayOf(brokerage.clock.now()).toString()
   const wanted = symbol === undefined ? null : fromTradier(symbol)
   const found =
     call.fault?.do === 'empty'
       ? []
-      : house.books.engine.transactions(account.id, {
+      : brokerage.state.engine.transactions(account.id, {
           ...(start === undefined ? {} : { fromDate: start.slice(0, 10) }),
           ...(end === undefined ? {} : { toDate: end.slice(0, 10) })
         })

@@ -2,7 +2,7 @@
 
 import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
-import type { Dialect, DialectHouse, OpenDialect } from '../../house/dialect.ts'
+import type { Dialect, DialectBrokerage, OpenDialect } from '../../brokerage/dialect.ts'
 import { Grants } from '../frame/grants.ts'
 import { DialectRouter } from '../frame/router.ts'
 import { Accounts } from './accounts.ts'
@@ -11,52 +11,52 @@ import { Greeks } from './market/greeks.ts'
 import { Tape } from './market/tape.ts'
 import { mint, mountOAuth, NAME, type OAuthDeps } from './oauth.ts'
 import { DEFAULT_OPTIONS, type TradierOptions } from './options.ts'
-import { DeskView } from './orders/desk-view.ts'
 import { Late } from './orders/late.ts'
 import { Notes } from './orders/notes.ts'
+import { TradierOrders } from './orders/tradier-orders.ts'
+import { BASE, tradierProtocol } from './protocol.ts'
 import { routes } from './routes.ts'
 import { AccountStream } from './streams/account.ts'
 import { mountHttpStream } from './streams/http.ts'
 import { MarketStream } from './streams/market.ts'
-import { BASE, tradierTongue } from './tongue.ts'
 
-export const tradier: OpenDialect = house => openTradier(house)
+export const tradier: OpenDialect = brokerage => openTradier(brokerage)
 
 /** What is left out of `parts` is as the sandbox has it. */
-export function openTradier(house: DialectHouse, parts: Partial<TradierOptions> = {}): Dialect {
+export function openTradier(brokerage: DialectBrokerage, parts: Partial<TradierOptions> = {}): Dialect {
   const options = { ...DEFAULT_OPTIONS, ...parts }
-  const { realNow, newId, timers } = house
+  const { realNow, newId, timers } = brokerage
   const grants: Grants = new Grants({
-    file: house.inFolder('tradier-grants.jsonl'),
+    file: brokerage.inFolder('tradier-grants.jsonl'),
     now: realNow,
     newId,
     onEnded: grant => {
-      accountStream.lines.endGrant(grant)
-      marketStream.lines.endGrant(grant)
+      accountStream.connections.endGrant(grant)
+      marketStream.connections.endGrant(grant)
     }
   })
-  const notes = new Notes(house.inFolder('tradier-orders.jsonl'))
-  const late = new Late({ seed: house.seed, ...options.lateAverage, later: (ms, work) => timers.later(ms, work) })
-  const accounts = new Accounts(house)
-  const view = new DeskView({ house, notes, late })
-  const tape = new Tape(house)
-  const shared = { house, options, accounts, view, notes, late, tape, greeks: new Greeks(house) }
+  const notes = new Notes(brokerage.inFolder('tradier-orders.jsonl'))
+  const late = new Late({ seed: brokerage.seed, ...options.lateAverage, later: (ms, work) => timers.later(ms, work) })
+  const accounts = new Accounts(brokerage)
+  const view = new TradierOrders({ brokerage, notes, late })
+  const tape = new Tape(brokerage)
+  const shared = { brokerage, options, accounts, view, notes, late, tape, greeks: new Greeks(brokerage) }
   const accountStream: AccountStream = new AccountStream(shared, `/${NAME}/ws/v1/accounts/events`)
   const marketStream: MarketStream = new MarketStream(shared, `/${NAME}/ws/v1/markets/events`)
   const streams = { account: accountStream, market: marketStream }
-  const oauth: OAuthDeps = { house, grants, options }
-  const router = new DialectRouter(house, tradierTongue({ grants, limits: new Limits(options.limits, realNow) }))
+  const oauth: OAuthDeps = { brokerage, grants, options }
+  const router = new DialectRouter(brokerage, tradierProtocol({ grants, limits: new Limits(options.limits, realNow) }))
   return {
     name: NAME,
     mount: app => {
       mountOAuth(app, oauth)
       mountApi(app, router, { ...shared, accountStream, marketStream })
     },
-    entrances: [accountStream.entrance, marketStream.entrance],
+    endpoints: [accountStream.endpoint, marketStream.endpoint],
     mint: (login, scopes) => mint(oauth, login, scopes),
     endLogin: (login, refreshOnly) => grants.endLogin(login, refreshOnly),
-    misbehave: (on, order) => streams[on].lines.misbehave(order),
-    report: () => [...accountStream.lines.report('account'), ...marketStream.lines.report('market')],
+    injectFault: (on, order) => streams[on].connections.injectFault(order),
+    report: () => [...accountStream.connections.report('account'), ...marketStream.connections.report('market')],
     reset: () => {
       notes.clear()
       accountStream.reset()
@@ -82,7 +82,7 @@ function mountApi(app: FastifyInstance, router: DialectRouter, parts: Parameters
       scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null, {}))
       router.addRefusals(scope)
       for (const route of routes(parts)) router.add(scope, route)
-      mountHttpStream(scope, parts.house, parts.marketStream)
+      mountHttpStream(scope, parts.brokerage, parts.marketStream)
     },
     { prefix: BASE }
   )

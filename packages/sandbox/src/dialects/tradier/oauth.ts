@@ -3,20 +3,20 @@
 import { timingSafeEqual } from 'node:crypto'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Answer } from '../../house/api/outlet.ts'
-import { isoOf } from '../../house/clock.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
-import { NO_FACTS } from '../../house/faults.ts'
-import { redirectAllowed, SCOPES, type Scope } from '../../house/oauth/provider.ts'
+import type { Answer } from '../../brokerage/api/response-writer.ts'
+import { isoOf } from '../../brokerage/clock.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import { NO_FACTS } from '../../brokerage/faults.ts'
+import { redirectAllowed, SCOPES, type Scope } from '../../brokerage/oauth/provider.ts'
 import type { Grant, Grants } from '../frame/grants.ts'
-import { type Asked, AskedWrongly, redirectUrisOf, SignIn, texts } from '../frame/sign-in.ts'
+import { type AuthorizationRequest, InvalidAuthorizationRequest, redirectUrisOf, SignIn, texts } from '../frame/sign-in.ts'
 import { Accounts, numberOf } from './accounts.ts'
 import { faultAnswer, jsonAnswer, problemAnswer } from './answers.ts'
 import type { TradierOptions } from './options.ts'
-import { BASE } from './tongue.ts'
+import { BASE } from './protocol.ts'
 
 export interface OAuthDeps {
-  readonly house: DialectHouse
+  readonly brokerage: DialectBrokerage
   readonly grants: Grants
   readonly options: TradierOptions
 }
@@ -24,21 +24,21 @@ export interface OAuthDeps {
 export const NAME = 'tradier'
 const CODE_MS = 10 * 60_000
 /** Each with what the house's consent page says it means. */
-const WORDS = { read: 'read', write: 'trade', trade: 'trade', market: 'read', stream: 'read' } as const satisfies Record<string, Scope>
+const SCOPE_OF = { read: 'read', write: 'trade', trade: 'trade', market: 'read', stream: 'read' } as const satisfies Record<string, Scope>
 
 /** The sign-in pages and the endpoints for tokens. */
 export function mountOAuth(app: FastifyInstance, deps: OAuthDeps): void {
-  const { house, grants } = deps
+  const { brokerage, grants } = deps
   const signIn = new SignIn({
-    house,
+    brokerage,
     name: NAME,
     broker: 'Tradier',
-    accounts: ({ id }) => new Accounts(house).of(id).map(account => ({ ...account, number: numberOf(account) })),
+    accounts: ({ id }) => new Accounts(brokerage).of(id).map(account => ({ ...account, number: numberOf(account) })),
     authorizePath: `${BASE}/oauth/authorize`,
-    read: query => read(house, query),
-    code: ({ redirectUri: _, words, scopes }, { id }) =>
+    read: query => read(brokerage, query),
+    code: ({ redirectUri: _, brokerScope, scopes }, { id }) =>
       grants.code(
-        { login: id, client: house.client.id, scopes: [...scopes, ...words.split(',')], words: words.replaceAll(',', ' ') },
+        { login: id, client: brokerage.client.id, scopes: [...scopes, ...brokerScope.split(',')], words: brokerScope.replaceAll(',', ' ') },
         null,
         CODE_MS
       )
@@ -53,11 +53,11 @@ export function mountOAuth(app: FastifyInstance, deps: OAuthDeps): void {
 
 /** Credentials as the adapter keeps them, for the house's scopes. */
 export function mint(deps: OAuthDeps, login: string, scopes: readonly string[]): Readonly<Record<string, string>> {
-  const words = Object.entries(WORDS)
-    .filter(([word, scope]) => scopes.includes(scope) && word !== 'write')
-    .map(([word]) => word)
-  const grant = deps.grants.open({ login, client: deps.house.client.id, scopes: [...scopes, ...words], words: words.join(' ') })
-  const now = deps.house.realNow()
+  const names = Object.entries(SCOPE_OF)
+    .filter(([name, scope]) => scopes.includes(scope) && name !== 'write')
+    .map(([name]) => name)
+  const grant = deps.grants.open({ login, client: deps.brokerage.client.id, scopes: [...scopes, ...names], words: names.join(' ') })
+  const now = deps.brokerage.realNow()
   const { access, livesS, refreshToken } = tokens(deps, grant)
   return {
     access_token: access,
@@ -68,49 +68,50 @@ export function mint(deps: OAuthDeps, login: string, scopes: readonly string[]):
   }
 }
 
-function read(house: DialectHouse, query: Readonly<Record<string, string>>): Asked {
+function read(brokerage: DialectBrokerage, query: Readonly<Record<string, string>>): AuthorizationRequest {
   const { client_id: client = '', scope = '', state, redirect_uri: wanted } = query
-  if (client !== house.client.id) throw new AskedWrongly('no application has this client_id')
-  if (state === undefined) throw new AskedWrongly('state is missing')
-  const words = scope.split(',').map(word => word.trim())
-  const meant = words.map(word => (isWord(word) ? WORDS[word] : undefined))
-  if (meant.includes(undefined)) throw new AskedWrongly(`scope must be some of ${Object.keys(WORDS).join(',')}, with commas between them`)
+  if (client !== brokerage.client.id) throw new InvalidAuthorizationRequest('no application has this client_id')
+  if (state === undefined) throw new InvalidAuthorizationRequest('state is missing')
+  const names = scope.split(',').map(name => name.trim())
+  const meant = names.map(name => (isScopeName(name) ? SCOPE_OF[name] : undefined))
+  if (meant.includes(undefined))
+    throw new InvalidAuthorizationRequest(`scope must be some of ${Object.keys(SCOPE_OF).join(',')}, with commas between them`)
   return {
-    redirectUri: callback(house, wanted),
+    redirectUri: callback(brokerage, wanted),
     state,
     scopes: SCOPES.filter(name => meant.includes(name)),
-    words: words.join(','),
+    brokerScope: names.join(','),
     more: {}
   }
 }
 
 /** Tradier knows one callback for an application. The house's may be on a port that was not known before, so it can be said which. */
-function callback(house: DialectHouse, wanted: string | undefined): string {
-  const registered = redirectUrisOf(house, NAME)
+function callback(brokerage: DialectBrokerage, wanted: string | undefined): string {
+  const registered = redirectUrisOf(brokerage, NAME)
   const [first] = registered
-  if (first === undefined) throw new AskedWrongly('the application has no callback')
+  if (first === undefined) throw new InvalidAuthorizationRequest('the application has no callback')
   if (wanted === undefined) return first
-  if (!redirectAllowed(wanted, registered)) throw new AskedWrongly('redirect_uri is not one of the registered callbacks')
+  if (!redirectAllowed(wanted, registered)) throw new InvalidAuthorizationRequest('redirect_uri is not one of the registered callbacks')
   return wanted
 }
 
-function isWord(word: string): word is keyof typeof WORDS {
-  return Object.hasOwn(WORDS, word)
+function isScopeName(name: string): name is keyof typeof SCOPE_OF {
+  return Object.hasOwn(SCOPE_OF, name)
 }
 
-type Act = (deps: OAuthDeps, form: Readonly<Record<string, string>>) => Answer
+type Handler = (deps: OAuthDeps, form: Readonly<Record<string, string>>) => Answer
 
-async function serve(deps: OAuthDeps, request: FastifyRequest, reply: FastifyReply, act: Act): Promise<void> {
+async function serve(deps: OAuthDeps, request: FastifyRequest, reply: FastifyReply, handle: Handler): Promise<void> {
   reply.hijack()
-  const { house } = deps
-  await house.outlet.serve({
+  const { brokerage } = deps
+  await brokerage.responseWriter.serve({
     operation: 'token',
     response: reply.raw,
-    fault: house.faults.none ? undefined : house.faults.take('token', NO_FACTS),
+    fault: brokerage.faults.none ? undefined : brokerage.faults.take('token', NO_FACTS),
     problem: problemAnswer,
     carryOut: () =>
-      isClient(house, request.headers.authorization)
-        ? act(deps, texts(request.body))
+      isClient(brokerage, request.headers.authorization)
+        ? handle(deps, texts(request.body))
         : faultAnswer(401, 'Invalid client identifier', 'oauth.v2.InvalidClientIdentifier')
   })
 }
@@ -136,25 +137,29 @@ function wrongGrantType({ grant_type: type = '' }: Readonly<Record<string, strin
 }
 
 function granted(deps: OAuthDeps, grant: Grant, refreshToken?: string): Answer {
-  const { access, livesS, refreshToken: kept } = tokens(deps, grant, refreshToken)
+  const { access, livesS, refreshToken: newRefreshToken } = tokens(deps, grant, refreshToken)
   return jsonAnswer(200, {
     access_token: access,
     expires_in: livesS,
-    issued_at: isoOf(deps.house.realNow() * 1000),
+    issued_at: isoOf(deps.brokerage.realNow() * 1000),
     scope: grant.words,
     status: 'approved',
-    refresh_token: kept
+    refresh_token: newRefreshToken
   })
 }
 
 /** A new access token; the refresh token stays the same for the life of the grant. */
-function tokens({ house, grants, options }: OAuthDeps, grant: Grant, refreshToken: string = grants.issue(grant, 'refresh', null).token) {
-  const livesS = house.oauth().accessTtlS ?? options.accessTtlS
+function tokens(
+  { brokerage, grants, options }: OAuthDeps,
+  grant: Grant,
+  refreshToken: string = grants.issue(grant, 'refresh', null).token
+) {
+  const livesS = brokerage.oauth().accessTtlS ?? options.accessTtlS
   return { access: grants.issue(grant, 'access', livesS).token, livesS, refreshToken }
 }
 
 /** Id and secret as they are, or written as forms are, which RFC 6749 §2.3.1 asks for and few do. */
-function isClient({ client }: DialectHouse, authorization = ''): boolean {
+function isClient({ client }: DialectBrokerage, authorization = ''): boolean {
   const given = Buffer.from(/^Basic (\S+)$/i.exec(authorization)?.[1] ?? '', 'base64').toString()
   const due = `${client.id}:${client.secret}`
   return isSame(given, due) || isSame(given.split(':', 2).map(formDecoded).join(':'), due)

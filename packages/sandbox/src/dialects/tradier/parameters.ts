@@ -1,7 +1,7 @@
 /** What queries and forms say. What they must not say is answered with a text, as Tradier does. */
 
-import type { Fault } from '../../house/faults.ts'
-import { Problem } from '../../house/problems.ts'
+import type { Fault } from '../../brokerage/faults.ts'
+import { Problem } from '../../brokerage/problems.ts'
 
 export type Form = Readonly<Record<string, string>>
 
@@ -19,9 +19,9 @@ export function required(form: Form, name: string): string {
 }
 
 /** @throws Problem */
-export function member<const Word extends string>(form: Form, name: string, words: readonly Word[]): Word {
+export function member<const Value extends string>(form: Form, name: string, values: readonly Value[]): Value {
   const given = required(form, name)
-  return words.find(word => word === given) ?? bad(name, `must be one of ${words.join(', ')}, was ${given.slice(0, 40)}`)
+  return values.find(value => value === given) ?? bad(name, `must be one of ${values.join(', ')}, was ${given.slice(0, 40)}`)
 }
 
 /** Programs write `true` as their language does. */
@@ -32,8 +32,8 @@ export function isTrue(text: string | undefined): boolean {
 /** One page by `page` and `limit`; empty behind the last. A fault can have it be the one after. @throws Problem */
 export function pageOf<Item>(items: readonly Item[], query: Form, otherwise: number, fault: Fault | undefined): readonly Item[] {
   const limit = whole(query, 'limit', otherwise, LIMIT_MAX)
-  const asked = whole(query, 'page', 1, Number.MAX_SAFE_INTEGER)
-  const page = fault?.do === 'lose_page' && fault.page === asked ? asked + 1 : asked
+  const requested = whole(query, 'page', 1, Number.MAX_SAFE_INTEGER)
+  const page = fault?.do === 'lose_page' && fault.page === requested ? requested + 1 : requested
   return items.slice((page - 1) * limit, page * limit)
 }
 

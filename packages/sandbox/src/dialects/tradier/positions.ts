@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { PositionView } from '../../engine/types.ts'
-import { dateOf } from './orders/desk-view.ts'
+import { dateOf } from './orders/tradier-orders.ts'
 import { toTradier } from './symbols.ts'
 import { type Branch, Figure, figure, listed, plain } from './tree.ts'
 

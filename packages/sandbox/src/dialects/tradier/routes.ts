@@ -1,9 +1,9 @@
 /** Every path of the API, below its version. */
 
 import type { FastifyRequest } from 'fastify'
-import { paramOf } from '../../house/api/orders.ts'
-import type { DialectHouse } from '../../house/dialect.ts'
-import { NO_FACTS } from '../../house/faults.ts'
+import { paramOf } from '../../brokerage/api/orders.ts'
+import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import { NO_FACTS } from '../../brokerage/faults.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
 import type { Accounts } from './accounts.ts'
@@ -19,22 +19,22 @@ import { quotes } from './market/quotes.ts'
 import type { Tape } from './market/tape.ts'
 import type { TradierOptions } from './options.ts'
 import { cancelOrder, changeOrder } from './orders/change.ts'
-import type { DeskView } from './orders/desk-view.ts'
 import { isPreview } from './orders/form.ts'
 import { getOrder, listOrders } from './orders/list.ts'
 import type { Notes } from './orders/notes.ts'
 import { placeOrder } from './orders/place.ts'
+import type { TradierOrders } from './orders/tradier-orders.ts'
 import { positionsTree } from './positions.ts'
+import { BASE } from './protocol.ts'
 import type { AccountStream } from './streams/account.ts'
 import type { MarketStream } from './streams/market.ts'
 import { fromTradier } from './symbols.ts'
-import { BASE } from './tongue.ts'
 
 export interface RoutesDeps {
-  readonly house: DialectHouse
+  readonly brokerage: DialectBrokerage
   readonly options: TradierOptions
   readonly accounts: Accounts
-  readonly view: DeskView
+  readonly view: TradierOrders
   readonly notes: Notes
   readonly tape: Tape
   readonly greeks: Greeks
@@ -47,27 +47,27 @@ export function routes(deps: RoutesDeps): readonly DialectRoute[] {
 }
 
 function accountRoutes(deps: RoutesDeps): readonly DialectRoute[] {
-  const { accounts, house } = deps
+  const { accounts, brokerage } = deps
   return [
     {
       method: 'GET',
       path: '/user/profile',
       operation: 'accounts.list',
-      act: ({ request, person }) => answer(request, accounts.profile(person))
+      handle: ({ request, customer }) => answer(request, accounts.profile(customer))
     },
     {
       method: 'GET',
       path: '/accounts/:account/balances',
       operation: 'balances.list',
-      act: call => answer(call.request, accounts.balances(accounts.asked(call)))
+      handle: call => answer(call.request, accounts.balances(accounts.requested(call)))
     },
     {
       method: 'GET',
       path: '/accounts/:account/positions',
       operation: 'positions.list',
-      act: call => {
-        const account = accounts.asked(call)
-        const held = call.fault?.do === 'empty' ? [] : house.books.engine.positions(account.id)
+      handle: call => {
+        const account = accounts.requested(call)
+        const held = call.fault?.do === 'empty' ? [] : brokerage.state.engine.positions(account.id)
         return answer(call.request, positionsTree(held))
       }
     },
@@ -75,15 +75,15 @@ function accountRoutes(deps: RoutesDeps): readonly DialectRoute[] {
       method: 'GET',
       path: '/accounts/:account/history',
       operation: 'transactions.list',
-      act: call => history(deps, accounts.asked(call), call)
+      handle: call => history(deps, accounts.requested(call), call)
     },
     {
       method: 'GET',
       path: '/accounts/:account/gainloss',
       operation: 'transactions.list',
-      act: call => gainLoss(deps, accounts.asked(call), call)
+      handle: call => gainLoss(deps, accounts.requested(call), call)
     },
-    { method: 'POST', path: '/accounts/events/session', operation: 'me.get', act: call => session(deps, call, 'accounts') }
+    { method: 'POST', path: '/accounts/events/session', operation: 'me.get', handle: call => session(deps, call, 'accounts') }
   ]
 }
 
@@ -105,17 +105,17 @@ function orderRoutes(deps: RoutesDeps): readonly DialectRoute[] {
       path: '/accounts/:account/orders',
       operation: request => (isPreview(texts(request.body)) ? 'orders.preview' : 'orders.submit'),
       about: aboutForm,
-      act: call => placeOrder(deps, call)
+      handle: call => placeOrder(deps, call)
     },
-    { method: 'GET', path: '/accounts/:account/orders', operation: 'orders.list', act: call => listOrders(deps, call) },
-    { method: 'GET', path: one, operation: 'orders.get', about: aboutOrder, act: call => getOrder(deps, call) },
-    { method: 'PUT', path: one, operation: 'orders.amend', about: aboutOrder, act: call => changeOrder(deps, call) },
-    { method: 'DELETE', path: one, operation: 'orders.cancel', about: aboutOrder, act: call => cancelOrder(deps, call) }
+    { method: 'GET', path: '/accounts/:account/orders', operation: 'orders.list', handle: call => listOrders(deps, call) },
+    { method: 'GET', path: one, operation: 'orders.get', about: aboutOrder, handle: call => getOrder(deps, call) },
+    { method: 'PUT', path: one, operation: 'orders.amend', about: aboutOrder, handle: call => changeOrder(deps, call) },
+    { method: 'DELETE', path: one, operation: 'orders.cancel', about: aboutOrder, handle: call => cancelOrder(deps, call) }
   ]
 }
 
 function marketRoutes(deps: RoutesDeps): readonly DialectRoute[] {
-  const { house } = deps
+  const { brokerage } = deps
   const named = (name: string) => (request: FastifyRequest) => {
     const symbol = texts(request.query)[name]
     return { symbol: symbol === undefined ? null : fromTradier(symbol), clientOrderId: null }
@@ -123,20 +123,20 @@ function marketRoutes(deps: RoutesDeps): readonly DialectRoute[] {
   const about = named('symbol')
   const get = 'GET'
   return [
-    { method: get, path: '/markets/quotes', operation: 'quotes.list', about: named('symbols'), act: call => quotes(deps, call) },
-    { method: 'POST', path: '/markets/quotes', operation: 'quotes.list', act: call => quotes(deps, call) },
-    { method: get, path: '/markets/history', operation: 'bars.list', about, act: call => barsHistory(deps, call) },
-    { method: get, path: '/markets/timesales', operation: 'bars.list', about, act: call => timesales(deps, call) },
-    { method: get, path: '/markets/options/chains', operation: 'chain.list', about, act: call => chain(deps, call) },
-    { method: get, path: '/markets/options/expirations', operation: 'expirations.list', about, act: call => expirations(deps, call) },
-    { method: get, path: '/markets/options/strikes', operation: 'chain.list', about, act: call => strikes(deps, call) },
-    { method: get, path: '/markets/options/lookup', operation: 'instruments.list', act: call => lookUp(deps, call) },
-    { method: get, path: '/markets/clock', operation: 'clock.get', act: call => clock(house, call) },
-    { method: get, path: '/markets/calendar', operation: 'calendar.list', act: call => calendar(house, call) },
-    { method: get, path: '/markets/search', operation: 'instruments.list', act: call => search(house, call) },
-    { method: get, path: '/markets/lookup', operation: 'instruments.list', act: call => lookup(house, call) },
-    { method: get, path: '/markets/etb', operation: 'instruments.list', act: call => easyToBorrow(house, call) },
-    { method: 'POST', path: '/markets/events/session', operation: 'me.get', act: call => session(deps, call, 'markets') }
+    { method: get, path: '/markets/quotes', operation: 'quotes.list', about: named('symbols'), handle: call => quotes(deps, call) },
+    { method: 'POST', path: '/markets/quotes', operation: 'quotes.list', handle: call => quotes(deps, call) },
+    { method: get, path: '/markets/history', operation: 'bars.list', about, handle: call => barsHistory(deps, call) },
+    { method: get, path: '/markets/timesales', operation: 'bars.list', about, handle: call => timesales(deps, call) },
+    { method: get, path: '/markets/options/chains', operation: 'chain.list', about, handle: call => chain(deps, call) },
+    { method: get, path: '/markets/options/expirations', operation: 'expirations.list', about, handle: call => expirations(deps, call) },
+    { method: get, path: '/markets/options/strikes', operation: 'chain.list', about, handle: call => strikes(deps, call) },
+    { method: get, path: '/markets/options/lookup', operation: 'instruments.list', handle: call => lookUp(deps, call) },
+    { method: get, path: '/markets/clock', operation: 'clock.get', handle: call => clock(brokerage, call) },
+    { method: get, path: '/markets/calendar', operation: 'calendar.list', handle: call => calendar(brokerage, call) },
+    { method: get, path: '/markets/search', operation: 'instruments.list', handle: call => search(brokerage, call) },
+    { method: get, path: '/markets/lookup', operation: 'instruments.list', handle: call => lookup(brokerage, call) },
+    { method: get, path: '/markets/etb', operation: 'instruments.list', handle: call => easyToBorrow(brokerage, call) },
+    { method: 'POST', path: '/markets/events/session', operation: 'me.get', handle: call => session(deps, call, 'markets') }
   ]
 }
 

@@ -78,9 +78,10 @@ export async function openCatalog(folder: string): Promise<Catalog> {
       date,
       midnight: day => midnight(parseDay(day, 'date'), zone) * 1_000
     })
-    const place = placeOf(parts)
-    const name = place === null ? '' : nameOf(place)
-    if (place !== null && !byName.has(name)) byName.set(name, { ...place, rows: rowsOf(place, zoneOf(place.asset, place.venue)) })
+    const location = locationOf(parts)
+    const name = location === null ? '' : nameOf(location)
+    if (location !== null && !byName.has(name))
+      byName.set(name, { ...location, rows: rowsOf(location, zoneOf(location.asset, location.venue)) })
     const archive = archiveOf(parts)
     if (archive !== null) archives.push({ ...archive, rows: rowsOf(archive, zoneOf(archive.asset, archive.venue, archive.root)) })
     const root = marginsOf(parts)
@@ -139,9 +140,9 @@ async function listed(folder: string): Promise<readonly string[]> {
   return paths
 }
 
-type Place = Omit<RecordedFile, 'rows'>
+type FileLocation = Omit<RecordedFile, 'rows'>
 
-function placeOf(parts: readonly string[]): Place | null {
+function locationOf(parts: readonly string[]): FileLocation | null {
   const [asset, venue, folder, ...rest] = parts
   const resolution = RESOLUTIONS.find(name => name === folder)
   if ((asset !== 'equity' && asset !== 'crypto') || venue === undefined || resolution === undefined) return null

@@ -16,7 +16,7 @@ export interface ZipLimits {
 export const ZIP_LIMITS: ZipLimits = { unpackedBytesMax: 1_073_741_824, entriesMax: 20_000, lineCharsMax: 1_024 }
 
 /** Lines that arrived together, in file order; `first` is the number of the first one, counted from 1. Empty last lines are left out. */
-export interface Lines {
+export interface LineBatch {
   readonly first: number
   readonly lines: readonly string[]
 }
@@ -26,7 +26,7 @@ export interface Lines {
  * @param wanted one of {@link zipEntries}, when the archive holds several; by default it must hold exactly one
  * @throws BadMarketData
  */
-export async function* zippedLines(file: string, limits: ZipLimits = ZIP_LIMITS, wanted?: ZipText): AsyncGenerator<Lines> {
+export async function* zippedLines(file: string, limits: ZipLimits = ZIP_LIMITS, wanted?: ZipText): AsyncGenerator<LineBatch> {
   const zip = await opened(file)
   try {
     const entry = wanted ?? (await findEntry(zip, { file, limits }))
@@ -112,7 +112,7 @@ interface Text {
   readonly crc: number
 }
 
-async function* split(stream: Readable, { file, limits, crc }: Text): AsyncGenerator<Lines> {
+async function* split(stream: Readable, { file, limits, crc }: Text): AsyncGenerator<LineBatch> {
   let rest = ''
   let first = 1
   let sum = 0

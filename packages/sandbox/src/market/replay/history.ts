@@ -31,7 +31,7 @@ const LENGTHS: { readonly [Name in Resolution]: Micros } = {
 }
 
 /** Files kept unpacked; the one used longest ago goes first. A day of seconds is some megabytes. */
-const KEPT_MAX = 4
+const CACHE_MAX = 4
 const DAY = INTERVAL_LENGTHS['1d']
 
 export interface Recording {
@@ -44,7 +44,7 @@ export interface Recording {
 }
 
 export class RecordedHistory {
-  readonly #kept = new Map<TapeFile, Promise<readonly RawBar[]>>()
+  readonly #cache = new Map<TapeFile, Promise<readonly RawBar[]>>()
 
   /**
    * Recorded bars that had ended by `now`, and behind them the open one made of `live` prints.
@@ -102,18 +102,18 @@ export class RecordedHistory {
   }
 
   #unpacked(file: TapeFile): Promise<readonly RawBar[]> {
-    const known = this.#kept.get(file)
+    const known = this.#cache.get(file)
     if (known !== undefined) {
-      this.#kept.delete(file)
-      this.#kept.set(file, known)
+      this.#cache.delete(file)
+      this.#cache.set(file, known)
       return known
     }
     const bars = unpack(file)
-    this.#kept.set(file, bars)
+    this.#cache.set(file, bars)
     // A file that could not be read may be mended; it is not remembered as broken.
-    bars.catch(() => this.#kept.delete(file))
-    const [oldest] = this.#kept.keys()
-    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest)
+    bars.catch(() => this.#cache.delete(file))
+    const [oldest] = this.#cache.keys()
+    if (this.#cache.size > CACHE_MAX && oldest !== undefined) this.#cache.delete(oldest)
     return bars
   }
 }

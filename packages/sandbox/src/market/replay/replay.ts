@@ -156,7 +156,7 @@ export class Replay implements Market {
         return { commands, through: this.#through }
       }
       if (session !== null && sessionAt === at) {
-        session.session.told(session.due)
+        session.session.delivered(session.due)
         commands.push(session.due)
       } else if (event !== null && eventAt === at) {
         for (const command of this.#followed.take(event)) commands.push(command)
@@ -270,7 +270,7 @@ export class Replay implements Market {
     }
     for (const session of this.#sessions) {
       const due = session.due(this.startsAt)
-      session.told(due)
+      session.delivered(due)
       commands.push(due)
     }
     this.#release(this.startsAt, commands)

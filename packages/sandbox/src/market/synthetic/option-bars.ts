@@ -1,5 +1,5 @@
 /** Bars of an option contract: made of its prints, from the last one backwards, because most minutes have none. */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Micros } from '../../engine/types.ts'
 import { byLength, INTERVAL_LENGTHS, printBar, type RawBar, regrouped, toBar } from '../bar-series.ts'
 import { daysOf } from '../day-starts.ts'
@@ -11,7 +11,7 @@ import type { OptionContract } from './option-contract.ts'
 const HOUR: Micros = 3_600_000_000
 const CENT = worthOf('0.01')
 /** Others get their turn after so many hours of prints. */
-const HOURS_A_TURN = 48
+const HOURS_PER_SLICE = 48
 
 export async function optionBars(contract: OptionContract, query: BarsQuery): Promise<readonly Bar[]> {
   const { interval, from, to, now, limit = BARS_MAX } = query
@@ -35,7 +35,7 @@ export async function optionBars(contract: OptionContract, query: BarsQuery): Pr
       if (later?.start === part.start) bars[bars.length - 1] = regrouped([part, later], startOf)[0] ?? part
       else bars.push(part)
     }
-    if (++hours % HOURS_A_TURN === 0) await turn()
+    if (++hours % HOURS_PER_SLICE === 0) await yieldToEventLoop()
   }
   return bars
     .filter(({ start }) => start >= from && start < to)

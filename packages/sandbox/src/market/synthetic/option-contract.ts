@@ -46,7 +46,7 @@ export interface OptionParts {
 }
 
 interface Shown extends Touch {
-  readonly turn: number
+  readonly minute: number
 }
 
 interface Scheduled {
@@ -105,7 +105,7 @@ export class OptionContract {
     this.#shown = null
     const step = this.source.step(cents)
     const touch = { bid: cents > step ? cents - step : null, ask: cents + step }
-    return [this.#quote(touch, this.#turn(at), at), this.#print({ at, cents, size: 1 })]
+    return [this.#quote(touch, this.#minuteOf(at), at), this.#print({ at, cents, size: 1 })]
   }
 
   touch(slice: Slice): Touch {
@@ -116,20 +116,20 @@ export class OptionContract {
   quoteAt(at: Micros): QuoteCommand {
     const quotedAt = OptionContract.quotedAt(this.source, at)
     const touch = this.touch(this.source.slice(this.lastTradeAt, quotedAt, this.source.centsAt(quotedAt)))
-    const turn = this.#turn(quotedAt)
-    this.#shown = { ...touch, turn }
-    return this.#quote(touch, turn, at)
+    const minute = this.#minuteOf(quotedAt)
+    this.#shown = { ...touch, minute }
+    return this.#quote(touch, minute, at)
   }
 
   /** A quote where it differs from what was shown last. @param slice null when nothing has moved since then but the sizes, once a minute */
   requote(slice: Slice | null, at: Micros, into: MarketCommand[]): void {
-    const turn = this.#turn(at)
+    const minute = this.#minuteOf(at)
     const shown = this.#shown
     const touch = slice === null && shown !== null ? shown : slice === null ? null : this.touch(slice)
     if (touch === null) return
-    if (shown !== null && shown.turn === turn && shown.bid === touch.bid && shown.ask === touch.ask) return
-    this.#shown = { bid: touch.bid, ask: touch.ask, turn }
-    into.push(this.#quote(touch, turn, at))
+    if (shown !== null && shown.minute === minute && shown.bid === touch.bid && shown.ask === touch.ask) return
+    this.#shown = { bid: touch.bid, ask: touch.ask, minute }
+    into.push(this.#quote(touch, minute, at))
   }
 
   /** Nothing is shown any more: the next quote comes whatever it is. */
@@ -278,10 +278,10 @@ export class OptionContract {
 
   #printed({ quotedAt, chance }: Scheduled): OptionPrint {
     const touch = this.touch(this.source.slice(this.lastTradeAt, quotedAt, this.source.centsAt(quotedAt)))
-    const turn = this.#turn(quotedAt)
+    const minute = this.#minuteOf(quotedAt)
     const bought = touch.bid === null || (chance & 1) === 0
     const cents = bought ? touch.ask : (touch.bid ?? touch.ask)
-    const most = Math.min(20, this.#size(bought ? ASK : BID, cents, turn))
+    const most = Math.min(20, this.#size(bought ? ASK : BID, cents, minute))
     return { at: quotedAt + PRINT_DELAY, cents, size: 1 + ((chance >>> 1) % most) }
   }
 
@@ -289,19 +289,19 @@ export class OptionContract {
     return { type: 'trade', at, symbol: this.instrument.symbol, price: text(cents, CENT), size: text(size, ONE), auction: null }
   }
 
-  #quote({ bid, ask }: Touch, turn: number, at: Micros): QuoteCommand {
+  #quote({ bid, ask }: Touch, minute: number, at: Micros): QuoteCommand {
     return {
       type: 'quote',
       at,
       symbol: this.instrument.symbol,
-      bids: bid === null ? [] : this.#side(BID, bid, -this.source.step(bid), turn),
-      asks: this.#side(ASK, ask, this.source.step(ask), turn)
+      bids: bid === null ? [] : this.#side(BID, bid, -this.source.step(bid), minute),
+      asks: this.#side(ASK, ask, this.source.step(ask), minute)
     }
   }
 
-  #side(side: number, best: number, step: number, turn: number): readonly QuoteLevel[] {
+  #side(side: number, best: number, step: number, minute: number): readonly QuoteLevel[] {
     const levels: QuoteLevel[] = []
-    const size = this.#size(side, best, turn)
+    const size = this.#size(side, best, minute)
     for (let level = 0; level < LEVELS; level++) {
       const cents = best + level * step
       if (cents < 1) break
@@ -311,13 +311,13 @@ export class OptionContract {
   }
 
   /** At the best price: from a fifth of the usual to nearly twice as much, drawn anew every minute. */
-  #size(side: number, cents: number, turn: number): number {
+  #size(side: number, cents: number, minute: number): number {
     const { size } = this.source.facts
-    return Math.ceil(size / 5) + (draw(this.#key ^ side, SIZE, cents, turn) % Math.ceil((size * 8) / 5))
+    return Math.ceil(size / 5) + (draw(this.#key ^ side, SIZE, cents, minute) % Math.ceil((size * 8) / 5))
   }
 
   // Not all contracts in the same second.
-  #turn(at: Micros): number {
+  #minuteOf(at: Micros): number {
     return Math.floor((at + (this.#key % 60) * SECOND) / MINUTE)
   }
 }

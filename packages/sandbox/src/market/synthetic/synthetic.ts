@@ -186,7 +186,7 @@ export class SyntheticMarket implements Market {
     this.#through = at
     const phases = this.#sessions.map(session => {
       const due = session.due(at)
-      session.told(due)
+      session.delivered(due)
       return due
     })
     const commands: FeedCommand[] = [...phases, ...[...this.#symbols.values()].map(symbol => symbol.quoteAt(at))]
@@ -218,7 +218,7 @@ export class SyntheticMarket implements Market {
   #phaseChanges(from: Micros, through: Micros, commands: FeedCommand[]): void {
     for (const session of this.#sessions) {
       for (let due = session.due(from); due.at <= through; due = session.due(due.at)) {
-        session.told(due)
+        session.delivered(due)
         commands.push(due)
       }
     }

@@ -3,121 +3,125 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { House } from '../../../src/house/start.ts'
-import { type Answer, Browser, control, SECRET, send, type Wire } from '../../house/support.ts'
-import { CALLBACK, Client, openHouse, refuses } from './support.ts'
+import type { Brokerage } from '../../../src/brokerage/start.ts'
+import { type Answer, Browser, control, SECRET, send, type Wire } from '../../brokerage/support.ts'
+import { CALLBACK, Client, openBrokerage, refuses } from './support.ts'
 
-function authorizeUrl(house: House, change: Readonly<Record<string, string>> = {}): string {
+function authorizeUrl(brokerage: Brokerage, change: Readonly<Record<string, string>> = {}): string {
   const usual = {
     response_type: 'code',
-    client_id: house.clientId,
+    client_id: brokerage.clientId,
     redirect_uri: CALLBACK,
     state: 'a-state',
     scope: 'account:write trading data'
   }
-  return `${house.url}/alpaca/oauth/authorize?${new URLSearchParams({ ...usual, ...change })}`
+  return `${brokerage.url}/alpaca/oauth/authorize?${new URLSearchParams({ ...usual, ...change })}`
 }
 
-async function walk(house: House, url: string): Promise<URL> {
+async function walk(brokerage: Brokerage, url: string): Promise<URL> {
   const browser = new Browser()
-  const [{ username = '', password = '' } = {}] = house.logins
+  const [{ username = '', password = '' } = {}] = brokerage.logins
   const login = await browser.follow(url)
   const consent = await browser.submit(login, { username, password, decision: 'approve' })
   const back = await browser.submit(consent, { decision: 'approve' })
   return new URL(back.location ?? assert.fail(`no way back from ${back.text}`))
 }
 
-async function exchange(house: House, code: string, change: Readonly<Record<string, string>> = {}): Promise<Answer> {
-  const usual = { grant_type: 'authorization_code', code, client_id: house.clientId, client_secret: SECRET, redirect_uri: CALLBACK }
+async function exchange(brokerage: Brokerage, code: string, change: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  const usual = { grant_type: 'authorization_code', code, client_id: brokerage.clientId, client_secret: SECRET, redirect_uri: CALLBACK }
   const body = new URLSearchParams({ ...usual, ...change })
-  const response = await fetch(`${house.url}/alpaca/oauth/token`, { method: 'POST', body })
+  const response = await fetch(`${brokerage.url}/alpaca/oauth/token`, { method: 'POST', body })
   const text = await response.text()
   return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
 }
 
 test('a walk through the login pages ends with a token that has neither an end nor a refresh token', async () => {
-  await using house = await openHouse()
-  const back = await walk(house, authorizeUrl(house))
+  await using brokerage = await openBrokerage()
+  const back = await walk(brokerage, authorizeUrl(brokerage))
   assert.equal(back.searchParams.get('state'), 'a-state')
   const code = back.searchParams.get('code') ?? ''
-  const { status, body } = await exchange(house, code)
+  const { status, body } = await exchange(brokerage, code)
   assert.equal(status, 200)
   assert.deepEqual(Object.keys(body).sort(), ['access_token', 'scope', 'token_type'])
   assert.deepEqual([body.token_type, body.scope], ['bearer', 'account:write trading data'])
   const headers = { authorization: `Bearer ${body.access_token}` }
-  assert.equal((await send(`${house.url}/alpaca/api/v2/account`, 'GET', undefined, headers)).status, 200)
-  refuses(await exchange(house, code), 422, 42210000, /code/)
+  assert.equal((await send(`${brokerage.url}/alpaca/api/v2/account`, 'GET', undefined, headers)).status, 200)
+  refuses(await exchange(brokerage, code), 422, 42210000, /code/)
 })
 
 test('a code is good for its own redirect address and for the client with its secret only', async () => {
-  await using house = await openHouse()
-  const code = async () => (await walk(house, authorizeUrl(house))).searchParams.get('code') ?? ''
-  refuses(await exchange(house, await code(), { redirect_uri: 'http://127.0.0.1/elsewhere' }), 422, 42210000, /redirect_uri/)
-  refuses(await exchange(house, await code(), { client_secret: 'another-secret' }), 401, 40110000, /client/)
-  refuses(await exchange(house, await code(), { grant_type: 'refresh_token' }), 422, 42210000, /grant_type/)
+  await using brokerage = await openBrokerage()
+  const code = async () => (await walk(brokerage, authorizeUrl(brokerage))).searchParams.get('code') ?? ''
+  refuses(await exchange(brokerage, await code(), { redirect_uri: 'http://127.0.0.1/elsewhere' }), 422, 42210000, /redirect_uri/)
+  refuses(await exchange(brokerage, await code(), { client_secret: 'another-secret' }), 401, 40110000, /client/)
+  refuses(await exchange(brokerage, await code(), { grant_type: 'refresh_token' }), 422, 42210000, /grant_type/)
 })
 
 test('whoever declines is sent back with the news, and wrong addresses are never gone to', async () => {
-  await using house = await openHouse()
+  await using brokerage = await openBrokerage()
   const browser = new Browser()
-  const back = await browser.submit(await browser.follow(authorizeUrl(house)), { decision: 'decline' })
+  const back = await browser.submit(await browser.follow(authorizeUrl(brokerage)), { decision: 'decline' })
   const { searchParams } = new URL(back.location ?? '')
   assert.deepEqual([searchParams.get('error'), searchParams.get('state')], ['access_denied', 'a-state'])
   for (const change of [{ redirect_uri: 'http://example.com/' }, { client_id: 'nobody' }, { scope: 'everything' }, { env: 'moon' }]) {
-    const shown = await browser.follow(authorizeUrl(house, change))
+    const shown = await browser.follow(authorizeUrl(brokerage, change))
     assert.deepEqual([shown.status, shown.location], [400, null])
   }
 })
 
 test('scopes are kept: data for market data, trading for orders, nothing for reading', async () => {
-  await using house = await openHouse()
-  const reader = await Client.of(house, 'alex', ['read'])
+  await using brokerage = await openBrokerage()
+  const reader = await Client.of(brokerage, 'alex', ['read'])
   assert.equal((await reader.call('GET', '/v2/account')).status, 200)
   assert.equal((await reader.data('/v2/stocks/quotes/latest?symbols=SPY')).status, 200)
   refuses(await reader.place(), 403, 40110000, /not authorized for this scope/)
-  const { body } = await exchange(house, (await walk(house, authorizeUrl(house, { scope: '' }))).searchParams.get('code') ?? '')
+  const { body } = await exchange(brokerage, (await walk(brokerage, authorizeUrl(brokerage, { scope: '' }))).searchParams.get('code') ?? '')
   const headers = { authorization: `Bearer ${body.access_token}` }
-  assert.equal((await send(`${house.url}/alpaca/api/v2/orders`, 'GET', undefined, headers)).status, 200)
-  refuses(await send(`${house.url}/alpaca/data/v2/stocks/quotes/latest?symbols=SPY`, 'GET', undefined, headers), 403, 40110000, /scope/)
+  assert.equal((await send(`${brokerage.url}/alpaca/api/v2/orders`, 'GET', undefined, headers)).status, 200)
+  refuses(await send(`${brokerage.url}/alpaca/data/v2/stocks/quotes/latest?symbols=SPY`, 'GET', undefined, headers), 403, 40110000, /scope/)
 })
 
 test('nobody is forbidden, a stranger is unauthorized, and prices of coins are told to either', async () => {
-  await using house = await openHouse()
-  const account = `${house.url}/alpaca/api/v2/account`
+  await using brokerage = await openBrokerage()
+  const account = `${brokerage.url}/alpaca/api/v2/account`
   refuses(await send(account, 'GET'), 403, undefined, /^forbidden\.$/)
   refuses(await send(account, 'GET', undefined, { authorization: 'Basic x' }), 403, undefined, /^forbidden\.$/)
   refuses(await send(account, 'GET', undefined, { authorization: 'Bearer stranger' }), 401, 40110000, /^request is not authorized$/)
   const keys = { 'apca-api-key-id': 'PKNOBODY', 'apca-api-secret-key': 'nothing' }
   refuses(await send(account, 'GET', undefined, keys), 401, 40110000, /^request is not authorized$/)
-  assert.equal((await send(`${house.url}/alpaca/data/v1beta3/crypto/us/latest/quotes?symbols=BTC/USD`, 'GET')).status, 200)
-  refuses(await send(`${house.url}/alpaca/data/v2/stocks/quotes/latest?symbols=SPY`, 'GET'), 403, undefined, /forbidden/)
+  assert.equal((await send(`${brokerage.url}/alpaca/data/v1beta3/crypto/us/latest/quotes?symbols=BTC/USD`, 'GET')).status, 200)
+  refuses(await send(`${brokerage.url}/alpaca/data/v2/stocks/quotes/latest?symbols=SPY`, 'GET'), 403, undefined, /forbidden/)
 })
 
 test('everybody has an API key, the same for the same seed, until it is revoked', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'alpaca-keys-'))
   try {
-    const account = async (house: House, { key_id, secret_key }: Wire) =>
-      (await send(`${house.url}/alpaca/api/v2/account`, 'GET', undefined, { 'apca-api-key-id': key_id, 'apca-api-secret-key': secret_key }))
-        .status
+    const account = async (brokerage: Brokerage, { key_id, secret_key }: Wire) =>
+      (
+        await send(`${brokerage.url}/alpaca/api/v2/account`, 'GET', undefined, {
+          'apca-api-key-id': key_id,
+          'apca-api-secret-key': secret_key
+        })
+      ).status
     let old: Wire
     {
-      await using house = await openHouse({ dataDir: folder })
-      const client = await Client.of(house)
+      await using brokerage = await openBrokerage({ dataDir: folder })
+      const client = await Client.of(brokerage)
       old = client.keys
       assert.match(old.key_id, /^PK[A-Z2-7]{18}$/)
-      assert.equal(await account(house, old), 200)
-      assert.equal(await account(house, { ...old, secret_key: 'another' }), 401)
-      assert.notEqual((await Client.of(house, 'robin')).keys.key_id, old.key_id)
-      await control(house, 'POST', '/logins/alex/revoke')
+      assert.equal(await account(brokerage, old), 200)
+      assert.equal(await account(brokerage, { ...old, secret_key: 'another' }), 401)
+      assert.notEqual((await Client.of(brokerage, 'robin')).keys.key_id, old.key_id)
+      await control(brokerage, 'POST', '/logins/alex/revoke')
       refuses(await client.call('GET', '/v2/account'), 401, 40110000, /not authorized/)
-      assert.equal(await account(house, old), 401)
+      assert.equal(await account(brokerage, old), 401)
     }
-    await using house = await openHouse({ dataDir: folder })
-    assert.equal(await account(house, old), 401)
-    const { keys } = await Client.of(house)
+    await using brokerage = await openBrokerage({ dataDir: folder })
+    assert.equal(await account(brokerage, old), 401)
+    const { keys } = await Client.of(brokerage)
     assert.notEqual(keys.key_id, old.key_id)
-    assert.equal(await account(house, keys), 200)
-    await using other = await openHouse()
+    assert.equal(await account(brokerage, keys), 200)
+    await using other = await openBrokerage()
     assert.deepEqual((await Client.of(other)).keys, old)
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -129,17 +133,17 @@ test('tokens outlive a restart, and end when the control API says so', async () 
   try {
     let token: string
     {
-      await using house = await openHouse({ dataDir: folder })
-      token = (await Client.of(house)).token
+      await using brokerage = await openBrokerage({ dataDir: folder })
+      token = (await Client.of(brokerage)).token
     }
     let now = Date.now()
-    await using house = await openHouse({ dataDir: folder }, { realNow: () => now })
+    await using brokerage = await openBrokerage({ dataDir: folder }, { realNow: () => now })
     const status = async (bearer: string) =>
-      (await send(`${house.url}/alpaca/api/v2/account`, 'GET', undefined, { authorization: `Bearer ${bearer}` })).status
+      (await send(`${brokerage.url}/alpaca/api/v2/account`, 'GET', undefined, { authorization: `Bearer ${bearer}` })).status
     now += 365 * 86_400_000
     assert.equal(await status(token), 200)
-    await control(house, 'PUT', '/oauth', { access_ttl_s: 60 })
-    const short = (await Client.of(house)).token
+    await control(brokerage, 'PUT', '/oauth', { access_ttl_s: 60 })
+    const short = (await Client.of(brokerage)).token
     assert.equal(await status(short), 200)
     now += 61_000
     assert.deepEqual([await status(short), await status(token)], [401, 200])
@@ -150,9 +154,9 @@ test('tokens outlive a restart, and end when the control API says so', async () 
 
 test('requests are counted by the minute, and told in headers', async () => {
   let now = Date.UTC(2026, 10, 3, 15, 0, 1)
-  await using house = await openHouse({}, { realNow: () => now })
-  const client = await Client.of(house)
-  assert.deepEqual((await control(house, 'PUT', '/dialects/alpaca', { requests_per_minute: 3 })).dialect.limits.requests_per_minute, 3)
+  await using brokerage = await openBrokerage({}, { realNow: () => now })
+  const client = await Client.of(brokerage)
+  assert.deepEqual((await control(brokerage, 'PUT', '/dialects/alpaca', { requests_per_minute: 3 })).dialect.limits.requests_per_minute, 3)
   const first = await client.call('GET', '/v2/account')
   const shown = (answer: Answer) => ['limit', 'remaining', 'reset'].map(name => Number(answer.headers.get(`x-ratelimit-${name}`)))
   const reset = Date.UTC(2026, 10, 3, 15, 1) / 1000
@@ -164,16 +168,16 @@ test('requests are counted by the minute, and told in headers', async () => {
   refuses(beyond, 429, 42910000, /rate limit exceeded/)
   assert.deepEqual([shown(beyond), Number(beyond.headers.get('retry-after'))], [[3, 0, reset], 59])
   assert.equal((await client.data('/v2/stocks/quotes/latest?symbols=SPY')).status, 200, 'market data is counted apart')
-  assert.equal((await (await Client.of(house, 'robin')).call('GET', '/v2/clock')).status, 200, 'so is everybody else')
+  assert.equal((await (await Client.of(brokerage, 'robin')).call('GET', '/v2/clock')).status, 200, 'so is everybody else')
   now += 60_000
   assert.equal((await client.call('GET', '/v2/clock')).status, 200)
-  const wrong = await send(`${house.controlUrl}/dialects/alpaca`, 'PUT', { requests_per_minute: 0 })
+  const wrong = await send(`${brokerage.controlUrl}/dialects/alpaca`, 'PUT', { requests_per_minute: 0 })
   assert.equal(wrong.status, 400)
 })
 
 test('there is nothing beside what there is, and it says so in its own words', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   refuses(await client.call('GET', '/v2/nothing'), 404, 40410000, /endpoint not found/)
   refuses(await client.data('/v9/stocks'), 404, 40410000, /endpoint not found/)
 })

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { control, type Wire } from '../../house/support.ts'
-import { Client, openHouse, refuses } from './support.ts'
+import { control, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage, refuses } from './support.ts'
 
 test('the account is the margin account and that of coins together', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const account = await client.ok('GET', '/v2/account')
   assert.match(account.account_number, /^PA\d{8}$/)
   const { status, currency, cash, equity, buying_power, regt_buying_power, non_marginable_buying_power, multiplier } = account
@@ -30,12 +30,12 @@ test('the account is the margin account and that of coins together', async () =>
   assert.ok(Math.abs(worth - Number(after.long_market_value)) < 0.01)
   assert.equal(Number(after.equity).toFixed(6), (Number(after.cash) + worth).toFixed(6))
   assert.equal(after.id, account.id)
-  assert.notEqual((await (await Client.of(house, 'robin')).ok('GET', '/v2/account')).id, account.id)
+  assert.notEqual((await (await Client.of(brokerage, 'robin')).ok('GET', '/v2/account')).id, account.id)
 })
 
 test('positions are long or short, coins without their slash', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   await client.buy('10')
   await client.placed({ symbol: 'AAPL', side: 'sell', type: 'market', limit_price: null, qty: '4' })
   await client.placed({ symbol: 'BTC/USD', type: 'market', limit_price: null, qty: '0.1', time_in_force: 'gtc' })
@@ -55,8 +55,8 @@ test('positions are long or short, coins without their slash', async () => {
 })
 
 test('a position is closed whole, in part, or with all others', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   await client.buy('10')
   await client.buy('0.1', { symbol: 'BTC/USD', time_in_force: 'gtc' })
   const half = await client.ok('DELETE', '/v2/positions/SPY?percentage=50')
@@ -70,7 +70,7 @@ test('a position is closed whole, in part, or with all others', async () => {
     ['BTCUSD', 200],
     ['SPY', 200]
   ])
-  await control(house, 'PUT', '/market/SPY', { price: '500.00' })
+  await control(brokerage, 'PUT', '/market/SPY', { price: '500.00' })
   await client.call('DELETE', '/v2/orders')
   const rest = await client.call('DELETE', '/v2/positions?cancel_orders=true')
   assert.equal(rest.status, 207)
@@ -78,9 +78,9 @@ test('a position is closed whole, in part, or with all others', async () => {
 })
 
 test('activities are fills by execution, fees apart, and money', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'PUT', '/market/SPY', {
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'PUT', '/market/SPY', {
     bids: [['499.99', '5']],
     asks: [
       ['500.01', '4'],
@@ -111,7 +111,7 @@ test('activities are fills by execution, fees apart, and money', async () => {
     assert.equal(wall?.slice(0, 12), there.toPlainDateTime().toString().replace(/\D/g, '').slice(0, 12))
   }
   await client.placed({ side: 'sell', type: 'market', limit_price: null, qty: '5' })
-  await control(house, 'POST', '/dividends', { symbol: 'SPY', per_share: '0.5' })
+  await control(brokerage, 'POST', '/dividends', { symbol: 'SPY', per_share: '0.5' })
   const others = await client.ok('GET', '/v2/account/activities?category=non_trade_activity')
   assert.deepEqual(others.map(({ activity_type: type }: Wire) => type).sort(), ['CSD', 'CSD', 'DIV', 'FEE'])
   const fee = others.find(({ activity_type: type }: Wire) => type === 'FEE')
@@ -127,8 +127,8 @@ test('activities are fills by execution, fees apart, and money', async () => {
 })
 
 test('activities are paged by the last one seen', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   for (let count = 0; count < 7; count++) await client.buy('1')
   await client.buy('0.01', { symbol: 'ETH/USD', time_in_force: 'gtc' })
   const whole = await client.ok('GET', '/v2/account/activities')
@@ -147,8 +147,8 @@ test('activities are paged by the last one seen', async () => {
 })
 
 test('assets, the clock and the calendar are told', async () => {
-  await using house = await openHouse({ calendar: 'exchange' })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ calendar: 'exchange' })
+  const client = await Client.of(brokerage)
   const shares = await client.ok('GET', '/v2/assets?status=active')
   assert.ok(shares.every(({ class: kind }: Wire) => kind === 'us_equity'))
   const coin = await client.ok('GET', '/v2/assets/BTC%2FUSD')

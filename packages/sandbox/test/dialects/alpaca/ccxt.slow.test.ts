@@ -1,16 +1,16 @@
 // ccxt's alpaca class lives its normal life against the dialect: coins only, as ccxt has it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { control, type Wire } from '../../house/support.ts'
+import { control, type Wire } from '../../brokerage/support.ts'
 import { ccxtAlpaca } from '../judges/alpaca.ts'
-import { openHouse } from './support.ts'
+import { openBrokerage } from './support.ts'
 
-async function withCcxt(life: (exchange: Wire, house: Awaited<ReturnType<typeof openHouse>>) => Promise<void>): Promise<void> {
-  await using house = await openHouse()
-  await control(house, 'PUT', '/market/BTC%2FUSD', { bids: [['89999', '5']], asks: [['90001', '5']] })
-  const exchange = await ccxtAlpaca(house)
+async function withCcxt(life: (exchange: Wire, brokerage: Awaited<ReturnType<typeof openBrokerage>>) => Promise<void>): Promise<void> {
+  await using brokerage = await openBrokerage()
+  await control(brokerage, 'PUT', '/market/BTC%2FUSD', { bids: [['89999', '5']], asks: [['90001', '5']] })
+  const exchange = await ccxtAlpaca(brokerage)
   try {
-    await life(exchange, house)
+    await life(exchange, brokerage)
   } finally {
     await exchange.close()
   }
@@ -78,9 +78,9 @@ test('what it calls each refusal', async () => {
 })
 
 test('too many requests are told as such', async () => {
-  await withCcxt(async (exchange, house) => {
+  await withCcxt(async (exchange, brokerage) => {
     await exchange.loadMarkets()
-    await control(house, 'PUT', '/dialects/alpaca', { requests_per_minute: 1 })
+    await control(brokerage, 'PUT', '/dialects/alpaca', { requests_per_minute: 1 })
     const asked = await Promise.allSettled([exchange.fetchTime(), exchange.fetchTime(), exchange.fetchTime()])
     const failures = asked.filter(result => result.status === 'rejected').map(({ reason }) => reason.constructor.name)
     assert.ok(failures.length >= 1)
@@ -112,12 +112,12 @@ test('prices: ticker, candles, book and trades', async () => {
 })
 
 test('its streams: orders, own trades, book, ticker and trades', async () => {
-  await withCcxt(async (exchange, house) => {
+  await withCcxt(async (exchange, brokerage) => {
     await exchange.loadMarkets()
     const orders = exchange.watchOrders()
     const mine = exchange.watchMyTrades('BTC/USD')
     // Both are told of nothing that was before; so the order waits until the house has them listening.
-    await listening(house)
+    await listening(brokerage)
     const bought = await exchange.createOrder('BTC/USD', 'market', 'buy', 0.01)
     assert.equal((await orders)[0].id, bought.id)
     const [{ order, amount, price }] = await mine
@@ -126,11 +126,12 @@ test('its streams: orders, own trades, book, ticker and trades', async () => {
     assert.deepEqual([book.bids[0], book.asks[0][0]], [[89_999, 5], 90_001])
     const [ticker, trades] = [exchange.watchTicker('BTC/USD'), exchange.watchTrades('BTC/USD')]
     const move = async () => {
-      for (let step = 1; step < 500 && !told; step++) await control(house, 'PUT', '/market/BTC%2FUSD', { price: `${90_000 + step}.00` })
+      for (let step = 1; step < 500 && !isReported; step++)
+        await control(brokerage, 'PUT', '/market/BTC%2FUSD', { price: `${90_000 + step}.00` })
     }
-    let told = false
+    let isReported = false
     const all = Promise.all([ticker, trades]).finally(() => {
-      told = true
+      isReported = true
     })
     await move()
     const [{ bid }, [trade]] = await all
@@ -139,9 +140,9 @@ test('its streams: orders, own trades, book, ticker and trades', async () => {
 })
 
 /** A stream is there once the house reports it, and listens once it is told of an order that has nothing to do with the test. */
-async function listening(house: Wire): Promise<void> {
+async function listening(brokerage: Wire): Promise<void> {
   for (;;) {
-    const { items } = await control(house, 'GET', '/streams')
+    const { items } = await control(brokerage, 'GET', '/streams')
     if (items.some(({ dialect, on }: Wire) => dialect === 'alpaca' && on === 'account')) return
   }
 }

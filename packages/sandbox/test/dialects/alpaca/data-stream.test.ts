@@ -1,30 +1,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Brokerage } from '../../../src/brokerage/start.ts'
 import { pack } from '../../../src/dialects/alpaca/msgpack.ts'
-import type { House } from '../../../src/house/start.ts'
-import { beginningAt, control, type Wire } from '../../house/support.ts'
-import { Client, Line, openHouse } from './support.ts'
+import { beginningAt, control, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage, StreamClient } from './support.ts'
 
 const IEX = '/v2/iex'
-const COINS = '/v1beta3/crypto/us'
+const CRYPTO = '/v1beta3/crypto/us'
 const OPTIONS = '/v1beta1/indicative'
 
-const price = (house: House, symbol: string, value: string) =>
-  control(house, 'PUT', `/market/${encodeURIComponent(symbol)}`, { price: value })
-const kinds = (line: Line, ...types: readonly string[]) => line.messages.filter(({ T }) => types.includes(T))
-const last = (line: Line) => line.messages.at(-1)
+const price = (brokerage: Brokerage, symbol: string, value: string) =>
+  control(brokerage, 'PUT', `/market/${encodeURIComponent(symbol)}`, { price: value })
+const kinds = (stream: StreamClient, ...types: readonly string[]) => stream.messages.filter(({ T }) => types.includes(T))
+const last = (stream: StreamClient) => stream.messages.at(-1)
 
 test('a stream greets, and gives nothing before it knows who asks', async () => {
-  await using house = await openHouse()
-  const { keys } = await Client.of(house)
-  const line = await Line.open(house, `/data-stream${IEX}`)
-  line.say({ action: 'subscribe', trades: ['SPY'] })
-  line.say('nonsense')
-  line.say({ action: 'dance' })
-  line.say({ action: 'auth', key: keys.key_id, secret: keys.secret_key })
-  line.say({ action: 'auth', key: keys.key_id, secret: keys.secret_key })
-  await line.until(messages => messages.length === 6)
-  assert.deepEqual(line.messages, [
+  await using brokerage = await openBrokerage()
+  const { keys } = await Client.of(brokerage)
+  const stream = await StreamClient.open(brokerage, `/data-stream${IEX}`)
+  stream.send({ action: 'subscribe', trades: ['SPY'] })
+  stream.send('nonsense')
+  stream.send({ action: 'dance' })
+  stream.send({ action: 'auth', key: keys.key_id, secret: keys.secret_key })
+  stream.send({ action: 'auth', key: keys.key_id, secret: keys.secret_key })
+  await stream.until(messages => messages.length === 6)
+  assert.deepEqual(stream.messages, [
     { T: 'success', msg: 'connected' },
     { T: 'error', code: 401, msg: 'not authenticated' },
     { T: 'error', code: 400, msg: 'invalid syntax' },
@@ -32,37 +32,39 @@ test('a stream greets, and gives nothing before it knows who asks', async () => 
     { T: 'success', msg: 'authenticated' },
     { T: 'error', code: 403, msg: 'already authenticated' }
   ])
-  assert.ok(line.binary.every(isBinary => !isBinary))
-  line.close()
+  assert.ok(stream.binary.every(isBinary => !isBinary))
+  stream.close()
 })
 
 test('whoever is not known is sent away; so is a token without the scope', async () => {
-  await using house = await openHouse()
-  const stranger = await Line.open(house, `/data-stream${IEX}`)
-  stranger.say({ action: 'auth', key: 'PKNOBODY', secret: 'nothing' })
-  await stranger.until((_messages, { closed }) => closed !== undefined)
-  assert.deepEqual(last(stranger), { T: 'error', code: 402, msg: 'auth failed' })
-  const { token } = await Client.of(house)
-  const known = await Line.open(house, `/data-stream${IEX}`, { headers: { authorization: `Bearer ${token}` } })
+  await using brokerage = await openBrokerage()
+  const unauthenticated = await StreamClient.open(brokerage, `/data-stream${IEX}`)
+  unauthenticated.send({ action: 'auth', key: 'PKNOBODY', secret: 'nothing' })
+  await unauthenticated.until((_messages, { closed }) => closed !== undefined)
+  assert.deepEqual(last(unauthenticated), { T: 'error', code: 402, msg: 'auth failed' })
+  const { token } = await Client.of(brokerage)
+  const known = await StreamClient.open(brokerage, `/data-stream${IEX}`, { headers: { authorization: `Bearer ${token}` } })
   await known.until(messages => messages.length === 2)
   assert.deepEqual(known.messages, [
     { T: 'success', msg: 'connected' },
     { T: 'success', msg: 'authenticated' }
   ])
   known.close()
-  const wrong = await Line.open(house, `/data-stream${IEX}`, { headers: { 'apca-api-key-id': 'PKNOBODY', 'apca-api-secret-key': 'x' } })
+  const wrong = await StreamClient.open(brokerage, `/data-stream${IEX}`, {
+    headers: { 'apca-api-key-id': 'PKNOBODY', 'apca-api-secret-key': 'x' }
+  })
   await wrong.until((_messages, { closed }) => closed !== undefined)
   assert.equal(last(wrong).code, 402)
 })
 
 test('subscriptions add up, and are always told whole', async () => {
-  await using house = await openHouse()
-  const line = await Line.ofData(await Client.of(house), IEX)
+  await using brokerage = await openBrokerage()
+  const stream = await StreamClient.ofData(await Client.of(brokerage), IEX)
   const asks = async (message: Wire) => {
-    const before = line.messages.length
-    line.say(message)
-    await line.until(messages => messages.length > before)
-    return last(line)
+    const before = stream.messages.length
+    stream.send(message)
+    await stream.until(messages => messages.length > before)
+    return last(stream)
   }
   const none = { updatedBars: [], dailyBars: [], statuses: [], lulds: [], imbalances: [] }
   assert.deepEqual(await asks({ action: 'subscribe', trades: ['SPY'], bars: ['*'] }), {
@@ -83,73 +85,73 @@ test('subscriptions add up, and are always told whole', async () => {
   assert.equal((await asks({ action: 'subscribe', orderbooks: ['SPY'] })).code, 410)
   assert.equal((await asks({ action: 'subscribe', trades: 'SPY' })).code, 400)
   assert.equal((await asks({ action: 'subscribe', trades: ['no spaces'] })).code, 400)
-  await control(house, 'PUT', '/dialects/alpaca', { symbols_per_stream: 3 })
-  line.close()
-  const small = await Line.ofData(await Client.of(house), IEX)
-  small.say({ action: 'subscribe', trades: ['SPY', 'AAPL'], quotes: ['SPY'] })
-  small.say({ action: 'subscribe', quotes: ['AAPL'] })
+  await control(brokerage, 'PUT', '/dialects/alpaca', { symbols_per_stream: 3 })
+  stream.close()
+  const small = await StreamClient.ofData(await Client.of(brokerage), IEX)
+  small.send({ action: 'subscribe', trades: ['SPY', 'AAPL'], quotes: ['SPY'] })
+  small.send({ action: 'subscribe', quotes: ['AAPL'] })
   await small.until(messages => messages.some(({ code }) => code === 405))
-  small.say({ action: 'unsubscribe', trades: ['NOSUCH'] })
+  small.send({ action: 'unsubscribe', trades: ['NOSUCH'] })
   await small.until(messages => last(small).T === 'subscription' && messages.length > 4)
   assert.deepEqual([last(small).trades, last(small).quotes], [['SPY', 'AAPL'], ['SPY']], 'a refused subscription changes nothing')
   small.close()
 })
 
 test('trades and quotes are told as they happen, and those of before are not', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  const [line, other] = [await Line.ofData(client, IEX), await Line.ofData(client, '/v2/sip')]
-  line.say({ action: 'subscribe', trades: ['SPY'], quotes: ['SPY'] })
-  other.say({ action: 'subscribe', trades: ['*'] })
-  for (const each of [line, other]) await each.until(() => kinds(each, 'subscription').length === 1)
-  await price(house, 'SPY', '501.00')
-  await line.until(() => kinds(line, 't').length === 1 && kinds(line, 'q').length === 1)
-  const [trade] = kinds(line, 't')
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  const [stream, other] = [await StreamClient.ofData(client, IEX), await StreamClient.ofData(client, '/v2/sip')]
+  stream.send({ action: 'subscribe', trades: ['SPY'], quotes: ['SPY'] })
+  other.send({ action: 'subscribe', trades: ['*'] })
+  for (const each of [stream, other]) await each.until(() => kinds(each, 'subscription').length === 1)
+  await price(brokerage, 'SPY', '501.00')
+  await stream.until(() => kinds(stream, 't').length === 1 && kinds(stream, 'q').length === 1)
+  const [trade] = kinds(stream, 't')
   const { S, x, p, c, z } = trade
   assert.deepEqual({ S, x, p, c, z }, { S: 'SPY', x: 'P', p: 501, c: ['@'], z: 'C' })
   assert.ok(Number.isSafeInteger(trade.i) && trade.s > 0)
   assert.match(trade.t, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/)
-  const [quote] = kinds(line, 'q')
+  const [quote] = kinds(stream, 'q')
   assert.ok(quote.bp <= 501 && quote.ap >= 501 && quote.bs > 0 && quote.as > 0)
   assert.deepEqual([quote.bx, quote.ax, quote.z], ['P', 'P', 'C'])
-  await price(house, 'AAPL', '200.00')
+  await price(brokerage, 'AAPL', '200.00')
   await other.until(() => kinds(other, 't').length === 2)
   assert.deepEqual(
     kinds(other, 't').map((item: Wire) => item.S),
     ['SPY', 'AAPL']
   )
-  line.say({ action: 'unsubscribe', trades: ['SPY'], quotes: ['SPY'] })
-  await line.until(() => kinds(line, 'subscription').length === 2)
-  await price(house, 'SPY', '502.00')
+  stream.send({ action: 'unsubscribe', trades: ['SPY'], quotes: ['SPY'] })
+  await stream.until(() => kinds(stream, 'subscription').length === 2)
+  await price(brokerage, 'SPY', '502.00')
   await other.until(() => kinds(other, 't').length === 3)
-  assert.equal(kinds(line, 't').length, 1)
-  line.close()
+  assert.equal(kinds(stream, 't').length, 1)
+  stream.close()
   other.close()
 })
 
 test('a bar is told when its minute is over, and the day with it', async () => {
-  await using house = await openHouse({}, { realNow: beginningAt('2027-01-05T15:00:00Z') })
-  const client = await Client.of(house)
-  await control(house, 'PUT', '/clock', { set: '2027-01-05T15:10:30Z' })
-  const line = await Line.ofData(client, IEX)
-  line.say({ action: 'subscribe', bars: ['SPY'], dailyBars: ['SPY'] })
-  await line.until(() => kinds(line, 'subscription').length === 1)
-  await control(house, 'PUT', '/clock', { set: '2027-01-05T15:12:01Z' })
-  await line.until(() => kinds(line, 'b').length === 2 && kinds(line, 'd').length >= 1)
-  const told = kinds(line, 'b')
+  await using brokerage = await openBrokerage({}, { realNow: beginningAt('2027-01-05T15:00:00Z') })
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'PUT', '/clock', { set: '2027-01-05T15:10:30Z' })
+  const stream = await StreamClient.ofData(client, IEX)
+  stream.send({ action: 'subscribe', bars: ['SPY'], dailyBars: ['SPY'] })
+  await stream.until(() => kinds(stream, 'subscription').length === 1)
+  await control(brokerage, 'PUT', '/clock', { set: '2027-01-05T15:12:01Z' })
+  await stream.until(() => kinds(stream, 'b').length === 2 && kinds(stream, 'd').length >= 1)
+  const told = kinds(stream, 'b')
   const { bars } = await client.okData('/v2/stocks/SPY/bars?timeframe=1Min&start=2027-01-05T15:10:00Z&end=2027-01-05T15:11:00Z')
   assert.deepEqual(
     told.map(({ T: _T, S: _S, ...bar }: Wire) => bar),
     bars
   )
-  assert.equal(kinds(line, 'd').at(-1).t, '2027-01-05T05:00:00Z')
-  line.close()
+  assert.equal(kinds(stream, 'd').at(-1).t, '2027-01-05T05:00:00Z')
+  stream.close()
 })
 
 test('a book comes whole at first, then in levels that changed', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  const set = (bids: Wire, asks: Wire) => control(house, 'PUT', '/market/BTC%2FUSD', { bids, asks })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  const set = (bids: Wire, asks: Wire) => control(brokerage, 'PUT', '/market/BTC%2FUSD', { bids, asks })
   await set(
     [
       ['90000', '1'],
@@ -157,10 +159,10 @@ test('a book comes whole at first, then in levels that changed', async () => {
     ],
     [['90001', '3']]
   )
-  const [line, later] = [await Line.ofData(client, COINS), await Line.ofData(client, '/v1beta3/crypto/us-1')]
-  line.say({ action: 'subscribe', orderbooks: ['BTC/USD'] })
-  await line.until(() => kinds(line, 'o').length === 1)
-  const [whole] = kinds(line, 'o')
+  const [stream, later] = [await StreamClient.ofData(client, CRYPTO), await StreamClient.ofData(client, '/v1beta3/crypto/us-1')]
+  stream.send({ action: 'subscribe', orderbooks: ['BTC/USD'] })
+  await stream.until(() => kinds(stream, 'o').length === 1)
+  const [whole] = kinds(stream, 'o')
   assert.deepEqual(
     [whole.S, whole.b, whole.a, whole.r],
     [
@@ -180,8 +182,8 @@ test('a book comes whole at first, then in levels that changed', async () => {
     ],
     [['90001', '3']]
   )
-  await line.until(() => kinds(line, 'o').length === 2)
-  const { b, a, r } = kinds(line, 'o')[1]
+  await stream.until(() => kinds(stream, 'o').length === 2)
+  const { b, a, r } = kinds(stream, 'o')[1]
   assert.deepEqual(
     [b, a, r],
     [
@@ -194,7 +196,7 @@ test('a book comes whole at first, then in levels that changed', async () => {
       undefined
     ]
   )
-  later.say({ action: 'subscribe', orderbooks: ['BTC/USD'] })
+  later.send({ action: 'subscribe', orderbooks: ['BTC/USD'] })
   await later.until(() => kinds(later, 'o').length === 1)
   assert.deepEqual(
     [kinds(later, 'o')[0].b, kinds(later, 'o')[0].r],
@@ -206,69 +208,72 @@ test('a book comes whole at first, then in levels that changed', async () => {
       true
     ]
   )
-  line.close()
+  stream.close()
   later.close()
 })
 
 test('options are told in MessagePack only, and have neither bars nor everything', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { option_contracts: contracts } = await client.ok('GET', '/v2/options/contracts?underlying_symbols=SPY&limit=1')
   const { symbol } = contracts[0]
-  const line = await Line.ofData(client, OPTIONS, { packs: true })
-  line.sayBytes(pack({ action: 'subscribe', quotes: [symbol], trades: [symbol] }))
-  await line.until(() => kinds(line, 'subscription').length === 1)
-  assert.deepEqual(kinds(line, 'subscription'), [{ T: 'subscription', trades: [symbol], quotes: [symbol] }])
-  line.sayBytes(pack({ action: 'subscribe', bars: [symbol] }))
-  await line.until(messages => messages.some(({ code }) => code === 410))
-  line.sayBytes(pack({ action: 'subscribe', quotes: ['*'] }))
-  await line.until(messages => messages.some(({ code }) => code === 400))
-  await control(house, 'PUT', `/market/${symbol}`, { price: '12.50' })
-  await line.until(() => kinds(line, 't').length === 1 && kinds(line, 'q').length >= 1)
-  const [trade] = kinds(line, 't')
+  const stream = await StreamClient.ofData(client, OPTIONS, { packs: true })
+  stream.sendBytes(pack({ action: 'subscribe', quotes: [symbol], trades: [symbol] }))
+  await stream.until(() => kinds(stream, 'subscription').length === 1)
+  assert.deepEqual(kinds(stream, 'subscription'), [{ T: 'subscription', trades: [symbol], quotes: [symbol] }])
+  stream.sendBytes(pack({ action: 'subscribe', bars: [symbol] }))
+  await stream.until(messages => messages.some(({ code }) => code === 410))
+  stream.sendBytes(pack({ action: 'subscribe', quotes: ['*'] }))
+  await stream.until(messages => messages.some(({ code }) => code === 400))
+  await control(brokerage, 'PUT', `/market/${symbol}`, { price: '12.50' })
+  await stream.until(() => kinds(stream, 't').length === 1 && kinds(stream, 'q').length >= 1)
+  const [trade] = kinds(stream, 't')
   assert.deepEqual([trade.S, trade.p, trade.x, trade.c], [symbol, 12.5, 'C', 'I'])
-  assert.ok(line.binary.every(isBinary => isBinary))
-  line.close()
+  assert.ok(stream.binary.every(isBinary => isBinary))
+  stream.close()
 })
 
 test('a login has so many streams of one endpoint and no more; the place is free again when one ends', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'PUT', '/dialects/alpaca', { connections_per_stream: 1 })
-  const first = await Line.ofData(client, IEX)
-  const second = await Line.open(house, `/data-stream${IEX}`)
-  second.say({ action: 'auth', key: 'oauth', secret: client.token })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'PUT', '/dialects/alpaca', { connections_per_stream: 1 })
+  const first = await StreamClient.ofData(client, IEX)
+  const second = await StreamClient.open(brokerage, `/data-stream${IEX}`)
+  second.send({ action: 'auth', key: 'oauth', secret: client.token })
   await second.until((_messages, { closed }) => closed !== undefined)
   assert.deepEqual(last(second), { T: 'error', code: 406, msg: 'connection limit exceeded' })
-  const [elsewhere, robin] = [await Line.ofData(client, COINS), await Line.ofData(await Client.of(house, 'robin'), IEX)]
-  for (const line of [first, elsewhere, robin]) line.close()
-  const { items } = await control(house, 'GET', '/streams')
+  const [elsewhere, robin] = [
+    await StreamClient.ofData(client, CRYPTO),
+    await StreamClient.ofData(await Client.of(brokerage, 'robin'), IEX)
+  ]
+  for (const stream of [first, elsewhere, robin]) stream.close()
+  const { items } = await control(brokerage, 'GET', '/streams')
   assert.ok(Array.isArray(items))
-  let again: Line | undefined
+  let again: StreamClient | undefined
   for (let tries = 0; again === undefined && tries < 50; tries++) {
-    const line = await Line.open(house, `/data-stream${IEX}`)
-    line.say({ action: 'auth', key: 'oauth', secret: client.token })
-    await line.until(messages => messages.length === 2)
-    if (last(line).msg === 'authenticated') again = line
+    const stream = await StreamClient.open(brokerage, `/data-stream${IEX}`)
+    stream.send({ action: 'auth', key: 'oauth', secret: client.token })
+    await stream.until(messages => messages.length === 2)
+    if (last(stream).msg === 'authenticated') again = stream
   }
   assert.ok(again !== undefined)
   again.close()
 })
 
 test('streams of market data misbehave apart from those of orders', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  const [line, orders] = [await Line.ofData(client, IEX), await Line.ofOrders(client)]
-  line.say({ action: 'subscribe', trades: ['SPY'] })
-  await line.until(() => kinds(line, 'subscription').length === 1)
-  assert.equal((await control(house, 'POST', '/streams', { dialect: 'alpaca', on: 'market', do: 'lose', times: 1 })).streams, 1)
-  await price(house, 'SPY', '501.00')
-  await price(house, 'SPY', '502.00')
-  await line.until(() => kinds(line, 't').length === 1)
-  assert.equal(kinds(line, 't')[0].p, 502)
-  await control(house, 'POST', '/streams', { dialect: 'alpaca', on: 'market', do: 'drop', code: 4001 })
-  await line.until((_messages, { closed }) => closed === 4001)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  const [stream, orders] = [await StreamClient.ofData(client, IEX), await StreamClient.ofOrders(client)]
+  stream.send({ action: 'subscribe', trades: ['SPY'] })
+  await stream.until(() => kinds(stream, 'subscription').length === 1)
+  assert.equal((await control(brokerage, 'POST', '/streams', { dialect: 'alpaca', on: 'market', do: 'lose', times: 1 })).streams, 1)
+  await price(brokerage, 'SPY', '501.00')
+  await price(brokerage, 'SPY', '502.00')
+  await stream.until(() => kinds(stream, 't').length === 1)
+  assert.equal(kinds(stream, 't')[0].p, 502)
+  await control(brokerage, 'POST', '/streams', { dialect: 'alpaca', on: 'market', do: 'drop', code: 4001 })
+  await stream.until((_messages, { closed }) => closed === 4001)
   const { id } = await client.buy('1')
-  await orders.hears(id, 'fill')
+  await orders.waitForUpdates(id, 'fill')
   orders.close()
 })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { beginningAt, control, type Wire } from '../../house/support.ts'
-import { Client, openHouse, refuses } from './support.ts'
+import { beginningAt, control, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage, refuses } from './support.ts'
 
 const HOUR = '&start=2026-01-05T15:00:00Z&end=2026-01-05T15:59:00Z'
 
 test('bars come in pages over several symbols, by symbol and then by time', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const path = `/v2/stocks/bars?symbols=SPY,AAPL&timeframe=1Min${HOUR}`
   const whole = await client.okData(path)
   assert.deepEqual(Object.keys(whole.bars), ['AAPL', 'SPY'])
@@ -32,8 +32,8 @@ test('bars come in pages over several symbols, by symbol and then by time', asyn
 })
 
 test('every timeframe is made of the same prices', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const bars = async (timeframe: string, query = HOUR) =>
     (await client.okData(`/v2/stocks/SPY/bars?timeframe=${timeframe}${query}`)).bars ?? []
   const minutes: Wire[] = await bars('1Min')
@@ -77,9 +77,9 @@ test('every timeframe is made of the same prices', async () => {
 })
 
 test('a minute is told once it is over, coins at their own address', async () => {
-  await using house = await openHouse({}, { realNow: beginningAt('2027-01-05T15:00:00Z') })
-  const client = await Client.of(house)
-  await control(house, 'PUT', '/clock', { set: '2027-01-05T15:10:30Z' })
+  await using brokerage = await openBrokerage({}, { realNow: beginningAt('2027-01-05T15:00:00Z') })
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'PUT', '/clock', { set: '2027-01-05T15:10:30Z' })
   const minutes = (await client.okData('/v1beta3/crypto/us/bars?symbols=BTC/USD&timeframe=1Min&start=2027-01-05T15:00:00Z')).bars['BTC/USD']
   assert.equal(minutes.at(-1).t, '2027-01-05T15:09:00Z')
   const [hour] = (await client.okData('/v1beta3/crypto/us/bars?symbols=BTCUSD&timeframe=1Hour&start=2027-01-05T15:00:00Z')).bars.BTCUSD
@@ -89,9 +89,9 @@ test('a minute is told once it is over, coins at their own address', async () =>
 })
 
 test('the latest quotes, trades, bars and books are those of the house', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'PUT', '/market/SPY', {
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'PUT', '/market/SPY', {
     bids: [
       ['499.99', '5'],
       ['499.98', '7']
@@ -105,7 +105,7 @@ test('the latest quotes, trades, bars and books are those of the house', async (
   assert.deepEqual((await client.okData('/v2/stocks/SPY/quotes/latest')).quote, quotes.SPY)
   const { trade } = await client.okData('/v2/stocks/SPY/trades/latest')
   assert.deepEqual([trade.p, trade.x, trade.z], [500, 'P', 'C'])
-  await control(house, 'PUT', '/market/BTC%2FUSD', {
+  await control(brokerage, 'PUT', '/market/BTC%2FUSD', {
     bids: [
       ['90000', '1'],
       ['89999', '2']
@@ -132,8 +132,8 @@ test('the latest quotes, trades, bars and books are those of the house', async (
 })
 
 test('trades are told by the second', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const path = '/v2/stocks/SPY/trades?start=2026-01-05T15:00:00Z&end=2026-01-05T15:00:59Z'
   const { trades } = await client.okData(path)
   const [minute] = (await client.okData('/v2/stocks/SPY/bars?timeframe=1Min&start=2026-01-05T15:00:00Z&end=2026-01-05T15:00:00Z')).bars
@@ -146,8 +146,8 @@ test('trades are told by the second', async () => {
 })
 
 test('the chain of an underlying is its contracts, with what the model says of them', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const contracts: Wire[] = []
   for (let token: string | null = ''; token !== null; ) {
     const query = `underlying_symbols=AAPL&limit=30${token === '' ? '' : `&page_token=${token}`}`

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { control, type Wire } from '../../house/support.ts'
-import { Client, Line, openHouse, refuses } from './support.ts'
+import { control, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage, refuses, StreamClient } from './support.ts'
 
-async function withFault(fault: Wire, act: (client: Client) => Promise<void>): Promise<void> {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'POST', '/faults', fault)
-  await act(client)
+async function withFault(fault: Wire, action: (client: Client) => Promise<void>): Promise<void> {
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'POST', '/faults', fault)
+  await action(client)
 }
 
 function failing(fault: Wire, expected: readonly [status: number, code: number | undefined, message: RegExp]): () => Promise<void> {
@@ -43,9 +43,9 @@ test('a page of HTML comes from a gateway, not from Alpaca', async () => {
 })
 
 test('a submit is refused, answered with nonsense, or cut short', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  const once = (fault: Wire) => control(house, 'POST', '/faults', { on: 'orders.submit', times: 1, ...fault })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  const once = (fault: Wire) => control(brokerage, 'POST', '/faults', { on: 'orders.submit', times: 1, ...fault })
   await once({ do: 'refuse', message: 'not today' })
   refuses(await client.place({ client_order_id: 'one' }), 422, 42210000, /^not today$/)
   assert.equal((await client.place({ client_order_id: 'one' })).status, 200, 'nothing was made of it')
@@ -58,51 +58,51 @@ test('a submit is refused, answered with nonsense, or cut short', async () => {
 })
 
 test('an order that is hidden shows nowhere until it is revealed, and is told of then', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  const line = await Line.ofOrders(client)
-  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 3_600_000, times: 1 })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  const stream = await StreamClient.ofOrders(client)
+  await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 3_600_000, times: 1 })
   await assert.rejects(client.place({ type: 'market', limit_price: null, qty: '5', client_order_id: 'hidden' }))
   const find = () => client.call('GET', '/v2/orders:by_client_order_id?client_order_id=hidden')
   refuses(await find(), 404, 40410000, /not found/)
   assert.deepEqual(await client.ok('GET', '/v2/orders?status=all'), [])
   assert.deepEqual(await client.ok('GET', '/v2/account/activities/FILL'), [])
-  assert.equal(line.updates.length, 0)
+  assert.equal(stream.updates.length, 0)
   refuses(await client.place({ client_order_id: 'hidden' }), 422, 40010001, /must be unique/)
-  const { orders } = await control(house, 'GET', '/orders?client_order_id=hidden')
-  await control(house, 'POST', `/orders/${orders[0].id}/reveal`)
+  const { orders } = await control(brokerage, 'GET', '/orders?client_order_id=hidden')
+  await control(brokerage, 'POST', `/orders/${orders[0].id}/reveal`)
   const found = await find()
-  const heard = await line.hears(found.body.id, 'fill')
-  assert.equal(heard.at(-1)?.position_qty, '5')
-  line.close()
+  const received = await stream.waitForUpdates(found.body.id, 'fill')
+  assert.equal(received.at(-1)?.position_qty, '5')
+  stream.close()
 })
 
 test('lists are empty, or lose a page, when told to', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   for (let count = 0; count < 6; count++) await client.placed()
   const all = await client.ok('GET', '/v2/orders?status=all')
-  await control(house, 'POST', '/faults', { on: 'orders.list', do: 'lose_page' })
+  await control(brokerage, 'POST', '/faults', { on: 'orders.list', do: 'lose_page' })
   const first = await client.ok('GET', '/v2/orders?status=all&limit=2')
   const second = await client.ok('GET', `/v2/orders?status=all&limit=2&before_order_id=${first[1].id}`)
   assert.deepEqual([...first, ...second], [all[0], all[1], all[4], all[5]])
-  await control(house, 'POST', '/faults', { on: 'bars.list', do: 'lose_page' })
+  await control(brokerage, 'POST', '/faults', { on: 'bars.list', do: 'lose_page' })
   const path = '/v2/stocks/bars?symbols=SPY&timeframe=1Min&limit=5&start=2026-01-05T15:00:00Z&end=2026-01-05T15:19:00Z'
   const bars = await client.okData(path)
   const further = await client.okData(`${path}&page_token=${bars.next_page_token}`)
   assert.equal(bars.bars.SPY.at(-1).t, '2026-01-05T15:04:00Z')
   assert.equal(further.bars.SPY[0].t, '2026-01-05T15:10:00Z')
-  await control(house, 'DELETE', '/faults')
-  await control(house, 'POST', '/faults', { on: '*', do: 'empty' })
+  await control(brokerage, 'DELETE', '/faults')
+  await control(brokerage, 'POST', '/faults', { on: '*', do: 'empty' })
   for (const list of ['/v2/orders', '/v2/positions', '/v2/account/activities', '/v2/assets', '/v2/calendar'])
     assert.deepEqual(await client.ok('GET', list), [])
   assert.deepEqual((await client.okData(path)).bars, {})
 })
 
 test('the token endpoint fails as told', async () => {
-  await using house = await openHouse()
-  await control(house, 'POST', '/faults', { on: 'token', do: 'status', status: 503, times: 1 })
-  const response = await fetch(`${house.url}/alpaca/oauth/token`, {
+  await using brokerage = await openBrokerage()
+  await control(brokerage, 'POST', '/faults', { on: 'token', do: 'status', status: 503, times: 1 })
+  const response = await fetch(`${brokerage.url}/alpaca/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({ grant_type: 'authorization_code' })
   })
@@ -111,14 +111,14 @@ test('the token endpoint fails as told', async () => {
 })
 
 test('after a reset the books are others, and so are their ids', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  const line = await Line.ofOrders(client)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  const stream = await StreamClient.ofOrders(client)
   const { id } = await client.buy('1', { client_order_id: 'same' })
-  await control(house, 'POST', '/reset')
-  await line.until((_messages, { closed }) => closed !== undefined)
+  await control(brokerage, 'POST', '/reset')
+  await stream.until((_messages, { closed }) => closed !== undefined)
   refuses(await client.call('GET', `/v2/orders/${id}`), 404, 40410000, /not found/)
-  await control(house, 'PUT', '/market/SPY', { price: '500.00' })
+  await control(brokerage, 'PUT', '/market/SPY', { price: '500.00' })
   const again = await client.buy('1', { client_order_id: 'same' })
   assert.notEqual(again.id, id)
 })

@@ -4,16 +4,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ofSearch } from '@trunkline/testkit/search'
 import fc from 'fast-check'
+import type { Brokerage } from '../../../src/brokerage/start.ts'
 import { pack } from '../../../src/dialects/alpaca/msgpack.ts'
-import type { House } from '../../../src/house/start.ts'
-import { Client, Line, openHouse } from './support.ts'
+import { Client, openBrokerage, StreamClient } from './support.ts'
 
 /** A house that must not be in trouble, whatever `attack` does to it. */
-async function withoutTrouble(attack: (client: Client, house: House) => Promise<void>): Promise<void> {
-  const troubles: unknown[] = []
-  await using house = await openHouse({}, { onTrouble: error => troubles.push(error) })
-  await attack(await Client.of(house), house)
-  assert.deepEqual(troubles, [])
+async function withoutErrors(attack: (client: Client, brokerage: Brokerage) => Promise<void>): Promise<void> {
+  const errors: unknown[] = []
+  await using brokerage = await openBrokerage({}, { onError: error => errors.push(error) })
+  await attack(await Client.of(brokerage), brokerage)
+  assert.deepEqual(errors, [])
 }
 
 const word = fc.oneof(
@@ -68,7 +68,7 @@ function isAnswered({ status, text }: { readonly status: number; readonly text: 
 }
 
 test('no body of an order is too strange', async () => {
-  await withoutTrouble(client =>
+  await withoutErrors(client =>
     fc.assert(
       fc.asyncProperty(fc.oneof(ticket, fc.jsonValue()), async body => {
         isAnswered(await client.call('POST', '/v2/orders', body === null ? 'null' : body), body)
@@ -79,7 +79,7 @@ test('no body of an order is too strange', async () => {
 })
 
 test('no change of an order is too strange', async () => {
-  await withoutTrouble(async client => {
+  await withoutErrors(async client => {
     const { id } = await client.placed()
     await fc.assert(
       fc.asyncProperty(fc.oneof(ticket, fc.jsonValue()), fc.oneof(fc.constant(id), word), async (body, path) => {
@@ -134,13 +134,13 @@ const PARAMETERS = [
 ]
 
 test('no query is too strange', async () => {
-  await withoutTrouble((client, house) =>
+  await withoutErrors((client, brokerage) =>
     fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...PATHS),
         fc.array(fc.tuple(fc.constantFrom(...PARAMETERS), word), { maxLength: 5 }),
         async (path, query) => {
-          const url = `${house.url}/alpaca${path}?${new URLSearchParams(query)}`
+          const url = `${brokerage.url}/alpaca${path}?${new URLSearchParams(query)}`
           const response = await fetch(url, { headers: client.headers })
           isAnswered({ status: response.status, text: await response.text() }, { path, query })
         }
@@ -151,10 +151,10 @@ test('no query is too strange', async () => {
 })
 
 test('no message to a stream is too strange', async () => {
-  await withoutTrouble(async (client, house) => {
-    const orders = await Line.ofOrders(client)
-    const shares = await Line.ofData(client, '/v2/iex')
-    const options = await Line.ofData(client, '/v1beta1/opra', { packs: true })
+  await withoutErrors(async (client, brokerage) => {
+    const orders = await StreamClient.ofOrders(client)
+    const shares = await StreamClient.ofData(client, '/v2/iex')
+    const options = await StreamClient.ofData(client, '/v1beta1/opra', { packs: true })
     const action = fc.constantFrom('auth', 'authenticate', 'listen', 'subscribe', 'unsubscribe', 'dance')
     const message = fc.oneof(
       fc.record(
@@ -166,23 +166,23 @@ test('no message to a stream is too strange', async () => {
     fc.assert(
       fc.property(message, item => {
         const text = JSON.stringify(item)
-        for (const line of [orders, shares, options]) line.say(text)
-        options.sayBytes(pack(JSON.parse(text)))
+        for (const stream of [orders, shares, options]) stream.send(text)
+        options.sendBytes(pack(JSON.parse(text)))
       }),
       { numRuns: ofSearch(300, 75) }
     )
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), bytes => {
-        for (const line of [orders, shares, options]) line.sayBytes(Buffer.from(bytes))
+        for (const stream of [orders, shares, options]) stream.sendBytes(Buffer.from(bytes))
       }),
       { numRuns: ofSearch(300, 75) }
     )
-    for (const line of [orders, shares, options]) {
-      line.ping()
-      await line.until((_messages, { pongs }) => pongs === 1)
-      assert.equal(line.closed, undefined)
-      line.close()
+    for (const stream of [orders, shares, options]) {
+      stream.ping()
+      await stream.until((_messages, { pongs }) => pongs === 1)
+      assert.equal(stream.closed, undefined)
+      stream.close()
     }
-    assert.equal((await fetch(`${house.url}/alpaca/api/v2/account`, { headers: client.headers })).status, 200)
+    assert.equal((await fetch(`${brokerage.url}/alpaca/api/v2/account`, { headers: client.headers })).status, 200)
   })
 })

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { soon } from '@trunkline/testkit/patience'
-import { control, type Wire } from '../../house/support.ts'
+import { control, type Wire } from '../../brokerage/support.ts'
 import { officialSdk } from '../judges/alpaca.ts'
-import { openHouse } from './support.ts'
+import { openBrokerage } from './support.ts'
 
 async function rejects(work: Promise<unknown>, status: number, message: RegExp): Promise<void> {
   await assert.rejects(work, (error: Wire) => {
@@ -17,11 +17,11 @@ async function rejects(work: Promise<unknown>, status: number, message: RegExp):
 }
 
 /** What a stream has told, and a wait for more. */
-class Heard {
+class Recorder {
   readonly items: Wire[] = []
   #wake: () => void = () => undefined
 
-  readonly hear = (item: unknown): void => {
+  readonly receive = (item: unknown): void => {
     this.items.push(item)
     this.#wake()
   }
@@ -39,8 +39,8 @@ class Heard {
 }
 
 test('account, orders and positions', async () => {
-  await using house = await openHouse()
-  const { alpaca, streams } = await officialSdk(house)
+  await using brokerage = await openBrokerage()
+  const { alpaca, streams } = await officialSdk(brokerage)
   const account = await alpaca.trading.account.getAccount()
   assert.deepEqual([account.status, account.currency, account.cash, account.multiplier], ['ACTIVE', 'USD', '150000', '2'])
   const bought = await alpaca.trading.orders.market({ symbol: 'SPY', qty: 3, side: 'buy', clientOrderId: 'sdk-market' })
@@ -79,8 +79,8 @@ test('account, orders and positions', async () => {
 })
 
 test('refusals reach it as errors with their code', async () => {
-  await using house = await openHouse()
-  const { alpaca } = await officialSdk(house)
+  await using brokerage = await openBrokerage()
+  const { alpaca } = await officialSdk(brokerage)
   const { orders } = alpaca.trading
   await orders.limit({ symbol: 'SPY', qty: 1, side: 'buy', limitPrice: 400, clientOrderId: 'twice' })
   await rejects(
@@ -93,8 +93,8 @@ test('refusals reach it as errors with their code', async () => {
 })
 
 test('options of several legs, and their chain', async () => {
-  await using house = await openHouse()
-  const { alpaca } = await officialSdk(house)
+  await using brokerage = await openBrokerage()
+  const { alpaca } = await officialSdk(brokerage)
   const contracts = await alpaca.trading.collectOptionsContracts({ underlyingSymbols: 'AAPL', type: 'call', limit: 20 })
   assert.ok(contracts.length > 20, 'more than a page')
   const { expirationDate } = contracts[0]
@@ -127,17 +127,17 @@ test('options of several legs, and their chain', async () => {
 })
 
 test('the order stream', async () => {
-  await using house = await openHouse()
-  const { alpaca, streams } = await officialSdk(house)
+  await using brokerage = await openBrokerage()
+  const { alpaca, streams } = await officialSdk(brokerage)
   const stream = alpaca.trading.stream({ url: `${streams}/api/stream` })
-  const heard = new Heard()
-  stream.onTradeUpdate(heard.hear)
+  const received = new Recorder()
+  stream.onTradeUpdate(received.receive)
   const subscribed = once(stream, 'subscription')
   stream.onConnect(() => stream.subscribeTradeUpdates())
   stream.connect()
   assert.equal((await stream.whenAuthenticated()).authenticated, true)
   await subscribed
-  await control(house, 'PUT', '/market/SPY', {
+  await control(brokerage, 'PUT', '/market/SPY', {
     bids: [['499.99', '5']],
     asks: [
       ['500.01', '4'],
@@ -145,9 +145,9 @@ test('the order stream', async () => {
     ]
   })
   const { id } = await alpaca.trading.orders.market({ symbol: 'SPY', qty: 10, side: 'buy' })
-  await heard.until(items => items.some(({ event }) => event === 'fill'))
+  await received.until(items => items.some(({ event }) => event === 'fill'))
   assert.deepEqual(
-    heard.items.map(({ event, order, qty, price, positionQty }) => [event, order.id, qty, price, positionQty]),
+    received.items.map(({ event, order, qty, price, positionQty }) => [event, order.id, qty, price, positionQty]),
     [
       ['pending_new', id, undefined, undefined, undefined],
       ['new', id, undefined, undefined, undefined],
@@ -155,19 +155,19 @@ test('the order stream', async () => {
       ['fill', id, '6', '500.02', '10']
     ]
   )
-  await control(house, 'POST', '/streams', { dialect: 'alpaca', do: 'drop' })
+  await control(brokerage, 'POST', '/streams', { dialect: 'alpaca', do: 'drop' })
   await once(stream, 'reconnected')
   const after = await alpaca.trading.orders.limit({ symbol: 'SPY', qty: 1, side: 'buy', limitPrice: 400 })
-  await heard.until(items => items.some(({ event, order }) => event === 'new' && order.id === after.id))
+  await received.until(items => items.some(({ event, order }) => event === 'new' && order.id === after.id))
   stream.disconnect()
 })
 
 test('a key that is not good is refused by the streams, and it gives up', async () => {
-  await using house = await openHouse()
-  const { alpaca, streams } = await officialSdk(house)
+  await using brokerage = await openBrokerage()
+  const { alpaca, streams } = await officialSdk(brokerage)
   const stream = alpaca.marketData.stockStream({ url: `${streams}/data-stream/v2/iex` })
   const orders = alpaca.trading.stream({ url: `${streams}/api/stream` })
-  await control(house, 'POST', '/logins/alex/revoke')
+  await control(brokerage, 'POST', '/logins/alex/revoke')
   for (const each of [stream, orders]) {
     each.onError(() => undefined)
     each.connect()
@@ -179,8 +179,8 @@ test('a key that is not good is refused by the streams, and it gives up', async 
 })
 
 test('bars, quotes, trades and snapshots', async () => {
-  await using house = await openHouse()
-  const { alpaca } = await officialSdk(house)
+  await using brokerage = await openBrokerage()
+  const { alpaca } = await officialSdk(brokerage)
   const stretch = { start: new Date('2026-01-05T15:00:00Z'), end: new Date('2026-01-05T15:59:00Z') }
   const bars = await alpaca.marketData.getStockBars({ symbols: ['SPY', 'AAPL'], timeframe: '1Min', limit: 25, ...stretch })
   assert.deepEqual([bars.SPY.length, bars.AAPL.length], [60, 60])
@@ -189,7 +189,7 @@ test('bars, quotes, trades and snapshots', async () => {
   )
   const candles = await alpaca.marketData.getCryptoCandlesFor('BTC/USD', { loc: 'us', timeframe: '1Hour', ...stretch })
   assert.equal(candles.time.length, 1)
-  await control(house, 'PUT', '/market/SPY', { bids: [['499.99', '5']], asks: [['500.01', '4']] })
+  await control(brokerage, 'PUT', '/market/SPY', { bids: [['499.99', '5']], asks: [['500.01', '4']] })
   const { quotes } = await alpaca.marketData.stocks.stockLatestQuotes({ symbols: 'SPY' })
   assert.deepEqual([quotes.SPY.bp, quotes.SPY.bs, quotes.SPY.ap, quotes.SPY.as], [499.99, 5, 500.01, 4])
   assert.equal(await alpaca.marketData.getLatestPrice('SPY'), 500)
@@ -203,39 +203,41 @@ test('bars, quotes, trades and snapshots', async () => {
 })
 
 test('streams of shares, coins and options', async () => {
-  await using house = await openHouse()
-  const { alpaca, streams } = await officialSdk(house)
+  await using brokerage = await openBrokerage()
+  const { alpaca, streams } = await officialSdk(brokerage)
   const [contract] = await alpaca.trading.collectOptionsContracts({ underlyingSymbols: 'AAPL', type: 'call', limit: 100 })
   const base = `${streams}/data-stream`
   const shares = alpaca.marketData.stockStream({ url: `${base}/v2/iex` })
-  const coins = alpaca.marketData.cryptoStream({ url: `${base}/v1beta3/crypto/us` })
+  const crypto = alpaca.marketData.cryptoStream({ url: `${base}/v1beta3/crypto/us` })
   const options = alpaca.marketData.optionStream({ url: `${base}/v1beta1/indicative` })
-  const heard = { trades: new Heard(), quotes: new Heard(), bars: new Heard(), books: new Heard(), options: new Heard() }
-  shares.onTrade(heard.trades.hear).onQuote(heard.quotes.hear).onBar(heard.bars.hear)
-  coins.onOrderbook(heard.books.hear)
-  options.onQuote(heard.options.hear)
-  for (const stream of [shares, coins, options]) {
+  const received = { trades: new Recorder(), quotes: new Recorder(), bars: new Recorder(), books: new Recorder(), options: new Recorder() }
+  shares.onTrade(received.trades.receive).onQuote(received.quotes.receive).onBar(received.bars.receive)
+  crypto.onOrderbook(received.books.receive)
+  options.onQuote(received.options.receive)
+  for (const stream of [shares, crypto, options]) {
     stream.connect()
     assert.equal((await stream.whenAuthenticated()).authenticated, true)
   }
   shares.subscribeForTrades(['SPY'])
   shares.subscribeForQuotes(['SPY'])
-  const asked = [shares, coins, options].map(stream => once(stream, 'subscription'))
+  const requested = [shares, crypto, options].map(stream => once(stream, 'subscription'))
   shares.subscribeForBars(['*'])
-  coins.subscribeForOrderbooks(['BTC/USD'])
+  crypto.subscribeForOrderbooks(['BTC/USD'])
   options.subscribeForQuotes([contract.symbol])
-  await Promise.all(asked)
-  await heard.books.until(items => items.length > 0)
-  assert.equal(heard.books.items[0].reset, true)
-  await control(house, 'PUT', '/market/SPY', { price: '501.00' })
-  await heard.trades.until(items => items.some(({ symbol, price }) => symbol === 'SPY' && price === 501))
-  await heard.quotes.until(items => items.some(({ symbol, bidPrice, askPrice }) => symbol === 'SPY' && bidPrice <= 501 && askPrice >= 501))
-  assert.match(heard.trades.items[0].timestampRaw, /\.\d{6}001Z$/, 'nanoseconds came through MessagePack')
-  await control(house, 'PUT', `/market/${contract.symbol}`, { price: '12.50' })
-  await heard.options.until(items => items.some(({ symbol, bidPrice }) => symbol === contract.symbol && bidPrice <= 12.5))
-  await control(house, 'PUT', '/clock', { advance_ms: 120_000 })
-  await heard.bars.until(items => new Set(items.map(({ symbol }) => symbol)).size > 5)
-  await control(house, 'PUT', '/market/BTC%2FUSD', { bids: [['90000', '1']], asks: [['90001', '3']] })
-  await heard.books.until(items => items.some(({ reset }) => !reset))
-  for (const stream of [shares, coins, options]) stream.disconnect()
+  await Promise.all(requested)
+  await received.books.until(items => items.length > 0)
+  assert.equal(received.books.items[0].reset, true)
+  await control(brokerage, 'PUT', '/market/SPY', { price: '501.00' })
+  await received.trades.until(items => items.some(({ symbol, price }) => symbol === 'SPY' && price === 501))
+  await received.quotes.until(items =>
+    items.some(({ symbol, bidPrice, askPrice }) => symbol === 'SPY' && bidPrice <= 501 && askPrice >= 501)
+  )
+  assert.match(received.trades.items[0].timestampRaw, /\.\d{6}001Z$/, 'nanoseconds came through MessagePack')
+  await control(brokerage, 'PUT', `/market/${contract.symbol}`, { price: '12.50' })
+  await received.options.until(items => items.some(({ symbol, bidPrice }) => symbol === contract.symbol && bidPrice <= 12.5))
+  await control(brokerage, 'PUT', '/clock', { advance_ms: 120_000 })
+  await received.bars.until(items => new Set(items.map(({ symbol }) => symbol)).size > 5)
+  await control(brokerage, 'PUT', '/market/BTC%2FUSD', { bids: [['90000', '1']], asks: [['90001', '3']] })
+  await received.books.until(items => items.some(({ reset }) => !reset))
+  for (const stream of [shares, crypto, options]) stream.disconnect()
 })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Customer, control, type Wire } from '../../house/support.ts'
-import { Client, Line, openHouse, refuses } from './support.ts'
+import { Customer, control, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage, refuses, StreamClient } from './support.ts'
 
 test('a submit is answered as pending, and the order has met the market by then', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'PUT', '/market/SPY', { bids: [['499.99', '5']], asks: [['500.01', '4']] })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'PUT', '/market/SPY', { bids: [['499.99', '5']], asks: [['500.01', '4']] })
   const answer = await client.place({ type: 'market', limit_price: null, qty: '3', client_order_id: 'first' })
   assert.equal(answer.status, 200)
   const { id, status, filled_qty, filled_avg_price, filled_at, order_class, client_order_id, asset_class, limit_price } = answer.body
@@ -32,19 +32,19 @@ test('a submit is answered as pending, and the order has met the market by then'
 })
 
 test('a client order id is taken once, whatever became of the order and wherever it went', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   await client.buy('1', { client_order_id: 'once' })
   refuses(await client.place({ client_order_id: 'once' }), 422, 40010001, /client_order_id must be unique/)
   const coins = { symbol: 'BTC/USD', qty: '0.01', limit_price: '1000', time_in_force: 'gtc', client_order_id: 'once' }
   refuses(await client.place(coins), 422, 40010001, /client_order_id must be unique/)
-  const { received, accepted } = await control(house, 'GET', '/orders?client_order_id=once')
+  const { received, accepted } = await control(brokerage, 'GET', '/orders?client_order_id=once')
   assert.deepEqual({ received, accepted }, { received: 3, accepted: 1 })
 })
 
 test('what nobody has is not found, an order of somebody else included', async () => {
-  await using house = await openHouse()
-  const [alex, robin] = [await Client.of(house), await Client.of(house, 'robin')]
+  await using brokerage = await openBrokerage()
+  const [alex, robin] = [await Client.of(brokerage), await Client.of(brokerage, 'robin')]
   const { id } = await alex.placed({ client_order_id: 'mine' })
   for (const path of [`/v2/orders/${id}`, '/v2/orders:by_client_order_id?client_order_id=mine', '/v2/orders/nothing'])
     refuses(await robin.call('GET', path), 404, 40410000, /not found/)
@@ -53,8 +53,8 @@ test('what nobody has is not found, an order of somebody else included', async (
 })
 
 test('a replacement is a new order with an id of its own', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const old = await client.placed()
   const next = await client.ok('PATCH', `/v2/orders/${old.id}`, { qty: '7', limit_price: '489.50', client_order_id: 'again' })
   assert.notEqual(next.id, old.id)
@@ -68,16 +68,16 @@ test('a replacement is a new order with an id of its own', async () => {
 })
 
 test('the replacement of a partly filled order is for what it says, and for all of it again when it says nothing', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'PUT', '/market/SPY', { bids: [['499.99', '5']], asks: [['500.01', '4']] })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'PUT', '/market/SPY', { bids: [['499.99', '5']], asks: [['500.01', '4']] })
   const old = await client.placed({ limit_price: '500.01' })
   assert.equal((await client.ok('GET', `/v2/orders/${old.id}`)).filled_qty, '4')
   const told = await client.ok('PATCH', `/v2/orders/${old.id}`, { qty: '6', limit_price: '495' })
   assert.deepEqual([told.qty, told.filled_qty], ['6', '0'])
   const untold = await client.ok('PATCH', `/v2/orders/${told.id}`, { limit_price: '494' })
   assert.deepEqual([untold.qty, untold.filled_qty], ['6', '0'])
-  await control(house, 'PUT', '/market/SPY', { bids: [['493.00', '5']], asks: [['493.50', '100']] })
+  await control(brokerage, 'PUT', '/market/SPY', { bids: [['493.00', '5']], asks: [['493.50', '100']] })
   const done = await client.ok('GET', `/v2/orders/${untold.id}`)
   assert.deepEqual([done.status, done.filled_qty], ['filled', '6'])
   const [position] = await client.ok('GET', '/v2/positions')
@@ -85,8 +85,8 @@ test('the replacement of a partly filled order is for what it says, and for all 
 })
 
 test('a cancel has no body, and an order that is over cannot be cancelled', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { id } = await client.placed()
   const answer = await client.call('DELETE', `/v2/orders/${id}`)
   assert.deepEqual([answer.status, answer.text], [204, ''])
@@ -99,8 +99,8 @@ test('a cancel has no body, and an order that is over cannot be cancelled', asyn
 })
 
 test('all orders are cancelled at once, each with its own status', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const ids = [(await client.placed()).id, (await client.placed({ symbol: 'AAPL', limit_price: '100' })).id]
   const answer = await client.call('DELETE', '/v2/orders')
   assert.equal(answer.status, 207)
@@ -109,12 +109,12 @@ test('all orders are cancelled at once, each with its own status', async () => {
 })
 
 test('orders are listed by state, time, symbol, side and class, newest first', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const first = await client.placed({ client_order_id: 'first' })
-  await control(house, 'PUT', '/clock', { advance_ms: 1_000 })
+  await control(brokerage, 'PUT', '/clock', { advance_ms: 1_000 })
   const second = await client.placed({ symbol: 'BTC/USD', qty: '0.01', limit_price: '1000', time_in_force: 'gtc' })
-  await control(house, 'PUT', '/clock', { advance_ms: 1_000 })
+  await control(brokerage, 'PUT', '/clock', { advance_ms: 1_000 })
   const third = await client.placed({ symbol: 'AAPL', side: 'sell', limit_price: '900', qty: '1' })
   await client.ok('DELETE', `/v2/orders/${first.id}`)
   const ids = async (query: string) => (await client.ok('GET', `/v2/orders?${query}`)).map(({ id }: Wire) => id)
@@ -138,8 +138,8 @@ test('orders are listed by state, time, symbol, side and class, newest first', a
 })
 
 test('a long list is paged by order id without losing or repeating any', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const placed: string[] = []
   for (let count = 0; count < 25; count++) {
     const coin = { symbol: 'ETH/USD', qty: '0.01', limit_price: '100', time_in_force: 'gtc' }
@@ -181,8 +181,8 @@ const REFUSED: readonly (readonly [string, Wire, number, number, RegExp])[] = [
 
 for (const [what, ticket, status, code, message] of REFUSED)
   test(`${what} is refused, and no order is open`, async () => {
-    await using house = await openHouse()
-    const client = await Client.of(house)
+    await using brokerage = await openBrokerage()
+    const client = await Client.of(brokerage)
     refuses(
       typeof ticket === 'string' ? await client.call('POST', '/v2/orders', ticket) : await client.place(ticket),
       status,
@@ -193,8 +193,8 @@ for (const [what, ticket, status, code, message] of REFUSED)
   })
 
 test('a purchase beyond the means is explained with figures, and stays in the list as rejected', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const answer = await client.place({ qty: '10000', limit_price: '500', client_order_id: 'dear' })
   refuses(answer, 403, 40310000, /^insufficient buying power$/)
   assert.deepEqual([answer.body.buying_power, answer.body.cost_basis], ['200000.00', '5000000'])
@@ -204,8 +204,8 @@ test('a purchase beyond the means is explained with figures, and stays in the li
 })
 
 test('coins are refused in terms of balances', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const usual = { symbol: 'BTC/USD', type: 'market', limit_price: null, time_in_force: 'gtc' }
   refuses(await client.place({ ...usual, qty: '1000' }), 403, 40310000, /^insufficient balance for USD \(requested: /)
   const sale = await client.place({ ...usual, side: 'sell', qty: '1' })
@@ -214,29 +214,29 @@ test('coins are refused in terms of balances', async () => {
 })
 
 test('shares that cannot be borrowed are refused with what there is', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const answer = await client.place({ symbol: 'THIN', side: 'sell', qty: '5', limit_price: '900' })
   refuses(answer, 403, 40310000, /^insufficient qty available for order \(requested: 5, available: 0\)$/)
   assert.deepEqual([answer.body.existing_qty, answer.body.held_for_orders], ['0', '0'])
 })
 
 test('a notional order has no quantity of its own, and cannot be replaced; nor can a fraction', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const order = await client.buy('', { qty: null, notional: '1000' })
   assert.deepEqual([order.qty, order.notional, order.status], [null, '1000.00', 'filled'])
-  await control(house, 'PUT', '/market', { phase: 'closed', class: 'share' })
+  await control(brokerage, 'PUT', '/market', { phase: 'closed', class: 'share' })
   const queued = await client.placed({ type: 'market', limit_price: null, qty: null, notional: '500' })
   assert.equal(queued.status, 'accepted')
   refuses(await client.call('PATCH', `/v2/orders/${queued.id}`, { qty: '1' }), 422, 42210000, /cannot replace order in accepted status/)
-  await control(house, 'PUT', '/market', { phase: 'open', class: 'share' })
+  await control(brokerage, 'PUT', '/market', { phase: 'open', class: 'share' })
 })
 
 test('while the market is closed orders are accepted only, and extended hours are for those who ask', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'PUT', '/market', { phase: 'pre', class: 'share' })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'PUT', '/market', { phase: 'pre', class: 'share' })
   const [regular, extended] = [await client.placed(), await client.placed({ extended_hours: true })]
   assert.deepEqual([regular.status, extended.status], ['accepted', 'pending_new'])
   assert.deepEqual([regular.extended_hours, extended.extended_hours], [false, true])
@@ -246,8 +246,8 @@ test('while the market is closed orders are accepted only, and extended hours ar
 })
 
 test('an option is bought and sold by its intent, or by what is held', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { option_contracts: contracts } = await client.ok('GET', '/v2/options/contracts?underlying_symbols=SPY&type=call&limit=1')
   const { symbol } = contracts[0]
   const ticket = { symbol, qty: '2', type: 'market', limit_price: null }
@@ -263,8 +263,8 @@ test('an option is bought and sold by its intent, or by what is held', async () 
 })
 
 test('an order of several legs has them within it, and a credit is negative', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { option_contracts: contracts } = await client.ok('GET', '/v2/options/contracts?underlying_symbols=SPY&type=call&limit=500')
   const near = contracts.filter(({ strike_price: strike }: Wire) => Number(strike) >= 500).slice(0, 4)
   const [low, high, third, fourth] = near.map(({ symbol }: Wire) => symbol)
@@ -304,9 +304,9 @@ test('an order of several legs has them within it, and a credit is negative', as
 })
 
 test('an order is the same by every way to the house', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  const customer = await Customer.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  const customer = await Customer.of(brokerage)
   const { body } = await customer.submit({ client_order_id: 'by-the-house', lifetime: 'gtc_ext', limit: '470.25' })
   const seen = await client.ok('GET', '/v2/orders:by_client_order_id?client_order_id=by-the-house')
   assert.deepEqual([seen.time_in_force, seen.extended_hours, seen.limit_price, seen.status], ['gtc', true, '470.25', 'new'])
@@ -314,7 +314,7 @@ test('an order is the same by every way to the house', async () => {
   assert.equal((await customer.call('GET', `/orders/${body.order.id}`)).body.order.state, 'cancelled')
   const { id } = await client.placed({ client_order_id: 'by-alpaca' })
   assert.equal((await customer.find('by-alpaca')).body.order.limit, '490')
-  await control(house, 'POST', `/orders/${id}/fill`, { quantity: '4' })
+  await control(brokerage, 'POST', `/orders/${id}/fill`, { quantity: '4' })
   const partly = await client.ok('GET', `/v2/orders/${id}`)
   assert.deepEqual([partly.status, partly.filled_qty, partly.filled_avg_price], ['partially_filled', '4', '490'])
   const cash = await customer.submit({ account: customer.account('cash'), client_order_id: 'elsewhere' })
@@ -323,14 +323,14 @@ test('an order is the same by every way to the house', async () => {
 })
 
 test('an order whose quantity nobody could read is refused, and shown nowhere', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  const line = await Line.ofOrders(client)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  const stream = await StreamClient.ofOrders(client)
   refuses(await client.place({ qty: '1.0123456789' }), 422, 42210000, /quantity/)
   const { id } = await client.buy('1')
-  await line.hears(id, 'fill')
+  await stream.waitForUpdates(id, 'fill')
   assert.ok(
-    line.updates.every(({ order }) => order.qty !== null),
+    stream.updates.every(({ order }) => order.qty !== null),
     'nor does the stream tell of it'
   )
   const listed = await client.ok('GET', '/v2/orders?status=all')
@@ -338,5 +338,5 @@ test('an order whose quantity nobody could read is refused, and shown nowhere', 
     listed.map(({ qty }: Wire) => qty),
     ['1']
   )
-  line.close()
+  stream.close()
 })

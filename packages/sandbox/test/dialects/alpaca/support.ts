@@ -4,50 +4,50 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { type ClientOptions, WebSocket } from 'ws'
-import type { HouseConfig } from '../../../src/config.ts'
+import { type Brokerage, type BrokerageDeps, startBrokerage } from '../../../src/brokerage/start.ts'
+import type { SandboxConfig } from '../../../src/config.ts'
 import { alpaca } from '../../../src/dialects/alpaca/index.ts'
 import { unpack } from '../../../src/dialects/alpaca/msgpack.ts'
-import { type House, type HouseDeps, startHouse } from '../../../src/house/start.ts'
-import { type Answer, control, SECRET, send, type Wire } from '../../house/support.ts'
+import { type Answer, control, SECRET, send, type Wire } from '../../brokerage/support.ts'
 
 export const CALLBACK = 'http://127.0.0.1/connect/callback/alpaca'
 
 /** A house whose market stands still until a test moves it. */
-export async function openHouse(parts: Partial<HouseConfig> = {}, deps: Partial<HouseDeps> = {}): Promise<House> {
+export async function openBrokerage(parts: Partial<SandboxConfig> = {}, deps: Partial<BrokerageDeps> = {}): Promise<Brokerage> {
   const redirectUris = ['http://127.0.0.1/connect/callback/sandbox']
-  const house = await startHouse({ clientSecret: SECRET, redirectUris, ...parts }, deps, [alpaca])
-  await control(house, 'PUT', '/clock', { frozen: true })
-  await control(house, 'PUT', '/market/SPY', { price: '500.00' })
-  return house
+  const brokerage = await startBrokerage({ clientSecret: SECRET, redirectUris, ...parts }, deps, [alpaca])
+  await control(brokerage, 'PUT', '/clock', { frozen: true })
+  await control(brokerage, 'PUT', '/market/SPY', { price: '500.00' })
+  return brokerage
 }
 
 export class Client {
-  readonly house: House
+  readonly brokerage: Brokerage
   readonly headers: Readonly<Record<string, string>>
   /** Of the login's API key. */
   readonly keys: { readonly key_id: string; readonly secret_key: string }
   readonly token: string
 
-  private constructor(house: House, token: string, keys: Client['keys']) {
-    this.house = house
+  private constructor(brokerage: Brokerage, token: string, keys: Client['keys']) {
+    this.brokerage = brokerage
     this.token = token
     this.keys = keys
     this.headers = { authorization: `Bearer ${token}` }
   }
 
-  static async of(house: House, username = 'alex', scopes: readonly string[] = ['read', 'trade']): Promise<Client> {
-    const { credentials } = await control(house, 'POST', `/logins/${username}/token`, { scopes, dialect: 'alpaca' })
-    const { items } = await control(house, 'GET', '/logins')
+  static async of(brokerage: Brokerage, username = 'alex', scopes: readonly string[] = ['read', 'trade']): Promise<Client> {
+    const { credentials } = await control(brokerage, 'POST', `/logins/${username}/token`, { scopes, dialect: 'alpaca' })
+    const { items } = await control(brokerage, 'GET', '/logins')
     const login = items.find((item: Wire) => item.username === username)
-    return new Client(house, credentials.access_token, login.keys.alpaca)
+    return new Client(brokerage, credentials.access_token, login.keys.alpaca)
   }
 
   call(method: string, path: string, body?: unknown): Promise<Answer> {
-    return send(`${this.house.url}/alpaca/api${path}`, method, body, this.headers)
+    return send(`${this.brokerage.url}/alpaca/api${path}`, method, body, this.headers)
   }
 
   data(path: string): Promise<Answer> {
-    return send(`${this.house.url}/alpaca/data${path}`, 'GET', undefined, this.headers)
+    return send(`${this.brokerage.url}/alpaca/data${path}`, 'GET', undefined, this.headers)
   }
 
   /** What must be answered with 200 (or another success). */
@@ -91,7 +91,7 @@ export function refuses(answer: Answer, status: number, code: number | undefined
 }
 
 /** A stream that keeps everything it was sent: objects of the account stream, items of a data stream. */
-export class Line {
+export class StreamClient {
   readonly messages: Wire[] = []
   /** Whether each frame was binary. */
   readonly binary: boolean[] = []
@@ -119,35 +119,39 @@ export class Line {
     socket.on('error', () => undefined)
   }
 
-  static async open(house: House, path: string, { packs = false, ...options }: ClientOptions & { packs?: boolean } = {}): Promise<Line> {
-    const socket = new WebSocket(`${house.url.replace('http', 'ws')}/alpaca${path}`, options)
-    const line = new Line(socket, packs)
+  static async open(
+    brokerage: Brokerage,
+    path: string,
+    { packs = false, ...options }: ClientOptions & { packs?: boolean } = {}
+  ): Promise<StreamClient> {
+    const socket = new WebSocket(`${brokerage.url.replace('http', 'ws')}/alpaca${path}`, options)
+    const stream = new StreamClient(socket, packs)
     await once(socket, 'open')
-    return line
+    return stream
   }
 
   /** Opens the account stream and listens. */
-  static async ofOrders(client: Client): Promise<Line> {
-    const line = await Line.open(client.house, '/api/stream')
-    line.say({ action: 'authenticate', data: { oauth_token: client.token } })
-    line.say({ action: 'listen', data: { streams: ['trade_updates'] } })
-    await line.until(messages => messages.some(({ stream }) => stream === 'listening'))
-    return line
+  static async ofOrders(client: Client): Promise<StreamClient> {
+    const stream = await StreamClient.open(client.brokerage, '/api/stream')
+    stream.send({ action: 'authenticate', data: { oauth_token: client.token } })
+    stream.send({ action: 'listen', data: { streams: ['trade_updates'] } })
+    await stream.until(messages => messages.some(({ stream }) => stream === 'listening'))
+    return stream
   }
 
   /** Opens a data stream and authenticates. */
-  static async ofData(client: Client, path: string, options: ClientOptions & { packs?: boolean } = {}): Promise<Line> {
-    const line = await Line.open(client.house, `/data-stream${path}`, options)
-    line.say({ action: 'auth', key: 'oauth', secret: client.token })
-    await line.until(messages => messages.some(({ msg }) => msg === 'authenticated'))
-    return line
+  static async ofData(client: Client, path: string, options: ClientOptions & { packs?: boolean } = {}): Promise<StreamClient> {
+    const stream = await StreamClient.open(client.brokerage, `/data-stream${path}`, options)
+    stream.send({ action: 'auth', key: 'oauth', secret: client.token })
+    await stream.until(messages => messages.some(({ msg }) => msg === 'authenticated'))
+    return stream
   }
 
-  say(message: unknown): void {
+  send(message: unknown): void {
     this.#socket.send(typeof message === 'string' ? message : JSON.stringify(message))
   }
 
-  sayBytes(bytes: Buffer): void {
+  sendBytes(bytes: Buffer): void {
     this.#socket.send(bytes, { binary: true })
   }
 
@@ -160,7 +164,7 @@ export class Line {
     return this.messages.filter(({ stream }) => stream === 'trade_updates').map(({ data }) => data)
   }
 
-  async until(condition: (messages: readonly Wire[], line: Line) => boolean, withinMs = PATIENCE_MS): Promise<void> {
+  async until(condition: (messages: readonly Wire[], stream: StreamClient) => boolean, withinMs = PATIENCE_MS): Promise<void> {
     const deadline = AbortSignal.timeout(withinMs)
     while (!condition(this.messages, this)) {
       if (deadline.aborted) assert.fail(`waited in vain; so far: ${JSON.stringify(this.messages).slice(-3_000)}, closed: ${this.closed}`)
@@ -172,7 +176,7 @@ export class Line {
   }
 
   /** Waits for events of an order, by their names. */
-  async hears(id: string, ...events: readonly string[]): Promise<readonly Wire[]> {
+  async waitForUpdates(id: string, ...events: readonly string[]): Promise<readonly Wire[]> {
     const of = () => this.updates.filter(({ order }) => order.id === id)
     await this.until(() => events.every(event => of().some(update => update.event === event)))
     return of()

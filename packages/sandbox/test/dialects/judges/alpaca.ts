@@ -1,12 +1,12 @@
 /** The official SDK and `ccxt`, pointed at a house: by the options and addresses they offer for that, with not a line of theirs changed. */
 
-import type { House } from '../../../src/house/start.ts'
-import { control, type Wire } from '../../house/support.ts'
+import type { Brokerage } from '../../../src/brokerage/start.ts'
+import { control, type Wire } from '../../brokerage/support.ts'
 import { judgesInstalled } from './installed.ts'
 
 /** The API key of a login, as whoever uses these programs would have it. */
-async function keysOf(house: House, username: string): Promise<{ readonly keyId: string; readonly secret: string }> {
-  const { items } = await control(house, 'GET', '/logins')
+async function keysOf(brokerage: Brokerage, username: string): Promise<{ readonly keyId: string; readonly secret: string }> {
+  const { items } = await control(brokerage, 'GET', '/logins')
   const { key_id: keyId, secret_key: secret } = items.find((item: Wire) => item.username === username).keys.alpaca
   return { keyId, secret }
 }
@@ -22,30 +22,30 @@ const HOSTS = [
 ] as const
 
 /** Its own hosts are written into the SDK; it takes another `fetch`, which goes to the house instead. */
-function fetchAt(house: House): typeof fetch {
+function fetchAt(brokerage: Brokerage): typeof fetch {
   return (input, init) => {
     const url = String(input)
     const [host, path] = HOSTS.find(([known]) => url.startsWith(known)) ?? []
     if (host === undefined) throw new Error(`the SDK asks for ${url}, which is no address of Alpaca's that is known`)
-    return fetch(`${house.url}${path}${url.slice(host.length)}`, init)
+    return fetch(`${brokerage.url}${path}${url.slice(host.length)}`, init)
   }
 }
 
 /** The official SDK's client, and the addresses of its streams. */
-export async function officialSdk(house: House, username = 'alex'): Promise<{ readonly alpaca: Wire; readonly streams: string }> {
+export async function officialSdk(brokerage: Brokerage, username = 'alex'): Promise<{ readonly alpaca: Wire; readonly streams: string }> {
   await judgesInstalled()
   const { Alpaca } = await program('@alpacahq/alpaca-trade-api')
-  const alpaca = new Alpaca({ ...(await keysOf(house, username)), paper: true, fetchApi: fetchAt(house), timeoutMs: 5_000 })
-  return { alpaca, streams: `${house.url.replace('http', 'ws')}/alpaca` }
+  const alpaca = new Alpaca({ ...(await keysOf(brokerage, username)), paper: true, fetchApi: fetchAt(brokerage), timeoutMs: 5_000 })
+  return { alpaca, streams: `${brokerage.url.replace('http', 'ws')}/alpaca` }
 }
 
 /** The class with streams; `urls` is ccxt's own field for another host. */
-export async function ccxtAlpaca(house: House, username = 'alex'): Promise<Wire> {
+export async function ccxtAlpaca(brokerage: Brokerage, username = 'alex'): Promise<Wire> {
   await judgesInstalled()
   const { pro } = await program('ccxt')
-  const { keyId, secret } = await keysOf(house, username)
+  const { keyId, secret } = await keysOf(brokerage, username)
   const exchange = new pro.alpaca({ apiKey: keyId, secret, enableRateLimit: false })
-  const [http, ws] = [`${house.url}/alpaca`, `${house.url.replace('http', 'ws')}/alpaca`]
+  const [http, ws] = [`${brokerage.url}/alpaca`, `${brokerage.url.replace('http', 'ws')}/alpaca`]
   exchange.urls.api = {
     trader: `${http}/api`,
     market: `${http}/data`,

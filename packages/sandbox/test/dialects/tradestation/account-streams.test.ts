@@ -1,61 +1,61 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { House } from '../../../src/house/start.ts'
-import { control, eventually, type Wire } from '../../house/support.ts'
-import { Client, openHouse, Stream, taken } from './support.ts'
+import type { Brokerage } from '../../../src/brokerage/start.ts'
+import { control, eventually, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage, Stream, taken } from './support.ts'
 
 const orders = (client: Client) => `/brokerage/stream/accounts/${client.account()}/orders`
 const positions = (client: Client) => `/brokerage/stream/accounts/${client.account()}/positions`
 const statuses = (frames: readonly Wire[]) => frames.map(({ Status }) => Status)
 
 test('the order stream tells all of today, then every step', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const old = taken(await client.place())
   await client.cancel(old)
   const open = taken(await client.place())
   await using stream = await Stream.live(client, orders(client))
   assert.equal(stream.headers.get('content-type'), 'application/vnd.tradestation.streams.v3+json')
-  const snapshot = stream.told.slice(0, 2).map(({ OrderID, Status }) => [OrderID, Status])
+  const snapshot = stream.received.slice(0, 2).map(({ OrderID, Status }) => [OrderID, Status])
   assert.deepEqual(Object.fromEntries(snapshot), { [open]: 'ACK', [old]: 'OUT' })
   const id = taken(await client.place({ OrderType: 'StopLimit', StopPrice: '501', LimitPrice: '502' }))
-  await control(house, 'PUT', '/market/SPY', { price: '501.00' })
-  await stream.until(() => stream.news.some(({ Status }) => Status === 'FLL'))
-  assert.deepEqual(statuses(stream.news), ['OPN', 'ACK', 'STP', 'ACK', 'FLL'])
-  assert.ok(stream.news.every(({ OrderID }) => OrderID === id))
-  assert.equal(stream.news.at(-1).Legs[0].ExecQuantity, '10')
-  assert.ok(stream.news.at(-1).ClosedDateTime)
+  await control(brokerage, 'PUT', '/market/SPY', { price: '501.00' })
+  await stream.until(() => stream.publisher.some(({ Status }) => Status === 'FLL'))
+  assert.deepEqual(statuses(stream.publisher), ['OPN', 'ACK', 'STP', 'ACK', 'FLL'])
+  assert.ok(stream.publisher.every(({ OrderID }) => OrderID === id))
+  assert.equal(stream.publisher.at(-1).Legs[0].ExecQuantity, '10')
+  assert.ok(stream.publisher.at(-1).ClosedDateTime)
   await client.cancel(open)
-  await stream.until(() => stream.news.some(({ Status }) => Status === 'OUT'))
-  assert.deepEqual(statuses(stream.news.slice(5)), ['UCN', 'OUT'])
+  await stream.until(() => stream.publisher.some(({ Status }) => Status === 'OUT'))
+  assert.deepEqual(statuses(stream.publisher.slice(5)), ['UCN', 'OUT'])
 })
 
 test('a refused order is told as sent, then rejected', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))
   await client.place({ Quantity: '100000' })
-  await stream.until(() => stream.news.length >= 2)
-  assert.deepEqual(statuses(stream.news), ['OPN', 'REJ'])
-  assert.match(stream.news[1].RejectReason, /buying power/)
+  await stream.until(() => stream.publisher.length >= 2)
+  assert.deepEqual(statuses(stream.publisher), ['OPN', 'REJ'])
+  assert.match(stream.publisher[1].RejectReason, /buying power/)
 })
 
 test('oddities: quantities before the status, ends without their time, and the old terms going during a replace', async () => {
-  await using house = await openHouse({ options: { oddityChance: 256 } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ options: { oddityChance: 256 } })
+  const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))
   const id = taken(await client.place())
   await client.change(id, { LimitPrice: '491' })
   await client.cancel(id)
   await client.trade('BUY', '1')
-  await stream.until(() => stream.news.some(({ Status }) => Status === 'FLL'))
-  const told = stream.news.map(({ Status, LimitPrice = null, ClosedDateTime, Legs: [leg] }) => [
+  await stream.until(() => stream.publisher.some(({ Status }) => Status === 'FLL'))
+  const received = stream.publisher.map(({ Status, LimitPrice = null, ClosedDateTime, Legs: [leg] }) => [
     Status,
     LimitPrice,
     ClosedDateTime !== undefined,
     leg.ExecQuantity
   ])
-  assert.deepEqual(told, [
+  assert.deepEqual(received, [
     ['OPN', '490', false, '0'],
     ['ACK', '490', false, '0'],
     ['RSN', '490', false, '0'],
@@ -72,65 +72,65 @@ test('oddities: quantities before the status, ends without their time, and the o
 })
 
 test('a stream of some orders tells of no others; one of an unknown order fails', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const id = taken(await client.place())
   await using stream = await Stream.live(client, `${orders(client)}/${id}`)
   taken(await client.place())
   await client.cancel(id)
-  await stream.until(() => stream.news.some(({ Status }) => Status === 'OUT'))
-  assert.ok(stream.told.every(({ OrderID, StreamStatus }) => OrderID === id || StreamStatus !== undefined))
+  await stream.until(() => stream.publisher.some(({ Status }) => Status === 'OUT'))
+  assert.ok(stream.received.every(({ OrderID, StreamStatus }) => OrderID === id || StreamStatus !== undefined))
   await using none = await Stream.open(client, `${orders(client)}/999999999999999`)
   await none.until(() => none.closed !== null)
-  assert.equal(none.told.at(-1).Error, 'NotFound')
+  assert.equal(none.received.at(-1).Error, 'NotFound')
 })
 
 test('accounts of others: forbidden as a whole, or told of beside one’s own', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  const stranger = (await Client.of(house, 'robin')).account()
-  await using none = await Stream.open(client, `/brokerage/stream/accounts/${stranger}/orders`)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  const robin = (await Client.of(brokerage, 'robin')).account()
+  await using none = await Stream.open(client, `/brokerage/stream/accounts/${robin}/orders`)
   assert.equal(none.status, 403)
-  await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()},${stranger}/orders`)
-  assert.deepEqual([stream.told[0].Error, stream.told[0].AccountID], ['Forbidden', stranger])
+  await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()},${robin}/orders`)
+  assert.deepEqual([stream.received[0].Error, stream.received[0].AccountID], ['Forbidden', robin])
 })
 
 test('positions: all of them, then whole ones, then their end', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   await client.trade('BUY', '10')
   await using stream = await Stream.live(client, positions(client))
-  const [first] = stream.told
+  const [first] = stream.received
   assert.deepEqual([first.Symbol, first.Quantity, first.LongShort, first.AssetType], ['SPY', '10', 'Long', 'STOCK'])
   await client.trade('BUY', '5')
-  await stream.until(() => stream.news.some(({ Quantity }) => Quantity === '15'))
-  assert.equal(stream.news.at(-1).PositionID, first.PositionID)
-  assert.equal(stream.news.at(-1).Symbol, 'SPY')
+  await stream.until(() => stream.publisher.some(({ Quantity }) => Quantity === '15'))
+  assert.equal(stream.publisher.at(-1).PositionID, first.PositionID)
+  assert.equal(stream.publisher.at(-1).Symbol, 'SPY')
   await client.trade('SELL', '15')
-  await stream.until(() => stream.news.some(({ Deleted }) => Deleted))
-  assert.deepEqual(stream.news.at(-1), { PositionID: first.PositionID, Deleted: true })
+  await stream.until(() => stream.publisher.some(({ Deleted }) => Deleted))
+  assert.deepEqual(stream.publisher.at(-1), { PositionID: first.PositionID, Deleted: true })
   await client.trade('SELLSHORT', '1')
-  await stream.until(() => stream.news.some(({ LongShort }) => LongShort === 'Short'))
-  assert.equal(stream.news.at(-1).Quantity, '-1')
+  await stream.until(() => stream.publisher.some(({ LongShort }) => LongShort === 'Short'))
+  assert.equal(stream.publisher.at(-1).Quantity, '-1')
 })
 
 test('changes of positions, merged, are the positions', async () => {
   let now = Date.UTC(2026, 9, 12, 15)
-  await using house = await openHouse({ deps: { realNow: () => now } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ deps: { realNow: () => now } })
+  const client = await Client.of(brokerage)
   await client.trade('BUY', '10')
   await using stream = await Stream.live(client, `${positions(client)}?changes=true`)
   const merged: Record<string, Wire> = {}
   const merge = () => {
-    for (const frame of stream.told)
+    for (const frame of stream.received)
       if (frame.PositionID !== undefined) merged[frame.PositionID] = { ...merged[frame.PositionID], ...frame }
   }
   await client.trade('BUY', '2')
-  await stream.until(() => stream.news.some(({ Quantity }) => Quantity === '12'))
-  assert.equal(stream.news[0].Symbol, undefined)
-  await control(house, 'PUT', '/market/SPY', { price: '510.00' })
+  await stream.until(() => stream.publisher.some(({ Quantity }) => Quantity === '12'))
+  assert.equal(stream.publisher[0].Symbol, undefined)
+  await control(brokerage, 'PUT', '/market/SPY', { price: '510.00' })
   now += 2_000
-  await stream.until(() => stream.news.some(({ Last }) => Last === '510'))
+  await stream.until(() => stream.publisher.some(({ Last }) => Last === '510'))
   merge()
   const {
     Positions: [position]
@@ -139,11 +139,11 @@ test('changes of positions, merged, are the positions', async () => {
 })
 
 test('frames are cut across chunks, and joined in chunks', async () => {
-  await using house = await openHouse({ options: { cutChance: 256 } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ options: { cutChance: 256 } })
+  const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))
   for (let nth = 0; nth < 10; nth++) taken(await client.place())
-  await stream.until(() => stream.news.length >= 20)
+  await stream.until(() => stream.publisher.length >= 20)
   assert.ok(
     stream.chunks.some(chunk => !chunk.endsWith('\r\n')),
     'a chunk ends within a frame'
@@ -156,8 +156,8 @@ test('frames are cut across chunks, and joined in chunks', async () => {
 })
 
 test('silence is broken by heartbeats, and a mute stream is silent', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))
   await stream.until(frames => frames.filter(({ Heartbeat }) => Heartbeat !== undefined).length >= 3)
   const beats = stream.frames.filter(({ Heartbeat }) => Heartbeat !== undefined)
@@ -166,11 +166,11 @@ test('silence is broken by heartbeats, and a mute stream is silent', async () =>
     [1, 2, 3]
   )
   assert.match(beats[0].Timestamp, /Z$/)
-  await mischief(house, { do: 'mute' })
+  await faults(brokerage, { do: 'mute' })
   const before = stream.frames.length
   taken(await client.place())
   await using other = await Stream.open(client, positions(client))
-  await mischief(house, { do: 'normal' })
+  await faults(brokerage, { do: 'normal' })
   await other.until(frames => frames.length > 0)
   assert.ok(
     stream.frames.slice(before).every(({ OrderID }) => OrderID === undefined),
@@ -179,8 +179,8 @@ test('silence is broken by heartbeats, and a mute stream is silent', async () =>
 })
 
 test('streams end on command: reset, go away, with errors, and plainly', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const ends: readonly (readonly [code: number | null, how: string, last: Wire])[] = [
     [null, 'broken', undefined],
     [1000, 'ended', undefined],
@@ -193,35 +193,35 @@ test('streams end on command: reset, go away, with errors, and plainly', async (
   ]
   for (const [code, how, last] of ends) {
     await using stream = await Stream.live(client, orders(client))
-    assert.equal((await mischief(house, { do: 'drop', ...(code === null ? {} : { code }) })).streams, 1)
+    assert.equal((await faults(brokerage, { do: 'drop', ...(code === null ? {} : { code }) })).streams, 1)
     await stream.until(() => stream.closed !== null)
     assert.equal(stream.closed, how, String(code))
-    const [told] = stream.news
-    if (typeof last === 'string') assert.equal(told.Error, last)
-    else assert.deepEqual(told, last)
+    const [received] = stream.publisher
+    if (typeof last === 'string') assert.equal(received.Error, last)
+    else assert.deepEqual(received, last)
   }
 })
 
 test('frames can be lost, repeated, and unreadable', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))
-  await mischief(house, { do: 'lose', times: 3 })
+  await faults(brokerage, { do: 'lose', times: 3 })
   const id = taken(await client.place())
   await client.cancel(id)
-  await stream.until(() => stream.news.some(({ Status }) => Status === 'OUT'))
-  assert.deepEqual(statuses(stream.news), ['OUT'])
-  await mischief(house, { do: 'duplicate', times: 1 })
+  await stream.until(() => stream.publisher.some(({ Status }) => Status === 'OUT'))
+  assert.deepEqual(statuses(stream.publisher), ['OUT'])
+  await faults(brokerage, { do: 'duplicate', times: 1 })
   taken(await client.place())
-  await stream.until(() => stream.news.length >= 4)
-  assert.deepEqual(statuses(stream.news), ['OUT', 'OPN', 'OPN', 'ACK'])
-  await mischief(house, { do: 'garble' })
+  await stream.until(() => stream.publisher.length >= 4)
+  assert.deepEqual(statuses(stream.publisher), ['OUT', 'OPN', 'OPN', 'ACK'])
+  await faults(brokerage, { do: 'garble' })
   await stream.until(frames => frames.some(({ unreadable }) => unreadable !== undefined))
 })
 
 test('as many streams of one kind as are published, and no more', async () => {
-  await using house = await openHouse({ options: { streamPercent: 5 } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ options: { streamPercent: 5 } })
+  const client = await Client.of(brokerage)
   const first = await Stream.live(client, orders(client))
   assert.equal(first.headers.get('x-concurrency-remaining'), '1')
   await using second = await Stream.live(client, orders(client))
@@ -237,37 +237,37 @@ test('as many streams of one kind as are published, and no more', async () => {
     ({ status: answered }) => answered === 200
   )
   assert.equal(third.headers.get('x-concurrency-remaining'), '0')
-  const { items } = await control(house, 'GET', '/streams')
+  const { items } = await control(brokerage, 'GET', '/streams')
   assert.ok(items.some(({ dialect, on }: Wire) => dialect === 'tradestation' && on === 'account'))
 })
 
 test('a stream can be kept out, and one that stands outlives its token', async () => {
   let now = Date.UTC(2026, 9, 12, 15)
-  await using house = await openHouse({ deps: { realNow: () => now } })
-  const client = await Client.of(house)
-  await control(house, 'POST', '/faults', { on: 'stream.connect', do: 'status', status: 503, times: 1 })
+  await using brokerage = await openBrokerage({ deps: { realNow: () => now } })
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'POST', '/faults', { on: 'stream.connect', do: 'status', status: 503, times: 1 })
   assert.equal((await client.get(orders(client))).body.Error, 'ServiceUnavailable')
-  await control(house, 'POST', '/faults', { on: 'stream.connect', do: 'reset', times: 1 })
+  await control(brokerage, 'POST', '/faults', { on: 'stream.connect', do: 'reset', times: 1 })
   await assert.rejects(client.get(orders(client)))
   await using stream = await Stream.live(client, orders(client))
   now += 1_300_000
   assert.equal((await client.get('/brokerage/accounts')).status, 401)
-  const fresh = await Client.of(house)
+  const fresh = await Client.of(brokerage)
   taken(await fresh.place())
-  await stream.until(() => stream.news.length >= 2)
-  await control(house, 'POST', '/logins/alex/revoke', {})
+  await stream.until(() => stream.publisher.length >= 2)
+  await control(brokerage, 'POST', '/logins/alex/revoke', {})
   await stream.until(() => stream.closed !== null)
 })
 
 test('a house that closes says go away', async () => {
-  const house = await openHouse()
-  const client = await Client.of(house)
+  const brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))
-  await house.close()
+  await brokerage.close()
   await stream.until(() => stream.closed !== null)
-  assert.deepEqual(stream.news.at(-1), { StreamStatus: 'GoAway' })
+  assert.deepEqual(stream.publisher.at(-1), { StreamStatus: 'GoAway' })
 })
 
-function mischief(house: House, order: Wire): Promise<Wire> {
-  return control(house, 'POST', '/streams', { dialect: 'tradestation', on: 'account', ...order })
+function faults(brokerage: Brokerage, order: Wire): Promise<Wire> {
+  return control(brokerage, 'POST', '/streams', { dialect: 'tradestation', on: 'account', ...order })
 }

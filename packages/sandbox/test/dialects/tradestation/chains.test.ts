@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { digitsOf } from '../../../src/dialects/frame/order-ids.ts'
-import { type BooksOf, chainById, chainOf, fillsOf } from '../../../src/dialects/tradestation/chains.ts'
+import { chainById, chainOf, fillsOf, type StateOf } from '../../../src/dialects/tradestation/chains.ts'
 import { Engine } from '../../../src/engine/engine.ts'
 import type { InstrumentSpec, OrderView } from '../../../src/engine/types.ts'
 
@@ -9,10 +9,10 @@ const ACCOUNT = 'acc-1'
 const AT = Date.UTC(2026, 9, 12, 15) * 1_000
 
 test('a chain is one order, from whichever of its links it is asked for', () => {
-  const { engine, books, ids } = changedTwice()
+  const { engine, state, ids } = changedTwice()
   const links = ids.map(orderId => orderOf(engine, orderId))
   for (const link of links) {
-    const chain = chainOf(books, link)
+    const chain = chainOf(state, link)
     assert.deepEqual(
       chain.orders.map(({ orderId }) => orderId),
       ids
@@ -23,16 +23,16 @@ test('a chain is one order, from whichever of its links it is asked for', () => 
       ['2', '3']
     )
   }
-  assert.equal(chainById(books, [ACCOUNT], digitsOf(ids[0] ?? ''))?.last.orderId, ids[2])
-  for (const later of ids.slice(1)) assert.equal(chainById(books, [ACCOUNT], digitsOf(later)), undefined)
-  assert.equal(chainById(books, [], digitsOf(ids[0] ?? '')), undefined)
+  assert.equal(chainById(state, [ACCOUNT], digitsOf(ids[0] ?? ''))?.last.orderId, ids[2])
+  for (const later of ids.slice(1)) assert.equal(chainById(state, [ACCOUNT], digitsOf(later)), undefined)
+  assert.equal(chainById(state, [], digitsOf(ids[0] ?? '')), undefined)
 })
 
 test('an order goes by its first id also when the books have forgotten what it replaced', () => {
-  const { engine, books, ids } = changedTwice()
-  const forgetful: BooksOf = {
+  const { engine, state, ids } = changedTwice()
+  const forgetful: StateOf = {
     engine,
-    order: (accounts, ref) => ('orderId' in ref && ref.orderId === ids[0] ? 'unknown' : books.order(accounts, ref))
+    order: (accounts, ref) => ('orderId' in ref && ref.orderId === ids[0] ? 'unknown' : state.order(accounts, ref))
   }
   const chain = chainById(forgetful, [ACCOUNT], digitsOf(ids[0] ?? ''))
   assert.deepEqual([chain?.last.orderId, chain?.orders.length], [ids[2], 2])
@@ -76,9 +76,9 @@ function changedTwice() {
   change('c2', '11')
   offer('3')
   change('c3', '12')
-  const books: BooksOf = { engine, order: ([own = ''], ref) => engine.order(own, ref) }
+  const state: StateOf = { engine, order: ([own = ''], ref) => engine.order(own, ref) }
   const ids = engine.orders(ACCOUNT, { oldestFirst: true }).map(({ orderId }) => orderId)
-  return { engine, books, ids }
+  return { engine, state, ids }
 }
 
 function orderOf(engine: Engine, orderId: string): OrderView {

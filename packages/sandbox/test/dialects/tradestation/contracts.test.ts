@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { House } from '../../../src/house/start.ts'
-import { control, type Wire } from '../../house/support.ts'
-import { Client, openHouse, refusedWith, Stream, taken } from './support.ts'
+import type { Brokerage } from '../../../src/brokerage/start.ts'
+import { control, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage, refusedWith, Stream, taken } from './support.ts'
 
 interface Chain {
-  readonly house: House
+  readonly brokerage: Brokerage
   readonly client: Client
   /** A call at 500, and one at a higher strike. */
   readonly near: string
@@ -13,8 +13,8 @@ interface Chain {
 }
 
 test('a single option is opened and closed, and shown with its terms', async () => {
-  const { house, client, near } = await chain()
-  await using _ = house
+  const { brokerage, client, near } = await chain()
+  await using _ = brokerage
   const id = await client.trade('BUYTOOPEN', '2', { Symbol: near })
   const [leg] = (await client.order(id)).Legs
   assert.deepEqual(
@@ -33,11 +33,11 @@ test('a single option is opened and closed, and shown with its terms', async () 
 })
 
 test('a spread is one order with two legs, whose price is paid: credits are below zero', async () => {
-  const { house, client, near, far } = await chain()
-  await using _ = house
+  const { brokerage, client, near, far } = await chain()
+  await using _ = brokerage
   await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()}/orders`)
   const debit = await spread(client, [near, 'BUYTOOPEN', '4'], [far, 'SELLTOOPEN', '2'], '60')
-  await stream.until(() => stream.news.some(({ Status }) => Status === 'FLL'))
+  await stream.until(() => stream.publisher.some(({ Status }) => Status === 'FLL'))
   const order = await client.order(debit)
   assert.deepEqual([order.Status, order.LimitPrice], ['FLL', '60'])
   assert.ok(Number(order.FilledPrice) > 0 && Number(order.FilledPrice) <= 60)
@@ -56,8 +56,8 @@ test('a spread is one order with two legs, whose price is paid: credits are belo
 })
 
 test('the price of a resting spread is replaced under the same id', async () => {
-  const { house, client, near, far } = await chain()
-  await using _ = house
+  const { brokerage, client, near, far } = await chain()
+  await using _ = brokerage
   const id = await spread(client, [near, 'BUYTOOPEN', '1'], [far, 'SELLTOOPEN', '1'], '0.05')
   assert.equal((await client.change(id, { LimitPrice: '0.1' })).status, 200)
   const order = await client.order(id)
@@ -65,8 +65,8 @@ test('the price of a resting spread is replaced under the same id', async () => 
 })
 
 test('futures are traded in the futures account, under TradeStation’s symbols', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const {
     Symbols: [future]
   } = (await client.get('/marketdata/symbols/@ES')).body
@@ -90,19 +90,19 @@ test('futures are traded in the futures account, under TradeStation’s symbols'
 })
 
 test('an option chain as it moves, and contracts of it together', async () => {
-  const { house, client, near, far } = await chain()
-  await using _ = house
+  const { brokerage, client, near, far } = await chain()
+  await using _ = brokerage
   const expiration = `20${near.slice(4, 6)}-${near.slice(6, 8)}-${near.slice(8, 10)}`
   await using rows = await Stream.open(
     client,
     `/marketdata/stream/options/chains/SPY?expiration=${expiration}&strikeProximity=3&optionType=Call`
   )
   await rows.until(frames => frames.filter(({ Legs }) => Legs !== undefined).length >= 6)
-  const strikes = rows.told.slice(0, 6).map(({ Strikes }) => Number(Strikes[0]))
+  const strikes = rows.received.slice(0, 6).map(({ Strikes }) => Number(Strikes[0]))
   // Three below the price and three above it, which moves around 500.
   assert.ok(strikes.slice(1, 5).includes(500), String(strikes))
   assert.deepEqual([new Set(strikes).size, strikes], [6, strikes.toSorted((a, b) => a - b)])
-  const row = rows.told.find(({ Legs }) => Legs[0].Symbol === near)
+  const row = rows.received.find(({ Legs }) => Legs[0].Symbol === near)
   assert.deepEqual([row.Side, row.Legs[0].OptionType, row.Legs[0].Ratio], ['Call', 'Call', 1])
   assert.ok(Number(row.Delta) > 0 && Number(row.Ask) > Number(row.Bid) && typeof row.Volume === 'number')
   const query = new URLSearchParams({
@@ -114,7 +114,7 @@ test('an option chain as it moves, and contracts of it together', async () => {
   })
   await using quotes = await Stream.open(client, `/marketdata/stream/options/quotes?${query}`)
   await quotes.until(frames => frames.length > 0)
-  const [pair] = quotes.told
+  const [pair] = quotes.received
   const other = (await client.get(`/marketdata/quotes/${encodeURIComponent(`${near},${far}`)}`)).body.Quotes
   assert.ok(Math.abs(Number(pair.Ask) - (Number(other[0].Ask) - Number(other[1].Bid))) < 1e-9)
   assert.equal(pair.Delta, undefined)
@@ -130,14 +130,14 @@ async function spread(client: Client, ...parts: readonly [Leg, Leg, string]): Pr
 type Leg = readonly [symbol: string, action: string, quantity: string]
 
 async function chain(): Promise<Chain> {
-  const house = await openHouse()
-  const client = await Client.of(house)
+  const brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   // Options follow their underlying with their next update.
-  await control(house, 'PUT', '/clock', { advance_ms: 5_000 })
+  await control(brokerage, 'PUT', '/clock', { advance_ms: 5_000 })
   const { Expirations } = (await client.get('/marketdata/options/expirations/SPY')).body
   const date = Expirations[1].Date.slice(0, 10)
   const { Strikes } = (await client.get(`/marketdata/options/strikes/SPY?expiration=${date}`)).body
   const above = Strikes.map(([strike]: readonly string[]) => Number(strike)).filter((strike: number) => strike >= 505)
   const symbol = (strike: number) => `SPY ${date.slice(2).replaceAll('-', '')}C${strike}`
-  return { house, client, near: symbol(500), far: symbol(Math.min(...above)) }
+  return { brokerage, client, near: symbol(500), far: symbol(Math.min(...above)) }
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { control, eventually, type Wire } from '../../house/support.ts'
-import { Client, openHouse, refusedWith, Stream, taken } from './support.ts'
+import { control, eventually, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage, refusedWith, Stream, taken } from './support.ts'
 
 test('a lost answer leaves the order standing', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'lose_answer', times: 1, client_order_id: 'lost' })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'lose_answer', times: 1, client_order_id: 'lost' })
   await assert.rejects(client.place({ OrderConfirmID: 'lost' }))
   const { Orders } = (await client.get(`/brokerage/accounts/${client.account()}/orders`)).body
   assert.equal(Orders.length, 1)
@@ -14,50 +14,50 @@ test('a lost answer leaves the order standing', async () => {
 })
 
 test('a hidden order is neither listed nor told of until it is revealed', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()}/orders`)
-  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 3_600_000, times: 1, answer: true })
+  await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 3_600_000, times: 1, answer: true })
   const id = taken(await client.place())
   const path = `/brokerage/accounts/${client.account()}/orders`
   assert.deepEqual((await client.get(path)).body.Orders, [])
   assert.equal((await client.get(`${path}/${id}`)).body.Errors[0].Error, 'NotFound')
   assert.equal((await client.cancel(id)).body.Message, 'Invalid order ID.')
-  assert.equal(stream.news.length, 0)
-  await control(house, 'POST', `/orders/${id}/reveal`)
-  await stream.until(() => stream.news.some(({ OrderID, Status }) => OrderID === id && Status === 'ACK'))
+  assert.equal(stream.publisher.length, 0)
+  await control(brokerage, 'POST', `/orders/${id}/reveal`)
+  await stream.until(() => stream.publisher.some(({ OrderID, Status }) => OrderID === id && Status === 'ACK'))
   assert.equal((await client.get(path)).body.Orders.length, 1)
 })
 
 test('the stream can tell of an order before its answer comes', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()}/orders`)
-  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'delay', ms: 2_000, after: true, times: 1 })
+  await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'delay', ms: 2_000, after: true, times: 1 })
   let isAnswered = false
   const placing = client.place().finally(() => {
     isAnswered = true
   })
-  await stream.until(() => stream.news.length > 0)
+  await stream.until(() => stream.publisher.length > 0)
   assert.equal(isAnswered, false)
-  assert.equal(taken(await placing), stream.news[0].OrderID)
+  assert.equal(taken(await placing), stream.publisher[0].OrderID)
 })
 
 test('refusals of the desk: at once inside of a 200, and later as a rejected order', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'refuse', message: 'Not today.', times: 1 })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'refuse', message: 'Not today.', times: 1 })
   assert.equal(refusedWith(await client.place()), 'Order failed. Reason: Not today.')
-  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'refuse_later', message: 'On second thoughts, no.', times: 1 })
+  await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'refuse_later', message: 'On second thoughts, no.', times: 1 })
   const order = await client.order(taken(await client.place()))
   assert.deepEqual([order.Status, order.RejectReason], ['REJ', 'On second thoughts, no.'])
 })
 
 test('slow cancels and replaces are under way, and a second one has to wait', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const id = taken(await client.place())
-  await control(house, 'POST', '/faults', { on: 'orders.amend', do: 'slow', ms: 200, times: 1 })
+  await control(brokerage, 'POST', '/faults', { on: 'orders.amend', do: 'slow', ms: 200, times: 1 })
   assert.equal((await client.change(id, { LimitPrice: '491' })).status, 200)
   assert.equal((await client.order(id)).Status, 'RSN')
   assert.equal((await client.cancel(id)).body.Error, 'FAILED')
@@ -65,7 +65,7 @@ test('slow cancels and replaces are under way, and a second one has to wait', as
     () => client.order(id),
     order => order.LimitPrice === '491'
   )
-  await control(house, 'POST', '/faults', { on: 'orders.cancel', do: 'slow', ms: 200, times: 1 })
+  await control(brokerage, 'POST', '/faults', { on: 'orders.cancel', do: 'slow', ms: 200, times: 1 })
   await client.cancel(id)
   assert.equal((await client.order(id)).Status, 'UCN')
   await eventually(
@@ -75,8 +75,8 @@ test('slow cancels and replaces are under way, and a second one has to wait', as
 })
 
 test('statuses ordered by the control API come with bodies of TradeStation’s', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const names: readonly (readonly [status: number, name: string])[] = [
     [403, 'Forbidden'],
     [429, 'TooManyRequests'],
@@ -85,7 +85,7 @@ test('statuses ordered by the control API come with bodies of TradeStation’s',
     [504, 'GatewayTimeout']
   ]
   for (const [status, name] of names) {
-    await control(house, 'POST', '/faults', { on: 'balances.list', do: 'status', status, times: 1, retry_after: 7 })
+    await control(brokerage, 'POST', '/faults', { on: 'balances.list', do: 'status', status, times: 1, retry_after: 7 })
     const answer = await client.get(`/brokerage/accounts/${client.account()}/balances`)
     assert.deepEqual([answer.status, answer.body.Error], [status, name])
     assert.equal(answer.headers.get('x-ratelimit-reset'), '7')
@@ -93,8 +93,8 @@ test('statuses ordered by the control API come with bodies of TradeStation’s',
 })
 
 test('lists can be empty on command, and paths that are not there say so', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   taken(await client.place())
   const lists: readonly (readonly [operation: string, path: string, name: string])[] = [
     ['accounts.list', '/brokerage/accounts', 'Accounts'],
@@ -106,7 +106,7 @@ test('lists can be empty on command, and paths that are not there say so', async
     ['chain.list', '/marketdata/options/strikes/SPY', 'Strikes']
   ]
   for (const [operation, path, name] of lists) {
-    await control(house, 'POST', '/faults', { on: operation, do: 'empty', times: 1 })
+    await control(brokerage, 'POST', '/faults', { on: operation, do: 'empty', times: 1 })
     assert.deepEqual((await client.get(path)).body[name], [], operation)
     assert.notDeepEqual((await client.get(path)).body[name], [], operation)
   }
@@ -118,8 +118,8 @@ test('lists can be empty on command, and paths that are not there say so', async
 
 test('quotas are counted by resource, shown on every answer, and refused beyond', async () => {
   let now = Date.UTC(2026, 9, 12, 15)
-  await using house = await openHouse({ options: { quotaPercent: 5 }, deps: { realNow: () => now } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ options: { quotaPercent: 5 }, deps: { realNow: () => now } })
+  const client = await Client.of(brokerage)
   const path = `/brokerage/accounts/${client.accounts}/balances`
   const first = await client.get(path)
   const shown = ['limit', 'period', 'remaining', 'reset', 'resource'].map(name => first.headers.get(`x-ratelimit-${name}`))
@@ -136,9 +136,9 @@ test('quotas are counted by resource, shown on every answer, and refused beyond'
 })
 
 test('the Date header shows the clock that orders are dated by', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'PUT', '/clock', { advance_ms: 3_600_000 })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'PUT', '/clock', { advance_ms: 3_600_000 })
   const placed = await client.place()
   const order = await client.order(taken(placed))
   const date = (answer: Wire) => new Date(answer.headers.get('date') ?? '').toISOString().replace('.000', '')
@@ -146,11 +146,11 @@ test('the Date header shows the clock that orders are dated by', async () => {
 })
 
 test('a reset of the house forgets orders, and their ids do not come again', async () => {
-  await using house = await openHouse()
-  const before = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const before = await Client.of(brokerage)
   const id = taken(await before.place())
-  await control(house, 'POST', '/reset')
-  const client = await Client.of(house)
+  await control(brokerage, 'POST', '/reset')
+  const client = await Client.of(brokerage)
   assert.deepEqual((await client.get(`/brokerage/accounts/${client.accounts}/orders`)).body.Orders, [])
   assert.notEqual(taken(await client.place()), id)
   assert.equal((await client.cancel(id)).body.Message, 'Invalid order ID.')

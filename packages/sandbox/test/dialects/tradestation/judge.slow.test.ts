@@ -4,29 +4,29 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { after, before, describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
-import type { House } from '../../../src/house/start.ts'
-import { control, SECRET, type Wire } from '../../house/support.ts'
+import type { Brokerage } from '../../../src/brokerage/start.ts'
+import { control, SECRET, type Wire } from '../../brokerage/support.ts'
 import { judgesInstalled } from '../judges/installed.ts'
-import { openHouse } from './support.ts'
+import { openBrokerage } from './support.ts'
 
 const FAR = { OrderType: 'Limit', LimitPrice: '450.00', TradeAction: 'BUY', TimeInForce: { Duration: 'GTC' } }
 
 describe('tradestation-api-ts', { concurrency: false }, () => {
-  let house: House
+  let brokerage: Brokerage
   let client: Wire
   let margin: string
 
   before(async () => {
     await judgesInstalled()
     // The published quotas and the stream's oddities, as they would be met.
-    house = await openHouse({ options: { quotaPercent: 100, oddityChance: 128, cutChance: 200 } })
-    const { credentials } = await control(house, 'POST', '/logins/alex/token', { dialect: 'tradestation' })
-    client = await clientOf(house, credentials.refresh_token)
+    brokerage = await openBrokerage({ options: { quotaPercent: 100, oddityChance: 128, cutChance: 200 } })
+    const { credentials } = await control(brokerage, 'POST', '/logins/alex/token', { dialect: 'tradestation' })
+    client = await clientOf(brokerage, credentials.refresh_token)
     margin = (await client.brokerage.getAccounts())[0].AccountID
   })
   after(async () => {
     client?.closeAllStreams()
-    await house?.close()
+    await brokerage?.close()
   })
 
   test('accounts, balances and positions', async () => {
@@ -96,7 +96,7 @@ describe('tradestation-api-ts', { concurrency: false }, () => {
       () => quotes.some(({ Bid }) => Bid !== undefined) && bars.some(({ IsEndOfHistory }) => IsEndOfHistory),
       'the present is told'
     )
-    await control(house, 'PUT', '/market/SPY', { price: '501.00' })
+    await control(brokerage, 'PUT', '/market/SPY', { price: '501.00' })
     await until(() => quotes.some(({ Last, Open }) => Last === '501' && Open === undefined), 'a change is told alone')
     await until(() => bars.some(({ Close, BarStatus }) => Close === '501' && BarStatus === 'Open'), 'the bar grows')
     await until(() => depth.some(({ Asks }) => Asks?.[0]?.Price.startsWith('501')), 'the book follows')
@@ -115,27 +115,27 @@ describe('tradestation-api-ts', { concurrency: false }, () => {
   })
 
   test('short tokens are refreshed, and a refused refresh is told in words', async () => {
-    await control(house, 'PUT', '/oauth', { access_ttl_s: 1 })
-    const { credentials } = await control(house, 'POST', '/logins/robin/token', { dialect: 'tradestation' })
-    const other = await clientOf(house, credentials.refresh_token)
+    await control(brokerage, 'PUT', '/oauth', { access_ttl_s: 1 })
+    const { credentials } = await control(brokerage, 'POST', '/logins/robin/token', { dialect: 'tradestation' })
+    const other = await clientOf(brokerage, credentials.refresh_token)
     for (let nth = 0; nth < 3; nth++) assert.equal((await other.brokerage.getAccounts()).length, 3)
     assert.equal(other.getRefreshToken(), credentials.refresh_token)
-    await control(house, 'POST', '/logins/robin/revoke', {})
+    await control(brokerage, 'POST', '/logins/robin/revoke', {})
     await assert.rejects(other.brokerage.getAccounts(), /Unknown or invalid refresh token/)
   })
 })
 
 /** Its hosts are fixed, so the addresses of its two HTTP clients are set. */
-async function clientOf(house: House, refreshToken: string): Promise<Wire> {
+async function clientOf(brokerage: Brokerage, refreshToken: string): Promise<Wire> {
   const { TradeStationClient } = createRequire(new URL('../judges/package.json', import.meta.url))('tradestation-api-ts')
   const client = new TradeStationClient({
-    clientId: house.clientId,
+    clientId: brokerage.clientId,
     clientSecret: SECRET,
     refresh_token: refreshToken,
     environment: 'Simulation'
   })
-  client.httpClient.axiosInstance.defaults.baseURL = `${house.url}/tradestation`
-  client.httpClient.tokenManager.axiosInstance.defaults.baseURL = `${house.url}/tradestation`
+  client.httpClient.axiosInstance.defaults.baseURL = `${brokerage.url}/tradestation`
+  client.httpClient.tokenManager.axiosInstance.defaults.baseURL = `${brokerage.url}/tradestation`
   return client
 }
 

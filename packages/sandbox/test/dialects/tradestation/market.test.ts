@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { control, type Wire } from '../../house/support.ts'
-import { Client, openHouse, Stream } from './support.ts'
+import { control, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage, Stream } from './support.ts'
 
 /** A Thursday, 11:00 in New York. */
 const MORNING = Date.UTC(2026, 9, 15, 15)
 
 test('quotes: those that exist, with what does not beside them', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { body } = await client.get('/marketdata/quotes/SPY,NOPE,BTCUSD,$SPX.X')
   assert.deepEqual(
     body.Quotes.map((quote: Wire) => quote.Symbol),
@@ -29,18 +29,18 @@ test('quotes: those that exist, with what does not beside them', async () => {
 })
 
 test('quotes as they change, merged, are the quotes', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   await using stream = await Stream.open(client, '/marketdata/stream/quotes/SPY,NOPE')
   assert.equal(stream.headers.get('content-type'), 'application/vnd.tradestation.streams.v2+json')
-  await stream.until(() => stream.told.length >= 2)
-  assert.deepEqual(stream.told[1], { Symbol: 'NOPE', Error: 'FAILED, INVALID SYMBOL' })
-  await control(house, 'PUT', '/market/SPY', { price: '505.00' })
-  await stream.until(() => stream.told.some(({ Last, Open }) => Last === '505' && Open === undefined))
-  await control(house, 'PUT', '/market/SPY', { halted: true })
-  await control(house, 'PUT', '/market/SPY', { bids: [['504.9', '7']], asks: [['505.1', '8']] })
-  await stream.until(() => stream.told.some(({ BidSize }) => BidSize === '7'))
-  const merged: Wire = Object.assign({}, ...stream.told.filter(({ Error: error }) => error === undefined))
+  await stream.until(() => stream.received.length >= 2)
+  assert.deepEqual(stream.received[1], { Symbol: 'NOPE', Error: 'FAILED, INVALID SYMBOL' })
+  await control(brokerage, 'PUT', '/market/SPY', { price: '505.00' })
+  await stream.until(() => stream.received.some(({ Last, Open }) => Last === '505' && Open === undefined))
+  await control(brokerage, 'PUT', '/market/SPY', { halted: true })
+  await control(brokerage, 'PUT', '/market/SPY', { bids: [['504.9', '7']], asks: [['505.1', '8']] })
+  await stream.until(() => stream.received.some(({ BidSize }) => BidSize === '7'))
+  const merged: Wire = Object.assign({}, ...stream.received.filter(({ Error: error }) => error === undefined))
   const {
     Quotes: [quote]
   } = (await client.get('/marketdata/quotes/SPY')).body
@@ -51,8 +51,8 @@ test('quotes as they change, merged, are the quotes', async () => {
 })
 
 test('minutes are joined to any interval, and bars are named by their end', async () => {
-  await using house = await openHouse({ config: { calendar: 'exchange' }, deps: { realNow: () => MORNING } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ config: { calendar: 'exchange' }, deps: { realNow: () => MORNING } })
+  const client = await Client.of(brokerage)
   const bars = async (query: string): Promise<readonly Wire[]> => (await client.get(`/marketdata/barcharts/SPY?${query}`)).body.Bars
   const minutes = await bars('unit=Minute&interval=1&firstdate=2026-10-14T13:30:01Z&lastdate=2026-10-14T20:00:00Z')
   assert.equal(minutes.length, 390)
@@ -72,8 +72,8 @@ test('minutes are joined to any interval, and bars are named by their end', asyn
 })
 
 test('session templates add the hours before and after', async () => {
-  await using house = await openHouse({ config: { calendar: 'exchange' }, deps: { realNow: () => MORNING } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ config: { calendar: 'exchange' }, deps: { realNow: () => MORNING } })
+  const client = await Client.of(brokerage)
   const span = 'unit=Minute&interval=1&firstdate=2026-10-14T04:00:01Z&lastdate=2026-10-15T03:59:00Z'
   const expected: readonly (readonly [template: string, first: string, last: string])[] = [
     ['Default', '13:31:00', '20:00:00'],
@@ -90,8 +90,8 @@ test('session templates add the hours before and after', async () => {
 })
 
 test('bars back from the present end with the one under way', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { Bars } = (await client.get('/marketdata/barcharts/SPY?unit=Minute&interval=5&barsback=200')).body
   assert.equal(Bars.length, 200)
   assert.deepEqual([Bars[198].BarStatus, Bars[199].BarStatus, Bars[199].IsEndOfHistory, Bars[199].Close], ['Closed', 'Open', true, '500'])
@@ -105,8 +105,8 @@ test('bars back from the present end with the one under way', async () => {
 })
 
 test('bars beyond TradeStation’s bounds are refused', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const wrong = [
     'SPY?unit=Daily&interval=2',
     'SPY?unit=Second',
@@ -132,39 +132,39 @@ for (const [size, unit] of [
   [1, 'Weekly']
 ] as const) {
   test(`the stream of ${size} ${unit} grows and closes into the very bars of REST`, async () => {
-    await using house = await openHouse()
-    const client = await Client.of(house)
+    await using brokerage = await openBrokerage()
+    const client = await Client.of(brokerage)
     const query = `unit=${unit}&interval=${size}`
     await using stream = await Stream.open(client, `/marketdata/stream/barcharts/SPY?${query}&barsback=4`)
-    await stream.until(() => stream.told.some(({ IsEndOfHistory }) => IsEndOfHistory))
+    await stream.until(() => stream.received.some(({ IsEndOfHistory }) => IsEndOfHistory))
     assert.equal(
-      stream.told.findIndex(({ IsEndOfHistory }) => IsEndOfHistory),
+      stream.received.findIndex(({ IsEndOfHistory }) => IsEndOfHistory),
       3
     )
     for (let minute = 0; minute < 7; minute++) {
-      await control(house, 'PUT', '/market/SPY', { price: `${501 + minute}.00` })
-      await control(house, 'PUT', '/clock', { advance_ms: 60_000 })
+      await control(brokerage, 'PUT', '/market/SPY', { price: `${501 + minute}.00` })
+      await control(brokerage, 'PUT', '/clock', { advance_ms: 60_000 })
     }
-    await control(house, 'PUT', '/market/SPY', { price: '520.00' })
-    await stream.until(() => stream.told.at(-1).Close === '520')
+    await control(brokerage, 'PUT', '/market/SPY', { price: '520.00' })
+    await stream.until(() => stream.received.at(-1).Close === '520')
     const { Bars } = (await client.get(`/marketdata/barcharts/SPY?${query}&barsback=16`)).body
-    const told = new Map<string, Wire>(stream.told.map(bar => [bar.TimeStamp, bar]))
+    const received = new Map<string, Wire>(stream.received.map(bar => [bar.TimeStamp, bar]))
     for (const bar of Bars) {
-      const last = told.get(bar.TimeStamp)
+      const last = received.get(bar.TimeStamp)
       if (last === undefined) continue
       assert.deepEqual([figures(last), last.BarStatus], [figures(bar), bar.BarStatus])
-      told.delete(bar.TimeStamp)
+      received.delete(bar.TimeStamp)
     }
-    assert.equal(told.size, 0, 'every bar that was told is one of REST’s')
-    const closed = stream.told.filter(({ BarStatus, IsRealtime }) => IsRealtime && BarStatus === 'Closed')
+    assert.equal(received.size, 0, 'every bar that was told is one of REST’s')
+    const closed = stream.received.filter(({ BarStatus, IsRealtime }) => IsRealtime && BarStatus === 'Closed')
     assert.equal(new Set(closed.map(({ TimeStamp }) => TimeStamp)).size, closed.length, 'a bar closes once')
     if (unit === 'Minute') assert.ok(closed.length >= Math.floor(7 / size) && closed.length <= Math.ceil(7 / size))
   })
 }
 
 test('depth: the whole book each time, best first', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   await using rows = await Stream.open(client, '/marketdata/stream/marketdepth/quotes/SPY?maxlevels=2')
   await using sums = await Stream.open(client, '/marketdata/stream/marketdepth/aggregates/SPY')
   await Promise.all([rows.until(frames => frames.length > 0), sums.until(frames => frames.length > 0)])
@@ -173,10 +173,10 @@ test('depth: the whole book each time, best first', async () => {
     ['499.8', '6'],
     ['499.7', '7']
   ]
-  await control(house, 'PUT', '/market/SPY', { bids, asks: [['500.1', '8']] })
-  await rows.until(() => rows.told.some(({ Bids }) => Bids[0].Price === '499.9'))
-  await sums.until(() => sums.told.some(({ Bids }) => Bids[0].Price === '499.9'))
-  const [row, sum] = [rows.told.at(-1), sums.told.at(-1)]
+  await control(brokerage, 'PUT', '/market/SPY', { bids, asks: [['500.1', '8']] })
+  await rows.until(() => rows.received.some(({ Bids }) => Bids[0].Price === '499.9'))
+  await sums.until(() => sums.received.some(({ Bids }) => Bids[0].Price === '499.9'))
+  const [row, sum] = [rows.received.at(-1), sums.received.at(-1)]
   assert.deepEqual(
     row.Bids.map(({ Price, Size, Side }: Wire) => [Price, Size, Side]),
     [
@@ -188,26 +188,26 @@ test('depth: the whole book each time, best first', async () => {
 })
 
 test('market streams go away and fail with their own words', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   for (const [code, error] of [
     [1001, 'GoAway'],
     [4409, 'DualLogon'],
     [4400, 'BadRequest']
   ] as const) {
     await using stream = await Stream.open(client, '/marketdata/stream/quotes/SPY')
-    await stream.until(() => stream.told.length > 0)
-    await control(house, 'POST', '/streams', { dialect: 'tradestation', on: 'market', do: 'drop', code })
+    await stream.until(() => stream.received.length > 0)
+    await control(brokerage, 'POST', '/streams', { dialect: 'tradestation', on: 'market', do: 'drop', code })
     await stream.until(() => stream.closed !== null)
-    assert.equal(stream.told.at(-1).Error, error)
+    assert.equal(stream.received.at(-1).Error, error)
   }
   const { body } = await client.get('/marketdata/stream/barcharts/NOPE')
   assert.equal(body.Error, 'BadRequest')
 })
 
 test('symbols tell their steps, and what options there are', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { Symbols, Errors } = (await client.get('/marketdata/symbols/SPY,BTCUSD,NOPE')).body
   assert.deepEqual(
     Symbols.map(({ AssetType }: Wire) => AssetType),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { beginningAt, Customer, control, type Wire } from '../../house/support.ts'
-import { Client, openHouse, refusedWith, taken } from './support.ts'
+import { beginningAt, Customer, control, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage, refusedWith, taken } from './support.ts'
 
 test('a limit order is received, and shown as TradeStation shows one', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const placed = await client.place({ TimeInForce: { Duration: 'GCP' } })
   const id = taken(placed)
   assert.equal(placed.body.Orders[0].Message, 'Sent order: Buy 10 SPY @ 490.00 Limit')
@@ -41,8 +41,8 @@ test('a limit order is received, and shown as TradeStation shows one', async () 
 })
 
 test('types and durations, and what they are called afterwards', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const cases: readonly (readonly [fields: Wire, type: string, duration: string, status: string])[] = [
     [{ TimeInForce: { Duration: 'DAY' } }, 'Limit', 'DAY', 'ACK'],
     [{ TimeInForce: { Duration: 'DYP' } }, 'Limit', 'DAY+', 'ACK'],
@@ -61,8 +61,8 @@ test('types and durations, and what they are called afterwards', async () => {
 })
 
 test('what cannot be read is a 400, what is refused is told inside of a 200', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const malformed: readonly Wire[] = [
     { OrderType: 'Trailing' },
     { Quantity: 10 },
@@ -90,13 +90,13 @@ test('what cannot be read is a 400, what is refused is told inside of a 200', as
     [{ OSOs: [{ Type: 'NORMAL', Orders: [] }] }, /not emulated/]
   ]
   for (const [fields, words] of refused) assert.match(refusedWith(await client.place(fields)), words)
-  const stranger = await client.place({ AccountID: (await Client.of(house, 'robin')).account() })
-  assert.deepEqual([stranger.status, stranger.body.Error], [403, 'Forbidden'])
+  const robin = await client.place({ AccountID: (await Client.of(brokerage, 'robin')).account() })
+  assert.deepEqual([robin.status, robin.body.Error], [403, 'Forbidden'])
 })
 
 test('an order that ends as a refusal on the books is named, and shown with its reason', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { body } = await client.place({ Quantity: '10000' })
   const order = await client.order(body.Errors[0].OrderID)
   assert.deepEqual([order.Status, order.StatusDescription], ['REJ', 'Rejected'])
@@ -104,19 +104,19 @@ test('an order that ends as a refusal on the books is named, and shown with its 
 })
 
 test('an OrderConfirmID counts once for the person, and is never told again', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const id = taken(await client.place({ OrderConfirmID: 'once-and-only-once' }))
   assert.match(refusedWith(await client.place({ OrderConfirmID: 'once-and-only-once' })), /Duplicate OrderConfirmID/)
   const elsewhere = { OrderConfirmID: 'once-and-only-once', AccountID: client.account('Cash') }
   assert.match(refusedWith(await client.place(elsewhere)), /Duplicate/)
   assert.equal(JSON.stringify(await client.order(id)).includes('once-and'), false)
-  assert.equal((await control(house, 'GET', '/orders?client_order_id=once-and-only-once')).received, 3)
+  assert.equal((await control(brokerage, 'GET', '/orders?client_order_id=once-and-only-once')).received, 3)
 })
 
 test('sides are checked against the position, open orders counted', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const market = { OrderType: 'Market', LimitPrice: null, TimeInForce: { Duration: 'DAY' } }
   const refused = async (action: string, quantity: string) =>
     refusedWith(await client.place({ ...market, TradeAction: action, Quantity: quantity }))
@@ -139,9 +139,9 @@ test('sides are checked against the position, open orders counted', async () => 
 })
 
 test('an order that is replaced keeps its id, and its totals count all that was filled', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'PUT', '/market/SPY', { asks: [['500', '3']], bids: [['499.99', '100']] })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'PUT', '/market/SPY', { asks: [['500', '3']], bids: [['499.99', '100']] })
   const id = taken(await client.place({ LimitPrice: '500' }))
   assert.deepEqual(filled(await client.order(id)), ['FPR', '3', '7', '500'])
   const replaced = await client.change(id, { LimitPrice: '501', Quantity: '12' })
@@ -149,7 +149,7 @@ test('an order that is replaced keeps its id, and its totals count all that was 
   const between = await client.order(id)
   assert.deepEqual(filled(between), ['FPR', '3', '9', '500'])
   assert.equal(between.LimitPrice, '501')
-  await control(house, 'PUT', '/market/SPY', { asks: [['501', '100']], bids: [['500.99', '100']] })
+  await control(brokerage, 'PUT', '/market/SPY', { asks: [['501', '100']], bids: [['500.99', '100']] })
   const after = await client.order(id)
   assert.deepEqual(filled(after), ['FLL', '12', '0', '500.75'])
   assert.equal(after.Legs[0].ExecutionPrice, '500.75')
@@ -163,8 +163,8 @@ test('an order that is replaced keeps its id, and its totals count all that was 
 const filled = ({ Status, Legs: [leg], FilledPrice }: Wire) => [Status, leg.ExecQuantity, leg.QuantityRemaining, FilledPrice]
 
 test('a replace that cannot be is a 400 with FAILED, and changes nothing', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const id = taken(await client.place())
   const market = await client.change(id, { OrderType: 'Market' })
   assert.deepEqual([market.status, market.body.Error], [400, 'FAILED'])
@@ -177,8 +177,8 @@ test('a replace that cannot be is a 400 with FAILED, and changes nothing', async
 })
 
 test('cancels: requested, then out; once more is not an open order; strangers have invalid ids', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const id = taken(await client.place())
   const { status, body } = await client.cancel(id)
   assert.deepEqual([status, body], [200, { Message: 'Cancel request sent', OrderID: id }])
@@ -188,32 +188,32 @@ test('cancels: requested, then out; once more is not an open order; strangers ha
   const again = await client.cancel(id)
   assert.deepEqual([again.status, again.body.Error, again.body.Message], [400, 'FAILED', 'Not an open order.'])
   for (const wrong of ['123', 'ord-1', '999999999999999']) assert.equal((await client.cancel(wrong)).body.Message, 'Invalid order ID.')
-  const stranger = await Client.of(house, 'robin')
-  assert.equal((await stranger.cancel(id)).body.Message, 'Invalid order ID.')
+  const robin = await Client.of(brokerage, 'robin')
+  assert.equal((await robin.cancel(id)).body.Message, 'Invalid order ID.')
 })
 
 test('an order filled in part and cancelled is FLP; one that ends with its day is EXP with nothing left', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'PUT', '/market/SPY', { asks: [['500', '3']], bids: [['499.99', '100']] })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'PUT', '/market/SPY', { asks: [['500', '3']], bids: [['499.99', '100']] })
   const partial = taken(await client.place({ LimitPrice: '500' }))
   await client.cancel(partial)
   assert.deepEqual(filled(await client.order(partial)), ['FLP', '3', '7', '500'])
   const day = taken(await client.place({ TimeInForce: { Duration: 'DAY' } }))
-  await control(house, 'PUT', '/market', { phase: 'closed' })
+  await control(brokerage, 'PUT', '/market', { phase: 'closed' })
   assert.deepEqual(filled(await client.order(day)), ['EXP', '0', '0', '0'])
 })
 
 test('closed orders of yesterday are historical ones only', async () => {
   // Half past eleven at night in New York.
-  await using house = await openHouse({ deps: { realNow: beginningAt('2026-10-15T03:30:00Z') } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ deps: { realNow: beginningAt('2026-10-15T03:30:00Z') } })
+  const client = await Client.of(brokerage)
   const gone = taken(await client.place())
   const open = taken(await client.place())
   await client.cancel(gone)
   const { OpenedDateTime: opened } = await client.order(gone)
   const since = new Date(Date.parse(opened) - 86_400_000).toISOString().slice(0, 10)
-  await control(house, 'PUT', '/clock', { advance_ms: 3_600_000 })
+  await control(brokerage, 'PUT', '/clock', { advance_ms: 3_600_000 })
   const listed = async (path: string) =>
     (await client.get(`/brokerage/accounts/${client.accounts}/${path}`)).body.Orders.map((order: Wire) => order.OrderID)
   assert.deepEqual(await listed('orders'), [open])
@@ -227,12 +227,12 @@ test('closed orders of yesterday are historical ones only', async () => {
 })
 
 test('lists come in pages, the newest first, and a page token belongs to its question', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const ids: string[] = []
   for (let nth = 0; nth < 7; nth++) {
     ids.unshift(taken(await client.place({ AccountID: client.account(nth % 2 === 0 ? 'Margin' : 'Cash') })))
-    await control(house, 'PUT', '/clock', { advance_ms: 1_000 })
+    await control(brokerage, 'PUT', '/clock', { advance_ms: 1_000 })
   }
   const path = `/brokerage/accounts/${client.accounts}/orders?pageSize=3`
   const seen: string[] = []
@@ -247,7 +247,7 @@ test('lists come in pages, the newest first, and a page token belongs to its que
   const token = (await client.get(path)).body.NextToken
   assert.equal((await client.get(`/brokerage/accounts/${client.account()}/orders?pageSize=3&nextToken=${token}`)).status, 400)
   assert.equal((await client.get(`${path}1000`)).status, 400)
-  await control(house, 'POST', '/faults', { on: 'orders.list', do: 'lose_page', page: 2, times: 1 })
+  await control(brokerage, 'POST', '/faults', { on: 'orders.list', do: 'lose_page', page: 2, times: 1 })
   const { body } = await client.get(path)
   const after = (await client.get(`${path}&nextToken=${encodeURIComponent(body.NextToken)}`)).body.Orders
   assert.deepEqual(
@@ -257,9 +257,9 @@ test('lists come in pages, the newest first, and a page token belongs to its que
 })
 
 test('a preview costs about what the order would, and names an id to place it with', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'PUT', '/market/SPY', { asks: [['500.02', '100']], bids: [['499.99', '100']] })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'PUT', '/market/SPY', { asks: [['500.02', '100']], bids: [['499.99', '100']] })
   const order = {
     AccountID: client.account(),
     Symbol: 'SPY',
@@ -278,20 +278,20 @@ test('a preview costs about what the order would, and names an id to place it wi
 })
 
 test('orders placed elsewhere in the house are seen here', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  const { items } = await control(house, 'GET', '/logins')
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  const { items } = await control(brokerage, 'GET', '/logins')
   const account = items[0].accounts.find(({ kind }: Wire) => kind === 'margin')
   const ticket = { account: account.id, symbol: 'SPY', direction: 'buy', kind: 'limit', lifetime: 'day', quantity: '2', limit: '480' }
-  await control(house, 'POST', '/orders', { login: 'alex', ...ticket })
+  await control(brokerage, 'POST', '/orders', { login: 'alex', ...ticket })
   const [order] = (await client.get(`/brokerage/accounts/${account.number}/orders`)).body.Orders
   assert.deepEqual([order.Status, order.LimitPrice, order.Legs[0].QuantityOrdered], ['ACK', '480', '2'])
 })
 
 test('an order whose quantity nobody could read is not shown, wherever it was placed', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  const customer = await Customer.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  const customer = await Customer.of(brokerage)
   assert.equal((await customer.submit({ quantity: '1.0123456789' })).status, 422)
   const id = taken(await client.place())
   const listed = (await client.get(`/brokerage/accounts/${client.account()}/orders`)).body.Orders

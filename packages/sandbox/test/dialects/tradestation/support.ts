@@ -2,46 +2,46 @@
 
 import assert from 'node:assert/strict'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
-import type { HouseConfig } from '../../../src/config.ts'
+import { type Brokerage, type BrokerageDeps, startBrokerage } from '../../../src/brokerage/start.ts'
+import type { SandboxConfig } from '../../../src/config.ts'
 import { type TradestationOptions, tradestation } from '../../../src/dialects/tradestation/index.ts'
-import { type House, type HouseDeps, startHouse } from '../../../src/house/start.ts'
-import { type Answer, bearer, control, SECRET, send, type Wire } from '../../house/support.ts'
+import { type Answer, bearer, control, SECRET, send, type Wire } from '../../brokerage/support.ts'
 
 export const REDIRECT = 'http://127.0.0.1/connect/callback/tradestation'
 
 export interface Stage {
   readonly options?: Partial<TradestationOptions>
-  readonly config?: Partial<HouseConfig>
-  readonly deps?: Partial<HouseDeps>
+  readonly config?: Partial<SandboxConfig>
+  readonly deps?: Partial<BrokerageDeps>
 }
 
 /** A house whose market stands still until a test moves it, and whose streams are plain unless told otherwise. */
-export async function openHouse({ options = {}, config = {}, deps = {} }: Stage = {}): Promise<House> {
-  const house = await startHouse(
+export async function openBrokerage({ options = {}, config = {}, deps = {} }: Stage = {}): Promise<Brokerage> {
+  const brokerage = await startBrokerage(
     { clientSecret: SECRET, redirectUris: ['http://127.0.0.1/connect/callback/sandbox'], heartbeatMs: 100, ...config },
     deps,
     [tradestation({ oddityChance: 0, ...options })]
   )
-  await control(house, 'PUT', '/clock', { frozen: true })
-  await control(house, 'PUT', '/market/SPY', { price: '500.00' })
-  return house
+  await control(brokerage, 'PUT', '/clock', { frozen: true })
+  await control(brokerage, 'PUT', '/market/SPY', { price: '500.00' })
+  return brokerage
 }
 
 export class Client {
-  readonly house: House
+  readonly brokerage: Brokerage
   readonly token: string
   readonly refreshToken: string
   #accounts: Readonly<Record<string, string>> = {}
 
-  private constructor(house: House, credentials: Readonly<Record<string, string>>) {
-    this.house = house
+  private constructor(brokerage: Brokerage, credentials: Readonly<Record<string, string>>) {
+    this.brokerage = brokerage
     this.token = credentials.access_token ?? ''
     this.refreshToken = credentials.refresh_token ?? ''
   }
 
-  static async of(house: House, username = 'alex', scopes: readonly string[] = ['read', 'trade']): Promise<Client> {
-    const { credentials } = await control(house, 'POST', `/logins/${username}/token`, { dialect: 'tradestation', scopes })
-    const client = new Client(house, credentials)
+  static async of(brokerage: Brokerage, username = 'alex', scopes: readonly string[] = ['read', 'trade']): Promise<Client> {
+    const { credentials } = await control(brokerage, 'POST', `/logins/${username}/token`, { dialect: 'tradestation', scopes })
+    const client = new Client(brokerage, credentials)
     const { body } = await client.get('/brokerage/accounts')
     client.#accounts = Object.fromEntries(body.Accounts.map((account: Wire) => [account.AccountType, account.AccountID]))
     return client
@@ -64,7 +64,7 @@ export class Client {
   }
 
   url(path: string): string {
-    return `${this.house.url}/tradestation/v3${path}`
+    return `${this.brokerage.url}/tradestation/v3${path}`
   }
 
   /** A limit order to buy far below the market, unless told otherwise; null leaves a field out. */
@@ -151,13 +151,13 @@ export class Stream implements AsyncDisposable {
   }
 
   /** Without heartbeats. */
-  get told(): readonly Wire[] {
+  get received(): readonly Wire[] {
     return this.frames.filter(({ Heartbeat }) => Heartbeat === undefined)
   }
 
   /** What came after the snapshot. */
-  get news(): readonly Wire[] {
-    return this.told.slice(this.told.findIndex(({ StreamStatus }) => StreamStatus === 'EndSnapshot') + 1)
+  get publisher(): readonly Wire[] {
+    return this.received.slice(this.received.findIndex(({ StreamStatus }) => StreamStatus === 'EndSnapshot') + 1)
   }
 
   async until(condition: (frames: readonly Wire[], stream: Stream) => boolean, withinMs = PATIENCE_MS): Promise<void> {
@@ -178,7 +178,7 @@ export class Stream implements AsyncDisposable {
 
   async #read({ body }: Response): Promise<void> {
     try {
-      for await (const chunk of body ?? []) this.#hear(Buffer.from(chunk).toString())
+      for await (const chunk of body ?? []) this.#receive(Buffer.from(chunk).toString())
       this.closed = 'ended'
     } catch {
       this.closed = 'broken'
@@ -186,7 +186,7 @@ export class Stream implements AsyncDisposable {
     this.#wake()
   }
 
-  #hear(chunk: string): void {
+  #receive(chunk: string): void {
     this.chunks.push(chunk)
     const lines = (this.#rest + chunk).split('\r\n')
     this.#rest = lines.pop() ?? ''

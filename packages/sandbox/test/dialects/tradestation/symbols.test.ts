@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { meantSymbols, shownSymbol, underlyingOf } from '../../../src/dialects/tradestation/symbols.ts'
 
-const PAIRS: readonly (readonly [house: string, theirs: string])[] = [
+const PAIRS: readonly (readonly [brokerage: string, theirs: string])[] = [
   ['SPY', 'SPY'],
   ['BRK.B', 'BRK.B'],
   ['SPY261218C00660000', 'SPY 261218C660'],
@@ -16,9 +16,9 @@ const PAIRS: readonly (readonly [house: string, theirs: string])[] = [
 ]
 
 test('symbols are shown as TradeStation writes them, and meant back', () => {
-  for (const [house, theirs] of PAIRS) {
-    assert.equal(shownSymbol(house), theirs)
-    assert.ok(meantSymbols(theirs).includes(house), `${theirs} means ${meantSymbols(theirs).join(', ')}`)
+  for (const [brokerage, theirs] of PAIRS) {
+    assert.equal(shownSymbol(brokerage), theirs)
+    assert.ok(meantSymbols(theirs).includes(brokerage), `${theirs} means ${meantSymbols(theirs).join(', ')}`)
   }
   assert.deepEqual(meantSymbols('$SPXW.X 261218C6000'), ['SPXW261218C06000000'])
   assert.deepEqual([underlyingOf('$SPX.X'), underlyingOf('SPY')], ['SPX', 'SPY'])

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ofSearch } from '@trunkline/testkit/search'
 import fc from 'fast-check'
-import { control } from '../../house/support.ts'
-import { Client, openHouse } from './support.ts'
+import { control } from '../../brokerage/support.ts'
+import { Client, openBrokerage } from './support.ts'
 
 const OPTION_SIDES = ['buy_to_open', 'buy_to_open', 'sell_to_open', 'buy_to_close', 'sell_to_close']
 const CONTRACT = 'SPY261218C00500000'
@@ -64,9 +64,9 @@ const form = fc
 const FORMS = ofSearch(300, 150)
 
 test('whatever a form says, it is taken, refused or malformed, and never the house’s trouble', async () => {
-  const troubles: unknown[] = []
-  await using house = await openHouse({ deps: { onTrouble: trouble => troubles.push(trouble) } })
-  const client = await Client.of(house)
+  const errors: unknown[] = []
+  await using brokerage = await openBrokerage({ deps: { onError: error => errors.push(error) } })
+  const client = await Client.of(brokerage)
   const kinds = new Set<string>()
   await fc.assert(
     fc.asyncProperty(form, async fields => {
@@ -79,17 +79,17 @@ test('whatever a form says, it is taken, refused or malformed, and never the hou
     }),
     { numRuns: FORMS }
   )
-  assert.deepEqual(troubles, [])
+  assert.deepEqual(errors, [])
   assert.deepEqual(kinds, new Set(['malformed', 'refused', 'taken']))
-  const { operations } = await control(house, 'GET', '/counters')
+  const { operations } = await control(brokerage, 'GET', '/counters')
   // A form with `preview` asks what an order would come to.
   assert.equal(operations['orders.submit'].requests + (operations['orders.preview']?.requests ?? 0), FORMS)
 })
 
 test('whatever a change says, the order stands or has its new prices', async () => {
-  const troubles: unknown[] = []
-  await using house = await openHouse({ deps: { onTrouble: trouble => troubles.push(trouble) } })
-  const client = await Client.of(house)
+  const errors: unknown[] = []
+  await using brokerage = await openBrokerage({ deps: { onError: error => errors.push(error) } })
+  const client = await Client.of(brokerage)
   const id = await client.placed(client.order())
   const change = fc.record(
     { type: fc.constantFrom('limit', 'market'), duration: fc.constantFrom('day', 'gtc'), price: number, stop: number, quantity: strange },
@@ -106,5 +106,5 @@ test('whatever a change says, the order stands or has its new prices', async () 
     }),
     { numRuns: ofSearch(200, 50) }
   )
-  assert.deepEqual(troubles, [])
+  assert.deepEqual(errors, [])
 })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LIVE_LIMITS } from '../../../src/dialects/tradier/options.ts'
-import { control } from '../../house/support.ts'
-import { Client, openHouse } from './support.ts'
+import { control } from '../../brokerage/support.ts'
+import { Client, openBrokerage } from './support.ts'
 
 test('without being asked for JSON it answers XML', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { headers, text } = await client.call('GET', '/user/profile', null, { accept: '*/*' })
   assert.equal(headers.get('content-type'), 'application/xml')
   assert.match(text, /^<\?xml .*<profile><id>id-alex<\/id><name>Alex Morgan<\/name><account>/)
@@ -18,9 +18,9 @@ test('without being asked for JSON it answers XML', async () => {
 })
 
 test('only forms are read', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  const response = await fetch(`${house.url}/tradier/v1/accounts/${client.margin}/orders`, {
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  const response = await fetch(`${brokerage.url}/tradier/v1/accounts/${client.margin}/orders`, {
     method: 'POST',
     headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ class: 'equity', symbol: 'SPY', side: 'buy', quantity: 1, type: 'market', duration: 'day' })
@@ -29,8 +29,8 @@ test('only forms are read', async () => {
 })
 
 test('numbers carry their zeros', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { text } = await client.get(`/accounts/${client.margin}/balances`)
   assert.match(text, /"total_equity":100000\.0{24},/)
   assert.match(text, /"equity":0,/)
@@ -39,8 +39,8 @@ test('numbers carry their zeros', async () => {
 })
 
 test('each kind of account has its own part of the balances', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const balances = async (account: string) => (await client.get(`/accounts/${account}/balances`)).body.balances
   const [margin, cash] = [await balances(client.margin), await balances(client.cash)]
   assert.deepEqual([margin.account_type, margin.margin.stock_buying_power, margin.cash], ['margin', 200_000, undefined])
@@ -54,8 +54,8 @@ test('each kind of account has its own part of the balances', async () => {
 
 test('requests are counted by token, class and minute', async () => {
   let now = Date.now()
-  await using house = await openHouse({ options: { limits: { standard: 3, market: 2, trading: 1 } }, deps: { realNow: () => now } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ options: { limits: { standard: 3, market: 2, trading: 1 } }, deps: { realNow: () => now } })
+  const client = await Client.of(brokerage)
   const left = async (path: string) => {
     const { status, headers, body } = await client.get(path)
     return [status, headers.get('x-ratelimit-used'), headers.get('x-ratelimit-available'), body?.fault?.detail.errorcode]
@@ -68,17 +68,17 @@ test('requests are counted by token, class and minute', async () => {
   assert.deepEqual(await left('/markets/clock'), [200, '1', '1', undefined])
   assert.equal((await client.order()).status, 200)
   assert.equal((await client.order()).status, 429)
-  assert.equal((await Client.of(house, 'robin')).margin.slice(0, 2), 'VA')
+  assert.equal((await Client.of(brokerage, 'robin')).margin.slice(0, 2), 'VA')
   now += 60_000
   assert.deepEqual(await left('/user/profile'), [200, '1', '2', undefined])
   assert.deepEqual(LIVE_LIMITS, { standard: 120, market: 120, trading: 60 })
 })
 
 test('faults of the control API come in Tradier’s shapes', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const met = async (fault: object) => {
-    await control(house, 'POST', '/faults', { on: 'balances.list', times: 1, ...fault })
+    await control(brokerage, 'POST', '/faults', { on: 'balances.list', times: 1, ...fault })
     const { status, text, headers } = await client.get(`/accounts/${client.margin}/balances`)
     return [status, text, headers.get('retry-after')]
   }
@@ -96,12 +96,18 @@ test('faults of the control API come in Tradier’s shapes', async () => {
 })
 
 test('a fault that refuses an order refuses it as Tradier does', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'refuse', message: 'No.', times: 1, symbol: 'SPY' })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'refuse', message: 'No.', times: 1, symbol: 'SPY' })
   const { status, body } = await client.order()
   assert.deepEqual([status, body], [200, { errors: { error: 'No.' } }])
-  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'refuse', code: 'OmsUnavailable', times: 1, client_order_id: 'this' })
+  await control(brokerage, 'POST', '/faults', {
+    on: 'orders.submit',
+    do: 'refuse',
+    code: 'OmsUnavailable',
+    times: 1,
+    client_order_id: 'this'
+  })
   assert.deepEqual((await client.order({ tag: 'this' })).body, {
     errors: { error: ['The desk has refused this order.', 'OmsUnavailable'] }
   })
@@ -109,9 +115,9 @@ test('a fault that refuses an order refuses it as Tradier does', async () => {
 })
 
 test('an answer that is lost leaves an order that its tag finds', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'lose_answer', times: 1 })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'lose_answer', times: 1 })
   await assert.rejects(client.order({ tag: 'lost' }))
   assert.deepEqual(
     (await client.list({ includeTags: 'true' })).map(({ tag, status }) => [tag, status]),
@@ -120,20 +126,20 @@ test('an answer that is lost leaves an order that its tag finds', async () => {
 })
 
 test('a hidden order is nowhere until it is revealed', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 3_600_000, answer: true, times: 1 })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 3_600_000, answer: true, times: 1 })
   const id = await client.placed(client.order())
   assert.deepEqual(await client.list(), [])
   assert.equal((await client.get(`/accounts/${client.margin}/orders/${id}`)).status, 404)
 })
 
 test('paths, accounts and tokens that nobody has', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const nowhere = await client.get('/nowhere')
   assert.deepEqual([nowhere.status, nowhere.text], [404, 'there is no GET /tradier/v1/nowhere here'])
-  const robin = await Client.of(house, 'robin')
+  const robin = await Client.of(brokerage, 'robin')
   const foreign = await client.get(`/accounts/${robin.margin}/balances`)
   assert.deepEqual([foreign.status, foreign.text], [400, `Unauthorized Account: ${robin.margin}`])
   for (const authorization of ['Bearer nonsense', 'nonsense', '']) {
@@ -143,8 +149,8 @@ test('paths, accounts and tokens that nobody has', async () => {
 })
 
 test('what happened to the money is told by days', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   await client.placed(client.buy(3))
   await client.placed(client.buy(2, { side: 'sell' }))
   const history = async (query: Record<string, string | number> = {}) => {
@@ -171,18 +177,18 @@ test('what happened to the money is told by days', async () => {
 })
 
 test('as the clearing firm has it, trades are in the history from the next day on', async () => {
-  await using house = await openHouse({ options: { nightlyHistory: true } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ options: { nightlyHistory: true } })
+  const client = await Client.of(brokerage)
   const typesShown = async (): Promise<readonly string[]> => {
     const { history } = (await client.get(`/accounts/${client.margin}/history`)).body
     return history === 'null' ? [] : [history.event].flat().map(({ type }) => type)
   }
   assert.deepEqual(await typesShown(), [])
   // In New York's evening, when it is tomorrow by UTC: deposits and trades are of the same day all the same.
-  await control(house, 'PUT', '/clock', { advance_ms: untilTuesday(Date.now()) })
+  await control(brokerage, 'PUT', '/clock', { advance_ms: untilTuesday(Date.now()) })
   await client.placed(client.buy(3))
   assert.deepEqual(await typesShown(), ['ach'])
-  await control(house, 'PUT', '/clock', { advance_ms: 26 * HOUR_MS })
+  await control(brokerage, 'PUT', '/clock', { advance_ms: 26 * HOUR_MS })
   assert.deepEqual(await typesShown(), ['trade', 'ach'])
 })
 

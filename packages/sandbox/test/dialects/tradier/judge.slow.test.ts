@@ -3,26 +3,26 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { after, before, describe, test } from 'node:test'
+import type { Brokerage } from '../../../src/brokerage/start.ts'
 import { LIVE_LIMITS } from '../../../src/dialects/tradier/options.ts'
-import type { House } from '../../../src/house/start.ts'
-import { control, eventually, type Wire } from '../../house/support.ts'
+import { control, eventually, type Wire } from '../../brokerage/support.ts'
 import { judgesInstalled } from '../judges/installed.ts'
-import { openHouse } from './support.ts'
+import { openBrokerage } from './support.ts'
 
 describe('tradier-api', { concurrency: false }, () => {
-  let house: House
+  let brokerage: Brokerage
   let client: Wire
   let margin: string
 
   before(async () => {
     await judgesInstalled()
     // Tradier's own limits and oddities, as they would be met.
-    house = await openHouse({ options: { limits: LIVE_LIMITS, swapped: 0.5, lateAverage: { share: 1, ms: 50 } } })
-    const { credentials } = await control(house, 'POST', '/logins/alex/token', { dialect: 'tradier' })
-    client = clientOf(house, credentials.access_token)
+    brokerage = await openBrokerage({ options: { limits: LIVE_LIMITS, swapped: 0.5, lateAverage: { share: 1, ms: 50 } } })
+    const { credentials } = await control(brokerage, 'POST', '/logins/alex/token', { dialect: 'tradier' })
+    client = clientOf(brokerage, credentials.access_token)
     margin = (await client.getProfile()).account[0].account_number
   })
-  after(() => house?.close())
+  after(() => brokerage?.close())
 
   test('profile, balances and positions', async () => {
     const { account, name } = await client.getProfile()
@@ -102,11 +102,11 @@ describe('tradier-api', { concurrency: false }, () => {
   })
 })
 
-function clientOf(house: House, token: string): Wire {
+function clientOf(brokerage: Brokerage, token: string): Wire {
   const Published: Wire = createRequire(new URL('../judges/package.json', import.meta.url))('tradier-api')
   const made = new Published(token)
   const own = made.config()
   // It knows Tradier's own hosts only.
-  made.config = () => ({ ...own, baseURL: `${house.url}/tradier/v1/` })
+  made.config = () => ({ ...own, baseURL: `${brokerage.url}/tradier/v1/` })
   return made
 }

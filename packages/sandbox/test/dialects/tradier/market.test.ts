@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { beginningAt, control, type Wire } from '../../house/support.ts'
-import { Client, openHouse } from './support.ts'
+import { beginningAt, control, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage } from './support.ts'
 
 /** A Tuesday with regular hours, at 11:30 in New York. */
 const TUESDAY = '2026-11-24T16:30:00Z'
 const BEFORE = '2026-11-24T16:29:00Z'
 
 async function onTuesday() {
-  const house = await openHouse({ config: { calendar: 'exchange' }, deps: { realNow: beginningAt(BEFORE) } })
-  await control(house, 'PUT', '/clock', { set: TUESDAY })
-  return house
+  const brokerage = await openBrokerage({ config: { calendar: 'exchange' }, deps: { realNow: beginningAt(BEFORE) } })
+  await control(brokerage, 'PUT', '/clock', { set: TUESDAY })
+  return brokerage
 }
 
 test('quotes by query and by form, with those that are not there', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { quotes } = (await client.get('/markets/quotes', { symbols: 'SPY,brk/b,NOPE,BTC/USD' })).body
   assert.deepEqual(
     quotes.quote.map(({ symbol, type, exch }: Wire) => [symbol, type, exch]),
@@ -36,33 +36,33 @@ test('quotes by query and by form, with those that are not there', async () => {
 
 test('a quote follows the prints of the day', async () => {
   // Half past eleven at night in New York: the next day is near.
-  await using house = await openHouse({ deps: { realNow: beginningAt('2026-11-24T04:30:00Z') } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ deps: { realNow: beginningAt('2026-11-24T04:30:00Z') } })
+  const client = await Client.of(brokerage)
   const quote = async () => (await client.get('/markets/quotes', { symbols: 'SPY' })).body.quotes.quote
   const before = await quote()
-  for (const price of ['900.00', '100.00', '505.00']) await control(house, 'PUT', '/market/SPY', { price })
+  for (const price of ['900.00', '100.00', '505.00']) await control(brokerage, 'PUT', '/market/SPY', { price })
   const after = await quote()
   assert.deepEqual([after.last, after.high, after.low, after.open, after.prevclose], [505, 900, 100, before.open, before.prevclose])
   assert.ok(after.volume > before.volume && after.last_volume > 0 && after.trade_date >= before.trade_date)
   assert.equal(after.change, Number((505 - after.prevclose).toFixed(2)))
-  await control(house, 'PUT', '/clock', { advance_ms: 3_600_000 })
-  await control(house, 'PUT', '/market/SPY', { price: '510.00' })
+  await control(brokerage, 'PUT', '/clock', { advance_ms: 3_600_000 })
+  await control(brokerage, 'PUT', '/market/SPY', { price: '510.00' })
   const nextDay = await quote()
   assert.equal(nextDay.last, 510)
   assert.ok(nextDay.high < 900 && nextDay.low > 100)
 })
 
 test('before the day begins its prices are null', async () => {
-  await using house = await onTuesday()
-  const client = await Client.of(house)
-  await control(house, 'PUT', '/market', { phase: 'pre' })
+  await using brokerage = await onTuesday()
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'PUT', '/market', { phase: 'pre' })
   const { quote } = (await client.get('/markets/quotes', { symbols: 'SPY' })).body.quotes
   assert.deepEqual([quote.open, quote.high, quote.low, quote.close], [null, null, null, null])
 })
 
 test('days, weeks and months', async () => {
-  await using house = await onTuesday()
-  const client = await Client.of(house)
+  await using brokerage = await onTuesday()
+  const client = await Client.of(brokerage)
   const history = async (query: Record<string, string>) => (await client.get('/markets/history', { symbol: 'SPY', ...query })).body.history
   const { day } = await history({ interval: 'daily', start: '2026-11-16', end: '2026-11-20' })
   assert.deepEqual(
@@ -87,8 +87,8 @@ test('days, weeks and months', async () => {
 })
 
 test('minutes in New York’s time, of the session or of the whole day, and no further back than there are any', async () => {
-  await using house = await onTuesday()
-  const client = await Client.of(house)
+  await using brokerage = await onTuesday()
+  const client = await Client.of(brokerage)
   const series = async (query: Record<string, string>) => {
     const { body } = await client.get('/markets/timesales', { symbol: 'SPY', interval: '1min', ...query })
     return body.series === null ? [] : [body.series.data].flat()
@@ -115,8 +115,8 @@ test('minutes in New York’s time, of the session or of the whole day, and no f
 })
 
 test('the clock and the calendar', async () => {
-  await using house = await onTuesday()
-  const client = await Client.of(house)
+  await using brokerage = await onTuesday()
+  const client = await Client.of(brokerage)
   const { clock } = (await client.get('/markets/clock')).body
   assert.deepEqual(clock, {
     date: '2026-11-24',
@@ -136,8 +136,8 @@ test('the clock and the calendar', async () => {
 })
 
 test('options: expirations, strikes, a chain with greeks, and all contracts', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const get = async (path: string, query: Record<string, string>) => (await client.get(`/markets/options/${path}`, query)).body
   const { date } = (await get('expirations', { symbol: 'SPY', includeAllRoots: 'true' })).expirations
   const shown = (await get('expirations', { symbol: 'SPY', strikes: 'true', contractSize: 'true', expirationType: 'true' })).expirations
@@ -161,23 +161,23 @@ test('options: expirations, strikes, a chain with greeks, and all contracts', as
 })
 
 test('greeks are new once an hour', async () => {
-  await using house = await openHouse({ deps: { realNow: beginningAt('2026-11-24T16:55:00Z') } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ deps: { realNow: beginningAt('2026-11-24T16:55:00Z') } })
+  const client = await Client.of(brokerage)
   const { date } = (await client.get('/markets/options/expirations', { symbol: 'SPY' })).body.expirations
   const greeks = async () => {
     const { options } = (await client.get('/markets/options/chains', { symbol: 'SPY', expiration: date[3], greeks: 'true' })).body
     return options.option.find((row: Wire) => row.option_type === 'call' && row.strike === 500).greeks
   }
   const before = await greeks()
-  await control(house, 'PUT', '/market/SPY', { price: '505.00' })
+  await control(brokerage, 'PUT', '/market/SPY', { price: '505.00' })
   assert.deepEqual(await greeks(), before)
-  await control(house, 'PUT', '/clock', { advance_ms: 600_000 })
+  await control(brokerage, 'PUT', '/clock', { advance_ms: 600_000 })
   assert.notDeepEqual(await greeks(), before)
 })
 
 test('shares are found by symbol and by name', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const found = async (path: string, q: string) => {
     const { securities } = (await client.get(`/markets/${path}`, { q })).body
     return securities === null ? [] : [securities.security].flat().map(({ symbol }) => symbol)

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Customer } from '../../house/support.ts'
-import { Client, openHouse, Stream } from './support.ts'
+import { Customer } from '../../brokerage/support.ts'
+import { Client, openBrokerage, Stream } from './support.ts'
 
 test('orders placed elsewhere are there, with their client order id for a tag', async () => {
-  await using house = await openHouse()
-  const [client, customer] = [await Client.of(house), await Customer.of(house)]
+  await using brokerage = await openBrokerage()
+  const [client, customer] = [await Client.of(brokerage), await Customer.of(brokerage)]
   await customer.submit({ client_order_id: 'from-elsewhere' })
   await customer.submit({ client_order_id: 'no tag: spaces', lifetime: 'gtc_ext' })
   await customer.submit({ account: customer.account('coin'), symbol: 'BTC/USD', quantity: '0.1', limit: '100.00' })
@@ -21,8 +21,8 @@ test('orders placed elsewhere are there, with their client order id for a tag', 
 })
 
 test('an order amended elsewhere stays the one it was', async () => {
-  await using house = await openHouse()
-  const [client, customer] = [await Client.of(house), await Customer.of(house)]
+  await using brokerage = await openBrokerage()
+  const [client, customer] = [await Client.of(brokerage), await Customer.of(brokerage)]
   const stream = await Stream.ofAccounts(client)
   const { order } = (await customer.submit({ client_order_id: 'amended' })).body
   await customer.call('POST', `/orders/${order.id}/amend`, { quantity: '12', limit: '491.00', client_order_id: 'again' })
@@ -33,8 +33,8 @@ test('an order amended elsewhere stays the one it was', async () => {
 })
 
 test('what is sold short elsewhere is covered here', async () => {
-  await using house = await openHouse()
-  const [client, customer] = [await Client.of(house), await Customer.of(house)]
+  await using brokerage = await openBrokerage()
+  const [client, customer] = [await Client.of(brokerage), await Customer.of(brokerage)]
   await customer.submit({ direction: 'sell', kind: 'market', lifetime: 'day', quantity: '7', limit: null })
   const { position } = (await client.get(`/accounts/${client.margin}/positions`)).body.positions
   assert.equal(position.quantity, -7)
@@ -44,16 +44,16 @@ test('what is sold short elsewhere is covered here', async () => {
 })
 
 test('a share class is written with a slash here and with a dot there', async () => {
-  await using house = await openHouse()
-  const [client, customer] = [await Client.of(house), await Customer.of(house)]
+  await using brokerage = await openBrokerage()
+  const [client, customer] = [await Client.of(brokerage), await Customer.of(brokerage)]
   const id = await client.placed(client.buy(1, { symbol: 'brk/b', tag: 'class' }))
   assert.equal((await client.find(id)).symbol, 'BRK/B')
   assert.equal((await customer.find('class')).body.order.symbol, 'BRK.B')
 })
 
 test('an order refused elsewhere for money is no order here', async () => {
-  await using house = await openHouse()
-  const [client, customer] = [await Client.of(house), await Customer.of(house)]
+  await using brokerage = await openBrokerage()
+  const [client, customer] = [await Client.of(brokerage), await Customer.of(brokerage)]
   const stream = await Stream.ofAccounts(client)
   assert.equal((await customer.buy('1000000')).status, 422)
   const id = await client.placed(client.order())

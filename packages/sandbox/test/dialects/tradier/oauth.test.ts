@@ -3,21 +3,21 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { House } from '../../../src/house/start.ts'
-import { Browser, control, SECRET, type Wire } from '../../house/support.ts'
-import { Client, openHouse, REDIRECT, send } from './support.ts'
+import type { Brokerage } from '../../../src/brokerage/start.ts'
+import { Browser, control, SECRET, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage, REDIRECT, send } from './support.ts'
 
-const ASKED = { client_id: 'trunkline', scope: 'read,write,trade,market,stream', state: 'my-state' }
+const REQUEST = { client_id: 'trunkline', scope: 'read,write,trade,market,stream', state: 'my-state' }
 
-function authorizeUrl(house: House, change: Readonly<Record<string, string>> = {}): string {
-  return `${house.url}/tradier/v1/oauth/authorize?${new URLSearchParams({ ...ASKED, ...change })}`
+function authorizeUrl(brokerage: Brokerage, change: Readonly<Record<string, string>> = {}): string {
+  return `${brokerage.url}/tradier/v1/oauth/authorize?${new URLSearchParams({ ...REQUEST, ...change })}`
 }
 
 /** Where the browser ends up when alex logs in and approves. */
-async function walk(house: House, change: Readonly<Record<string, string>> = {}): Promise<URL> {
+async function walk(brokerage: Brokerage, change: Readonly<Record<string, string>> = {}): Promise<URL> {
   const browser = new Browser()
-  const [alex] = house.logins
-  const login = await browser.follow(authorizeUrl(house, change))
+  const [alex] = brokerage.logins
+  const login = await browser.follow(authorizeUrl(brokerage, change))
   const consent = await browser.submit(login, { username: alex?.username ?? '', password: alex?.password ?? '', decision: 'approve' })
   assert.match(consent.text, /<header><strong>Tradier<\/strong>/)
   assert.equal(consent.text.match(/VA\d+/g)?.length, 2, 'its accounts and no others, by the numbers they have there')
@@ -30,17 +30,17 @@ function basic(id = 'trunkline', secret = SECRET): string {
   return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
 }
 
-function token(house: House, endpoint: 'accesstoken' | 'refreshtoken', form: Record<string, string>, authorization = basic()) {
-  return send(`${house.url}/tradier/v1/oauth/${endpoint}`, 'POST', form, { authorization })
+function token(brokerage: Brokerage, endpoint: 'accesstoken' | 'refreshtoken', form: Record<string, string>, authorization = basic()) {
+  return send(`${brokerage.url}/tradier/v1/oauth/${endpoint}`, 'POST', form, { authorization })
 }
 
-const profile = (house: House, accessToken: string) =>
-  send(`${house.url}/tradier/v1/user/profile`, 'GET', null, { authorization: `Bearer ${accessToken}`, accept: 'application/json' })
+const profile = (brokerage: Brokerage, accessToken: string) =>
+  send(`${brokerage.url}/tradier/v1/user/profile`, 'GET', null, { authorization: `Bearer ${accessToken}`, accept: 'application/json' })
 
 test('a wrong password is answered by GET, with what was typed but the password', async () => {
-  await using house = await openHouse()
+  await using brokerage = await openBrokerage()
   const browser = new Browser()
-  const login = await browser.follow(authorizeUrl(house))
+  const login = await browser.follow(authorizeUrl(brokerage))
   const wrong = await browser.submit(login, { username: 'alex', password: 'not-this', decision: 'approve' })
   assert.deepEqual([wrong.status, wrong.url], [200, login.url])
   for (const page of [wrong, await browser.follow(login.url)]) {
@@ -48,95 +48,95 @@ test('a wrong password is answered by GET, with what was typed but the password'
     assert.match(page.text, /name="username" value="alex"/)
     assert.doesNotMatch(page.text, /not-this/)
   }
-  const consent = await browser.submit(wrong, { ...house.logins[0], decision: 'approve' })
+  const consent = await browser.submit(wrong, { ...brokerage.logins[0], decision: 'approve' })
   assert.match(consent.text, /<header><strong>Tradier<\/strong>/)
 })
 
 test('a person connects, and the token is good for what was consented to', async () => {
-  await using house = await openHouse()
-  const callback = await walk(house)
+  await using brokerage = await openBrokerage()
+  const callback = await walk(brokerage)
   assert.equal(`${callback.origin}${callback.pathname}`, REDIRECT)
   assert.deepEqual([...callback.searchParams.keys()], ['code', 'state'])
   assert.equal(callback.searchParams.get('state'), 'my-state')
   const form = { grant_type: 'authorization_code', code: callback.searchParams.get('code') ?? '' }
-  const { status, body } = await token(house, 'accesstoken', form)
+  const { status, body } = await token(brokerage, 'accesstoken', form)
   assert.equal(status, 200)
   assert.deepEqual(Object.keys(body), ['access_token', 'expires_in', 'issued_at', 'scope', 'status', 'refresh_token'])
   assert.deepEqual([body.expires_in, body.scope, body.status], [86_399, 'read write trade market stream', 'approved'])
-  assert.equal((await profile(house, body.access_token)).body.profile.name, 'Alex Morgan')
-  const again = await token(house, 'accesstoken', form)
+  assert.equal((await profile(brokerage, body.access_token)).body.profile.name, 'Alex Morgan')
+  const again = await token(brokerage, 'accesstoken', form)
   assert.deepEqual([again.status, again.body.fault.faultstring], [400, 'Invalid Authorization Code'])
 })
 
 test('the callback may be on another port of the loopback host, and nowhere else', async () => {
-  await using house = await openHouse()
+  await using brokerage = await openBrokerage()
   const elsewhere = 'http://127.0.0.1:4711/connect/callback/tradier'
-  const callback = await walk(house, { redirect_uri: elsewhere })
+  const callback = await walk(brokerage, { redirect_uri: elsewhere })
   assert.equal(`${callback.origin}${callback.pathname}`, elsewhere)
-  const { status, text } = await new Browser().go(authorizeUrl(house, { redirect_uri: 'https://elsewhere.example/callback/tradier' }))
+  const { status, text } = await new Browser().go(authorizeUrl(brokerage, { redirect_uri: 'https://elsewhere.example/callback/tradier' }))
   assert.equal(status, 400)
   assert.match(text, /not one of the registered callbacks/)
 })
 
 test('an authorization request that is wrong shows a page', async () => {
-  await using house = await openHouse()
+  await using brokerage = await openBrokerage()
   for (const change of [{ client_id: 'somebody' }, { scope: 'read trade' }, { scope: '' }, { scope: 'read,everything' }]) {
-    const { status } = await new Browser().go(authorizeUrl(house, change))
+    const { status } = await new Browser().go(authorizeUrl(brokerage, change))
     assert.equal(status, 400, JSON.stringify(change))
   }
-  const { scope, client_id } = ASKED
-  const { status } = await new Browser().go(`${house.url}/tradier/v1/oauth/authorize?${new URLSearchParams({ scope, client_id })}`)
+  const { scope, client_id } = REQUEST
+  const { status } = await new Browser().go(`${brokerage.url}/tradier/v1/oauth/authorize?${new URLSearchParams({ scope, client_id })}`)
   assert.equal(status, 400)
 })
 
 test('a person who declines is sent back without a code', async () => {
-  await using house = await openHouse()
+  await using brokerage = await openBrokerage()
   const browser = new Browser()
-  const { location } = await browser.submit(await browser.follow(authorizeUrl(house)), { decision: 'decline' })
+  const { location } = await browser.submit(await browser.follow(authorizeUrl(brokerage)), { decision: 'decline' })
   assert.equal(new URL(location ?? '').searchParams.get('error'), 'access_denied')
 })
 
 test('codes live ten minutes', async () => {
   let now = Date.now()
-  await using house = await openHouse({ deps: { realNow: () => now } })
-  const code = (await walk(house)).searchParams.get('code') ?? ''
+  await using brokerage = await openBrokerage({ deps: { realNow: () => now } })
+  const code = (await walk(brokerage)).searchParams.get('code') ?? ''
   now += 10 * 60_000
-  assert.equal((await token(house, 'accesstoken', { grant_type: 'authorization_code', code })).status, 400)
+  assert.equal((await token(brokerage, 'accesstoken', { grant_type: 'authorization_code', code })).status, 400)
 })
 
 test('access tokens end after a day, and are renewed by a refresh token that stays', async () => {
   let now = Date.now()
-  await using house = await openHouse({ deps: { realNow: () => now } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ deps: { realNow: () => now } })
+  const client = await Client.of(brokerage)
   now += 86_399_000
-  const { status, body } = await profile(house, client.token)
+  const { status, body } = await profile(brokerage, client.token)
   assert.equal(status, 401)
   const expired = { faultstring: 'Access Token expired', detail: { errorcode: 'keymanagement.service.access_token_expired' } }
   assert.deepEqual(body, { fault: expired })
   const form = { grant_type: 'refresh_token', refresh_token: client.refreshToken }
-  const renewed = await token(house, 'refreshtoken', form)
+  const renewed = await token(brokerage, 'refreshtoken', form)
   assert.equal(renewed.body.refresh_token, client.refreshToken)
-  assert.equal((await profile(house, renewed.body.access_token)).status, 200)
-  assert.equal((await token(house, 'refreshtoken', form)).status, 200)
-  await control(house, 'POST', '/logins/alex/revoke', {})
-  const refused = await token(house, 'refreshtoken', form)
+  assert.equal((await profile(brokerage, renewed.body.access_token)).status, 200)
+  assert.equal((await token(brokerage, 'refreshtoken', form)).status, 200)
+  await control(brokerage, 'POST', '/logins/alex/revoke', {})
+  const refused = await token(brokerage, 'refreshtoken', form)
   assert.deepEqual([refused.status, refused.body.fault.faultstring], [401, 'Invalid Refresh Token'])
-  const invalid = await profile(house, renewed.body.access_token)
+  const invalid = await profile(brokerage, renewed.body.access_token)
   assert.deepEqual([invalid.status, invalid.body.fault.faultstring], [401, 'Invalid Access Token'])
 })
 
 test('the control API shortens the life of tokens', async () => {
-  await using house = await openHouse()
-  await control(house, 'PUT', '/oauth', { access_ttl_s: 30 })
-  const { credentials } = await control(house, 'POST', '/logins/alex/token', { dialect: 'tradier' })
+  await using brokerage = await openBrokerage()
+  await control(brokerage, 'PUT', '/oauth', { access_ttl_s: 30 })
+  const { credentials } = await control(brokerage, 'POST', '/logins/alex/token', { dialect: 'tradier' })
   assert.equal(Date.parse(credentials.expires_at) - Date.parse(credentials.issued_at), 30_000)
   assert.equal(credentials.scope, 'read trade market stream')
 })
 
 test('the client shows itself by HTTP Basic, plain or as a form writes it', async () => {
-  await using house = await openHouse({ config: { clientSecret: 'a secret-with_&=%+:signs' } })
+  await using brokerage = await openBrokerage({ config: { clientSecret: 'a secret-with_&=%+:signs' } })
   const secret = 'a secret-with_&=%+:signs'
-  const { credentials } = await control(house, 'POST', '/logins/alex/token', { dialect: 'tradier' })
+  const { credentials } = await control(brokerage, 'POST', '/logins/alex/token', { dialect: 'tradier' })
   const form = { grant_type: 'refresh_token', refresh_token: credentials.refresh_token }
   const statuses: Record<string, number> = {}
   for (const [name, authorization] of Object.entries({
@@ -146,29 +146,29 @@ test('the client shows itself by HTTP Basic, plain or as a form writes it', asyn
     other: basic('somebody', secret),
     none: 'Bearer x'
   }))
-    statuses[name] = (await token(house, 'refreshtoken', form, authorization)).status
+    statuses[name] = (await token(brokerage, 'refreshtoken', form, authorization)).status
   assert.deepEqual(statuses, { plain: 200, encoded: 200, wrong: 401, other: 401, none: 401 })
 })
 
 test('scopes are kept to', async () => {
-  await using house = await openHouse()
-  const { credentials } = await control(house, 'POST', '/logins/alex/token', { scopes: ['read'], dialect: 'tradier' })
-  const [account]: Wire[] = (await profile(house, credentials.access_token)).body.profile.account
+  await using brokerage = await openBrokerage()
+  const { credentials } = await control(brokerage, 'POST', '/logins/alex/token', { scopes: ['read'], dialect: 'tradier' })
+  const [account]: Wire[] = (await profile(brokerage, credentials.access_token)).body.profile.account
   const headers = { authorization: `Bearer ${credentials.access_token}` }
-  const { status, text } = await send(`${house.url}/tradier/v1/accounts/${account.account_number}/orders`, 'POST', {}, headers)
+  const { status, text } = await send(`${brokerage.url}/tradier/v1/accounts/${account.account_number}/orders`, 'POST', {}, headers)
   assert.deepEqual([status, text], [401, 'Unauthorized: the scope trade is missing'])
 })
 
 test('tokens outlive the process', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'tradier-'))
   try {
-    let kept = ''
+    let token = ''
     {
-      await using house = await openHouse({ config: { dataDir } })
-      kept = (await Client.of(house)).token
+      await using brokerage = await openBrokerage({ config: { dataDir } })
+      token = (await Client.of(brokerage)).token
     }
-    await using house = await openHouse({ config: { dataDir } })
-    assert.equal((await profile(house, kept)).status, 200)
+    await using brokerage = await openBrokerage({ config: { dataDir } })
+    assert.equal((await profile(brokerage, token)).status, 200)
   } finally {
     rmSync(dataDir, { recursive: true, force: true })
   }

@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { beginningAt, control, eventually } from '../../house/support.ts'
-import { Client, openHouse, Stream } from './support.ts'
+import { beginningAt, control, eventually } from '../../brokerage/support.ts'
+import { Client, openBrokerage, Stream } from './support.ts'
 
 /** Half past eleven at night in New York: the next day is near. */
 const LATE = '2026-11-24T04:30:00Z'
 
 test('a market order is taken, filled, listed and told', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const stream = await Stream.ofAccounts(client)
   const id = await client.placed(client.buy(8, { tag: 'first-1' }))
   const order = await client.find(id)
@@ -37,8 +37,8 @@ test('a market order is taken, filled, listed and told', async () => {
 })
 
 test('an order that was refused at once never was', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { status, body } = await client.order({ quantity: 1_000_000, tag: 'too-much' })
   assert.equal(status, 200)
   assert.deepEqual(body, { errors: { error: ['Backoffice rejected override of the order.', 'InitialMargin'] } })
@@ -46,8 +46,8 @@ test('an order that was refused at once never was', async () => {
 })
 
 test('an order that the desk cannot trade is taken, and rejected a moment later', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const stream = await Stream.ofAccounts(client)
   const id = await client.placed(client.order({ quantity: 1, price: '90000.00' }))
   const order = await client.find(id)
@@ -58,14 +58,14 @@ test('an order that the desk cannot trade is taken, and rejected a moment later'
     stream.orders.map(({ status, reason_description: reason }) => [status, reason]),
     [['rejected', undefined]]
   )
-  await control(house, 'POST', '/faults', { on: 'orders.submit', do: 'refuse_later', message: 'Not today.', times: 1 })
+  await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'refuse_later', message: 'Not today.', times: 1 })
   const later = await client.find(await client.placed(client.order()))
   assert.deepEqual([later.status, later.reason_description], ['rejected', 'Not today.'])
 })
 
 test('the four sides are held against the position and the open orders', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const refusal = async (fields: Parameters<Client['order']>[0], account = client.margin) => {
     const { body, text } = await client.order(fields, account)
     return body.errors === undefined ? text : [body.errors.error].flat().at(-1)
@@ -79,7 +79,7 @@ test('the four sides are held against the position and the open orders', async (
   await client.placed(client.order({ side: 'sell', quantity: 6, price: '510.00' }))
   assert.equal(await refusal({ side: 'sell', quantity: 5, price: '510.00' }), 'LongPositionCrossZero')
   await client.placed(client.order({ side: 'sell', quantity: 4, price: '510.00' }))
-  await control(house, 'PUT', '/market/SPY', { price: '511.00' })
+  await control(brokerage, 'PUT', '/market/SPY', { price: '511.00' })
   assert.equal((await client.get(`/accounts/${client.margin}/positions`)).text, '{"positions":"null"}')
   const short = await client.find(await client.placed(client.buy(5, { side: 'sell_short' })))
   assert.deepEqual([short.side, short.status], ['sell_short', 'filled'])
@@ -91,8 +91,8 @@ test('the four sides are held against the position and the open orders', async (
 })
 
 test('a tag is a label: told when asked for, and not unique', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const long = 'a'.repeat(255)
   for (const tag of ['same', 'same', long]) await client.placed(client.order({ tag }))
   assert.deepEqual(
@@ -105,23 +105,23 @@ test('a tag is a label: told when asked for, and not unique', async () => {
   )
   const { status, text } = await client.order({ tag: 'no_underscores' })
   assert.deepEqual([status, text], [400, 'Invalid parameter, tag: at most 255 letters, digits and dashes.'])
-  const { received } = await control(house, 'GET', '/orders?client_order_id=same')
+  const { received } = await control(brokerage, 'GET', '/orders?client_order_id=same')
   assert.equal(received, 2)
 })
 
 test('a change keeps the id, and what was filled before it counts', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const stream = await Stream.ofAccounts(client)
   const id = await client.placed(client.order({ quantity: 10, price: '490.00', tag: 'changed' }))
-  await control(house, 'POST', `/orders/${id}/fill`, { quantity: '4' })
+  await control(brokerage, 'POST', `/orders/${id}/fill`, { quantity: '4' })
   const path = `/accounts/${client.margin}/orders/${id}`
   const changed = await client.call('PUT', path, { type: 'limit', duration: 'day', price: '491.00' })
   assert.deepEqual(changed.body, { order: { id, status: 'ok' } })
   const between = await client.find(id)
   assert.deepEqual([between.status, between.price, between.exec_quantity, between.remaining_quantity], ['partially_filled', 491, 4, 6])
   await client.call('PUT', path, { price: '492.00' })
-  await control(house, 'POST', `/orders/${id}/fill`, { quantity: '6' })
+  await control(brokerage, 'POST', `/orders/${id}/fill`, { quantity: '6' })
   const order = await client.find(id)
   assert.deepEqual(
     [order.id, order.status, order.quantity, order.exec_quantity, order.avg_fill_price, order.last_fill_quantity, order.tag],
@@ -143,8 +143,8 @@ test('a change keeps the id, and what was filled before it counts', async () => 
 })
 
 test('what cannot be changed or canceled is said in words', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const id = await client.placed(client.order())
   const path = `/accounts/${client.margin}/orders/${id}`
   for (const field of ['quantity', 'symbol', 'side']) {
@@ -169,8 +169,8 @@ test('what cannot be changed or canceled is said in words', async () => {
 })
 
 test('stops and stop limits, changed and read back', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   await client.placed(client.buy(5))
   const id = await client.placed(
     client.order({ side: 'sell', quantity: 5, type: 'stop_limit', stop: '495.00', price: '494.00', duration: 'gtc' })
@@ -188,8 +188,8 @@ test('stops and stop limits, changed and read back', async () => {
 })
 
 test('a preview costs nothing and orders nothing', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { body } = await client.order({ preview: 'true', tag: 'looked' })
   assert.deepEqual([body.order.result, body.order.cost, body.order.quantity, body.order.type], [true, 4_900, 10, 'limit'])
   assert.match(body.order.request_date, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}$/)
@@ -198,8 +198,8 @@ test('a preview costs nothing and orders nothing', async () => {
 })
 
 test('the list comes in pages, newest first, one order as the thing itself', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   assert.equal((await client.get(`/accounts/${client.margin}/orders`)).text, '{"orders":"null"}')
   const ids: number[] = []
   for (let nth = 0; nth < 5; nth++) ids.push(await client.placed(client.order({ quantity: nth + 1 })))
@@ -211,11 +211,11 @@ test('the list comes in pages, newest first, one order as the thing itself', asy
 })
 
 test('yesterday’s orders are in the list only while they work, and by their id for ever', async () => {
-  await using house = await openHouse({ deps: { realNow: beginningAt(LATE) } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ deps: { realNow: beginningAt(LATE) } })
+  const client = await Client.of(brokerage)
   const [working, over] = [await client.placed(client.order({ duration: 'gtc' })), await client.placed(client.buy(1))]
-  await control(house, 'PUT', '/clock', { advance_ms: 3_600_000 })
-  await control(house, 'PUT', '/market/SPY', { price: '500.00' })
+  await control(brokerage, 'PUT', '/clock', { advance_ms: 3_600_000 })
+  await control(brokerage, 'PUT', '/market/SPY', { price: '500.00' })
   const ids = async (query: Record<string, string> = {}) => (await client.list(query)).map(({ id }) => id)
   assert.deepEqual(await ids(), [working])
   assert.deepEqual(await ids({ filter: 'all' }), [over, working])
@@ -227,13 +227,13 @@ test('tags and sides outlive the process', async () => {
   try {
     const placed: number[] = []
     {
-      await using house = await openHouse({ config: { dataDir } })
-      const client = await Client.of(house)
+      await using brokerage = await openBrokerage({ config: { dataDir } })
+      const client = await Client.of(brokerage)
       placed.push(await client.placed(client.order({ tag: 'kept' })), await client.placed(client.order({ tag: 'kept' })))
       placed.push(await client.placed(client.order({ side: 'sell_short', price: '510.00' })))
     }
-    await using house = await openHouse({ config: { dataDir } })
-    const client = await Client.of(house)
+    await using brokerage = await openBrokerage({ config: { dataDir } })
+    const client = await Client.of(brokerage)
     const orders = await client.list({ includeTags: 'true' })
     assert.deepEqual(
       orders.map(({ id, tag, side }) => [id, tag, side]),
@@ -249,8 +249,8 @@ test('tags and sides outlive the process', async () => {
 })
 
 test('filled may be seen before what it was filled at', async () => {
-  await using house = await openHouse({ options: { lateAverage: { share: 1, ms: 60 } } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ options: { lateAverage: { share: 1, ms: 60 } } })
+  const client = await Client.of(brokerage)
   const id = await client.placed(client.buy(2))
   const early = await client.find(id)
   assert.deepEqual([early.status, early.avg_fill_price, early.last_fill_price], ['filled', 0, 0])
@@ -262,9 +262,9 @@ test('filled may be seen before what it was filled at', async () => {
 })
 
 test('orders for the sessions around the day are taken in these alone', async () => {
-  await using house = await openHouse({ config: { calendar: 'exchange' } })
-  const client = await Client.of(house)
-  await control(house, 'PUT', '/market', { phase: 'pre' })
+  await using brokerage = await openBrokerage({ config: { calendar: 'exchange' } })
+  const client = await Client.of(brokerage)
+  await control(brokerage, 'PUT', '/market', { phase: 'pre' })
   const id = await client.placed(client.order({ duration: 'pre' }))
   const order = await client.find(id)
   assert.deepEqual([order.duration, order.status], ['pre', 'open'])
@@ -275,11 +275,11 @@ test('orders for the sessions around the day are taken in these alone', async ()
 })
 
 test('a sandbox that forgets overnight has lost what is over', async () => {
-  await using house = await openHouse({ options: { forgetsOvernight: true }, deps: { realNow: beginningAt(LATE) } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ options: { forgetsOvernight: true }, deps: { realNow: beginningAt(LATE) } })
+  const client = await Client.of(brokerage)
   const [working, over] = [await client.placed(client.order({ duration: 'gtc' })), await client.placed(client.buy(1))]
   assert.equal((await client.find(over)).status, 'filled')
-  await control(house, 'PUT', '/clock', { advance_ms: 3_600_000 })
+  await control(brokerage, 'PUT', '/clock', { advance_ms: 3_600_000 })
   assert.equal((await client.get(`/accounts/${client.margin}/orders/${over}`)).status, 404)
   assert.equal((await client.find(working)).status, 'open')
   assert.deepEqual(

@@ -7,9 +7,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import type { House } from '../../../src/house/start.ts'
-import { beginningAt, control, SECRET, type Wire } from '../../house/support.ts'
-import { Client, openHouse, Stream, send } from './support.ts'
+import type { Brokerage } from '../../../src/brokerage/start.ts'
+import { beginningAt, control, SECRET, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage, Stream, send } from './support.ts'
 
 const FOLDER = join(import.meta.dirname, 'fixtures')
 
@@ -47,7 +47,7 @@ function formOf(value: unknown): string {
 }
 
 describe('the documented samples', () => {
-  let house: House
+  let brokerage: Brokerage
   let client: Client
   const held = new Set<string>()
 
@@ -57,12 +57,12 @@ describe('the documented samples', () => {
   }
 
   before(async () => {
-    house = await openHouse({ config: { calendar: 'exchange' }, deps: { realNow: beginningAt('2026-11-24T16:00:00Z') } })
-    await control(house, 'PUT', '/clock', { set: '2026-11-24T16:30:00Z' })
-    await control(house, 'PUT', '/market/SPY', { price: '600.00' })
-    client = await Client.of(house)
+    brokerage = await openBrokerage({ config: { calendar: 'exchange' }, deps: { realNow: beginningAt('2026-11-24T16:00:00Z') } })
+    await control(brokerage, 'PUT', '/clock', { set: '2026-11-24T16:30:00Z' })
+    await control(brokerage, 'PUT', '/market/SPY', { price: '600.00' })
+    client = await Client.of(brokerage)
   })
-  after(() => house?.close())
+  after(() => brokerage?.close())
 
   test('the customer and the accounts', async () => {
     hold('profile', (await client.get('/user/profile')).body)
@@ -113,10 +113,10 @@ describe('the documented samples', () => {
 
   test('the market stream', async () => {
     const { body } = await client.call('POST', '/markets/events/session')
-    const stream = await Stream.open(house, 'markets')
-    stream.say({ symbols: ['SPY'], sessionid: body.stream.sessionid })
+    const stream = await Stream.open(brokerage, 'markets')
+    stream.send({ symbols: ['SPY'], sessionid: body.stream.sessionid })
     await stream.until(({ messages }) => messages.some(({ type }) => type === 'summary'))
-    await control(house, 'PUT', '/market/SPY', { price: '600.10' })
+    await control(brokerage, 'PUT', '/market/SPY', { price: '600.10' })
     for (const type of ['quote', 'trade', 'tradex', 'summary', 'timesale']) {
       await stream.until(({ messages }) => messages.some(message => message.type === type))
       hold(
@@ -139,7 +139,7 @@ describe('the documented samples', () => {
     hold('fault', (await client.call('GET', '/user/profile', null, { authorization: 'Bearer nonsense' })).body)
     const form = { grant_type: 'refresh_token', refresh_token: client.refreshToken }
     const authorization = `Basic ${Buffer.from(`trunkline:${SECRET}`).toString('base64')}`
-    hold('token', (await send(`${house.url}/tradier/v1/oauth/refreshtoken`, 'POST', form, { authorization })).body)
+    hold('token', (await send(`${brokerage.url}/tradier/v1/oauth/refreshtoken`, 'POST', form, { authorization })).body)
   })
 
   test('no sample is left out', () => {

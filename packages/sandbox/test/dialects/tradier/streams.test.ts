@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { control } from '../../house/support.ts'
-import { Client, openHouse, Stream } from './support.ts'
+import { control } from '../../brokerage/support.ts'
+import { Client, openBrokerage, Stream } from './support.ts'
 
 test('a session is good once, and for five minutes', async () => {
   let now = Date.now()
-  await using house = await openHouse({ deps: { realNow: () => now } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ deps: { realNow: () => now } })
+  const client = await Client.of(brokerage)
   const session = async () => (await client.call('POST', '/accounts/events/session')).body.stream.sessionid
   const attempt = async (sessionid: string) => {
-    const stream = await Stream.open(house, 'accounts')
-    stream.say({ events: ['order'], sessionid, excludeAccounts: [] })
+    const stream = await Stream.open(brokerage, 'accounts')
+    stream.send({ events: ['order'], sessionid, excludeAccounts: [] })
     await stream.until(({ messages, closed }) => messages.length > 0 || closed !== undefined)
     return stream
   }
@@ -24,10 +24,10 @@ test('a session is good once, and for five minutes', async () => {
 })
 
 test('a second stream of the customer ends the first', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const first = await Stream.ofAccounts(client)
-  const other = await Stream.ofAccounts(await Client.of(house, 'robin'))
+  const other = await Stream.ofAccounts(await Client.of(brokerage, 'robin'))
   await Stream.ofAccounts(client)
   await first.until(({ closed }) => closed !== undefined)
   assert.deepEqual(first.messages.at(-1), { error: 'Too many sessions requested' })
@@ -35,12 +35,12 @@ test('a second stream of the customer ends the first', async () => {
 })
 
 test('excluded accounts are not told, until they are included again', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { body } = await client.call('POST', '/accounts/events/session')
-  const stream = await Stream.open(house, 'accounts')
-  const say = (excludeAccounts: readonly string[]) => stream.say({ events: ['order'], sessionid: body.stream.sessionid, excludeAccounts })
-  say([client.margin])
+  const stream = await Stream.open(brokerage, 'accounts')
+  const send = (excludeAccounts: readonly string[]) => stream.send({ events: ['order'], sessionid: body.stream.sessionid, excludeAccounts })
+  send([client.margin])
   await stream.until(({ messages }) => messages.length > 0)
   await client.placed(client.order())
   const cash = await client.placed(client.order({}, client.cash))
@@ -52,7 +52,7 @@ test('excluded accounts are not told, until they are included again', async () =
       [cash, client.cash]
     ]
   )
-  say([])
+  send([])
   const beats = stream.messages.length
   await stream.until(({ messages }) => messages.length > beats + 1)
   const margin = await client.placed(client.order())
@@ -60,8 +60,8 @@ test('excluded accounts are not told, until they are included again', async () =
 })
 
 test('open may come before pending, for some orders', async () => {
-  await using house = await openHouse({ options: { swapped: 0.5 } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ options: { swapped: 0.5 } })
+  const client = await Client.of(brokerage)
   const stream = await Stream.ofAccounts(client)
   for (let nth = 0; nth < 24; nth++) await client.placed(client.order())
   await stream.until(({ orders }) => orders.length === 48)
@@ -70,10 +70,10 @@ test('open may come before pending, for some orders', async () => {
 })
 
 test('streams misbehave as ordered, and end with their grant', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const stream = await Stream.ofAccounts(client)
-  const order = (fields: object) => control(house, 'POST', '/streams', { dialect: 'tradier', on: 'account', login: 'alex', ...fields })
+  const order = (fields: object) => control(brokerage, 'POST', '/streams', { dialect: 'tradier', on: 'account', login: 'alex', ...fields })
   assert.equal((await order({ do: 'lose', times: 1 })).streams, 1)
   const id = await client.placed(client.order())
   await stream.until(({ orders }) => orders.length > 0)
@@ -83,31 +83,31 @@ test('streams misbehave as ordered, and end with their grant', async () => {
   )
   await order({ do: 'garble' })
   await stream.until(({ messages }) => messages.includes('{"id":9004'))
-  const { items } = await control(house, 'GET', '/streams')
+  const { items } = await control(brokerage, 'GET', '/streams')
   assert.ok(items.some((item: { dialect?: string; on: string }) => item.dialect === 'tradier' && item.on === 'account'))
-  await control(house, 'POST', '/logins/alex/revoke', {})
+  await control(brokerage, 'POST', '/logins/alex/revoke', {})
   await stream.until(({ closed }) => closed !== undefined)
   assert.equal((await client.get('/user/profile')).status, 401)
 })
 
 test('a mute stream says nothing, and answers no ping', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const stream = await Stream.ofAccounts(client)
   stream.ping()
   await stream.until(({ pongs }) => pongs === 1)
-  await control(house, 'POST', '/streams', { dialect: 'tradier', on: 'account', do: 'mute', ms: 0 })
+  await control(brokerage, 'POST', '/streams', { dialect: 'tradier', on: 'account', do: 'mute', ms: 0 })
   stream.ping()
-  const said = stream.messages.length
+  const count = stream.messages.length
   await client.placed(client.order())
-  await control(house, 'POST', '/streams', { dialect: 'tradier', on: 'account', do: 'normal' })
-  await stream.until(({ messages }) => messages.length > said)
-  assert.deepEqual([stream.messages[said].event, stream.orders.length, stream.pongs], ['heartbeat', 0, 1])
+  await control(brokerage, 'POST', '/streams', { dialect: 'tradier', on: 'account', do: 'normal' })
+  await stream.until(({ messages }) => messages.length > count)
+  assert.deepEqual([stream.messages[count].event, stream.orders.length, stream.pongs], ['heartbeat', 0, 1])
 })
 
 test('without streams there are no sessions', async () => {
-  await using house = await openHouse({ options: { streams: false } })
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage({ options: { streams: false } })
+  const client = await Client.of(brokerage)
   for (const kind of ['accounts', 'markets']) {
     const { status, text } = await client.call('POST', `/${kind}/events/session`)
     assert.deepEqual([status, text], [400, 'streaming is not available'])
@@ -115,51 +115,51 @@ test('without streams there are no sessions', async () => {
 })
 
 test('what is no message is answered, and the stream goes on or ends', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const { body } = await client.call('POST', '/accounts/events/session')
-  const stream = await Stream.open(house, 'accounts')
-  stream.say({ events: ['positions'], sessionid: body.stream.sessionid })
+  const stream = await Stream.open(brokerage, 'accounts')
+  stream.send({ events: ['positions'], sessionid: body.stream.sessionid })
   await stream.until(({ messages }) => messages.length > 0)
   assert.deepEqual(stream.messages[0], { error: 'events must be ["order"]' })
-  stream.say('{"events":')
+  stream.send('{"events":')
   await stream.until(({ closed }) => closed !== undefined)
 })
 
 const marketSession = async (client: Client) => (await client.call('POST', '/markets/events/session')).body.stream.sessionid
 
 test('the market stream tells quotes and prints of the symbols asked for last', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  const stream = await Stream.open(house, 'markets')
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  const stream = await Stream.open(brokerage, 'markets')
   const sessionid = await marketSession(client)
-  stream.say({ symbols: ['SPY'], sessionid, filter: ['quote', 'timesale', 'summary'], linebreak: true, validOnly: true })
+  stream.send({ symbols: ['SPY'], sessionid, filter: ['quote', 'timesale', 'summary'], linebreak: true, validOnly: true })
   await stream.until(({ messages }) => messages.some(({ type }) => type === 'quote') && messages.some(({ type }) => type === 'summary'))
-  await control(house, 'PUT', '/market/SPY', { price: '501.25' })
+  await control(brokerage, 'PUT', '/market/SPY', { price: '501.25' })
   await stream.until(({ messages }) => messages.some(({ type, last }) => type === 'timesale' && last === '501.25'))
   const quote = stream.messages.findLast(({ type }) => type === 'quote')
   assert.deepEqual(Object.keys(quote), ['type', 'symbol', 'bid', 'bidsz', 'bidexch', 'biddate', 'ask', 'asksz', 'askexch', 'askdate'])
   assert.deepEqual([typeof quote.bid, typeof quote.bidsz, typeof quote.biddate], ['number', 'number', 'string'])
   assert.ok(stream.messages.every(({ type }) => ['quote', 'timesale', 'summary'].includes(type)))
-  stream.say({ symbols: ['BRK/B', 'NOPE'], sessionid, filter: ['trade'], linebreak: true })
+  stream.send({ symbols: ['BRK/B', 'NOPE'], sessionid, filter: ['trade'], linebreak: true })
   await stream.until(({ messages }) => messages.some(({ symbol }) => symbol === 'BRK/B'))
   const until = stream.messages.length
-  await control(house, 'PUT', '/market/SPY', { price: '502.00' })
-  await control(house, 'PUT', '/market/BRK.B', { price: '450.00' })
+  await control(brokerage, 'PUT', '/market/SPY', { price: '502.00' })
+  await control(brokerage, 'PUT', '/market/BRK.B', { price: '450.00' })
   await stream.until(({ messages }) => messages.slice(until).some(({ type }) => type === 'timesale'))
   assert.ok(stream.messages.slice(until).every(({ symbol }) => symbol === 'BRK/B'))
-  stream.say({ symbols: ['$empty$'], sessionid })
-  stream.say({ symbols: [], sessionid })
+  stream.send({ symbols: ['$empty$'], sessionid })
+  stream.send({ symbols: [], sessionid })
   await stream.until(({ messages }) => messages.some(({ error }) => error === 'symbols are missing'))
 })
 
 test('prints have a growing number, and trades the volume of the day', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
-  const stream = await Stream.open(house, 'markets')
-  stream.say({ symbols: ['SPY'], sessionid: await marketSession(client), filter: ['trade', 'tradex', 'timesale', 'quote'] })
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  const stream = await Stream.open(brokerage, 'markets')
+  stream.send({ symbols: ['SPY'], sessionid: await marketSession(client), filter: ['trade', 'tradex', 'timesale', 'quote'] })
   await stream.until(({ messages }) => messages.length > 0)
-  for (const price of ['500.10', '500.20', '500.30']) await control(house, 'PUT', '/market/SPY', { price })
+  for (const price of ['500.10', '500.20', '500.30']) await control(brokerage, 'PUT', '/market/SPY', { price })
   await stream.until(({ messages }) => messages.some(({ type, last }) => type === 'timesale' && last === '500.3'))
   const numbers = stream.messages.filter(({ type }) => type === 'timesale').map(({ seq }) => seq)
   assert.deepEqual(
@@ -172,15 +172,15 @@ test('prints have a growing number, and trades the volume of the day', async () 
 })
 
 test('the market stream comes over HTTP too, one message a line', async () => {
-  await using house = await openHouse()
-  const client = await Client.of(house)
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
   const form = new URLSearchParams({ sessionid: await marketSession(client), symbols: 'SPY,AAPL', filter: 'quote' })
-  const response = await fetch(`${house.url}/tradier/v1/markets/events`, { method: 'POST', body: form })
+  const response = await fetch(`${brokerage.url}/tradier/v1/markets/events`, { method: 'POST', body: form })
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   while (!(text.includes('"SPY"') && text.includes('"AAPL"'))) text += (await reader?.read())?.value ?? assert.fail('it ended')
   for (const line of text.split('\n').slice(0, -1)) assert.equal(JSON.parse(line).type, 'quote')
   await reader?.cancel()
-  const again = await fetch(`${house.url}/tradier/v1/markets/events?${form}`)
+  const again = await fetch(`${brokerage.url}/tradier/v1/markets/events?${form}`)
   assert.equal(await again.text(), '{"error":"Session not found"}')
 })

@@ -4,30 +4,30 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { WebSocket } from 'ws'
-import type { HouseConfig } from '../../../src/config.ts'
+import { type Brokerage, type BrokerageDeps, startBrokerage } from '../../../src/brokerage/start.ts'
+import type { SandboxConfig } from '../../../src/config.ts'
 import { openTradier } from '../../../src/dialects/tradier/index.ts'
 import type { TradierOptions } from '../../../src/dialects/tradier/options.ts'
-import { type House, type HouseDeps, startHouse } from '../../../src/house/start.ts'
-import { type Answer, control, SECRET, type Wire } from '../../house/support.ts'
+import { type Answer, control, SECRET, type Wire } from '../../brokerage/support.ts'
 
 export const REDIRECT = 'http://127.0.0.1/connect/callback/tradier'
 
 export interface Stage {
   readonly options?: Partial<TradierOptions>
-  readonly config?: Partial<HouseConfig>
-  readonly deps?: Partial<HouseDeps>
+  readonly config?: Partial<SandboxConfig>
+  readonly deps?: Partial<BrokerageDeps>
 }
 
 /** A house that speaks Tradier, whose market stands still until a test moves it. */
-export async function openHouse({ options = {}, config = {}, deps = {} }: Stage = {}): Promise<House> {
-  const house = await startHouse(
+export async function openBrokerage({ options = {}, config = {}, deps = {} }: Stage = {}): Promise<Brokerage> {
+  const brokerage = await startBrokerage(
     { clientSecret: SECRET, redirectUris: ['http://127.0.0.1/connect/callback/sandbox'], heartbeatMs: 100, ...config },
     deps,
     [opened => openTradier(opened, { swapped: 0, lateAverage: { share: 0, ms: 0 }, ...options })]
   )
-  await control(house, 'PUT', '/clock', { frozen: true })
-  await control(house, 'PUT', '/market/SPY', { price: '500.00' })
-  return house
+  await control(brokerage, 'PUT', '/clock', { frozen: true })
+  await control(brokerage, 'PUT', '/market/SPY', { price: '500.00' })
+  return brokerage
 }
 
 export type Fields = Readonly<Record<string, string | number>>
@@ -55,21 +55,21 @@ function parsed(text: string): Wire {
 }
 
 export class Client {
-  readonly house: House
+  readonly brokerage: Brokerage
   readonly token: string
   readonly refreshToken: string
   #margin = ''
   #cash = ''
 
-  private constructor(house: House, credentials: Wire) {
-    this.house = house
+  private constructor(brokerage: Brokerage, credentials: Wire) {
+    this.brokerage = brokerage
     this.token = credentials.access_token
     this.refreshToken = credentials.refresh_token
   }
 
-  static async of(house: House, username = 'alex', scopes: readonly string[] = ['read', 'trade']): Promise<Client> {
-    const { credentials } = await control(house, 'POST', `/logins/${username}/token`, { scopes, dialect: 'tradier' })
-    const client = new Client(house, credentials)
+  static async of(brokerage: Brokerage, username = 'alex', scopes: readonly string[] = ['read', 'trade']): Promise<Client> {
+    const { credentials } = await control(brokerage, 'POST', `/logins/${username}/token`, { scopes, dialect: 'tradier' })
+    const client = new Client(brokerage, credentials)
     const { body } = await client.get('/user/profile')
     const accounts: Wire[] = [body.profile.account].flat()
     client.#margin = accounts.find(({ type }) => type === 'margin').account_number
@@ -86,7 +86,7 @@ export class Client {
   }
 
   call(method: string, path: string, fields: Fields | null = null, headers: Record<string, string> = {}): Promise<Answer> {
-    return send(`${this.house.url}/tradier/v1${path}`, method, fields, {
+    return send(`${this.brokerage.url}/tradier/v1${path}`, method, fields, {
       authorization: `Bearer ${this.token}`,
       accept: 'application/json',
       ...headers
@@ -160,8 +160,8 @@ export class Stream {
     socket.on('error', () => undefined)
   }
 
-  static async open(house: House, kind: 'accounts' | 'markets'): Promise<Stream> {
-    const socket = new WebSocket(`${house.url.replace('http', 'ws')}/tradier/ws/v1/${kind}/events`)
+  static async open(brokerage: Brokerage, kind: 'accounts' | 'markets'): Promise<Stream> {
+    const socket = new WebSocket(`${brokerage.url.replace('http', 'ws')}/tradier/ws/v1/${kind}/events`)
     const stream = new Stream(socket)
     await once(socket, 'open')
     return stream
@@ -170,8 +170,8 @@ export class Stream {
   /** An account stream that has begun. */
   static async ofAccounts(client: Client, message: Wire = {}): Promise<Stream> {
     const { body } = await client.call('POST', '/accounts/events/session')
-    const stream = await Stream.open(client.house, 'accounts')
-    stream.say({ events: ['order'], sessionid: body.stream.sessionid, excludeAccounts: [], ...message })
+    const stream = await Stream.open(client.brokerage, 'accounts')
+    stream.send({ events: ['order'], sessionid: body.stream.sessionid, excludeAccounts: [], ...message })
     await stream.until(() => stream.messages.some(({ event }) => event === 'heartbeat'))
     return stream
   }
@@ -180,7 +180,7 @@ export class Stream {
     return this.messages.filter(({ event }) => event === 'order')
   }
 
-  say(message: unknown): void {
+  send(message: unknown): void {
     this.#socket.send(typeof message === 'string' ? message : JSON.stringify(message))
   }
 

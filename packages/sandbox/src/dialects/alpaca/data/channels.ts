@@ -1,9 +1,9 @@
 /** The channels of the data streams: whoever subscribes to one is given its items, and the market is followed once for all of them. */
 
 import { compare, parseDecimal, plus } from '@trunkline/core/domain/decimal'
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
+import type { MarketDataTap } from '../../../brokerage/market-data-taps.ts'
 import type { QuoteCommand, QuoteLevel } from '../../../engine/types.ts'
-import type { DialectHouse } from '../../../house/dialect.ts'
-import type { Tap } from '../../../house/taps.ts'
 import type { Bar, FeedTrade } from '../../../market/types.ts'
 import { nanosOf } from '../times.ts'
 import type { DataSource } from './source.ts'
@@ -29,18 +29,18 @@ interface Feed {
 const DAY = 86_400_000_000
 
 export class Channels {
-  readonly #house: DialectHouse
+  readonly #brokerage: DialectBrokerage
   readonly #source: DataSource
   readonly #kind: Kind
   readonly #feeds = new Map<string, Feed>()
   /** The id of the last trade; those of another start of the house are others. */
   #trades: number
 
-  constructor(house: DialectHouse, source: DataSource, kind: Kind) {
-    this.#house = house
+  constructor(brokerage: DialectBrokerage, source: DataSource, kind: Kind) {
+    this.#brokerage = brokerage
     this.#source = source
     this.#kind = kind
-    this.#trades = Math.floor(house.realNow()) * 1000
+    this.#trades = Math.floor(brokerage.realNow()) * 1000
   }
 
   /** @throws Problem when the house follows too many contracts already */
@@ -51,7 +51,7 @@ export class Channels {
     else {
       known.readers.add(reader)
       const book = channel === 'orderbooks' ? this.#source.quote(symbol) : undefined
-      if (book !== undefined) reader.put(bookItem(symbol, book, { bids: book.bids, asks: book.asks, whole: true }))
+      if (book !== undefined) reader.put(depthItem(symbol, book, { bids: book.bids, asks: book.asks, whole: true }))
     }
   }
 
@@ -70,27 +70,27 @@ export class Channels {
 
   #open(key: string, channel: string, { symbol, reader }: { readonly symbol: string; readonly reader: Reader }): void {
     const readers = new Set([reader])
-    const tell = (item: string) => {
+    const emit = (item: string) => {
       for (const each of readers) each.put(item)
     }
-    const tap = this.#tapFor(channel, symbol, tell)
+    const tap = this.#tapFor(channel, symbol, emit)
     // What nobody ever tells anything of needs no market.
-    const following = tap === null || this.#source.find(symbol, this.#kind) === null ? NOTHING : this.#house.taps.add(symbol, tap)
+    const following = tap === null || this.#source.find(symbol, this.#kind) === null ? NOTHING : this.#brokerage.taps.add(symbol, tap)
     this.#feeds.set(key, { readers, tap: following })
   }
 
-  #tapFor(channel: string, symbol: string, tell: (item: string) => void): Tap | null {
+  #tapFor(channel: string, symbol: string, emit: (item: string) => void): MarketDataTap | null {
     switch (channel) {
       case 'trades':
-        return { trade: trade => tell(this.#trade(symbol, trade)) }
+        return { trade: trade => emit(this.#trade(symbol, trade)) }
       case 'quotes':
-        return { quote: freshly(this.#source.quote(symbol), quote => tell(this.#quote(symbol, quote))) }
+        return { quote: freshly(this.#source.quote(symbol), quote => emit(this.#quote(symbol, quote))) }
       case 'orderbooks':
-        return { quote: bookTeller(symbol, tell) }
+        return { quote: depthEmitter(symbol, emit) }
       case 'bars':
-        return { bar: bar => bar.closed && tell(barItem('b', symbol, bar)) }
+        return { bar: bar => bar.closed && emit(barItem('b', symbol, bar)) }
       case 'dailyBars':
-        return { bar: bar => bar.closed && void this.#daily(symbol, tell) }
+        return { bar: bar => bar.closed && void this.#daily(symbol, emit) }
       default:
         return null
     }
@@ -108,12 +108,12 @@ export class Channels {
   }
 
   /** The day so far, after each of its minutes. */
-  async #daily(symbol: string, tell: (item: string) => void): Promise<void> {
+  async #daily(symbol: string, emit: (item: string) => void): Promise<void> {
     try {
       const bar = await this.#source.lastBar(symbol, '1d', false, DAY * 2)
-      if (bar !== null) tell(barItem('d', symbol, bar))
+      if (bar !== null) emit(barItem('d', symbol, bar))
     } catch (error) {
-      this.#house.onTrouble(error)
+      this.#brokerage.onError(error)
     }
   }
 }
@@ -129,9 +129,9 @@ function barItem(type: 'b' | 'd', symbol: string, bar: Bar): string {
 }
 
 /** Taps begin with the quote as it stands; Alpaca's subscribers wait for the next. */
-function freshly(standing: QuoteCommand | undefined, tell: (quote: QuoteCommand) => void): (quote: QuoteCommand) => void {
+function freshly(standing: QuoteCommand | undefined, emit: (quote: QuoteCommand) => void): (quote: QuoteCommand) => void {
   return quote => {
-    if (quote !== standing) tell(quote)
+    if (quote !== standing) emit(quote)
   }
 }
 
@@ -150,7 +150,7 @@ interface Sides {
 }
 
 /** The whole book first, then the levels that are others now; a level that is gone has the size 0. */
-function bookTeller(symbol: string, tell: (item: string) => void): (quote: QuoteCommand) => void {
+function depthEmitter(symbol: string, emit: (item: string) => void): (quote: QuoteCommand) => void {
   let before: QuoteCommand | null = null
   return quote => {
     const sides =
@@ -158,11 +158,11 @@ function bookTeller(symbol: string, tell: (item: string) => void): (quote: Quote
         ? { bids: quote.bids, asks: quote.asks, whole: true }
         : { bids: changed(before.bids, quote.bids), asks: changed(before.asks, quote.asks), whole: false }
     before = quote
-    if (sides.whole || sides.bids.length > 0 || sides.asks.length > 0) tell(bookItem(symbol, quote, sides))
+    if (sides.whole || sides.bids.length > 0 || sides.asks.length > 0) emit(depthItem(symbol, quote, sides))
   }
 }
 
-function bookItem(symbol: string, { at }: QuoteCommand, { bids, asks, whole }: Sides): string {
+function depthItem(symbol: string, { at }: QuoteCommand, { bids, asks, whole }: Sides): string {
   return item('o', symbol, { t: nanosOf(at), b: levelsWire(bids), a: levelsWire(asks), ...(whole ? { r: true } : {}) })
 }
 

@@ -1,8 +1,8 @@
 /** The latest of everything: quotes, trades, bars, books of coins, and snapshots of all of them. */
 
 import type { FastifyRequest } from 'fastify'
-import { paramOf } from '../../../house/api/orders.ts'
-import type { Answer } from '../../../house/api/outlet.ts'
+import { paramOf } from '../../../brokerage/api/orders.ts'
+import type { Answer } from '../../../brokerage/api/response-writer.ts'
 import type { Call, DialectRoute } from '../../frame/router.ts'
 import { Body } from '../body.ts'
 import { jsonAnswer } from '../problems.ts'
@@ -26,7 +26,13 @@ const READS: Readonly<Record<string, { readonly one: string; readonly read: Read
 
 export function latestRoutes(source: DataSource, roots: Readonly<Record<Kind, string>>): readonly DialectRoute[] {
   const about = (request: FastifyRequest) => ({ symbol: paramOf(request, 'symbol') || null, clientOrderId: null })
-  const route = (path: string, act: DialectRoute['act']): DialectRoute => ({ method: 'GET', path, operation: 'quotes.list', about, act })
+  const route = (path: string, handle: DialectRoute['handle']): DialectRoute => ({
+    method: 'GET',
+    path,
+    operation: 'quotes.list',
+    about,
+    handle
+  })
   const { stocks, crypto, options } = roots
   return [
     ...Object.entries(READS).flatMap(([name, { one, read }]) => [

@@ -1,7 +1,7 @@
 /** Lists over several symbols in pages: by symbol, then by time, so many items in all. */
 
+import type { Fault } from '../../../brokerage/faults.ts'
 import type { Micros } from '../../../engine/types.ts'
-import type { Fault } from '../../../house/faults.ts'
 import type { Body } from '../body.ts'
 import { badParameter } from '../problems.ts'
 import { instantOf, newYorkOf } from '../times.ts'
@@ -11,7 +11,7 @@ const LIMIT = { least: 1, most: 10_000, fallback: 1_000 }
 const SYMBOLS_MAX = 2_000
 
 /** Where a page begins. */
-interface Place {
+interface PagePosition {
   readonly page: number
   readonly symbol: string
   readonly at: Micros
@@ -20,7 +20,7 @@ interface Place {
 export interface PageQuery {
   readonly limit: number
   readonly stretch: Stretch
-  readonly place: Place | null
+  readonly position: PagePosition | null
 }
 
 /** @throws AlpacaProblem */
@@ -33,7 +33,7 @@ export function pageQuery(body: Body, now: Micros): PageQuery {
       to: Math.min(timeOf(body, 'end') ?? now, now),
       backwards: body.memberOr('sort', ['asc', 'desc']) === 'desc'
     },
-    place: placeOf(body)
+    position: positionOf(body)
   }
 }
 
@@ -62,7 +62,7 @@ export interface Source<Item> {
 export async function pageOf<Item>(source: Source<Item>): Promise<Listing<Item>> {
   const { fault, query } = source
   if (fault?.do === 'empty') return { items: {}, next: null }
-  const [items, next] = await collect(source, query.place)
+  const [items, next] = await collect(source, query.position)
   const isLost = fault?.do === 'lose_page' && next !== null && next.page === fault.page
   const shown = isLost ? (await collect(source, next))[1] : next
   return { items, next: shown === null ? null : tokenOf(shown) }
@@ -70,14 +70,14 @@ export async function pageOf<Item>(source: Source<Item>): Promise<Listing<Item>>
 
 async function collect<Item>(
   { symbols, query, fetch, atOf }: Source<Item>,
-  place: Place | null
-): Promise<[Readonly<Record<string, readonly Item[]>>, Place | null]> {
+  position: PagePosition | null
+): Promise<[Readonly<Record<string, readonly Item[]>>, PagePosition | null]> {
   const items: Record<string, Item[]> = {}
   let count = 0
   for (const symbol of symbols.toSorted()) {
-    if (place !== null && symbol < place.symbol) continue
-    for await (const item of fetch(symbol, stretchFrom(query.stretch, symbol === place?.symbol ? place.at : null))) {
-      if (count === query.limit) return [items, { page: (place?.page ?? 1) + 1, symbol, at: atOf(item) }]
+    if (position !== null && symbol < position.symbol) continue
+    for await (const item of fetch(symbol, stretchFrom(query.stretch, symbol === position?.symbol ? position.at : null))) {
+      if (count === query.limit) return [items, { page: (position?.page ?? 1) + 1, symbol, at: atOf(item) }]
       items[symbol] ??= []
       items[symbol].push(item)
       count++
@@ -91,11 +91,11 @@ function stretchFrom(stretch: Stretch, at: Micros | null): Stretch {
   return stretch.backwards ? { ...stretch, to: at } : { ...stretch, from: at }
 }
 
-function tokenOf({ page, symbol, at }: Place): string {
+function tokenOf({ page, symbol, at }: PagePosition): string {
   return Buffer.from(`${page}|${symbol}|${at}`).toString('base64url')
 }
 
-function placeOf(body: Body): Place | null {
+function positionOf(body: Body): PagePosition | null {
   const token = body.text('page_token')
   if (token === null) return null
   const [page, symbol, at] = Buffer.from(token, 'base64url').toString().split('|')

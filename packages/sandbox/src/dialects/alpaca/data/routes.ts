@@ -1,8 +1,8 @@
 /** Market data over REST, but for the chains of options. */
 
 import type { FastifyRequest } from 'fastify'
-import { paramOf } from '../../../house/api/orders.ts'
-import type { Answer } from '../../../house/api/outlet.ts'
+import { paramOf } from '../../../brokerage/api/orders.ts'
+import type { Answer } from '../../../brokerage/api/response-writer.ts'
 import type { Call, DialectRoute } from '../../frame/router.ts'
 import { Body } from '../body.ts'
 import { badParameter, jsonAnswer } from '../problems.ts'
@@ -24,12 +24,12 @@ export function dataRoutes(source: DataSource): readonly DialectRoute[] {
   const about = (request: FastifyRequest) => ({ symbol: paramOf(request, 'symbol') || null, clientOrderId: null })
   const common = { method: 'GET', operation: 'bars.list', about } as const
   const histories = (['stocks', 'crypto', 'options'] as const).flatMap((kind): readonly DialectRoute[] => [
-    { ...common, path: `${ROOTS[kind]}/bars`, act: call => bars(source, kind, call) },
-    { ...common, path: `${ROOTS[kind]}/trades`, act: call => trades(source, kind, call) }
+    { ...common, path: `${ROOTS[kind]}/bars`, handle: call => bars(source, kind, call) },
+    { ...common, path: `${ROOTS[kind]}/trades`, handle: call => trades(source, kind, call) }
   ])
   const singles: readonly DialectRoute[] = [
-    { ...common, path: `${ROOTS.stocks}/:symbol/bars`, act: call => bars(source, 'stocks', call) },
-    { ...common, path: `${ROOTS.stocks}/:symbol/trades`, act: call => trades(source, 'stocks', call) }
+    { ...common, path: `${ROOTS.stocks}/:symbol/bars`, handle: call => bars(source, 'stocks', call) },
+    { ...common, path: `${ROOTS.stocks}/:symbol/trades`, handle: call => trades(source, 'stocks', call) }
   ]
   return [...histories, ...singles, ...latestRoutes(source, ROOTS)]
 }

@@ -1,6 +1,6 @@
 /** One client's talk on a data stream: authentication, and what it subscribes to. */
 
-import { Problem } from '../../../house/problems.ts'
+import { Problem } from '../../../brokerage/problems.ts'
 import type { Channels, Reader } from './channels.ts'
 
 /** What Alpaca answers to what cannot be done. */
@@ -45,11 +45,11 @@ export interface SubscriptionDeps {
 export class Subscription {
   readonly #deps: SubscriptionDeps
   /** As the client wrote them, `*` included. */
-  readonly #asked: Map<string, Set<string>>
+  readonly #subscribed: Map<string, Set<string>>
 
   constructor(deps: SubscriptionDeps) {
     this.#deps = deps
-    this.#asked = new Map(deps.names.map(name => [name, new Set()]))
+    this.#subscribed = new Map(deps.names.map(name => [name, new Set()]))
   }
 
   /** The whole subscription, or what is wrong; then nothing has changed. */
@@ -72,49 +72,51 @@ export class Subscription {
   }
 
   shown(): string {
-    return JSON.stringify([{ T: 'subscription', ...Object.fromEntries([...this.#asked].map(([name, symbols]) => [name, [...symbols]])) }])
+    return JSON.stringify([
+      { T: 'subscription', ...Object.fromEntries([...this.#subscribed].map(([name, symbols]) => [name, [...symbols]])) }
+    ])
   }
 
   end(): void {
-    for (const [name, symbols] of this.#asked) this.#drop(name, [...symbols])
+    for (const [name, symbols] of this.#subscribed) this.#drop(name, [...symbols])
   }
 
   #read(message: Readonly<Record<string, unknown>>): ReadonlyMap<string, readonly string[]> | StreamError {
     const wanted = new Map<string, readonly string[]>()
     for (const [name, symbols] of Object.entries(message)) {
       if (name === 'action') continue
-      if (!this.#asked.has(name) || IMPLIED.includes(name)) return 'invalid_action'
+      if (!this.#subscribed.has(name) || IMPLIED.includes(name)) return 'invalid_action'
       if (!Array.isArray(symbols)) return 'invalid_syntax'
       if (!symbols.every(symbol => typeof symbol === 'string' && SYMBOL.test(symbol))) return 'invalid_syntax'
       if (symbols.includes('*') && this.#deps.everything === null) return 'invalid_syntax'
       wanted.set(name, symbols)
-      if (name === 'trades') for (const implied of IMPLIED) if (this.#asked.has(implied)) wanted.set(implied, symbols)
+      if (name === 'trades') for (const implied of IMPLIED) if (this.#subscribed.has(implied)) wanted.set(implied, symbols)
     }
     return wanted.size === 0 ? 'invalid_syntax' : wanted
   }
 
   #counted(wanted: ReadonlyMap<string, readonly string[]>): number {
     return ['trades', 'quotes'].reduce(
-      (sum, name) => sum + new Set([...(this.#asked.get(name) ?? []), ...(wanted.get(name) ?? [])]).size,
+      (sum, name) => sum + new Set([...(this.#subscribed.get(name) ?? []), ...(wanted.get(name) ?? [])]).size,
       0
     )
   }
 
   #add(name: string, symbols: readonly string[]): void {
-    const asked = this.#asked.get(name)
+    const subscribed = this.#subscribed.get(name)
     for (const symbol of symbols) {
-      if (asked === undefined || asked.has(symbol)) continue
-      asked.add(symbol)
+      if (subscribed === undefined || subscribed.has(symbol)) continue
+      subscribed.add(symbol)
       for (const each of this.#meant(symbol)) this.#deps.channels.add(name, each, this.#deps.reader)
     }
   }
 
   #drop(name: string, symbols: readonly string[]): void {
-    const asked = this.#asked.get(name)
+    const subscribed = this.#subscribed.get(name)
     for (const symbol of symbols) {
-      if (asked?.delete(symbol) !== true) continue
+      if (subscribed?.delete(symbol) !== true) continue
       // What another symbol asked for stays.
-      const left = new Set([...asked].flatMap(other => this.#meant(other)))
+      const left = new Set([...subscribed].flatMap(other => this.#meant(other)))
       for (const each of this.#meant(symbol)) if (!left.has(each)) this.#deps.channels.drop(name, each, this.#deps.reader)
     }
   }

@@ -1,11 +1,11 @@
 /** Where the data endpoints have it from: the house's bars, quotes and last prints. */
 
 import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
+import { firstBars } from '../../../brokerage/api/bars.ts'
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
 import type { Micros, QuoteCommand } from '../../../engine/types.ts'
-import { firstBars } from '../../../house/api/bars.ts'
-import type { DialectHouse } from '../../../house/dialect.ts'
 import { BARS_MAX, type Bar, type BarInterval, type Instrument, UnknownSymbol } from '../../../market/types.ts'
-import type { Customers } from '../customers.ts'
+import type { CustomerView } from '../customer-view.ts'
 import { regrouped, type Timeframe } from './timeframes.ts'
 import { type Kind, kindOf, letterOf, type Print } from './wire.ts'
 
@@ -22,31 +22,31 @@ export interface Stretch {
 }
 
 export class DataSource {
-  readonly #house: DialectHouse
-  readonly #customers: Customers
+  readonly #brokerage: DialectBrokerage
+  readonly #customerView: CustomerView
 
-  constructor(house: DialectHouse, customers: Customers) {
-    this.#house = house
-    this.#customers = customers
+  constructor(brokerage: DialectBrokerage, customerView: CustomerView) {
+    this.#brokerage = brokerage
+    this.#customerView = customerView
   }
 
   now(): Micros {
-    return this.#house.clock.now()
+    return this.#brokerage.clock.now()
   }
 
   /** The instrument, where it is of this kind. */
   find(symbol: string, kind: Kind): Instrument | null {
-    const found = this.#customers.instrument(symbol)
+    const found = this.#customerView.instrument(symbol)
     return found !== null && kindOf(found) === kind ? found : null
   }
 
   letterOf(symbol: string): string {
-    return letterOf(this.#customers.instrument(symbol)?.exchange ?? '')
+    return letterOf(this.#customerView.instrument(symbol)?.exchange ?? '')
   }
 
   /** Has the present prices of contracts come. @throws Problem `slow_down` */
   bring(symbols: readonly string[]): Promise<void> {
-    return this.#house.contracts.bring(symbols)
+    return this.#brokerage.contracts.bring(symbols)
   }
 
   /** Bars that start in the stretch. Minutes come once they are over; longer bars with what there is of the last. */
@@ -68,11 +68,11 @@ export class DataSource {
     { count, back }: { readonly count: number; readonly back: Micros }
   ): Promise<readonly Bar[]> {
     const now = this.now()
-    return this.#house.market.bars({ symbol, interval, from: now - back, to: now + 1, now, limit: count }).catch(unlessUnknown)
+    return this.#brokerage.market.bars({ symbol, interval, from: now - back, to: now + 1, now, limit: count }).catch(unlessUnknown)
   }
 
   quote(symbol: string): QuoteCommand | undefined {
-    return this.#house.pump.lastQuote(symbol)
+    return this.#brokerage.driver.lastQuote(symbol)
   }
 
   /** The last print, to the second: what traded in its second is told as one. */
@@ -95,7 +95,7 @@ export class DataSource {
   async *#forwards(symbol: string, interval: BarInterval, stretch: Stretch): AsyncGenerator<readonly Bar[]> {
     const now = this.now()
     for (let from = stretch.from; ; ) {
-      const chunk = await firstBars(this.#house.market, { symbol, interval, from, to: stretch.to + 1, now }, CHUNK).catch(unlessUnknown)
+      const chunk = await firstBars(this.#brokerage.market, { symbol, interval, from, to: stretch.to + 1, now }, CHUNK).catch(unlessUnknown)
       yield chunk
       const last = chunk.at(-1)
       if (last === undefined || chunk.length < CHUNK) return
@@ -107,7 +107,7 @@ export class DataSource {
     const now = this.now()
     for (let to = stretch.to + 1; ; ) {
       const query = { symbol, interval, from: stretch.from, to, now, limit: BARS_MAX }
-      const chunk = await this.#house.market.bars(query).catch(unlessUnknown)
+      const chunk = await this.#brokerage.market.bars(query).catch(unlessUnknown)
       yield chunk.toReversed()
       const [first] = chunk
       if (first === undefined || chunk.length < BARS_MAX) return

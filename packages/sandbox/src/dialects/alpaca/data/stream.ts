@@ -1,12 +1,12 @@
 /** The data streams of one kind of instrument: who comes in, and how what they are given leaves. */
 
-import type { DialectHouse } from '../../../house/dialect.ts'
-import type { Pass } from '../../../house/oauth/grants.ts'
-import type { Entrance } from '../../../house/stream/gate.ts'
-import { type DialectLine, DialectLines } from '../../frame/lines.ts'
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
+import type { Pass } from '../../../brokerage/oauth/grants.ts'
+import type { StreamEndpoint } from '../../../brokerage/stream/gate.ts'
+import { type DialectConnection, DialectConnections } from '../../frame/connections.ts'
 import type { Access } from '../access.ts'
 import type { Limits } from '../limits.ts'
-import { entranceOf, type Guest, readMessage, textOf, wholeOf } from '../sockets.ts'
+import { endpointOf, type Guest, readMessage, textOf, wholeOf } from '../sockets.ts'
 import { CHANNELS, Channels, type Reader } from './channels.ts'
 import { ERRORS, errorFrame, type StreamError, Subscription, successFrame } from './session.ts'
 import type { DataSource } from './source.ts'
@@ -20,20 +20,20 @@ const TOGETHER_MAX = 500
 const BASE = '/alpaca/data-stream'
 const PATHS: Readonly<Record<Kind, readonly string[]>> = {
   stocks: ['/v2/iex', '/v2/sip', '/v2/delayed_sip'],
-  crypto: ['us', 'us-1', 'us-2', 'eu-1', 'bs-1'].map(place => `/v1beta3/crypto/${place}`),
+  crypto: ['us', 'us-1', 'us-2', 'eu-1', 'bs-1'].map(region => `/v1beta3/crypto/${region}`),
   options: ['/v1beta1/indicative', '/v1beta1/opra']
 }
 
 export interface DataStreamDeps {
-  readonly house: DialectHouse
+  readonly brokerage: DialectBrokerage
   readonly access: Access
   readonly source: DataSource
   readonly limits: Limits
 }
 
 export class DataStream {
-  readonly entrances: readonly Entrance[]
-  readonly lines: DialectLines
+  readonly endpoints: readonly StreamEndpoint[]
+  readonly connections: DialectConnections
   readonly #deps: DataStreamDeps
   readonly #kind: Kind
   readonly #channels: Channels
@@ -43,25 +43,25 @@ export class DataStream {
   constructor(deps: DataStreamDeps, kind: Kind) {
     this.#deps = deps
     this.#kind = kind
-    this.#channels = new Channels(deps.house, deps.source, kind)
-    this.lines = new DialectLines({
-      now: deps.house.realNow,
+    this.#channels = new Channels(deps.brokerage, deps.source, kind)
+    this.connections = new DialectConnections({
+      now: deps.brokerage.realNow,
       waitingMax: WAITING_BYTES_MAX,
       garbled: '[{"T":"t","S":',
       codes: { going: 1001, tokenEnded: 1008, slow: ERRORS.slow_client[0] + 4000 }
     })
-    this.entrances = PATHS[kind].map(path =>
-      entranceOf({
+    this.endpoints = PATHS[kind].map(path =>
+      endpointOf({
         path: `${BASE}${path}`,
         // Options are told in MessagePack, whatever a client asks for.
-        codec: asksForPack => (asksForPack || kind === 'options' ? 'msgpack' : 'json'),
+        codec: wantsMsgpack => (wantsMsgpack || kind === 'options' ? 'msgpack' : 'json'),
         welcome: guest => this.#welcome(guest, path)
       })
     )
   }
 
   close(): void {
-    this.lines.close()
+    this.connections.close()
     this.#channels.close()
   }
 
@@ -78,42 +78,42 @@ export class DataStream {
           symbolsMax: this.#deps.limits.symbolsPerStream,
           everything: this.#everything()
         }),
-      leave: line => this.#leave(line, path)
+      leave: connection => this.#leave(connection, path)
     })
     visit.begin()
   }
 
   #everything(): readonly string[] | null {
     if (this.#kind === 'options') return null
-    const { instruments } = this.#deps.house.market
+    const { instruments } = this.#deps.brokerage.market
     return instruments.filter(instrument => kindOf(instrument) === this.#kind).map(({ symbol }) => symbol)
   }
 
-  #enter(pass: Pass, path: string, guest: Guest): DialectLine | null {
+  #enter(pass: Pass, path: string, guest: Guest): DialectConnection | null {
     const key = `${path} ${pass.login}`
     const count = this.#counts.get(key) ?? 0
     if (count >= this.#deps.limits.connectionsPerStream) return null
     this.#counts.set(key, count + 1)
-    return this.lines.add(pass, guest.pipe)
+    return this.connections.add(pass, guest.pipe)
   }
 
-  #leave(line: DialectLine, path: string): void {
-    const key = `${path} ${line.pass.login}`
+  #leave(connection: DialectConnection, path: string): void {
+    const key = `${path} ${connection.pass.login}`
     const count = (this.#counts.get(key) ?? 1) - 1
     if (count === 0) this.#counts.delete(key)
     else this.#counts.set(key, count)
-    this.lines.remove(line)
+    this.connections.remove(connection)
   }
 }
 
 interface VisitDeps {
-  readonly house: DialectHouse
+  readonly brokerage: DialectBrokerage
   readonly access: Access
   readonly path: string
   /** Null: there are too many already. */
-  readonly enter: (pass: Pass) => DialectLine | null
+  readonly enter: (pass: Pass) => DialectConnection | null
   readonly subscription: (reader: Reader) => Subscription
-  readonly leave: (line: DialectLine) => void
+  readonly leave: (connection: DialectConnection) => void
 }
 
 /** One client from its coming to its going. */
@@ -121,7 +121,7 @@ class Visit implements Reader {
   readonly #guest: Guest
   readonly #deps: VisitDeps
   readonly #late: NodeJS.Timeout
-  #joined: { readonly line: DialectLine; readonly subscription: Subscription } | null = null
+  #joined: { readonly connection: DialectConnection; readonly subscription: Subscription } | null = null
   #items: string[] = []
 
   constructor(guest: Guest, deps: VisitDeps) {
@@ -136,9 +136,9 @@ class Visit implements Reader {
     socket.on('close', () => this.#left())
     socket.on('message', (data, isBinary) => {
       try {
-        this.#hear(readMessage(wholeOf(data), isBinary, codec))
+        this.#receive(readMessage(wholeOf(data), isBinary, codec))
       } catch (error) {
-        this.#deps.house.onTrouble(error)
+        this.#deps.brokerage.onError(error)
         pipe.close(1011, 'internal error')
       }
     })
@@ -155,22 +155,22 @@ class Visit implements Reader {
 
   #flush(): void {
     const items = this.#items.splice(0)
-    if (items.length > 0) this.#joined?.line.event(`[${items.join(',')}]`)
+    if (items.length > 0) this.#joined?.connection.event(`[${items.join(',')}]`)
   }
 
-  #hear(message: unknown): void {
+  #receive(message: unknown): void {
     if (typeof message !== 'object' || message === null) {
-      this.#say(errorFrame('invalid_syntax'))
+      this.#send(errorFrame('invalid_syntax'))
       return
     }
     const { action, ...rest } = message as Readonly<Record<string, unknown>>
     if (action === 'auth') this.#present(rest)
     else if (action === 'subscribe' || action === 'unsubscribe') this.#change(action, rest)
-    else this.#say(errorFrame('invalid_syntax'))
+    else this.#send(errorFrame('invalid_syntax'))
   }
 
   #present({ key, secret }: Readonly<Record<string, unknown>>): void {
-    if (this.#joined !== null) this.#say(errorFrame('already_authenticated'))
+    if (this.#joined !== null) this.#send(errorFrame('already_authenticated'))
     else this.#authenticate(this.#deps.access.ofPair({ keyId: textOf(key), secret: textOf(secret) }))
   }
 
@@ -181,12 +181,12 @@ class Visit implements Reader {
       return
     }
     clearTimeout(this.#late)
-    this.#joined = { line: entered, subscription: this.#deps.subscription(this) }
+    this.#joined = { connection: entered, subscription: this.#deps.subscription(this) }
     this.#guest.mute = () => entered.isMute
-    this.#say(successFrame('authenticated'))
+    this.#send(successFrame('authenticated'))
   }
 
-  #enter(pass: Pass | undefined): DialectLine | StreamError {
+  #enter(pass: Pass | undefined): DialectConnection | StreamError {
     if (pass === undefined) return 'auth_failed'
     if (!pass.scopes.has('data')) return 'insufficient_scope'
     return this.#deps.enter(pass) ?? 'connection_limit'
@@ -194,22 +194,22 @@ class Visit implements Reader {
 
   #change(action: 'subscribe' | 'unsubscribe', message: Readonly<Record<string, unknown>>): void {
     if (this.#joined === null) {
-      this.#say(errorFrame('not_authenticated'))
+      this.#send(errorFrame('not_authenticated'))
       return
     }
     const { subscription } = this.#joined
     const error = subscription.change(action, message)
     // What has been given meanwhile leaves at the end of this turn, so behind the answer.
-    this.#say(error === null ? subscription.shown() : errorFrame(error))
+    this.#send(error === null ? subscription.shown() : errorFrame(error))
   }
 
   #refuse(error: StreamError): void {
-    this.#say(errorFrame(error))
+    this.#send(errorFrame(error))
     this.#guest.pipe.close(1008, ERRORS[error][1])
   }
 
-  #say(frame: string): void {
-    if (this.#joined !== null) this.#joined.line.say(frame)
+  #send(frame: string): void {
+    if (this.#joined !== null) this.#joined.connection.send(frame)
     else if (this.#guest.pipe.isOpen) this.#guest.pipe.send(frame)
   }
 
@@ -217,7 +217,7 @@ class Visit implements Reader {
     clearTimeout(this.#late)
     if (this.#joined === null) return
     this.#joined.subscription.end()
-    this.#deps.leave(this.#joined.line)
+    this.#deps.leave(this.#joined.connection)
     this.#items = []
   }
 }

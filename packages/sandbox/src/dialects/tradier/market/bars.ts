@@ -1,10 +1,10 @@
 /** Past bars: days, weeks and months by date, minutes by New York's time. */
 
 import { compare, dividedBy, parseDecimal, plus, sum } from '@trunkline/core/domain/decimal'
+import { firstBars } from '../../../brokerage/api/bars.ts'
+import type { Answer } from '../../../brokerage/api/response-writer.ts'
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
 import type { Micros } from '../../../engine/types.ts'
-import { firstBars } from '../../../house/api/bars.ts'
-import type { Answer } from '../../../house/api/outlet.ts'
-import type { DialectHouse } from '../../../house/dialect.ts'
 import { BARS_MAX, type Bar, type BarInterval, UnknownSymbol } from '../../../market/types.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
@@ -15,7 +15,7 @@ import { fromTradier } from '../symbols.ts'
 import { type Branch, Figure, plain } from '../tree.ts'
 
 export interface BarsDeps {
-  readonly house: DialectHouse
+  readonly brokerage: DialectBrokerage
 }
 
 /** How far back each interval goes, in days: of regular sessions alone, and of all. */
@@ -29,41 +29,41 @@ const MINUTES: Readonly<
 /** A little more than the minutes of the longest window. */
 const MINUTE_BARS_MAX = 30_000
 
-export async function history({ house }: BarsDeps, call: Call): Promise<Answer> {
+export async function history({ brokerage }: BarsDeps, call: Call): Promise<Answer> {
   const query = texts(call.request.query)
   const interval = query.interval === undefined ? 'daily' : member(query, 'interval', ['daily', 'weekly', 'monthly'])
   // The house's days are of the regular session; days of all hours are not kept here.
   if (query.session_filter !== undefined) member(query, 'session_filter', ['all', 'open'])
   const symbol = fromTradier(required(query, 'symbol'))
-  const now = house.clock.now()
+  const now = brokerage.clock.now()
   const from = query.start === undefined ? 0 : startOfDay(date(query.start, 'start'))
   const to = query.end === undefined ? now + 1 : startOfDay(date(query.end, 'end').add({ days: 1 }))
-  const found = isEmpty(call) ? [] : await known(house.market.bars({ symbol, interval: '1d', from, to, now, limit: BARS_MAX }))
+  const found = isEmpty(call) ? [] : await known(brokerage.market.bars({ symbol, interval: '1d', from, to, now, limit: BARS_MAX }))
   const days = found.map(bar => ({ date: dayOf(bar.start), bar }))
   const shown = interval === 'daily' ? days : together(days, interval)
   return answer(call.request, { history: shown.length === 0 ? null : { day: shown.map(dayTree) } })
 }
 
-export async function timesales({ house }: BarsDeps, call: Call): Promise<Answer> {
+export async function timesales({ brokerage }: BarsDeps, call: Call): Promise<Answer> {
   const query = texts(call.request.query)
-  const word = member({ interval: query.interval ?? 'tick' }, 'interval', ['1min', '5min', '15min'])
+  const intervalName = member({ interval: query.interval ?? 'tick' }, 'interval', ['1min', '5min', '15min'])
   const filter = query.session_filter === undefined ? 'all' : member(query, 'session_filter', ['all', 'open'])
   const symbol = fromTradier(required(query, 'symbol'))
-  const { interval, [filter]: depth } = MINUTES[word]
-  const now = house.clock.now()
+  const { interval, [filter]: depth } = MINUTES[intervalName]
+  const now = brokerage.clock.now()
   const oldest = startOfDay(dayOf(now).subtract({ days: depth }))
   const from = query.start === undefined ? startOfDay(dayOf(now)) : time(query.start, 'start')
   const to = query.end === undefined ? now + 1 : time(query.end, 'end')
   if (from < oldest) bad('start', `must be on or after ${localText(oldest).slice(0, 16).replace('T', ' ')}`)
-  const found = isEmpty(call) ? [] : await known(firstBars(house.market, { symbol, interval, from, to, now }, MINUTE_BARS_MAX))
-  const shown = filter === 'all' ? found : duringSessions(house, found)
+  const found = isEmpty(call) ? [] : await known(firstBars(brokerage.market, { symbol, interval, from, to, now }, MINUTE_BARS_MAX))
+  const shown = filter === 'all' ? found : duringSessions(brokerage, found)
   return answer(call.request, { series: shown.length === 0 ? null : { data: shown.map(minuteTree) } })
 }
 
 /** There are no bars of what does not exist. */
-async function known(asked: Promise<readonly Bar[]>): Promise<readonly Bar[]> {
+async function known(requested: Promise<readonly Bar[]>): Promise<readonly Bar[]> {
   try {
-    return await asked
+    return await requested
   } catch (error) {
     if (error instanceof UnknownSymbol) return []
     throw error
@@ -116,7 +116,7 @@ function pricesOf({ open, high, low, close, volume }: Bar): Branch {
   return { open: plain(open), high: plain(high), low: plain(low), close: plain(close), volume: new Figure(volume.split('.', 1)[0] ?? '0') }
 }
 
-function duringSessions({ market }: DialectHouse, bars: readonly Bar[]): readonly Bar[] {
+function duringSessions({ market }: DialectBrokerage, bars: readonly Bar[]): readonly Bar[] {
   let stretch = { until: 0, isOpen: false }
   return bars.filter(({ start }) => {
     if (start >= stretch.until) {

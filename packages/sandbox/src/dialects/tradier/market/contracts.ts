@@ -1,7 +1,7 @@
 /** Options: expirations, strikes, chains, and what contracts there are. */
 
-import type { Answer } from '../../../house/api/outlet.ts'
-import type { DialectHouse } from '../../../house/dialect.ts'
+import type { Answer } from '../../../brokerage/api/response-writer.ts'
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
 import type { Instrument } from '../../../market/types.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
@@ -16,10 +16,10 @@ const FLAGS = ['includeAllRoots', 'strikes', 'contractSize', 'expirationType']
 /** Expirations whose contracts are named in one answer. */
 const LOOKUP_EXPIRATIONS_MAX = 60
 
-export function expirations({ house }: QuotesDeps, call: Call): Answer {
+export function expirations({ brokerage }: QuotesDeps, call: Call): Answer {
   const query = texts(call.request.query)
   const underlying = fromTradier(required(query, 'symbol'))
-  const dates = call.fault?.do === 'empty' ? [] : house.market.expirations(underlying, house.clock.now())
+  const dates = call.fault?.do === 'empty' ? [] : brokerage.market.expirations(underlying, brokerage.clock.now())
   if (dates.length === 0) return answer(call.request, { expirations: null })
   const wanted = FLAGS.filter(flag => isTrue(query[flag]))
   const isPlain = wanted.every(flag => flag === 'includeAllRoots')
@@ -28,42 +28,42 @@ export function expirations({ house }: QuotesDeps, call: Call): Answer {
     date,
     contract_size: wanted.includes('contractSize') ? CONTRACT_SIZE : undefined,
     expiration_type: wanted.includes('expirationType') ? expirationType(date) : undefined,
-    strikes: wanted.includes('strikes') ? { strike: strikesOf(house, underlying, date) } : undefined
+    strikes: wanted.includes('strikes') ? { strike: strikesOf(brokerage, underlying, date) } : undefined
   }))
   return answer(call.request, { expirations: { expiration: shown } })
 }
 
-export function strikes({ house }: QuotesDeps, call: Call): Answer {
+export function strikes({ brokerage }: QuotesDeps, call: Call): Answer {
   const query = texts(call.request.query)
-  const found = strikesOf(house, fromTradier(required(query, 'symbol')), dateOf(query))
+  const found = strikesOf(brokerage, fromTradier(required(query, 'symbol')), dateOf(query))
   return answer(call.request, { strikes: found.length === 0 ? null : { strike: found } })
 }
 
 export async function chain(deps: QuotesDeps, call: Call): Promise<Answer> {
-  const { house } = deps
+  const { brokerage } = deps
   const query = texts(call.request.query)
   const underlying = fromTradier(required(query, 'symbol'))
-  const found = call.fault?.do === 'empty' ? [] : house.market.chain(underlying, dateOf(query), house.clock.now())
+  const found = call.fault?.do === 'empty' ? [] : brokerage.market.chain(underlying, dateOf(query), brokerage.clock.now())
   if (found.length === 0) return answer(call.request, { options: null })
-  await house.contracts.bring(found.map(({ symbol }) => symbol))
+  await brokerage.contracts.bring(found.map(({ symbol }) => symbol))
   const rows = await Promise.all(found.map(contract => quoteTree(deps, contract, isTrue(query.greeks))))
   return answer(call.request, { options: { option: rows } })
 }
 
 /** Every contract of an underlying, by root. */
-export function lookUp({ house }: QuotesDeps, call: Call): Answer {
+export function lookUp({ brokerage }: QuotesDeps, call: Call): Answer {
   const underlying = fromTradier(required(texts(call.request.query), 'underlying'))
-  const now = house.clock.now()
-  const found = house.market
+  const now = brokerage.clock.now()
+  const found = brokerage.market
     .expirations(underlying, now)
     .slice(0, LOOKUP_EXPIRATIONS_MAX)
-    .flatMap(expiration => house.market.chain(underlying, expiration, now))
+    .flatMap(expiration => brokerage.market.chain(underlying, expiration, now))
   const roots = Map.groupBy(found, ({ symbol }) => rootOf(symbol))
   const symbols = [...roots].map(([rootSymbol, contracts]) => ({ rootSymbol, options: contracts.map(({ symbol }) => symbol) }))
   return answer(call.request, { symbols: symbols.length === 0 ? null : symbols })
 }
 
-function strikesOf({ market, clock }: DialectHouse, underlying: string, expiration: string): readonly Tree[] {
+function strikesOf({ market, clock }: DialectBrokerage, underlying: string, expiration: string): readonly Tree[] {
   const found = new Set(market.chain(underlying, expiration, clock.now()).map(strikeOf))
   return [...found].map(strike => plain(strike))
 }

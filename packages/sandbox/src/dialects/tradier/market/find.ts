@@ -1,7 +1,7 @@
 /** Shares found by name or symbol, and those that can be sold short with ease. */
 
-import type { Answer } from '../../../house/api/outlet.ts'
-import type { DialectHouse } from '../../../house/dialect.ts'
+import type { Answer } from '../../../brokerage/api/response-writer.ts'
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
 import type { Instrument } from '../../../market/types.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
@@ -13,25 +13,25 @@ import { venueOf } from './venues.ts'
 const FOUND_MAX = 100
 
 /** By words in the name, or the beginning of the symbol. */
-export function search(house: DialectHouse, { request }: Call): Answer {
+export function search(brokerage: DialectBrokerage, { request }: Call): Answer {
   const words = (texts(request.query).q ?? '').trim().toLowerCase()
   return answer(
     request,
-    securities(shares(house).filter(({ symbol, name }) => name.toLowerCase().includes(words) || startsWith(symbol, words)))
+    securities(shares(brokerage).filter(({ symbol, name }) => name.toLowerCase().includes(words) || startsWith(symbol, words)))
   )
 }
 
 /** By the beginning of the symbol. */
-export function lookup(house: DialectHouse, { request }: Call): Answer {
+export function lookup(brokerage: DialectBrokerage, { request }: Call): Answer {
   const begins = texts(request.query).q ?? ''
-  return answer(request, securities(shares(house).filter(({ symbol }) => startsWith(symbol, begins))))
+  return answer(request, securities(shares(brokerage).filter(({ symbol }) => startsWith(symbol, begins))))
 }
 
-export function easyToBorrow(house: DialectHouse, { request }: Call): Answer {
-  return answer(request, securities(shares(house).filter(({ shortable }) => shortable)))
+export function easyToBorrow(brokerage: DialectBrokerage, { request }: Call): Answer {
+  return answer(request, securities(shares(brokerage).filter(({ shortable }) => shortable)))
 }
 
-function shares({ market }: DialectHouse): readonly Instrument[] {
+function shares({ market }: DialectBrokerage): readonly Instrument[] {
   return market.instruments.filter(({ kind }) => kind === 'STK')
 }
 

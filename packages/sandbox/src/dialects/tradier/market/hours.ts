@@ -1,10 +1,10 @@
 /** When the market trades: the clock as it stands, and a month of days. */
 
+import { tradingDays } from '../../../brokerage/api/calendar.ts'
+import type { Answer } from '../../../brokerage/api/response-writer.ts'
+import { microsOf } from '../../../brokerage/clock.ts'
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
 import type { Phase } from '../../../engine/types.ts'
-import { tradingDays } from '../../../house/api/calendar.ts'
-import type { Answer } from '../../../house/api/outlet.ts'
-import { microsOf } from '../../../house/clock.ts'
-import type { DialectHouse } from '../../../house/dialect.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import { answer } from '../answers.ts'
@@ -12,28 +12,28 @@ import { dayOf, localOf } from '../days.ts'
 import { bad } from '../parameters.ts'
 import type { Branch } from '../tree.ts'
 
-const STATES: Record<Phase, string> = { pre: 'premarket', open: 'open', post: 'postmarket', closed: 'closed' }
+const STATE_NAMES: Record<Phase, string> = { pre: 'premarket', open: 'open', post: 'postmarket', closed: 'closed' }
 const YEARS = { least: 1_998, most: 9_998 } as const
 
-export function clock({ market, clock: house }: DialectHouse, { request }: Call): Answer {
-  const now = house.now()
+export function clock({ market, clock: brokerage }: DialectBrokerage, { request }: Call): Answer {
+  const now = brokerage.now()
   const { phase, nextChange } = market.phaseAt('us-equity', now)
   const next = nextChange === null ? null : market.phaseAt('us-equity', nextChange)
   return answer(request, {
     clock: {
       date: dayOf(now).toString(),
-      description: `Market is ${STATES[phase]}`,
-      state: STATES[phase],
+      description: `Market is ${STATE_NAMES[phase]}`,
+      state: STATE_NAMES[phase],
       timestamp: Math.floor(now / 1_000_000),
       next_change: nextChange === null ? null : clockTime(nextChange),
-      next_state: next === null ? null : STATES[next.phase]
+      next_state: next === null ? null : STATE_NAMES[next.phase]
     }
   })
 }
 
-export function calendar({ market, clock: house }: DialectHouse, { request }: Call): Answer {
+export function calendar({ market, clock: brokerage }: DialectBrokerage, { request }: Call): Answer {
   const query = texts(request.query)
-  const today = dayOf(house.now())
+  const today = dayOf(brokerage.now())
   const month = number(query.month, 'month', today.month, 1, 12)
   const year = number(query.year, 'year', today.year, YEARS.least, YEARS.most)
   const first = Temporal.PlainDate.from({ year, month, day: 1 })

@@ -1,9 +1,9 @@
 /** Quotes of shares and options in Tradier's fields. */
 
 import { dividedBy, isZero, minus, parseDecimal, times } from '@trunkline/core/domain/decimal'
+import type { Answer } from '../../../brokerage/api/response-writer.ts'
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
 import type { QuoteCommand, QuoteLevel } from '../../../engine/types.ts'
-import type { Answer } from '../../../house/api/outlet.ts'
-import type { DialectHouse } from '../../../house/dialect.ts'
 import type { Instrument, OptionFigures } from '../../../market/types.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
@@ -17,7 +17,7 @@ import { CONTRACT_SIZE, expirationType, rootOf } from './terms.ts'
 import { venueOf } from './venues.ts'
 
 export interface QuotesDeps {
-  readonly house: DialectHouse
+  readonly brokerage: DialectBrokerage
   readonly tape: Tape
   readonly greeks: Greeks
 }
@@ -31,15 +31,15 @@ const LOT = 100
 /** By GET with a query, by POST with a form, for lists that are too long for an address. */
 export async function quotes(deps: QuotesDeps, call: Call): Promise<Answer> {
   const fields = texts(call.request.method === 'GET' ? call.request.query : call.request.body)
-  const asked = [...new Set((fields.symbols ?? '').split(',').filter(symbol => symbol.trim() !== ''))]
-  if (asked.length === 0 || asked.length > SYMBOLS_MAX) bad('symbols', `1 to ${SYMBOLS_MAX} symbols`)
-  const symbols = asked.map(fromTradier)
-  const known = symbols.map(symbol => deps.house.contracts.find(symbol)).filter(isTradiers)
-  await deps.house.contracts.bring(known.map(({ symbol }) => symbol))
+  const requested = [...new Set((fields.symbols ?? '').split(',').filter(symbol => symbol.trim() !== ''))]
+  if (requested.length === 0 || requested.length > SYMBOLS_MAX) bad('symbols', `1 to ${SYMBOLS_MAX} symbols`)
+  const symbols = requested.map(fromTradier)
+  const known = symbols.map(symbol => deps.brokerage.contracts.find(symbol)).filter(isTradiers)
+  await deps.brokerage.contracts.bring(known.map(({ symbol }) => symbol))
   const found =
     call.fault?.do === 'empty' ? [] : await Promise.all(known.map(instrument => quoteTree(deps, instrument, isTrue(fields.greeks))))
   const names = new Set(known.map(({ symbol }) => symbol))
-  const unmatched = asked.filter((_, nth) => !names.has(symbols[nth] ?? ''))
+  const unmatched = requested.filter((_, nth) => !names.has(symbols[nth] ?? ''))
   return answer(call.request, {
     quotes: {
       ...(found.length === 0 ? {} : { quote: found }),
@@ -53,11 +53,11 @@ export function isTradiers(instrument: Instrument | null): instrument is Instrum
 }
 
 export async function quoteTree(deps: QuotesDeps, instrument: Instrument, withGreeks: boolean): Promise<Branch> {
-  const { house } = deps
+  const { brokerage } = deps
   const { symbol, option } = instrument
-  const quote = house.pump.lastQuote(symbol)
+  const quote = brokerage.driver.lastQuote(symbol)
   if (option !== undefined) return optionTree(deps, instrument, quote, withGreeks)
-  const view = house.books.engine.market(symbol)
+  const view = brokerage.state.engine.market(symbol)
   const day = await deps.tape.day(symbol)
   const isBefore = view?.phase === 'pre'
   return {
@@ -125,10 +125,15 @@ export function sizeOf(level: QuoteLevel | undefined, isOption: boolean): number
   return isOption || size === 0 ? Math.floor(size) : Math.max(1, Math.floor(size / LOT))
 }
 
-function optionTree({ house, greeks }: QuotesDeps, instrument: Instrument, quote: QuoteCommand | undefined, withGreeks: boolean): Branch {
+function optionTree(
+  { brokerage, greeks }: QuotesDeps,
+  instrument: Instrument,
+  quote: QuoteCommand | undefined,
+  withGreeks: boolean
+): Branch {
   const { symbol, option } = instrument
   if (option === undefined) throw new Error(`${symbol} is no option`)
-  const figures = house.market.figures(symbol, house.clock.now())
+  const figures = brokerage.market.figures(symbol, brokerage.clock.now())
   return {
     ...headOf(instrument, dayFrom(figures, quote)),
     type: 'option',

@@ -1,8 +1,8 @@
 /** The day of each share that somebody asks for: its first, highest, lowest and last price and what was traded, kept up by its prints. */
 
 import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
 import type { Micros } from '../../../engine/types.ts'
-import type { DialectHouse } from '../../../house/dialect.ts'
 import type { FeedTrade } from '../../../market/types.ts'
 import { dayOf, startOfDay } from '../days.ts'
 
@@ -24,7 +24,7 @@ export type Growing = { -readonly [Field in keyof Day]: Day[Field] } & { until: 
 interface Followed {
   readonly tap: Disposable
   readonly day: Promise<Growing>
-  askedAt: number
+  requestedAt: number
 }
 
 /** Over the longest pause between two trading days. */
@@ -44,19 +44,19 @@ const NOTHING = {
 } as const
 
 export class Tape {
-  readonly #house: Pick<DialectHouse, 'taps' | 'market' | 'clock' | 'realNow' | 'onTrouble'>
+  readonly #brokerage: Pick<DialectBrokerage, 'taps' | 'market' | 'clock' | 'realNow' | 'onError'>
   readonly #followed = new Map<string, Followed>()
 
-  constructor(house: Pick<DialectHouse, 'taps' | 'market' | 'clock' | 'realNow' | 'onTrouble'>) {
-    this.#house = house
+  constructor(brokerage: Pick<DialectBrokerage, 'taps' | 'market' | 'clock' | 'realNow' | 'onError'>) {
+    this.#brokerage = brokerage
   }
 
   /** The day so far of a symbol that exists. */
   async day(symbol: string): Promise<Day> {
     const followed = this.#followed.get(symbol) ?? this.#follow(symbol)
-    followed.askedAt = this.#house.realNow()
+    followed.requestedAt = this.#brokerage.realNow()
     const day = await followed.day
-    roll(day, this.#house.clock.now())
+    roll(day, this.#brokerage.clock.now())
     return day
   }
 
@@ -67,20 +67,20 @@ export class Tape {
 
   #follow(symbol: string): Followed {
     if (this.#followed.size >= FOLLOWED_MAX) this.#letGo()
-    const from = this.#house.clock.now()
+    const from = this.#brokerage.clock.now()
     const begun: { day: Growing | null; early: FeedTrade[] } = { day: null, early: [] }
     const trade = (print: FeedTrade) => {
       if (print.at <= from) return
       if (begun.day === null) begun.early.push(print)
       else grow(begun.day, print)
     }
-    const tap = this.#house.taps.add(symbol, { trade })
+    const tap = this.#brokerage.taps.add(symbol, { trade })
     const day = this.#begin(symbol, from).then(growing => {
       for (const print of begun.early) grow(growing, print)
       begun.day = growing
       return growing
     })
-    const followed = { tap, day, askedAt: this.#house.realNow() }
+    const followed = { tap, day, requestedAt: this.#brokerage.realNow() }
     // Whoever asks hears of it; the next one tries again.
     day.catch(() => this.#forget(symbol, followed))
     this.#followed.set(symbol, followed)
@@ -90,9 +90,9 @@ export class Tape {
   async #begin(symbol: string, now: Micros): Promise<Growing> {
     const today = startOfDay(dayOf(now))
     const query = { symbol, to: now + 1, now, limit: 1 }
-    const [before] = await this.#house.market.bars({ ...query, interval: '1d', from: today - LOOK_BACK, to: today })
-    const [bar] = await this.#house.market.bars({ ...query, interval: '1d', from: today })
-    const [minute] = await this.#house.market.bars({ ...query, interval: '1m', from: now - 86_400_000_000 })
+    const [before] = await this.#brokerage.market.bars({ ...query, interval: '1d', from: today - LOOK_BACK, to: today })
+    const [bar] = await this.#brokerage.market.bars({ ...query, interval: '1d', from: today })
+    const [minute] = await this.#brokerage.market.bars({ ...query, interval: '1m', from: now - 86_400_000_000 })
     const day = { ...NOTHING, previousClose: before?.close ?? null, until: startOfDay(dayOf(now).add({ days: 1 })) }
     const last = minute === undefined ? null : { last: minute.close, lastAt: Math.min(now, minute.start + 59_999_000) }
     if (bar === undefined) return { ...day, ...last }
@@ -100,7 +100,7 @@ export class Tape {
   }
 
   #letGo(): void {
-    const [oldest] = [...this.#followed].sort(([, a], [, b]) => a.askedAt - b.askedAt)
+    const [oldest] = [...this.#followed].sort(([, a], [, b]) => a.requestedAt - b.requestedAt)
     if (oldest !== undefined) this.#forget(...oldest)
   }
 

@@ -1,30 +1,30 @@
 /** Changing and cancelling. A change is another order in the house's books and the same one at Tradier. */
 
+import { paramOf } from '../../../brokerage/api/orders.ts'
+import type { Answer } from '../../../brokerage/api/response-writer.ts'
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
+import type { Fault } from '../../../brokerage/faults.ts'
+import { Problem } from '../../../brokerage/problems.ts'
+import { isLive, valuesOf } from '../../../brokerage/wire.ts'
 import type { OrderView } from '../../../engine/types.ts'
-import { paramOf } from '../../../house/api/orders.ts'
-import type { Answer } from '../../../house/api/outlet.ts'
-import type { DialectHouse } from '../../../house/dialect.ts'
-import type { Fault } from '../../../house/faults.ts'
-import { Problem } from '../../../house/problems.ts'
-import { isLive, wordsOf } from '../../../house/wire.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import type { Accounts } from '../accounts.ts'
 import { answer, errorsAnswer, textAnswer } from '../answers.ts'
 import { bad, type Form, member } from '../parameters.ts'
-import type { DeskView, Known } from './desk-view.ts'
+import { MULTI_LEG_TYPES, multiLegTypeOf, netPrice } from './enums.ts'
 import { priceOf } from './form.ts'
 import { errorsOf } from './reasons.ts'
-import { netPrice, PACKAGE_TYPES, packageTypeOf } from './words.ts'
+import type { Known, TradierOrders } from './tradier-orders.ts'
 
 export interface ChangeDeps {
-  readonly house: DialectHouse
+  readonly brokerage: DialectBrokerage
   readonly accounts: Accounts
-  readonly view: DeskView
+  readonly view: TradierOrders
 }
 
 export function changeOrder(deps: ChangeDeps, call: Call): Answer {
-  return act(deps, call, known => {
+  return handle(deps, call, known => {
     const { last } = known.chain
     const wanted = readChange(texts(call.request.body), known)
     const isSame = wanted.limitPrice === last.limitPrice && wanted.stopPrice === last.stopPrice
@@ -33,18 +33,18 @@ export function changeOrder(deps: ChangeDeps, call: Call): Answer {
 }
 
 export function cancelOrder(deps: ChangeDeps, call: Call): Answer {
-  return act(deps, call, ({ chain }) => void deps.house.desk.cancel(chain.last, call.fault))
+  return handle(deps, call, ({ chain }) => void deps.brokerage.orderService.cancel(chain.last, call.fault))
 }
 
-function act({ accounts, view }: ChangeDeps, call: Call, work: (known: Known) => void): Answer {
-  const account = accounts.asked(call)
-  const known = view.asked(account.id, paramOf(call.request, 'id'))
+function handle({ accounts, view }: ChangeDeps, call: Call, work: (known: Known) => void): Answer {
+  const account = accounts.requested(call)
+  const known = view.requested(account.id, paramOf(call.request, 'id'))
   if (!isLive(known.chain.last)) return finalized(known)
   try {
     work(known)
   } catch (error) {
     if (!(error instanceof Problem) || error.code === 'bad_request') throw error
-    if (error.code === 'order_not_open') return finalized(view.asked(account.id, known.id.text))
+    if (error.code === 'order_not_open') return finalized(view.requested(account.id, known.id.text))
     if (error.code === 'order_busy') return textAnswer(400, 'order is being changed or canceled')
     return errorsAnswer(call.request, errorsOf(error.code, error.message))
   }
@@ -60,8 +60,8 @@ interface Wanted {
   readonly stopPrice: string | null
 }
 
-function amend({ house }: ChangeDeps, order: OrderView, wanted: Wanted, fault: Fault | undefined): void {
-  house.desk.amend(order, { ...wanted, clientOrderId: null, quantity: null, notional: null }, fault)
+function amend({ brokerage }: ChangeDeps, order: OrderView, wanted: Wanted, fault: Fault | undefined): void {
+  brokerage.orderService.amend(order, { ...wanted, clientOrderId: null, quantity: null, notional: null }, fault)
 }
 
 /** The prices it will have. @throws Problem for what cannot be changed */
@@ -70,7 +70,7 @@ function readChange(form: Form, { chain, type, note }: Known): Wanted {
   for (const name of ['quantity', 'symbol', 'side']) if (form[name] !== undefined) bad(name, 'cannot be changed')
   if (form.duration !== undefined && form.duration !== (note.duration ?? (last.timeInForce === 'GTC' ? 'gtc' : 'day')))
     bad('duration', 'cannot be changed here')
-  if (last.legs !== null) return { limitPrice: packagePrice(form, last), stopPrice: null }
+  if (last.legs !== null) return { limitPrice: changedNetPrice(form, last), stopPrice: null }
   if (form.type !== undefined && form.type !== type) bad('type', 'cannot be changed here')
   return {
     limitPrice: last.limitPrice === null || form.price === undefined ? last.limitPrice : priceOf(form, 'price'),
@@ -78,9 +78,9 @@ function readChange(form: Form, { chain, type, note }: Known): Wanted {
   }
 }
 
-function packagePrice(form: Form, { limitPrice, side }: OrderView): string | null {
+function changedNetPrice(form: Form, { limitPrice, side }: OrderView): string | null {
   if (limitPrice === null || (form.price === undefined && form.type === undefined)) return limitPrice
-  const type = form.type === undefined ? packageTypeOf(side, limitPrice) : member(form, 'type', wordsOf(PACKAGE_TYPES))
+  const type = form.type === undefined ? multiLegTypeOf(side, limitPrice) : member(form, 'type', valuesOf(MULTI_LEG_TYPES))
   if (type === 'market') bad('type', 'cannot be changed here')
   return netPrice(type, type === 'even' ? '0' : priceOf(form, 'price'), side === 'BUY' ? 'BUY' : 'SELL')
 }

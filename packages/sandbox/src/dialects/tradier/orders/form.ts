@@ -2,10 +2,19 @@
 
 import { type Decimal, isDecimal, isPositive } from '@trunkline/core/domain/decimal'
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
-import { wordsOf } from '../../../house/wire.ts'
+import { valuesOf } from '../../../brokerage/wire.ts'
 import { bad, type Form, isTrue, member, required } from '../parameters.ts'
 import { fromTradier } from '../symbols.ts'
-import { DURATIONS, EQUITY_SIDES, type EquitySide, netPrice, OPTION_SIDES, PACKAGE_TYPES, type PackageType, TYPES } from './words.ts'
+import {
+  DURATIONS,
+  EQUITY_SIDES,
+  type EquitySide,
+  MULTI_LEG_TYPES,
+  type MultiLegPriceType,
+  netPrice,
+  OPTION_SIDES,
+  TYPES
+} from './enums.ts'
 
 interface Common {
   readonly orderType: OrderType
@@ -22,70 +31,70 @@ export interface SingleForm extends Common {
   readonly class: 'equity' | 'option'
   readonly symbol: string
   readonly side: Side
-  readonly word: string
+  readonly sideValue: string
   /** Of an equity; null for options. */
   readonly equitySide: EquitySide | null
 }
 
-export interface PackageForm extends Common {
+export interface MultiLegForm extends Common {
   readonly class: 'multileg'
-  readonly packageType: PackageType
+  readonly multiLegType: MultiLegPriceType
   readonly legs: readonly { readonly symbol: string; readonly side: Side; readonly ratio: string }[]
-  readonly packageSide: 'BUY' | 'SELL'
+  readonly multiLegSide: 'BUY' | 'SELL'
 }
 
 const QUANTITY_MAX = 10_000_000
 const LEGS_MAX = 4
 const TAG = /^[A-Za-z0-9-]{1,255}$/
-const CLASSES = ['equity', 'option', 'multileg'] as const
+const ORDER_CLASSES = ['equity', 'option', 'multileg'] as const
 
 /** @throws Problem */
-export function readForm(form: Form): SingleForm | PackageForm {
-  const kind = member(form, 'class', CLASSES)
-  return kind === 'multileg' ? readPackage(form) : readSingle(form, kind)
+export function readForm(form: Form): SingleForm | MultiLegForm {
+  const kind = member(form, 'class', ORDER_CLASSES)
+  return kind === 'multileg' ? readMultiLeg(form) : readSingle(form, kind)
 }
 
 function readSingle(form: Form, kind: 'equity' | 'option'): SingleForm {
-  const orderType = TYPES[member(form, 'type', wordsOf(TYPES))]
-  const equitySide = kind === 'equity' ? member(form, 'side', wordsOf(EQUITY_SIDES)) : null
-  const optionSide = kind === 'option' ? member(form, 'side', wordsOf(OPTION_SIDES)) : null
+  const orderType = TYPES[member(form, 'type', valuesOf(TYPES))]
+  const equitySide = kind === 'equity' ? member(form, 'side', valuesOf(EQUITY_SIDES)) : null
+  const optionSide = kind === 'option' ? member(form, 'side', valuesOf(OPTION_SIDES)) : null
   return {
     class: kind,
     ...common(form, orderType),
     quantity: count(form, 'quantity'),
     symbol: kind === 'equity' ? fromTradier(required(form, 'symbol')) : required(form, 'option_symbol'),
     side: equitySide !== null ? EQUITY_SIDES[equitySide] : OPTION_SIDES[optionSide ?? 'buy_to_open'],
-    word: equitySide ?? optionSide ?? '',
+    sideValue: equitySide ?? optionSide ?? '',
     equitySide,
     limitPrice: orderType === 'LMT' || orderType === 'STPLMT' ? priceOf(form, 'price') : null,
     stopPrice: orderType === 'STP' || orderType === 'STPLMT' ? priceOf(form, 'stop') : null
   }
 }
 
-function readPackage(form: Form): PackageForm {
-  const packageType = member(form, 'type', wordsOf(PACKAGE_TYPES))
-  const orderType = PACKAGE_TYPES[packageType]
+function readMultiLeg(form: Form): MultiLegForm {
+  const multiLegType = member(form, 'type', valuesOf(MULTI_LEG_TYPES))
+  const orderType = MULTI_LEG_TYPES[multiLegType]
   const named = legIndexes(form)
   const quantities = named.map(nth => count(form, `quantity[${nth}]`))
   const quantity = quantities.reduce(greatestDivisor)
-  const packageSide = packageType === 'credit' ? 'SELL' : 'BUY'
+  const multiLegSide = multiLegType === 'credit' ? 'SELL' : 'BUY'
   return {
     class: 'multileg',
     ...common(form, orderType),
-    packageType,
-    packageSide,
+    multiLegType,
+    multiLegSide,
     quantity,
-    legs: named.map((nth, place) => ({
+    legs: named.map((nth, index) => ({
       symbol: required(form, `option_symbol[${nth}]`),
-      side: OPTION_SIDES[member(form, `side[${nth}]`, wordsOf(OPTION_SIDES))],
-      ratio: String((quantities[place] ?? quantity) / quantity)
+      side: OPTION_SIDES[member(form, `side[${nth}]`, valuesOf(OPTION_SIDES))],
+      ratio: String((quantities[index] ?? quantity) / quantity)
     })),
-    limitPrice: packageLimit(form, packageType, packageSide),
+    limitPrice: netLimit(form, multiLegType, multiLegSide),
     stopPrice: null
   }
 }
 
-function packageLimit(form: Form, type: PackageType, side: 'BUY' | 'SELL'): Decimal | null {
+function netLimit(form: Form, type: MultiLegPriceType, side: 'BUY' | 'SELL'): Decimal | null {
   if (type === 'market') return null
   const price = netPrice(type, type === 'even' ? '0' : priceOf(form, 'price'), side)
   return isDecimal(price) ? price : bad('price', 'is not a number')
@@ -98,7 +107,7 @@ function legIndexes(form: Form): readonly number[] {
 }
 
 function common(form: Form, orderType: OrderType) {
-  const duration = member(form, 'duration', wordsOf(DURATIONS))
+  const duration = member(form, 'duration', valuesOf(DURATIONS))
   const { tag } = form
   if (tag !== undefined && tag !== '' && !TAG.test(tag)) bad('tag', 'at most 255 letters, digits and dashes')
   if ((duration === 'pre' || duration === 'post') && orderType !== 'LMT') bad('type', `must be limit for duration ${duration}`)

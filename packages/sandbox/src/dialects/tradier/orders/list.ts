@@ -1,10 +1,10 @@
 /** Orders read: the list of a day, and one by its id. */
 
+import { paramOf } from '../../../brokerage/api/orders.ts'
+import type { Answer } from '../../../brokerage/api/response-writer.ts'
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
+import { isLive } from '../../../brokerage/wire.ts'
 import type { OrderView } from '../../../engine/types.ts'
-import { paramOf } from '../../../house/api/orders.ts'
-import type { Answer } from '../../../house/api/outlet.ts'
-import type { DialectHouse } from '../../../house/dialect.ts'
-import { isLive } from '../../../house/wire.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import type { Accounts } from '../accounts.ts'
@@ -14,12 +14,12 @@ import type { TradierOptions } from '../options.ts'
 import { bad, isTrue, member, pageOf } from '../parameters.ts'
 import { listed } from '../tree.ts'
 import type { Chain } from './chain.ts'
-import type { DeskView } from './desk-view.ts'
+import type { TradierOrders } from './tradier-orders.ts'
 
 export interface ListDeps {
-  readonly house: DialectHouse
+  readonly brokerage: DialectBrokerage
   readonly accounts: Accounts
-  readonly view: DeskView
+  readonly view: TradierOrders
   readonly options: TradierOptions
 }
 
@@ -27,7 +27,7 @@ const LIMIT_DEFAULT = 25
 const MONTH_DAYS = 31
 
 export function listOrders(deps: ListDeps, call: Call): Answer {
-  const account = deps.accounts.asked(call)
+  const account = deps.accounts.requested(call)
   const query = texts(call.request.query)
   const found = call.fault?.do === 'empty' ? [] : chainsIn(deps, account.id, window(deps, query))
   const shown = pageOf(found, query, LIMIT_DEFAULT, call.fault)
@@ -42,11 +42,11 @@ export function listOrders(deps: ListDeps, call: Call): Answer {
   )
 }
 
-export function getOrder({ accounts, view, house, options }: ListDeps, call: Call): Answer {
-  const account = accounts.asked(call)
-  const known = view.asked(account.id, paramOf(call.request, 'id'))
+export function getOrder({ accounts, view, brokerage, options }: ListDeps, call: Call): Answer {
+  const account = accounts.requested(call)
+  const known = view.requested(account.id, paramOf(call.request, 'id'))
   const { last } = known.chain
-  const isOfToday = last.updatedAt >= startOfDay(dayOf(house.clock.now()))
+  const isOfToday = last.updatedAt >= startOfDay(dayOf(brokerage.clock.now()))
   if (options.forgetsOvernight && !isOfToday && !isLive(last)) return textAnswer(404, `Order not found: ${known.id.text}`)
   return answer(call.request, { order: view.tree(known, isTrue(texts(call.request.query).includeTags)) })
 }
@@ -59,12 +59,12 @@ interface Window {
 }
 
 /** Newest first, each amended order once. */
-function chainsIn({ house, view }: ListDeps, accountId: string, { from, until, withLive }: Window): readonly Chain[] {
-  const { engine } = house.books
+function chainsIn({ brokerage, view }: ListDeps, accountId: string, { from, until, withLive }: Window): readonly Chain[] {
+  const { engine } = brokerage.state
   const accepted = engine.orders(accountId, { from, ...(until === null ? {} : { until }) })
   const live = withLive ? engine.orders(accountId, { live: true }) : []
   const chains = new Map<string, Chain>()
-  for (const order of [...accepted, ...live].filter(({ orderId }) => !house.news.isHidden(orderId))) {
+  for (const order of [...accepted, ...live].filter(({ orderId }) => !brokerage.publisher.isHidden(orderId))) {
     const chain = view.chainOf(order)
     if (view.exists(chain)) chains.set(chain.first.orderId, chain)
   }
@@ -76,8 +76,8 @@ function numberOf({ orderId }: OrderView): number {
 }
 
 /** The day's orders and those still working, unless days are named. @throws Problem */
-function window({ house, options }: ListDeps, query: Readonly<Record<string, string>>): Window {
-  const today = dayOf(house.clock.now())
+function window({ brokerage, options }: ListDeps, query: Readonly<Record<string, string>>): Window {
+  const today = dayOf(brokerage.clock.now())
   const filter = query.filter === undefined ? 'intraday' : member(query, 'filter', ['intraday', 'all'])
   const { date } = query
   if (date !== undefined)

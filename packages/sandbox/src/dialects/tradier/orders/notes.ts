@@ -1,6 +1,6 @@
 /** What Tradier remembers of an order that the house's books have no room for: its tag, its own words for side and duration. */
 
-import { Journal } from '../../../house/journal.ts'
+import { Journal } from '../../../brokerage/journal.ts'
 
 export interface Note {
   readonly tag: string | null
@@ -16,7 +16,7 @@ interface Entry extends Note {
 
 const NONE: Note = { tag: null, side: null, duration: null }
 /** Ids that the house makes up itself are nobody's tags. */
-const HOUSE_MADE = /^house-/
+const GENERATED = /^(?:sandbox|house)-/
 const TAG = /^[A-Za-z0-9-]{1,255}$/
 /** Orders remembered; beyond it the oldest are told as the books have them. */
 const NOTES_MAX = 200_000
@@ -42,7 +42,7 @@ export class Notes {
   of(clientOrderId: string): Note {
     const known = this.#notes.get(clientOrderId)
     if (known !== undefined) return known
-    return TAG.test(clientOrderId) && !HOUSE_MADE.test(clientOrderId) ? { ...NONE, tag: clientOrderId } : NONE
+    return TAG.test(clientOrderId) && !GENERATED.test(clientOrderId) ? { ...NONE, tag: clientOrderId } : NONE
   }
 
   clear(): void {

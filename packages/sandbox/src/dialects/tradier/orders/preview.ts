@@ -1,19 +1,19 @@
 /** What an order would cost, before anybody orders anything. Pure. */
 
 import { type Decimal, dividedBy, negated, parseDecimal, sum, times } from '@trunkline/core/domain/decimal'
+import { isoOf } from '../../../brokerage/clock.ts'
 import type { MarketView, Micros } from '../../../engine/types.ts'
-import { isoOf } from '../../../house/clock.ts'
 import { parseOptionSymbol } from '../../../market/options/occ.ts'
 import { toTradier } from '../symbols.ts'
 import { type Branch, Figure } from '../tree.ts'
-import type { PackageForm, SingleForm } from './form.ts'
+import type { MultiLegForm, SingleForm } from './form.ts'
 
 const CONTRACT = 100
 const CENTS = 2
 const ONE = parseDecimal('1', 'one')
 const NEW_YORK = 'America/New_York'
 
-export function previewTree(wanted: SingleForm | PackageForm, marketOf: (symbol: string) => MarketView | undefined, now: Micros): Branch {
+export function previewTree(wanted: SingleForm | MultiLegForm, marketOf: (symbol: string) => MarketView | undefined, now: Micros): Branch {
   const unit = unitPrice(wanted, marketOf)
   const multiplier = wanted.class === 'equity' ? 1 : CONTRACT
   const value = dividedBy(times(unit, decimal(wanted.quantity * multiplier)), ONE, CENTS)
@@ -25,8 +25,8 @@ export function previewTree(wanted: SingleForm | PackageForm, marketOf: (symbol:
       fees: 0,
       symbol: symbolOf(wanted),
       quantity: wanted.quantity,
-      side: wanted.class === 'multileg' ? 'buy' : wanted.word,
-      type: wanted.class === 'multileg' ? wanted.packageType : TYPE_WORD[wanted.orderType],
+      side: wanted.class === 'multileg' ? 'buy' : wanted.sideValue,
+      type: wanted.class === 'multileg' ? wanted.multiLegType : TYPE_NAMES[wanted.orderType],
       duration: wanted.duration,
       price: wanted.limitPrice === null ? undefined : new Figure(wanted.limitPrice.replace('-', '')),
       result: true,
@@ -41,12 +41,12 @@ export function previewTree(wanted: SingleForm | PackageForm, marketOf: (symbol:
   }
 }
 
-const TYPE_WORD = { MKT: 'market', LMT: 'limit', STP: 'stop', STPLMT: 'stop_limit' } as const
+const TYPE_NAMES = { MKT: 'market', LMT: 'limit', STP: 'stop', STPLMT: 'stop_limit' } as const
 
 /** Below zero for what selling brings. */
-function unitPrice(wanted: SingleForm | PackageForm, marketOf: (symbol: string) => MarketView | undefined): Decimal {
+function unitPrice(wanted: SingleForm | MultiLegForm, marketOf: (symbol: string) => MarketView | undefined): Decimal {
   if (wanted.class !== 'multileg') return signed(wanted.side, decimal(wanted.limitPrice ?? touch(marketOf(wanted.symbol), wanted.side)))
-  if (wanted.limitPrice !== null) return signed(wanted.packageSide, decimal(wanted.limitPrice))
+  if (wanted.limitPrice !== null) return signed(wanted.multiLegSide, decimal(wanted.limitPrice))
   return sum(wanted.legs.map(({ symbol, side, ratio }) => signed(side, times(decimal(ratio), decimal(touch(marketOf(symbol), side))))))
 }
 
@@ -63,7 +63,7 @@ function decimal(figure: string | number): Decimal {
   return parseDecimal(String(figure), 'a figure of an order')
 }
 
-function symbolOf(wanted: SingleForm | PackageForm): string {
+function symbolOf(wanted: SingleForm | MultiLegForm): string {
   if (wanted.class === 'equity') return toTradier(wanted.symbol)
   const contract = 'legs' in wanted ? (wanted.legs[0]?.symbol ?? '') : wanted.symbol
   return parseOptionSymbol(contract)?.underlying ?? contract

@@ -39,9 +39,9 @@ export function reasonOf(code: string): Reason {
 
 /** As they come of a refusal: money has the back office's words, everything else a sentence and its code. */
 export function errorsOf(code: string, message: string): readonly string[] {
-  const { code: word } = reasonOf(code)
-  if (word === 'InitialMargin') return ['Backoffice rejected override of the order.', word]
-  return word === null ? [message] : [message, word]
+  const { code: reasonCode } = reasonOf(code)
+  if (reasonCode === 'InitialMargin') return ['Backoffice rejected override of the order.', reasonCode]
+  return reasonCode === null ? [message] : [message, reasonCode]
 }
 
 function find(table: { readonly [Code in OrderReason]?: string }, code: string): string | undefined {

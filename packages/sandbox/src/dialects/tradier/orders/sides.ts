@@ -1,8 +1,8 @@
 /** The four sides of a share order, held against the position and what is ordered already. */
 
+import type { AccountKind } from '../../../brokerage/customers.ts'
 import type { OrderView, PositionView } from '../../../engine/types.ts'
 import { readScaled } from '../../../engine/units.ts'
-import type { AccountKind } from '../../../house/people.ts'
 import type { SingleForm } from './form.ts'
 
 export interface Stand {
@@ -14,14 +14,14 @@ export interface Stand {
   readonly last: string | null
 }
 
-const SELL_WORDS = 'Sell order cannot be placed unless you are closing a long position, please check open orders.'
-const COVER_WORDS = 'Buy to cover order cannot be placed unless you are closing a short position, please check open orders.'
-const SHORT_WORDS = 'Sell short order cannot be placed while you hold a long position, please check open orders.'
-const BUY_WORDS = 'Buy order cannot be placed while you hold a short position, please check open orders.'
+const SELL_MESSAGE = 'Sell order cannot be placed unless you are closing a long position, please check open orders.'
+const BUY_TO_COVER_MESSAGE = 'Buy to cover order cannot be placed unless you are closing a short position, please check open orders.'
+const SELL_SHORT_MESSAGE = 'Sell short order cannot be placed while you hold a long position, please check open orders.'
+const BUY_MESSAGE = 'Buy order cannot be placed while you hold a short position, please check open orders.'
 const SHORT_PRICE_LEAST = 5_000_000_000n
 
 /** What is wrong with the side, in Tradier's words and codes; null where it suits. */
-export function sideTrouble(
+export function sideProblem(
   { equitySide, quantity, duration, orderType }: SingleForm,
   { kind, position, working, last }: Stand
 ): readonly string[] | null {
@@ -31,16 +31,16 @@ export function sideTrouble(
   const wanted = BigInt(quantity) * 1_000_000_000n
   switch (equitySide) {
     case 'buy':
-      return held < 0n ? [BUY_WORDS, 'UnexpectedBuyOrder'] : null
+      return held < 0n ? [BUY_MESSAGE, 'UnexpectedBuyOrder'] : null
     case 'buy_to_cover':
-      if (held >= 0n) return [COVER_WORDS, 'UnexpectedBuyToCoverOrder']
-      return wanted > -held - open(working, 'BUY') ? [COVER_WORDS, 'ShortPositionCrossZero'] : null
+      if (held >= 0n) return [BUY_TO_COVER_MESSAGE, 'UnexpectedBuyToCoverOrder']
+      return wanted > -held - open(working, 'BUY') ? [BUY_TO_COVER_MESSAGE, 'ShortPositionCrossZero'] : null
     case 'sell':
-      if (held <= 0n) return [SELL_WORDS]
-      return wanted > held - open(working, 'SELL') ? [SELL_WORDS, 'LongPositionCrossZero'] : null
+      if (held <= 0n) return [SELL_MESSAGE]
+      return wanted > held - open(working, 'SELL') ? [SELL_MESSAGE, 'LongPositionCrossZero'] : null
     case 'sell_short':
       if (kind !== 'margin') return ['Short selling needs a margin account.', 'ShortStockTradingDeniedForAccount']
-      if (held > 0n) return [SHORT_WORDS, 'UnexpectedSellShortOrder']
+      if (held > 0n) return [SELL_SHORT_MESSAGE, 'UnexpectedSellShortOrder']
       if (duration === 'gtc') return ['Short sales cannot be GTC.', 'ShortOrderIsGtc']
       return scaled(last ?? '0') < SHORT_PRICE_LEAST ? ['Shares below $5 cannot be sold short.', 'SellShortOrderLastPriceBelow5'] : null
   }

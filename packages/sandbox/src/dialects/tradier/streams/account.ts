@@ -1,58 +1,63 @@
 /** The account stream: a few fields of each order that changes, and a sign of life now and then. */
 
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
+import type { AccountObserver } from '../../../brokerage/event-publisher.ts'
+import type { Pass } from '../../../brokerage/oauth/grants.ts'
+import type { StreamEndpoint } from '../../../brokerage/stream/gate.ts'
 import type { OrderEvent, OrderView } from '../../../engine/types.ts'
-import type { DialectHouse } from '../../../house/dialect.ts'
-import type { Witness } from '../../../house/news.ts'
-import type { Pass } from '../../../house/oauth/grants.ts'
-import type { Entrance } from '../../../house/stream/gate.ts'
-import { type DialectLine, DialectLines } from '../../frame/lines.ts'
+import { type DialectConnection, DialectConnections } from '../../frame/connections.ts'
 import type { Accounts } from '../accounts.ts'
 import type { TradierOptions } from '../options.ts'
 import { chainUpTo, fillsOf, totalsOf } from '../orders/chain.ts'
-import { type DeskView, dateOf, type Known, legIdOf, price } from '../orders/desk-view.ts'
 import { chance, type Late } from '../orders/late.ts'
+import { dateOf, type Known, legIdOf, price, type TradierOrders } from '../orders/tradier-orders.ts'
 import { type Branch, figure, json, plain } from '../tree.ts'
-import { Door, type Talk, textList } from './door.ts'
+import { StreamGateway, type StreamProtocol, textList } from './gateway.ts'
 import { type Session, Sessions } from './sessions.ts'
 
 export interface AccountStreamDeps {
-  readonly house: DialectHouse
+  readonly brokerage: DialectBrokerage
   readonly accounts: Accounts
   readonly options: TradierOptions
-  readonly view: DeskView
+  readonly view: TradierOrders
   readonly late: Late
 }
 
 const WAITING_BYTES_MAX = 1024 * 1024
 
-export class AccountStream implements Witness {
+export class AccountStream implements AccountObserver {
   readonly #deps: AccountStreamDeps
   readonly #sessions: Sessions
-  readonly #lines: DialectLines
-  readonly #excluded = new Map<DialectLine, ReadonlySet<string>>()
+  readonly #connections: DialectConnections
+  readonly #excluded = new Map<DialectConnection, ReadonlySet<string>>()
   readonly #heartbeat: NodeJS.Timeout
   readonly #following: Disposable
-  readonly entrance: Entrance
+  readonly endpoint: StreamEndpoint
 
   constructor(deps: AccountStreamDeps, path: string) {
-    const { house, options } = deps
+    const { brokerage, options } = deps
     this.#deps = deps
-    this.#sessions = new Sessions(house.realNow, house.newId)
-    this.#lines = new DialectLines({
-      now: house.realNow,
+    this.#sessions = new Sessions(brokerage.realNow, brokerage.newId)
+    this.#connections = new DialectConnections({
+      now: brokerage.realNow,
       waitingMax: WAITING_BYTES_MAX,
       garbled: '{"id":9004',
       codes: { going: 1001, tokenEnded: 1008, slow: 1008 }
     })
-    const door = new Door({ sessions: this.#sessions, lines: this.#lines, begin: line => this.#begin(line), onTrouble: house.onTrouble })
-    this.entrance = { path, accept: (request, socket, head) => door.accept(request, socket, head) }
-    this.#heartbeat = setInterval(() => this.#beat(), house.heartbeatMs ?? options.heartbeatMs)
+    const gateway = new StreamGateway({
+      sessions: this.#sessions,
+      connections: this.#connections,
+      begin: connection => this.#begin(connection),
+      onError: brokerage.onError
+    })
+    this.endpoint = { path, accept: (request, socket, head) => gateway.accept(request, socket, head) }
+    this.#heartbeat = setInterval(() => this.#beat(), brokerage.heartbeatMs ?? options.heartbeatMs)
     this.#heartbeat.unref()
-    this.#following = house.news.follow(this)
+    this.#following = brokerage.publisher.follow(this)
   }
 
-  get lines(): DialectLines {
-    return this.#lines
+  get connections(): DialectConnections {
+    return this.#connections
   }
 
   session(pass: Pass): Session {
@@ -65,12 +70,12 @@ export class AccountStream implements Witness {
     if (change === 'fill' && order.state === 'filled') late.filled(order.orderId)
     const account = this.#deps.accounts.numberOf(order.accountId)
     if (account === null || change === 'replaced' || change === 'triggered') return
-    const readers = this.#lines.of(login).filter(line => this.#excluded.get(line)?.has(account) === false)
+    const readers = this.#connections.of(login).filter(connection => this.#excluded.get(connection)?.has(account) === false)
     if (readers.length === 0) return
     const chain = chainUpTo(order, view.find)
     if (!view.exists(chain)) return
     const known = view.known(chain)
-    for (const frame of this.#frames(event, known, account)) for (const line of readers) line.event(frame)
+    for (const frame of this.#frames(event, known, account)) for (const connection of readers) connection.event(frame)
   }
 
   orderAgain(): void {
@@ -83,39 +88,39 @@ export class AccountStream implements Witness {
 
   reset(): void {
     this.#sessions.clear()
-    this.#lines.reset()
+    this.#connections.reset()
   }
 
   close(): void {
     clearInterval(this.#heartbeat)
     this.#following[Symbol.dispose]()
-    this.#lines.close()
+    this.#connections.close()
   }
 
-  #begin(line: DialectLine): Talk {
+  #begin(connection: DialectConnection): StreamProtocol {
     return {
-      hear: message => {
+      onMessage: message => {
         const events = textList(message, 'events')
         if (!events.includes('order')) throw new Error('events must be ["order"]')
-        this.#excluded.set(line, new Set(textList(message, 'excludeAccounts')))
+        this.#excluded.set(connection, new Set(textList(message, 'excludeAccounts')))
       },
-      left: () => this.#excluded.delete(line)
+      left: () => this.#excluded.delete(connection)
     }
   }
 
   /** A new order is told twice, as pending and as open; not always in this order. */
   #frames({ change, order }: OrderEvent, known: Known, account: string): readonly string[] {
-    const { house, options } = this.#deps
+    const { brokerage, options } = this.#deps
     const isNew = change === 'accepted' && order.replaces === null
     const states = isNew ? ['pending', known.status] : [known.status]
-    if (isNew && chance(`${house.seed} swapped ${order.orderId}`) < options.swapped) states.reverse()
+    if (isNew && chance(`${brokerage.seed} swapped ${order.orderId}`) < options.swapped) states.reverse()
     return states.flatMap(status => [json(eventTree(known, status, account)), ...legTrees(known, status, account).map(json)])
   }
 
   #beat(): void {
-    const timestamp = `${new Date(this.#deps.house.realNow()).toISOString().slice(0, -1)}000000Z`
+    const timestamp = `${new Date(this.#deps.brokerage.realNow()).toISOString().slice(0, -1)}000000Z`
     const frame = JSON.stringify({ event: 'heartbeat', status: 'active', timestamp })
-    for (const line of this.#lines.all()) if (this.#excluded.has(line)) line.say(frame)
+    for (const connection of this.#connections.all()) if (this.#excluded.has(connection)) connection.send(frame)
   }
 }
 

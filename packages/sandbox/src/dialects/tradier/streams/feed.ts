@@ -1,7 +1,7 @@
 /** One symbol of one market stream: what happens to it, as messages. Prices of quotes are numbers, all else is text. */
 
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
 import type { QuoteCommand } from '../../../engine/types.ts'
-import type { DialectHouse } from '../../../house/dialect.ts'
 import { printVenue } from '../../../market/depth.ts'
 import type { FeedTrade, Instrument } from '../../../market/types.ts'
 import { sizeOf } from '../market/quotes.ts'
@@ -22,7 +22,7 @@ export interface FeedSettings {
 }
 
 export interface FeedDeps {
-  readonly house: DialectHouse
+  readonly brokerage: DialectBrokerage
   readonly tape: Tape
   readonly instrument: Instrument
   readonly settings: FeedSettings
@@ -44,14 +44,14 @@ export class Feed implements Disposable {
 
   /** @throws Problem when the house follows too many contracts already */
   constructor(deps: FeedDeps) {
-    const { house, instrument } = deps
+    const { brokerage, instrument } = deps
     this.#deps = deps
     this.#symbol = toTradier(instrument.symbol)
     const trade = (print: FeedTrade) => this.#trade(print)
-    const quote = (book: QuoteCommand) => this.#tell(book)
-    this.#tap = house.taps.add(instrument.symbol, { trade, quote })
-    if (instrument.kind === 'STK' && this.#wants('summary', 'trade', 'tradex')) this.#begin().catch(house.onTrouble)
-    this.#volume = instrument.kind === 'STK' ? 0 : Number(house.market.figures(instrument.symbol, house.clock.now())?.volume ?? 0)
+    const quote = (book: QuoteCommand) => this.#publish(book)
+    this.#tap = brokerage.taps.add(instrument.symbol, { trade, quote })
+    if (instrument.kind === 'STK' && this.#wants('summary', 'trade', 'tradex')) this.#begin().catch(brokerage.onError)
+    this.#volume = instrument.kind === 'STK' ? 0 : Number(brokerage.market.figures(instrument.symbol, brokerage.clock.now())?.volume ?? 0)
   }
 
   [Symbol.dispose](): void {
@@ -72,7 +72,7 @@ export class Feed implements Disposable {
     return filters.some(filter => this.#deps.settings.filters.has(filter))
   }
 
-  #tell(book: QuoteCommand): void {
+  #publish(book: QuoteCommand): void {
     this.#quote = book
     if (!this.#wants('quote')) return
     const [bid, ask] = [book.bids[0], book.asks[0]]
@@ -86,10 +86,10 @@ export class Feed implements Disposable {
   }
 
   #trade(print: FeedTrade): void {
-    const { house, instrument, settings } = this.#deps
+    const { brokerage, instrument, settings } = this.#deps
     this.#volume += Number(print.size)
     if (print.effect === 'volume' && settings.validOnly) return
-    const { phase } = house.market.phaseAt('us-equity', print.at)
+    const { phase } = brokerage.market.phaseAt('us-equity', print.at)
     const exch = venueOf(print.venue ?? printVenue(instrument, print))
     const { price, size } = print
     const fields = { symbol: this.#symbol, exch, price, size, cvol: String(this.#volume), date: millis(print.at), last: price }
@@ -97,7 +97,7 @@ export class Feed implements Disposable {
     if (this.#wants('tradex')) this.#send({ type: 'tradex', ...fields })
     if (this.#wants('timesale')) this.#timesale(print, exch, SESSIONS[phase])
     if (instrument.kind === 'STK' && this.#wants('summary'))
-      this.#deps.tape.day(instrument.symbol).then(day => this.#summarize(day), house.onTrouble)
+      this.#deps.tape.day(instrument.symbol).then(day => this.#summarize(day), brokerage.onError)
   }
 
   #timesale({ price, size, at, effect }: FeedTrade, exch: string, session: string): void {

@@ -1,13 +1,13 @@
 /** The market stream as an answer that does not end: one message a line. Its session lets in, not a token. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { DialectHouse } from '../../../house/dialect.ts'
-import { NO_FACTS } from '../../../house/faults.ts'
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
+import { NO_FACTS } from '../../../brokerage/faults.ts'
 import { texts } from '../../frame/sign-in.ts'
 import type { MarketStream } from './market.ts'
 
 /** Lists are comma-separated here. */
-export function mountHttpStream(app: FastifyInstance, { faults, counters }: DialectHouse, stream: MarketStream): void {
+export function mountHttpStream(app: FastifyInstance, { faults, counters }: DialectBrokerage, stream: MarketStream): void {
   const serve = (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack()
     counters.request('stream.connect')
@@ -19,7 +19,7 @@ export function mountHttpStream(app: FastifyInstance, { faults, counters }: Dial
     const fields = texts(request.method === 'GET' ? request.query : request.body)
     reply.raw.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
     reply.raw.flushHeaders()
-    stream.door.answer(reply.raw, {
+    stream.gateway.answer(reply.raw, {
       sessionid: fields.sessionid,
       symbols: listOf(fields.symbols),
       filter: listOf(fields.filter),
@@ -32,5 +32,5 @@ export function mountHttpStream(app: FastifyInstance, { faults, counters }: Dial
 }
 
 function listOf(text = ''): readonly string[] {
-  return text.split(',').filter(word => word !== '')
+  return text.split(',').filter(item => item !== '')
 }

@@ -1,19 +1,19 @@
 /** The market stream: quotes and prints of the symbols that were asked for last. */
 
-import type { DialectHouse } from '../../../house/dialect.ts'
-import type { Pass } from '../../../house/oauth/grants.ts'
-import { Problem } from '../../../house/problems.ts'
-import type { Entrance } from '../../../house/stream/gate.ts'
-import { type DialectLine, DialectLines } from '../../frame/lines.ts'
+import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
+import type { Pass } from '../../../brokerage/oauth/grants.ts'
+import { Problem } from '../../../brokerage/problems.ts'
+import type { StreamEndpoint } from '../../../brokerage/stream/gate.ts'
+import { type DialectConnection, DialectConnections } from '../../frame/connections.ts'
 import { isTradiers } from '../market/quotes.ts'
 import type { Tape } from '../market/tape.ts'
 import { fromTradier } from '../symbols.ts'
-import { Door, type Talk, textList } from './door.ts'
 import { Feed, FILTERS, type Filter } from './feed.ts'
+import { StreamGateway, type StreamProtocol, textList } from './gateway.ts'
 import { type Session, Sessions } from './sessions.ts'
 
 export interface MarketStreamDeps {
-  readonly house: DialectHouse
+  readonly brokerage: DialectBrokerage
   readonly tape: Tape
 }
 
@@ -25,30 +25,35 @@ const NOTHING = '$empty$'
 export class MarketStream {
   readonly #deps: MarketStreamDeps
   readonly #sessions: Sessions
-  readonly #lines: DialectLines
-  readonly #door: Door
-  readonly entrance: Entrance
+  readonly #connections: DialectConnections
+  readonly #gateway: StreamGateway
+  readonly endpoint: StreamEndpoint
 
   constructor(deps: MarketStreamDeps, path: string) {
-    const { house } = deps
+    const { brokerage } = deps
     this.#deps = deps
-    this.#sessions = new Sessions(house.realNow, house.newId)
-    this.#lines = new DialectLines({
-      now: house.realNow,
+    this.#sessions = new Sessions(brokerage.realNow, brokerage.newId)
+    this.#connections = new DialectConnections({
+      now: brokerage.realNow,
       waitingMax: WAITING_BYTES_MAX,
       garbled: '{"type":"quo',
       codes: { going: 1001, tokenEnded: 1008, slow: 1008 }
     })
-    this.#door = new Door({ sessions: this.#sessions, lines: this.#lines, begin: line => this.#begin(line), onTrouble: house.onTrouble })
-    this.entrance = { path, accept: (request, socket, head) => this.#door.accept(request, socket, head) }
+    this.#gateway = new StreamGateway({
+      sessions: this.#sessions,
+      connections: this.#connections,
+      begin: connection => this.#begin(connection),
+      onError: brokerage.onError
+    })
+    this.endpoint = { path, accept: (request, socket, head) => this.#gateway.accept(request, socket, head) }
   }
 
-  get lines(): DialectLines {
-    return this.#lines
+  get connections(): DialectConnections {
+    return this.#connections
   }
 
-  get door(): Door {
-    return this.#door
+  get gateway(): StreamGateway {
+    return this.#gateway
   }
 
   session(pass: Pass): Session {
@@ -57,15 +62,15 @@ export class MarketStream {
 
   reset(): void {
     this.#sessions.clear()
-    this.#lines.reset()
+    this.#connections.reset()
   }
 
   close(): void {
-    this.#lines.close()
+    this.#connections.close()
   }
 
-  #begin(line: DialectLine): Talk {
-    const { house } = this.#deps
+  #begin(connection: DialectConnection): StreamProtocol {
+    const { brokerage } = this.#deps
     const taken = new Map<string, Feed>()
     let filters: ReadonlySet<Filter> | null = null
     const drop = (symbol: string) => {
@@ -73,16 +78,16 @@ export class MarketStream {
       taken.delete(symbol)
     }
     return {
-      hear: message => {
+      onMessage: message => {
         const wanted = this.#wanted(textList(message, 'symbols'))
         // What is filtered is settled by the first message, the symbols by the last.
         filters ??= filtersOf(textList(message, 'filter'))
         const settings = { filters, end: message.linebreak === true ? '\n' : '', validOnly: message.validOnly !== false }
         for (const symbol of taken.keys()) if (!wanted.has(symbol)) drop(symbol)
         for (const symbol of wanted) {
-          const instrument = house.contracts.find(symbol)
+          const instrument = brokerage.contracts.find(symbol)
           if (taken.has(symbol) || !isTradiers(instrument)) continue
-          taken.set(symbol, new Feed({ ...this.#deps, instrument, settings, out: frame => line.event(frame) }))
+          taken.set(symbol, new Feed({ ...this.#deps, instrument, settings, out: frame => connection.event(frame) }))
         }
       },
       left: () => {

@@ -1,6 +1,6 @@
 /** Streaming sessions: asked for over REST, used by one stream, and only the newest of a customer is any good. */
 
-import type { Pass } from '../../../house/oauth/grants.ts'
+import type { Pass } from '../../../brokerage/oauth/grants.ts'
 
 export interface Session {
   readonly id: string

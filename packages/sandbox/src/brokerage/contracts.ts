@@ -1,0 +1,152 @@
+/**
+ * Options and futures are too many to be brought all at once: the house has the market bring those that somebody holds, has ordered, reads, or
+ * has asked for a moment ago.
+ */
+
+import type { Micros, OrderView } from '../engine/types.ts'
+import { FOLLOWED_MAX, type Instrument, type Market } from '../market/types.ts'
+import type { BrokerageClock } from './clock.ts'
+import type { Customers } from './customers.ts'
+import type { MarketDriver } from './market-driver.ts'
+import { Problem } from './problems.ts'
+import type { BrokerageState } from './state.ts'
+
+/** How often the house looks for contracts that nobody needs any more, and how long one asked for is kept at least. */
+const SWEEP_EVERY_MS = 30_000
+const RETAINED_MS = 60_000
+/** Contracts asked for that are kept at the same time; more have to wait for their turn. */
+const REQUESTED_MAX = 5_000
+
+export interface ContractsDeps {
+  readonly market: Market
+  readonly state: Pick<BrokerageState, 'engine'>
+  readonly customers: Customers
+  readonly clock: BrokerageClock
+  readonly driver: Pick<MarketDriver, 'afresh' | 'forget'>
+  /** Real time in milliseconds. */
+  readonly now: () => number
+}
+
+export class Contracts {
+  readonly #deps: ContractsDeps
+  /** Shares and coins, which always come. */
+  readonly #always: ReadonlyMap<string, Instrument>
+  /** Since when, in house time. */
+  readonly #followed = new Map<string, Micros>()
+  readonly #readers = new Map<string, number>()
+  /** When each was last asked for. */
+  readonly #requestedAt = new Map<string, number>()
+  readonly #timer: NodeJS.Timeout
+
+  constructor(deps: ContractsDeps) {
+    this.#deps = deps
+    this.#always = new Map(deps.market.instruments.map(instrument => [instrument.symbol, instrument]))
+    this.#timer = setInterval(() => this.sweep(), SWEEP_EVERY_MS)
+    this.#timer.unref()
+  }
+
+  /** Whatever trades under this symbol now, or null. */
+  find(symbol: string): Instrument | null {
+    return this.#always.get(symbol) ?? this.#deps.market.find(symbol, this.#deps.clock.now())
+  }
+
+  /** Whether prices of this symbol come without anybody asking. */
+  comes(symbol: string): boolean {
+    return this.#always.has(symbol) || this.#followed.has(symbol)
+  }
+
+  /** Since when the prices of a contract have come; null: always, or not at all. */
+  since(symbol: string): Micros | null {
+    return this.#followed.get(symbol) ?? null
+  }
+
+  /**
+   * Has the books know these symbols and their present prices; those that do not exist are passed over.
+   * @throws Problem `slow_down` when too many contracts are asked for at once
+   */
+  async bring(symbols: readonly string[]): Promise<void> {
+    const contracts = symbols.filter(symbol => !this.#always.has(symbol) && (this.#followed.has(symbol) || this.find(symbol) !== null))
+    if (contracts.length === 0) return
+    for (const symbol of contracts) this.#ask(symbol)
+    if (this.#follow(contracts)) await this.#deps.driver.afresh()
+  }
+
+  /**
+   * Somebody reads these from now on. Their first prices come with the market's next delivery.
+   * @throws Problem `slow_down`, and nothing is held, when the house follows too many contracts already
+   */
+  hold(symbols: readonly string[]): void {
+    const fresh = this.#follow(symbols)
+    for (const symbol of symbols) this.#readers.set(symbol, (this.#readers.get(symbol) ?? 0) + 1)
+    // A house that stands still would never come to the next delivery by itself.
+    if (fresh) void this.#deps.driver.afresh()
+  }
+
+  release(symbols: readonly string[]): void {
+    for (const symbol of symbols) {
+      const left = (this.#readers.get(symbol) ?? 1) - 1
+      if (left <= 0) this.#readers.delete(symbol)
+      else this.#readers.set(symbol, left)
+    }
+  }
+
+  /** Whatever customers hold or have ordered comes, and what nobody needs any more does not. */
+  sweep(): void {
+    const now = this.#deps.now()
+    for (const [symbol, at] of this.#requestedAt) if (now - at > RETAINED_MS) this.#requestedAt.delete(symbol)
+    const owned = this.#owned()
+    const idle = [...this.#followed.keys()].filter(
+      symbol => !owned.has(symbol) && !this.#readers.has(symbol) && !this.#requestedAt.has(symbol)
+    )
+    for (const symbol of idle) this.#followed.delete(symbol)
+    if (idle.length > 0) this.#deps.market.unfollow(idle)
+    this.#deps.driver.forget(idle)
+    // What customers own goes before what others merely look at, but not beyond what the market can bring.
+    this.#follow([...owned].filter(symbol => !this.#followed.has(symbol)).slice(0, FOLLOWED_MAX - this.#followed.size))
+  }
+
+  /** A contract is over. */
+  ended(symbol: string): void {
+    this.#followed.delete(symbol)
+    this.#requestedAt.delete(symbol)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #ask(symbol: string): void {
+    if (this.#requestedAt.size >= REQUESTED_MAX && !this.#requestedAt.has(symbol))
+      throw new Problem('slow_down', `at most ${REQUESTED_MAX} contracts can be looked at in one minute; try again in a minute`, {
+        retryAfter: 60
+      })
+    this.#requestedAt.set(symbol, this.#deps.now())
+  }
+
+  /** @returns whether any of them is new */
+  #follow(symbols: Iterable<string>): boolean {
+    const fresh = [...symbols].filter(symbol => !this.comes(symbol))
+    if (this.#followed.size + fresh.length > FOLLOWED_MAX)
+      throw new Problem('slow_down', `the house follows ${FOLLOWED_MAX} contracts at most; try again in a minute`, { retryAfter: 60 })
+    const now = this.#deps.clock.now()
+    for (const symbol of fresh) this.#followed.set(symbol, now)
+    if (fresh.length > 0) this.#deps.market.follow(fresh)
+    return fresh.length > 0
+  }
+
+  #owned(): ReadonlySet<string> {
+    const { engine } = this.#deps.state
+    const owned = new Set<string>()
+    for (const { id } of this.#deps.customers.accounts()) {
+      if (engine.account(id) === undefined) continue
+      for (const { symbol } of engine.positions(id)) owned.add(symbol)
+      for (const order of engine.orders(id, { live: true })) for (const symbol of symbolsOf(order)) owned.add(symbol)
+    }
+    for (const symbol of this.#always.keys()) owned.delete(symbol)
+    return owned
+  }
+}
+
+function symbolsOf({ symbol, legs }: OrderView): readonly string[] {
+  return symbol === null ? (legs ?? []).map(leg => leg.symbol) : [symbol]
+}

@@ -1,0 +1,49 @@
+/** What the books must know before anybody trades: instruments and accounts. Asked again after a reset, and whenever somebody is new. */
+
+import type { Market } from '../market/types.ts'
+import type { BrokerageClock } from './clock.ts'
+import { type Customers, ENGINE_TYPE } from './customers.ts'
+import type { BrokerageState } from './state.ts'
+
+export interface Ledger {
+  readonly state: BrokerageState
+  readonly clock: BrokerageClock
+}
+
+/** Lists what the market always brings; contracts are listed by the market itself when they are brought. */
+export function listInstruments({ state, market, clock }: Ledger & { readonly market: Market }): void {
+  for (const spec of market.instruments) {
+    if (state.engine.instrument(spec.symbol) === undefined) state.run({ type: 'list_instrument', at: clock.now(), spec })
+  }
+}
+
+/** Opens every account that the books do not know yet. */
+export function openNewAccounts({ state, customers, clock }: Ledger & { readonly customers: Customers }): void {
+  for (const { id, number, kind, cash } of customers.accounts()) {
+    if (state.engine.account(id) !== undefined) continue
+    const command = {
+      type: 'open_account',
+      at: clock.now(),
+      accountId: id,
+      number,
+      accountType: ENGINE_TYPE[kind],
+      currency: 'USD'
+    } as const
+    state.run({ ...command, deposit: cash, permitted: null })
+  }
+}
+
+/** Lets accounts of books from before there were options trade them. */
+export function permitOptions({ state, customers, clock }: Ledger & { readonly customers: Customers }): void {
+  for (const { id, kind } of customers.accounts()) {
+    if (kind !== 'margin' && kind !== 'cash') continue
+    if (state.engine.account(id)?.permitted.includes('OPT') !== false) continue
+    state.run({ type: 'permit', at: clock.now(), accountId: id, kinds: ['OPT'] })
+  }
+}
+
+/** @throws Error when the books have lived longer than the market goes on */
+export function mustSuit(state: BrokerageState, market: Market): void {
+  if (market.endsAt === null || state.latest <= market.endsAt) return
+  throw new Error('The books in SANDBOX_DATA_DIR are of a later time than the recorded market ends. Use another folder for this recording.')
+}

@@ -1,0 +1,195 @@
+/** Brings the market to the engine: on a timer, and at once when somebody has moved the market or the clock by hand. */
+
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import type { Micros, QuoteCommand } from '../engine/types.ts'
+import type { FeedCommand, Market } from '../market/types.ts'
+import type { BrokerageClock } from './clock.ts'
+import type { BrokerageState } from './state.ts'
+
+const EVERY_MS = 50
+const HOUR: Micros = 3_600_000_000
+const RESTORED = ['list_instrument', 'quote', 'halt'] as const
+/** House time between looks at orders that have outlived their time. */
+const TICK_EVERY: Micros = 60_000_000
+/**
+ * Far ahead the market is asked for in stretches this long while somebody reads it: longer ones come in so few words that the minutes within
+ * would not be those of its history.
+ */
+const READ_STRIDE: Micros = 5 * HOUR
+/** … unless it is so far that living through its minutes would take too long. */
+const READ_AHEAD_MAX: Micros = 8 * 24 * HOUR
+
+/** Hears of everything that the market brings, after the engine has. */
+export interface MarketListener {
+  /** Whether anybody reads what is brought. */
+  readonly busy: boolean
+  readonly onCommand: (command: FeedCommand) => void
+  /** Everything up to and including this instant has been brought. */
+  readonly reach: (through: Micros) => void
+}
+
+export interface MarketDriverDeps {
+  readonly market: Market
+  readonly state: BrokerageState
+  readonly clock: BrokerageClock
+  readonly listener: MarketListener
+  /** The market is brought as fast as it comes, and the clock follows it. */
+  readonly atFullSpeed: boolean
+  /** A failure of the market: the house goes on with the prices it has. */
+  readonly onError: (error: unknown) => void
+}
+
+export class MarketDriver {
+  readonly #deps: MarketDriverDeps
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> = Promise.resolve()
+  #queued = false
+  #stopped = false
+  #ticked: Micros = 0
+  #reached: Micros = 0
+  /** Where the market was left: phases, halts and books, without the prints that led there. */
+  readonly #last = new Map<string, FeedCommand>()
+
+  constructor(deps: MarketDriverDeps) {
+    this.#deps = deps
+  }
+
+  /** Everything up to and including this instant has been brought. */
+  get reached(): Micros {
+    return this.#reached
+  }
+
+  /** Fetches the present market, without what led to it when the books are further along already, then goes on by itself. */
+  async start(): Promise<void> {
+    const { state, clock, market } = this.#deps
+    if (market.startsAt !== null && state.latest > market.startsAt) await this.#catchUp(state.latest)
+    if (this.#deps.atFullSpeed) clock.freeze(true)
+    await this.#advance(clock.now())
+    this.#timer = setInterval(() => void this.now(), EVERY_MS)
+    this.#timer.unref()
+  }
+
+  /** Brings everything up to the present; calls while one waits are answered together. */
+  now(): Promise<void> {
+    if (this.#queued || this.#stopped) return this.#running
+    this.#queued = true
+    this.#running = this.#running.then(async () => {
+      this.#queued = false
+      try {
+        await this.#step()
+      } catch (error) {
+        this.#deps.onError(error)
+      }
+    })
+    return this.#running
+  }
+
+  /**
+   * As `now`, after the market was moved by hand: that takes effect after the last moment that was brought, which may be this very one. So the
+   * clock has to go on first; one that stands makes the smallest step.
+   */
+  async afresh(): Promise<void> {
+    const { clock } = this.#deps
+    const moved = clock.now()
+    if (clock.frozen) clock.jump(moved + 1)
+    while (clock.now() <= moved && !clock.frozen) await yieldToEventLoop()
+    await this.now()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearInterval(this.#timer)
+    await this.#running
+  }
+
+  async #step(): Promise<void> {
+    const { clock, market, atFullSpeed } = this.#deps
+    if (!atFullSpeed || market.endsAt === null) return this.#advance(clock.now())
+    const { commands, through } = await market.next(Math.max(market.endsAt, clock.now()))
+    clock.jump(Math.min(Math.max(through, clock.now()), market.endsAt))
+    this.#run(commands, through)
+    if (through < market.endsAt) setImmediate(() => void this.now())
+  }
+
+  async #advance(until: Micros): Promise<void> {
+    for (;;) {
+      const { commands, through } = await this.#deps.market.next(this.#stretch(until))
+      this.#run(commands, through)
+      if (through >= until || this.#stopped) break
+      // Requests get their turn between portions.
+      await yieldToEventLoop()
+    }
+    if (until - this.#ticked < TICK_EVERY) return
+    this.#ticked = until
+    this.#deps.state.run({ type: 'tick', at: until })
+  }
+
+  #stretch(until: Micros): Micros {
+    const ahead = until - this.#reached
+    return this.#deps.listener.busy && ahead < READ_AHEAD_MAX ? Math.min(until, this.#reached + READ_STRIDE) : until
+  }
+
+  /** Shows fresh books the market as it is. */
+  refill(): void {
+    const standing = [...this.#last.values()].sort((a, b) => a.at - b.at)
+    for (const command of standing) this.#deps.state.run(command)
+  }
+
+  /** Recorded time that the books have lived through already: only where it left the market matters. */
+  async #catchUp(until: Micros): Promise<void> {
+    for (;;) {
+      const { commands, through } = await this.#deps.market.next(until)
+      for (const command of commands) {
+        this.#store(command)
+        // Ended before anybody asked for it: whoever still holds it learns of it now.
+        if (command.type === 'expire') this.#deps.state.run(command)
+      }
+      if (through >= until) break
+    }
+    this.refill()
+  }
+
+  /** A command of the market that was made by hand. */
+  show(command: FeedCommand): void {
+    this.#store(command)
+    this.#deps.state.run(command)
+    this.#deps.listener.onCommand(command)
+  }
+
+  lastQuote(symbol: string): QuoteCommand | undefined {
+    const last = this.#last.get(`quote ${symbol}`)
+    return last?.type === 'quote' ? last : undefined
+  }
+
+  /** Nothing more comes of these symbols, and nothing of them need be shown to fresh books. */
+  forget(symbols: Iterable<string>): void {
+    for (const symbol of symbols) for (const type of RESTORED) this.#last.delete(`${type} ${symbol}`)
+  }
+
+  #run(commands: readonly FeedCommand[], through: Micros): void {
+    for (const command of commands) this.show(command)
+    this.#reached = through
+    this.#deps.listener.reach(through)
+  }
+
+  #store(command: FeedCommand): void {
+    switch (command.type) {
+      case 'session':
+        this.#last.set(`session ${command.market}`, command)
+        break
+      case 'list_instrument':
+        this.#last.set(`list_instrument ${command.spec.symbol}`, command)
+        break
+      case 'quote':
+      case 'halt':
+        this.#last.set(`${command.type} ${command.symbol}`, command)
+        break
+      case 'expire':
+        this.forget([command.symbol])
+        break
+      case 'trade':
+      case 'settle':
+        break
+    }
+  }
+}

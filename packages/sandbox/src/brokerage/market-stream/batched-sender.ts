@@ -1,0 +1,92 @@
+/** The way of items to one reader: what comes in one turn leaves in one message, and what comes too fast waits and is thinned out. */
+
+import { CLOSE, type StreamConnection } from '../stream/connection.ts'
+import { SendBuffer } from './send-buffer.ts'
+
+/** Characters of items in one message. */
+const MESSAGE_CHARS_MAX = 256 * 1024
+/** With so many bytes on the way to a reader, more waits here, where newer can take the place of older. */
+const AHEAD_BYTES_MAX = 1024 * 1024
+/** Bytes and characters that may wait before the reader is given up. */
+export const WAITING_MAX = 16 * 1024 * 1024
+
+/** Somebody who is given items. */
+export interface Reader {
+  /** `key` null: must arrive. Otherwise a later item with this key may take its place. */
+  put(item: string, key: string | null): void
+  /** Must arrive, and nothing that waits under the key may follow it. */
+  settle(item: string, key: string): void
+}
+
+export class BatchedSender implements Reader {
+  readonly #connection: StreamConnection
+  readonly #buffer = new SendBuffer()
+  #seq = 0
+  #batch = ''
+  #slow = false
+
+  constructor(connection: StreamConnection) {
+    this.#connection = connection
+    connection.onDrained(() => this.#drain())
+  }
+
+  /** The number of the last message. */
+  get seq(): number {
+    return this.#seq
+  }
+
+  /** What waits, here and in the socket. */
+  get waiting(): number {
+    return this.#buffer.chars + this.#batch.length + this.#connection.waiting
+  }
+
+  put(item: string, key: string | null): void {
+    if (this.#slow) this.#keep(item, key)
+    else if (this.#batch === '') {
+      this.#batch = item
+      queueMicrotask(() => this.#flush())
+    } else {
+      this.#batch += `,${item}`
+      if (this.#batch.length >= MESSAGE_CHARS_MAX) this.#flush()
+    }
+  }
+
+  settle(item: string, key: string): void {
+    this.#buffer.drop(key)
+    this.put(item, null)
+  }
+
+  /** Nothing more is sent or kept. */
+  end(): void {
+    this.#batch = ''
+    this.#buffer.clear()
+    this.#slow = false
+  }
+
+  #flush(): void {
+    if (this.#batch === '') return
+    const items = this.#batch
+    this.#batch = ''
+    this.#send(items)
+    this.#slow = this.#connection.open && this.#connection.waiting > AHEAD_BYTES_MAX
+  }
+
+  #send(items: string): void {
+    if (this.#connection.open) this.#connection.event(`{"seq":${++this.#seq},"items":[${items}]}`)
+  }
+
+  #keep(item: string, key: string | null): void {
+    if (this.#connection.open) this.#buffer.put(item, key)
+    else this.end()
+    if (this.waiting <= WAITING_MAX) return
+    this.end()
+    this.#connection.close(CLOSE.slow, 'this stream is read too slowly')
+  }
+
+  #drain(): void {
+    while (this.#slow && this.#connection.open && this.#connection.waiting <= AHEAD_BYTES_MAX) {
+      if (this.#buffer.empty) this.#slow = false
+      else this.#send(this.#buffer.take(MESSAGE_CHARS_MAX))
+    }
+  }
+}

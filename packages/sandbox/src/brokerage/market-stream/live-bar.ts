@@ -1,0 +1,87 @@
+/** The 1-minute bar of a symbol that somebody reads, made of the very trades the stream tells. */
+
+import type { Micros } from '../../engine/types.ts'
+import { isPriced, joined, printBar, type RawBar } from '../../market/bar-series.ts'
+import type { FeedTrade } from '../../market/types.ts'
+
+const MINUTE: Micros = 60_000_000
+/** An open bar is told at most four times a second. */
+const PUBLISH_EVERY_MS = 250
+
+/** Where the bars of a symbol go. */
+export interface BarSink {
+  readonly open: (bar: RawBar) => void
+  readonly closed: (bar: RawBar) => void
+}
+
+/** What a minute had traded before anybody read it (null: nothing), up to the first trade added; or, as a whole, all that it traded. */
+export interface Beginning {
+  readonly bar: RawBar | null
+  readonly whole: boolean
+}
+
+export class LiveBar {
+  readonly #sink: BarSink
+  #bar: RawBar | null = null
+  #published = true
+  #publishedAt = Number.NEGATIVE_INFINITY
+  /** Minutes that have traded while the beginning of the first was still being looked up; null: it is known. */
+  #early: RawBar[] | null = []
+
+  constructor(sink: BarSink) {
+    this.#sink = sink
+  }
+
+  /** The bar that is open, once its beginning is known. */
+  get open(): RawBar | null {
+    return this.#early === null && this.#bar !== null && isPriced(this.#bar) ? this.#bar : null
+  }
+
+  /** How the first minute began. `through`: everything is added up to there. */
+  begin({ bar, whole }: Beginning, through: Micros): void {
+    const early = this.#early ?? []
+    const minutes = whole && early[0]?.start === bar?.start ? early.slice(1) : early
+    this.#early = null
+    if (bar !== null) this.#bar = bar
+    for (const minute of minutes) this.#join(minute)
+    this.#published = this.#bar === null
+    this.reach(through)
+  }
+
+  add({ at, price, size, effect }: Pick<FeedTrade, 'at' | 'price' | 'size' | 'effect'>): void {
+    const print = printBar(at - (at % MINUTE), price, size, effect)
+    if (this.#early === null) {
+      this.#join(print)
+      return
+    }
+    const last = this.#early.at(-1)
+    if (last?.start === print.start) this.#early[this.#early.length - 1] = joined(last, print)
+    else this.#early.push(print)
+  }
+
+  /** Everything up to and including this instant has been added: a minute that is over then closes. */
+  reach(through: Micros): void {
+    if (this.#early === null && this.#bar !== null && through + 1 >= this.#bar.start + MINUTE) this.#close(this.#bar)
+  }
+
+  /** Tells the open bar if it has changed and was not told a moment ago. `now` in real milliseconds. */
+  publish(now: number): void {
+    if (this.#published || this.#bar === null || !isPriced(this.#bar) || this.#early !== null || now - this.#publishedAt < PUBLISH_EVERY_MS)
+      return
+    this.#published = true
+    this.#publishedAt = now
+    this.#sink.open(this.#bar)
+  }
+
+  #join(later: RawBar): void {
+    if (this.#bar !== null && this.#bar.start !== later.start) this.#close(this.#bar)
+    this.#bar = this.#bar === null ? later : joined(this.#bar, later)
+    this.#published = false
+  }
+
+  #close(bar: RawBar): void {
+    this.#bar = null
+    this.#published = true
+    if (isPriced(bar)) this.#sink.closed(bar)
+  }
+}

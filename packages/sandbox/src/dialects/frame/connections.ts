@@ -1,0 +1,196 @@
+/** A dialect's open streams of one kind, over WebSockets or endless HTTP answers: counted by login, made to misbehave, and sent home. */
+
+import type { ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { WebSocket } from 'ws'
+import type { Pass } from '../../brokerage/oauth/grants.ts'
+import { type StreamFaultSpec, StreamFaults } from '../../brokerage/stream/stream-faults.ts'
+import { Unreliable } from '../../brokerage/stream/unreliable.ts'
+
+/** What a stream is written to. */
+export interface Pipe {
+  readonly isOpen: boolean
+  /** Bytes handed over and not yet taken by the reader's side. */
+  readonly waiting: number
+  send(frame: string): void
+  /** Properly; `code` where the transport has one. */
+  close(code: number, reason: string): void
+  /** RST, as a vanished peer's network would. */
+  cut(): void
+}
+
+/** `asBytes`: frames go out as binary messages. */
+export function socketPipe(socket: WebSocket, wire: Duplex, asBytes = false): Pipe {
+  return {
+    get isOpen() {
+      return socket.readyState === socket.OPEN
+    },
+    get waiting() {
+      return socket.bufferedAmount
+    },
+    send: frame => socket.send(asBytes ? Buffer.from(frame) : frame),
+    close: (code, reason) => {
+      socket.close(code, reason)
+      setTimeout(() => socket.terminate(), CLOSING_MS_MAX).unref()
+    },
+    cut: () => cutWire(wire, () => socket.terminate())
+  }
+}
+
+/** The headers must have been written. Each frame is sent as it is, ends of lines included. */
+export function answerPipe(response: ServerResponse): Pipe {
+  return {
+    get isOpen() {
+      return !response.writableEnded && !response.destroyed
+    },
+    get waiting() {
+      return response.writableLength
+    },
+    send: frame => void response.write(frame),
+    close: () => void response.end(),
+    cut: () => (response.socket === null ? response.destroy() : cutWire(response.socket, () => response.destroy()))
+  }
+}
+
+const CLOSING_MS_MAX = 2_000
+
+function cutWire(wire: Duplex, otherwise: () => void): void {
+  // Node can neither reset nor close a socket while its shutdown is under way, and does not end with one.
+  if (wire instanceof Socket && !wire.writableEnded) wire.resetAndDestroy()
+  else otherwise()
+}
+
+export interface DialectConnectionsDeps {
+  /** Real time in milliseconds. */
+  readonly now: () => number
+  /** Bytes that may wait for a slow reader before it is cut off. */
+  readonly waitingMax: number
+  /** What the control API's `garble` sends: a frame that cannot be read. */
+  readonly garbled: string
+  /** Close codes, for transports that have them. */
+  readonly codes: { readonly going: number; readonly tokenEnded: number; readonly slow: number }
+}
+
+/** One open stream of a login. */
+export class DialectConnection {
+  readonly pass: Pass
+  readonly #pipe: Pipe
+  readonly #frames: Unreliable
+  readonly #isMute: () => boolean
+
+  constructor(pass: Pass, pipe: Pipe, deps: DialectConnectionsDeps, faults: StreamFaults) {
+    this.pass = pass
+    this.#pipe = pipe
+    this.#isMute = () => faults.of(pass.login).some(fault => fault.mutedUntil > deps.now())
+    this.#frames = new Unreliable({
+      now: deps.now,
+      faults: () => faults.of(pass.login),
+      out: frame => {
+        if (!pipe.isOpen) return
+        pipe.send(frame)
+        if (pipe.waiting > deps.waitingMax) pipe.close(deps.codes.slow, 'this stream is read too slowly')
+      }
+    })
+  }
+
+  get isOpen(): boolean {
+    return this.#pipe.isOpen
+  }
+
+  get waiting(): number {
+    return this.#pipe.waiting
+  }
+
+  /** It is to send nothing at all, answers to pings included. */
+  get isMute(): boolean {
+    return this.#isMute()
+  }
+
+  /** Something that happened; subject to every kind of mischief. */
+  event(frame: string): void {
+    this.#frames.event(frame)
+  }
+
+  /** Heartbeats, snapshots and answers: only held up, or kept back while the stream is mute. */
+  send(frame: string): void {
+    this.#frames.send(frame)
+  }
+
+  close(code: number, reason: string): void {
+    this.#pipe.close(code, reason)
+  }
+
+  cut(): void {
+    this.#pipe.cut()
+  }
+
+  /** Past all mischief. */
+  raw(frame: string): void {
+    if (this.#pipe.isOpen) this.#pipe.send(frame)
+  }
+}
+
+export class DialectConnections {
+  readonly #deps: DialectConnectionsDeps
+  readonly #connections = new Map<string, Set<DialectConnection>>()
+  readonly #faults = new StreamFaults()
+
+  constructor(deps: DialectConnectionsDeps) {
+    this.#deps = deps
+  }
+
+  /** A stream whose reader is known. Must be given back with {@link remove} when it has closed. */
+  add(pass: Pass, pipe: Pipe): DialectConnection {
+    const connection = new DialectConnection(pass, pipe, this.#deps, this.#faults)
+    this.#connections.set(pass.login, (this.#connections.get(pass.login) ?? new Set()).add(connection))
+    return connection
+  }
+
+  remove(connection: DialectConnection): void {
+    const { login } = connection.pass
+    const others = this.#connections.get(login)
+    if (others?.delete(connection) === true && others.size === 0) this.#connections.delete(login)
+  }
+
+  of(login: string): readonly DialectConnection[] {
+    return [...(this.#connections.get(login) ?? [])]
+  }
+
+  all(): readonly DialectConnection[] {
+    return [...this.#connections.values()].flatMap(connections => [...connections])
+  }
+
+  /** Carries out what the control API wants done. @returns how many were open. */
+  injectFault(spec: StreamFaultSpec): number {
+    const connections = spec.login === null ? this.all() : this.of(spec.login)
+    this.#faults.apply(spec, this.#deps.now())
+    for (const connection of connections) {
+      if (spec.do === 'garble') connection.raw(this.#deps.garbled)
+      if (spec.do !== 'drop') continue
+      if (spec.code === null) connection.cut()
+      else connection.close(spec.code, 'as ordered')
+    }
+    return connections.length
+  }
+
+  /** Ends the streams that came in on a grant. */
+  endGrant(grant: string): void {
+    for (const connection of this.all())
+      if (connection.pass.grant === grant) connection.close(this.#deps.codes.tokenEnded, 'the grant has ended')
+  }
+
+  report(on: 'account' | 'market'): readonly object[] {
+    return [...this.#connections].map(([login, connections]) => ({ on, login, waiting: [...connections].map(({ waiting }) => waiting) }))
+  }
+
+  /** Sends everybody home, with nothing wrong any more for whoever comes next. */
+  reset(): void {
+    this.#faults.clear()
+    this.close()
+  }
+
+  close(): void {
+    for (const connection of this.all()) connection.close(this.#deps.codes.going, 'the house is going down')
+  }
+}

@@ -1,0 +1,68 @@
+/** Who asks, with which scope, how often, and what the headers say of it. */
+
+import type { FastifyRequest } from 'fastify'
+import type { Answer } from '../../brokerage/api/response-writer.ts'
+import type { Pass } from '../../brokerage/oauth/grants.ts'
+import { Problem } from '../../brokerage/problems.ts'
+import type { Grants } from '../frame/grants.ts'
+import type { DialectProtocol } from '../frame/router.ts'
+import { EXPIRED, problemAnswer } from './answers.ts'
+import type { Limits } from './limits.ts'
+import type { RequestClass } from './options.ts'
+
+export const BASE = '/tradier/v1'
+
+export interface ProtocolDeps {
+  readonly grants: Grants
+  readonly limits: Limits
+}
+
+export function tradierProtocol({ grants, limits }: ProtocolDeps): DialectProtocol {
+  function admit(request: FastifyRequest): Pass {
+    const token = tokenOf(request)
+    if (token === null) throw new Problem('token_missing', 'a bearer token is due')
+    const pass = grants.pass(token)
+    if (pass === undefined) throw new Problem('token_invalid', grants.isExpired(token) ? EXPIRED : 'nobody knows this token')
+    if (!limits.take(token, classOf(request))) throw new Problem('slow_down', 'too many requests')
+    const scope = scopeOf(request)
+    // Tradier says 401 of what a token is not entitled to, as of a token that is no good.
+    if (!pass.scopes.has(scope)) throw new Problem('scope_missing', `Unauthorized: the scope ${scope} is missing`, { status: 401 })
+    return pass
+  }
+
+  function headers(request: FastifyRequest, pass: Pass | null): Answer['headers'] {
+    const token = tokenOf(request)
+    if (token === null || (pass === null && grants.pass(token) === undefined)) return {}
+    const { allowed, used, endsAt } = limits.standing(token, classOf(request))
+    return {
+      'x-ratelimit-allowed': String(allowed),
+      'x-ratelimit-used': String(used),
+      'x-ratelimit-available': String(allowed - used),
+      'x-ratelimit-expiry': String(endsAt)
+    }
+  }
+
+  return { admit, headers, problem: problemAnswer, created: 200 }
+}
+
+function tokenOf(request: FastifyRequest): string | null {
+  return /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null
+}
+
+function pathOf(request: FastifyRequest): string {
+  return (request.url.split('?', 1)[0] ?? '').slice(BASE.length)
+}
+
+function classOf(request: FastifyRequest): RequestClass {
+  const path = pathOf(request)
+  if (path.startsWith('/markets')) return 'market'
+  return request.method !== 'GET' && /^\/accounts\/[^/]+\/orders/.test(path) ? 'trading' : 'standard'
+}
+
+function scopeOf(request: FastifyRequest): string {
+  const path = pathOf(request)
+  if (path.endsWith('/events/session')) return 'stream'
+  const kind = classOf(request)
+  if (kind === 'market') return 'market'
+  return kind === 'trading' ? 'trade' : 'read'
+}

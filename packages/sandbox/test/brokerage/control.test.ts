@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Customer, control, eventually, openBrokerage, send, type Wire } from './support.ts'
+
+test('logins and accounts are made on demand', async () => {
+  await using brokerage = await openBrokerage()
+  const { login } = await control(brokerage, 'POST', '/logins', { username: 'sam', accounts: [{ kind: 'cash', cash: '1000.00' }] })
+  assert.equal(login.accounts.length, 1)
+  const sam = await Customer.of(brokerage, 'sam')
+  assert.equal((await sam.call('GET', '/balances')).body.items[0].cash, '1000.00')
+  await control(brokerage, 'POST', '/logins/sam/accounts', { kind: 'margin' })
+  assert.equal((await sam.call('GET', '/accounts')).body.items.length, 2)
+  assert.equal((await send(`${brokerage.controlUrl}/logins`, 'POST', { username: 'sam' })).status, 409)
+  assert.equal((await send(`${brokerage.controlUrl}/logins/nobody/revoke`, 'POST', {})).status, 404)
+  const tooRich = { username: 'croesus', accounts: [{ kind: 'margin', cash: '900000000000' }] }
+  assert.equal((await send(`${brokerage.controlUrl}/logins`, 'POST', tooRich)).status, 400)
+  assert.equal(
+    (await send(`${brokerage.controlUrl}/logins/croesus/revoke`, 'POST', {})).status,
+    404,
+    'a refused login leaves nothing behind'
+  )
+  const { login: guest } = await control(brokerage, 'POST', '/logins', {})
+  assert.equal(guest.accounts.length, 3)
+})
+
+test('the clock stands, jumps forward and never back; day orders end with the day', async () => {
+  await using brokerage = await openBrokerage({ calendar: 'exchange' })
+  const alex = await Customer.of(brokerage)
+  const at = async () => (await control(brokerage, 'GET', '/clock')).clock.sandbox_time
+  const standing = await at()
+  assert.equal(await at(), standing)
+  const { items: days } = (await alex.call('GET', '/calendar')).body
+  const [, day] = days
+  const open = day.opens.replace('00.000000Z', '59.000001Z')
+  const { clock: morning } = await control(brokerage, 'PUT', '/clock', { set: open })
+  assert.deepEqual([morning.sandbox_time, morning.share], [open, 'open'])
+  const { order } = (await alex.submit({ lifetime: 'day', limit: '1.00' })).body
+  assert.equal(order.received, open)
+  const { clock: evening } = await control(brokerage, 'PUT', '/clock', { set: day.post_closes })
+  assert.equal(evening.share, 'closed')
+  assert.equal((await alex.call('GET', `/orders/${order.id}`)).body.order.state, 'lapsed')
+  assert.equal((await send(`${brokerage.controlUrl}/clock`, 'PUT', { set: open })).status, 400)
+  await control(brokerage, 'PUT', '/clock', { frozen: false })
+  await eventually(at, time => time > evening.sandbox_time)
+})
+
+test('as_of stays real whatever the house time', async () => {
+  await using brokerage = await openBrokerage()
+  const alex = await Customer.of(brokerage)
+  await control(brokerage, 'PUT', '/clock', { advance_ms: 3_600_000 })
+  const before = Date.now()
+  const { as_of, sandbox_time } = (await alex.call('GET', '/me')).body
+  assert.ok(Date.parse(as_of) >= before - 1_000 && Date.parse(as_of) <= Date.now() + 1_000, as_of)
+  assert.ok(Date.parse(sandbox_time) > Date.parse(as_of))
+})
+
+test('a halted symbol does not trade, others do', async () => {
+  await using brokerage = await openBrokerage()
+  const alex = await Customer.of(brokerage)
+  const { order } = (await alex.submit({ client_order_id: 'waits' })).body
+  await control(brokerage, 'PUT', '/market/SPY', { halted: true })
+  assert.equal((await alex.call('GET', '/instruments/SPY')).body.instrument.halted, true)
+  await control(brokerage, 'PUT', '/market/SPY', { price: '480.00' })
+  assert.equal((await alex.call('GET', `/orders/${order.id}`)).body.order.state, 'open')
+  assert.equal((await alex.buy('1', { symbol: 'AAPL' })).body.order.state, 'done')
+  await control(brokerage, 'PUT', '/market/SPY', { halted: false })
+  await control(brokerage, 'PUT', '/market/SPY', { price: '480.00' })
+  assert.equal((await alex.call('GET', `/orders/${order.id}`)).body.order.state, 'done')
+  assert.equal((await send(`${brokerage.controlUrl}/market/NOPE`, 'PUT', { halted: true })).status, 404)
+  assert.equal((await send(`${brokerage.controlUrl}/market/SPY`, 'PUT', { price: '0' })).status, 400)
+})
+
+test('the share market is closed and opened by hand', async () => {
+  await using brokerage = await openBrokerage()
+  const alex = await Customer.of(brokerage)
+  assert.equal((await control(brokerage, 'PUT', '/market', { phase: 'closed' })).clock.share, 'closed')
+  const refused = await alex.buy('1', { lifetime: 'ioc', client_order_id: 'now' })
+  assert.deepEqual([refused.status, refused.body.error.code], [422, 'market_closed'])
+  assert.equal((await control(brokerage, 'PUT', '/market', { phase: 'calendar' })).clock.share, 'open')
+  assert.equal((await alex.buy('1')).body.order.state, 'done')
+})
+
+test('dividends are paid to holders', async () => {
+  await using brokerage = await openBrokerage()
+  const alex = await Customer.of(brokerage)
+  await alex.buy('10')
+  assert.deepEqual((await control(brokerage, 'POST', '/dividends', { symbol: 'SPY', per_share: '1.25' })).paid, 1)
+  const { items } = (await alex.call('GET', '/transactions')).body
+  assert.deepEqual([items[0].type, items[0].amount], ['dividend', '12.50'])
+})
+
+test('orders placed and cancelled at the desk are the customer’s too', async () => {
+  await using brokerage = await openBrokerage()
+  const alex = await Customer.of(brokerage)
+  const ticket = {
+    account: alex.account('margin'),
+    symbol: 'SPY',
+    direction: 'buy',
+    kind: 'limit',
+    lifetime: 'gtc',
+    quantity: '1',
+    limit: '480.00'
+  }
+  const { order } = await control(brokerage, 'POST', '/orders', { login: 'alex', ...ticket })
+  const { items } = (await alex.call('GET', '/orders')).body
+  assert.deepEqual(
+    items.map(({ id }: Wire) => id),
+    [order.id]
+  )
+  assert.match(order.client_order_id, /^sandbox-/)
+  await control(brokerage, 'POST', `/orders/${order.id}/cancel`)
+  assert.equal((await alex.call('GET', `/orders/${order.id}`)).body.order.state, 'cancelled')
+  assert.equal((await send(`${brokerage.controlUrl}/orders`, 'POST', { login: 'robin', ...ticket })).status, 404)
+})
+
+test('counters tell what was asked and answered', async () => {
+  await using brokerage = await openBrokerage()
+  const alex = await Customer.of(brokerage)
+  await control(brokerage, 'DELETE', '/counters')
+  await alex.submit({ client_order_id: 'c' })
+  await alex.submit({ client_order_id: 'c' })
+  await alex.find('c')
+  const { operations } = await control(brokerage, 'GET', '/counters')
+  assert.deepEqual(operations, {
+    'orders.submit': { requests: 2, faults: 0, answers: { 201: 1, 409: 1 } },
+    'orders.find': { requests: 1, faults: 0, answers: { 200: 1 } }
+  })
+})
+
+test('a reset house is as freshly started, and the demo logins’ grants stay', async () => {
+  await using brokerage = await openBrokerage()
+  const alex = await Customer.of(brokerage)
+  await control(brokerage, 'POST', '/logins', { username: 'sam' })
+  const sam = await Customer.of(brokerage, 'sam')
+  await alex.buy('5', { client_order_id: 'before' })
+  await control(brokerage, 'POST', '/faults', { on: '*', do: 'status', status: 500 })
+  await control(brokerage, 'POST', '/reset')
+  assert.equal((await alex.find('before')).status, 404)
+  assert.deepEqual((await alex.call('GET', '/positions')).body.items, [])
+  assert.equal((await alex.call('GET', '/balances')).body.items[0].cash, '100000.00')
+  assert.equal((await sam.call('GET', '/me')).status, 401)
+  assert.equal((await alex.buy('5', { client_order_id: 'before' })).body.order.state, 'done')
+})
+
+test('the control API says what it can do and what it does not understand', async () => {
+  await using brokerage = await openBrokerage()
+  const { routes } = await control(brokerage, 'GET', '/')
+  assert.ok(routes.includes('POST /faults'))
+  assert.equal((await send(`${brokerage.controlUrl}/nothing`, 'GET')).status, 404)
+  assert.equal((await send(`${brokerage.controlUrl}/clock`, 'PUT', { sett: 1 })).body.error.field, 'sett')
+  assert.equal((await send(`${brokerage.controlUrl}/clock`, 'PUT', '{')).status, 400)
+})
