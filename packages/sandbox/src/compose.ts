@@ -1,4 +1,4 @@
-/** The sandbox brokerage as it is opened: the house, and the tongues it speaks beside its own. */
+/** The sandbox brokerage as it is started: the brokerage, and the dialects it serves besides its own API. */
 
 import { type Brokerage, type BrokerageDeps, startBrokerage } from './brokerage/start.ts'
 import type { SandboxConfig } from './config.ts'

@@ -2,7 +2,7 @@
 
 import { parseMarketSetting } from './market/setting.ts'
 
-/** What the house is started with. Times in milliseconds unless the name says otherwise. */
+/** The settings of the sandbox. Times in milliseconds unless the name says otherwise. */
 export interface SandboxConfig {
   readonly host: string
   /** 0 picks a free port. */
@@ -15,23 +15,23 @@ export interface SandboxConfig {
   readonly market: string
   /** `always`: the share market never closes. `exchange`: real hours. */
   readonly calendar: 'always' | 'exchange'
-  /** House time per real time in a replay that does not say it itself. */
+  /** Sandbox time per real time in a replay that does not say it itself. */
   readonly speed: number
-  /** Any text: the same seed gives the same people and the same synthetic prices. */
+  /** Any text: the same seed gives the same customers and the same synthetic prices. */
   readonly seed: string
-  /** Where books and grants are kept; null: in memory only. */
+  /** Where state and grants are stored; null: in memory only. */
   readonly dataDir: string | null
   readonly clientId: string
-  /** null: the house makes one up. */
+  /** null: the sandbox makes one up. */
   readonly clientSecret: string | null
   /** Exact redirect addresses; on loopback hosts the port may differ. */
   readonly redirectUris: readonly string[]
   readonly accessTtlS: number
   readonly refreshGraceMs: number
   readonly heartbeatMs: number
-  /** The house ends when this process does. */
+  /** The sandbox ends when this process does. */
   readonly parentPid: number | null
-  /** The house ends when its standard input is closed. */
+  /** The sandbox ends when its standard input is closed. */
   readonly endWithStdin: boolean
 }
 
@@ -44,7 +44,7 @@ interface Setting<T> {
 
 type Settings = { readonly [Key in keyof SandboxConfig]: Setting<SandboxConfig[Key]> }
 
-/** Between heartbeats of the house's own streams. */
+/** Between heartbeats of the sandbox's own streams. */
 export const DEFAULT_HEARTBEAT_MS = 5_000
 
 const LOOPBACK_CALLBACKS = ['127.0.0.1', 'localhost', '[::1]'].map(host => `http://${host}/connect/callback/sandbox`)
@@ -82,12 +82,12 @@ const SETTINGS: Settings = {
     about: 'when the share market is open: always, or exchange for real hours'
   },
   speed: { env: 'SANDBOX_SPEED', fallback: () => 1, parse: integer(1, 100_000), about: 'how many times faster than real a replay runs' },
-  seed: { env: 'SANDBOX_SEED', fallback: () => 'practice', parse: text => text, about: 'decides prices, people and their passwords' },
+  seed: { env: 'SANDBOX_SEED', fallback: () => 'practice', parse: text => text, about: 'decides prices, customers and their passwords' },
   dataDir: {
     env: 'SANDBOX_DATA_DIR',
     fallback: () => null,
     parse: text => text,
-    about: 'where books and grants are kept; empty: in memory'
+    about: 'where state and grants are stored; empty: in memory'
   },
   clientId: { env: 'SANDBOX_CLIENT_ID', fallback: () => 'trunkline', parse: text => text, about: 'the registered OAuth client' },
   clientSecret: {
@@ -124,7 +124,7 @@ const SETTINGS: Settings = {
   endWithStdin: { env: 'SANDBOX_END_WITH_STDIN', fallback: () => false, parse: flag, about: '1: end when standard input closes' }
 }
 
-/** Every setting for people to read: its default as its text would be written, empty where there is none. */
+/** Every setting for customers to read: its default as its text would be written, empty where there is none. */
 export const SETTING_ROWS: readonly { readonly env: string; readonly fallback: string; readonly about: string }[] = Object.values(
   SETTINGS
 ).map(({ env, fallback, about }) => ({ env, fallback: textOf(fallback()), about }))
@@ -132,7 +132,7 @@ export const SETTING_ROWS: readonly { readonly env: string; readonly fallback: s
 /** Every setting, by its name in the environment. */
 export const SETTING_NAMES: readonly string[] = SETTING_ROWS.map(({ env }) => env)
 
-/** One line per setting, for people. */
+/** One line per setting, for customers. */
 export function settingsHelp(): string {
   return SETTING_ROWS.map(({ env, about }) => `  ${env.padEnd(26)} ${about}`).join('\n')
 }

@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   announce(config, brokerage)
 }
 
-/** One line for whoever started the program, a page for whoever reads along. */
+/** One line for anyone who started the program, a page for anyone who reads along. */
 function announce(config: SandboxConfig, brokerage: Brokerage): void {
   const ready = {
     event: 'ready',
@@ -57,7 +57,7 @@ ${customers}
   OAuth client
     ${brokerage.clientId.padEnd(10)} ${config.clientSecret === null ? brokerage.clientSecret : '(the secret you set)'}
 
-  A token without the browser walk, and the accounts it sees:
+  A token without the browser flow, and the accounts it sees:
     TOKEN=$(curl -s -X POST ${brokerage.controlUrl}/logins/${brokerage.logins[0]?.username}/token | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
     curl -s -H "Authorization: Bearer $TOKEN" ${brokerage.url}/api/v1/accounts
 

@@ -1,4 +1,4 @@
-/** House time: the market's own clock. It runs with the real one, can run faster, and can be frozen or jumped by the control API. */
+/** Sandbox time: the market's own clock. It runs with the real one, can run faster, and can be frozen or jumped by the control API. */
 
 import type { Micros } from '../engine/types.ts'
 
@@ -6,7 +6,7 @@ export interface ClockSettings {
   /** Real time in milliseconds since the epoch. */
   readonly realNow: () => number
   readonly startsAt: Micros
-  /** House time per real time. */
+  /** Sandbox time per real time. */
   readonly speed: number
 }
 
@@ -30,7 +30,7 @@ export class BrokerageClock {
     return this.#frozen
   }
 
-  /** Never earlier than any answer before: a real clock that is set back holds house time still until it has caught up. */
+  /** Never earlier than any answer before: a real clock that is set back holds sandbox time still until it has caught up. */
   now(): Micros {
     const passed = this.#frozen ? 0 : (this.#realNow() - this.#real) * 1000 * this.#speed
     this.#reached = Math.max(this.#reached, this.#brokerage + Math.round(passed))

@@ -1,5 +1,5 @@
 /**
- * Options and futures are too many to be brought all at once: the house has the market bring those that somebody holds, has ordered, reads, or
+ * Options and futures are too many to be brought all at once: the sandbox has the market bring those that somebody holds, has ordered, reads, or
  * has asked for a moment ago.
  */
 
@@ -11,10 +11,10 @@ import type { MarketDriver } from './market-driver.ts'
 import { Problem } from './problems.ts'
 import type { BrokerageState } from './state.ts'
 
-/** How often the house looks for contracts that nobody needs any more, and how long one asked for is kept at least. */
+/** How often the sandbox looks for unused contracts, and how long a requested one is retained at least. */
 const SWEEP_EVERY_MS = 30_000
 const RETAINED_MS = 60_000
-/** Contracts asked for that are kept at the same time; more have to wait for their turn. */
+/** Requested contracts retained at the same time; more have to wait. */
 const REQUESTED_MAX = 5_000
 
 export interface ContractsDeps {
@@ -29,9 +29,9 @@ export interface ContractsDeps {
 
 export class Contracts {
   readonly #deps: ContractsDeps
-  /** Shares and coins, which always come. */
+  /** Shares and crypto, which always come. */
   readonly #always: ReadonlyMap<string, Instrument>
-  /** Since when, in house time. */
+  /** Since when, in sandbox time. */
   readonly #followed = new Map<string, Micros>()
   readonly #readers = new Map<string, number>()
   /** When each was last asked for. */
@@ -61,7 +61,7 @@ export class Contracts {
   }
 
   /**
-   * Has the books know these symbols and their present prices; those that do not exist are passed over.
+   * Loads these symbols and their present prices into the state; those that do not exist are ignored.
    * @throws Problem `slow_down` when too many contracts are asked for at once
    */
   async bring(symbols: readonly string[]): Promise<void> {
@@ -73,12 +73,12 @@ export class Contracts {
 
   /**
    * Somebody reads these from now on. Their first prices come with the market's next delivery.
-   * @throws Problem `slow_down`, and nothing is held, when the house follows too many contracts already
+   * @throws Problem `slow_down`, and nothing is held, when the sandbox follows too many contracts already
    */
   hold(symbols: readonly string[]): void {
     const fresh = this.#follow(symbols)
     for (const symbol of symbols) this.#readers.set(symbol, (this.#readers.get(symbol) ?? 0) + 1)
-    // A house that stands still would never come to the next delivery by itself.
+    // A sandbox that stands still would never come to the next delivery by itself.
     if (fresh) void this.#deps.driver.afresh()
   }
 
@@ -90,7 +90,7 @@ export class Contracts {
     }
   }
 
-  /** Whatever customers hold or have ordered comes, and what nobody needs any more does not. */
+  /** Follows whatever customers hold or have ordered, and drops what is no longer used. */
   sweep(): void {
     const now = this.#deps.now()
     for (const [symbol, at] of this.#requestedAt) if (now - at > RETAINED_MS) this.#requestedAt.delete(symbol)
@@ -101,7 +101,7 @@ export class Contracts {
     for (const symbol of idle) this.#followed.delete(symbol)
     if (idle.length > 0) this.#deps.market.unfollow(idle)
     this.#deps.driver.forget(idle)
-    // What customers own goes before what others merely look at, but not beyond what the market can bring.
+    // Contracts that customers own come before those that are merely watched, within what the market can deliver.
     this.#follow([...owned].filter(symbol => !this.#followed.has(symbol)).slice(0, FOLLOWED_MAX - this.#followed.size))
   }
 
@@ -127,7 +127,7 @@ export class Contracts {
   #follow(symbols: Iterable<string>): boolean {
     const fresh = [...symbols].filter(symbol => !this.comes(symbol))
     if (this.#followed.size + fresh.length > FOLLOWED_MAX)
-      throw new Problem('slow_down', `the house follows ${FOLLOWED_MAX} contracts at most; try again in a minute`, { retryAfter: 60 })
+      throw new Problem('slow_down', `the sandbox follows ${FOLLOWED_MAX} contracts at most; try again in a minute`, { retryAfter: 60 })
     const now = this.#deps.clock.now()
     for (const symbol of fresh) this.#followed.set(symbol, now)
     if (fresh.length > 0) this.#deps.market.follow(fresh)

@@ -1,4 +1,4 @@
-/** Everything of the house that needs no port: people, books, market, and who hears of what. */
+/** Everything of the sandbox that needs no port: customers, state, market, and the publishers of events. */
 
 import { join } from 'node:path'
 import type { SandboxConfig } from '../config.ts'
@@ -83,7 +83,7 @@ export async function openCore(config: SandboxConfig, deps: CoreDeps, undo: (() 
   const driver: MarketDriver = new MarketDriver({ market, state, clock, listener: both(feed, taps), atFullSpeed: speed === 'max', onError })
   const contracts: Contracts = new Contracts({ market, state, customers, clock, driver, now })
   undo.push(() => contracts.close())
-  // While the house lives through a jump of its clock, the market is told of up to where it has come.
+  // While the sandbox works through a jump of its clock, clients see the time it has reached.
   const sandboxTime = () => isoOf(Math.min(clock.now(), driver.reached))
   const marketHub = new MarketHub({
     ...streams,

@@ -1,4 +1,4 @@
-/** What the house has been asked, for tests and benches: requests per operation with their outcomes, and submits per client order id. */
+/** Request counters for tests and benches: requests per operation with their outcomes, and submits per client order id. */
 
 import type { Operation } from './faults.ts'
 
@@ -31,7 +31,7 @@ export class Counters {
     answers.set(key, (answers.get(key) ?? 0) + 1)
   }
 
-  /** A submit or an amendment with this client order id has reached the house. */
+  /** A submit or an amendment with this client order id has reached the sandbox. */
   receive(clientOrderId: string): void {
     this.#received.set(clientOrderId, this.received(clientOrderId) + 1)
     if (this.#received.size <= IDS_MAX) return

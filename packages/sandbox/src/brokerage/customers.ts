@@ -1,4 +1,4 @@
-/** The customers: who may log in, and which accounts are whose. Demo customers come from the seed, more on demand. */
+/** The customers and their accounts. Demo customers come from the seed, more are created on demand. */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { AccountType } from '../engine/types.ts'
@@ -16,10 +16,10 @@ export const ENGINE_TYPE = { margin: 'margin', cash: 'cash', coin: 'crypto', fut
 export interface Customer {
   readonly id: string
   readonly username: string
-  /** Kept readable: the sandbox prints it for whoever started it, and it guards practice money only. */
+  /** In plain text: the sandbox prints it at the start, and it guards practice money only. */
   readonly password: string
   readonly name: string
-  /** Whether it is one of those every house begins with. */
+  /** Whether it is one of those every sandbox begins with. */
   readonly demo: boolean
 }
 
@@ -94,7 +94,7 @@ export class Customers {
     return this.#byUsername.get(username)
   }
 
-  /** The person, when the password is right. */
+  /** The user, when the password is right. */
   check(username: string, password: string): Customer | undefined {
     const customer = this.#byUsername.get(username)
     const right = this.#digest(customer?.password ?? '')
@@ -140,7 +140,7 @@ export class Customers {
     return account
   }
 
-  /** Forgets everybody who was made on demand. @returns their ids. */
+  /** Removes all customers that were created on demand. @returns their ids. */
   forgetGuests(): readonly string[] {
     const guests = this.all().filter(customer => !customer.demo)
     for (const { id } of guests) this.#store({ gone: id })

@@ -1,4 +1,4 @@
-/** What the streams are told of what happened in the engine: fills and orders, then positions, then balances. */
+/** Publishes what happened in the engine to the streams: fills and orders, then positions, then balances. */
 
 import type { AccountChangedEvent, EngineEvent, OrderEvent, OrderView } from '../engine/types.ts'
 import { isoOf } from './clock.ts'
@@ -13,17 +13,17 @@ export interface EventPublisherDeps {
   readonly hub: Hub
 }
 
-/** Whoever else is told of what happens in accounts, in the order in which it happens; hidden orders are told when they are revealed. */
+/** Observes what happens in accounts, in order of occurrence; a hidden order is published when it is revealed. */
 export interface AccountObserver {
   /** Every change of an order, each with the order as it was after it. `login` is the owner's id. */
   order(event: OrderEvent, login: string): void
-  /** The house itself began or gave up something: the order as it is now. */
+  /** The sandbox itself began or gave up something: the order as it is now. */
   orderAgain(order: OrderView, login: string): void
-  /** Balances, and the positions named, are others than before. */
+  /** Balances, and the named positions, have changed. */
   account(event: AccountChangedEvent, login: string): void
 }
 
-/** Orders that are to stay out of sight wait here with all that happens to them; see the fault `hide`. */
+/** Hidden orders are held here with all their events; see the fault `hide`. */
 export class EventPublisher {
   readonly #deps: EventPublisherDeps
   readonly #hidden = new Map<string, (() => void)[]>()
@@ -34,7 +34,7 @@ export class EventPublisher {
     this.#deps = deps
   }
 
-  /** Tells `witness` from now on. */
+  /** Notifies `observer` from now on. */
   follow(observer: AccountObserver): Disposable {
     this.#observers.add(observer)
     return { [Symbol.dispose]: () => void this.#observers.delete(observer) }
@@ -71,7 +71,7 @@ export class EventPublisher {
     }
   }
 
-  /** The order as it is now, where nothing in the engine has happened: the house itself began or gave up something. */
+  /** The order as it is now, where nothing in the engine has happened: the sandbox itself began or gave up something. */
   publishAgain(before: OrderView): void {
     const order = this.#deps.state.again(before)
     this.#notify(order.orderId, order.accountId, (observer, owner) => observer.orderAgain(order, owner))

@@ -1,8 +1,8 @@
-/** Misbehaviour on command: which requests are to go wrong, and how. Set through the control API only. */
+/** Fault injection: which requests are to go wrong, and how. Set through the control API only. */
 
 import { Problem } from './problems.ts'
 
-/** What a client can ask of the house. The REST operations, then OAuth's, then the stream's. */
+/** What a client can ask of the sandbox. The REST operations, then OAuth's, then the stream's. */
 export const OPERATIONS = [
   'me.get',
   'accounts.list',
@@ -79,7 +79,7 @@ export interface Fault extends FaultSpec {
   readonly id: string
 }
 
-/** What is known of a request when a fault is looked for. */
+/** The facts of a request that faults are matched against. */
 export interface Facts {
   readonly login: string | null
   readonly symbol: string | null
@@ -101,7 +101,7 @@ export class Faults {
   #armed: readonly Armed[] = []
   #next = 1
 
-  /** True while nothing is to go wrong: the request path asks this before it gathers facts. */
+  /** True while no fault is set: the request path checks this before it gathers facts. */
   get none(): boolean {
     return this.#armed.length === 0
   }
@@ -116,7 +116,7 @@ export class Faults {
     return fault
   }
 
-  /** The fault this request meets, counted as met. */
+  /** The fault that this request hits, counted as a hit. */
   take(operation: Operation, facts: Facts): Fault | undefined {
     for (const armed of this.#armed) {
       if (!meets(armed.fault, operation, facts)) continue

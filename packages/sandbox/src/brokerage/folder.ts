@@ -1,4 +1,4 @@
-/** The data folder: one house at a time, and the keys that must outlive it. */
+/** The data folder: one sandbox at a time, and the keys that must outlive it. */
 
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,16 +20,16 @@ export function keysOf(folder: string | null, newId: () => string): Keys {
   return keys
 }
 
-/** What is asked about the machine's processes. A seam for tests. */
+/** Queries about the machine's processes. A seam for tests. */
 export interface Processes {
   isAlive(pid: number): boolean
-  /** When a process began, of which start of the machine: numbers are given again. Empty where the system does not say. */
+  /** When a process began, and at which boot of the machine: process ids are reused. Empty where the system does not report it. */
   startOf(pid: number): string
 }
 
 /**
  * Claims the folder for this process. Two proofs must agree: the kernel's lock, which one of several starts at once gets, and the holder's name
- * beside it, which also holds where file systems grant such locks to everybody.
+ * beside it, which also holds on file systems that grant such locks to every process.
  * @returns how to give it back.
  * @throws Error naming the holder when a living process has it.
  */

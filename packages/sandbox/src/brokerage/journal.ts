@@ -1,4 +1,4 @@
-/** An append-only file of JSON lines: what the house must still know after it has been killed. */
+/** An append-only file of JSON lines: what the sandbox must still know after it has been killed. */
 
 import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { FileNotDurable, reasonOf, writeDurably } from '@trunkline/files/durable'
@@ -13,7 +13,7 @@ export class Journal<Entry> {
   #fd: number
   #size: number
 
-  /** Opens or creates the file and hands every entry in it to `each`, in order. A line cut short by a crash ends the file and is removed. */
+  /** Opens or creates the file and passes every entry to `each`, in order. A last line cut short by a crash is removed. */
   constructor(path: string, each: (entry: Entry) => void, replace: (path: string, text: string) => void = writeDurably) {
     this.#path = path
     this.#replace = replace
@@ -83,6 +83,6 @@ function parseLine<Entry>(line: string, path: string): Entry {
   try {
     return JSON.parse(line) as Entry
   } catch (cause) {
-    throw new Error(`${path} is damaged: a line in its middle is not JSON. Remove the file to begin with fresh books.`, { cause })
+    throw new Error(`${path} is damaged: a line in its middle is not JSON. Remove the file to begin with fresh state.`, { cause })
   }
 }

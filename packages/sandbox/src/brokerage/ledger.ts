@@ -1,4 +1,4 @@
-/** What the books must know before anybody trades: instruments and accounts. Asked again after a reset, and whenever somebody is new. */
+/** What the state needs before trading: instruments and accounts. Applied again after a reset, and for every new customer. */
 
 import type { Market } from '../market/types.ts'
 import type { BrokerageClock } from './clock.ts'
@@ -17,7 +17,7 @@ export function listInstruments({ state, market, clock }: Ledger & { readonly ma
   }
 }
 
-/** Opens every account that the books do not know yet. */
+/** Opens every account that the state do not know yet. */
 export function openNewAccounts({ state, customers, clock }: Ledger & { readonly customers: Customers }): void {
   for (const { id, number, kind, cash } of customers.accounts()) {
     if (state.engine.account(id) !== undefined) continue
@@ -33,7 +33,7 @@ export function openNewAccounts({ state, customers, clock }: Ledger & { readonly
   }
 }
 
-/** Lets accounts of books from before there were options trade them. */
+/** Permits options to accounts of a state from before options existed. */
 export function permitOptions({ state, customers, clock }: Ledger & { readonly customers: Customers }): void {
   for (const { id, kind } of customers.accounts()) {
     if (kind !== 'margin' && kind !== 'cash') continue
@@ -42,8 +42,8 @@ export function permitOptions({ state, customers, clock }: Ledger & { readonly c
   }
 }
 
-/** @throws Error when the books have lived longer than the market goes on */
+/** @throws Error when the state is later than the end of the market */
 export function mustSuit(state: BrokerageState, market: Market): void {
   if (market.endsAt === null || state.latest <= market.endsAt) return
-  throw new Error('The books in SANDBOX_DATA_DIR are of a later time than the recorded market ends. Use another folder for this recording.')
+  throw new Error('The state in SANDBOX_DATA_DIR are of a later time than the recorded market ends. Use another folder for this recording.')
 }

@@ -1,4 +1,4 @@
-/** What of the market the house's other tongues read: prints, quotes and bars of single symbols, as the engine has them. */
+/** The market data that dialects read: prints, quotes and bars of single symbols, as the engine has them. */
 
 import type { Micros, QuoteCommand } from '../engine/types.ts'
 import { toBar } from '../market/bar-series.ts'
@@ -9,14 +9,14 @@ import { type Beginning, LiveBar } from './market-stream/live-bar.ts'
 /** Called as the market comes, in its order; must not throw. */
 export interface MarketDataTap {
   trade?(trade: FeedTrade): void
-  /** The whole displayed book. */
+  /** The whole displayed order book. */
   quote?(quote: QuoteCommand): void
   /** The 1-minute bar: open whenever it has changed, at most four times a second, and once when it closes. */
   bar?(bar: Bar): void
 }
 
 export interface MarketDataTapsDeps {
-  /** Has these symbols' prices come. @throws Problem when the house follows too many contracts already */
+  /** Has these symbols' prices come. @throws Problem when the sandbox follows too many contracts already */
   readonly hold: (symbols: readonly string[]) => void
   readonly release: (symbols: readonly string[]) => void
   readonly lastQuote: (symbol: string) => QuoteCommand | undefined
@@ -45,7 +45,7 @@ export class MarketDataTaps implements MarketListener {
     return this.#bySymbol.size > 0
   }
 
-  /** The last quote comes at once where there is one. @throws Problem when the house follows too many contracts already */
+  /** The last quote comes at once where there is one. @throws Problem when the sandbox follows too many contracts already */
   add(symbol: string, tap: MarketDataTap): Disposable {
     this.#deps.hold([symbol])
     const registered: Registered = { tap, bar: tap.bar === undefined ? null : this.#barOf(symbol, tap.bar.bind(tap)) }

@@ -1,4 +1,4 @@
-/** Brings the market to the engine: on a timer, and at once when somebody has moved the market or the clock by hand. */
+/** Feeds the market to the engine: on a timer, and at once when the control API has moved the market or the clock. */
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Micros, QuoteCommand } from '../engine/types.ts'
@@ -9,22 +9,22 @@ import type { BrokerageState } from './state.ts'
 const EVERY_MS = 50
 const HOUR: Micros = 3_600_000_000
 const RESTORED = ['list_instrument', 'quote', 'halt'] as const
-/** House time between looks at orders that have outlived their time. */
+/** Sandbox time between checks for orders that have outlived their time in force. */
 const TICK_EVERY: Micros = 60_000_000
 /**
- * Far ahead the market is asked for in stretches this long while somebody reads it: longer ones come in so few words that the minutes within
+ * Far ahead the market is asked for in stretches this long while somebody reads it: longer ones come in so few updates that the minutes within
  * would not be those of its history.
  */
 const READ_STRIDE: Micros = 5 * HOUR
-/** … unless it is so far that living through its minutes would take too long. */
+/** … unless it is so far that processing every minute would take too long. */
 const READ_AHEAD_MAX: Micros = 8 * 24 * HOUR
 
-/** Hears of everything that the market brings, after the engine has. */
+/** Receives every command of the market after the engine has processed it. */
 export interface MarketListener {
-  /** Whether anybody reads what is brought. */
+  /** Whether the listener has readers. */
   readonly busy: boolean
   readonly onCommand: (command: FeedCommand) => void
-  /** Everything up to and including this instant has been brought. */
+  /** Everything up to and including this instant has been delivered. */
   readonly reach: (through: Micros) => void
 }
 
@@ -33,9 +33,9 @@ export interface MarketDriverDeps {
   readonly state: BrokerageState
   readonly clock: BrokerageClock
   readonly listener: MarketListener
-  /** The market is brought as fast as it comes, and the clock follows it. */
+  /** The market is delivered at full speed, and the clock follows it. */
   readonly atFullSpeed: boolean
-  /** A failure of the market: the house goes on with the prices it has. */
+  /** A failure of the market: the sandbox continues with the prices it has. */
   readonly onError: (error: unknown) => void
 }
 
@@ -47,19 +47,19 @@ export class MarketDriver {
   #stopped = false
   #ticked: Micros = 0
   #reached: Micros = 0
-  /** Where the market was left: phases, halts and books, without the prints that led there. */
+  /** The last state of the market: phases, halts and order books, without the prints that led there. */
   readonly #last = new Map<string, FeedCommand>()
 
   constructor(deps: MarketDriverDeps) {
     this.#deps = deps
   }
 
-  /** Everything up to and including this instant has been brought. */
+  /** Everything up to and including this instant has been delivered. */
   get reached(): Micros {
     return this.#reached
   }
 
-  /** Fetches the present market, without what led to it when the books are further along already, then goes on by itself. */
+  /** Fetches the present market, without its history when the state is already further along, then advances by itself. */
   async start(): Promise<void> {
     const { state, clock, market } = this.#deps
     if (market.startsAt !== null && state.latest > market.startsAt) await this.#catchUp(state.latest)
@@ -116,7 +116,7 @@ export class MarketDriver {
       const { commands, through } = await this.#deps.market.next(this.#stretch(until))
       this.#run(commands, through)
       if (through >= until || this.#stopped) break
-      // Requests get their turn between portions.
+      // Lets requests run between portions.
       await yieldToEventLoop()
     }
     if (until - this.#ticked < TICK_EVERY) return
@@ -129,19 +129,19 @@ export class MarketDriver {
     return this.#deps.listener.busy && ahead < READ_AHEAD_MAX ? Math.min(until, this.#reached + READ_STRIDE) : until
   }
 
-  /** Shows fresh books the market as it is. */
+  /** Shows fresh state the market as it is. */
   refill(): void {
     const standing = [...this.#last.values()].sort((a, b) => a.at - b.at)
     for (const command of standing) this.#deps.state.run(command)
   }
 
-  /** Recorded time that the books have lived through already: only where it left the market matters. */
+  /** Recorded time that the state has lived through already: only where it left the market matters. */
   async #catchUp(until: Micros): Promise<void> {
     for (;;) {
       const { commands, through } = await this.#deps.market.next(until)
       for (const command of commands) {
         this.#store(command)
-        // Ended before anybody asked for it: whoever still holds it learns of it now.
+        // Expired before it was followed: its holders are notified now.
         if (command.type === 'expire') this.#deps.state.run(command)
       }
       if (through >= until) break
@@ -161,7 +161,7 @@ export class MarketDriver {
     return last?.type === 'quote' ? last : undefined
   }
 
-  /** Nothing more comes of these symbols, and nothing of them need be shown to fresh books. */
+  /** Nothing more comes of these symbols, and nothing of them need be shown to fresh state. */
   forget(symbols: Iterable<string>): void {
     for (const symbol of symbols) for (const type of RESTORED) this.#last.delete(`${type} ${symbol}`)
   }

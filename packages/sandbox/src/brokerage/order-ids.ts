@@ -1,6 +1,6 @@
 /**
- * Ids of a broker's own form for the house's orders and executions, which are numbered within their books: a whole number of fifteen digits
- * or a UUID, and the way back. Those of other books (after a reset) are others.
+ * Ids of a broker's own form for the sandbox's orders and executions, which are numbered within their state: a whole number of fifteen digits
+ * or a UUID, and the way back. Those of other state (after a reset) are others.
  */
 
 import { createHash } from 'node:crypto'
@@ -9,15 +9,15 @@ const NUMBERS = 1_000_000_000
 const FORM = /^(\w+)-(\w+)-(\d+)$/
 
 interface Numbered {
-  /** Of which kind, and of which books. */
+  /** The kind, and the state that it belongs to. */
   readonly place: string
   readonly number: number
 }
 
-/** @throws Error for a text that is no id of the house's */
+/** @throws Error for a text that is no id of the sandbox's */
 function numbered(internalId: string): Numbered {
   const [, kind, state, number] = FORM.exec(internalId) ?? []
-  if (kind === undefined || state === undefined || number === undefined) throw new Error(`${internalId} is no id of the house's`)
+  if (kind === undefined || state === undefined || number === undefined) throw new Error(`${internalId} is no id of the sandbox's`)
   return { place: `${kind} ${state}`, number: Number(number) }
 }
 
@@ -38,7 +38,7 @@ export function uuidOf(internalId: string): string {
 }
 
 /**
- * The house's id behind an id made here; null for any other text. `idOf` gives the house's id of a number.
+ * The internal id behind an id made here; null for any other text. `idOf` gives the internal id of a number.
  */
 export function internalIdOf(id: string, idOf: (number: number) => string): string | null {
   const number = /^\d{15}$/.test(id) ? Number(id) % NUMBERS : /^[0-9a-f-]{36}$/.test(id) ? Number.parseInt(id.slice(-12), 16) : 0

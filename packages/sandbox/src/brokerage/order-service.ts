@@ -1,4 +1,4 @@
-/** What customers can have done: submit, amend and cancel, with the house's own checks and its moods. */
+/** What customers can do: submit, amend and cancel, with the sandbox's own checks and its faults. */
 
 import type { OrderView, PreviewView, RefusedEvent, SubmitCommand, SubmitMultiLegCommand } from '../engine/types.ts'
 import type { BrokerageClock } from './clock.ts'
@@ -32,7 +32,7 @@ export interface OrderServiceDeps {
   readonly publisher: EventPublisher
   readonly clock: BrokerageClock
   readonly newId: () => string
-  /** Runs `work` after so many real milliseconds, unless the house has closed. */
+  /** Runs `work` after so many real milliseconds, unless the sandbox has closed. */
   readonly later: (ms: number, work: () => void) => void
 }
 
@@ -61,7 +61,7 @@ export class OrderService {
     throw new Problem('unknown_order', `no order ${orderId.slice(0, 64)} of yours`)
   }
 
-  /** @throws Problem for every refusal, with the order it left on the books if it did. */
+  /** @throws Problem for every refusal, with the order it left on the book if it did. */
   submit(ticket: Ticket | MultiLegTicket, fault: Fault | undefined): OrderView {
     const clientOrderId = ticket.clientOrderId ?? `sandbox-${this.#deps.newId()}`
     const at = this.#deps.clock.now()
@@ -126,7 +126,7 @@ export class OrderService {
 
   #refuseLater(order: OrderView, { code, message }: Fault): void {
     if (!isLive(order)) return
-    this.#deps.state.refuseLater(order.orderId, code ?? 'refused_by_operator', message ?? 'The desk has turned this order down.')
+    this.#deps.state.refuseLater(order.orderId, code ?? 'refused_by_operator', message ?? 'The operator has turned this order down.')
     this.#cancel(order)
   }
 

@@ -1,4 +1,4 @@
-/** Every way the house says no: one code per cause, one table of status codes. */
+/** Every refusal of the sandbox: one code per cause, one table of status codes. */
 
 import type { OrderView, RefusalCode } from '../engine/types.ts'
 
@@ -56,14 +56,14 @@ export type ProblemCode = keyof typeof STATUS_OF
 
 export interface ProblemDetail {
   readonly field?: string
-  /** The order the problem speaks of, as the wire shows it. */
+  /** The order that the problem is about, as on the wire. */
   readonly order?: unknown
   /** Overrides the table. */
   readonly status?: number
   readonly retryAfter?: number
 }
 
-/** An answer that is not what was asked for. Thrown by readers and routes, turned into a response in one place. */
+/** An error response. Thrown by readers and routes, turned into a response in one place. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly code: string
@@ -77,18 +77,18 @@ export class Problem extends Error {
     this.detail = detail
   }
 
-  /** The same under another code, for faults that speak words of their own. */
+  /** The same under another code, for faults that set a code. */
   as(code: string): Problem {
     return Object.assign(new Problem('internal_error', this.message, { ...this.detail, status: this.status }), { code })
   }
 }
 
-/** The engine's refusal in the house's terms. */
+/** The engine's refusal in the sandbox's terms. */
 export function refused(code: RefusalCode, message: string, order: unknown): Problem {
   return new Problem(code, message, { order })
 }
 
-/** Whether an order's end is a refusal the engine put on its books. */
+/** Whether an order's end is a refusal the engine put on the book. */
 export function refusalOf(order: OrderView): { readonly code: RefusalCode; readonly message: string } | undefined {
   if (order.state !== 'rejected' || order.reason === null) return undefined
   const { code, message } = order.reason

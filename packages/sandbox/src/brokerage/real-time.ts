@@ -1,4 +1,4 @@
-/** Real time for a house: the machine's wall clock, which goes on where that is set back. */
+/** Real time for a sandbox: the machine's wall clock, which continues when that is set back. */
 
 /** Readings of two clocks differ by this much without either being set. */
 const JITTER_MS = 1_000

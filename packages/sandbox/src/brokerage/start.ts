@@ -1,4 +1,4 @@
-/** Opens the doors of the sandbox brokerage: its public port with OAuth, REST and the streams, and the control port. */
+/** Starts the servers of the sandbox brokerage: the public port with OAuth, REST and the streams, and the control port. */
 
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
@@ -32,17 +32,17 @@ import { openGate } from './stream/gate.ts'
 import { STREAM_PATH } from './stream/hub.ts'
 import { Timers } from './timers.ts'
 
-/** What the house cannot make itself; tests pass their own. */
+/** The outside dependencies of the sandbox; tests pass their own. */
 export interface BrokerageDeps {
   /** Milliseconds since the epoch. */
   readonly realNow: () => number
   /** Unguessable text of at least 20 letters, digits, `-` and `_`. */
   readonly newId: () => string
-  /** Hears of failures nobody else will be told of. */
+  /** Receives errors that nobody else reports. */
   readonly onError: (error: unknown) => void
 }
 
-/** An open house. */
+/** An open brokerage. */
 export interface Brokerage extends AsyncDisposable {
   readonly url: string
   readonly streamUrl: string
@@ -51,7 +51,7 @@ export interface Brokerage extends AsyncDisposable {
   readonly clientId: string
   readonly clientSecret: string
   readonly logins: readonly { readonly username: string; readonly password: string }[]
-  /** Closes everything; a house with a data folder can be started again on it. */
+  /** Closes everything; a sandbox with a data folder can be started again on it. */
   close(): Promise<void>
 }
 
@@ -69,8 +69,8 @@ const PARAM_CHARS_MAX = 4_096
 const REQUEST_MS_MAX = 30_000
 
 /**
- * Starts a house on free ports unless told otherwise; what is left out of `parts` has its default. It speaks its own API, and `tongues`.
- * @throws Error when the data folder is in use or its books do not suit the market, or a port is taken.
+ * Starts a sandbox on free ports unless specified otherwise; what is left out of `parts` has its default. It serves its own API, and `openDialects`.
+ * @throws Error when the data folder is in use or its state do not suit the market, or a port is taken.
  */
 export async function startBrokerage(
   parts: Partial<SandboxConfig> = {},
@@ -82,7 +82,7 @@ export async function startBrokerage(
   try {
     return await open(config, { ...REAL, ...deps }, openDialects, undo)
   } catch (error) {
-    // Why it did not open says more than what could not be closed after it.
+    // The reason why it did not open matters more than what could not be closed afterwards.
     await closeAll(undo).catch(() => undefined)
     throw error
   }
@@ -303,5 +303,5 @@ async function closeAll(undo: (() => unknown)[]): Promise<void> {
       failures.push(error)
     }
   }
-  if (failures.length > 0) throw new AggregateError(failures, 'the house did not close cleanly')
+  if (failures.length > 0) throw new AggregateError(failures, 'the sandbox did not close cleanly')
 }

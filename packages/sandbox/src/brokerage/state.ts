@@ -1,4 +1,4 @@
-/** The house's books: the engine, its journal, and what the streams are told. Everything that changes anything goes through `run`. */
+/** The state of the brokerage: the engine, its journal, and the events for the streams. Every change goes through `run`. */
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,11 +33,11 @@ interface Snapshot {
 export interface BrokerageStateDeps {
   /** null: in memory only. */
   readonly folder: string | null
-  /** A text no other books have had: order ids of different books must not be confused by those who remember them. */
+  /** A text that no other state has had, so that clients cannot confuse order ids of different states. */
   readonly newSeed: () => string
-  /** Hears the events of every command, after the command is on its way to the disk. */
+  /** Receives the events of every command, after the command is on its way to the disk. */
   readonly onEvents: (events: readonly EngineEvent[]) => void
-  /** Receives failed snapshots after which the books go on: nothing that was acknowledged is missing. */
+  /** Receives failed snapshots after which the state go on: nothing that was acknowledged is missing. */
   readonly onError: (error: unknown) => void
   /** Writes a whole file as `writeDurably` does. A seam for tests. */
   readonly write?: (path: string, text: string) => void
@@ -72,7 +72,7 @@ export class BrokerageState {
 
   /**
    * Carries a command out. When it returns, the command has been handed to the operating system (if anybody could have noticed it) and the
-   * streams have been told.
+   * events have been published.
    * @throws whatever writing throws; the command then stands, and is written with the next one.
    */
   run(command: Command): readonly EngineEvent[] {
@@ -99,7 +99,7 @@ export class BrokerageState {
     this.#record({ later }, true)
   }
 
-  /** A cancel or an amendment is under way; null: no more. Not kept over a restart: then it never happened. */
+  /** A cancel or an amendment is under way; null: no longer. Not stored: after a restart it never happened. */
   setBusy(orderId: string, busy: 'cancelling' | 'amending' | null): void {
     if (busy === null) this.#busy.delete(orderId)
     else this.#busy.set(orderId, busy)
@@ -122,7 +122,7 @@ export class BrokerageState {
     return typeof found === 'object' ? found : order
   }
 
-  /** Fresh books. @throws FileNotWritten; the books are then as they were, because the journal goes on from the old ones. */
+  /** Begins with a fresh state. @throws FileNotWritten; the state is then unchanged, because the journal continues from the old one. */
   reset(): void {
     const fresh = Engine.create({ seed: this.#deps.newSeed() })
     if (this.#deps.folder !== null) this.#snapshot(this.#deps.folder, fresh, [])
@@ -149,7 +149,7 @@ export class BrokerageState {
     if (this.#charsToSnapshot < 0) this.#tidy(this.#deps.folder)
   }
 
-  /** The journal has everything, so that a snapshot that cannot be written costs nobody their answer. */
+  /** The journal has everything, so a failed snapshot fails no request. */
   #tidy(folder: string): void {
     try {
       this.#snapshot(folder)
@@ -204,8 +204,8 @@ export class BrokerageState {
   }
 
   /**
-   * The snapshot names the journal that goes on from it, so a crash between the two steps leaves the old pair whole.
-   * @throws FileNotWritten; the old pair then goes on.
+   * The snapshot names the journal that continues it, so a crash between the two steps leaves the old pair whole.
+   * @throws FileNotWritten; the old pair then stays in use.
    */
   #snapshot(folder: string, engine = this.#engine, refusedLater: readonly RefusedLater[] = [...this.#refusedLater.values()]): void {
     const generation = this.#generation + 1

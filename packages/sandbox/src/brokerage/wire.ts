@@ -1,4 +1,4 @@
-/** How the engine's records look on the house's wire. Pure; the words of `API.md` begin and end here. */
+/** How the engine's records look on the sandbox's wire. Pure; the names of `API.md` are used only here. */
 
 import type { OrderType, Side, TimeInForce, TransactionType } from '@trunkline/core/domain/vocabulary'
 import type {
@@ -44,7 +44,7 @@ export const TIME_IN_FORCE = {
 
 export type ValuesOf<Table extends object> = keyof Table & string
 
-/** The words of a table, for readers. */
+/** The wire values of an enum map, for readers. */
 export function valuesOf<Table extends object>(table: Table): readonly ValuesOf<Table>[] {
   return Object.keys(table) as ValuesOf<Table>[]
 }
@@ -86,9 +86,9 @@ export function classOf(kind: InstrumentKind): string {
   return CLASS_OF[kind]
 }
 
-/** What the house says of an order beyond what the engine knows. */
+/** What the sandbox knows of an order beyond the engine. */
 export interface Overlay {
-  /** A cancel or an amendment that is under way where the house is slow. */
+  /** A cancel or an amendment that is under way where the sandbox is slow. */
   readonly busy: 'cancelling' | 'amending' | null
   /** Taken and then turned down. */
   readonly refusedLater: { readonly code: string; readonly message: string } | null
@@ -159,7 +159,7 @@ export function customerWire({ id, username, name }: Customer): object {
   return { id, username, name }
 }
 
-/** The house takes no commission. */
+/** The sandbox takes no commission. */
 export function previewWire({ accountId }: { readonly accountId: string }, seen: PreviewView): object {
   const { currency, price, cost, fees, initialMargin, buyingPower, warnings } = seen
   return {

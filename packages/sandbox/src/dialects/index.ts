@@ -1,4 +1,4 @@
-/** The one list of brokers whose tongues the sandbox speaks. */
+/** The one list of brokers that the sandbox emulates. */
 
 import type { OpenDialect } from '../brokerage/dialect.ts'
 import { alpaca } from './alpaca/index.ts'

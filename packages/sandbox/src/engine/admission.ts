@@ -1,4 +1,4 @@
-/** What is checked before an order is taken in. Every check that fails is a code and a sentence that says what to do. */
+/** What is checked before an order is taken in. Every failed check is a code and a message that says what to do. */
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
 import type { Refusal } from './command-context.ts'
 import { checkContract } from './contract-checks.ts'
@@ -33,7 +33,7 @@ export interface Figures {
   readonly stop: Price | null
 }
 
-/** The ticket's numbers, as far as they can be read; {@link checkTicket} says what is wrong with the others. */
+/** The ticket's numbers, as far as they can be read; {@link checkTicket} reports what is wrong with the others. */
 export function figuresOf(ticket: Ticket): Figures {
   const notional = above(ticket.notional)
   return {
@@ -57,7 +57,7 @@ export function checkClientOrderId(account: Account, clientOrderId: string): Ref
   return refusal('duplicate_client_order_id', `The client order id ${clientOrderId} was used before in this account; ids are never reused.`)
 }
 
-/** Everything that can be said of a ticket without looking at positions and money. */
+/** Every check of a ticket that needs neither positions nor money. */
 export function checkTicket(account: Account, book: OrderBook, ticket: Ticket, figures: Figures, now: Micros): Refusal | null {
   return (
     checkInstrument(account, book, ticket, now) ??

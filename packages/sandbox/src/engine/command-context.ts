@@ -1,4 +1,4 @@
-/** What every part of the engine works on during one command: the state, the events so far, ids, and which accounts were touched. */
+/** The context of one command: the state, the events so far, ids, and the touched accounts. */
 import { unreachable } from '@trunkline/core/domain/brand'
 import { hashOf } from './lot.ts'
 import type { Account, EngineState, Order, OrderBook } from './state.ts'
@@ -134,7 +134,7 @@ function idPrefix(kind: 'order' | 'exec' | 'transaction'): string {
   }
 }
 
-// Ids of two differently seeded engines differ, and say so at a glance.
+// Ids of two differently seeded engines differ visibly.
 function fingerprint(text: string): string {
   return hashOf(text).toString(16).padStart(8, '0')
 }

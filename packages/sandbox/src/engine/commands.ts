@@ -1,4 +1,4 @@
-/** What the engine can be told: by customers, by the house, and by the market. */
+/** The commands of the engine: by customers, by the sandbox, and by the market. */
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
 import type { AccountType, InstrumentKind, InstrumentSpec, Micros, Phase } from './enums.ts'
 
@@ -12,7 +12,7 @@ export interface ListInstrumentCommand {
 export interface OpenAccountCommand {
   readonly type: 'open_account'
   readonly at: Micros
-  /** Chosen by the house, unique for ever. */
+  /** Chosen by the sandbox, unique for ever. */
   readonly accountId: string
   /** What the customer sees. */
   readonly number: string
@@ -40,7 +40,7 @@ export interface SubmitCommand {
   /** 1 to 64 printable characters, unique in the account for ever (also after the order has been forgotten). */
   readonly clientOrderId: string
   readonly symbol: string
-  /** BUY and SELL, for options the four words that say whether a position is opened or closed. A SELL beyond the position opens a short (margin accounts, futures). */
+  /** BUY and SELL, for options the four that open or close a position. A SELL beyond the position opens a short (margin accounts, futures). */
   readonly side: Side
   readonly orderType: OrderType
   readonly timeInForce: TimeInForce
@@ -51,7 +51,7 @@ export interface SubmitCommand {
 }
 
 /**
- * Several option legs that fill together or not at all. `limitPrice` is the net price of one package per unit of the underlying, signed: for
+ * Several option legs that fill together or not at all. `limitPrice` is the net price of one multi-leg order per unit of the underlying, signed: for
  * BUY the most that is paid, for SELL the least that is received. Legs are taken as listed, whatever `side` says.
  */
 export interface SubmitMultiLegCommand {
@@ -59,17 +59,17 @@ export interface SubmitMultiLegCommand {
   readonly at: Micros
   readonly accountId: string
   readonly clientOrderId: string
-  /** 2 to 4 different contracts of one underlying. Sides are the four option words; ratios whole numbers from 1. */
+  /** 2 to 4 different contracts of one underlying. Sides are the four option sides; ratios whole numbers from 1. */
   readonly legs: readonly { readonly symbol: string; readonly side: Side; readonly ratio: string }[]
   readonly side: 'BUY' | 'SELL'
   readonly orderType: 'MKT' | 'LMT'
   readonly timeInForce: TimeInForce
-  /** Packages. */
+  /** Multi-leg orders. */
   readonly quantity: string
   readonly limitPrice: string | null
 }
 
-/** An order that is only looked at: it is carried out by nobody, and is no command. */
+/** An order to preview: it is never carried out, and is no command. */
 export type PreviewCommand = Omit<SubmitCommand, 'type' | 'clientOrderId'> | Omit<SubmitMultiLegCommand, 'type' | 'clientOrderId'>
 
 /** A holder of a long American option uses its right before the end. */
@@ -102,7 +102,7 @@ export interface SettleCommand {
   readonly price: string
 }
 
-/** An order by the house's id or by the customer's. */
+/** An order by the internal id or by the customer's. */
 export type OrderRef = { readonly orderId: string } | { readonly clientOrderId: string }
 
 export interface CancelCommand {
@@ -177,7 +177,7 @@ export interface HaltCommand {
   readonly halted: boolean
 }
 
-/** The desk has so much of a live order with a limit done in the street, at that limit, whatever the market is; never more than is left. */
+/** The operator has so much of a live order with a limit done in the street, at that limit, whatever the market is; never more than is left. */
 export interface ExecuteCommand {
   readonly type: 'execute'
   readonly at: Micros

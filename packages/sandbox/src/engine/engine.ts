@@ -1,5 +1,5 @@
 /**
- * The matching engine and ledger: pure and synchronous. Commands go in, events come out, views are asked for. The same settings and commands
+ * The matching engine and ledger: pure and synchronous. Commands go in, events come out, views are read on request. The same settings and commands
  * give the same events and views, byte for byte.
  *
  * Surviving a crash: keep every command that was handled, in order, in a journal (`JSON.stringify`, one a line; a plain write suffices
@@ -92,7 +92,7 @@ export class Engine {
   }
 
   /**
-   * Carries out one command and tells what happened. What a customer does wrong is an event; a malformed command of the house or the market
+   * Carries out one command and returns its events. What a customer does wrong is an event; a malformed command of the sandbox or the market
    * throws, and has changed nothing.
    * @throws Malformed naming the field.
    */
@@ -154,7 +154,7 @@ export class Engine {
   }
 
   /**
-   * One order by either id. `unknown`: never seen. `forgotten`: it existed, is closed, and was dropped to stay within `closedOrdersMax`; told
+   * One order by either id. `unknown`: never seen. `forgotten`: it existed, is closed, and was dropped to stay within `closedOrdersMax`; reported
    * for client order ids only.
    */
   order(accountId: string, ref: OrderRef): OrderView | 'unknown' | 'forgotten' {
@@ -184,7 +184,7 @@ export class Engine {
     return preview(this.#context, command)
   }
 
-  /** The proof of the books: see {@link ConservationView}. */
+  /** The proof of the state: see {@link ConservationView}. */
   conservation(): ConservationView {
     return conservationView(this.#state)
   }

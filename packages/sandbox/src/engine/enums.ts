@@ -1,4 +1,4 @@
-/** The closed word lists of the engine, its unit of time, and what an instrument is. */
+/** The enums of the engine, its unit of time, and what an instrument is. */
 
 /** Whole microseconds since the Unix epoch. */
 export type Micros = number
@@ -11,7 +11,7 @@ export type InstrumentKind = (typeof INSTRUMENT_KINDS)[number]
 export interface InstrumentSpec {
   readonly symbol: string
   readonly kind: InstrumentKind
-  /** What people call it: `Apple Inc.` */
+  /** Its usual name: `Apple Inc.` */
   readonly name: string
   /** The currency prices are in; an account trades it only with the same currency. */
   readonly currency: string
@@ -73,13 +73,13 @@ export const PHASES = ['pre', 'open', 'post', 'closed'] as const
 export type Phase = (typeof PHASES)[number]
 
 /**
- * The house's own words for an order's state. `held` (a stop not triggered yet, an auction order), `open` (on the book) and `partial` (on the
+ * The states of an order. `held` (a stop not triggered yet, an auction order), `open` (on the book) and `partial` (on the
  * book, partly filled) are live; the other five are final. A canceled or expired order may have fills.
  */
 export const ORDER_STATES = ['held', 'open', 'partial', 'filled', 'canceled', 'expired', 'rejected', 'replaced'] as const
 export type OrderState = (typeof ORDER_STATES)[number]
 
-/** Stable codes of every refusal. Each comes with a sentence that says what was found and what to do. */
+/** Stable codes of every refusal. Each comes with a message that says what was found and what to do. */
 export const REFUSAL_CODES = [
   'unknown_account',
   'unknown_symbol',

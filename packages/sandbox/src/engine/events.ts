@@ -1,4 +1,4 @@
-/** What the engine answers and tells, in the order in which it happened. */
+/** The engine's events, in order of occurrence. */
 
 import type { Command } from './commands.ts'
 import type { Micros, RefusalCode } from './enums.ts'
@@ -71,7 +71,7 @@ export interface AccountChangedEvent {
   readonly symbols: readonly string[]
 }
 
-/** The engine forgets a closed order to stay within `closedOrdersMax`; whoever wants to keep it keeps `order`. Its client order id stays used. */
+/** The engine forgets a closed order to stay within `closedOrdersMax`; a client that needs it stores `order`. Its client order id stays used. */
 export interface OrderForgottenEvent {
   readonly type: 'order_forgotten'
   readonly seq: number

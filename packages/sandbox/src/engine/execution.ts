@@ -57,7 +57,7 @@ export function unitsFor(amount: Money, price: Price, book: OrderBook): Quantity
   return amount <= 0n || price <= 0n ? 0n : floorTo(amount / (price * book.spec.multiplier), book.spec.fraction)
 }
 
-/** Ends an order without an execution and says so. */
+/** Ends an order without an execution and reports it. */
 export function end(context: CommandContext, order: Order, state: 'canceled' | 'expired', code: OrderReason, message: string): void {
   order.reason = { code, message }
   close(context, order, state)

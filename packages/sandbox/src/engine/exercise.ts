@@ -94,7 +94,7 @@ function worthAfter(account: Account, holding: Holding, shares: Holding, { optio
   }
 }
 
-/** The shorts that must answer an early exercise, by lot: whoever is drawn is assigned all it is short, until enough are. */
+/** The shorts that must answer an early exercise, by lot: anyone who is drawn is assigned all it is short, until enough are. */
 function assign(context: CommandContext, book: OrderBook, quantity: Quantity, price: Price): void {
   const { counters, settings, accounts } = context.state
   // The external market has taken the exercised contracts over: before, it was short so many more. null stands for it.

@@ -12,7 +12,7 @@ import { abs, floorTo, formatScaled, max, min, ONE, type Price, positive, type Q
 
 /** In the money by this much is exercised without being asked. */
 const CENT = ONE / 100n
-/** A contract whose end is never told, because nobody follows it any more, is forgotten so many days after its last trade. */
+/** A contract whose expiry never arrives, because it is no longer followed, is dropped so many days after its last trade. */
 const REMEMBERED_DAYS = 1
 
 export function settle(context: CommandContext, command: SettleCommand) {

@@ -136,7 +136,7 @@ function move(holding: Holding, units: Quantity, value: Money): Money {
   const closing = min(abs(units), abs(before))
   const whole = closing === abs(before)
   const share = (holding.cost * closing) / abs(before)
-  // A future's profit is paid in cash, which has no smaller coin; what is rounded off stays in the cost.
+  // A future's profit is paid in cash, which has no unit below a cent; what is rounded off stays in the cost.
   const costOfClosed = whole ? holding.cost : holding.book.spec.future === null ? share : roundToCents(share)
   const valueOfClosed = closing === abs(units) ? value : (value * closing) / abs(units)
   const realized = -costOfClosed - valueOfClosed

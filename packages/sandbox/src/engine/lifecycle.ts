@@ -210,8 +210,9 @@ function replacement(old: Order, command: ReplaceCommand, now: Micros): Figures 
 }
 
 function replacedMultiLeg(old: Order, legs: readonly Leg[], command: ReplaceCommand, now: Micros): Figures | Refusal {
-  if (command.notional !== null) return { code: 'bad_notional', message: 'A package is ordered by packages, not by a notional amount.' }
-  if (command.stopPrice !== null) return { code: 'bad_price', message: 'A package takes no stop price.' }
+  if (command.notional !== null)
+    return { code: 'bad_notional', message: 'A multi-leg order is ordered by multi-leg orders, not by a notional amount.' }
+  if (command.stopPrice !== null) return { code: 'bad_price', message: 'A multi-leg order takes no stop price.' }
   const ticket = {
     orderType: old.limit === null ? ('MKT' as const) : ('LMT' as const),
     timeInForce: old.timeInForce,

@@ -136,8 +136,8 @@ function securedBy({ book, quantity }: Order): Money {
 }
 
 /**
- * What a package pays net at worst, negative for what it receives at least; and the fees. Without margin what is received settles too late to
- * pay with, so there the legs that are bought count in full; at quotes where they cost more than was held, the package does not fill.
+ * What a multi-leg order pays net at worst, negative for what it receives at least; and the fees. Without margin what is received settles too late to
+ * pay with, so there the legs that are bought count in full; at quotes where they cost more than was held, the multi-leg order does not fill.
  */
 export function setMultiLegNeeds(order: Order, quantity: Quantity): void {
   const { account, buy, limit } = order
@@ -184,7 +184,7 @@ function holdOption(order: Order, left: Quantity): void {
   const whole = (order.quantity ?? 0n) - order.carried
   const reserve = left === 0n ? 0n : divideUp(order.need * left, whole)
   const fees = left === 0n ? 0n : max(0n, order.feeNeed - order.fees)
-  // A package's money is counted together with what its legs need.
+  // A multi-leg order's money is counted together with what its legs need.
   account.flatReserve += fees - order.heldFees + (legs === null ? reserve - order.heldReserve : 0n)
   order.heldQuantity = left
   order.heldReserve = reserve

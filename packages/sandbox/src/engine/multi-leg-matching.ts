@@ -1,6 +1,6 @@
 /**
- * Packages: option legs that fill together. A package trades with the displayed market of its legs only, in whole packages, each leg at the price
- * of a displayed level; a level that shows less than a package needs of it is passed over. Packages that rest are served when the quote of any
+ * Multi-leg orders: option legs that fill together. A multi-leg order trades with the displayed market of its legs only, in whole multi-leg orders, each leg at the price
+ * of a displayed level; a level that shows less than a multi-leg order needs of it is passed over. Multi-leg orders that rest are served when the quote of any
  * leg changes, after that book's single orders, first come first served.
  */
 import type { CommandContext } from './command-context.ts'
@@ -13,20 +13,20 @@ import type { FillView } from './types.ts'
 import { feeOf, floorTo, formatMoney, formatScaled, min, ONE, type Price, type Quantity, roundToCents } from './units.ts'
 
 interface Step {
-  /** Packages. */
+  /** Multi-leg orders. */
   readonly quantity: Quantity
-  /** Of one package: paid for a purchase, received for a sale. */
+  /** Of one multi-leg order: paid for a purchase, received for a sale. */
   readonly net: Price
   /** The level each leg takes from, in the legs' order. */
   readonly levels: readonly ExternalLevel[]
 }
 
-/** Lets a package trade what it can, then ends or rests what is left, as its time in force says. */
+/** Lets a multi-leg order trade what it can, then ends or rests what is left, as its time in force says. */
 export function workMultiLeg(context: CommandContext, order: Order): void {
   const { timeInForce, legs } = order
   const steps = mayTradeMultiLeg(order) ? plan(order) : []
   if (timeInForce === 'FOK' && steps.reduce((sum, step) => sum + step.quantity, 0n) < leaves(order)) {
-    end(context, order, 'canceled', 'not_fillable', 'All packages could not be filled at once, so none was.')
+    end(context, order, 'canceled', 'not_fillable', 'All multi-leg orders could not be filled at once, so none was.')
     return
   }
   for (const step of steps) fillMultiLeg(context, order, step)
@@ -38,7 +38,7 @@ export function workMultiLeg(context: CommandContext, order: Order): void {
   for (const { book } of legs ?? []) book.multiLegOrders.push(order)
 }
 
-/** Lets the packages that rest with a leg in this book take what its market offers now. */
+/** Lets the multi-leg orders that rest with a leg in this book take what its market offers now. */
 export function sweepMultiLeg(context: CommandContext, book: OrderBook): void {
   for (const order of book.multiLegOrders.slice()) {
     if (isLive(order) && mayTradeMultiLeg(order)) for (const step of plan(order)) fillMultiLeg(context, order, step)
@@ -50,7 +50,7 @@ export function mayTradeMultiLeg(order: Order): boolean {
   return (order.legs ?? []).every(({ book }) => !book.halted && !book.over && book.market.phase === 'open')
 }
 
-/** What a package can get now, best first, without changing anything. */
+/** What a multi-leg order can get now, best first, without changing anything. */
 function plan(order: Order): readonly Step[] {
   const { limit, buy } = order
   const sides = (order.legs ?? []).map(leg => new Side(leg, limit === null))
@@ -75,7 +75,7 @@ function plan(order: Order): readonly Step[] {
   return steps
 }
 
-/** What the legs that are bought may cost where that was put aside when the package was taken: in accounts without margin. */
+/** What the legs that are bought may cost where that was put aside when the multi-leg order was taken: in accounts without margin. */
 function mostFor({ account, need, quantity, carried, book }: Order): Price | null {
   if (account.accountType === 'margin' || quantity === null) return null
   return need / ((quantity - carried) * book.spec.multiplier)
@@ -95,7 +95,7 @@ class Side {
     this.#worst = collared ? collarOf(leg.book, leg.buy) : null
   }
 
-  /** The best level that has at least a package's worth left. */
+  /** The best level that has at least a multi-leg order's worth left. */
   level(): ExternalLevel | undefined {
     for (let level = this.#levels[this.#at]; level !== undefined; level = this.#levels[++this.#at], this.#taken = 0n) {
       if (this.#worst !== null && !within(level.price, this.#worst, this.leg.buy)) return undefined

@@ -1,4 +1,4 @@
-/** What is checked of a package before it is taken in: its legs, and its figures as a whole. */
+/** The checks of a multi-leg order before acceptance: its legs, and its figures as a whole. */
 
 import type { CommandContext, Refusal } from './command-context.ts'
 import { checkContract } from './contract-checks.ts'
@@ -12,18 +12,18 @@ const RATIO_MAX = 100n
 const QUANTITY_MAX = 1_000_000n * ONE
 const TIME_IN_FORCE: readonly string[] = ['DAY', 'GTC', 'IOC', 'FOK']
 
-/** The figures of a package as text. */
+/** The figures of a multi-leg order as text. */
 export type MultiLegTicket = Pick<SubmitMultiLegCommand, 'orderType' | 'timeInForce' | 'quantity' | 'limitPrice'>
 
-/** The legs as they will trade, or why they make no package. */
+/** The legs as they will trade, or why they make no multi-leg order. */
 export function legsOf(context: CommandContext, command: Pick<SubmitMultiLegCommand, 'legs'>): readonly Leg[] | Refusal {
   if (command.legs.length < LEGS_MIN || command.legs.length > LEGS_MAX)
-    return refusal('bad_legs', `A package has ${LEGS_MIN} to ${LEGS_MAX} legs, not ${command.legs.length}.`)
+    return refusal('bad_legs', `A multi-leg order has ${LEGS_MIN} to ${LEGS_MAX} legs, not ${command.legs.length}.`)
   const legs: Leg[] = []
   for (const { symbol, side, ratio: text } of command.legs) {
     const book = context.book(symbol)
     if (book === undefined) return refusal('unknown_symbol', `${symbol} is not traded here.`)
-    if (book.spec.option === null) return refusal('bad_legs', `${symbol} is no option; the legs of a package are options.`)
+    if (book.spec.option === null) return refusal('bad_legs', `${symbol} is no option; the legs of a multi-leg order are options.`)
     if (side === 'BUY' || side === 'SELL')
       return refusal('unsupported_side', `The leg ${symbol} needs a side that says whether it opens or closes, not ${side}.`)
     const ratio = readScaled(text) ?? 0n
@@ -36,7 +36,8 @@ export function legsOf(context: CommandContext, command: Pick<SubmitMultiLegComm
 
 function checkTogether(legs: readonly Leg[]): Refusal | null {
   const [first] = legs
-  if (new Set(legs.map(leg => leg.book)).size < legs.length) return refusal('bad_legs', 'The legs of a package are different contracts.')
+  if (new Set(legs.map(leg => leg.book)).size < legs.length)
+    return refusal('bad_legs', 'The legs of a multi-leg order are different contracts.')
   for (const { book } of legs) {
     if (book.spec.option?.underlying !== first?.book.spec.option?.underlying)
       return refusal('bad_legs', `${book.symbol} is on ${book.spec.option?.underlying}, another underlying than the first leg's.`)
@@ -56,7 +57,7 @@ export function multiLegFiguresOf({ quantity, limitPrice }: Pick<MultiLegTicket,
   return { quantity: parsed > 0n ? parsed : null, limit: limitPrice === null ? null : (readScaled(limitPrice) ?? null) }
 }
 
-/** Everything that can be said of a package without looking at positions and money. */
+/** Every check of a multi-leg order that needs neither positions nor money. */
 export function checkMultiLeg(account: Account, legs: readonly Leg[], ticket: MultiLegTicket, now: Micros): Refusal | null {
   for (const { book } of legs) {
     const problem = checkContract(account, book, now)
@@ -71,13 +72,13 @@ function checkFigures(
   figures: MultiLegFigures
 ): Refusal | null {
   if (!TIME_IN_FORCE.includes(timeInForce))
-    return refusal('unsupported_time_in_force', `A package is ${TIME_IN_FORCE.join(', ')}; ${timeInForce} does not apply.`)
+    return refusal('unsupported_time_in_force', `A multi-leg order is ${TIME_IN_FORCE.join(', ')}; ${timeInForce} does not apply.`)
   const { quantity, limit } = figures
   if (quantity === null || quantity <= 0n || quantity > QUANTITY_MAX || quantity % ONE !== 0n)
-    return refusal('bad_quantity', `A quantity of packages is a whole number from 1 to ${formatScaled(QUANTITY_MAX)}.`)
-  if (orderType === 'MKT') return limitPrice === null ? null : refusal('bad_price', 'A MKT package takes no limit price.')
+    return refusal('bad_quantity', `A quantity of multi-leg orders is a whole number from 1 to ${formatScaled(QUANTITY_MAX)}.`)
+  if (orderType === 'MKT') return limitPrice === null ? null : refusal('bad_price', 'A MKT multi-leg order takes no limit price.')
   if (limit === null)
-    return refusal('bad_price', 'A LMT package needs a net price: a plain decimal of either sign with at most nine places.')
+    return refusal('bad_price', 'A LMT multi-leg order needs a net price: a plain decimal of either sign with at most nine places.')
   const tick = legs.map(({ book }) => finestTick(book)).reduce(min)
   return limit % tick === 0n
     ? null
@@ -97,7 +98,10 @@ function checkMarkets(account: Account, legs: readonly Leg[], { orderType, timeI
     }
     // Without margin the legs that are bought are held at their quotes; see setPackageNeeds.
     if ((orderType === 'MKT' || (buy && account.accountType !== 'margin')) && collarOf(book, buy) === null)
-      return refusal('no_price', `${book.symbol} has no price yet; wait for one${orderType === 'MKT' ? ', or send a limit package' : ''}.`)
+      return refusal(
+        'no_price',
+        `${book.symbol} has no price yet; wait for one${orderType === 'MKT' ? ', or send a limit multi-leg order' : ''}.`
+      )
   }
   return null
 }

@@ -1,4 +1,4 @@
-/** Whether an account has what an option order or a package needs. */
+/** Whether an account has what an option order or a multi-leg order needs. */
 
 import type { Refusal } from './command-context.ts'
 import { checkEffect } from './contract-checks.ts'

@@ -20,13 +20,13 @@ const BPS = 10_000n
 const SHARE_RATE = 2_000n
 const INDEX_RATE = 1_500n
 const FLOOR_RATE = 1_000n
-/** With so many live packages on one underlying every combination of filled and unfilled is tried; with more they are taken one by one. */
+/** With so many live multi-leg orders on one underlying every combination of filled and unfilled is tried; with more they are taken one by one. */
 const COMBINED_MAX = 3
 
 export interface OptionNeeds {
   readonly now: Money
   /**
-   * If live orders filled in the worst way: every sale alone and no purchase; packages whole or not at all, with what they pay or receive. Never
+   * If live orders filled in the worst way: every sale alone and no purchase; multi-leg orders whole or not at all, with what they pay or receive. Never
    * less than `now`.
    */
   readonly worst: Money
@@ -107,7 +107,7 @@ function worstCombination(account: Account, base: Lots, multiLegOrders: readonly
   return { need, uncovered }
 }
 
-/** Each package beside the rest with its own cover only: before it fills with what it closes, afterwards with what it opens. */
+/** Each multi-leg order beside the rest with its own cover only: before it fills with what it closes, afterwards with what it opens. */
 function oneByOne(account: Account, base: Lots, multiLegOrders: readonly Order[]): Requirement {
   let [need, uncovered] = [0n, 0n]
   const rest = { contracts: new Map(base.contracts), shares: base.shares }

@@ -38,7 +38,7 @@ function multiLegOf(context: CommandContext, account: Account, command: MultiLeg
   const legs = legsOf(context, command)
   if ('code' in legs) return legs
   const [first] = legs
-  if (first === undefined) return { code: 'bad_legs', message: 'A package has legs.' }
+  if (first === undefined) return { code: 'bad_legs', message: 'A multi-leg order has legs.' }
   const problem = tooMany(context, account) ?? checkMultiLeg(account, legs, command, Math.max(context.state.now, command.at))
   if (problem !== null) return problem
   const ticket = { ...command, notional: null, stopPrice: null }

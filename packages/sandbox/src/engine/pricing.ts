@@ -10,7 +10,7 @@ const BAND_FACTOR = 10n
 
 /**
  * The worst price a market order takes: 5 % beyond the best price quoted against it, or beyond the mark where nothing is quoted. It moves with
- * the market, so it delays an order in a hole of the book and never strands it. Null when the symbol has no price at all.
+ * the market, so it delays an order in a gap of the book and never strands it. Null when the symbol has no price at all.
  */
 export function collarOf(book: OrderBook, buy: boolean): Price | null {
   const reference = touchOf(book, buy) ?? book.mark

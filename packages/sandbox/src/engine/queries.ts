@@ -6,7 +6,7 @@ import { orderView } from './views.ts'
 export function selectOrders(account: Account, known: ReadonlyMap<string, Order>, filter: OrderFilter): OrderView[] {
   const found: OrderView[] = []
   const limit = filter.limit ?? Number.POSITIVE_INFINITY
-  // Live orders are few and in order of age, so the usual question does not walk the whole history.
+  // Live orders are few and in order of age, so the usual query does not scan the whole history.
   const source = filter.live === true ? [...account.live].sort((a, b) => a.number - b.number) : account.orders
   const step = filter.oldestFirst === true ? 1 : -1
   const after = filter.after === undefined ? undefined : known.get(filter.after)
@@ -39,7 +39,7 @@ function suits(order: Order, { states, live, symbols, from, until }: OrderFilter
   return (from === undefined || order.acceptedAt >= from) && (until === undefined || order.acceptedAt < until)
 }
 
-/** A package is found by each of its legs. */
+/** A multi-leg order is found by each of its legs. */
 function names({ book, legs }: Order, symbols: readonly string[]): boolean {
   return legs === null ? symbols.includes(book.symbol) : legs.some(leg => symbols.includes(leg.book.symbol))
 }

@@ -11,17 +11,17 @@ export interface FillView {
   readonly price: string
   /** Charged with this fill, in the account's currency. */
   readonly fee: string
-  /** `STREET`: the external market; `HOUSE`: another customer of this house; `OPEN`, `CLOSE`: an auction. */
+  /** `STREET`: the external market; `HOUSE`: another customer of this sandbox; `OPEN`, `CLOSE`: an auction. */
   readonly venue: 'STREET' | 'HOUSE' | 'OPEN' | 'CLOSE'
 }
 
-/** A leg of a package and what was filled of it. */
+/** A leg of a multi-leg order and what was filled of it. */
 export interface LegView {
   readonly symbol: string
   readonly side: Side
-  /** Contracts per package, a whole number. */
+  /** Contracts per unit, a whole number. */
   readonly ratio: string
-  /** One for each fill of the package, whose id is theirs before the dash. */
+  /** One for each fill of the multi-leg order, whose id is theirs before the dash. */
   readonly fills: readonly FillView[]
 }
 
@@ -29,7 +29,7 @@ export interface OrderView {
   readonly orderId: string
   readonly clientOrderId: string
   readonly accountId: string
-  /** Null for a package. */
+  /** Null for a multi-leg order. */
   readonly symbol: string | null
   readonly kind: InstrumentKind
   readonly side: Side
@@ -52,9 +52,9 @@ export interface OrderView {
   /** Of `fills`, rounded half up to nine places; null while there are none. */
   readonly averagePrice: string | null
   readonly fees: string
-  /** Of a package: whole packages at their net price. */
+  /** Of a multi-leg order: whole multi-leg orders at their net price. */
   readonly fills: readonly FillView[]
-  /** The legs of a package; null for every other order. */
+  /** The legs of a multi-leg order; null for every other order. */
   readonly legs: readonly LegView[] | null
   /** Why it was rejected, canceled or expired; null otherwise. */
   readonly reason: { readonly code: OrderReason; readonly message: string } | null
@@ -176,7 +176,7 @@ export interface TransactionView {
 /** What an order would come to. Amounts are money as text; null: not known, or there is none such. */
 export interface PreviewView {
   readonly currency: string
-  /** Per unit; of a package the net price. */
+  /** Per unit; of a multi-leg order the net price. */
   readonly price: string | null
   /** Fees not included; a sale's is below zero. */
   readonly cost: string | null

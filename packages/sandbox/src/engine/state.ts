@@ -31,7 +31,7 @@ export interface EngineState {
   /** Closed orders in the order they closed, from `forgotten` on. */
   readonly closed: Order[]
   forgotten: number
-  /** The house's side of everything, by currency. */
+  /** The sandbox's side of everything, by currency. */
   readonly counterparts: Map<string, Counterparts>
 }
 
@@ -134,7 +134,7 @@ export interface OrderBook {
   streetUnits: Quantity
   /** Of an option: the book of what it is on; null until that is listed, and for everything else. */
   underlying: OrderBook | null
-  /** Resting packages with a leg here, first come first served. */
+  /** Resting multi-leg orders with a leg here, first come first served. */
   multiLegOrders: Order[]
   /** The contract has expired: nothing is traded here any more. */
   over: boolean
@@ -160,7 +160,7 @@ export interface Account {
   readonly holdings: Map<string, Holding>
   /** The holdings of options, by underlying. */
   readonly options: Map<string, Holding[]>
-  /** The live packages. */
+  /** The live multi-leg orders. */
   readonly multiLegOrders: Set<Order>
   /** Every client order id ever used, with the order's number. */
   readonly clientOrderIds: Map<string, number>
@@ -198,12 +198,12 @@ export interface Pending {
   reserve: Money
 }
 
-/** A leg of a package, and what was traded of it. */
+/** A leg of a multi-leg order, and what was traded of it. */
 export interface Leg {
   readonly book: OrderBook
   readonly side: Side
   readonly buy: boolean
-  /** Contracts per package. */
+  /** Contracts per unit. */
   readonly ratio: bigint
   traded: Money
   fees: Money
@@ -216,11 +216,11 @@ export interface Order {
   readonly number: number
   readonly clientOrderId: string
   readonly account: Account
-  /** Of a package: its first leg's. */
+  /** Of a multi-leg order: its first leg's. */
   readonly book: OrderBook
   readonly side: Side
   readonly buy: boolean
-  /** Of a package, which then counts packages and has a net price as its limit; else null. */
+  /** Of a multi-leg order, which then counts multi-leg orders and has a net price as its limit; else null. */
   readonly legs: readonly Leg[] | null
   readonly orderType: OrderType
   readonly timeInForce: TimeInForce
@@ -247,7 +247,7 @@ export interface Order {
   lastFillAt: Micros | null
   /** The market session whose opening print it waits for (OPEN). */
   session: number
-  /** Held against buying power for the whole quantity, and for the fees that could still come. Of a package: what it pays net; negative: receives. */
+  /** Held against buying power for the whole quantity, and for the fees that could still come. Of a multi-leg order: what it pays net; negative: receives. */
   need: Money
   feeNeed: Money
   /** What of these is held now. */
@@ -346,7 +346,7 @@ export function dropHolding(account: Account, { book }: Holding): void {
   else account.options.set(option.underlying, left)
 }
 
-/** Counts (1) or no longer counts (-1) an order among those that name its books. */
+/** Counts (1) or no longer counts (-1) an order among those that name its order books. */
 export function refer(order: Order, by: 1 | -1): void {
   if (order.legs === null) order.book.references += by
   else for (const { book } of order.legs) book.references += by

@@ -1,5 +1,5 @@
 /**
- * What the engine says and is told: commands in, events out, views on request. All of it is plain JSON: decimals are text in plain notation,
+ * The interface of the engine: commands in, events out, views on request. All of it is plain JSON: decimals are text in plain notation,
  * times are numbers. A journal of commands, one `JSON.stringify` a line, rebuilds the engine exactly (see `engine.ts`).
  *
  * Time: `at` is whole microseconds since the Unix epoch as a `number` (exact until the year 2255). The engine has no clock: each command says

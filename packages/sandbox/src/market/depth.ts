@@ -30,7 +30,7 @@ export function describedLevels(instrument: Instrument, side: 'bid' | 'ask', lev
   const key = keyOf(`${instrument.symbol} ${side}`)
   return levels.map(([price, size]) => {
     const chance = draw(key, keyOf(price), keyOf(size))
-    // Rounded, because a coin's lot is no binary fraction; beyond 25 lots it does not matter.
+    // Rounded, because a crypto pair's lot is no binary fraction; beyond 25 lots it does not matter.
     const most = Math.max(1, Math.min(ORDERS_MAX, Math.round(Number(size) / lot)))
     // Most levels hold few orders: of two draws the smaller one counts.
     const orders = 1 + Math.min(chance % most, (chance >>> 8) % most)

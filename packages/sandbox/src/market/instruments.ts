@@ -97,7 +97,7 @@ const ROWS: readonly Row[] = [
   pair('SOL/USD', 'Solana / US Dollar', PAIR_TICK)
 ]
 
-/** The shares and coins of the synthetic market, by what calendar is kept. */
+/** The shares and crypto of the synthetic market, by what calendar is kept. */
 export function listedInstruments(choice: CalendarChoice): readonly Instrument[] {
   return ROWS.map(row => withHours(row, choice))
 }

@@ -1,4 +1,4 @@
-/** The phases of each session group as the engine is told them: by calendar, or forced by hand. */
+/** The phases of each session group as the engine receives them: by calendar, or forced by hand. */
 import { midnight, type TradingCalendar } from '@trunkline/core/domain/calendar/index'
 import type { Micros, Phase, SessionCommand } from '../engine/types.ts'
 import { type CalendarChoice, calendarOf } from './hours.ts'
@@ -42,7 +42,7 @@ export class Session {
     return this.#forced.changesWithin(from, to) || (change !== null && change.at * 1_000 < to)
   }
 
-  /** The next command the engine is due: at first the state at `from`, then each change after what was {@link told}. */
+  /** The next command the engine is due: at first the state at `from`, then each change after what was {@link delivered}. */
   due(from: Micros): SessionCommand {
     this.#due ??= this.#delivered === null ? this.#stateAt(from) : this.#changeAfter(this.#delivered, from)
     return this.#due

@@ -10,7 +10,7 @@ export interface ReplaySetting {
   readonly dates: { readonly first: string; readonly last: string } | null
   /** `HH:MM` of the first date to begin at, New York's time wherever shares or options are played, else UTC; null: with the first thing recorded. */
   readonly at: string | null
-  /** Market time per real time; `max`: as fast as it can be read. Null: not said here. */
+  /** Market time per real time; `max`: as fast as it can be read. Null: not set here. */
   readonly speed: number | 'max' | null
   /** Only these; null: everything recorded on those dates. */
   readonly symbols: readonly string[] | null

@@ -1,4 +1,4 @@
-/** What every source of prices offers to the house: commands for the engine in time order, bars, instruments, and a hand on the wheel. */
+/** What every source of prices offers to the sandbox: commands for the engine in time order, bars, instruments, and a hand on the wheel. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type {
   ExpireCommand,
@@ -51,7 +51,7 @@ export interface BarsQuery {
   readonly from: Micros
   /** First start no longer wanted. */
   readonly to: Micros
-  /** The house's present: nothing after it is looked at, and the bar it falls into is not closed. */
+  /** The sandbox's present: nothing after it is looked at, and the bar it falls into is not closed. */
   readonly now: Micros
   /** Only the last so many bars; {@link BARS_MAX} at most and by default. */
   readonly limit?: number
@@ -65,7 +65,7 @@ export type DailySession = (typeof DAILY_SESSIONS)[number]
 /** Bars one query answers at most; the newest win. */
 export const BARS_MAX = 5_000
 
-/** What a market tells the engine: prices and phases, and of contracts that they begin, are settled and end. */
+/** What a market sends to the engine: prices and phases, and the listing, settlement and expiry of contracts. */
 export type FeedCommand = Exclude<MarketCommand, TradeCommand> | FeedTrade | ListInstrumentCommand | ExpireCommand | SettleCommand
 
 /** A print, with what a tape of single trades knows of it; synthetic ones and those rebuilt from bars leave both out. */
@@ -118,14 +118,14 @@ export const FOLLOWED_MAX = 20_000
  * A source of prices. It has no clock: it is asked for everything up to an instant, and instants never go backwards. A call must have
  * ended before the next begins.
  *
- * Shares and coins are always delivered. Contracts (options and futures) are too many: they are found on demand, and delivered from
- * {@link follow} on. `at` is the house's present; a contract exists from its listing to its last trade, by rule.
+ * Shares and crypto are always delivered. Contracts (options and futures) are too many: they are found on demand, and delivered from
+ * {@link follow} on. `at` is the sandbox's present; a contract exists from its listing to its last trade, by rule.
  */
 export interface Market extends AsyncDisposable {
   readonly kind: 'synthetic' | 'replay'
-  /** Shares and coins: all that is delivered without being followed. */
+  /** Shares and crypto: all that is delivered without being followed. */
   readonly instruments: readonly Instrument[]
-  /** Any instrument that exists at that instant: shares, coins, and contracts made on demand. */
+  /** Any instrument that exists at that instant: shares, crypto, and contracts made on demand. */
   find(symbol: string, at: Micros): Instrument | null
   /** The futures months listed at that instant, by root and month. */
   futures(at: Micros): readonly Instrument[]
@@ -147,7 +147,7 @@ export interface Market extends AsyncDisposable {
   figures(symbol: string, at: Micros): OptionFigures | null
   /** The last price of anything that options are written on, an index included; null when not known. */
   priceOf(symbol: string, at: Micros): Decimal | null
-  /** Where the house's clock must begin, or null when any present will do. */
+  /** Where the sandbox's clock must begin, or null when any present will do. */
   readonly startsAt: Micros | null
   /** The last instant with anything recorded; null when the market goes on for ever. */
   readonly endsAt: Micros | null

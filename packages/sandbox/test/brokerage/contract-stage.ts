@@ -1,4 +1,4 @@
-/** A house with SPY near 500, and a customer who trades its options. */
+/** A sandbox with SPY near 500, and a customer who trades its options. */
 
 import type { Brokerage } from '../../src/brokerage/start.ts'
 import { Customer, control, type Wire } from './support.ts'
@@ -14,7 +14,7 @@ export interface Stage {
   readonly puts: readonly Wire[]
 }
 
-/** A house with SPY at 500 and one of its chains. */
+/** A sandbox with SPY at 500 and one of its chains. */
 export async function stage(brokerage: Brokerage, which: keyof typeof EXPIRATION_DAYS = 'soonest'): Promise<Stage> {
   const alex = await Customer.of(brokerage)
   // Options follow their underlying with their next update.

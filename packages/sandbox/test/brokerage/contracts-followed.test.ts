@@ -10,7 +10,7 @@ import type { Market } from '../../src/market/types.ts'
 
 const AT = Date.UTC(2026, 10, 20, 16, 30) * 1_000
 
-/** Books, people and a market whose follows are written down; time goes by as the test says. */
+/** State, customers and a market whose follows are recorded; time goes by as the test says. */
 async function scene() {
   const real = openSynthetic({ seed: 'followed', calendar: 'always' })
   const followed = new Set<string>()
@@ -113,7 +113,7 @@ test('what is read comes as long as anybody reads it', async () => {
   assert.deepEqual([...brokerage.followed], [])
 })
 
-test('a house that starts has whatever its customers own come', async () => {
+test('a sandbox that starts has whatever its customers own come', async () => {
   await using brokerage = await scene()
   const [symbol] = brokerage.symbols
   await brokerage.contracts.bring([symbol])

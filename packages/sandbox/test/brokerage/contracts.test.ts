@@ -84,7 +84,7 @@ const vertical = (alex: Customer, calls: readonly Wire[], ticket: Wire = {}) => 
   ...ticket
 })
 
-test('a package fills as a whole, is shown by legs, and tells its own fills', async () => {
+test('a multi-leg order fills as a whole, is shown by legs, and reports its own fills', async () => {
   await using brokerage = await openBrokerage()
   const { alex, calls } = await stage(brokerage)
   const stream = await Listener.of(alex)
@@ -110,7 +110,7 @@ test('a package fills as a whole, is shown by legs, and tells its own fills', as
   assert.deepEqual((await alex.find('a-spread')).body.order, order)
 })
 
-test('a package waits, is amended and cancelled like any order, at a price that may be negative', async () => {
+test('a multi-leg order waits, is amended and cancelled like any order, at a price that may be negative', async () => {
   await using brokerage = await openBrokerage()
   const { alex, calls } = await stage(brokerage)
   const waiting = (await alex.call('POST', '/orders', vertical(alex, calls, { limit: '-1.00', lifetime: 'gtc' }))).body.order
@@ -128,7 +128,7 @@ test('a package waits, is amended and cancelled like any order, at a price that 
   assert.equal(cancelled.body.order.state, 'cancelled')
 })
 
-test('packages that make no sense are refused', async () => {
+test('multi-leg orders that make no sense are refused', async () => {
   await using brokerage = await openBrokerage()
   const { alex, calls } = await stage(brokerage)
   const [one, two] = [near(calls, 500).s, near(calls, 510).s]
@@ -178,7 +178,7 @@ test('early exercise delivers shares at the strike', async () => {
   assert.equal(operations['positions.exercise'].requests, 5)
 })
 
-test('the desk moves and orders contracts too, and the clock knows every market', async () => {
+test('the operator moves and orders contracts too, and the clock knows every market', async () => {
   await using brokerage = await openBrokerage()
   const { alex, calls } = await stage(brokerage)
   const symbol = near(calls, 500).s
@@ -252,7 +252,7 @@ test('contracts nobody has asked for before come on the stream, and in trades an
     )
 })
 
-test('contracts survive a reset of the books while they are followed', async () => {
+test('contracts survive a reset of the state while they are followed', async () => {
   await using brokerage = await openBrokerage()
   const { alex, calls } = await stage(brokerage)
   const symbol = near(calls, 500).s

@@ -44,7 +44,7 @@ test('the clock stands, jumps forward and never back; day orders end with the da
   await eventually(at, time => time > evening.sandbox_time)
 })
 
-test('as_of stays real whatever the house time', async () => {
+test('as_of stays real whatever the sandbox time', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await control(brokerage, 'PUT', '/clock', { advance_ms: 3_600_000 })
@@ -89,7 +89,7 @@ test('dividends are paid to holders', async () => {
   assert.deepEqual([items[0].type, items[0].amount], ['dividend', '12.50'])
 })
 
-test('orders placed and cancelled at the desk are the customer’s too', async () => {
+test('orders placed and cancelled at the operator are the customer’s too', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const ticket = {
@@ -113,7 +113,7 @@ test('orders placed and cancelled at the desk are the customer’s too', async (
   assert.equal((await send(`${brokerage.controlUrl}/orders`, 'POST', { login: 'robin', ...ticket })).status, 404)
 })
 
-test('counters tell what was asked and answered', async () => {
+test('counters count requests and responses', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await control(brokerage, 'DELETE', '/counters')
@@ -127,7 +127,7 @@ test('counters tell what was asked and answered', async () => {
   })
 })
 
-test('a reset house is as freshly started, and the demo logins’ grants stay', async () => {
+test('a reset sandbox is as freshly started, and the demo logins’ grants stay', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await control(brokerage, 'POST', '/logins', { username: 'sam' })
@@ -142,7 +142,7 @@ test('a reset house is as freshly started, and the demo logins’ grants stay', 
   assert.equal((await alex.buy('5', { client_order_id: 'before' })).body.order.state, 'done')
 })
 
-test('the control API says what it can do and what it does not understand', async () => {
+test('the control API lists its routes and rejects what it does not understand', async () => {
   await using brokerage = await openBrokerage()
   const { routes } = await control(brokerage, 'GET', '/')
   assert.ok(routes.includes('POST /faults'))

@@ -56,7 +56,7 @@ test('a delay before acting holds the order back too', async () => {
   assert.equal((await late).status, 201)
 })
 
-test('F4 a hidden order is on the books, and in no answer and no event until its time', async () => {
+test('F4 a hidden order is on the book, and in no answer and no event until its time', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const stream = await Listener.of(alex)
@@ -128,14 +128,14 @@ test('F16 lists that come back empty or without a page', async () => {
   assert.deepEqual(seen, ['n0', 'n1', 'n4', 'n5'])
 })
 
-test('refusals by the desk, before and after acceptance', async () => {
+test('refusals by the operator, before and after acceptance', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
-  await fault(brokerage, { on: 'orders.submit', do: 'refuse', code: 'compliance', message: 'Ask the desk.', times: 1 })
+  await fault(brokerage, { on: 'orders.submit', do: 'refuse', code: 'compliance', message: 'Ask the operator.', times: 1 })
   const refused = await alex.submit({ client_order_id: 'before' })
   assert.deepEqual(
     [refused.status, refused.body.error.code, refused.body.error.message, refused.body.order],
-    [422, 'compliance', 'Ask the desk.', null]
+    [422, 'compliance', 'Ask the operator.', null]
   )
   assert.equal(await booked(brokerage, 'before'), 0)
   const stream = await Listener.of(alex)
@@ -220,7 +220,7 @@ test('faults are narrowed by login, symbol and client order id, can wait, and ar
   assert.equal(operations['orders.submit'].answers['201'], 4)
 })
 
-test('a hanging answer hangs until the client or the house gives up', async () => {
+test('a hanging answer hangs until the client or the sandbox gives up', async () => {
   const brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await fault(brokerage, { on: 'orders.submit', do: 'hang', times: 1 })
@@ -234,7 +234,7 @@ test('a hanging answer hangs until the client or the house gives up', async () =
   assert.equal(await hanging, 'cut')
 })
 
-test('the token endpoint fails as told, in its own protocol', async () => {
+test('the token endpoint fails as injected, in its own protocol', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const refresh = () => tokenCall(brokerage, { grant_type: 'refresh_token', refresh_token: alex.refreshToken })
@@ -272,7 +272,7 @@ test('streams are dropped, muted, garbled and kept out', async () => {
   await assert.rejects(Listener.of(alex))
 })
 
-test('a mute stream says nothing and loses what happens meanwhile', async () => {
+test('a mute stream sends nothing and loses what happens meanwhile', async () => {
   await using brokerage = await openBrokerage({ heartbeatMs: 50 })
   const alex = await Customer.of(brokerage)
   const [mute, other] = [await Listener.of(alex), await Listener.of(await Customer.of(brokerage, 'robin'))]

@@ -1,4 +1,4 @@
-/** How the tests talk to a market stream, and how they compare what it tells with the history. */
+/** How the tests use a market stream, and how they compare what it sends with the history. */
 
 import assert from 'node:assert/strict'
 import { type Customer, control, type Listener, type Wire } from './support.ts'

@@ -59,7 +59,7 @@ test('a live bar closes every minute that traded once, whenever its beginning be
   )
 })
 
-test('an open bar is told when it has changed, four times a second at most', () => {
+test('an open bar is published when it has changed, four times a second at most', () => {
   const published: RawBar[] = []
   const bar = new LiveBar({ open: made => published.push(made), closed: () => undefined })
   bar.add({ at: 0, price: '1.00', size: '1' })

@@ -67,7 +67,7 @@ test('a reader that stops gets the newest of everything, and every trade', async
   lazy.pause()
   const waiting = async (): Promise<number[]> =>
     (await control(brokerage, 'GET', '/streams')).items.find(({ on }: Wire) => on === 'market').waiting
-  // On until what the system itself holds for a reader is full and the house has begun to hold back.
+  // On until what the system itself holds for a reader is full and the sandbox has begun to hold back.
   for (let rounds = 0; ((await waiting())[0] ?? 0) < 1_500_000 && rounds < 200; rounds++)
     await control(brokerage, 'PUT', '/clock', { advance_ms: 600_000 })
   assert.ok(((await waiting())[0] ?? 0) >= 1_000_000, 'nothing was held back')

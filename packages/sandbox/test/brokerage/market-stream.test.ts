@@ -8,7 +8,7 @@ import { Customer, control, Listener, openBrokerage, SECRET, send, type Wire } f
 const moved = async (brokerage: Brokerage, symbol: string, price: string): Promise<string> =>
   (await control(brokerage, 'PUT', `/market/${symbol}`, { price })).quote.bid
 
-test('the login is answered with the present, heartbeats carry the last number and house time', async () => {
+test('the login is answered with the present, heartbeats carry the last number and sandbox time', async () => {
   await using brokerage = await openBrokerage({ heartbeatMs: 50 })
   const alex = await Customer.of(brokerage)
   const stream = await Listener.ofMarket(alex)
@@ -131,7 +131,7 @@ test('what is asked wrongly is answered with the number it came with, and change
   assert.deepEqual(stream.items, [])
 })
 
-test('malformed messages, binary frames and other operations end the stream, not the house', async () => {
+test('malformed messages, binary frames and other operations end the stream, not the sandbox', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   for (const [message, code] of [
@@ -194,7 +194,7 @@ test('names that mean something elsewhere are unknown symbols here, and numbers 
   assert.deepEqual(stream.items, [])
 })
 
-test('a stream may have ten thousand symbols, and says so of the next', async () => {
+test('a stream may have ten thousand symbols, and refuses the next', async () => {
   await using brokerage = await openBrokerage()
   const stream = await Listener.ofMarket(await Customer.of(brokerage))
   const symbols = Array.from({ length: 10_001 }, (_, nth) => `NONE${nth}`)
@@ -204,7 +204,7 @@ test('a stream may have ten thousand symbols, and says so of the next', async ()
   assert.equal((await answered(stream, 2)).unknown.length, 10_000)
 })
 
-test('an open bar joins what has traded before, and closes once when house time has passed its minute', async () => {
+test('an open bar joins what has traded before, and closes once when sandbox time has passed its minute', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await control(brokerage, 'PUT', '/clock', { advance_ms: 61_000 })
@@ -236,7 +236,7 @@ test('an open bar joins what has traded before, and closes once when house time 
   assertSame(ofKind(stream, 'bar').at(-1), history)
 })
 
-test('an open bar is told at most four times a second', async () => {
+test('an open bar is sent at most four times a second', async () => {
   let now = Date.now()
   await using brokerage = await startBrokerage({ clientSecret: SECRET, heartbeatMs: 50 }, { realNow: () => now })
   await control(brokerage, 'PUT', '/clock', { frozen: true })
@@ -286,7 +286,7 @@ test('faults of connecting meet market streams too', async () => {
   await Listener.ofMarket(await Customer.of(brokerage))
 })
 
-test('market streams misbehave when they are told to, account streams do not', async () => {
+test('market streams apply their faults, account streams do not', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const [market, account] = [await Listener.ofMarket(alex), await Listener.of(alex)]

@@ -27,7 +27,7 @@ async function walk(brokerage: Brokerage, login = brokerage.logins[0]): Promise<
 const refresh = (brokerage: Brokerage, token: string) => tokenCall(brokerage, { grant_type: 'refresh_token', refresh_token: token })
 const me = (brokerage: Brokerage, token: string) => send(`${brokerage.url}/api/v1/me`, 'GET', undefined, bearer(token))
 
-test('a person logs in, allows, and the application gets tokens that work', async () => {
+test('a user logs in, allows, and the application gets tokens that work', async () => {
   await using brokerage = await openBrokerage()
   const tokens = await walk(brokerage)
   assert.equal(tokens.token_type, 'Bearer')
@@ -90,7 +90,7 @@ test('a login that was completed some time ago is not answered again', () => {
   assert.deepEqual([answered.of('login-0') === null, answered.of('login-1') === null], [true, false])
 })
 
-test('a wrong password is told and can be corrected; what was typed is shown as text', async () => {
+test('a wrong password is reported and can be corrected; what was typed is shown as text', async () => {
   await using brokerage = await openBrokerage()
   const browser = new Browser()
   const loginPage = await browser.follow(authorizeUrl(brokerage).url)
@@ -114,16 +114,16 @@ test('a wrong password is answered by GET, so that loading the page again sends 
     assert.match(page.text, /name="username" value="alex"/)
     assert.doesNotMatch(page.text, /wrong"/, 'the password is on no page')
   }
-  assert.doesNotMatch(other.text, /role="alert"/, 'another walk has nothing of it')
+  assert.doesNotMatch(other.text, /role="alert"/, 'another login flow shows nothing of it')
 })
 
-test('of many walks that were answered wrongly the oldest are forgotten', () => {
+test('of many failed login flows the oldest are forgotten', () => {
   const wrong = new WrongLogins()
   for (let walk = 0; walk <= 1_000; walk++) wrong.note(`walk-${walk}`, `name-${walk}`)
   assert.deepEqual([wrong.of('walk-0'), wrong.of('walk-1'), wrong.of('walk-1000')], [null, 'name-1', 'name-1000'])
 })
 
-test('declining on either page sends the person back with access_denied', async () => {
+test('declining on either page sends the user back with access_denied', async () => {
   await using brokerage = await openBrokerage()
   for (const logsInFirst of [false, true]) {
     const start = authorizeUrl(brokerage)
@@ -139,7 +139,7 @@ test('declining on either page sends the person back with access_denied', async 
   }
 })
 
-test('a browser that has connected once is asked again, and may be another person', async () => {
+test('a browser that has connected once is asked again, and may be another user', async () => {
   await using brokerage = await openBrokerage()
   const browser = new Browser()
   for (const login of brokerage.logins) {
@@ -278,7 +278,7 @@ test('a wrong client secret is refused and the discovery document is served', as
   assert.deepEqual(found.code_challenge_methods_supported, ['S256'])
 })
 
-test('a walk belongs to the browser that began it', async () => {
+test('a login flow belongs to the browser that began it', async () => {
   await using brokerage = await openBrokerage()
   const loginPage = await new Browser().follow(authorizeUrl(brokerage).url)
   const elsewhere = await new Browser().go(loginPage.url)

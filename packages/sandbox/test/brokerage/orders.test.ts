@@ -31,7 +31,7 @@ test('a market order fills at once and shows everywhere', async () => {
   assert.equal(transactions[0].order, order.id)
 })
 
-test('every answer says when it was made, in both clocks', async () => {
+test('every response carries its time, in both clocks', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const before = Date.now()
@@ -93,7 +93,7 @@ test('fifty submits of one id at once make one order', async () => {
   assert.deepEqual((await control(brokerage, 'GET', '/orders?client_order_id=same')).received, 50)
 })
 
-test('refusals name a reason; those on the books are orders too', async () => {
+test('refusals name a reason; those on the book are orders too', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const cases: readonly (readonly [Wire, string])[] = [

@@ -36,7 +36,7 @@ test('settings: absent ones have defaults, wrong ones are all named', () => {
   assert.match(settingsHelp(), /SANDBOX_DATA_DIR/)
 })
 
-test('house time: never back, whatever the real clock does', () => {
+test('sandbox time: never back, whatever the real clock does', () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -100,7 +100,7 @@ test('pages of several lists in one: each item once, in order, whatever the page
   )
 })
 
-test('a channel gives exactly what followed, or says that it cannot', () => {
+test('a channel gives exactly what followed, or nothing', () => {
   const channel = new Channel()
   for (let nth = 1; nth <= 30_000; nth++) channel.add(seq => `event ${seq}`)
   assert.equal(channel.seq, 30_000)
@@ -118,7 +118,7 @@ test('a channel gives exactly what followed, or says that it cannot', () => {
   assert.equal(large.after(10), undefined)
 })
 
-test('a journal: whole lines come back, a cut last one is dropped, damage in the middle is told', async () => {
+test('a journal: whole lines come back, a cut last one is dropped, damage in the middle is reported', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'journal-'))
   const path = join(folder, 'j.jsonl')
   const read = () => {
@@ -169,7 +169,7 @@ test('a folder is held by a process, and not by another that has its number sinc
   assert.throws(() => holdFolder(folder), /in use by the sandbox with process id/)
   const lock = await readFile(path, 'utf8')
   release()
-  // Where the system tells when processes began, one of that number that began at another time, or before a restart, is another one.
+  // Where the system reports when processes began, one of that number that began at another time, or before a restart, is another one.
   const isNamed = !lock.endsWith(' ')
   await writeFile(path, `${process.pid} another-boot/1`)
   if (isNamed) holdFolder(folder)()
@@ -203,7 +203,7 @@ test('of two starts on one folder at once, one holds it', async () => {
   await rm(folder, { recursive: true })
 })
 
-test('grants: expiry, the grace of a rotated refresh token, and the bound on half-done walks', async () => {
+test('grants: expiry, the grace of a rotated refresh token, and the bound on unfinished login flows', async () => {
   let now = 1_000_000
   let graceMs = 0
   const ended: string[] = []

@@ -25,7 +25,7 @@ test('each demo login has an account of every kind with balances', async () => {
   }
 })
 
-test('people, passwords and account numbers follow from the seed', async () => {
+test('customers, passwords and account numbers follow from the seed', async () => {
   const seen: unknown[] = []
   for (const seed of ['one', 'one', 'two']) {
     await using brokerage = await openBrokerage({ seed })

@@ -1,4 +1,4 @@
-// Real time for a house: set back it goes on, set forward it is followed, and readings that only jitter add nothing.
+// Real time for a sandbox: set back it goes on, set forward it is followed, and readings that only jitter add nothing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { goingOn } from '../../src/brokerage/real-time.ts'

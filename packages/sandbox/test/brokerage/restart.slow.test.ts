@@ -19,7 +19,7 @@ interface Folder extends AsyncDisposable {
 }
 
 async function folder(): Promise<Folder> {
-  const path = await mkdtemp(join(tmpdir(), 'house-'))
+  const path = await mkdtemp(join(tmpdir(), 'sandbox-'))
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
 }
 
@@ -29,7 +29,7 @@ interface Program {
   readonly ready: Wire
 }
 
-/** The house as a process of its own. */
+/** The sandbox as a process of its own. */
 async function program(env: Record<string, string>): Promise<Program> {
   const settings = { SANDBOX_PORT: '0', SANDBOX_CLIENT_SECRET: SECRET, SANDBOX_END_WITH_STDIN: '1', ...env }
   const child = spawn(process.execPath, [MAIN], { env: { ...INHERITED, ...settings }, stdio: ['pipe', 'pipe', 'pipe'] })
@@ -56,7 +56,7 @@ const same = (customer: Customer, brokerage: Brokerage): Pick<Customer, 'call'> 
   call: (method, path, body) => send(`${brokerage.url}/api/v1${path}`, method, body, bearer(customer.token))
 })
 
-test('books, people and grants outlive a house that was closed', async () => {
+test('state, customers and grants outlive a sandbox that was closed', async () => {
   await using data = await folder()
   const first = await openBrokerage({ dataDir: data.path })
   await control(first, 'POST', '/logins', { username: 'sam', accounts: [{ kind: 'margin', cash: '5000' }] })
@@ -103,7 +103,7 @@ test('a rotated or revoked refresh token stays so over a restart', async () => {
   assert.equal((await refresh(rotated.refresh_token)).error, 'invalid_grant')
 })
 
-test('a killed house loses no order it has acknowledged, and begins a new epoch', async () => {
+test('a killed sandbox loses no order it has acknowledged, and begins a new epoch', async () => {
   await using data = await folder()
   const env = { SANDBOX_DATA_DIR: data.path }
   const first = await program(env)
@@ -153,7 +153,7 @@ test('a journal cut in its last line is read up to there', async () => {
   assert.deepEqual([await found('one'), await found('two')], [200, 404])
 })
 
-test('one house at a time has a folder, and secrets are for its owner only', async () => {
+test('one sandbox at a time has a folder, and secrets are for its owner only', async () => {
   await using data = await folder()
   const first = await openBrokerage({ dataDir: data.path })
   await assert.rejects(startBrokerage({ dataDir: data.path }), /in use by the sandbox with process id \d+/)
@@ -165,7 +165,7 @@ test('one house at a time has a folder, and secrets are for its owner only', asy
   assert.ok(second.url)
 })
 
-test('reset books stay reset', async () => {
+test('a reset state stays reset', async () => {
   await using data = await folder()
   const first = await openBrokerage({ dataDir: data.path })
   const alex = await Customer.of(first)
@@ -182,7 +182,7 @@ test('reset books stay reset', async () => {
   )
 })
 
-test('the program says when it is ready, and ends with its standard input or a signal', async () => {
+test('the program reports when it is ready, and ends with its standard input or a signal', async () => {
   const one = await program({})
   assert.equal(one.ready.event, 'ready')
   assert.equal(one.ready.client_secret, undefined)
@@ -244,7 +244,7 @@ test('a request id is echoed when it is sane, and made up when it is not', async
   for (const id of ['a b', 'x'.repeat(65), '<script>']) assert.match(String(await idOf(id)), /^[A-Za-z0-9_-]+$/)
 })
 
-test('books from before there were options open, and their customers may trade them', async () => {
+test('a state from before options opens, and their customers may trade them', async () => {
   await using data = await folder()
   const old = new URL('fixtures/books-before-options/', import.meta.url)
   for (const [from, to] of [
@@ -274,7 +274,7 @@ test('books from before there were options open, and their customers may trade t
   assert.deepEqual(Object.values(await trade()).sort(), ['10', '2', '2'])
 })
 
-test('options and packages outlive a house that was killed, and what expired meanwhile is settled at the start', async () => {
+test('options and multi-leg orders outlive a sandbox that was killed, and what expired meanwhile is settled at the start', async () => {
   await using data = await folder()
   const settings = { SANDBOX_DATA_DIR: data.path, SANDBOX_PORT: '0' }
   const first = await program(settings)

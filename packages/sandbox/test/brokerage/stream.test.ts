@@ -5,7 +5,7 @@ import { Customer, control, eventually, Listener, openBrokerage, SECRET, type Wi
 
 const inOrder = (events: readonly Wire[]) => events.every(({ seq }, nth) => nth === 0 || seq === events[nth - 1].seq + 1)
 
-test('what happens to an order is told in order, without a gap', async () => {
+test('what happens to an order is reported in order, without a gap', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const stream = await Listener.of(alex)
@@ -31,7 +31,7 @@ test('what happens to an order is told in order, without a gap', async () => {
   assert.equal(stream.events.find(({ ev }) => ev === 'position').position.quantity, '3')
 })
 
-test('a position that is closed is told with quantity 0', async () => {
+test('a position that is closed is reported with quantity 0', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await alex.buy('3')
@@ -75,7 +75,7 @@ test('a stream goes on where another broke off', async () => {
   assert.ok(inOrder(second.events))
 })
 
-test('what cannot be resumed is said to be so', async () => {
+test('what cannot be resumed is reported as such', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const first = await Listener.of(alex)
@@ -114,7 +114,7 @@ test('without a valid token there is no stream', async () => {
   }
 })
 
-test('malformed and oversized messages end the stream, not the house', async () => {
+test('malformed and oversized messages end the stream, not the sandbox', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   for (const [message, code] of [

@@ -1,4 +1,4 @@
-/** What the house's tests share: a house of their own, a customer's client, a stream that remembers, and a browser without a browser. */
+/** What the sandbox's tests share: a sandbox of their own, a customer's client, a stream that remembers, and a browser without a browser. */
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -14,13 +14,13 @@ export type Wire = any
 export const SECRET = 'a-secret-for-the-tests-only'
 export const REDIRECT = 'http://127.0.0.1/connect/callback/sandbox'
 
-/** A real clock for a house whose test names a day: it begins there, whatever the day is. */
+/** A real clock for a sandbox whose test names a day: it begins there, whatever the day is. */
 export function beginningAt(time: string): () => number {
   const ahead = Date.parse(time) - Date.now()
   return () => Date.now() + ahead
 }
 
-/** A house whose market stands still until a test moves it. */
+/** A sandbox whose market stands still until a test moves it. */
 export async function openBrokerage(parts: Partial<SandboxConfig> = {}): Promise<Brokerage> {
   const brokerage = await startBrokerage({ clientSecret: SECRET, redirectUris: [REDIRECT], heartbeatMs: 100, ...parts })
   await control(brokerage, 'PUT', '/clock', { frozen: true })
@@ -90,7 +90,7 @@ export class Customer {
     return send(`${this.brokerage.url}/api/v1${path}`, method, body, bearer(this.token))
   }
 
-  /** Submits a limit order to buy far below the market, unless told otherwise. */
+  /** Submits a limit order to buy far below the market, unless specified otherwise. */
   submit(ticket: Wire = {}): Promise<Answer> {
     const account = this.account('margin')
     return this.call('POST', '/orders', {
@@ -175,7 +175,7 @@ export class Listener {
     return this.messages.filter(({ ev }) => ['order', 'fill', 'position', 'balance'].includes(ev))
   }
 
-  /** What the market stream has told, item by item. */
+  /** What the market stream has sent, item by item. */
   get items(): readonly Wire[] {
     return this.messages.flatMap(({ items }) => items ?? [])
   }

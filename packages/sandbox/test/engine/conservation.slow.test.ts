@@ -13,9 +13,9 @@ test(`money and units are conserved over ${WALKS} walks of fifty thousand random
   }
 })
 
-test(`every rule of contracts is kept over ${WALKS} walks of ten thousand random steps`, () => {
+test(`every rule of contracts holds over ${WALKS} walks of ten thousand random steps`, () => {
   for (let seed = 200; seed < 200 + WALKS; seed++) {
     const { fills, multiLegs } = walkContracts(seed, 10_000, 5)
-    assert.ok(fills > 500 && multiLegs > 50, `a walk with ${fills} fills, ${multiLegs} of packages, proves nothing`)
+    assert.ok(fills > 500 && multiLegs > 50, `a walk with ${fills} fills, ${multiLegs} of multi-leg orders, proves nothing`)
   }
 })

@@ -1,4 +1,4 @@
-/** The long walk: random commands under the auditor's eyes, the books proved again and again. */
+/** The long walk: random commands under the auditor's eyes, the ledger audited again and again. */
 import assert from 'node:assert/strict'
 import { Auditor } from './auditor.ts'
 import { Chance, seeded } from './chance.ts'

@@ -1,4 +1,4 @@
-/** Random commands with options, packages, exercises, expirations and futures among them. */
+/** Random commands with options, multi-leg orders, exercises, expirations and futures among them. */
 import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { Command, EngineEvent, InstrumentSpec, OrderView, QuoteLevel } from '../../src/engine/types.ts'
 import { cents, type Pick } from './chance.ts'
@@ -191,7 +191,7 @@ export class ContractChance {
 
 type Timeless<C> = C extends Command ? Omit<C, 'at'> : never
 
-/** A contract like the others, under a symbol of its own: what a symbol says is nothing to the engine. */
+/** A contract like the others, under a symbol of its own: the engine does not read symbols. */
 function freshOption(number: number, pick: Pick): InstrumentSpec {
   const spec = optionSpec(one(pick, NAMES))
   return { ...spec, symbol: `${spec.symbol}X${number}` }

@@ -1,4 +1,4 @@
-// Options, packages and futures at random: what must hold whatever happens.
+// Options, multi-leg orders and futures at random: what must hold whatever happens.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -34,7 +34,7 @@ test('no sequence with contracts loses money or units, closes more than is held,
 test('walks of thousands of commands keep every rule', () => {
   for (const seed of [1, 2, 3]) {
     const { fills, multiLegs, transactions } = walkContracts(seed, 3_000)
-    assert.ok(fills > 200 && multiLegs > 20, `seed ${seed}: ${fills} fills, ${multiLegs} of packages prove little`)
+    assert.ok(fills > 200 && multiLegs > 20, `seed ${seed}: ${fills} fills, ${multiLegs} of multi-leg orders prove little`)
     for (const type of ['EXERCISE', 'ASSIGNMENT', 'EXPIRATION', 'ADJUSTMENT'])
       assert.ok((transactions.get(type) ?? 0) > 0, `seed ${seed} saw no ${type}`)
   }

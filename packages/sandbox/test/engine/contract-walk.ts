@@ -1,4 +1,4 @@
-/** The walk through options and futures: after every command the books are proved, and what the rules of contracts promise is looked for. */
+/** The walk through options and futures: after every command the ledger is audited and the rules of contracts are checked. */
 import assert from 'node:assert/strict'
 import type { OrderView } from '../../src/engine/types.ts'
 import { readScaled } from '../../src/engine/units.ts'

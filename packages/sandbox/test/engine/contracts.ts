@@ -99,7 +99,7 @@ export class ContractWorld extends World {
     return this.quote([level(bid)], [level(ask)], contract(name, root))
   }
 
-  /** `+o C105`: buy to open one; `-c2 P95`: sell to close two in each package. A LMT DAY package to buy, but for what the ticket says. */
+  /** `+o C105`: buy to open one; `-c2 P95`: sell to close two in each unit. A LMT DAY multi-leg order to buy, unless the ticket differs. */
   package(legs: readonly LegText[], ticket: MultiLegTicket = {}): EngineEvent[] {
     const orderType = ticket.orderType ?? (ticket.limitPrice === undefined ? 'MKT' : 'LMT')
     return this.do({
@@ -116,14 +116,14 @@ export class ContractWorld extends World {
     })
   }
 
-  /** The package as it is after the command; it must have been taken. */
+  /** The multi-leg order as it is after the command; it must have been taken. */
   taken(legs: readonly LegText[], ticket: MultiLegTicket = {}): OrderView {
     const order = this.again(orderOf(this.package(legs, ticket)))
     assert.notEqual(order.state, 'rejected', order.reason?.message ?? 'rejected')
     return order
   }
 
-  /** The code the package was refused or rejected with. */
+  /** The code the multi-leg order was refused or rejected with. */
   refusal(legs: readonly LegText[], ticket: MultiLegTicket = {}): string | undefined {
     const [event] = this.package(legs, ticket)
     if (event?.type === 'refused') return event.code

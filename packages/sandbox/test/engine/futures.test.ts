@@ -50,7 +50,7 @@ test('what is won and lost since the last settlement counts at once, and is paid
   world.assertConserved()
 })
 
-test('the daily settlement pays the difference in cash and begins anew from there', () => {
+test('the daily settlement pays the difference in cash and begins again from there', () => {
   const world = market()
   world.order({ ...LONG, quantity: '2' })
   world.order({ ...LONG, accountId: 'f2', side: 'SELL', limitPrice: '5000', quantity: '1' })

@@ -1,4 +1,4 @@
-// Packages: several option legs that fill together or not at all.
+// Multi-leg orders: several option legs that fill together or not at all.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ContractWorld, contract, NEAR } from './contracts.ts'
@@ -11,7 +11,7 @@ function quoted(): ContractWorld {
   return world
 }
 
-test('a package fills at its legs own quotes, its own fill first, each leg with its own id', () => {
+test('a multi-leg order fills at its legs own quotes, its own fill first, each leg with its own id', () => {
   const world = quoted()
   const events = world.package(['+o C100', '-o2 C105'], { limitPrice: '0.10', quantity: '3' })
   const order = world.again(orderOf(events))
@@ -42,7 +42,7 @@ test('a package fills at its legs own quotes, its own fill first, each leg with 
   world.assertConserved()
 })
 
-test('only whole packages fill, as many as every leg shows, level by level', () => {
+test('only whole multi-leg orders fill, as many as every leg shows, level by level', () => {
   const world = quoted()
   world.quote(
     [
@@ -54,7 +54,7 @@ test('only whole packages fill, as many as every leg shows, level by level', () 
     contract('C105')
   )
   const order = world.taken(['+o C100', '-o2 C105'], { limitPrice: '0.30', quantity: '4' })
-  // 2.00 has one package's worth, 1.95 less than one and is passed over, 1.90 the rest.
+  // 2.00 has one multi-leg order's worth, 1.95 less than one and is passed over, 1.90 the rest.
   assert.deepEqual(trades(order.fills), ['1 @ 0.1', '3 @ 0.3'])
   assert.equal(order.state, 'filled')
   const more = world.taken(['+o C100', '-o2 C105'], { limitPrice: '0.30', quantity: '4' })
@@ -65,7 +65,7 @@ test('only whole packages fill, as many as every leg shows, level by level', () 
   )
 })
 
-test('a resting package waits until the net price can be had, and takes no worse', () => {
+test('a resting multi-leg order waits until the net price can be had, and takes no worse', () => {
   const world = quoted()
   const order = world.taken(['+o C100', '-o C105'], { limitPrice: '1.90', quantity: '2' })
   assert.equal(order.state, 'open')
@@ -93,7 +93,7 @@ test('IOC takes what there is and FOK all or nothing', () => {
   assert.equal(world.balance().reserved, '0.00')
 })
 
-test("a market package takes the quotes of the moment within each leg's collar", () => {
+test("a market multi-leg order takes the quotes of the moment within each leg's collar", () => {
   const world = quoted()
   world.quote(
     [
@@ -123,7 +123,7 @@ test('nothing fills while a leg is halted or its market closed; DAY ends with th
   assert.equal(world.again(gtc).state, 'filled')
 })
 
-test('a package can be canceled, and replaced in quantity and limit', () => {
+test('a multi-leg order can be canceled, and replaced in quantity and limit', () => {
   const world = quoted()
   const legs = ['+o C100', '-o C105'] as const
   const first = world.taken(legs, { limitPrice: '1.50', quantity: '5' })
@@ -143,7 +143,7 @@ test('a package can be canceled, and replaced in quantity and limit', () => {
   assert.equal(world.again(rest).fills.length, 0, 'nothing fills after the cancel')
 })
 
-test('a partly filled package carries its fills into the replacement', () => {
+test('a partly filled multi-leg order carries its fills into the replacement', () => {
   const world = quoted()
   const order = world.taken(['+o C100', '-o C105'], { limitPrice: '2.10', quantity: '15' })
   assert.equal(order.filledQuantity, '10')
@@ -154,7 +154,7 @@ test('a partly filled package carries its fills into the replacement', () => {
   assert.deepEqual([world.again(next).state, world.units('C100')], ['filled', '12'])
 })
 
-test('legs that make no package are refused by name', () => {
+test('legs that make no multi-leg order are refused by name', () => {
   const world = quoted()
   world.offer('C100', '1', '1.1', '9', 'NDX')
   const limit = { limitPrice: '1' }
@@ -172,7 +172,7 @@ test('legs that make no package are refused by name', () => {
   assert.equal(world.refusal(['+o C100', '-o C105'], { ...limit, accountId: 'k1' }), 'instrument_not_permitted')
 })
 
-test('a package ends with the first of its contracts', () => {
+test('a multi-leg order ends with the first of its contracts', () => {
   const world = quoted()
   world.offer('C105+', '5', '5.10')
   const order = world.taken(['+o C105+', '-o C105'], { limitPrice: '1.00', timeInForce: 'GTC' })

@@ -176,7 +176,7 @@ test('shares under a covered call of a cash account stay', () => {
   assert.equal(world.order({ accountId: 'c2', side: 'SELL', quantity: '50', limitPrice: '99.99' }).state, 'filled')
 })
 
-test('what a resting package is accepted on stays accepted: its legs need nothing more when they fill', () => {
+test('what a resting multi-leg order is accepted on stays accepted: its legs need nothing more when they fill', () => {
   const world = new ContractWorld()
   world.account('p', 'margin', '400')
   world.offer('C105', '1.90', '2.10')
@@ -200,7 +200,7 @@ test('several live orders are reckoned in the worst way they can fill', () => {
   world.offer('C105', '2.00', '2.10')
   world.offer('C110', '0.90', '1.00')
   world.taken(['-o C105', '+o C110'], { accountId: 'p', side: 'SELL', limitPrice: '1.00' })
-  // Spread held: 800 less 500. A second package that would lean on the same long has to bring its own cover.
+  // Spread held: 800 less 500. A second multi-leg order that relies on the same long needs its own cover.
   assert.equal(excess(world, 'p'), '300.00')
   const close = { accountId: 'p', symbol: contract('C105'), side: 'BUY_TO_CLOSE', limitPrice: '1.00', quantity: '1' } as const
   assert.equal(world.order(close).state, 'open', 'closing is taken whatever else is reserved')

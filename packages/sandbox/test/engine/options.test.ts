@@ -40,7 +40,7 @@ test('option orders say whether they open or close, and closing is bounded by wh
   assert.equal(world.reject({ ...ticket, side: 'BUY_TO_OPEN' }), 'unsupported_side', 'not on both sides, not even in open orders')
 })
 
-test('an ended contract takes no orders, also before its end is told', () => {
+test('an expired contract takes no orders, also before its expiry is reported', () => {
   const world = holding('BUY_TO_OPEN', 'C105', '1')
   world.now = NEAR.at
   assert.equal(world.reject({ symbol: contract('C105'), side: 'SELL_TO_CLOSE', limitPrice: '2.00', quantity: '1' }), 'expired_contract')

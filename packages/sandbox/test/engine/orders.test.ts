@@ -8,7 +8,7 @@ function quoted(): World {
   return world
 }
 
-test('a market order takes the quote, level by level, and says so in order', () => {
+test('a market order takes the quote, level by level, and reports it in order', () => {
   const world = new World()
   world.quote(
     [['99.90', '100']],

@@ -13,7 +13,7 @@ class Looks {
   taken = 0
   refused = 0
 
-  /** A preview leaves no trace, and says of an order what becomes of it. */
+  /** A preview leaves no trace, and predicts what becomes of an order. */
   before(engine: Engine, command: Command): (events: readonly EngineEvent[]) => void {
     if (command.type !== 'submit' && command.type !== 'submit_package') return () => undefined
     const { type: _, clientOrderId: __, ...asked } = command
@@ -42,7 +42,7 @@ function looking<W extends World>(world: W, looks: Looks): W {
   return world
 }
 
-test('a preview of an order leaves the books byte for byte as they were, and refuses what the order is refused for', () => {
+test('a preview of an order leaves the state byte for byte as they were, and refuses what the order is refused for', () => {
   const looks = new Looks()
   const seeds = ofSearch(40, 12)
   for (let seed = 1; seed <= seeds; seed++) {
@@ -59,7 +59,7 @@ test('a preview of an order leaves the books byte for byte as they were, and ref
   assert.ok(looks.taken > seeds * 8 && looks.refused > seeds, `${looks.taken} taken and ${looks.refused} refused prove little`)
 })
 
-test('so do previews of options, packages and futures', () => {
+test('so do previews of options, multi-leg orders and futures', () => {
   const looks = new Looks()
   const seeds = ofSearch(20, 6)
   for (let seed = 1; seed <= seeds; seed++) {

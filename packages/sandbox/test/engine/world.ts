@@ -74,7 +74,7 @@ export class World {
     return this.do({ type: 'trade', symbol, price, size, auction })
   }
 
-  /** A market DAY order to buy 10 AAPL for `m1`, but for what the ticket says. */
+  /** A market DAY order to buy 10 AAPL for `m1`, unless the ticket differs. */
   submit(ticket: OrderTicket = {}): EngineEvent[] {
     const orderType = ticket.orderType ?? (ticket.limitPrice === undefined ? 'MKT' : 'LMT')
     return this.do({

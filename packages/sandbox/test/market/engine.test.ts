@@ -78,7 +78,7 @@ test('every symbol of the synthetic market fills a market order against its book
   }
 })
 
-test('followed contracts fill against their books, are settled and end, and leave nothing behind', async () => {
+test('followed contracts fill against their state, are settled and end, and leave nothing behind', async () => {
   const market = openSynthetic({ seed: '3', calendar: 'always', updatesPerSecond: 0.2 })
   // The last minutes of a Friday on which December's index futures and a week's options end.
   const begin = Date.UTC(2026, 11, 18, 14, 20) * 1_000

@@ -103,7 +103,7 @@ test('days are their hours, also over a change of the carry at midnight', async 
   }
 })
 
-test('prints and books are on the tick, prints at what is quoted, and later months cost what carrying costs', async () => {
+test('prints and order books are on the tick, prints at what is quoted, and later months cost what carrying costs', async () => {
   const market = always()
   await market.next(NOW)
   const listed = market.futures(NOW)

@@ -157,14 +157,14 @@ test('greeks are the slopes of the value', () => {
   )
 })
 
-test('the volatility of a price is found again wherever the price tells it', () => {
+test('the volatility of a price is found again wherever the price determines it', () => {
   fc.assert(
     fc.property(rows, row => {
       const terms = termsOf(row)
       const { value, vega } = valuation(terms, row[6])
       const found = impliedVolatility(terms, value)
       assert.ok(found !== null)
-      // The solver's precision, seen through how much the price says of the volatility.
+      // The solver's precision, seen through the price's sensitivity to volatility.
       assert.ok(Math.abs(found - row[6]) <= (2e-10 * Math.max(1, value)) / (vega * 100) + 1e-9, `${found} for ${row[6]}`)
     })
   )

@@ -166,7 +166,7 @@ test('what was done by hand stands when a contract is followed again', async () 
   assert.ok(bars.some(({ low }) => low === '12.34'))
 })
 
-test('whoever follows later, again or in other portions sees the same', async () => {
+test('anyone who follows later, again or in other portions sees the same', async () => {
   const chainOf = (market: Market) => symbolsOf(market.chain('AAPL', '2026-12-18', NOW)).slice(30, 50)
   const early = always()
   await early.next(NOW)

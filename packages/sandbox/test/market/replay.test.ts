@@ -81,7 +81,7 @@ test('crypto keeps a day of UTC, nine places and its pair’s name', async t => 
   assert.deepEqual(bars.get(start), { open, high, low, close, volume })
 })
 
-test('it begins where it is told to, with the market as it stood there', async t => {
+test('it begins where it is set to, with the market as it stood there', async t => {
   await using market = await replay(madeFolder(t, MORNING), '?symbols=ABC&at=09:31')
   assert.equal(market.startsAt, OPEN + MINUTE)
   assert.deepEqual((await market.next(OPEN + MINUTE - 1)).commands, [])
@@ -151,7 +151,7 @@ test('bars are the recorded ones that have ended, then the open one, and never t
   await assert.rejects(market.bars({ symbol: 'XYZ', interval: '1m', from: 0, to: 1, now: 1 }), UnknownSymbol)
 })
 
-test('what is not recorded is refused in words', async t => {
+test('what is not recorded is refused with a message', async t => {
   const folder = madeFolder(t, MORNING)
   for (const query of ['?date=2024-07-10', '?symbols=XYZ', '?date=2024-02-30', '?resolution=daily', '?speed=0', '?colour=red', '?at=25:00'])
     await assert.rejects(replay(folder, query), { name: 'Malformed' }, query)
@@ -195,7 +195,7 @@ test('recorded bars and those rebuilt from the replay are equal, figure by figur
       for (const bar of quotes) {
         const wanted = bar[side]
         if (wanted === null) continue
-        // Sizes of coins are cut to the engine's nine places.
+        // Sizes of crypto are cut to the engine's nine places.
         const volume = parseDecimal(wanted.lastSize.replace(/(\.\d{9})\d+$/, '$1'), 'size')
         assert.ok(same(sides.get(bar.start), { ...wanted, volume }), `${symbol} ${date} ${side} ${bar.start}`)
       }

@@ -45,7 +45,7 @@ test('a later start joins the same market', async () => {
   )
 })
 
-test('the first delivery tells the phases and a book of every instrument', async () => {
+test('the first delivery has the phases and an order book of every instrument', async () => {
   const market = always()
   const { commands } = await market.next(NOW)
   assert.deepEqual(
@@ -65,7 +65,7 @@ test('the first delivery tells the phases and a book of every instrument', async
   assert.ok(quoted.length >= 16)
 })
 
-test('books have ten levels a side on the tick grid, uncrossed; prints happen at the touch and for no more than is shown', async () => {
+test('order books have ten levels a side on the tick grid, uncrossed; prints happen at the touch and for no more than is shown', async () => {
   const market = always()
   const commands = await since(market, NOW, NOW + 10 * MINUTE)
   const ticks = new Map(market.instruments.map(({ symbol, tick }) => [symbol, billionths(tick)]))
@@ -160,7 +160,7 @@ test('bars join up: an hour is its minutes, a day its hours, on a day of 23 and 
     }
 })
 
-test('making up a long time takes few words and gives the same bars', async () => {
+test('generating a long time takes few updates and gives the same bars', async () => {
   const market = always()
   const begin = NOW - (NOW % HOUR) - 3 * DAY
   const commands = await since(market, begin - 1, NOW)

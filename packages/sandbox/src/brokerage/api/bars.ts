@@ -4,7 +4,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { INTERVAL_LENGTHS } from '../../market/bar-series.ts'
 import { BARS_MAX, type Bar, type BarsQuery, type Market } from '../../market/types.ts'
 
-/** Others have their turn after so many. */
+/** Yields to the event loop after so many. */
 const PIECE = 250
 
 /** The first `most` bars of the window, ascending, asked for in stretches that the market can answer whole. */

@@ -10,7 +10,7 @@ export const CLASS_MARKETS = { share: 'us-equity', coin: 'crypto', option: 'us-o
   MarketGroup
 >
 
-/** Where a group's days begin: futures trade from 18:00 of the evening before, coins by UTC. */
+/** Where a group's days begin: futures trade from 18:00 of the evening before, crypto by UTC. */
 const DAYS: { readonly [Group in MarketGroup]: { readonly zone: string; readonly hoursBefore: number } } = {
   'us-equity': { zone: 'America/New_York', hoursBefore: 0 },
   'us-option': { zone: 'America/New_York', hoursBefore: 0 },

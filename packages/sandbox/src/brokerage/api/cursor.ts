@@ -1,11 +1,11 @@
-/** Opaque cursors: where a list goes on, signed, and bound to the question it was issued for. */
+/** Opaque cursors: where a list continues, signed, and bound to the query they were issued for. */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Customer } from '../customers.ts'
 import { Problem } from '../problems.ts'
 
-/** Where each account's part of a list goes on (behind which id), and which page comes next. */
+/** Where each account's part of a list continues (after which id), and which page comes next. */
 export interface PagePosition {
   readonly after: Readonly<Record<string, string>>
   readonly page: number
@@ -83,7 +83,7 @@ export function mergePage<Item>({ parts, position, limit, idOf, before }: Merge<
   }
 }
 
-/** What a cursor is bound to: everything that was asked, but for the cursor and the limit. */
+/** What a cursor is bound to: the whole query except the cursor and the limit. */
 export function questionOf({ request, customer }: { readonly request: FastifyRequest; readonly customer: Customer }): string {
   const { cursor, limit, ...asked } = request.query as Record<string, unknown>
   const path = request.url.split('?', 1)[0]

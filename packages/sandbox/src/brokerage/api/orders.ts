@@ -73,7 +73,7 @@ async function submit(
   return { status: 201, body: { order: orderService.wire(order) }, headers: { location: `${API_PATH}/orders/${order.orderId}` } }
 }
 
-/** With the fault `place`, the house places what it was only asked about. */
+/** With the fault `place`, a preview places the order. */
 async function preview(deps: OrderRoutesDeps, call: Call): Promise<Reply> {
   const { orderService, customers, contracts } = deps
   const ticket = readTicket(call.request.body)

@@ -1,4 +1,4 @@
-/** How an answer leaves, rightly or as a fault wants it: the one place where the house misbehaves over HTTP. */
+/** Writes responses, with fault injection: the one place that injects faults over HTTP. */
 
 import type { ServerResponse } from 'node:http'
 import type { Counters } from '../counters.ts'
@@ -14,9 +14,9 @@ export interface Answer {
 
 export interface ResponseWriterDeps {
   readonly counters: Counters
-  /** Ends early when the house closes. */
+  /** Ends early when the sandbox closes. */
   readonly wait: (ms: number) => Promise<void>
-  /** The house's error body. */
+  /** The sandbox's error body. */
   readonly problem: (problem: Problem) => Answer
 }
 
@@ -26,9 +26,9 @@ export interface Exchange {
   readonly fault: Fault | undefined
   /** Carries the operation out. Called at most once; never throws for what a client can do. */
   readonly carryOut: () => Promise<Answer> | Answer
-  /** The error body of this protocol, where it is not the house's own. `code`: the one the fault names. */
+  /** The error body of this protocol, where it is not the sandbox's own. `code`: the one the fault names. */
   readonly problem?: (problem: Problem, code: string | null) => Answer
-  /** Status of an answer that says that something was made, where it is not 201. */
+  /** Status of a response to a creation, where it is not 201. */
   readonly created?: number
 }
 
@@ -83,7 +83,7 @@ export class ResponseWriter {
   #problem(exchange: Exchange, fault: Fault): Answer {
     const status = fault.status ?? 500
     const detail = { status, ...(fault.retryAfter === null ? {} : { retryAfter: fault.retryAfter }) }
-    const problem = new Problem(codeOf(status), fault.message ?? 'The house was told to answer like this.', detail)
+    const problem = new Problem(codeOf(status), fault.message ?? 'The control API injected this response.', detail)
     return this.#shown(exchange, problem, fault.code)
   }
 
@@ -126,7 +126,7 @@ function garbage({ operation, created = 201 }: Exchange, fault: Fault): Answer {
 
 function refusal(fault: Fault): Problem {
   const status = { status: fault.status ?? 422 }
-  const problem = new Problem('refused_by_operator', fault.message ?? 'The desk has refused this order.', { ...status, order: null })
+  const problem = new Problem('refused_by_operator', fault.message ?? 'The operator has refused this order.', { ...status, order: null })
   return fault.code === null ? problem : problem.as(fault.code)
 }
 

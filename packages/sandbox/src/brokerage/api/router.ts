@@ -1,4 +1,4 @@
-/** The way of a REST request: who asks, may they, is it to go wrong, then the operation itself. */
+/** The path of a REST request: authentication, authorization, fault injection, then the operation. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Customer, Customers } from '../customers.ts'
@@ -21,7 +21,7 @@ export interface Call {
 }
 
 export interface Reply {
-  /** 200 unless said otherwise. */
+  /** 200 unless specified otherwise. */
   readonly status?: number
   readonly body: object
   readonly headers?: Answer['headers']
@@ -34,7 +34,7 @@ export interface Route {
   readonly operation: Operation
   readonly scope: Scope
   readonly handle: (call: Call) => Reply | Promise<Reply>
-  /** What faults can be narrowed by, besides the login; asked only while faults are set. */
+  /** What faults can be narrowed by, besides the login; called only while faults are set. */
   readonly about?: (request: FastifyRequest, login: string) => { readonly symbol: string | null; readonly clientOrderId: string | null }
 }
 
@@ -44,7 +44,7 @@ export interface RouterDeps {
   readonly responseWriter: ResponseWriter
   readonly envelope: Envelope
   readonly pass: (token: string) => Pass | undefined
-  /** Hears of failures that are the house's own. */
+  /** Receives internal errors. */
   readonly onError: (error: unknown) => void
 }
 
@@ -68,7 +68,7 @@ export class Router {
     })
   }
 
-  /** Refusals of Fastify itself (a body that does not parse, a path that is not there), in the house's shape. */
+  /** Refusals of Fastify itself (a body that does not parse, a path that is not there), in the sandbox's shape. */
   addRefusals(app: FastifyInstance): void {
     app.setErrorHandler((error, request, reply) => this.#write(request, reply, this.#failure(error)))
     app.setNotFoundHandler((request, reply) => {
@@ -124,7 +124,7 @@ export class Router {
       return this.#deps.envelope.problem(new Problem('bad_request', error.message))
     this.#deps.onError(error)
     return this.#deps.envelope.problem(
-      new Problem('internal_error', 'Something went wrong in the house; what was asked for may have been done.')
+      new Problem('internal_error', 'Internal error in the sandbox; the request may have been carried out.')
     )
   }
 

@@ -1,4 +1,4 @@
-/** What a submit's body asks for: an order for one instrument, or a package of option legs. */
+/** Reads the body of a submit: an order for one instrument, or a multi-leg order. */
 
 import type { SubmitMultiLegCommand } from '../../engine/types.ts'
 import type { MultiLegTicket, Ticket } from '../order-service.ts'

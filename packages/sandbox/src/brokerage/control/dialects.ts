@@ -1,4 +1,4 @@
-/** The control API's hand on the tongues the house speaks besides its own. */
+/** The control API's routes for the dialects that the sandbox serves besides its own API. */
 
 import type { Dialect } from '../dialect.ts'
 import { Problem } from '../problems.ts'

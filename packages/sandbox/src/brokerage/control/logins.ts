@@ -1,4 +1,4 @@
-/** The control API's hand on people and their grants. */
+/** The control API's routes for customers and their grants. */
 
 import { ACCOUNT_KINDS, type Customer, type Customers, type NewAccount } from '../customers.ts'
 import type { Dialect } from '../dialect.ts'
@@ -108,7 +108,7 @@ function createLogin(deps: LoginControl, body: unknown): object {
 function accountOf(value: unknown): NewAccount {
   const fields = new Fields(value, ['kind', 'cash', 'name'])
   const cash = fields.decimalOr('cash') ?? CASH_DEFAULT
-  // Checked before the person is written down: an account the engine would refuse must not be left for every later start to open.
+  // Checked before the user is written down: an account the engine would refuse must not be left for every later start to open.
   if (!CASH.test(cash)) throw new Problem('bad_request', 'cash must be zero to 9999999999.999999999', { field: 'cash' })
   return { kind: fields.member('kind', ACCOUNT_KINDS), cash, name: fields.textOr('name') }
 }

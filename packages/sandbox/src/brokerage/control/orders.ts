@@ -1,4 +1,4 @@
-/** The control API's hand on the books: orders seen across all logins, placed, filled and ended as a desk would. */
+/** The control API's routes for orders: found across all logins, placed, filled and canceled as an operator would. */
 
 import type { OrderView } from '../../engine/types.ts'
 import { readTicket, symbolsOf } from '../api/ticket.ts'
@@ -63,7 +63,7 @@ async function placeOrder({ orderService, customers, contracts }: OrderControl, 
   return { order: orderService.wire(orderService.submit(read, undefined)) }
 }
 
-/** The desk does so much of the order in the street, at the order's own limit. */
+/** The operator does so much of the order in the street, at the order's own limit. */
 function fill(deps: OrderControl, { param, body }: ControlCall): object {
   const { state, orderService, clock } = deps
   const { accountId, orderId } = named(deps, param)
@@ -74,14 +74,14 @@ function fill(deps: OrderControl, { param, body }: ControlCall): object {
   return { order: orderService.wire(named(deps, param)) }
 }
 
-/** An order by the house's id or by that of any of its tongues; of an order that was amended, the one that goes on. */
+/** An order by its internal id or by its id in any dialect; of an amended order, the latest one. */
 function named(deps: OrderControl, id: string): OrderView {
   const { state } = deps
   const orderId = internalIdOf(id, number => state.engine.orderId(number)) ?? id
   let found = state.order(everywhere(deps), { orderId })
   while (typeof found === 'object' && found.replacedBy !== null) found = state.order([found.accountId], { orderId: found.replacedBy })
   if (typeof found === 'object') return found
-  throw new Problem('unknown_order', `no order ${id.slice(0, 64)} in the house`)
+  throw new Problem('unknown_order', `no order ${id.slice(0, 64)} in the sandbox`)
 }
 
 function everywhere({ customers }: OrderControl): readonly string[] {

@@ -1,4 +1,4 @@
-/** What the control API can do, route by route. The words are those of `API.md`. */
+/** What the control API can do, route by route, in the terms of `API.md`. */
 
 import type { Customers } from '../customers.ts'
 import { FAULT_KINDS, type Fault, type FaultSpec, type Faults } from '../faults.ts'

@@ -1,4 +1,4 @@
-/** The control API: its own port, loopback only, for whoever started the sandbox. Never part of the public server. */
+/** The control API: its own port, loopback only, for anyone who started the sandbox. Never part of the public server. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'

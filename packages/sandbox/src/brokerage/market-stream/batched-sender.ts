@@ -1,4 +1,4 @@
-/** The way of items to one reader: what comes in one turn leaves in one message, and what comes too fast waits and is thinned out. */
+/** Sends items to one reader: those of one turn of the event loop in one message; what comes too fast is buffered and conflated. */
 
 import { CLOSE, type StreamConnection } from '../stream/connection.ts'
 import { SendBuffer } from './send-buffer.ts'
@@ -56,7 +56,7 @@ export class BatchedSender implements Reader {
     this.put(item, null)
   }
 
-  /** Nothing more is sent or kept. */
+  /** Nothing more is sent or buffered. */
   end(): void {
     this.#batch = ''
     this.#buffer.clear()

@@ -1,4 +1,4 @@
-/** What of the market somebody reads: hears every command of the market, and does nothing for symbols nobody wants. */
+/** The market data that is subscribed to: receives every command of the market, and ignores symbols without a subscriber. */
 
 import type { Micros, QuoteCommand } from '../../engine/types.ts'
 import type { FeedCommand, Instrument } from '../../market/types.ts'
@@ -37,7 +37,7 @@ export class Board {
     else if (command.type === 'quote') this.#watches.get(command.symbol)?.quote(command)
   }
 
-  /** Everything up to and including this instant has been heard. */
+  /** Everything up to and including this instant has been received. */
   reach(through: Micros): void {
     this.#through = Math.max(this.#through, through)
     if (this.#bars.size === 0) return
@@ -74,7 +74,7 @@ export class Board {
     const bar = watch.keepBar()
     this.#bars.add(watch)
     const begin = (beginning: Beginning) => {
-      // Everybody may have left meanwhile, and others come: theirs is another bar.
+      // All readers may have left meanwhile, and others come, who have another bar.
       if (watch.bar !== bar) return
       bar.begin(beginning, this.#through)
       bar.publish(this.#deps.now())

@@ -1,4 +1,4 @@
-/** Options chains that somebody reads: one row per contract, told again when its prices have moved. */
+/** Options chains with subscribers: one row per contract, published again when its prices have moved. */
 
 import type { Micros, QuoteCommand } from '../../engine/types.ts'
 import type { FeedCommand, Instrument, OptionFigures } from '../../market/types.ts'
@@ -62,7 +62,7 @@ export class Chains {
     if (command.type === 'quote' || command.type === 'trade') this.#chainOf.get(command.symbol)?.moved.add(command.symbol)
   }
 
-  /** Everything up to and including this instant has been heard. */
+  /** Everything up to and including this instant has been received. */
   reach(through: Micros): void {
     for (const chain of this.#chains.values()) this.#publish(chain, through)
   }

@@ -65,7 +65,7 @@ export class Feed implements MarketListener {
 
   /**
    * Gives the present state and everything new. @returns false where there is no such thing
-   * @throws Problem when the house follows too many contracts already
+   * @throws Problem when the sandbox follows too many contracts already
    */
   add({ channel, symbol, expiration }: Wanted, reader: Reader): boolean {
     if (channel === 'chain') return this.#chains.add(symbol, expiration ?? '', reader)
@@ -90,7 +90,7 @@ export class Feed implements MarketListener {
     const { market, contracts } = this.#deps
     const from = through - (through % MINUTE)
     const end = from + MINUTE
-    // Of a recorded contract that has just begun to come nobody knows how its minute began until it is over.
+    // For a recorded contract that was just followed, the beginning of its minute is unknown until the minute is over.
     const whole = market.kind === 'replay' && (contracts().since(symbol) ?? 0) >= from
     if (whole) await this.#reached(end)
     const [bar] = await market.bars({ symbol, interval: '1m', from, to: end, now: whole ? end : through })

@@ -44,7 +44,7 @@ export class MarketHub {
     this.#registry.accept(request, socket, head)
   }
 
-  /** Carries out what the control API wants done to the streams. @returns how many were open. */
+  /** Carries out a stream fault of the control API. @returns how many were open. */
   injectFault(order: StreamFaultSpec): number {
     return this.#registry.injectFault(order)
   }
@@ -64,12 +64,12 @@ export class MarketHub {
     }))
   }
 
-  /** Sends everybody home. */
+  /** Closes all connections. */
   reset(): void {
     this.#registry.reset()
   }
 
-  /** Says goodbye, and does not wait long for an answer. */
+  /** Closes all connections; waits only briefly for the peers to answer. */
   close(): Promise<void> {
     return this.#registry.close()
   }

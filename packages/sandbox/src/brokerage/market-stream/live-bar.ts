@@ -1,11 +1,11 @@
-/** The 1-minute bar of a symbol that somebody reads, made of the very trades the stream tells. */
+/** The 1-minute bar of a subscribed symbol, built from the trades that the stream publishes. */
 
 import type { Micros } from '../../engine/types.ts'
 import { isPriced, joined, printBar, type RawBar } from '../../market/bar-series.ts'
 import type { FeedTrade } from '../../market/types.ts'
 
 const MINUTE: Micros = 60_000_000
-/** An open bar is told at most four times a second. */
+/** An open bar is published at most four times a second. */
 const PUBLISH_EVERY_MS = 250
 
 /** Where the bars of a symbol go. */
@@ -64,7 +64,7 @@ export class LiveBar {
     if (this.#early === null && this.#bar !== null && through + 1 >= this.#bar.start + MINUTE) this.#close(this.#bar)
   }
 
-  /** Tells the open bar if it has changed and was not told a moment ago. `now` in real milliseconds. */
+  /** Publishes the open bar if it has changed and was not published a moment ago. `now` in real milliseconds. */
   publish(now: number): void {
     if (this.#published || this.#bar === null || !isPriced(this.#bar) || this.#early !== null || now - this.#publishedAt < PUBLISH_EVERY_MS)
       return

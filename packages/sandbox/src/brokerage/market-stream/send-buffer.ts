@@ -1,4 +1,4 @@
-/** What waits for a reader that takes less than comes: newer states pass over older ones, trades and closed bars stay in their order. */
+/** What waits for a slow reader: newer states replace older ones, trades and closed bars keep their order. */
 
 export class SendBuffer {
   readonly #waiting = new Map<string, string>()
@@ -13,7 +13,7 @@ export class SendBuffer {
     return this.#waiting.size === 0
   }
 
-  /** `key` null: it is never passed over. Otherwise it takes the place of what waits under the key, at the end of the line. */
+  /** `key` null: it is never passed over. Otherwise it replaces what waits under the key, at the end of the queue. */
   put(item: string, key: string | null): void {
     if (key !== null) this.drop(key)
     this.#waiting.set(key ?? `#${this.#nth++}`, item)

@@ -1,4 +1,4 @@
-/** One login's talk on a market stream: what is added and dropped, and how that is answered. */
+/** One login's session on a market stream: subscriptions added and dropped, and the answers to them. */
 
 import { Problem } from '../problems.ts'
 import { Fields } from '../read.ts'
@@ -22,9 +22,9 @@ const FIELDS = ['op', 'n', 'channel', 'symbols', 'interval', 'expiration']
 
 export interface MarketSessionDeps {
   readonly sender: BatchedSender
-  /** Counts the line to its login, or says why not. */
+  /** Counts the connection to its login, or returns why not. */
   readonly enrol: () => Denied | undefined
-  /** Begins to give the mailbox what is wanted. @returns false where there is no such thing */
+  /** Begins to send what is wanted. @returns false where there is no such thing */
   readonly add: (wanted: Wanted) => boolean
   readonly drop: (wanted: Wanted) => void
   readonly heartbeatMs: number
@@ -56,7 +56,7 @@ export class MarketSession implements StreamProtocol {
   }
 
   joined(): void {
-    // Nothing is given before it is asked for.
+    // Nothing is sent before it is subscribed to.
   }
 
   onMessage(op: string, message: unknown): void {
@@ -70,7 +70,7 @@ export class MarketSession implements StreamProtocol {
     }
   }
 
-  /** The line has gone. */
+  /** The connection has closed. */
   left(): void {
     for (const wanted of this.#wanted.values()) this.#deps.drop(wanted)
     this.#wanted.clear()
@@ -87,7 +87,7 @@ export class MarketSession implements StreamProtocol {
       else unknown.add(wanted.symbol)
     }
     const symbols = requested.map(({ symbol }) => symbol).filter(symbol => !unknown.has(symbol))
-    // What has been given meanwhile leaves at the end of this turn, so behind the answer.
+    // Items that arrive meanwhile are sent at the end of this turn, so after the answer.
     this.#connection.send({ ev: 'added', n, symbols, unknown: [...unknown] })
   }
 

@@ -1,4 +1,4 @@
-/** Everybody who reads something of one symbol: each item is written once, whoever wants it. */
+/** The readers of one symbol: each item is encoded once for all of them. */
 
 import type { QuoteCommand } from '../../engine/types.ts'
 import type { FeedTrade, Instrument } from '../../market/types.ts'
@@ -31,12 +31,12 @@ export class Watch {
     return trades.size + quotes.size + depth.size + bars.size === 0
   }
 
-  /** The bar that is kept while somebody reads bars. */
+  /** The bar that is built while bars have readers. */
   get bar(): LiveBar | null {
     return this.#bar
   }
 
-  /** Begins to keep the bar; its beginning has to be told to it. */
+  /** Starts the bar; its beginning has to be supplied. */
   keepBar(): LiveBar {
     const { bars } = this.readers
     const { symbol } = this.instrument

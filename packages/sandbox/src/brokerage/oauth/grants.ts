@@ -1,4 +1,4 @@
-/** Tokens and grants: what oidc-provider stores, kept in memory for the request path and in a journal for the next start. */
+/** Tokens and grants: what oidc-provider stores, in memory for the request path and in a journal for the next start. */
 
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import { Journal } from '../journal.ts'
@@ -29,10 +29,10 @@ type Entry =
   | { readonly used: string; readonly at: number }
   | { readonly gone: readonly string[] }
 
-/** What a restart must not lose. Browser sessions and half-done walks may go. */
+/** What a restart must not lose. Browser sessions and unfinished login flows may go. */
 const LASTING = new Set(['Grant', 'AccessToken', 'RefreshToken', 'AuthorizationCode'])
 
-/** At this many things kept, the oldest passing ones (sessions, half-done walks) make room. */
+/** At this many things kept, the oldest passing ones (sessions, unfinished login flows) make room. */
 const PASSING_MAX = 10_000
 const SWEEP_EVERY = 1_000
 

@@ -1,4 +1,4 @@
-/** The pages a person meets when linking an account: plain forms, no script, readable on a phone and by a screen reader. */
+/** The pages a user meets when linking an account: plain forms, no script, readable on a phone and by a screen reader. */
 
 import type { Scope } from './provider.ts'
 import { STYLE } from './style.ts'
@@ -10,7 +10,7 @@ const ABOUT: { readonly [S in Scope]: string } = {
 
 interface Framed {
   readonly action: string
-  /** The application that asks: the one that is registered at the broker. */
+  /** The requesting application: the one that is registered at the broker. */
   readonly app: string
   /** Where the browser goes back to. */
   readonly redirectUri: string

@@ -1,4 +1,4 @@
-/** The OAuth 2 server: oidc-provider, set up for one confidential client and consent at every walk. */
+/** The OAuth 2 server: oidc-provider, set up for one confidential client and consent in every login flow. */
 
 import { generateKeyPairSync } from 'node:crypto'
 import type { Configuration, JWK, Provider } from 'oidc-provider'
@@ -39,14 +39,16 @@ export function newOAuthKeys(randomText: () => string): OAuthKeys {
 export async function openProvider(setup: OAuthSetup): Promise<Provider> {
   const { Provider: Oidc, interactionPolicy } = await importQuietly()
   const policy = interactionPolicy.base()
-  // Every walk is a new grant, asked for anew: a browser that has been here before must not connect an account silently.
+  // Every login flow asks for a new grant: a returning browser must not connect an account silently.
   for (const [name, decided] of [
     ['login', (result: Result) => result?.login !== undefined],
     ['consent', (result: Result) => result?.consent !== undefined]
   ] as const) {
     policy
       .get(name)
-      ?.checks.add(new interactionPolicy.Check(`${name}_each_time`, `${name} is asked for in every walk`, ctx => !decided(ctx.oidc.result)))
+      ?.checks.add(
+        new interactionPolicy.Check(`${name}_each_time`, `${name} is asked for in every login flow`, ctx => !decided(ctx.oidc.result))
+      )
   }
   const provider = new Oidc(`${setup.url}/oauth`, configuration(setup, policy))
   provider.Client.prototype.redirectUriAllowed = (uri: string) => redirectAllowed(uri, setup.client.redirectUris)
@@ -130,7 +132,7 @@ function configuration(setup: OAuthSetup, policy: NonNullable<NonNullable<Config
   }
 }
 
-/** Its warning about the runtime is for those who choose the runtime, not for whoever starts the sandbox. */
+/** Its warning about the runtime is for those who choose the runtime, not for anyone who starts the sandbox. */
 async function importQuietly(): Promise<typeof import('oidc-provider')> {
   const warn = console.warn
   console.warn = () => undefined

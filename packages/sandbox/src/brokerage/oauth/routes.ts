@@ -1,4 +1,4 @@
-/** The OAuth endpoints and the pages a person walks through, on the public port. */
+/** The OAuth endpoints and the login pages, on the public port. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import formbody from '@fastify/formbody'
@@ -13,7 +13,7 @@ import { CLIENT_NAME, SCOPES, type Scope } from './provider.ts'
 import { WrongLogins } from './wrong-logins.ts'
 
 export interface OAuthRoutesDeps {
-  /** Undefined until the house knows its address. */
+  /** Undefined until the sandbox knows its address. */
   readonly provider: () => Provider | undefined
   readonly customers: Customers
   readonly faults: Faults
@@ -39,10 +39,10 @@ const OPERATION_OF: Readonly<Record<string, Operation>> = {
   '/oauth/auth': 'authorize'
 }
 
-/** The names of the session cookies: a browser's earlier walk must not decide anything in this one. */
+/** The names of the session cookies: an earlier login flow of the browser must not decide anything in this one. */
 const SESSION_COOKIE = /(?:^|;\s*)sandbox_session(?:\.sig)?=[^;]*/g
 
-/** Where oidc-provider goes on after a decision: below it, the login's name. */
+/** Where oidc-provider continues after a decision: below it, the id of the interaction. */
 const RESUMED = /^\/oauth\/auth\/([\w-]+)$/
 
 export function oauthRoutes(app: FastifyInstance, deps: OAuthRoutesDeps): void {
@@ -91,9 +91,9 @@ async function decide(
   const form = formOf(request.body)
   const customer = customerOf(deps, interaction)
   if (form.decision === 'decline')
-    return finish(deps, { request, reply }, { error: 'access_denied', error_description: 'the person declined' })
+    return finish(deps, { request, reply }, { error: 'access_denied', error_description: 'the user declined' })
   if (form.decision !== 'approve') return page(reply, 400, errorPage('bad_request', 'the form was sent without a decision'))
-  // The login's form, clicked twice: what is asked must be seen before it is allowed.
+  // The login form, clicked twice: the consent page must be seen before it is approved.
   if (form.isLogin && customer !== undefined) return reply.redirect(request.url, 303)
   if (customer === undefined) return logIn(deps, interaction, exchange)
   const grantId = await grantFor(deps, interaction, customer)
@@ -118,7 +118,7 @@ async function logIn(
 
 async function grantFor({ provider }: OAuthRoutesDeps, interaction: Interaction, customer: Customer): Promise<string> {
   const oidc = provider()
-  if (oidc === undefined) throw new Error('the house is not open yet')
+  if (oidc === undefined) throw new Error('the sandbox is not open yet')
   const grant = new oidc.Grant({ accountId: customer.id, clientId: String(interaction.params.client_id) })
   grant.addOIDCScope(String(interaction.params.scope ?? ''))
   return grant.save()
@@ -134,7 +134,7 @@ async function sameClick(answered: Answered, login: string, { headers }: Fastify
   return headers.cookie?.includes(login) === true ? answered.of(login) : null
 }
 
-/** The walk this browser is on; answers itself where there is none. */
+/** The interaction this browser is in; sends the response itself where there is none. */
 async function detailsOf({ provider }: OAuthRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<Interaction | undefined> {
   try {
     return await provider()?.interactionDetails(request.raw, reply.raw)

@@ -1,7 +1,7 @@
-/** Walks that are remembered; of older ones the login page has forgotten that it was answered wrongly. */
+/** Login flows that are remembered; for older ones the login page no longer shows the failed attempt. */
 const USERNAMES_MAX = 1_000
 
-/** The username that was last entered with a password that is not its own, for each walk: what the login page says when it is shown again. */
+/** The username last entered with a wrong password, for each login flow: shown when the login page is shown again. */
 export class WrongLogins {
   readonly #usernames = new Map<string, string>()
 

@@ -1,4 +1,4 @@
-/** Whether a socket that wants to become a stream is let in: the faults of `stream.connect`. */
+/** Applies the faults of `stream.connect` to an upgrade. */
 
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -11,7 +11,7 @@ export interface Admission {
   readonly wait: (ms: number) => Promise<void>
 }
 
-/** @returns false where the fault has dealt with the socket. */
+/** @returns false where the fault has handled the socket. */
 export async function admitStream(socket: Duplex, { fault, counters, wait }: Admission): Promise<boolean> {
   counters.request('stream.connect')
   if (fault === undefined) return true

@@ -1,4 +1,4 @@
-/** One login's events: numbered without gaps, remembered for a while so that a stream can go on where another broke off. */
+/** One login's events: numbered without gaps, and buffered so that a stream can resume where another broke off. */
 
 /** Events remembered per login, by number and by characters; the oldest go first. */
 const EVENTS_MAX = 10_000
@@ -10,7 +10,7 @@ export interface Numbered {
   readonly frame: string
 }
 
-/** Numbers count from the first stream of the login on: before it nobody could have missed anything. */
+/** Numbers count from the first stream of the login on: before it no event can be missed. */
 export class Channel {
   #seq = 0
   #remembered: Numbered[] = []

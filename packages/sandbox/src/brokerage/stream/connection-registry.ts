@@ -1,4 +1,4 @@
-/** The open streams of one kind: let in, counted by login, kept alive, made to misbehave, and sent home. */
+/** The open streams of one kind: admitted, counted by login, kept alive, with fault injection. */
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -17,13 +17,13 @@ export interface ConnectionRegistryDeps {
   readonly stamp: () => string
   readonly heartbeatMs: number
   readonly pass: (token: string) => Pass | undefined
-  /** Hears of failures that are the house's own. */
+  /** Receives internal errors. */
   readonly onError: (error: unknown) => void
 }
 
 /** What sets one kind of stream apart from the other. */
 export interface Kind {
-  /** Bytes of one message to the house. */
+  /** Bytes of one message to the sandbox. */
   readonly messageMax: number
   /** Bytes that may wait for a slow reader. */
   readonly waitingMax: number
@@ -31,9 +31,9 @@ export interface Kind {
   readonly ops: readonly string[]
   /** Fields of a login besides `op` and `token`. */
   readonly loginFields: readonly string[]
-  /** Whoever talks on a new line. */
+  /** The protocol of a new connection. */
   readonly protocol: (connection: StreamConnection) => StreamProtocol
-  /** A line has gone. */
+  /** A connection has closed. */
   readonly left: (connection: StreamConnection) => void
   /** Fields of a heartbeat besides its number and `as_of`. */
   readonly beat: () => object
@@ -75,7 +75,7 @@ export class ConnectionRegistry {
     })
   }
 
-  /** Counts a line to its login, unless that has too many already. */
+  /** Counts a connection to its login, unless that has too many already. */
   enrol(connection: StreamConnection): Denied | undefined {
     const login = connection.pass?.login ?? ''
     const members = this.#members.get(login) ?? new Set()
@@ -88,7 +88,7 @@ export class ConnectionRegistry {
     return this.#members.get(login) ?? []
   }
 
-  /** Carries out what the control API wants done to the streams. @returns how many were open. */
+  /** Carries out a stream fault of the control API. @returns how many were open. */
   injectFault(spec: StreamFaultSpec): number {
     const connections = spec.login === null ? [...this.#connections] : [...this.of(spec.login)]
     this.#faults.apply(spec, this.#deps.now())
@@ -114,16 +114,16 @@ export class ConnectionRegistry {
       .map(([login, connections]) => ({ login, connections: [...connections] }))
   }
 
-  /** Sends everybody home, with nothing wrong any more for whoever comes next. */
+  /** Closes all connections and clears the stream faults. */
   reset(): void {
     this.#faults.clear()
-    for (const connection of this.#connections) connection.close(CLOSE.going, 'the house has been reset')
+    for (const connection of this.#connections) connection.close(CLOSE.going, 'the sandbox has been reset')
   }
 
-  /** Says goodbye, and does not wait long for an answer. */
+  /** Closes all connections; waits only briefly for the peers to answer. */
   async close(): Promise<void> {
     clearInterval(this.#heartbeat)
-    for (const connection of this.#connections) connection.close(CLOSE.going, 'the house is going down')
+    for (const connection of this.#connections) connection.close(CLOSE.going, 'the sandbox is going down')
     for (let waited = 0; this.#connections.size > 0 && waited < GOODBYE_MS; waited += 10) await wait(10)
     for (const connection of this.#connections) connection.terminate()
   }

@@ -1,4 +1,4 @@
-/** One open socket of either stream: it logs in, keeps its token fresh, is written to, and misbehaves when it is told to. */
+/** One open socket of either stream: it logs in, keeps its token fresh, is written to, and applies injected faults. */
 
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -24,11 +24,11 @@ export interface Denied {
   readonly message: string
 }
 
-/** What is spoken on a line once it is open, beyond what both streams share. */
+/** The protocol of an open connection, beyond what both streams share. */
 export interface StreamProtocol {
   /** The login is known; `message` is what it came with. @returns the answer, or why not. @throws Problem for a malformed message */
   join(message: unknown): { readonly ready: object } | Denied
-  /** The answer has been said. */
+  /** The answer has been sent. */
   joined(): void
   /** A message of this stream's own, after the login. */
   onMessage(op: string, message: unknown): void
@@ -42,7 +42,7 @@ export interface StreamConnectionDeps {
   readonly now: () => number
   readonly stamp: () => string
   readonly pass: (token: string) => Pass | undefined
-  /** What is wrong with this login's streams. */
+  /** The faults of this login's streams. */
   readonly faults: (login: string) => readonly StreamFaultState[]
   /** What this stream understands besides `login`, `ping` and `token`. */
   readonly ops: readonly string[]
@@ -50,7 +50,7 @@ export interface StreamConnectionDeps {
   readonly loginFields: readonly string[]
   /** Bytes that may wait for a slow reader before it is cut off. */
   readonly waitingMax: number
-  /** Hears of failures that are the house's own. */
+  /** Receives internal errors. */
   readonly onError: (error: unknown) => void
 }
 
@@ -75,11 +75,11 @@ export class StreamConnection {
       out: frame => this.#out(frame)
     })
     socket.on('message', (data, binary) => this.#receive(data, binary))
-    // Errors end in a close, which the roster hears; without a listener they would end the house.
+    // An error ends in a close, which the registry handles; without a listener it would end the process.
     socket.on('error', () => undefined)
   }
 
-  /** Once, before anything can be heard. */
+  /** Once, before any message can arrive. */
   attach(protocol: StreamProtocol): void {
     this.#protocol = protocol
   }
@@ -106,7 +106,7 @@ export class StreamConnection {
     this.#wire.on('drain', drained)
   }
 
-  /** A numbered message, subject to whatever is wrong with the login's streams. */
+  /** A numbered message, subject to the faults of the login's streams. */
   event(frame: string): void {
     this.#frames.event(frame)
   }
@@ -120,7 +120,7 @@ export class StreamConnection {
     if (this.#protocol !== undefined) this.#out(this.#protocol.garbled)
   }
 
-  /** Called with every heartbeat; ends the line when its time is up. @returns whether it is to hear the heartbeat. */
+  /** Called with every heartbeat; closes the connection when its time is up. @returns whether it is to receive the heartbeat. */
   check(): boolean {
     const now = this.#deps.now()
     if (this.#pass === undefined) {
@@ -185,7 +185,7 @@ export class StreamConnection {
       if (error instanceof Problem || error instanceof Malformed) this.close(CLOSE.malformed, error.message.slice(0, 100))
       else {
         this.#deps.onError(error)
-        this.close(CLOSE.internalError, 'something went wrong in the house')
+        this.close(CLOSE.internalError, 'something went wrong in the sandbox')
       }
     }
   }
@@ -205,7 +205,7 @@ export class StreamConnection {
       return
     }
     this.#pass = pass
-    const answer = this.#protocol?.join(message) ?? { denied: 'internal_error', message: 'nobody is here to talk to' }
+    const answer = this.#protocol?.join(message) ?? { denied: 'internal_error', message: 'the stream is not ready' }
     if ('denied' in answer) {
       this.#pass = undefined
       this.#deny(answer.denied, answer.message)

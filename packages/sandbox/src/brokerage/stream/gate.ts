@@ -1,4 +1,4 @@
-/** Where sockets come in that want to become streams: by path, and past whatever faults are set. */
+/** Routes WebSocket upgrades by path, subject to the faults of `stream.connect`. */
 
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -9,7 +9,7 @@ export interface StreamEndpoint {
 }
 
 export interface GateDeps {
-  /** Asked before each upgrade; `false`: it has dealt with the socket. */
+  /** Asked before each upgrade; `false`: it has handled the socket. */
   readonly admit: (socket: Duplex) => Promise<boolean>
   readonly endpoints: readonly StreamEndpoint[]
 }

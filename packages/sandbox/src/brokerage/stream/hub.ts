@@ -1,4 +1,4 @@
-/** The account streams: who is connected, and how each login's events reach them. */
+/** The account streams: the connections, and the events of each login. */
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -13,14 +13,14 @@ const MESSAGE_BYTES_MAX = 16 * 1024
 const WAITING_BYTES_MAX = 1024 * 1024
 
 export interface HubDeps extends ConnectionRegistryDeps {
-  /** A name no earlier start of this house, and no reset, has had. */
+  /** A name no earlier start of this sandbox, and no reset, has had. */
   readonly newEpoch: () => string
   readonly accountsOf: (login: string) => readonly string[]
 }
 
 export interface StreamEvent {
   readonly ev: 'order' | 'fill' | 'position' | 'balance'
-  /** House time, as the wire shows it. */
+  /** Sandbox time, as the wire shows it. */
   readonly at: string
   /** JSON without its braces. */
   readonly fields: string
@@ -58,12 +58,12 @@ export class Hub {
     this.#registry.accept(request, socket, head)
   }
 
-  /** Whether anybody could ever read an event of this login: nobody need make one up otherwise. */
+  /** Whether this login ever had a stream: without one no event needs to be encoded. */
   listens(login: string): boolean {
     return this.#channels.has(login)
   }
 
-  /** Sends one event to all streams of a login. `fields` is what follows the event's head: `"order":{…}`. Nothing where nobody listens. */
+  /** Sends one event to all streams of a login. `fields` is what follows the event's head: `"order":{…}`. Nothing for a login without streams. */
   publish(login: string, { ev, at, fields }: StreamEvent): void {
     const stamp = this.#deps.stamp()
     const event = this.#channels.get(login)?.add(seq => `{"ev":"${ev}","seq":${seq},"at":"${at}","as_of":"${stamp}",${fields}}`)
@@ -71,7 +71,7 @@ export class Hub {
     for (const connection of this.#registry.of(login)) connection.event(event.frame)
   }
 
-  /** Carries out what the control API wants done to the streams. @returns how many were open. */
+  /** Carries out a stream fault of the control API. @returns how many were open. */
   injectFault(spec: StreamFaultSpec): number {
     return this.#registry.injectFault(spec)
   }
@@ -91,14 +91,14 @@ export class Hub {
     }))
   }
 
-  /** Begins a new epoch: the books are no longer those that the events so far speak of. */
+  /** Begins a new epoch: the events so far belong to a state that is gone. */
   reset(): void {
     this.#epoch = this.#deps.newEpoch()
     this.#channels.clear()
     this.#registry.reset()
   }
 
-  /** Says goodbye, and does not wait long for an answer. */
+  /** Closes all connections; waits only briefly for the peers to answer. */
   close(): Promise<void> {
     return this.#registry.close()
   }

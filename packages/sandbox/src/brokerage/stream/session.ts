@@ -1,4 +1,4 @@
-/** One login's talk on an account stream: where it goes on, and what it has missed. */
+/** One login's session on an account stream: where it resumes, and what it has missed. */
 
 import { Problem } from '../problems.ts'
 import { Fields } from '../read.ts'
@@ -6,7 +6,7 @@ import type { Channel, Numbered } from './channel.ts'
 import type { Denied, StreamConnection, StreamProtocol } from './connection.ts'
 
 export interface AccountSessionDeps {
-  /** Counts the line to its login, or says why not. */
+  /** Counts the connection to its login, or returns why not. */
   readonly enrol: () => Denied | undefined
   readonly epoch: () => string
   readonly channel: (login: string) => Channel
@@ -66,7 +66,7 @@ export class AccountSession implements StreamProtocol {
   }
 
   onMessage(): void {
-    // There is nothing else to say on this stream.
+    // This stream has no other messages.
   }
 }
 

@@ -1,11 +1,11 @@
-/** How a stream misbehaves on command: what becomes of each frame on its way out. */
+/** Fault injection for streams: what happens to each outgoing frame. */
 
 export const STREAM_FAULTS = ['drop', 'mute', 'delay', 'duplicate', 'reorder', 'lose', 'garble', 'normal'] as const
 export type StreamFault = (typeof STREAM_FAULTS)[number]
 
 export interface StreamFaultSpec {
   readonly do: StreamFault
-  /** A login's id; null: everybody. */
+  /** A login's id; null: all logins. */
   readonly login: string | null
   readonly code: number | null
   readonly ms: number
@@ -13,7 +13,7 @@ export interface StreamFaultSpec {
   readonly window: number
 }
 
-/** What is wrong with the streams of one login, or of everybody. */
+/** The faults of the streams of one login, or of all logins. */
 export class StreamFaultState {
   mutedUntil = 0
   delayMs = 0
@@ -61,7 +61,7 @@ export class StreamFaultState {
   }
 }
 
-/** What is wrong with the streams of one kind: everybody's, and each login's own. */
+/** The faults of the streams of one kind: of all logins, and of each. */
 export class StreamFaults {
   readonly #everybody = new StreamFaultState()
   readonly #own = new Map<string, StreamFaultState>()
@@ -71,7 +71,7 @@ export class StreamFaults {
     if (spec.do === 'normal' && spec.login === null) this.#own.clear()
   }
 
-  /** Empty while nothing is wrong. */
+  /** Empty without faults. */
   of(login: string): readonly StreamFaultState[] {
     const own = this.#own.get(login)
     if (this.#everybody.harmless && (own === undefined || own.harmless)) return []

@@ -1,11 +1,11 @@
-/** How frames leave a stream: rightly, or as whatever is wrong with the login's streams wants it. */
+/** Sends the frames of a stream, subject to the faults of the login's streams. */
 
 import type { StreamFaultState } from './stream-faults.ts'
 
 export interface UnreliableDeps {
   /** Real time in milliseconds. */
   readonly now: () => number
-  /** What is wrong with the streams of the login this one belongs to. */
+  /** The faults of the login's streams. */
   readonly faults: () => readonly StreamFaultState[]
   /** Puts a frame on the wire. */
   readonly out: (frame: string) => void
@@ -19,7 +19,7 @@ export class Unreliable {
     this.#deps = deps
   }
 
-  /** Something that happened: it can be lost, repeated, held up, or told after what came later. */
+  /** An event: it can be lost, repeated, delayed, or sent after later ones. */
   event(frame: string): void {
     const faults = this.#deps.faults()
     if (faults.length === 0) {
@@ -39,7 +39,7 @@ export class Unreliable {
     if (this.#reordering.length >= window) this.#all(this.#reordering.splice(0).reverse(), faults)
   }
 
-  /** Anything else, such as heartbeats and answers: it can only be held up, or kept back while the stream is mute. */
+  /** Anything else, such as heartbeats and answers: only delayed, or dropped while the stream is mute. */
   send(frame: string): void {
     this.#all([frame], this.#deps.faults())
   }

@@ -1,4 +1,4 @@
-/** Who asks, and whether they may: OAuth tokens and API keys, scopes, and the limits of requests. */
+/** Access control: OAuth tokens and API keys, scopes, and rate limits. */
 
 import type { FastifyRequest } from 'fastify'
 import type { DialectBrokerage } from '../../brokerage/dialect.ts'
@@ -16,11 +16,11 @@ export type Host = (typeof HOSTS)[number]
 /** Alpaca's scopes beside what they allow here. Reading the account needs none. */
 export const SCOPES_OF: Readonly<Record<string, string>> = { trading: 'trade', data: 'data', 'account:write': 'account' }
 
-/** Prices of coins are told to whoever asks. */
+/** Crypto prices are public. */
 const OPEN = '/alpaca/data/v1beta3/crypto/'
 const OPEN_SCOPES = new Set(['data'])
 
-/** What is presented at a door. */
+/** The credentials of a request or a stream. */
 export interface Presented {
   readonly keyId: string
   readonly secret: string
@@ -35,7 +35,7 @@ export class Access {
   /** Who makes a request, those refused for their number included. */
   readonly #asking = new WeakMap<FastifyRequest, string>()
 
-  /** `onEnded`: a grant ended, and whoever came in on it has to go. */
+  /** `onEnded`: a grant ended, and anyone who came in on it has to go. */
   constructor(brokerage: DialectBrokerage, onEnded: (grant: string) => void) {
     const { realNow: now, newId } = brokerage
     this.#brokerage = brokerage
@@ -57,7 +57,7 @@ export class Access {
     return pass
   }
 
-  /** What is left to whoever makes a request; null: nobody known. */
+  /** The remaining rate limit of a request; null: unauthenticated. */
   left(request: FastifyRequest, host: Host): Left | null {
     const login = this.#asking.get(request)
     return login === undefined ? null : this.limiters[host].left(login)
@@ -68,7 +68,7 @@ export class Access {
     return this.grants.pass(token)
   }
 
-  /** As streams are told it: a pair of keys, or `oauth` and a token. */
+  /** As streams receive it: a pair of keys, or `oauth` and a token. */
   ofPair({ keyId, secret }: Presented): Pass | undefined {
     return keyId === 'oauth' ? this.ofToken(secret) : this.keys.pass(keyId, secret)
   }
@@ -83,7 +83,7 @@ export class Access {
 
   /** @returns grants touched */
   endLogin(login: string, refreshOnly: boolean): { readonly count: number; readonly key: string | null } {
-    // There are no refresh tokens here: whoever is to lose them loses nothing.
+    // There are no refresh tokens here: anyone who is to lose them loses nothing.
     if (refreshOnly) return { count: 0, key: null }
     return { count: this.grants.endLogin(login, false), key: this.keys.revoke(login) }
   }
@@ -96,7 +96,7 @@ export class Access {
   #passOf(request: FastifyRequest, isOpen: boolean): Pass {
     const pass = this.ofHeaders(request.headers)
     const [anybody] = this.#brokerage.customers.all()
-    // The same prices for everybody: whoever does not say who they are is counted as the house's first customer.
+    // Crypto prices are public: an unauthenticated request counts as one of the sandbox's first customer.
     if (pass === null && isOpen && anybody !== undefined)
       return { login: anybody.id, client: 'nobody', scopes: OPEN_SCOPES, grant: 'none', expiresAt: Number.MAX_SAFE_INTEGER }
     if (pass === null) throw new Problem('token_missing', 'forbidden.')

@@ -1,4 +1,4 @@
-/** The account stream: who listens, and what they are told. */
+/** The account stream: who listens, and what is sent to them. */
 
 import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import type { AccountObserver } from '../../brokerage/event-publisher.ts'
@@ -72,7 +72,7 @@ export class AccountStream implements AccountObserver {
     if (pending !== null) this.#publish(login, pending)
   }
 
-  /** Positions and balances are not told here. */
+  /** Positions and balances are not published here. */
   account(event: AccountChangedEvent): void {
     this.#holdings.settle(event)
   }
@@ -153,7 +153,7 @@ export class AccountStream implements AccountObserver {
     send(context, { stream: 'authorization', data: { status: 'authorized', action } })
   }
 
-  /** The streams asked for, and no others, from now on. */
+  /** The requested streams, and no others, from now on. */
   #listen(streams: unknown, context: MessageContext): void {
     const { connection } = context
     if (connection === undefined) {

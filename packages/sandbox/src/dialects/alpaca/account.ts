@@ -51,7 +51,7 @@ const CONFIGURATION = {
   trade_confirm_email: 'none'
 }
 
-/** What the person's account is numbered by. */
+/** What the user's account is numbered by. */
 export function accountIdOf({ username }: Customer): string {
   return uuidFor(`account ${username}`)
 }
@@ -123,7 +123,7 @@ function position({ brokerage, customerView }: AccountDeps, call: Call): Answer 
   return jsonAnswer(positionWire(brokerage, held(customerView, call)))
 }
 
-/** @throws AlpacaProblem where the person holds none */
+/** @throws AlpacaProblem where the user holds none */
 function held(customerView: CustomerView, { customer, request }: Pick<Call, 'customer' | 'request'>): PositionView {
   const requested = paramOf(request, 'symbol')
   const symbol = UUID.test(requested) ? null : (customerView.instrument(requested)?.symbol ?? requested)

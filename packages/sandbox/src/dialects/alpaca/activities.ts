@@ -64,7 +64,7 @@ function list(deps: ActivityDeps, call: Call): Answer {
   const all = () => (newestFirst ? activities(deps, customer.id) : [...activities(deps, customer.id)].reverse())
   const found = pageOf(all(), { suits, token, size })
   if (found === null) throw badParameter(`invalid page_token: ${token?.slice(0, 64)}`)
-  // Pages have no numbers here: whoever pages begins behind an item, and loses what comes next.
+  // Pages have no numbers here: anyone who pages begins behind an item, and loses what comes next.
   const isLost = fault?.do === 'lose_page' && token !== null && found.length > 0
   const shown = isLost ? (pageOf(all(), { suits, token: found.at(-1)?.id ?? null, size }) ?? []) : found
   return jsonAnswer(shown.map(({ row }) => row))
@@ -121,7 +121,7 @@ function* activities({ brokerage, customerView }: ActivityDeps, login: string): 
   for (const transaction of all) {
     if (transaction.orderId !== null && publisher.isHidden(transaction.orderId)) continue
     const isTrade = TYPES[transaction.type] === 'FILL'
-    // Alpaca charges apart what the house takes with the trade.
+    // Alpaca charges apart what the sandbox takes with the trade.
     if (isTrade && !isZero(parseDecimal(transaction.fees, 'fees'))) yield feeOf(transaction)
     yield isTrade ? fillOf(transaction, brokerage, customerView) : otherOf(transaction)
   }

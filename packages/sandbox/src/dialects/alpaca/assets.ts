@@ -93,7 +93,7 @@ function clock({ brokerage }: AssetDeps): Answer {
 const CHANGES_MAX = 50
 const DAY: Micros = 86_400_000_000
 
-/** When the market opens next, or closes. One that never does is said to do so tomorrow: Alpaca always names a time. */
+/** When the market opens next, or closes. One that never does is reported for tomorrow: Alpaca always names a time. */
 function changeAfter({ market }: DialectBrokerage, now: Micros, opens: boolean): Micros {
   let at = now
   let wasOpen = market.phaseAt('us-equity', now).phase === 'open'

@@ -1,4 +1,4 @@
-/** Reading what clients send as Alpaca reads it: texts or numbers, unknown fields passed over, the first fault told. */
+/** Reading what clients send as Alpaca reads it: texts or numbers, unknown fields ignored, the first error reported. */
 
 import { type Decimal, isDecimal } from '@trunkline/core/domain/decimal'
 import { shown } from '@trunkline/core/domain/malformed'

@@ -1,4 +1,4 @@
-/** A person as Alpaca knows it: one account, which is the house's margin account and its account for coins together. */
+/** A customer as Alpaca shows it: one account, which combines the sandbox's margin account and its crypto account. */
 
 import type { Account } from '../../brokerage/customers.ts'
 import type { DialectBrokerage } from '../../brokerage/dialect.ts'
@@ -31,7 +31,7 @@ export class CustomerView {
     this.#cryptoSymbols = new Map(crypto.map(({ symbol }) => [positionSymbol(symbol), symbol]))
   }
 
-  /** The accounts behind the one: where shares and options are kept first, then coins where there are any. */
+  /** The accounts behind the one: the one for shares and options first, then the crypto account if there is one. */
   accounts(login: string): readonly Account[] {
     const all = this.#brokerage.customers.accountsOf(login)
     const shares = all.find(({ kind }) => kind === 'margin') ?? all.find(({ kind }) => kind === 'cash')
@@ -47,7 +47,7 @@ export class CustomerView {
     return account.id
   }
 
-  /** Whatever trades under a symbol, coins with or without their slash; futures are not Alpaca's. */
+  /** Whatever trades under a symbol, crypto with or without their slash; futures are not Alpaca's. */
   instrument(symbol: string): Instrument | null {
     const found = this.#brokerage.contracts.find(this.#cryptoSymbols.get(symbol) ?? symbol)
     return found?.kind === 'FUT' ? null : found
@@ -166,7 +166,7 @@ export class CustomerView {
   }
 }
 
-/** Of the order among all of the house's. */
+/** Of the order among all of the sandbox's. */
 export function numberOf({ orderId }: Pick<OrderView, 'orderId'>): number {
   return Number(orderId.slice(orderId.lastIndexOf('-') + 1))
 }

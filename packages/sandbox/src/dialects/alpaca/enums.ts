@@ -1,4 +1,4 @@
-/** Alpaca's words beside the house's. */
+/** Alpaca's enum values and the sandbox's. */
 
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
 import type { InstrumentKind, OrderState } from '../../engine/types.ts'
@@ -37,7 +37,7 @@ export const INTENTS = {
 } as const satisfies Record<string, Side>
 export type PositionIntent = keyof typeof INTENTS
 
-/** Null for shares and coins. */
+/** Null for shares and crypto. */
 export const INTENT_OF: Record<Side, PositionIntent | null> = {
   BUY: null,
   SELL: null,
@@ -61,7 +61,7 @@ export const STATUS_OF: Record<OrderState, string> = {
   replaced: 'replaced'
 }
 
-/** Positions of coins are named without the slash that orders have. */
+/** Positions of crypto are named without the slash that orders have. */
 export function positionSymbol(symbol: string): string {
   return symbol.replace('/', '')
 }

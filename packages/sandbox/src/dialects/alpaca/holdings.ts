@@ -1,6 +1,6 @@
 /**
- * Positions as they were after each single fill: whoever is told of a fill is told of all the command did, by when the books are further along.
- * Kept for those only who listen.
+ * Positions as they were after each single fill: events are published after the whole command, when the state is further along.
+ * Kept only for logins with streams.
  */
 
 import { type Decimal, negated, parseDecimal, plus, ZERO } from '@trunkline/core/domain/decimal'
@@ -17,7 +17,7 @@ export class Holdings {
     this.#state = state
   }
 
-  /** From now on; the books must be at rest. */
+  /** From now on; the state must be at rest. */
   begin(accounts: readonly string[]): void {
     for (const account of accounts) {
       const positions = this.#state.engine.positions(account)
@@ -35,11 +35,11 @@ export class Holdings {
     this.#settled = 0
   }
 
-  /** Signed; what the fill of a share, a coin or a contract led to. Undefined where nobody listens. */
+  /** Signed; the position after the fill. Undefined for a login without streams. */
   after({ order: { accountId, symbol, side }, fill, seq }: OrderEvent): Decimal | undefined {
     const held = this.#accounts.get(accountId)
     if (held === undefined || symbol === null || fill === null) return undefined
-    // An order that was hidden is told of late, when its fills are in the position already.
+    // A hidden order is published late, when its fills are already in the position.
     if (seq < this.#settled) return held.get(symbol) ?? ZERO
     const quantity = parseDecimal(fill.quantity, 'quantity')
     const sum = plus(held.get(symbol) ?? ZERO, side.startsWith('BUY') ? quantity : negated(quantity))
@@ -47,7 +47,7 @@ export class Holdings {
     return sum
   }
 
-  /** A command is over: these positions are as the books have them. */
+  /** A command is over: these positions are as the state has them. */
   settle({ accountId, symbols, seq }: AccountChangedEvent): void {
     this.#settled = seq
     const held = this.#accounts.get(accountId)

@@ -1,4 +1,4 @@
-/** Ids that Alpaca has and the house does not. */
+/** Ids that Alpaca has and the sandbox does not. */
 
 import { createHash } from 'node:crypto'
 import { uuidOf } from '../../brokerage/order-ids.ts'
@@ -23,7 +23,7 @@ export function assetIdOf(symbol: string): string {
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Executions and transactions have numbers; those of a package's legs have their place behind it. */
+/** Executions and transactions have numbers; those of a multi-leg order's legs have their place behind it. */
 export function executionIdOf(internalId: string): string {
   return /^\w+-\w+-\d+$/.test(internalId) ? uuidOf(internalId) : uuidFor(internalId)
 }

@@ -102,7 +102,7 @@ interface Host {
 function open(app: FastifyInstance, router: DialectRouter, { prefix, routes }: Host): void {
   app.register(
     async scope => {
-      // A DELETE may say that its body is JSON and have none.
+      // A DELETE may declare a JSON body and have none.
       takeJsonBodies(scope, { empty: 'absent', message: 'request body format is invalid' })
       router.addRefusals(scope)
       for (const route of routes) router.add(scope, { ...route, path: route.path.slice(prefix.length) })

@@ -1,4 +1,4 @@
-/** API keys: one pair a person, made of the seed, the person and how often that person's keys were revoked. */
+/** API keys: one pair per customer, derived from the seed, the customer and the number of revocations. */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Customer, Customers } from '../../brokerage/customers.ts'
@@ -55,7 +55,7 @@ export class Keys {
     return { login: customer.id, client: 'api-key', scopes: SCOPES, grant: grantOf(keyId), expiresAt: Number.MAX_SAFE_INTEGER }
   }
 
-  /** The person has a new pair from now on. @returns the grant that ended */
+  /** The user has a new pair from now on. @returns the grant that ended */
   revoke(login: string): string | null {
     const customer = this.#customers.byId(login)
     if (customer === undefined) return null
@@ -75,7 +75,7 @@ export class Keys {
   #ownerOf(keyId: string): Customer | undefined {
     const known = this.#owners.get(keyId)
     if (known !== undefined) return known
-    // People come on demand, and each has a pair before anybody asked for it.
+    // Customers are created on demand, and each has a pair before anyone asked for it.
     return this.#customers.all().find(customer => this.pairOf(customer).keyId === keyId)
   }
 }

@@ -1,4 +1,4 @@
-/** Requests of each person in each minute of the real clock, as Alpaca counts and shows them. */
+/** Requests of each user in each minute of the real clock, as Alpaca counts and shows them. */
 
 import type { Limits } from './limits.ts'
 

@@ -1,4 +1,4 @@
-/** Bounds that Alpaca sets its customers, and that whoever runs the sandbox can set: as they come they are wide, so that they hinder nobody. */
+/** Alpaca's rate limits, which the sandbox can change: by default they are wide, so that they hinder no test. */
 
 import { Fields } from '../../brokerage/read.ts'
 

@@ -1,4 +1,4 @@
-/** MessagePack, as far as Alpaca's streams speak it: values of JSON, and instants as the timestamp extension. */
+/** MessagePack, as far as Alpaca's streams use it: JSON values, and instants as the timestamp extension. */
 
 const TIMESTAMP = 0xff
 const DEPTH_MAX = 16

@@ -47,7 +47,7 @@ export class OAuth {
     })
   }
 
-  /** A grant without the walk through a browser. */
+  /** A grant without the browser flow. */
   mint(login: string, brokerScope: string): { readonly token: string; readonly scope: string } {
     return this.#issue(this.#grants.open(grantOf(brokerScope, login, this.#brokerage.client.id)))
   }

@@ -50,7 +50,7 @@ function contracts(deps: OptionDeps, { request, fault }: Call): Answer {
   const body = new Body(request.query)
   const underlyings = body.list('underlying_symbols') ?? underlyingsOf(deps.brokerage)
   const wanted = wantedOf(body)
-  // Whoever names no expiration sees what expires by the end of the week only.
+  // Anyone who names no expiration sees what expires by the end of the week only.
   const ends = wanted.by ?? (wanted.date === null ? nextWeekend(deps.brokerage) : null)
   const found = underlyings.flatMap(underlying => contractsOf(deps.brokerage, underlying, { ...wanted, by: ends }))
   const { items, next } = pageOf(found, { body, limit: CONTRACTS_LIMIT, fault })
@@ -90,7 +90,7 @@ async function snapshots({ brokerage, source }: OptionDeps, symbols: readonly st
   return shown
 }
 
-/** What the model says; nothing of a contract it cannot value. */
+/** The model's figures; nothing for a contract it cannot value. */
 function modelOf(figures: OptionFigures | null): object {
   if (figures === null || figures.iv === null) return {}
   const { iv, delta, gamma, theta, vega, rho } = figures

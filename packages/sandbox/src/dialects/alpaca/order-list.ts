@@ -18,14 +18,14 @@ export interface ListQuery {
   /** Exclusive, both. */
   readonly after: Micros | null
   readonly until: Micros | null
-  /** House ids. */
+  /** Internal ids. */
   readonly beforeOrder: string | null
   readonly afterOrder: string | null
   /** Without their slash. */
   readonly symbols: ReadonlySet<string> | null
   readonly side: 'buy' | 'sell' | null
   readonly classes: ReadonlySet<string> | null
-  /** It goes on behind something that was read before. */
+  /** It continues after what was read before. */
   readonly isFurther: boolean
 }
 

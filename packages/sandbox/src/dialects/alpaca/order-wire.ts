@@ -1,4 +1,4 @@
-/** How the house's orders look on Alpaca's wire. */
+/** How the sandbox's orders look on Alpaca's wire. */
 
 import { type Decimal, dividedBy, minus, parseDecimal, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
 import { uuidOf } from '../../brokerage/order-ids.ts'
@@ -12,7 +12,7 @@ export interface Showing {
   readonly overlay: Overlay | undefined
   /** Of the order's market now. */
   readonly phase: Phase
-  /** The id it has, where that is not made of the house's. */
+  /** The id it has, where that is not made of the sandbox's. */
   readonly idOf: (internalId: string) => string
 }
 
@@ -112,7 +112,7 @@ function ownQuantity({ quantity, carriedQuantity }: OrderView): string | null {
   return minus(parseDecimal(quantity, 'quantity'), parseDecimal(carriedQuantity, 'carried quantity'))
 }
 
-/** Net prices of packages: what is paid is positive, what is received negative. */
+/** Net prices of multi-leg orders: what is paid is positive, what is received negative. */
 export function debitOf(price: string, { side }: Pick<OrderView, 'side'>): string {
   if (side === 'BUY' || price === '0') return price
   return price.startsWith('-') ? price.slice(1) : `-${price}`

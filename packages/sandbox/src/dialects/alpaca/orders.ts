@@ -72,7 +72,7 @@ async function place({ brokerage, customerView }: OrderDeps, { request, customer
   }
 }
 
-/** Unique in both of the house's accounts that are one of Alpaca's, and for ever. */
+/** Unique in both of the sandbox's accounts that are one of Alpaca's, and for ever. */
 function mustBeNew(customerView: CustomerView, login: string, clientOrderId: string | null): void {
   if (clientOrderId !== null && customerView.isUsed(login, clientOrderId))
     throw new Problem('duplicate_client_order_id', 'client_order_id must be unique')
@@ -82,7 +82,7 @@ function list({ customerView }: OrderDeps, { request, customer, fault }: Call): 
   if (fault?.do === 'empty') return jsonAnswer([])
   const query: ListQuery = listQuery(request.query, id => customerView.internalId(id))
   const found = selectOrders(customerView, customer.id, query)
-  // There are no pages with numbers: whoever pages begins behind an order, and loses what comes next.
+  // There are no pages with numbers: anyone who pages begins behind an order, and loses what comes next.
   const skips = fault?.do === 'lose_page' && query.isFurther
   const shown = skips ? selectOrders(customerView, customer.id, { ...query, skip: query.limit }) : found
   return jsonAnswer(shown.map(order => customerView.wire(order)))
@@ -139,7 +139,7 @@ function mustBeReplaceable(customerView: CustomerView, order: OrderView): void {
   if (order.kind === 'STK' && isFraction(order.quantity)) throw invalid('fractional orders cannot be replaced')
 }
 
-/** Alpaca's replacement is an order for so many more (without `qty` for as many as the old one); the house's totals what was filled too. */
+/** Alpaca's replacement is an order for so many more (without `qty` for as many as the old one); the sandbox's totals what was filled too. */
 function totalOf(order: OrderView, quantity: string | null): string {
   const before = plus(parseDecimal(order.carriedQuantity, 'carried quantity'), parseDecimal(order.filledQuantity, 'filled quantity'))
   const total = parseDecimal(order.quantity ?? '0', 'quantity')

@@ -1,5 +1,5 @@
 /**
- * Replacements that were answered before they happened, where the house is slow: each has an id at once, as Alpaca gives one, and becomes an
+ * Replacements that were answered before they happened, while the fault `slow` is set: each has an id at once, as at Alpaca, and becomes an
  * order, or is rejected, later.
  */
 
@@ -9,7 +9,7 @@ import { uuidFor } from './ids.ts'
 import { firstWire, type OrderWire, type Showing } from './order-wire.ts'
 import { nanosOf } from './times.ts'
 
-/** Those remembered; the oldest make room. */
+/** Replacements remembered; the oldest are dropped. */
 const PENDING_MAX = 10_000
 
 export interface PendingReplacementsDeps {
@@ -30,7 +30,7 @@ interface PendingReplacement {
   readonly login: string
   readonly replaces: string
   wire: OrderWire
-  /** The house's id, once it is an order. */
+  /** The internal id, once it is an order. */
   orderId: string | null
 }
 
@@ -72,7 +72,7 @@ export class PendingReplacements {
     return pending.wire
   }
 
-  /** An order that replaces another has come. */
+  /** An order that replaces another was accepted. */
   came({ orderId, replaces }: OrderView): void {
     const pending = replaces === null ? undefined : this.#waiting.get(replaces)
     if (pending === undefined || replaces === null) return

@@ -1,9 +1,9 @@
-/** How Alpaca says no: `{"code", "message"}` and sometimes more. The code begins with an HTTP status that is not always the answer's. */
+/** Alpaca's error responses: `{"code", "message"}` and sometimes more. The code begins with an HTTP status that is not always the answer's. */
 
 import type { Answer } from '../../brokerage/api/response-writer.ts'
 import { Problem } from '../../brokerage/problems.ts'
 
-/** A refusal in Alpaca's own words; `more` are the keys beside code and message. */
+/** A refusal in Alpaca's own terms; `more` are the keys beside code and message. */
 export class AlpacaProblem extends Problem {
   readonly number: number
   readonly more: Readonly<Record<string, string>>

@@ -39,7 +39,7 @@ function isCrypto({ state }: RefusedFacts['brokerage'], ticket: Ticket | MultiLe
   return !('legs' in ticket) && state.engine.instrument(ticket.symbol)?.kind === 'CRYPTO'
 }
 
-/** Of coins either side of the pair is a balance. */
+/** Of crypto either side of the pair is a balance. */
 function tooLittle(brokerage: RefusedFacts['brokerage'], ticket: Ticket): AlpacaProblem {
   const [base = '', currency = ''] = ticket.symbol.split('/')
   const { engine } = brokerage.state

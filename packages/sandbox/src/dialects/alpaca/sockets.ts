@@ -27,7 +27,7 @@ export interface Guest {
 
 export interface SocketOptions {
   readonly path: string
-  /** In which form it speaks with a client that asked for MessagePack, or did not. */
+  /** The encoding for a client that asked for MessagePack, or did not. */
   readonly codec: (wantsMsgpack: boolean) => Codec
   readonly welcome: (guest: Guest) => void
 }
@@ -81,7 +81,7 @@ function packed(frame: string): Buffer {
   }
 }
 
-/** What a client said; undefined for what cannot be read. */
+/** A client's message; undefined if it cannot be read. */
 export function readMessage(data: Buffer, isBinary: boolean, codec: Codec): unknown {
   try {
     return codec === 'msgpack' && isBinary ? unpack(data) : parseJson(data.toString())

@@ -1,4 +1,4 @@
-/** What the body of a submit asks for, by Alpaca's rules; what remains wrong with it the house finds. */
+/** Reads the body of a submit by Alpaca's rules; the sandbox makes the remaining checks. */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
@@ -9,13 +9,13 @@ import { Body } from './body.ts'
 import { type AlpacaOrderType, type AlpacaTimeInForce, EXTENDED, INTENTS, TIME_IN_FORCE, TYPES, valuesOf } from './enums.ts'
 import { badParameter, invalid } from './problems.ts'
 
-/** The house keeps 64 characters; Alpaca 128. */
+/** The sandbox keeps 64 characters; Alpaca 128. */
 const CLIENT_ORDER_ID_MAX = 64
 const ORDER_CLASSES = ['simple', 'mleg', 'bracket', 'oco', 'oto'] as const
 const LEGS_MAX = 4
 
 export interface TicketFacts {
-  /** Whatever trades under a symbol as clients write it, coins with or without their slash. */
+  /** Whatever trades under a symbol as clients write it, crypto with or without their slash. */
   readonly find: (symbol: string) => Instrument | null
   /** The account that takes orders for an instrument. */
   readonly accountFor: (instrument: Pick<Instrument, 'kind'>) => string
@@ -115,7 +115,7 @@ function readMultiLeg(body: Body, facts: TicketFacts): MultiLegTicket {
   const type = body.member('type', ['market', 'limit'])
   if ((body.memberOr('time_in_force', valuesOf(TIME_IN_FORCE)) ?? 'day') !== 'day') throw invalid('options orders must be DAY orders')
   const limit = body.decimal('limit_price')
-  // Negative is a credit: what the package is sold for.
+  // Negative is a credit: what the multi-leg order is sold for.
   const sells = limit?.startsWith('-') === true
   return {
     accountId: facts.accountFor({ kind: 'OPT' }),

@@ -5,7 +5,7 @@ import type { Micros } from '../../engine/types.ts'
 
 const NEW_YORK = 'America/New_York'
 
-/** `2026-11-03T15:10:17.660000Z` with three places more, which the house does not have: readers must not stumble over them. */
+/** `2026-11-03T15:10:17.660000Z` with three places more, which the sandbox does not have: readers must not stumble over them. */
 export function nanosOf(at: Micros): string {
   return `${isoOf(at).slice(0, -1)}001Z`
 }

@@ -1,4 +1,4 @@
-/** What happens to orders as the account stream tells it: one event at a time, none of them ever again. */
+/** Order events as the account stream sends them: one at a time, and each once. */
 
 import type { OrderEvent, OrderView } from '../../engine/types.ts'
 import type { CustomerView } from './customer-view.ts'
@@ -20,7 +20,7 @@ export interface UpdateDeps {
   readonly holdings: Holdings
 }
 
-/** What of an order's change is told, in this order; nothing for changes that Alpaca does not tell. */
+/** The updates that an order's change causes, in order; none for changes that Alpaca does not report. */
 export function updatesOf(event: OrderEvent, { customerView, holdings }: UpdateDeps): readonly Update[] {
   const { change, order, at } = event
   const wire = customerView.wire(order)
@@ -39,7 +39,7 @@ export function updatesOf(event: OrderEvent, { customerView, holdings }: UpdateD
     case 'replaced':
       return [{ event: change, at, order: wire }]
     case 'triggered':
-    // Whoever sent it is answered with a refusal.
+    // Anyone who sent it is answered with a refusal.
     case 'rejected':
       return []
   }
@@ -57,7 +57,7 @@ function fillOf(event: OrderEvent, holdings: Holdings): object {
   }
 }
 
-/** The house began to cancel or replace an order, or gave that up; `before`: what was under way. */
+/** The sandbox began to cancel or replace an order, or gave that up; `before`: what was under way. */
 export function busyUpdateOf(order: OrderView, before: 'cancelling' | 'amending' | null, customerView: CustomerView): Update | null {
   const showing = customerView.showing(order)
   const now = showing.overlay?.busy ?? null

@@ -1,4 +1,4 @@
-/** A dialect's open streams of one kind, over WebSockets or endless HTTP answers: counted by login, made to misbehave, and sent home. */
+/** A dialect's open streams of one kind, over WebSockets or chunked HTTP: counted by login, with fault injection. */
 
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
@@ -107,12 +107,12 @@ export class DialectConnection {
     return this.#isMute()
   }
 
-  /** Something that happened; subject to every kind of mischief. */
+  /** Something that happened; subject to every kind of fault injection. */
   event(frame: string): void {
     this.#frames.event(frame)
   }
 
-  /** Heartbeats, snapshots and answers: only held up, or kept back while the stream is mute. */
+  /** Heartbeats, snapshots and answers: only delayed, or dropped while the stream is mute. */
   send(frame: string): void {
     this.#frames.send(frame)
   }
@@ -125,7 +125,7 @@ export class DialectConnection {
     this.#pipe.cut()
   }
 
-  /** Past all mischief. */
+  /** Past all fault injection. */
   raw(frame: string): void {
     if (this.#pipe.isOpen) this.#pipe.send(frame)
   }
@@ -161,7 +161,7 @@ export class DialectConnections {
     return [...this.#connections.values()].flatMap(connections => [...connections])
   }
 
-  /** Carries out what the control API wants done. @returns how many were open. */
+  /** Carries out a stream fault of the control API. @returns how many were open. */
   injectFault(spec: StreamFaultSpec): number {
     const connections = spec.login === null ? this.all() : this.of(spec.login)
     this.#faults.apply(spec, this.#deps.now())
@@ -184,13 +184,13 @@ export class DialectConnections {
     return [...this.#connections].map(([login, connections]) => ({ on, login, waiting: [...connections].map(({ waiting }) => waiting) }))
   }
 
-  /** Sends everybody home, with nothing wrong any more for whoever comes next. */
+  /** Closes all connections and clears the stream faults. */
   reset(): void {
     this.#faults.clear()
     this.close()
   }
 
   close(): void {
-    for (const connection of this.all()) connection.close(this.#deps.codes.going, 'the house is going down')
+    for (const connection of this.all()) connection.close(this.#deps.codes.going, 'the sandbox is going down')
   }
 }

@@ -1,4 +1,4 @@
-/** A dialect's tokens: codes, access tokens and refresh tokens of each grant, kept over a restart like the house's own. */
+/** A dialect's tokens: codes, access tokens and refresh tokens of each grant, stored across restarts like the sandbox's own. */
 
 import { Journal } from '../../brokerage/journal.ts'
 import type { Pass } from '../../brokerage/oauth/grants.ts'
@@ -19,7 +19,7 @@ export interface Grant {
   /** The login's id. */
   readonly login: string
   readonly client: string
-  /** The house's: `read`, `trade`. */
+  /** The sandbox's: `read`, `trade`. */
   readonly scopes: readonly string[]
   /** The broker's own, as the answer shows them. */
   readonly words: string
@@ -123,7 +123,7 @@ export class Grants {
     return pass
   }
 
-  /** Whether it was an access token here once and is past its end: for brokers that tell expired from unknown. */
+  /** Whether it was an access token here once and is past its end: for brokers that distinguish expired from unknown. */
   isExpired(token: string): boolean {
     const stored = this.#tokens.get(token)
     return stored?.kind === 'access' && stored.expiresAt !== null && stored.expiresAt <= this.#deps.now()
@@ -197,7 +197,7 @@ export class Grants {
     this.#passes.delete(token)
   }
 
-  /** Tokens that ended a while ago are forgotten; for a day their end can still be told from a token nobody knows. */
+  /** Tokens that ended a while ago are forgotten; for a day an expired token can still be distinguished from an unknown one. */
   #sweep(): void {
     this.#untilSweep = SWEEP_EVERY
     const before = this.#deps.now() - 24 * 3_600_000

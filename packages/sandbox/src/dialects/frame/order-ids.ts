@@ -1,3 +1,3 @@
-/** Ids of the house's orders in a broker's own form; the house's control API takes them too. */
+/** Ids of the sandbox's orders in a broker's own form; the sandbox's control API takes them too. */
 
 export { digitsOf, internalIdOf, uuidOf } from '../../brokerage/order-ids.ts'

@@ -1,4 +1,4 @@
-/** The way of a REST request in another tongue: who asks, is it to go wrong, then the operation itself; all answers in that tongue's shape. */
+/** The path of a REST request of a dialect: authentication, fault injection, then the operation; all responses in the dialect's form. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../../brokerage/api/response-writer.ts'
@@ -24,19 +24,19 @@ export interface DialectRoute {
   /** What the control API knows it as, for faults and counters; where one path serves two, by the request. */
   readonly operation: Operation | ((request: FastifyRequest) => Operation)
   readonly handle: (call: Call) => Answer | Promise<Answer>
-  /** What faults can be narrowed by, besides the login; asked only while faults are set. Must not throw. */
+  /** What faults can be narrowed by, besides the login; called only while faults are set. Must not throw. */
   readonly about?: (request: FastifyRequest, login: string) => Omit<Facts, 'login'>
 }
 
-/** What sets one tongue apart from another. */
+/** What differs between dialects. */
 export interface DialectProtocol {
-  /** Who asks. @throws Problem, shown by `problem`, for whoever may not; for requests beyond a rate limit too */
+  /** Authenticates. @throws Problem, shown by `problem`, for requests that are not allowed or exceed a rate limit */
   readonly admit: (request: FastifyRequest) => Pass
   /** The error body. `code`: one that a fault names. */
   readonly problem: (problem: Problem, code: string | null) => Answer
   /** Added to every answer, such as what is left of a rate limit. */
   readonly headers?: (request: FastifyRequest, pass: Pass | null) => Answer['headers']
-  /** Status of an answer that says that an order was taken. */
+  /** Status of a response that accepts an order. */
   readonly created: number
 }
 
@@ -60,7 +60,7 @@ export class DialectRouter {
     })
   }
 
-  /** Refusals of Fastify itself (a body that does not parse, a path that is not there), in this tongue; for the scope `app` of its routes. */
+  /** Refusals of Fastify itself (a body that does not parse, a path that is not there), in this dialect; for the scope `app` of its routes. */
   addRefusals(app: FastifyInstance): void {
     app.setErrorHandler((error, _request, reply) => this.#write(reply, this.#failure(error)))
     app.setNotFoundHandler((request, reply) => {
@@ -116,7 +116,7 @@ export class DialectRouter {
     if (error instanceof Error && status >= 400 && status < 500)
       return this.#protocol.problem(new Problem('bad_request', error.message), null)
     this.#brokerage.onError(error)
-    const message = 'Something went wrong in the house; what was asked for may have been done.'
+    const message = 'Internal error in the sandbox; the request may have been carried out.'
     return this.#protocol.problem(new Problem('internal_error', message), null)
   }
 

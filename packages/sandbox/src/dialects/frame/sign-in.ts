@@ -1,4 +1,4 @@
-/** The walk of a person through a broker's own login page, in the house's pages: log in, consent, and back with a code. */
+/** The login flow of a broker, in the sandbox's pages: log in, consent, and back with a code. */
 
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -9,13 +9,13 @@ import { Answered } from '../../brokerage/oauth/answered.ts'
 import { consentPage, errorPage, loginPage } from '../../brokerage/oauth/pages.ts'
 import { CLIENT_NAME, type Scope } from '../../brokerage/oauth/provider.ts'
 
-/** What an authorization request asks for, read from its query by the dialect. */
+/** An authorization request, read from its query by the dialect. */
 export interface AuthorizationRequest {
   /** Where the browser goes back to; must be registered already. */
   readonly redirectUri: string
   readonly state: string | null
   readonly scopes: readonly Scope[]
-  /** The scopes in the broker's own words. */
+  /** The scopes as the broker writes them. */
   readonly brokerScope: string
   /** Whatever the dialect needs when the code is made. */
   readonly more: Readonly<Record<string, string>>
@@ -25,17 +25,17 @@ export interface SignInDeps {
   readonly brokerage: DialectBrokerage
   /** The dialect's name: the pages are below `/<name>/login`. */
   readonly name: string
-  /** The broker's name as people know it. */
+  /** The broker's name as customers know it. */
   readonly broker: string
-  /** What the person has there, by the numbers it has there. */
+  /** What the user has there, by the numbers it has there. */
   readonly accounts: (customer: Customer) => readonly Pick<Account, 'name' | 'number'>[]
   readonly authorizePath: string
-  /** @throws AskedWrongly with words for whoever sees the page */
+  /** @throws InvalidAuthorizationRequest with a message for the page */
   readonly read: (query: Readonly<Record<string, string>>) => AuthorizationRequest
   readonly code: (authorization: AuthorizationRequest, customer: Customer) => string
 }
 
-/** An authorization request that must not be answered by a redirect. */
+/** An invalid authorization request, which must not be answered by a redirect. */
 export class InvalidAuthorizationRequest extends Error {
   override readonly name = 'InvalidAuthorizationRequest'
 }
@@ -114,9 +114,9 @@ export class SignIn {
     const form = texts(request.body)
     const { state } = flow.authorization
     if (form.decision === 'decline')
-      return this.#back(reply, id, flow, { error: 'access_denied', error_description: 'the person declined', state })
+      return this.#back(reply, id, flow, { error: 'access_denied', error_description: 'the user declined', state })
     if (form.decision !== 'approve') return page(reply, 400, errorPage('bad_request', 'the form was sent without a decision'))
-    // The login's form, clicked twice: what is asked must be seen before it is allowed.
+    // The login form, clicked twice: the consent page must be seen before it is approved.
     if (flow.customer !== null && form.username !== undefined) return reply.redirect(this.#pathOf(id), 303)
     if (flow.customer !== null) return this.#back(reply, id, flow, { code: this.#deps.code(flow.authorization, flow.customer), state })
     const username = (form.username ?? '').slice(0, 64).trim()
@@ -167,7 +167,7 @@ export function texts(value: unknown): Readonly<Record<string, string>> {
   return found
 }
 
-/** The registered redirect addresses as a broker's app has them: those of the house's client, with the broker's name at their end. */
+/** The registered redirect addresses as a broker's app has them: those of the sandbox's client, with the broker's name at their end. */
 export function redirectUrisOf({ client }: Pick<DialectBrokerage, 'client'>, name: string): readonly string[] {
   return client.redirectUris.map(uri => uri.replace(/\/[a-z]+$/, `/${name}`))
 }

@@ -1,4 +1,4 @@
-/** Orders and positions of the books as their owner sees them here; what the books do not know of an order is remembered. */
+/** Orders and positions as their owner sees them at TradeStation; what the state does not know of an order is remembered. */
 
 import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import type { InstrumentSpec, OrderView, PositionView } from '../../engine/types.ts'
@@ -18,7 +18,7 @@ export class AccountViews implements Disposable {
   readonly #following: Disposable
   #placing: TradeAction | null = null
 
-  /** Must be made before whoever shows orders as they happen. */
+  /** Must be made before anyone who shows orders as they happen. */
   constructor(brokerage: DialectBrokerage) {
     this.#brokerage = brokerage
     this.#following = brokerage.publisher.follow({
@@ -44,12 +44,12 @@ export class AccountViews implements Disposable {
     return chainOf(this.#brokerage.state, order)
   }
 
-  /** The order taken during `submit` was placed as this, which is to be known when it is first told of. */
+  /** The order taken during `submit` was placed as this, which must be known when it is first published. */
   placing(action: TradeAction | null, submit: () => OrderView): OrderView {
     this.#placing = action
     try {
       const order = submit()
-      // One that is hidden has not been told of yet.
+      // A hidden one has not been published yet.
       if (action !== null) this.#remember(order.orderId, action)
       return order
     } finally {

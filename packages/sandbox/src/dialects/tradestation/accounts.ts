@@ -87,7 +87,7 @@ function currencyDetail(balance: BalanceView): object {
   }
 }
 
-/** The house keeps no figures of the morning: the day's gains and losses are taken off the present ones, deposits and fees are not. */
+/** The sandbox keeps no figures of the morning: the day's gains and losses are taken off the present ones, deposits and fees are not. */
 export function morningWire({ number, kind }: Account, balance: BalanceView): object {
   const equity = minus(decimal(balance.equity), decimal(balance.dailyPl))
   return {

@@ -137,7 +137,7 @@ function stretch(date: Temporal.PlainDate, unit: Exclude<Unit, 'Minute'>): reado
   }
 }
 
-/** When the last session up to a date ends; where the house trades without an end, when it would end on that very date. */
+/** When the last session up to a date ends; where the sandbox trades without an end, when it would end on that very date. */
 function closeOf(date: Temporal.PlainDate, { kind, hours }: Instrument): Micros {
   if (kind === 'CRYPTO') return midnight(date.add({ days: 1 }), 'UTC') * 1_000
   const calendar = usEquityCalendar()

@@ -1,4 +1,4 @@
-/** What a request for bars asks for, with TradeStation's bounds. */
+/** Reads a request for bars, with TradeStation's bounds. */
 
 import { microsOf } from '../../brokerage/clock.ts'
 import type { Micros } from '../../engine/types.ts'

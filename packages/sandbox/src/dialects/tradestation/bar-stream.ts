@@ -1,4 +1,4 @@
-/** The bar stream: the bars asked for, then the one under way as it grows, and each as it ends. */
+/** The bar stream: the requested bars, then the open bar as it grows, and each as it closes. */
 
 import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import type { Micros } from '../../engine/types.ts'
@@ -53,7 +53,7 @@ class Growing {
 
   async begin(emitter: StreamEmitter, most: number): Promise<void> {
     const { market, clock, taps } = this.#brokerage
-    // From here on every minute is heard, so that none is missed while the past is looked up.
+    // From here on every minute is buffered, so that none is missed while history is read.
     const buffered: Bar[] = []
     let listen = (bar: Bar): void => void buffered.push(bar)
     this.#tap = taps.add(this.#instrument.symbol, { bar: bar => listen(bar) })

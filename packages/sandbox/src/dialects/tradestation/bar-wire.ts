@@ -11,7 +11,7 @@ export interface BarDetails {
   readonly isEndOfHistory: boolean
 }
 
-/** The house counts no ticks; a bar's volume is wholly up or down. */
+/** The sandbox counts no ticks; a bar's volume is wholly up or down. */
 export function barWire({ frame, bar }: FramedBar, { isClosed, isRealtime, isEndOfHistory }: BarDetails): object {
   const { open, high, low, close, volume } = toBar(bar, isClosed)
   const whole = Math.floor(Number(volume))

@@ -1,5 +1,5 @@
 /**
- * Orders as TradeStation shows them. A change here makes a new order of the house's in place of the old one; there it changes the one order,
+ * Orders as TradeStation shows them. A change here makes a new order of the sandbox's in place of the old one; there it changes the one order,
  * which keeps its id. So every chain of amendments is one order: the first one's id and time, the last one's terms and state, the fills of all.
  */
 
@@ -10,7 +10,7 @@ import { digitsOf, internalIdOf } from '../frame/order-ids.ts'
 export interface Chain {
   /** TradeStation's. */
   readonly id: string
-  /** The oldest first; those that the books have forgotten are missing. */
+  /** The oldest first; those that the state has forgotten are missing. */
   readonly orders: readonly OrderView[]
   readonly first: OrderView
   readonly last: OrderView
@@ -53,7 +53,7 @@ export function chainById(state: StateOf, accounts: readonly string[], id: strin
   if (orderId === null) return undefined
   const order = state.order(accounts, { orderId })
   if (typeof order === 'object') return order.replaces === null ? chainOf(state, order) : undefined
-  // The books forget what was replaced long ago, and the order that took its place still goes by its id.
+  // The state drops what was replaced long ago, and the order that replaced it keeps its id.
   for (const account of accounts) {
     if (state.engine.account(account) === undefined) continue
     for (const later of state.engine.orders(account, { live: true })) {

@@ -1,4 +1,4 @@
-/** Frames as they leave over chunked HTTP: those of one turn together, and cut where nobody would cut them. */
+/** Frames as they leave over chunked HTTP: those of one turn together, and cut at arbitrary bytes. */
 
 import type { ServerResponse } from 'node:http'
 import { draw, keyOf } from '../../market/synthetic/chance.ts'
@@ -10,7 +10,7 @@ export interface ChunksDeps {
   readonly seed: string
   /** In 256. */
   readonly cutChance: number
-  /** What a close with this code says before the answer ends; null: nothing. */
+  /** The last frame of a close with this code; null: none. */
   readonly closeReason: (code: number) => string | null
 }
 

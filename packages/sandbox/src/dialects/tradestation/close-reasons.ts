@@ -1,4 +1,4 @@
-/** How streams end here, by the codes of the control API's `drop`. Without a code the connection is reset. */
+/** How streams end, by the codes of the control API's `drop`. Without a code the connection is reset. */
 
 export const CODES = { goAway: 1001, end: 1000 } as const
 
@@ -20,7 +20,7 @@ export function closeReason(on: 'account' | 'market', code: number): string | nu
   if (code === CODES.goAway)
     return textLine(on === 'account' ? { StreamStatus: 'GoAway' } : { Error: 'GoAway', Message: 'The server is draining' })
   const error = ERRORS[code]
-  return error === undefined ? null : textLine({ Error: error, Message: 'The house was told to end this stream' })
+  return error === undefined ? null : textLine({ Error: error, Message: 'The control API ended this stream' })
 }
 
 export function textLine(frame: object): string {

@@ -27,7 +27,7 @@ export function confirmation(brokerage: DialectBrokerage, { ticket, action, acco
     SummaryMessage: descriptionOf(ticket, action),
     EstimatedPrice: price,
     EstimatedCost: margin ?? absolute(cost),
-    // Of a future there is none. Which sign a purchase has nobody recorded; a short sale's is below zero.
+    // Of a future there is none. No recording shows the sign of a purchase; a short sale's is below zero.
     ...(margin === null ? { DebitCreditEstimatedCost: minus(ZERO, absolute(cost)) } : {}),
     EstimatedCommission: '0',
     Currency: 'USD',
@@ -41,7 +41,7 @@ export function confirmation(brokerage: DialectBrokerage, { ticket, action, acco
   }
 }
 
-/** As people read it: `10,315.00`. */
+/** As customers read it: `10,315.00`. */
 function grouped(amount: Decimal): string {
   const [whole = '', places = ''] = amount.split('.')
   return `${whole.replace(/\B(?=(?:\d{3})+$)/g, ',')}.${places.padEnd(2, '0')}`

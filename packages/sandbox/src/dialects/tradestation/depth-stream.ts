@@ -1,4 +1,4 @@
-/** Market depth: the whole book again with every change, by price or by who stands there. */
+/** Market depth: the whole order book with every change, by price or by participant. */
 
 import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import type { QuoteCommand, QuoteLevel } from '../../engine/types.ts'

@@ -1,4 +1,4 @@
-/** An order in TradeStation's words: `Buy 10 MSFT @ 401.00 Stop, 401.50 Limit`. */
+/** An order as TradeStation describes it: `Buy 10 MSFT @ 401.00 Stop, 401.50 Limit`. */
 
 import type { MultiLegTicket, Ticket } from '../../brokerage/order-service.ts'
 import type { TradeAction } from './order-enums.ts'

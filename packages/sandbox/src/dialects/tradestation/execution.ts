@@ -76,19 +76,19 @@ async function place({ brokerage, views }: ExecutionDeps, { request, customer, p
   }
 }
 
-/** An id counts once for the person, in whichever account. */
+/** An id counts once for the user, in whichever account. */
 function isUsed({ customers, state }: DialectBrokerage, login: string, clientOrderId: string): boolean {
   const accounts = accountsHere(customers, login).map(({ id }) => id)
   return state.order(accounts, { clientOrderId }) !== 'unknown'
 }
 
-/** The order that a refusal has left on the books. */
+/** The rejected order that a refusal has left. */
 function orderIdOf({ detail: { order } }: Problem): string | null {
   const id: unknown = typeof order === 'object' && order !== null ? Reflect.get(order, 'id') : undefined
   return typeof id === 'string' ? digitsOf(id) : null
 }
 
-/** With the fault `place` the broker places what it was only asked about. */
+/** With the fault `place` a preview places the order. */
 async function preview(deps: ExecutionDeps, call: Call): Promise<Answer> {
   const { brokerage } = deps
   const { request, customer, fault } = call

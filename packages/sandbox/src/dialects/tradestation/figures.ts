@@ -1,13 +1,13 @@
-/** Sums over figures of the books, exactly. */
+/** Sums over figures of the state, exactly. */
 
 import { type Decimal, dividedBy, isZero, parseDecimal, sum, times } from '@trunkline/core/domain/decimal'
 import type { FillView } from '../../engine/types.ts'
 
 const PLACES = 9
 
-/** @throws Malformed for a text that is no plain decimal, which the books do not have */
+/** @throws Malformed for a text that is no plain decimal, which the state do not have */
 export function decimal(text: string): Decimal {
-  return parseDecimal(text, 'a figure of the books')
+  return parseDecimal(text, 'a figure of the state')
 }
 
 export function total(fills: readonly FillView[]): Decimal {

@@ -1,4 +1,4 @@
-/** The house speaking as TradeStation does: see README.md for what is emulated and what is not. */
+/** The sandbox speaking as TradeStation does: see README.md for what is emulated and what is not. */
 
 import type { FastifyInstance } from 'fastify'
 import { Cursors } from '../../brokerage/api/cursor.ts'
@@ -52,7 +52,7 @@ function open(brokerage: DialectBrokerage, modes: Modes): Dialect {
   const oauth = { brokerage, grants, modes }
   const deps = { brokerage, views, cursors: new Cursors(Buffer.from(brokerage.newId())) }
   const routes = (app: FastifyInstance) => {
-    // Clients tell by it how the clock stands that orders are dated by.
+    // Clients read from it the clock that orders are dated by.
     app.addHook('onRequest', async (_request, reply) => {
       reply.raw.setHeader('date', new Date(Math.floor(brokerage.clock.now() / 1_000)).toUTCString())
     })
@@ -71,7 +71,7 @@ function open(brokerage: DialectBrokerage, modes: Modes): Dialect {
     name: 'tradestation',
     mount: app => {
       mountOAuth(app, oauth)
-      // Whoever reads is told to come back while their connections still stand.
+      // Readers receive a GoAway while their connections are still open.
       app.addHook('preClose', async () => {
         account.close()
         market.close()

@@ -1,4 +1,4 @@
-/** Symbols that clients ask for, found in the house, and what is said where they are not. */
+/** Looks up requested symbols, and the errors for unknown ones. */
 
 import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import { Problem } from '../../brokerage/problems.ts'

@@ -1,4 +1,4 @@
-/** What is the same for everybody: routes and activation triggers; and what is not emulated, which says so. */
+/** Lists that are the same for every customer: routes and activation triggers; and what is not emulated, which answers an error. */
 
 import { Problem } from '../../brokerage/problems.ts'
 import type { DialectRoute } from '../frame/router.ts'

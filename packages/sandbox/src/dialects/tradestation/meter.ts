@@ -16,7 +16,7 @@ interface Window {
   used: number
 }
 
-/** Windows kept; the oldest make room, and begin anew when they are asked for again. */
+/** Windows kept; the oldest make room, and begin again when they are asked for again. */
 const WINDOWS_MAX = 10_000
 
 export class Meter {

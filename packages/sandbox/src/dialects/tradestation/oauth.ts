@@ -20,7 +20,7 @@ const ACCESS_TTL_S = 1_200
 const CODE_TTL_MS = 10 * 60_000
 const ROTATED_TTL_S = 24 * 3_600
 
-/** What the house grants by `read` and by `trade`, in TradeStation's words. */
+/** The TradeStation scopes for `read` and `trade`. */
 const READ = ['openid', 'offline_access', 'profile', 'MarketData', 'ReadAccount', 'Matrix']
 const TRADE = ['Trade', 'OptionSpreads']
 const SCOPES = [...READ, ...TRADE, 'email', 'Crypto']
@@ -66,9 +66,9 @@ function endpoint(app: FastifyInstance, { brokerage }: OAuthDeps, { path, operat
       try {
         return handle(texts(request.body))
       } catch (error) {
-        // Nobody else would answer: the reply is ours.
+        // No other handler would answer: the reply is hijacked.
         brokerage.onError(error)
-        return refusal(500, 'server_error', 'Something went wrong in the house')
+        return refusal(500, 'server_error', 'Something went wrong in the sandbox')
       }
     }
     return brokerage.responseWriter.serve({ operation, response: reply.raw, fault, carryOut, problem })
@@ -108,7 +108,7 @@ function token(deps: OAuthDeps, form: Readonly<Record<string, string>>): Answer 
   const spent = { rotates: rotation, graceMs: brokerage.oauth().refreshGraceMs }
   const grant = grants.refresh(form.refresh_token ?? '', spent)
   if (grant !== null) return issued(deps, grant, rotation)
-  // A rotated token that comes again has been stolen, as far as the provider can tell: the family ends.
+  // A rotated token that comes again counts as stolen: the token family ends.
   if (rotation) grants.revoke(form.refresh_token ?? '')
   return refusal(403, 'invalid_grant', 'Unknown or invalid refresh token.')
 }
@@ -149,7 +149,7 @@ export function mint(deps: OAuthDeps, login: string, scopes: readonly string[]):
   }
 }
 
-/** Every refresh token of the login goes, not only the one that is named; access tokens live to their end. */
+/** Revokes every refresh token of the login, not only the named one; access tokens live to their end. */
 function revoke({ brokerage, grants }: OAuthDeps, form: Readonly<Record<string, string>>): Answer {
   if (form.client_id !== brokerage.client.id || form.client_secret !== brokerage.client.secret)
     return refusal(401, 'invalid_client', 'Client authentication failed')

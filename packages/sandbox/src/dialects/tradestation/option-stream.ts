@@ -101,7 +101,7 @@ interface RowRequest {
   readonly rows: readonly (readonly RowLeg[])[]
 }
 
-/** Rows that are told again when one of their contracts has moved. */
+/** Rows that are sent again when one of their contracts has moved. */
 class Rows implements StreamProtocol {
   readonly #brokerage: DialectBrokerage
   readonly #requested: RowRequest

@@ -1,4 +1,4 @@
-/** The modes of a key at TradeStation and the bounds of the service: given by whoever opens the dialect, changed by the control API. */
+/** The modes of a key at TradeStation and the bounds of the service: given by anyone who opens the dialect, changed by the control API. */
 
 import { Fields } from '../../brokerage/read.ts'
 
@@ -16,7 +16,7 @@ export interface TradestationOptions {
 }
 
 /**
- * Quotas are twenty times the published ones: tests and benches drive one login harder than a person's programs may, and learn nothing from
+ * Quotas are twenty times the published ones: tests and benches drive one login harder than a user's programs may, and learn nothing from
  * waiting. The caps on open streams are the published ones, because a client has to live within them from the first day.
  */
 export const DEFAULT_OPTIONS: TradestationOptions = {

@@ -1,4 +1,4 @@
-/** The words of orders: what the house's states, types and lifetimes are called at TradeStation. */
+/** Enum maps of orders: the sandbox's states, types and times in force at TradeStation. */
 
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
 import type { Overlay } from '../../brokerage/wire.ts'

@@ -108,7 +108,7 @@ export class OrderStreams implements Disposable {
 
   #frames({ change, order }: OrderEvent): readonly Wire[] {
     const { views } = this.#deps
-    // The order that took its place tells of it.
+    // The replacing order reports it.
     if (change === 'replaced' || !hasSize(order)) return []
     const chain = views.chain(order)
     const now = views.order(chain)
@@ -136,14 +136,14 @@ export class OrderStreams implements Disposable {
     return [this.#as(before, 'RSN'), this.#as(before, 'OUT'), now]
   }
 
-  /** The quantity can be told while the status has not caught up. */
+  /** The quantity can be reported before the status has caught up. */
   #filled(chain: Chain, now: Wire): readonly Wire[] {
     if (!this.#chance()) return [now]
     const early = open(this.#as(chain, 'ACK'))
     return now.Status === 'FLL' ? [early, now] : [early]
   }
 
-  /** The end can be told twice: without the time it was, then with it. */
+  /** The end can be reported twice: without its time, then with it. */
   #cancelled(chain: Chain, now: Wire): readonly Wire[] {
     const requested = chain.last.reason?.code === 'requested' && now.Status !== 'REJ' ? [this.#as(chain, 'UCN')] : []
     return this.#chance() && now.Status !== 'REJ' ? [...requested, open(now), now] : [...requested, now]
@@ -167,7 +167,7 @@ function idsOf(list: string): ReadonlySet<string> {
   return ids.size > 0 && ids.size <= IDS_MAX ? ids : bad(`1 to ${IDS_MAX} Order IDs can be specified, comma separated`)
 }
 
-/** @throws Problem when none of the accounts is theirs; those that are not are told of on the stream */
+/** @throws Problem when none of the accounts is theirs; the others are reported on the stream */
 export function mustHaveOne({ accounts }: RequestedAccounts): void {
   if (accounts.length === 0) throw new Problem('scope_missing', 'Request not supported for account')
 }

@@ -22,7 +22,7 @@ export interface OrderDetails {
 const GTC_DAYS = 90
 const DAY_MICROS = 86_400_000_000
 
-/** `status`: what a frame of the stream says instead of what the order's state says; a closed order told `open` has no closing time yet. */
+/** `status`: the status of a stream frame, where it differs from the order's state; a closed order reported as `open` has no closing time yet. */
 export function orderWire(
   chain: Chain,
   details: OrderDetails,
@@ -62,7 +62,7 @@ export function statusFor(chain: Chain, { overlay }: Pick<OrderDetails, 'overlay
   return statusOf(chain.last, overlay, !isZero(total(fillsOf(chain, null))))
 }
 
-/** A package's price is what is paid for it; the house says of a sale what is received. */
+/** A multi-leg order's price is what is paid for it; the sandbox's price of a sale is what is received. */
 function signed(price: Decimal, side: Side, isMultiLeg: boolean): Decimal {
   return isMultiLeg && side === 'SELL' && !isZero(price) ? negated(price) : price
 }

@@ -1,11 +1,11 @@
-/** Whose accounts are meant: lists of account numbers, of which some may be nobody's of this login. */
+/** Whose accounts are meant: lists of account numbers, some of which may not belong to the login. */
 
 import type { Account, Customers } from '../../brokerage/customers.ts'
 import { Problem } from '../../brokerage/problems.ts'
 
 const ACCOUNTS_MAX = 25
 
-/** TradeStation has no accounts for coins. */
+/** TradeStation has no accounts for crypto. */
 export function accountsHere(customers: Customers, login: string): readonly Account[] {
   return customers.accountsOf(login).filter(({ kind }) => kind !== 'coin')
 }

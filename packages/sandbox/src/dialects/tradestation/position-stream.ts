@@ -20,12 +20,12 @@ interface Reader {
   readonly accounts: ReadonlySet<string>
   readonly changesOnly: boolean
   readonly emitter: StreamEmitter
-  /** What was told last, by account and symbol. */
+  /** What was sent last, by account and symbol. */
   readonly sent: Map<string, Wire>
   readAt: number
 }
 
-/** Prices move positions all the time; they are told so often at most. */
+/** Prices move positions all the time; they are sent so often at most. */
 const PRICES_EVERY_MS = 1_000
 
 export class PositionStreams implements Disposable {

@@ -1,4 +1,4 @@
-/** Who may ask what, and how TradeStation says no: `{"Error","Message"}`, or for orders a refusal inside an answer of 200. */
+/** Access control and TradeStation's error responses: `{"Error","Message"}`, or for orders a refusal inside an answer of 200. */
 
 import type { FastifyRequest } from 'fastify'
 import type { Answer } from '../../brokerage/api/response-writer.ts'
@@ -21,7 +21,7 @@ const NAMES: Readonly<Record<number, string>> = {
   504: 'GatewayTimeout'
 }
 
-/** The house's statuses that TradeStation does not have. */
+/** The sandbox's statuses that TradeStation does not have. */
 const STATUSES: Readonly<Record<number, number>> = { 404: 404, 409: 400, 410: 404, 413: 400, 415: 400, 422: 400 }
 
 /** How refusals of orders look: inside an answer of 200 to a new order, as an answer of 400 to a change of one. */
@@ -83,7 +83,7 @@ export function shown(problem: Problem, code: string | null, refusals: Refusals)
   return { ...answer, headers: { ...answer.headers, 'X-RateLimit-Reset': String(detail.retryAfter) } }
 }
 
-/** An order or a change that was understood and not done. `orderId` null: nothing is on the books. */
+/** An order or a change that was understood and refused. `orderId` null: no order exists. */
 export function refused(message: string, orderId: string | null, refusals: Exclude<Refusals, 'read'>): Answer {
   const refusal = { Error: 'FAILED', Message: message, ...(orderId === null ? {} : { OrderID: orderId }) }
   if (refusals === 'change') return json(refusal, 400)

@@ -26,7 +26,7 @@ async function open(brokerage: DialectBrokerage, { request }: StreamCall): Promi
         if (instrument === null) emitter.send({ Symbol: text.slice(0, 40), Error: 'FAILED, INVALID SYMBOL' })
         else {
           const quote = await Quote.of(brokerage, instrument)
-          // Whoever left while the day was looked up must not be left with a tap.
+          // A reader that left during the look-up must not keep a tap.
           if (!ended) taps.push(brokerage.taps.add(instrument.symbol, quoteTap(text, quote, emitter)))
         }
       }

@@ -1,4 +1,4 @@
-/** Reading what clients send, loosely as TradeStation does: fields nobody knows are passed over. */
+/** Reads what clients send, loosely as TradeStation does: unknown fields are ignored. */
 
 import { type Decimal, isDecimal } from '@trunkline/core/domain/decimal'
 import { shown } from '@trunkline/core/domain/malformed'

@@ -54,7 +54,7 @@ export function capOf(path: string): Cap | null {
   return null
 }
 
-/** The scope a route needs, in TradeStation's words. */
+/** The TradeStation scope that a route needs. */
 export function scopeOf(path: string): string {
   if (path.includes('/stream/marketdepth/')) return 'Matrix'
   if (path.includes('/orderexecution/')) return 'Trade'

@@ -1,4 +1,4 @@
-/** Share orders say whether they open or close, and must be right about it; the one order may not go through zero. */
+/** Share orders declare whether they open or close, and must be right; one order may not cross zero. */
 
 import { absolute, compare, type Decimal, minus, sum, ZERO } from '@trunkline/core/domain/decimal'
 import type { DialectBrokerage } from '../../brokerage/dialect.ts'
@@ -55,7 +55,7 @@ interface Held {
   readonly held: Decimal
 }
 
-/** What of a position is not promised to open orders yet. */
+/** The part of a position that no open order closes yet. */
 function closable(state: DialectBrokerage['state'], { accountId, symbol, held }: Held): Decimal {
   const closing = compare(held, ZERO) > 0 ? 'SELL' : 'BUY'
   const promised = state.engine

@@ -1,4 +1,4 @@
-/** The open streams of one kind: let in past tokens, quotas, caps and faults; kept alive, made to misbehave, and sent home. */
+/** The open streams of one kind: admitted by token, quota, cap and fault; kept alive, with fault injection. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Customer } from '../../brokerage/customers.ts'
@@ -15,13 +15,13 @@ import { type Access, shown } from './protocol.ts'
 import { type Cap, capOf } from './resources.ts'
 import { timeOf } from './times.ts'
 
-/** What is told on an open stream. */
+/** Sends on an open stream. */
 export interface StreamEmitter {
   /** Something that happened. */
   event(frame: object): void
   /** Anything else, such as a snapshot. */
   send(frame: object): void
-  /** The last that is said. */
+  /** The last frame; closes the stream. */
   fail(frame: object): void
 }
 
@@ -31,7 +31,7 @@ export interface StreamProtocol {
   begin(emitter: StreamEmitter): void | Promise<void>
   /** Some times a second. */
   tick?(): void
-  /** Once, when nobody reads any more. */
+  /** Once, when the reader has gone. */
   end(): void
 }
 
@@ -161,7 +161,7 @@ export class StreamServer {
     const { brokerage, modes, on } = this.#deps
     const { pass, cap, protocol, headers, reply } = entry
     const response = reply.raw
-    // Gone while the stream was being made: nobody would ever tell that it has closed.
+    // Closed while the stream was being opened: no close event would follow.
     if (response.destroyed) return protocol.end()
     brokerage.counters.request('stream.connect')
     brokerage.counters.answer('stream.connect', 200)
@@ -230,7 +230,7 @@ export class StreamServer {
   }
 
   #strike({ raw }: FastifyReply, fault: Fault): Promise<void> {
-    const carryOut = () => shown(new Problem('internal_error', 'The house was told not to let anybody in.', { status: 503 }), null, 'read')
+    const carryOut = () => shown(new Problem('internal_error', 'The control API refuses connections.', { status: 503 }), null, 'read')
     return this.#deps.brokerage.responseWriter.serve({
       operation: 'stream.connect',
       response: raw,
@@ -243,7 +243,7 @@ export class StreamServer {
   #refuse({ raw }: FastifyReply, error: unknown): Promise<void> {
     const { brokerage } = this.#deps
     if (!(error instanceof Problem)) brokerage.onError(error)
-    const problem = error instanceof Problem ? error : new Problem('internal_error', 'Something went wrong in the house')
+    const problem = error instanceof Problem ? error : new Problem('internal_error', 'Something went wrong in the sandbox')
     const carryOut = () => shown(problem, null, 'read')
     return brokerage.responseWriter.serve({ operation: 'stream.connect', response: raw, fault: undefined, carryOut })
   }

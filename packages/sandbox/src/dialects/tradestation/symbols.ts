@@ -1,4 +1,4 @@
-/** TradeStation's symbols and the house's: options with a space and the bare strike, futures roots of its own, coins without a slash. */
+/** TradeStation's symbols and the sandbox's: options with a space and the bare strike, futures roots of its own, crypto without a slash. */
 
 import { optionSymbol, parseOptionSymbol, STRIKE_UNITS, strikeText } from '../../market/options/occ.ts'
 import type { Instrument } from '../../market/types.ts'
@@ -38,7 +38,7 @@ const OPTION = /^\$?([A-Z]{1,6})(?:\.X)? (\d{2})(\d{2})(\d{2})([CP])(\d{1,5})(?:
 const INDEX = /^\$([A-Z]{1,6})\.X$/
 const PAIR = /^([A-Z0-9]{2,6})(USDT?)$/
 
-/** The house's symbol as TradeStation writes it. */
+/** The sandbox's symbol as TradeStation writes it. */
 export function shownSymbol(symbol: string): string {
   const option = parseOptionSymbol(symbol)
   if (option !== null) {
@@ -50,7 +50,7 @@ export function shownSymbol(symbol: string): string {
   return root !== undefined && month !== undefined ? `${ROOTS[root] ?? root}${month}` : symbol
 }
 
-/** Every symbol of the house that the text can mean, the likeliest first; whether it exists is another question. */
+/** Every symbol of the sandbox that the text can mean, the likeliest first; whether it exists is another question. */
 export function meantSymbols(text: string): readonly string[] {
   const [, underlying, year, month, day, letter, whole = '', places = ''] = OPTION.exec(text) ?? []
   if (underlying !== undefined) {

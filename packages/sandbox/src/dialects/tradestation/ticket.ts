@@ -1,4 +1,4 @@
-/** What the body of a new order asks for, and whether its side suits the position. */
+/** Reads the body of a new order, and checks its side against the position. */
 
 import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { Account } from '../../brokerage/customers.ts'
@@ -27,11 +27,11 @@ interface Wanted {
 const LEGS_MAX = 12
 const CONFIRM_ID = /^[\x21-\x7e]{1,22}$/
 
-/** What nothing here can carry out; saying yes to it would be a lie. */
+/** What the sandbox cannot carry out, and so must not accept. */
 const NOT_EMULATED = ['OSOs', 'AdvancedOptions'] as const
 
 /**
- * Reads the order and has the books know its symbols.
+ * Reads the order, and loads its symbols into the state.
  * @throws Problem `bad_request` for what cannot be read, others (of status 422) for what is refused
  */
 export async function readPlacing(brokerage: DialectBrokerage, login: string, body: Body): Promise<Placing> {
@@ -115,7 +115,7 @@ async function symbolsOf(brokerage: DialectBrokerage, wanted: readonly Wanted[])
 
 type Common = Pick<Ticket, 'accountId' | 'orderType' | 'timeInForce' | 'limitPrice' | 'clientOrderId'>
 
-/** Legs have quantities of their own; the house has packages and what one contains. The price is what is paid: a credit is below zero. */
+/** Legs have quantities of their own; the sandbox has multi-leg orders and what one contains. The price is what is paid: a credit is below zero. */
 function multiLegOf(common: Common, wanted: readonly Wanted[], symbols: readonly string[]): MultiLegTicket {
   const { orderType, ...others } = common
   if (orderType !== 'MKT' && orderType !== 'LMT') return refuse('Orders with several legs are Market or Limit orders')

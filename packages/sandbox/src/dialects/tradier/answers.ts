@@ -1,4 +1,4 @@
-/** Answers in Tradier's shapes: JSON only for those who ask for it, and the four ways in which it says no. */
+/** Answers in Tradier's shapes: JSON only on request, and its four kinds of error. */
 
 import type { FastifyRequest } from 'fastify'
 import type { Answer } from '../../brokerage/api/response-writer.ts'
@@ -7,7 +7,7 @@ import { type Branch, json, type Tree, xml } from './tree.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** XML unless JSON is asked for. */
+/** XML unless JSON is requested. */
 export function answer(request: FastifyRequest, tree: Branch, status = 200): Answer {
   const { accept = '' } = request.headers
   return accept.includes('application/json') ? jsonAnswer(status, tree) : { status, headers: typed('application/xml'), text: xml(tree) }
@@ -17,7 +17,7 @@ export function jsonAnswer(status: number, tree: Tree): Answer {
   return { status, headers: typed(JSON_TYPE), text: json(tree) }
 }
 
-/** What the API itself refuses comes as text, whatever is asked for. */
+/** What the API itself refuses comes as text, whatever was requested. */
 export function textAnswer(status: number, text: string): Answer {
   return { status, headers: typed('text/plain; charset=utf-8'), text }
 }
@@ -33,10 +33,10 @@ export function faultAnswer(status: number, words: string, code: string, headers
   return { status, headers: { ...typed('application/json'), ...headers }, text }
 }
 
-/** Words of an access token that was good once. */
+/** The message for an access token that was valid once. */
 export const EXPIRED = 'expired'
 
-/** The house's no in Tradier's terms; `code` as a fault of the control API names it. */
+/** The sandbox's no in Tradier's terms; `code` as a fault of the control API names it. */
 export function problemAnswer(problem: Problem, code: string | null): Answer {
   const { status, message, detail } = problem
   switch (problem.code) {

@@ -73,5 +73,5 @@ function money(value: Decimal): Figure {
 }
 
 function dec(text: string): Decimal {
-  return parseDecimal(text, 'an amount of the books')
+  return parseDecimal(text, 'an amount of the state')
 }

@@ -1,4 +1,4 @@
-/** What happened to an account's money, as the clearing firm tells it: by days, without orders. */
+/** An account's transactions, as the clearing firm reports them: by days, without orders. */
 
 import type { Answer } from '../../brokerage/api/response-writer.ts'
 import type { Account } from '../../brokerage/customers.ts'

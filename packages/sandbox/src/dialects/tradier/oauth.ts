@@ -23,7 +23,7 @@ export interface OAuthDeps {
 
 export const NAME = 'tradier'
 const CODE_MS = 10 * 60_000
-/** Each with what the house's consent page says it means. */
+/** Each with its meaning on the sandbox's consent page. */
 const SCOPE_OF = { read: 'read', write: 'trade', trade: 'trade', market: 'read', stream: 'read' } as const satisfies Record<string, Scope>
 
 /** The sign-in pages and the endpoints for tokens. */
@@ -51,7 +51,7 @@ export function mountOAuth(app: FastifyInstance, deps: OAuthDeps): void {
   })
 }
 
-/** Credentials as the adapter keeps them, for the house's scopes. */
+/** Credentials as the adapter keeps them, for the sandbox's scopes. */
 export function mint(deps: OAuthDeps, login: string, scopes: readonly string[]): Readonly<Record<string, string>> {
   const names = Object.entries(SCOPE_OF)
     .filter(([name, scope]) => scopes.includes(scope) && name !== 'write')
@@ -85,7 +85,7 @@ function read(brokerage: DialectBrokerage, query: Readonly<Record<string, string
   }
 }
 
-/** Tradier knows one callback for an application. The house's may be on a port that was not known before, so it can be said which. */
+/** Tradier knows one callback for an application. The sandbox's may be on a port that was not known before, so the request may name it. */
 function callback(brokerage: DialectBrokerage, wanted: string | undefined): string {
   const registered = redirectUrisOf(brokerage, NAME)
   const [first] = registered

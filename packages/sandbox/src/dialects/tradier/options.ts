@@ -8,7 +8,7 @@ export interface TradierOptions {
   readonly limits: Readonly<Record<RequestClass, number>>
   /** Whether there are streams; without them a session is refused. */
   readonly streams: boolean
-  /** Real time between two signs of life of the account stream, where the house sets none. */
+  /** Real time between two signs of life of the account stream, where the sandbox sets none. */
   readonly heartbeatMs: number
   /** The share of new orders whose first two events come as `open`, `pending`. */
   readonly swapped: number
@@ -16,7 +16,7 @@ export interface TradierOptions {
   readonly lateAverage: { readonly share: number; readonly ms: number }
   /** Life of access tokens in seconds, where the control API sets none. */
   readonly accessTtlS: number
-  /** Whether trades are in the history from the next day on only, as the clearing firm tells them. */
+  /** Whether trades are in the history from the next day on only, as the clearing firm reports them. */
   readonly nightlyHistory: boolean
   /** Whether orders that ended before today are gone for good. */
   readonly forgetsOvernight: boolean
@@ -26,7 +26,7 @@ export interface TradierOptions {
 export const LIVE_LIMITS = { standard: 120, market: 120, trading: 60 } as const satisfies TradierOptions['limits']
 
 export const DEFAULT_OPTIONS: TradierOptions = {
-  // A thousand times as much as Tradier: whoever develops or measures against the sandbox is to meet his own pace, not this one.
+  // A thousand times as much as Tradier: anyone who develops or measures against the sandbox is to meet his own pace, not this one.
   limits: { standard: 120_000, market: 120_000, trading: 60_000 },
   streams: true,
   heartbeatMs: 60_000,

@@ -1,4 +1,4 @@
-/** What queries and forms say. What they must not say is answered with a text, as Tradier does. */
+/** Reads queries and forms. Invalid values are answered as text, as Tradier does. */
 
 import type { Fault } from '../../brokerage/faults.ts'
 import { Problem } from '../../brokerage/problems.ts'
@@ -7,7 +7,7 @@ export type Form = Readonly<Record<string, string>>
 
 const LIMIT_MAX = 1_000
 
-/** @throws Problem that is told as text */
+/** @throws Problem that is answered as text */
 export function bad(name: string, what: string): never {
   throw new Problem('bad_request', `Invalid parameter, ${name}: ${what}.`)
 }

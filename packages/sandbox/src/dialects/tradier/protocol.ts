@@ -1,4 +1,4 @@
-/** Who asks, with which scope, how often, and what the headers say of it. */
+/** Access control: tokens, scopes, rate limits and their headers. */
 
 import type { FastifyRequest } from 'fastify'
 import type { Answer } from '../../brokerage/api/response-writer.ts'
@@ -25,7 +25,7 @@ export function tradierProtocol({ grants, limits }: ProtocolDeps): DialectProtoc
     if (pass === undefined) throw new Problem('token_invalid', grants.isExpired(token) ? EXPIRED : 'nobody knows this token')
     if (!limits.take(token, classOf(request))) throw new Problem('slow_down', 'too many requests')
     const scope = scopeOf(request)
-    // Tradier says 401 of what a token is not entitled to, as of a token that is no good.
+    // Tradier answers 401 for a missing scope as for an invalid token.
     if (!pass.scopes.has(scope)) throw new Problem('scope_missing', `Unauthorized: the scope ${scope} is missing`, { status: 401 })
     return pass
   }

@@ -1,4 +1,4 @@
-/** Symbols both ways: share classes have a slash at Tradier and a dot in the house; options are the same. */
+/** Symbols both ways: share classes have a slash at Tradier and a dot in the sandbox; options are the same. */
 
 const OPTION = /^[A-Z0-9]{1,6}\d{6}[CP]\d{8}$/
 

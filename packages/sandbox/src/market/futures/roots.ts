@@ -14,7 +14,7 @@ export interface RootFacts {
   readonly listed: number
   /** See `months.ts`. */
   readonly lastTrade: 'third-friday' | 'crude-oil' | 'gold'
-  /** Money per contract, as the exchanges' clearing house asked on {@link MARGINS_AS_OF}. */
+  /** Money per contract, as the exchanges' clearing house required on {@link MARGINS_AS_OF}. */
   readonly initialMargin: string
   readonly maintenanceMargin: string
 }

@@ -56,7 +56,7 @@ const ZONES = { equity: 'America/New_York', option: 'America/New_York', crypto: 
 const HOURS_NAMES = { equity: 'Equity', option: 'Option', crypto: 'Crypto', future: 'Future' } as const
 const ASSETS = ['equity', 'crypto', 'option', 'future'] as const
 
-// Longest first: a pair ending in USDT also ends in T, and one day in a coin named so.
+// Longest first: a pair ending in USDT also ends in T, and one day in a crypto currency named so.
 const QUOTE_CURRENCIES = ['usdt', 'usdc', 'busd', 'usd', 'eur', 'gbp', 'jpy', 'btc', 'eth']
 
 /**

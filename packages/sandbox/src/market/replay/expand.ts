@@ -10,7 +10,7 @@ import type { FeedTrade } from '../types.ts'
 const BEFORE_END: Micros = 1_000
 
 /**
- * Sizes beyond nine decimal places are cut: recorded noise of binary fractions, below a thousand-millionth of a coin. Nothing is left of size
+ * Sizes beyond nine decimal places are cut: recorded noise of binary fractions, below a thousand-millionth of a crypto currency. Nothing is left of size
  * 0, and of what only repeats another print.
  */
 export function tickPrint(symbol: string, tick: TradeTick, effect: SaleEffect): readonly FeedTrade[] {

@@ -95,7 +95,7 @@ export class FollowedContracts {
 
   /**
    * Begins with what was asked for since the last time: passes over what lies before `at`, lists it and shows its quote.
-   * @param seen is told every quote and print that is passed over
+   * @param seen receives every quote and print that is passed over
    * @throws BadMarketData
    */
   async open(at: Micros, into: FeedCommand[], seen: (command: FeedCommand) => void): Promise<void> {

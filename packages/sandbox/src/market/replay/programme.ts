@@ -58,7 +58,7 @@ export function programme(catalog: Catalog, setting: ReplaySetting): Programme {
     archives: { played: archives, known },
     dates: { first, last },
     window: { from, to },
-    // Days of futures and coins are recorded by UTC; beside shares and options `at` is New York's time all the same, whose day begins later.
+    // Days of futures and crypto are recorded by UTC; beside shares and options `at` is New York's time all the same, whose day begins later.
     start: setting.at === null ? from : Math.max(...midnights) + timeOfDay(setting.at)
   }
 }

@@ -243,7 +243,7 @@ export class Replay implements Market {
     for (const tape of this.#closing.splice(0)) await tape.close()
     const at = this.#through + 1
     if (this.#followed.asked.size === 0 || at > until) return
-    // Its prints are told from the beginning, also when it was followed before.
+    // Its prints are published from the beginning, also when it was followed before.
     for (const symbol of this.#followed.asked) this.#listed.delete(symbol)
     await this.#followed.open(at, commands, command => this.#remember(command))
     this.#order()

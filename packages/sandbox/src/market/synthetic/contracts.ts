@@ -130,7 +130,7 @@ export class Contracts {
     this.#feed.updates(from, through, into)
   }
 
-  /** Whole minutes or hours from `begin` to before `end`, in few words. */
+  /** Whole minutes or hours from `begin` to before `end`, in few updates. */
   summarise(begin: Micros, { end, length }: { readonly end: Micros; readonly length: Micros }, into: FeedCommand[]): void {
     for (const { symbol, lastTradeAt } of this.#months.values()) {
       for (let at = begin; at < end; at += length) {

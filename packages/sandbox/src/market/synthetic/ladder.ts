@@ -54,7 +54,7 @@ export function shown(profile: Looks, scale: Scale, slot: Slot): { readonly quot
   return { quote, print: slot.size === 0 ? null : print(symbol, scale, slot.at + PRINT_DELAY, { price, size: slot.size }) }
 }
 
-/** A print in the engine's words. */
+/** A print as the engine's command. */
 export function print(
   symbol: string,
   scale: Scale,

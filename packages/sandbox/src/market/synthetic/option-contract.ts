@@ -148,7 +148,7 @@ export class OptionContract {
     return scheduled === undefined ? null : this.#print(this.#printed(scheduled))
   }
 
-  /** What happened after `from` up to and including `until` in few words: the prints, and the quote at the end. */
+  /** What happened after `from` up to and including `until` in few updates: the prints, and the quote at the end. */
   summarise(from: Micros, until: Micros, into: MarketCommand[]): void {
     for (const print of this.prints(from, until)) if (!this.#made.includes(print)) into.push(this.#print(print))
     if (this.active(until)) into.push(this.quoteAt(until))
@@ -310,7 +310,7 @@ export class OptionContract {
     return levels
   }
 
-  /** At the best price: from a fifth of the usual to nearly twice as much, drawn anew every minute. */
+  /** At the best price: from a fifth of the usual to nearly twice as much, drawn again every minute. */
   #size(side: number, cents: number, minute: number): number {
     const { size } = this.source.facts
     return Math.ceil(size / 5) + (draw(this.#key ^ side, SIZE, cents, minute) % Math.ceil((size * 8) / 5))

@@ -9,7 +9,7 @@ export interface Shape {
   readonly volume: number
 }
 
-/** A draw of 32 bits for the `index`-th part; `what` tells draws for different purposes apart. */
+/** A draw of 32 bits for the `index`-th part; `what` distinguishes draws for different purposes. */
 export type Draws = (index: number, what: number) => number
 
 const WANDER = 0

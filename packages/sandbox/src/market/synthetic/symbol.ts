@@ -141,7 +141,7 @@ export class SyntheticSymbol {
     }
   }
 
-  /** A whole minute or hour in four updates, so that passing over a long time gives the same bars in fewer words. What was touched comes in full. */
+  /** A whole minute or hour in four updates, so that passing over a long time gives the same bars in fewer updates. What was touched comes in full. */
   summarise(start: Micros, end: Micros, into: MarketCommand[]): void {
     const hour = this.#walk.hours(this.#walk.day(start)).find(node => node.start === start && node.end === end)
     const node = hour ?? this.#walk.minuteAt(start)

@@ -90,7 +90,7 @@ export class SyntheticMarket implements Market {
   }
 
   /**
-   * The first delivery tells the phases and every symbol's book at `until`. Later ones tell every update; when a quarter of an hour or more has to
+   * The first delivery has the phases and every symbol's book at `until`. Later ones have every update; when a quarter of an hour or more has to
    * be made up, minutes (beyond six hours: hours) come as four updates that make the same bars.
    */
   async next(until: Micros): Promise<Delivery> {
@@ -199,7 +199,7 @@ export class SyntheticMarket implements Market {
     this.#contracts.updates(from, through, commands)
   }
 
-  /** A long stretch in few words; null when what is left is short. Begins at a whole minute or hour, so the first step towards it is a short one. */
+  /** A long stretch in few updates; null when what is left is short. Begins at a whole minute or hour, so the first step towards it is a short one. */
   #summarised(from: Micros, until: Micros): Delivery | null {
     const begin = from + 1
     const byHours = until - from > BY_HOUR_BEYOND && begin % HOUR === 0

@@ -35,7 +35,7 @@ async function exchange(brokerage: Brokerage, code: string, change: Readonly<Rec
   return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
 }
 
-test('a walk through the login pages ends with a token that has neither an end nor a refresh token', async () => {
+test('the login flow ends with a token that has neither an end nor a refresh token', async () => {
   await using brokerage = await openBrokerage()
   const back = await walk(brokerage, authorizeUrl(brokerage))
   assert.equal(back.searchParams.get('state'), 'a-state')
@@ -57,7 +57,7 @@ test('a code is good for its own redirect address and for the client with its se
   refuses(await exchange(brokerage, await code(), { grant_type: 'refresh_token' }), 422, 42210000, /grant_type/)
 })
 
-test('whoever declines is sent back with the news, and wrong addresses are never gone to', async () => {
+test('declining redirects with an error, and wrong addresses are never redirected to', async () => {
   await using brokerage = await openBrokerage()
   const browser = new Browser()
   const back = await browser.submit(await browser.follow(authorizeUrl(brokerage)), { decision: 'decline' })
@@ -81,7 +81,7 @@ test('scopes are kept: data for market data, trading for orders, nothing for rea
   refuses(await send(`${brokerage.url}/alpaca/data/v2/stocks/quotes/latest?symbols=SPY`, 'GET', undefined, headers), 403, 40110000, /scope/)
 })
 
-test('nobody is forbidden, a stranger is unauthorized, and prices of coins are told to either', async () => {
+test('no credentials: forbidden; wrong credentials: unauthorized; crypto prices: public', async () => {
   await using brokerage = await openBrokerage()
   const account = `${brokerage.url}/alpaca/api/v2/account`
   refuses(await send(account, 'GET'), 403, undefined, /^forbidden\.$/)
@@ -152,7 +152,7 @@ test('tokens outlive a restart, and end when the control API says so', async () 
   }
 })
 
-test('requests are counted by the minute, and told in headers', async () => {
+test('requests are counted by the minute, and reported in headers', async () => {
   let now = Date.UTC(2026, 10, 3, 15, 0, 1)
   await using brokerage = await openBrokerage({}, { realNow: () => now })
   const client = await Client.of(brokerage)
@@ -175,7 +175,7 @@ test('requests are counted by the minute, and told in headers', async () => {
   assert.equal(wrong.status, 400)
 })
 
-test('there is nothing beside what there is, and it says so in its own words', async () => {
+test('an unknown route is answered with its own error', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   refuses(await client.call('GET', '/v2/nothing'), 404, 40410000, /endpoint not found/)

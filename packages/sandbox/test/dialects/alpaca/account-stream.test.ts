@@ -27,7 +27,7 @@ test('the stream is silent until somebody has authenticated and listens', async 
   await stream.waitForUpdates(id, 'fill')
   assert.ok(
     stream.updates.every(({ order }) => order.id === id),
-    'nothing of before is told'
+    'nothing of before is sent'
   )
   stream.send({ action: 'listen', data: { streams: [] } })
   await stream.until(messages => messages.at(-1).stream === 'listening')
@@ -39,7 +39,7 @@ test('the stream is silent until somebody has authenticated and listens', async 
   stream.close()
 })
 
-test('the newer words of authentication are understood too', async () => {
+test('the newer authentication message is understood too', async () => {
   await using brokerage = await openBrokerage()
   const { keys, token } = await Client.of(brokerage)
   for (const [key, secret] of [
@@ -54,7 +54,7 @@ test('the newer words of authentication are understood too', async () => {
   }
 })
 
-test('an order is told from its coming to its end, each execution with its own id, price and quantity', async () => {
+test('an order is reported from its acceptance to its end, each execution with its own id, price and quantity', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await StreamClient.ofOrders(client)
@@ -94,7 +94,7 @@ test('an order is told from its coming to its end, each execution with its own i
   stream.close()
 })
 
-test('what is told of an order is told before its submit is answered', async () => {
+test('the events of an order come before the response to its submit', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await StreamClient.ofOrders(client)
@@ -112,7 +112,7 @@ test('what is told of an order is told before its submit is answered', async () 
   stream.close()
 })
 
-test('a replacement is told as a new order and the old one as replaced', async () => {
+test('a replacement is reported as a new order and the old one as replaced', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await StreamClient.ofOrders(client)
@@ -128,7 +128,7 @@ test('a replacement is told as a new order and the old one as replaced', async (
   stream.close()
 })
 
-test('a day order that is left at the close is told as expired, one turned down as rejected', async () => {
+test('a day order that is left at the close is reported as expired, a refused one as rejected', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await StreamClient.ofOrders(client)
@@ -140,12 +140,16 @@ test('a day order that is left at the close is told as expired, one turned down 
   await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'refuse_later', times: 1 })
   const { id } = await client.placed()
   await stream.waitForUpdates(id, 'new', 'rejected')
-  assert.equal(stream.updates.filter(({ event }) => event === 'rejected').length, 1, 'what was refused in the answer is not told again')
+  assert.equal(
+    stream.updates.filter(({ event }) => event === 'rejected').length,
+    1,
+    'what was refused in the response is not reported again'
+  )
   assert.equal((await client.ok('GET', `/v2/orders/${id}`)).status, 'rejected')
   stream.close()
 })
 
-test('where the house is slow a cancel is pending first, and rejected when the order fills meanwhile', async () => {
+test('where the sandbox is slow a cancel is pending first, and rejected when the order fills meanwhile', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await StreamClient.ofOrders(client)
@@ -176,7 +180,7 @@ test('where the house is slow a cancel is pending first, and rejected when the o
   stream.close()
 })
 
-test('where the house is slow a replacement has its id at once and becomes an order later', async () => {
+test('where the sandbox is slow a replacement has its id at once and becomes an order later', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await StreamClient.ofOrders(client)
@@ -217,7 +221,7 @@ test('a replacement that comes too late is rejected, and the old order fills', a
   stream.close()
 })
 
-test('an order of several legs is told with its legs', async () => {
+test('a multi-leg order is reported with its legs', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await StreamClient.ofOrders(client)
@@ -263,12 +267,12 @@ test('an end of the grant ends the stream; so does a vanished line, and others g
   await other.waitForUpdates(order.id, 'fill')
   assert.ok(
     other.updates.every(update => update.order.id === order.id),
-    'nobody is told of the orders of others'
+    'no client receives the orders of others'
   )
   other.close()
 })
 
-test('streams misbehave when told to, the answers to pings included', async () => {
+test('streams apply their faults, pongs included', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await StreamClient.ofOrders(client)
@@ -290,7 +294,7 @@ test('streams misbehave when told to, the answers to pings included', async () =
   await stream.until((_messages, { closed }) => closed === 4500)
 })
 
-test('whoever asks for MessagePack is told in it', async () => {
+test('a client that asks for MessagePack receives it', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await StreamClient.open(brokerage, '/api/stream', { packs: true, headers: { 'content-type': 'application/msgpack' } })

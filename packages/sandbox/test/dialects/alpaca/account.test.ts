@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { control, type Wire } from '../../brokerage/support.ts'
 import { Client, openBrokerage, refuses } from './support.ts'
 
-test('the account is the margin account and that of coins together', async () => {
+test('the account is the margin account and that of crypto together', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const account = await client.ok('GET', '/v2/account')
@@ -33,7 +33,7 @@ test('the account is the margin account and that of coins together', async () =>
   assert.notEqual((await (await Client.of(brokerage, 'robin')).ok('GET', '/v2/account')).id, account.id)
 })
 
-test('positions are long or short, coins without their slash', async () => {
+test('positions are long or short, crypto without their slash', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await client.buy('10')
@@ -146,7 +146,7 @@ test('activities are paged by the last one seen', async () => {
   assert.equal((await client.ok('GET', '/v2/account/activities?until=2100-01-01&activity_types=FILL,CSD')).length, 10)
 })
 
-test('assets, the clock and the calendar are told', async () => {
+test('assets, the clock and the calendar are served', async () => {
   await using brokerage = await openBrokerage({ calendar: 'exchange' })
   const client = await Client.of(brokerage)
   const shares = await client.ok('GET', '/v2/assets?status=active')

@@ -1,4 +1,4 @@
-// ccxt's alpaca class lives its normal life against the dialect: coins only, as ccxt has it.
+// ccxt's alpaca class lives its normal life against the dialect: crypto only, as ccxt has it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { control, type Wire } from '../../brokerage/support.ts'
@@ -77,7 +77,7 @@ test('what it calls each refusal', async () => {
   })
 })
 
-test('too many requests are told as such', async () => {
+test('too many requests are reported as such', async () => {
   await withCcxt(async (exchange, brokerage) => {
     await exchange.loadMarkets()
     await control(brokerage, 'PUT', '/dialects/alpaca', { requests_per_minute: 1 })
@@ -116,7 +116,7 @@ test('its streams: orders, own trades, book, ticker and trades', async () => {
     await exchange.loadMarkets()
     const orders = exchange.watchOrders()
     const mine = exchange.watchMyTrades('BTC/USD')
-    // Both are told of nothing that was before; so the order waits until the house has them listening.
+    // Neither receives past events; so the order waits until the sandbox has them listening.
     await listening(brokerage)
     const bought = await exchange.createOrder('BTC/USD', 'market', 'buy', 0.01)
     assert.equal((await orders)[0].id, bought.id)
@@ -139,7 +139,7 @@ test('its streams: orders, own trades, book, ticker and trades', async () => {
   })
 })
 
-/** A stream is there once the house reports it, and listens once it is told of an order that has nothing to do with the test. */
+/** A stream is there once the sandbox reports it, and listens once it receives an order that has nothing to do with the test. */
 async function listening(brokerage: Wire): Promise<void> {
   for (;;) {
     const { items } = await control(brokerage, 'GET', '/streams')

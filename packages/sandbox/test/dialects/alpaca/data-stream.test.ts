@@ -36,7 +36,7 @@ test('a stream greets, and gives nothing before it knows who asks', async () => 
   stream.close()
 })
 
-test('whoever is not known is sent away; so is a token without the scope', async () => {
+test('anyone who is not known is sent away; so is a token without the scope', async () => {
   await using brokerage = await openBrokerage()
   const unauthenticated = await StreamClient.open(brokerage, `/data-stream${IEX}`)
   unauthenticated.send({ action: 'auth', key: 'PKNOBODY', secret: 'nothing' })
@@ -57,7 +57,7 @@ test('whoever is not known is sent away; so is a token without the scope', async
   assert.equal(last(wrong).code, 402)
 })
 
-test('subscriptions add up, and are always told whole', async () => {
+test('subscriptions add up, and are always reported in full', async () => {
   await using brokerage = await openBrokerage()
   const stream = await StreamClient.ofData(await Client.of(brokerage), IEX)
   const asks = async (message: Wire) => {
@@ -97,7 +97,7 @@ test('subscriptions add up, and are always told whole', async () => {
   small.close()
 })
 
-test('trades and quotes are told as they happen, and those of before are not', async () => {
+test('trades and quotes are sent as they happen, and past ones are not', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const [stream, other] = [await StreamClient.ofData(client, IEX), await StreamClient.ofData(client, '/v2/sip')]
@@ -129,7 +129,7 @@ test('trades and quotes are told as they happen, and those of before are not', a
   other.close()
 })
 
-test('a bar is told when its minute is over, and the day with it', async () => {
+test('a bar is sent when its minute is over, and the day with it', async () => {
   await using brokerage = await openBrokerage({}, { realNow: beginningAt('2027-01-05T15:00:00Z') })
   const client = await Client.of(brokerage)
   await control(brokerage, 'PUT', '/clock', { set: '2027-01-05T15:10:30Z' })
@@ -212,7 +212,7 @@ test('a book comes whole at first, then in levels that changed', async () => {
   later.close()
 })
 
-test('options are told in MessagePack only, and have neither bars nor everything', async () => {
+test('options are sent in MessagePack only, and have neither bars nor everything', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const { option_contracts: contracts } = await client.ok('GET', '/v2/options/contracts?underlying_symbols=SPY&limit=1')
@@ -260,7 +260,7 @@ test('a login has so many streams of one endpoint and no more; the place is free
   again.close()
 })
 
-test('streams of market data misbehave apart from those of orders', async () => {
+test('faults of market data streams do not affect order streams', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const [stream, orders] = [await StreamClient.ofData(client, IEX), await StreamClient.ofOrders(client)]

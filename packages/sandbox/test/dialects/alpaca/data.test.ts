@@ -76,7 +76,7 @@ test('every timeframe is made of the same prices', async () => {
     refuses(await client.data(`/v2/stocks/SPY/bars?timeframe=${wrong}`), 400, 40010001, /timeframe/)
 })
 
-test('a minute is told once it is over, coins at their own address', async () => {
+test('a minute is served once it is over, crypto at their own address', async () => {
   await using brokerage = await openBrokerage({}, { realNow: beginningAt('2027-01-05T15:00:00Z') })
   const client = await Client.of(brokerage)
   await control(brokerage, 'PUT', '/clock', { set: '2027-01-05T15:10:30Z' })
@@ -88,7 +88,7 @@ test('a minute is told once it is over, coins at their own address', async () =>
   assert.equal((await client.okData('/v2/stocks/NOSUCH/bars?timeframe=1Min')).bars, null)
 })
 
-test('the latest quotes, trades, bars and books are those of the house', async () => {
+test('the latest quotes, trades, bars and order books are those of the sandbox', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await control(brokerage, 'PUT', '/market/SPY', {
@@ -131,7 +131,7 @@ test('the latest quotes, trades, bars and books are those of the house', async (
   refuses(await client.data('/v2/stocks/quotes/latest'), 400, 40010001, /symbols is required/)
 })
 
-test('trades are told by the second', async () => {
+test('trades are reported by the second', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const path = '/v2/stocks/SPY/trades?start=2026-01-05T15:00:00Z&end=2026-01-05T15:00:59Z'
@@ -145,7 +145,7 @@ test('trades are told by the second', async () => {
   assert.equal(new Set(trades.map(({ i }: Wire) => i)).size, trades.length)
 })
 
-test('the chain of an underlying is its contracts, with what the model says of them', async () => {
+test('the chain of an underlying is its contracts, with the figures of the model', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const contracts: Wire[] = []
@@ -156,7 +156,7 @@ test('the chain of an underlying is its contracts, with what the model says of t
     token = page.next_page_token
   }
   const expirations = new Set(contracts.map(({ expiration_date: day }) => day))
-  assert.equal(expirations.size, 1, 'whoever names no expiration sees this week only')
+  assert.equal(expirations.size, 1, 'anyone who names no expiration sees this week only')
   const symbols = contracts.map(({ symbol }) => symbol)
   assert.deepEqual(symbols, [...new Set(symbols)].toSorted())
   const [{ symbol, type, strike_price: strike, expiration_date: expiration, underlying_symbol: underlying }] = contracts

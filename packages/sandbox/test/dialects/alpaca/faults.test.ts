@@ -15,18 +15,18 @@ function failing(fault: Wire, expected: readonly [status: number, code: number |
 }
 
 test(
-  'a fault speaks as Alpaca does: unauthorized',
+  'a fault answers as Alpaca does: unauthorized',
   failing({ on: 'balances.list', do: 'status', status: 401 }, [401, 40110000, /not authorized/])
 )
-test('a fault speaks as Alpaca does: forbidden', failing({ on: 'balances.list', do: 'status', status: 403 }, [403, 40110000, /scope/]))
-test('a fault speaks as Alpaca does: too many', failing({ on: '*', do: 'status', status: 429 }, [429, 42910000, /rate limit/]))
+test('a fault answers as Alpaca does: forbidden', failing({ on: 'balances.list', do: 'status', status: 403 }, [403, 40110000, /scope/]))
+test('a fault answers as Alpaca does: too many', failing({ on: '*', do: 'status', status: 429 }, [429, 42910000, /rate limit/]))
 test(
-  'a fault speaks as Alpaca does: out of order',
+  'a fault answers as Alpaca does: out of order',
   failing({ on: '*', do: 'status', status: 503 }, [503, 50310000, /internal server error/])
 )
 test('a fault can name a code of its own', failing({ on: '*', do: 'status', status: 403, code: '40310000' }, [403, 40310000, /./]))
 
-test('an answer that is lost says nothing of the order, which is there', async () => {
+test('a lost response does not lose the order', async () => {
   await withFault({ on: 'orders.submit', do: 'lose_answer', times: 1, client_order_id: 'lost' }, async client => {
     await assert.rejects(client.place({ client_order_id: 'lost' }))
     assert.equal((await client.ok('GET', '/v2/orders:by_client_order_id?client_order_id=lost')).status, 'new')
@@ -57,7 +57,7 @@ test('a submit is refused, answered with nonsense, or cut short', async () => {
   assert.equal((await client.ok('GET', '/v2/orders:by_client_order_id?client_order_id=two')).status, 'new')
 })
 
-test('an order that is hidden shows nowhere until it is revealed, and is told of then', async () => {
+test('an order that is hidden shows nowhere until it is revealed, and is reported then', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await StreamClient.ofOrders(client)
@@ -77,7 +77,7 @@ test('an order that is hidden shows nowhere until it is revealed, and is told of
   stream.close()
 })
 
-test('lists are empty, or lose a page, when told to', async () => {
+test('lists are empty, or lose a page, on command', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   for (let count = 0; count < 6; count++) await client.placed()
@@ -99,7 +99,7 @@ test('lists are empty, or lose a page, when told to', async () => {
   assert.deepEqual((await client.okData(path)).bars, {})
 })
 
-test('the token endpoint fails as told', async () => {
+test('the token endpoint fails as injected', async () => {
   await using brokerage = await openBrokerage()
   await control(brokerage, 'POST', '/faults', { on: 'token', do: 'status', status: 503, times: 1 })
   const response = await fetch(`${brokerage.url}/alpaca/oauth/token`, {
@@ -110,7 +110,7 @@ test('the token endpoint fails as told', async () => {
   assert.equal(Object(await response.json()).code, 50310000)
 })
 
-test('after a reset the books are others, and so are their ids', async () => {
+test('after a reset the state is others, and so are their ids', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await StreamClient.ofOrders(client)

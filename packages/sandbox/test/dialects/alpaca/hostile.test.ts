@@ -1,4 +1,4 @@
-// Nothing that a client sends makes the house fail: it is refused in Alpaca's words, or done.
+// Nothing that a client sends makes the sandbox fail: it is refused with Alpaca's errors, or done.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import type { Brokerage } from '../../../src/brokerage/start.ts'
 import { pack } from '../../../src/dialects/alpaca/msgpack.ts'
 import { Client, openBrokerage, StreamClient } from './support.ts'
 
-/** A house that must not be in trouble, whatever `attack` does to it. */
+/** A sandbox that must not report an internal error, whatever `attack` does to it. */
 async function withoutErrors(attack: (client: Client, brokerage: Brokerage) => Promise<void>): Promise<void> {
   const errors: unknown[] = []
   await using brokerage = await openBrokerage({}, { onError: error => errors.push(error) })

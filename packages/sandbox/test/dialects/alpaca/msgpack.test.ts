@@ -13,7 +13,7 @@ test('what is packed comes back, whatever it is', () => {
   )
 })
 
-test('nothing that is read makes it fail otherwise than by saying so', () => {
+test('no input makes it fail with anything but its own error', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), bytes => {
       try {

@@ -16,7 +16,7 @@ async function rejects(work: Promise<unknown>, status: number, message: RegExp):
   })
 }
 
-/** What a stream has told, and a wait for more. */
+/** What a stream has sent, and a wait for more. */
 class Recorder {
   readonly items: Wire[] = []
   #wake: () => void = () => undefined
@@ -202,7 +202,7 @@ test('bars, quotes, trades and snapshots', async () => {
   assert.ok(assets.some(({ symbol }: Wire) => symbol === 'BTC/USD'))
 })
 
-test('streams of shares, coins and options', async () => {
+test('streams of shares, crypto and options', async () => {
   await using brokerage = await openBrokerage()
   const { alpaca, streams } = await officialSdk(brokerage)
   const [contract] = await alpaca.trading.collectOptionsContracts({ underlyingSymbols: 'AAPL', type: 'call', limit: 100 })

@@ -67,7 +67,7 @@ test('a replacement is a new order with an id of its own', async () => {
   assert.deepEqual([found.id, found.status], [next.id, 'new'])
 })
 
-test('the replacement of a partly filled order is for what it says, and for all of it again when it says nothing', async () => {
+test('the replacement of a partly filled order is for the given quantity, and for the whole again when none is given', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await control(brokerage, 'PUT', '/market/SPY', { bids: [['499.99', '5']], asks: [['500.01', '4']] })
@@ -167,9 +167,9 @@ const REFUSED: readonly (readonly [string, Wire, number, number, RegExp])[] = [
   ['a trailing stop', { type: 'trailing_stop', trail_percent: '1' }, 422, 42210000, /trailing stops are not taken here/],
   ['a bracket', { order_class: 'bracket' }, 422, 42210000, /class bracket/],
   ['a stop after hours', { type: 'stop', stop_price: '510', limit_price: null, extended_hours: true }, 422, 42210000, /extended hours/],
-  ['a coin for the day', { symbol: 'BTC/USD', qty: '1' }, 422, 42210000, /invalid crypto time_in_force/],
+  ['a crypto currency for the day', { symbol: 'BTC/USD', qty: '1' }, 422, 42210000, /invalid crypto time_in_force/],
   [
-    'a stop on a coin',
+    'a stop on crypto',
     { symbol: 'BTC/USD', type: 'stop', stop_price: '1', time_in_force: 'gtc' },
     422,
     40010001,
@@ -203,7 +203,7 @@ test('a purchase beyond the means is explained with figures, and stays in the li
   assert.notEqual(order.failed_at, null)
 })
 
-test('coins are refused in terms of balances', async () => {
+test('crypto are refused in terms of balances', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const usual = { symbol: 'BTC/USD', type: 'market', limit_price: null, time_in_force: 'gtc' }
@@ -303,12 +303,12 @@ test('an order of several legs has them within it, and a credit is negative', as
   )
 })
 
-test('an order is the same by every way to the house', async () => {
+test('an order is the same by every way to the sandbox', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const customer = await Customer.of(brokerage)
-  const { body } = await customer.submit({ client_order_id: 'by-the-house', lifetime: 'gtc_ext', limit: '470.25' })
-  const seen = await client.ok('GET', '/v2/orders:by_client_order_id?client_order_id=by-the-house')
+  const { body } = await customer.submit({ client_order_id: 'by-the-sandbox', lifetime: 'gtc_ext', limit: '470.25' })
+  const seen = await client.ok('GET', '/v2/orders:by_client_order_id?client_order_id=by-the-sandbox')
   assert.deepEqual([seen.time_in_force, seen.extended_hours, seen.limit_price, seen.status], ['gtc', true, '470.25', 'new'])
   await client.ok('DELETE', `/v2/orders/${seen.id}`)
   assert.equal((await customer.call('GET', `/orders/${body.order.id}`)).body.order.state, 'cancelled')
@@ -331,7 +331,7 @@ test('an order whose quantity nobody could read is refused, and shown nowhere', 
   await stream.waitForUpdates(id, 'fill')
   assert.ok(
     stream.updates.every(({ order }) => order.qty !== null),
-    'nor does the stream tell of it'
+    'nor does the stream report it'
   )
   const listed = await client.ok('GET', '/v2/orders?status=all')
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** What the tests of the Alpaca dialect share: a house that speaks it, a client of its REST, and a socket that remembers. */
+/** What the tests of the Alpaca dialect share: a sandbox with it, a REST client, and a recording socket. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { type Answer, control, SECRET, send, type Wire } from '../../brokerage/s
 
 export const CALLBACK = 'http://127.0.0.1/connect/callback/alpaca'
 
-/** A house whose market stands still until a test moves it. */
+/** A sandbox whose market stands still until a test moves it. */
 export async function openBrokerage(parts: Partial<SandboxConfig> = {}, deps: Partial<BrokerageDeps> = {}): Promise<Brokerage> {
   const redirectUris = ['http://127.0.0.1/connect/callback/sandbox']
   const brokerage = await startBrokerage({ clientSecret: SECRET, redirectUris, ...parts }, deps, [alpaca])
@@ -63,7 +63,7 @@ export class Client {
     return answer.body
   }
 
-  /** A limit order far below the market, unless told otherwise. */
+  /** A limit order far below the market, unless specified otherwise. */
   place(ticket: Wire = {}): Promise<Answer> {
     const usual = { symbol: 'SPY', qty: '10', side: 'buy', type: 'limit', limit_price: '490.00', time_in_force: 'day' }
     return this.call('POST', '/v2/orders', { ...usual, ...ticket })
@@ -83,7 +83,7 @@ export class Client {
   }
 }
 
-/** A refusal as Alpaca words it. */
+/** A refusal in Alpaca's form. */
 export function refuses(answer: Answer, status: number, code: number | undefined, message: RegExp): void {
   assert.equal(answer.status, status, answer.text)
   assert.equal(answer.body.code, code, answer.text)
@@ -159,7 +159,7 @@ export class StreamClient {
     this.#socket.ping()
   }
 
-  /** The news of orders. */
+  /** The order updates. */
   get updates(): readonly Wire[] {
     return this.messages.filter(({ stream }) => stream === 'trade_updates').map(({ data }) => data)
   }

@@ -1,9 +1,9 @@
-// Real time passes here: ten seconds, in which nobody says who they are.
+// Real time passes here: ten seconds without authentication.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openBrokerage, StreamClient } from './support.ts'
 
-test('whoever does not authenticate within ten seconds is told so and sent away', async () => {
+test('a client that does not authenticate within ten seconds gets an error and is disconnected', async () => {
   await using brokerage = await openBrokerage()
   const stream = await StreamClient.open(brokerage, '/data-stream/v2/iex')
   const began = performance.now()

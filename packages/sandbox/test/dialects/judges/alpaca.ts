@@ -1,10 +1,10 @@
-/** The official SDK and `ccxt`, pointed at a house: by the options and addresses they offer for that, with not a line of theirs changed. */
+/** The official SDK and `ccxt`, pointed at a sandbox: by the options and addresses they offer for that, with not a line of theirs changed. */
 
 import type { Brokerage } from '../../../src/brokerage/start.ts'
 import { control, type Wire } from '../../brokerage/support.ts'
 import { judgesInstalled } from './installed.ts'
 
-/** The API key of a login, as whoever uses these programs would have it. */
+/** The API key of a login, as anyone who uses these programs would have it. */
 async function keysOf(brokerage: Brokerage, username: string): Promise<{ readonly keyId: string; readonly secret: string }> {
   const { items } = await control(brokerage, 'GET', '/logins')
   const { key_id: keyId, secret_key: secret } = items.find((item: Wire) => item.username === username).keys.alpaca
@@ -21,7 +21,7 @@ const HOSTS = [
   ['https://data.alpaca.markets', '/alpaca/data']
 ] as const
 
-/** Its own hosts are written into the SDK; it takes another `fetch`, which goes to the house instead. */
+/** Its own hosts are written into the SDK; it takes another `fetch`, which goes to the sandbox instead. */
 function fetchAt(brokerage: Brokerage): typeof fetch {
   return (input, init) => {
     const url = String(input)

@@ -1,4 +1,4 @@
-/** The judges' programs, installed as their lock file says: a test that needs one fails where that is not possible. */
+/** The judges' programs, installed from their lock file: a test that needs one fails where that is not possible. */
 
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -15,7 +15,7 @@ const LATCH_MS_MAX = 10 * 60_000
 
 let installing: Promise<void> | undefined
 
-/** @throws Error with npm's own words when the programs cannot be installed */
+/** @throws Error with npm's message when the programs cannot be installed */
 export function judgesInstalled(): Promise<void> {
   installing ??= install()
   return installing

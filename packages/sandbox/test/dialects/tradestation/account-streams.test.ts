@@ -8,7 +8,7 @@ const orders = (client: Client) => `/brokerage/stream/accounts/${client.account(
 const positions = (client: Client) => `/brokerage/stream/accounts/${client.account()}/positions`
 const statuses = (frames: readonly Wire[]) => frames.map(({ Status }) => Status)
 
-test('the order stream tells all of today, then every step', async () => {
+test('the order stream sends all of today, then every step', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const old = taken(await client.place())
@@ -30,7 +30,7 @@ test('the order stream tells all of today, then every step', async () => {
   assert.deepEqual(statuses(stream.publisher.slice(5)), ['UCN', 'OUT'])
 })
 
-test('a refused order is told as sent, then rejected', async () => {
+test('a refused order is reported as sent, then rejected', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))
@@ -71,7 +71,7 @@ test('oddities: quantities before the status, ends without their time, and the o
   ])
 })
 
-test('a stream of some orders tells of no others; one of an unknown order fails', async () => {
+test('a stream of some orders reports no others; one of an unknown order fails', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const id = taken(await client.place())
@@ -85,7 +85,7 @@ test('a stream of some orders tells of no others; one of an unknown order fails'
   assert.equal(none.received.at(-1).Error, 'NotFound')
 })
 
-test('accounts of others: forbidden as a whole, or told of beside one’s own', async () => {
+test('accounts of others: forbidden as a whole, or reported beside one’s own', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const robin = (await Client.of(brokerage, 'robin')).account()
@@ -231,7 +231,7 @@ test('as many streams of one kind as are published, and no more', async () => {
   await using other = await Stream.live(client, positions(client))
   assert.equal(other.status, 200)
   await first[Symbol.asyncDispose]()
-  // The house learns of a reader that has gone when its connection closes.
+  // The sandbox learns of a reader that has gone when its connection closes.
   await using third = await eventually(
     () => Stream.open(client, orders(client)),
     ({ status: answered }) => answered === 200
@@ -259,7 +259,7 @@ test('a stream can be kept out, and one that stands outlives its token', async (
   await stream.until(() => stream.closed !== null)
 })
 
-test('a house that closes says go away', async () => {
+test('a sandbox that closes sends GoAway', async () => {
   const brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))

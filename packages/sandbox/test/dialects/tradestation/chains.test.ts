@@ -28,7 +28,7 @@ test('a chain is one order, from whichever of its links it is asked for', () => 
   assert.equal(chainById(state, [], digitsOf(ids[0] ?? '')), undefined)
 })
 
-test('an order goes by its first id also when the books have forgotten what it replaced', () => {
+test('an order goes by its first id also when the state has forgotten what it replaced', () => {
   const { engine, state, ids } = changedTwice()
   const forgetful: StateOf = {
     engine,

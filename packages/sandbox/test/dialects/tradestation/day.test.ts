@@ -1,4 +1,4 @@
-// Random days: whatever happens, the streams say in the end what REST says, and orders add up to positions.
+// Random days: whatever happens, streams and REST agree in the end, and orders add up to positions.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Brokerage } from '../../../src/brokerage/start.ts'

@@ -13,7 +13,7 @@ test('a lost answer leaves the order standing', async () => {
   assert.match(refusedWith(await client.place({ OrderConfirmID: 'lost' })), /Duplicate/)
 })
 
-test('a hidden order is neither listed nor told of until it is revealed', async () => {
+test('a hidden order is neither listed nor reported until it is revealed', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()}/orders`)
@@ -29,7 +29,7 @@ test('a hidden order is neither listed nor told of until it is revealed', async 
   assert.equal((await client.get(path)).body.Orders.length, 1)
 })
 
-test('the stream can tell of an order before its answer comes', async () => {
+test('the stream can report an order before its response comes', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()}/orders`)
@@ -43,7 +43,7 @@ test('the stream can tell of an order before its answer comes', async () => {
   assert.equal(taken(await placing), stream.publisher[0].OrderID)
 })
 
-test('refusals of the desk: at once inside of a 200, and later as a rejected order', async () => {
+test('refusals of the operator: at once inside of a 200, and later as a rejected order', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'refuse', message: 'Not today.', times: 1 })
@@ -145,7 +145,7 @@ test('the Date header shows the clock that orders are dated by', async () => {
   assert.equal(order.OpenedDateTime, date(placed))
 })
 
-test('a reset of the house forgets orders, and their ids do not come again', async () => {
+test('a reset of the sandbox forgets orders, and their ids do not come again', async () => {
   await using brokerage = await openBrokerage()
   const before = await Client.of(brokerage)
   const id = taken(await before.place())

@@ -43,7 +43,7 @@ describe('tradestation-api-ts', { concurrency: false }, () => {
     assert.deepEqual((await client.brokerage.getPositions(ids)).Positions, [])
   })
 
-  test('an order is confirmed, placed, replaced and cancelled, and the stream tells of it', async () => {
+  test('an order is confirmed, placed, replaced and cancelled, and the stream reports it', async () => {
     const stream = await listened(client.brokerage.streamOrders(margin))
     await until(() => stream.some(({ StreamStatus }) => StreamStatus === 'EndSnapshot'), 'the snapshot has ended')
     const wanted = { AccountID: margin, Symbol: 'SPY', Quantity: '10', ...FAR }
@@ -53,7 +53,7 @@ describe('tradestation-api-ts', { concurrency: false }, () => {
     const [{ OrderID: id }] = placed.Orders
     await until(() => stream.some(frame => frame.OrderID === id && frame.Status === 'ACK'), 'the order is received')
     assert.equal((await client.orderExecution.replaceOrder(id, { LimitPrice: '451.00' })).OrderID, id)
-    await until(() => stream.some(frame => frame.OrderID === id && frame.LimitPrice === '451'), 'the new price is told')
+    await until(() => stream.some(frame => frame.OrderID === id && frame.LimitPrice === '451'), 'the new price is reported')
     const [seen] = (await client.brokerage.getOrdersByOrderID(margin, id)).Orders
     assert.deepEqual([seen.Status, seen.LimitPrice, seen.Legs[0].QuantityRemaining], ['ACK', '451', '10'])
     await client.orderExecution.cancelOrder(id)
@@ -64,12 +64,12 @@ describe('tradestation-api-ts', { concurrency: false }, () => {
     assert.equal(past.Orders[0].OrderID, id)
   })
 
-  test('a market order fills, and its position is told of', async () => {
+  test('a market order fills, and its position is reported', async () => {
     const stream = await listened(client.brokerage.streamPositions(margin, true))
     await until(() => stream.some(({ StreamStatus }) => StreamStatus === 'EndSnapshot'), 'the snapshot has ended')
     const order = { AccountID: margin, Symbol: 'SPY', Quantity: '5', OrderType: 'Market', TimeInForce: { Duration: 'DAY' } }
     await client.orderExecution.placeOrder({ ...order, TradeAction: 'BUY' })
-    await until(() => stream.some(({ Symbol: symbol, Quantity }) => symbol === 'SPY' && Quantity === '5'), 'the position is told of')
+    await until(() => stream.some(({ Symbol: symbol, Quantity }) => symbol === 'SPY' && Quantity === '5'), 'the position is reported')
     const [position] = (await client.brokerage.getPositions(margin, 'SPY')).Positions
     await client.orderExecution.placeOrder({ ...order, TradeAction: 'SELL' })
     await until(() => stream.some(({ PositionID, Deleted }) => PositionID === position.PositionID && Deleted), 'the position is gone')
@@ -94,10 +94,10 @@ describe('tradestation-api-ts', { concurrency: false }, () => {
     const depth = await listened(client.marketData.streamMarketDepthAggregates('SPY', { maxlevels: 2 }))
     await until(
       () => quotes.some(({ Bid }) => Bid !== undefined) && bars.some(({ IsEndOfHistory }) => IsEndOfHistory),
-      'the present is told'
+      'the present state is sent'
     )
     await control(brokerage, 'PUT', '/market/SPY', { price: '501.00' })
-    await until(() => quotes.some(({ Last, Open }) => Last === '501' && Open === undefined), 'a change is told alone')
+    await until(() => quotes.some(({ Last, Open }) => Last === '501' && Open === undefined), 'a change is sent alone')
     await until(() => bars.some(({ Close, BarStatus }) => Close === '501' && BarStatus === 'Open'), 'the bar grows')
     await until(() => depth.some(({ Asks }) => Asks?.[0]?.Price.startsWith('501')), 'the book follows')
   })
@@ -114,7 +114,7 @@ describe('tradestation-api-ts', { concurrency: false }, () => {
     await until(() => quotes.some(({ Legs }) => Legs?.[0]?.Symbol === symbol), 'the contract is quoted')
   })
 
-  test('short tokens are refreshed, and a refused refresh is told in words', async () => {
+  test('short tokens are refreshed, and a refused refresh is answered with a message', async () => {
     await control(brokerage, 'PUT', '/oauth', { access_ttl_s: 1 })
     const { credentials } = await control(brokerage, 'POST', '/logins/robin/token', { dialect: 'tradestation' })
     const other = await clientOf(brokerage, credentials.refresh_token)

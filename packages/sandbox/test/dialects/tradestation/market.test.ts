@@ -155,7 +155,7 @@ for (const [size, unit] of [
       assert.deepEqual([figures(last), last.BarStatus], [figures(bar), bar.BarStatus])
       received.delete(bar.TimeStamp)
     }
-    assert.equal(received.size, 0, 'every bar that was told is one of REST’s')
+    assert.equal(received.size, 0, 'every bar that was sent is one of REST’s')
     const closed = stream.received.filter(({ BarStatus, IsRealtime }) => IsRealtime && BarStatus === 'Closed')
     assert.equal(new Set(closed.map(({ TimeStamp }) => TimeStamp)).size, closed.length, 'a bar closes once')
     if (unit === 'Minute') assert.ok(closed.length >= Math.floor(7 / size) && closed.length <= Math.ceil(7 / size))
@@ -187,7 +187,7 @@ test('depth: the whole book each time, best first', async () => {
   assert.deepEqual([sum.Bids.length, sum.Asks[0].TotalSize, typeof sum.Asks[0].NumParticipants], [3, '8', 'number'])
 })
 
-test('market streams go away and fail with their own words', async () => {
+test('market streams send GoAway and fail with their own errors', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   for (const [code, error] of [
@@ -205,7 +205,7 @@ test('market streams go away and fail with their own words', async () => {
   assert.equal(body.Error, 'BadRequest')
 })
 
-test('symbols tell their steps, and what options there are', async () => {
+test('symbols list their tick steps and options', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const { Symbols, Errors } = (await client.get('/marketdata/symbols/SPY,BTCUSD,NOPE')).body

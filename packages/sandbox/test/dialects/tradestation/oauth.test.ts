@@ -10,7 +10,7 @@ import { Client, openBrokerage, REDIRECT } from './support.ts'
 const AUDIENCE = 'https://api.tradestation.com'
 const SCOPES = 'openid offline_access profile MarketData ReadAccount Trade'
 
-test('a person logs in and consents, and the code is exchanged once', async () => {
+test('a user logs in and consents, and the code is exchanged once', async () => {
   await using brokerage = await openBrokerage()
   const { code, state } = await walked(brokerage)
   assert.equal(state, 'a-state')
@@ -61,7 +61,7 @@ test('a click that comes twice: the login’s leads to the question, and the ans
   assert.equal(second.location, first.location)
 })
 
-test('a person who declines comes back with access_denied', async () => {
+test('a user who declines comes back with access_denied', async () => {
   await using brokerage = await openBrokerage()
   const browser = new Browser()
   const page = await browser.follow(authorizeUrl(brokerage))
@@ -114,7 +114,7 @@ test('the control API switches the rotation of refresh tokens', async () => {
   assert.deepEqual([items[0].limits.rotation, items[0].limits.quota_percent], [false, 2000])
 })
 
-test('wrong clients and unknown tokens are told apart', async () => {
+test('wrong clients and unknown tokens are distinguished', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const wrong = await post(brokerage, 'token', { grant_type: 'refresh_token', refresh_token: client.refreshToken, client_secret: 'wrong' })

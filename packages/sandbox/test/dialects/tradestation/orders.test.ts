@@ -60,7 +60,7 @@ test('types and durations, and what they are called afterwards', async () => {
   }
 })
 
-test('what cannot be read is a 400, what is refused is told inside of a 200', async () => {
+test('what cannot be read is a 400, what is refused is reported inside a 200', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const malformed: readonly Wire[] = [
@@ -94,7 +94,7 @@ test('what cannot be read is a 400, what is refused is told inside of a 200', as
   assert.deepEqual([robin.status, robin.body.Error], [403, 'Forbidden'])
 })
 
-test('an order that ends as a refusal on the books is named, and shown with its reason', async () => {
+test('an order that ends as a refusal on the book is named, and shown with its reason', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const { body } = await client.place({ Quantity: '10000' })
@@ -103,7 +103,7 @@ test('an order that ends as a refusal on the books is named, and shown with its 
   assert.match(order.RejectReason, /buying power/)
 })
 
-test('an OrderConfirmID counts once for the person, and is never told again', async () => {
+test('an OrderConfirmID counts once for the user, and is never reported again', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const id = taken(await client.place({ OrderConfirmID: 'once-and-only-once' }))
@@ -176,7 +176,7 @@ test('a replace that cannot be is a 400 with FAILED, and changes nothing', async
   assert.deepEqual([over.status, over.body.Message], [400, 'Failed to Cancel/Replace order: Not an open order.'])
 })
 
-test('cancels: requested, then out; once more is not an open order; strangers have invalid ids', async () => {
+test('cancels: requested, then out; once more is not an open order; ids of other customers are invalid', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const id = taken(await client.place())
@@ -277,7 +277,7 @@ test('a preview costs about what the order would, and names an id to place it wi
   assert.deepEqual((await client.get(`/brokerage/accounts/${client.account()}/positions`)).body.Positions, [])
 })
 
-test('orders placed elsewhere in the house are seen here', async () => {
+test('orders placed elsewhere in the sandbox are seen here', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const { items } = await control(brokerage, 'GET', '/logins')

@@ -1,4 +1,4 @@
-/** What the tests of this dialect share: a house that speaks it, a client, and a stream that remembers. */
+/** What the tests of this dialect share: a sandbox with it, a client, and a recording stream. */
 
 import assert from 'node:assert/strict'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
@@ -15,7 +15,7 @@ export interface Stage {
   readonly deps?: Partial<BrokerageDeps>
 }
 
-/** A house whose market stands still until a test moves it, and whose streams are plain unless told otherwise. */
+/** A sandbox whose market stands still until a test moves it, and whose streams are plain unless specified otherwise. */
 export async function openBrokerage({ options = {}, config = {}, deps = {} }: Stage = {}): Promise<Brokerage> {
   const brokerage = await startBrokerage(
     { clientSecret: SECRET, redirectUris: ['http://127.0.0.1/connect/callback/sandbox'], heartbeatMs: 100, ...config },
@@ -67,7 +67,7 @@ export class Client {
     return `${this.brokerage.url}/tradestation/v3${path}`
   }
 
-  /** A limit order to buy far below the market, unless told otherwise; null leaves a field out. */
+  /** A limit order to buy far below the market, unless specified otherwise; null leaves a field out. */
   place(fields: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
     const order: Record<string, unknown> = {
       AccountID: this.account(),
@@ -110,7 +110,7 @@ export function taken({ status, body, text }: Answer): string {
   return body.Orders[0].OrderID
 }
 
-/** The words of an order that was refused, in an answer of 200. */
+/** The message of a refused order, in a response of 200. */
 export function refusedWith({ status, body, text }: Answer): string {
   assert.equal(status, 200, text)
   assert.deepEqual(body.Orders, [], text)
@@ -121,7 +121,7 @@ export function refusedWith({ status, body, text }: Answer): string {
 /** A stream that keeps every line it was sent. */
 export class Stream implements AsyncDisposable {
   readonly frames: Wire[] = []
-  /** As they came over the wire, which is not as they were said. */
+  /** As they came over the wire, which may differ from how they were sent. */
   readonly chunks: string[] = []
   readonly status: number
   readonly headers: Headers

@@ -24,7 +24,7 @@ test('symbols are shown as TradeStation writes them, and meant back', () => {
   assert.deepEqual([underlyingOf('$SPX.X'), underlyingOf('SPY')], ['SPX', 'SPY'])
 })
 
-test('every option of the house comes back from its name', () => {
+test('every option of the sandbox comes back from its name', () => {
   const option = fc.tuple(
     fc.stringMatching(/^[A-Z]{1,6}$/),
     fc.date({ min: new Date('2020-01-01'), max: new Date('2069-12-31'), noInvalidDate: true }),

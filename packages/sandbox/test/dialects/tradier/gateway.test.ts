@@ -109,7 +109,7 @@ test('a fault that refuses an order refuses it as Tradier does', async () => {
     client_order_id: 'this'
   })
   assert.deepEqual((await client.order({ tag: 'this' })).body, {
-    errors: { error: ['The desk has refused this order.', 'OmsUnavailable'] }
+    errors: { error: ['The operator has refused this order.', 'OmsUnavailable'] }
   })
   assert.deepEqual(await client.list(), [])
 })
@@ -148,7 +148,7 @@ test('paths, accounts and tokens that nobody has', async () => {
   }
 })
 
-test('what happened to the money is told by days', async () => {
+test('transactions are reported by days', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await client.placed(client.buy(3))

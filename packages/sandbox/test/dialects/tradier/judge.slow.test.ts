@@ -61,7 +61,7 @@ describe('tradier-api', { concurrency: false }, () => {
     })
   })
 
-  test('a trade is filled, held, closed, and told by the clearing firm', async () => {
+  test('a trade is filled, held, closed, and reported by the clearing firm', async () => {
     const market = { class: 'equity', symbol: 'SPY', quantity: 4, type: 'market', duration: 'day' }
     const { id } = await client.createOrder(margin, { ...market, side: 'buy' })
     const order = await eventually(

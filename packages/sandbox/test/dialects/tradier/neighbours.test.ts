@@ -1,4 +1,4 @@
-/** What is done in the house’s own tongue, seen in Tradier’s. */
+/** What is done through the sandbox’s own API, seen through Tradier’s. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

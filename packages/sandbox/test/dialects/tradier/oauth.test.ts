@@ -52,7 +52,7 @@ test('a wrong password is answered by GET, with what was typed but the password'
   assert.match(consent.text, /<header><strong>Tradier<\/strong>/)
 })
 
-test('a person connects, and the token is good for what was consented to', async () => {
+test('a user connects, and the token is good for what was consented to', async () => {
   await using brokerage = await openBrokerage()
   const callback = await walk(brokerage)
   assert.equal(`${callback.origin}${callback.pathname}`, REDIRECT)
@@ -89,7 +89,7 @@ test('an authorization request that is wrong shows a page', async () => {
   assert.equal(status, 400)
 })
 
-test('a person who declines is sent back without a code', async () => {
+test('a user who declines is sent back without a code', async () => {
   await using brokerage = await openBrokerage()
   const browser = new Browser()
   const { location } = await browser.submit(await browser.follow(authorizeUrl(brokerage)), { decision: 'decline' })

@@ -9,7 +9,7 @@ import { Client, openBrokerage, Stream } from './support.ts'
 /** Half past eleven at night in New York: the next day is near. */
 const LATE = '2026-11-24T04:30:00Z'
 
-test('a market order is taken, filled, listed and told', async () => {
+test('a market order is taken, filled, listed and reported', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await Stream.ofAccounts(client)
@@ -45,7 +45,7 @@ test('an order that was refused at once never was', async () => {
   assert.deepEqual(await client.list(), [])
 })
 
-test('an order that the desk cannot trade is taken, and rejected a moment later', async () => {
+test('an order that the operator cannot trade is taken, and rejected a moment later', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await Stream.ofAccounts(client)
@@ -90,7 +90,7 @@ test('the four sides are held against the position and the open orders', async (
   assert.equal(await refusal({ type: 'market', duration: 'gtc' }), 'MarketOrderIsGtc')
 })
 
-test('a tag is a label: told when asked for, and not unique', async () => {
+test('a tag is a label: shown on request, and not unique', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const long = 'a'.repeat(255)
@@ -142,7 +142,7 @@ test('a change keeps the id, and what was filled before it counts', async () => 
   )
 })
 
-test('what cannot be changed or canceled is said in words', async () => {
+test('what cannot be changed or canceled is refused with a message', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const id = await client.placed(client.order())

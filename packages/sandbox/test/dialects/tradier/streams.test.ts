@@ -34,7 +34,7 @@ test('a second stream of the customer ends the first', async () => {
   assert.equal(other.closed, undefined)
 })
 
-test('excluded accounts are not told, until they are included again', async () => {
+test('excluded accounts are not reported, until they are included again', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const { body } = await client.call('POST', '/accounts/events/session')
@@ -69,7 +69,7 @@ test('open may come before pending, for some orders', async () => {
   assert.deepEqual(new Set(firsts), new Set(['open', 'pending']))
 })
 
-test('streams misbehave as ordered, and end with their grant', async () => {
+test('streams apply their faults, and end with their grant', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await Stream.ofAccounts(client)
@@ -90,7 +90,7 @@ test('streams misbehave as ordered, and end with their grant', async () => {
   assert.equal((await client.get('/user/profile')).status, 401)
 })
 
-test('a mute stream says nothing, and answers no ping', async () => {
+test('a mute stream sends nothing, and answers no ping', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await Stream.ofAccounts(client)
@@ -128,7 +128,7 @@ test('what is no message is answered, and the stream goes on or ends', async () 
 
 const marketSession = async (client: Client) => (await client.call('POST', '/markets/events/session')).body.stream.sessionid
 
-test('the market stream tells quotes and prints of the symbols asked for last', async () => {
+test('the market stream sends quotes and prints of the symbols requested last', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const stream = await Stream.open(brokerage, 'markets')

@@ -18,7 +18,7 @@ export interface Stage {
   readonly deps?: Partial<BrokerageDeps>
 }
 
-/** A house that speaks Tradier, whose market stands still until a test moves it. */
+/** A sandbox with the Tradier dialect, whose market stands still until a test moves it. */
 export async function openBrokerage({ options = {}, config = {}, deps = {} }: Stage = {}): Promise<Brokerage> {
   const brokerage = await startBrokerage(
     { clientSecret: SECRET, redirectUris: ['http://127.0.0.1/connect/callback/sandbox'], heartbeatMs: 100, ...config },
@@ -97,7 +97,7 @@ export class Client {
     return this.call('GET', path, query)
   }
 
-  /** A limit order far below the market, unless told otherwise. */
+  /** A limit order far below the market, unless specified otherwise. */
   order(fields: Fields = {}, account = this.margin): Promise<Answer> {
     return this.call('POST', `/accounts/${account}/orders`, {
       ...{ class: 'equity', symbol: 'SPY', side: 'buy', quantity: 10, type: 'limit', duration: 'day', price: '490.00' },

@@ -1,4 +1,4 @@
-/** The channels of the data streams: whoever subscribes to one is given its items, and the market is followed once for all of them. */
+/** The channels of the data streams: anyone who subscribes to one is given its items, and the market is followed once for all of them. */
 
 import { compare, parseDecimal, plus } from '@trunkline/core/domain/decimal'
 import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
@@ -9,7 +9,7 @@ import { nanosOf } from '../times.ts'
 import type { DataSource } from './source.ts'
 import { barWire, type Kind, levelsWire, quoteWire, tradeWire } from './wire.ts'
 
-/** Those that Alpaca has, by kind of endpoint. Of some there is never any news here; subscribing to them is right all the same. */
+/** Those that Alpaca has, by kind of endpoint. Some never have events here; subscribing to them is valid all the same. */
 export const CHANNELS = {
   stocks: ['trades', 'quotes', 'bars', 'updatedBars', 'dailyBars', 'statuses', 'lulds', 'imbalances', 'corrections', 'cancelErrors'],
   crypto: ['trades', 'quotes', 'bars', 'updatedBars', 'dailyBars', 'orderbooks'],
@@ -33,7 +33,7 @@ export class Channels {
   readonly #source: DataSource
   readonly #kind: Kind
   readonly #feeds = new Map<string, Feed>()
-  /** The id of the last trade; those of another start of the house are others. */
+  /** The id of the last trade; those of another start of the sandbox are others. */
   #trades: number
 
   constructor(brokerage: DialectBrokerage, source: DataSource, kind: Kind) {
@@ -43,7 +43,7 @@ export class Channels {
     this.#trades = Math.floor(brokerage.realNow()) * 1000
   }
 
-  /** @throws Problem when the house follows too many contracts already */
+  /** @throws Problem when the sandbox follows too many contracts already */
   add(channel: string, symbol: string, reader: Reader): void {
     const key = `${channel} ${symbol}`
     const known = this.#feeds.get(key)
@@ -74,7 +74,7 @@ export class Channels {
       for (const each of readers) each.put(item)
     }
     const tap = this.#tapFor(channel, symbol, emit)
-    // What nobody ever tells anything of needs no market.
+    // A channel without events needs no market data.
     const following = tap === null || this.#source.find(symbol, this.#kind) === null ? NOTHING : this.#brokerage.taps.add(symbol, tap)
     this.#feeds.set(key, { readers, tap: following })
   }
@@ -98,7 +98,7 @@ export class Channels {
 
   #trade(symbol: string, { at, price, size, venue, effect }: FeedTrade): string {
     const letter = venue !== undefined && venue.length === 1 ? venue : this.#source.letterOf(symbol)
-    // The tape does not say who came to the market: the side that the price is nearer to did.
+    // The tape does not report the aggressor: it is the side that the price is nearer to.
     const print = { at, price, size, id: ++this.#trades, letter, effect, isBuy: isBuy(price, this.#source.quote(symbol)) }
     return item('t', symbol, tradeWire(this.#kind, print))
   }
@@ -128,14 +128,14 @@ function barItem(type: 'b' | 'd', symbol: string, bar: Bar): string {
   return item(type, symbol, barWire(bar))
 }
 
-/** Taps begin with the quote as it stands; Alpaca's subscribers wait for the next. */
+/** Taps begin with the present quote; Alpaca's subscribers wait for the next. */
 function freshly(standing: QuoteCommand | undefined, emit: (quote: QuoteCommand) => void): (quote: QuoteCommand) => void {
   return quote => {
     if (quote !== standing) emit(quote)
   }
 }
 
-/** At the middle or above, and wherever there is no quote to tell by. */
+/** At the middle or above, and wherever there is no quote to compare with. */
 export function isBuy(price: string, quote: Pick<QuoteCommand, 'bids' | 'asks'> | undefined): boolean {
   const [bid, ask] = [quote?.bids[0]?.[0], quote?.asks[0]?.[0]]
   if (bid === undefined || ask === undefined) return true
@@ -149,7 +149,7 @@ interface Sides {
   readonly whole: boolean
 }
 
-/** The whole book first, then the levels that are others now; a level that is gone has the size 0. */
+/** The whole order book first, then the changed levels; a removed level has the size 0. */
 function depthEmitter(symbol: string, emit: (item: string) => void): (quote: QuoteCommand) => void {
   let before: QuoteCommand | null = null
   return quote => {

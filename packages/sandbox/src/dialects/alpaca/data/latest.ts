@@ -1,4 +1,4 @@
-/** The latest of everything: quotes, trades, bars, books of coins, and snapshots of all of them. */
+/** The latest of everything: quotes, trades, bars, crypto order books, and snapshots of all of them. */
 
 import type { FastifyRequest } from 'fastify'
 import { paramOf } from '../../../brokerage/api/orders.ts'

@@ -1,4 +1,4 @@
-/** One client's talk on a data stream: authentication, and what it subscribes to. */
+/** One client's session on a data stream: authentication, and its subscriptions. */
 
 import { Problem } from '../../../brokerage/problems.ts'
 import type { Channels, Reader } from './channels.ts'
@@ -27,7 +27,7 @@ export function successFrame(msg: 'connected' | 'authenticated'): string {
   return JSON.stringify([{ T: 'success', msg }])
 }
 
-/** Whoever subscribes to trades is told of their corrections too. */
+/** A subscription to trades includes their corrections. */
 const IMPLIED: readonly string[] = ['corrections', 'cancelErrors']
 const SYMBOL = /^[\x21-\x7e]{1,40}$/
 

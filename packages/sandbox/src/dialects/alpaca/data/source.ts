@@ -1,4 +1,4 @@
-/** Where the data endpoints have it from: the house's bars, quotes and last prints. */
+/** Where the data endpoints have it from: the sandbox's bars, quotes and last prints. */
 
 import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
 import { firstBars } from '../../../brokerage/api/bars.ts'
@@ -75,7 +75,7 @@ export class DataSource {
     return this.#brokerage.driver.lastQuote(symbol)
   }
 
-  /** The last print, to the second: what traded in its second is told as one. */
+  /** The last print, to the second: all trades of that second are reported as one. */
   async print(symbol: string): Promise<Print | null> {
     const bar = await this.lastBar(symbol, '1s', false, LAST_PRINT)
     return bar === null ? null : this.printOf(symbol, bar)
@@ -116,7 +116,7 @@ export class DataSource {
   }
 }
 
-/** Alpaca knows nothing of such a symbol, and says so by an empty answer. */
+/** For a symbol it does not know, Alpaca answers an empty result. */
 function unlessUnknown(error: unknown): readonly Bar[] {
   if (error instanceof UnknownSymbol) return []
   throw error

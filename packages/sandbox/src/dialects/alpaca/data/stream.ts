@@ -53,7 +53,7 @@ export class DataStream {
     this.endpoints = PATHS[kind].map(path =>
       endpointOf({
         path: `${BASE}${path}`,
-        // Options are told in MessagePack, whatever a client asks for.
+        // Options are sent in MessagePack, whatever a client asks for.
         codec: wantsMsgpack => (wantsMsgpack || kind === 'options' ? 'msgpack' : 'json'),
         welcome: guest => this.#welcome(guest, path)
       })
@@ -147,7 +147,7 @@ class Visit implements Reader {
     if (pass !== null) this.#authenticate(pass)
   }
 
-  /** What has come within a turn of the house leaves together. */
+  /** Items of one turn of the event loop are sent together. */
   put(item: string): void {
     if (this.#items.push(item) === 1) setImmediate(() => this.#flush())
     else if (this.#items.length >= TOGETHER_MAX) this.#flush()
@@ -199,7 +199,7 @@ class Visit implements Reader {
     }
     const { subscription } = this.#joined
     const error = subscription.change(action, message)
-    // What has been given meanwhile leaves at the end of this turn, so behind the answer.
+    // Items that arrive meanwhile are sent at the end of this turn, so after the answer.
     this.#send(error === null ? subscription.shown() : errorFrame(error))
   }
 

@@ -1,4 +1,4 @@
-/** Alpaca's timeframes, made of the intervals that the house keeps bars of. */
+/** Alpaca's timeframes, made of the intervals that the sandbox keeps bars of. */
 
 import { compare, plus } from '@trunkline/core/domain/decimal'
 import type { Micros } from '../../../engine/types.ts'

@@ -35,7 +35,7 @@ export interface BarWire {
 /** A round lot, which is about what a trade is for. */
 const TRADE_SIZE = 100
 
-/** The house keeps neither the number of trades nor their average price: the first is estimated by the volume, the second by the prices. */
+/** The sandbox keeps neither the number of trades nor their average price: the first is estimated by the volume, the second by the prices. */
 export function barWire({ start, open, high, low, close, volume }: Bar): BarWire {
   const [o, h, l, c, v] = [Number(open), Number(high), Number(low), Number(close), Number(volume)]
   return { t: secondsOf(start), o, h, l, c, v, n: Math.max(1, Math.round(v / TRADE_SIZE)), vw: Number(((h + l + c) / 3).toFixed(6)) }

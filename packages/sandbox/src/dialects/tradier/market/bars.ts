@@ -32,7 +32,7 @@ const MINUTE_BARS_MAX = 30_000
 export async function history({ brokerage }: BarsDeps, call: Call): Promise<Answer> {
   const query = texts(call.request.query)
   const interval = query.interval === undefined ? 'daily' : member(query, 'interval', ['daily', 'weekly', 'monthly'])
-  // The house's days are of the regular session; days of all hours are not kept here.
+  // The sandbox's days are of the regular session; days of all hours are not kept here.
   if (query.session_filter !== undefined) member(query, 'session_filter', ['all', 'open'])
   const symbol = fromTradier(required(query, 'symbol'))
   const now = brokerage.clock.now()

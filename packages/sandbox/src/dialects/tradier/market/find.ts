@@ -12,7 +12,7 @@ import { venueOf } from './venues.ts'
 
 const FOUND_MAX = 100
 
-/** By words in the name, or the beginning of the symbol. */
+/** By parts of the name, or the beginning of the symbol. */
 export function search(brokerage: DialectBrokerage, { request }: Call): Answer {
   const words = (texts(request.query).q ?? '').trim().toLowerCase()
   return answer(

@@ -17,7 +17,7 @@ export class Greeks {
     this.#brokerage = brokerage
   }
 
-  /** Null where the model has nothing to say. */
+  /** Null where the model has no value. */
   of(symbol: string): Branch | null {
     const now = this.#brokerage.clock.now()
     const hour = Math.floor(now / HOUR)

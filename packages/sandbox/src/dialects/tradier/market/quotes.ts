@@ -119,7 +119,7 @@ function bookOf({ exchange, kind }: Instrument, quote: QuoteCommand | undefined)
   }
 }
 
-/** In hundreds for shares; a size below that is the least that can be said. */
+/** In hundreds for shares; a smaller size counts as one. */
 export function sizeOf(level: QuoteLevel | undefined, isOption: boolean): number {
   const size = Number(level?.[1] ?? 0)
   return isOption || size === 0 ? Math.floor(size) : Math.max(1, Math.floor(size / LOT))

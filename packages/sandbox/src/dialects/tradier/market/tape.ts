@@ -1,4 +1,4 @@
-/** The day of each share that somebody asks for: its first, highest, lowest and last price and what was traded, kept up by its prints. */
+/** The day of each requested share: its open, high, low and last price and its volume, kept up to date by its prints. */
 
 import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
@@ -81,7 +81,7 @@ export class Tape {
       return growing
     })
     const followed = { tap, day, requestedAt: this.#brokerage.realNow() }
-    // Whoever asks hears of it; the next one tries again.
+    // The caller gets the error; the next one tries again.
     day.catch(() => this.#forget(symbol, followed))
     this.#followed.set(symbol, followed)
     return followed

@@ -3,7 +3,7 @@
 import type { FillView, OrderView } from '../../../engine/types.ts'
 import { divideHalfUp, formatScaled, readScaled } from '../../../engine/units.ts'
 
-/** By the house's id; null where the books have forgotten it. */
+/** By the internal id; null where the state has forgotten it. */
 export type FindOrder = (accountId: string, orderId: string) => OrderView | null
 
 export interface Chain {
@@ -68,6 +68,6 @@ export function fillsOf({ links }: Chain, leg?: number): readonly FillView[] {
 
 function scaled(text: string): bigint {
   const value = readScaled(text)
-  if (value === undefined) throw new Error(`${text} is no figure of the books`)
+  if (value === undefined) throw new Error(`${text} is no figure of the state`)
   return value
 }

@@ -1,4 +1,4 @@
-/** Changing and cancelling. A change is another order in the house's books and the same one at Tradier. */
+/** Changing and cancelling. A change is a new order in the sandbox and the same one at Tradier. */
 
 import { paramOf } from '../../../brokerage/api/orders.ts'
 import type { Answer } from '../../../brokerage/api/response-writer.ts'

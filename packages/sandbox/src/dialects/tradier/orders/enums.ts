@@ -1,4 +1,4 @@
-/** The words of orders, both ways. */
+/** Enum maps of orders, both ways. */
 
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
 import type { OrderState } from '../../../engine/types.ts'
@@ -17,7 +17,7 @@ export const TYPES = { market: 'MKT', limit: 'LMT', stop: 'STP', stop_limit: 'ST
 export const MULTI_LEG_TYPES = { market: 'MKT', debit: 'LMT', credit: 'LMT', even: 'LMT' } as const satisfies Record<string, OrderType>
 export type MultiLegPriceType = keyof typeof MULTI_LEG_TYPES
 
-/** The house's extended day is as near as it comes to Tradier's sessions before and after. */
+/** The sandbox's extended day is as near as it comes to Tradier's sessions before and after. */
 export const DURATIONS = { day: 'DAY', gtc: 'GTC', pre: 'DAY+', post: 'DAY+' } as const satisfies Record<string, TimeInForce>
 
 export const SIDE_OF: Record<Side, string> = {
@@ -31,7 +31,7 @@ export const SIDE_OF: Record<Side, string> = {
 
 export const TYPE_OF: Record<OrderType, string> = { MKT: 'market', LMT: 'limit', STP: 'stop', STPLMT: 'stop_limit' }
 
-/** Orders of other tongues can have lifetimes that Tradier has no word for. */
+/** Orders of other dialects can have a time in force that Tradier does not have. */
 export const DURATION_OF: Record<TimeInForce, string> = {
   DAY: 'day',
   GTC: 'gtc',
@@ -51,7 +51,7 @@ export const STATUS_OF: Record<OrderState, string> = {
   canceled: 'canceled',
   expired: 'expired',
   rejected: 'rejected',
-  // An order whose amendment the books have forgotten: it can only have ended.
+  // An order whose amendment the state has forgotten: it can only have ended.
   replaced: 'canceled'
 }
 
@@ -62,7 +62,7 @@ export function multiLegTypeOf(side: Side, limit: string | null): MultiLegPriceT
   return (side === 'BUY') === !limit.startsWith('-') ? 'debit' : 'credit'
 }
 
-/** The net price as the books want it for that side. */
+/** The net price as the state want it for that side. */
 export function netPrice(type: MultiLegPriceType, price: string, side: 'BUY' | 'SELL'): string {
   if (type === 'even') return '0'
   return (type === 'debit') === (side === 'BUY') ? price : `-${price}`

@@ -1,4 +1,4 @@
-/** What an order's form asks for. What it must not say is answered with a text, as malformed parameters are. */
+/** Reads an order's form. Invalid values are answered as text, as malformed parameters are. */
 
 import { type Decimal, isDecimal, isPositive } from '@trunkline/core/domain/decimal'
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
@@ -120,7 +120,7 @@ function common(form: Form, orderType: OrderType) {
   }
 }
 
-/** Whether an order is only asked about. */
+/** Whether it is only a preview. */
 export function isPreview({ preview }: Form): boolean {
   return isTrue(preview)
 }

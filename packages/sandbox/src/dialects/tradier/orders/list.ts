@@ -54,7 +54,7 @@ export function getOrder({ accounts, view, brokerage, options }: ListDeps, call:
 interface Window {
   readonly from: number
   readonly until: number | null
-  /** Whether orders that are still working are told whenever they came. */
+  /** Whether working orders are listed regardless of their age. */
   readonly withLive: boolean
 }
 

@@ -1,24 +1,24 @@
-/** What Tradier remembers of an order that the house's books have no room for: its tag, its own words for side and duration. */
+/** What Tradier keeps of an order beyond the sandbox's state: its tag, its own values of side and duration. */
 
 import { Journal } from '../../../brokerage/journal.ts'
 
 export interface Note {
   readonly tag: string | null
-  /** `null`: as the books say it. */
+  /** `null`: as in the state. */
   readonly side: string | null
   readonly duration: string | null
 }
 
 interface Entry extends Note {
-  /** The order's client order id in the house. */
+  /** The order's client order id in the sandbox. */
   readonly of: string
 }
 
 const NONE: Note = { tag: null, side: null, duration: null }
-/** Ids that the house makes up itself are nobody's tags. */
+/** Ids that the sandbox generates are no tags. */
 const GENERATED = /^(?:sandbox|house)-/
 const TAG = /^[A-Za-z0-9-]{1,255}$/
-/** Orders remembered; beyond it the oldest are told as the books have them. */
+/** Orders remembered; beyond it the oldest are shown as the state has them. */
 const NOTES_MAX = 200_000
 
 export class Notes {

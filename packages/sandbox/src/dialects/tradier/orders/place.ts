@@ -1,4 +1,4 @@
-/** Taking orders in: the form, the side, the hour, then the house's desk. */
+/** Placing orders: the form, the side, the hour, then the order service. */
 
 import type { Answer } from '../../../brokerage/api/response-writer.ts'
 import type { Account } from '../../../brokerage/customers.ts'
@@ -26,7 +26,7 @@ export interface PlaceOrderDeps {
   readonly notes: Notes
 }
 
-/** Longer tags, and those used before, are not what the books know an order by. */
+/** Longer tags, and those used before, are no client order ids of the state. */
 const CLIENT_ORDER_ID_MAX = 64
 /** The application that orders come from. */
 const PARTNER = uuidOf('partner-tradier-1')
@@ -41,7 +41,7 @@ export async function placeOrder(deps: PlaceOrderDeps, call: Call): Promise<Answ
   mustBeInTime(brokerage, wanted)
   const problem = wanted.class === 'multileg' ? null : sideProblem(wanted, standOf(brokerage, account, wanted.symbol))
   if (problem !== null) return errorsAnswer(call.request, problem)
-  // With the fault `place` the broker places what it was only asked about.
+  // With the fault `place` a preview places the order.
   if (wanted.isPreview && call.fault?.do !== 'place') return preview(deps, call, account, wanted)
   return submit(deps, call, account, wanted)
 }
@@ -59,7 +59,7 @@ function submit({ brokerage, notes }: PlaceOrderDeps, call: Call, account: Accou
   return answer(call.request, { order: { id: idOf(taken.order.orderId), status: 'ok', partner_id: PARTNER } })
 }
 
-/** What the house turns down at once is refused; what it turns down for other reasons has been taken, and shows what became of it. */
+/** What the sandbox turns down at once is refused; what it turns down for other reasons has been taken, and shows what became of it. */
 function take(
   { orderService, state }: DialectBrokerage,
   ticket: (Ticket | MultiLegTicket) & { readonly clientOrderId: string },
@@ -74,7 +74,7 @@ function take(
   }
 }
 
-/** The tag, unless another order of the account has it: Tradier does not care, the house does. */
+/** The tag, unless another order of the account has it: Tradier does not care, the sandbox does. */
 function clientOrderIdFor({ state, newId }: DialectBrokerage, accountId: string, tag: string | null): string {
   const isFree = tag !== null && tag.length <= CLIENT_ORDER_ID_MAX && state.order([accountId], { clientOrderId: tag }) === 'unknown'
   return isFree ? tag : `sandbox-${newId()}`

@@ -1,9 +1,9 @@
-/** Why an order is refused, in Tradier's codes, and whether it is said at once or only of the order that was taken. */
+/** Why an order is refused, in Tradier's codes, and whether at once or after acceptance. */
 
 import type { OrderReason } from '../../../engine/types.ts'
 
 interface Reason {
-  /** Null: the house's words alone. */
+  /** Null: the sandbox's message alone. */
   readonly code: string | null
   /** At once: no such order ever was. Else it is taken, and turned down a moment later. */
   readonly isAtOnce: boolean
@@ -37,7 +37,7 @@ export function reasonOf(code: string): Reason {
   return now === undefined ? { code: later ?? null, isAtOnce: false } : { code: now, isAtOnce: true }
 }
 
-/** As they come of a refusal: money has the back office's words, everything else a sentence and its code. */
+/** The messages of a refusal: for money the back office's, for everything else a message and its code. */
 export function errorsOf(code: string, message: string): readonly string[] {
   const { code: reasonCode } = reasonOf(code)
   if (reasonCode === 'InitialMargin') return ['Backoffice rejected override of the order.', reasonCode]

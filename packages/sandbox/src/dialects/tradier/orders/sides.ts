@@ -20,7 +20,7 @@ const SELL_SHORT_MESSAGE = 'Sell short order cannot be placed while you hold a l
 const BUY_MESSAGE = 'Buy order cannot be placed while you hold a short position, please check open orders.'
 const SHORT_PRICE_LEAST = 5_000_000_000n
 
-/** What is wrong with the side, in Tradier's words and codes; null where it suits. */
+/** What is wrong with the side, in Tradier's messages and codes; null where it is valid. */
 export function sideProblem(
   { equitySide, quantity, duration, orderType }: SingleForm,
   { kind, position, working, last }: Stand

@@ -1,4 +1,4 @@
-/** The orders of the house's books as Tradier has them: found by its ids, put together from their amendments, and shown. */
+/** The sandbox's orders as Tradier shows them: found by its ids, and merged with their amendments. */
 
 import { isoOf } from '../../../brokerage/clock.ts'
 import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
@@ -156,7 +156,7 @@ export function idOf(orderId: string): Figure {
   return new Figure(digitsOf(orderId))
 }
 
-/** Legs have ids of their own, of the same books. */
+/** Legs have their own ids, of the same state. */
 export function legIdOf(orderId: string, nth: number): Figure {
   return new Figure(digitsOf(orderId.replace(/^ord/, `leg${nth}`)))
 }
@@ -166,7 +166,7 @@ export function dateOf(at: number): string {
   return `${isoOf(at).slice(0, 23)}Z`
 }
 
-/** The net price of a package is never negative here: its type says which way the money goes. */
+/** The net price of a multi-leg order is never negative here: its type says which way the money goes. */
 export function price(text: string): Figure {
   return figure(text.replace(/^-/, ''), 1)
 }

@@ -79,7 +79,7 @@ export class AccountStream implements AccountObserver {
   }
 
   orderAgain(): void {
-    // Tradier has no words for what is only under way.
+    // Tradier has no status for what is only under way.
   }
 
   account(): void {
@@ -108,7 +108,7 @@ export class AccountStream implements AccountObserver {
     }
   }
 
-  /** A new order is told twice, as pending and as open; not always in this order. */
+  /** A new order is reported twice, as pending and as open; not always in this order. */
   #frames({ change, order }: OrderEvent, known: Known, account: string): readonly string[] {
     const { brokerage, options } = this.#deps
     const isNew = change === 'accepted' && order.replaces === null
@@ -157,7 +157,7 @@ function legTrees(known: Known, status: string, account: string): readonly Branc
   })
 }
 
-/** Zero on the event that says that all is filled, as it is seen to be. */
+/** Zero on the event of the complete fill, as observed. */
 function lastFill({ state, fills }: OrderView): string {
   return state === 'filled' ? '0' : (fills.at(-1)?.quantity ?? '0')
 }

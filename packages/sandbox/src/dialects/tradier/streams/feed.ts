@@ -42,7 +42,7 @@ export class Feed implements Disposable {
   #quote: QuoteCommand | undefined
   #summary = ''
 
-  /** @throws Problem when the house follows too many contracts already */
+  /** @throws Problem when the sandbox follows too many contracts already */
   constructor(deps: FeedDeps) {
     const { brokerage, instrument } = deps
     this.#deps = deps

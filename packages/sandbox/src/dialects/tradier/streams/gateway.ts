@@ -1,4 +1,4 @@
-/** Where WebSockets of one kind come in: each says its session first, and a customer has one stream at a time. */
+/** Accepts the WebSockets of one kind: each names its session first, and a customer has one stream at a time. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -9,7 +9,7 @@ import type { Session, Sessions } from './sessions.ts'
 
 /** A stream's own affairs, from its first message on. */
 export interface StreamProtocol {
-  /** The message that came, with the session it came in. @throws Error with words for the other side */
+  /** The message that came, with the session it came in. @throws Error with a message for the client */
   onMessage(message: Readonly<Record<string, unknown>>): void
   left(): void
 }
@@ -75,7 +75,7 @@ export class StreamGateway {
     })
   }
 
-  /** A stream over an endless answer, which says all it has to say at once. Its headers must have been written. */
+  /** A stream over a chunked response; the request itself is the only message. Its headers must have been written. */
   answer(response: ServerResponse, message: Readonly<Record<string, unknown>>): void {
     const open = this.#receive(null, message, answerPipe(response))
     response.on('close', () => this.#leave(open))

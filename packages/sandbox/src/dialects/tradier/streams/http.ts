@@ -1,4 +1,4 @@
-/** The market stream as an answer that does not end: one message a line. Its session lets in, not a token. */
+/** The market stream as an answer that does not end: one message a line. Authenticated by its session, not by a token. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { DialectBrokerage } from '../../../brokerage/dialect.ts'

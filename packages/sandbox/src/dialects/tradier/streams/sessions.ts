@@ -1,4 +1,4 @@
-/** Streaming sessions: asked for over REST, used by one stream, and only the newest of a customer is any good. */
+/** Streaming sessions: created over REST, used by one stream, and only the newest of a customer is valid. */
 
 import type { Pass } from '../../../brokerage/oauth/grants.ts'
 
