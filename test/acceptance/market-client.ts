@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import type { Body } from './api.ts'
 import { type Channel, isUpdate, replyComplaint, updateComplaint } from './market-forms.ts'
 
-export interface Ending {
+export interface PortalOutcome {
   readonly code: number
   readonly reason: string
 }
@@ -44,7 +44,7 @@ export class MarketClient implements AsyncDisposable {
   #requests = 0
   #fault: Error | null = null
   #trouble: Error | null = null
-  #ending: Ending | null = null
+  #ending: PortalOutcome | null = null
   #news = Promise.withResolvers<void>()
 
   private constructor(socket: WebSocket, judges: boolean) {
@@ -182,7 +182,7 @@ export class MarketClient implements AsyncDisposable {
   }
 
   /** How the session was ended. */
-  async ended(limitMs = PATIENCE_MS): Promise<Ending> {
+  async ended(limitMs = PATIENCE_MS): Promise<PortalOutcome> {
     const deadline = performance.now() + limitMs
     for (;;) {
       if (this.#ending !== null) return this.#ending

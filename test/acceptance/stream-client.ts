@@ -16,7 +16,7 @@ export interface Heard {
   readonly message: Body
 }
 
-export interface Ending {
+export interface PortalOutcome {
   readonly code: number
   readonly reason: string
 }
@@ -44,7 +44,7 @@ export class StreamClient implements AsyncDisposable {
   #fault: Error | null = null
   /** What went wrong with the socket, for the story of its end. */
   #trouble: Error | null = null
-  #ending: Ending | null = null
+  #ending: PortalOutcome | null = null
   #news = Promise.withResolvers<void>()
 
   private constructor(socket: WebSocket, contract: StreamContract | null) {
@@ -155,7 +155,7 @@ export class StreamClient implements AsyncDisposable {
   }
 
   /** How the session was ended. */
-  async ended(limitMs = PATIENCE_MS): Promise<Ending> {
+  async ended(limitMs = PATIENCE_MS): Promise<PortalOutcome> {
     const deadline = performance.now() + limitMs
     for (;;) {
       if (this.#ending !== null) return this.#ending

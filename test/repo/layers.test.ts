@@ -80,7 +80,7 @@ test('the most specific layer wins, and folders under * are apart from each othe
   assert.equal(trespass('packages/brokers/src/acme/parse.ts', 'packages/brokers/src/kit/json.ts'), undefined)
   assert.equal(trespass('packages/brokers/src/registry.ts', 'packages/brokers/src/acme/index.ts'), undefined)
   assert.match(String(trespass('packages/brokers/src/acme/parse.ts', 'packages/brokers/src/bravo/parse.ts')), /may not import/)
-  assert.match(String(trespass('packages/brokers/src/acme/parse.ts', 'packages/core/src/app/lane.ts')), /may not import/)
+  assert.match(String(trespass('packages/brokers/src/acme/parse.ts', 'packages/core/src/app/keyed-queue.ts')), /may not import/)
   assert.match(String(trespass('packages/core/src/domain/order.ts', 'packages/core/src/ports/store.ts')), /may not import/)
 })
 

@@ -16,7 +16,7 @@ interface Inode {
 
 /** A disk that keeps what was synced. A rename reaches it at once or when its folder is synced, as file systems differ; data never before its sync. */
 class Disk implements HostFiles {
-  readonly asked: string[] = []
+  readonly calls: string[] = []
   readonly #cutAfter: number
   readonly #eager: boolean
   #names: Map<string, Inode>
@@ -86,8 +86,8 @@ class Disk implements HostFiles {
   }
 
   #ask<T>(what: string, done: () => T): T {
-    if (this.asked.length >= this.#cutAfter) throw new PowerCut('the power is cut')
-    this.asked.push(what)
+    if (this.calls.length >= this.#cutAfter) throw new PowerCut('the power is cut')
+    this.calls.push(what)
     return done()
   }
 }
@@ -99,14 +99,14 @@ for (const eager of [true, false]) {
       const whole = new Disk(before, Number.POSITIVE_INFINITY, eager)
       writeDurably('/data/file', 'new', { files: whole, onlyNew })
       assert.equal(whole.after('/data/file'), 'new', 'once it returned, the text stays')
-      for (let cut = 0; cut < whole.asked.length; cut++) {
+      for (let cut = 0; cut < whole.calls.length; cut++) {
         const disk = new Disk(before, cut, eager)
         // Said as it is: what failed before the new name was there changed nothing, what failed after it did.
-        const isNamed = whole.asked.slice(0, cut).some(asked => /^(?:rename|link)/.test(asked))
+        const isNamed = whole.calls.slice(0, cut).some(call => /^(?:rename|link)/.test(call))
         assert.throws(() => writeDurably('/data/file', 'new', { files: disk, onlyNew }), isNamed ? FileNotDurable : FileNotWritten)
         assert.ok(
           [onlyNew ? null : 'old', 'new'].includes(disk.after('/data/file')),
-          `after ${disk.asked.join(', ')}: ${disk.after('/data/file')}`
+          `after ${disk.calls.join(', ')}: ${disk.after('/data/file')}`
         )
       }
     })

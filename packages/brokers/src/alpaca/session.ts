@@ -204,7 +204,7 @@ class AlpacaTalk implements Conversation<AccountEvent> {
     const told = isOld ? { ...report, status: before.status, brokerStatus: before.brokerStatus } : report
     const event: Heard<AccountEvent> = { type: 'event', event: { type: 'order', report: told } }
     return execution !== null && before !== undefined && isBeyond(filled, execution, before)
-      ? [{ type: 'gap', cause: 'hole', reason: 'an order has filled by more than was told' }, event]
+      ? [{ type: 'gap', cause: 'missing', reason: 'an order has filled by more than was told' }, event]
       : [event]
   }
 
@@ -249,7 +249,7 @@ class AlpacaTalk implements Conversation<AccountEvent> {
       return
     }
     this.#options.log.warn('what an account stream told of could not be read', { what: what.split(' ')[0] ?? '', reason })
-    this.#line?.tell({ type: 'gap', cause: 'hole', reason: `what changed could not be read: ${reason}` })
+    this.#line?.tell({ type: 'gap', cause: 'missing', reason: `what changed could not be read: ${reason}` })
   }
 }
 

@@ -40,12 +40,12 @@ export class EventStreams implements AsyncDisposable {
 export function readsAsEvents(broker: Pick<Broker, 'positions' | 'balances'>, clock: Pick<Clock, 'monotonicMs'>) {
   return {
     positions: async (brokerAccountId: string, signal: AbortSignal): Promise<AccountEvent> => {
-      const askedMs = clock.monotonicMs()
-      return { type: 'positions', brokerAccountId, positions: { ...(await broker.positions(brokerAccountId, signal)), askedMs } }
+      const requestedMs = clock.monotonicMs()
+      return { type: 'positions', brokerAccountId, positions: { ...(await broker.positions(brokerAccountId, signal)), requestedMs } }
     },
     balances: async (brokerAccountId: string, signal: AbortSignal): Promise<AccountEvent> => {
-      const askedMs = clock.monotonicMs()
-      return { type: 'balances', brokerAccountId, balances: { ...(await broker.balances(brokerAccountId, signal)), askedMs } }
+      const requestedMs = clock.monotonicMs()
+      return { type: 'balances', brokerAccountId, balances: { ...(await broker.balances(brokerAccountId, signal)), requestedMs } }
     }
   }
 }

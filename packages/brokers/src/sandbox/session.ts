@@ -115,7 +115,9 @@ class HouseTalk implements Conversation<AccountEvent> {
   }
 
   #released({ items, hole }: Sequenced<Wire>): readonly Heard<AccountEvent>[] {
-    const heard: Heard<AccountEvent>[] = hole ? [{ type: 'gap', cause: 'hole', reason: 'the house counts an event that did not come' }] : []
+    const heard: Heard<AccountEvent>[] = hole
+      ? [{ type: 'gap', cause: 'missing', reason: 'the house counts an event that did not come' }]
+      : []
     for (const item of items) heard.push(...this.#event(item))
     return heard
   }
@@ -159,7 +161,7 @@ class HouseTalk implements Conversation<AccountEvent> {
           account: changed,
           reason: error instanceof Error ? error.message : 'unknown'
         })
-        line.tell({ type: 'gap', cause: 'hole', reason: 'positions that changed could not be read' })
+        line.tell({ type: 'gap', cause: 'missing', reason: 'positions that changed could not be read' })
       }
     })
     this.#positions.changed(account)

@@ -62,14 +62,14 @@ export const TRADESTATION_CAPABILITIES = {
     MLEG_OPT: ['order_limit_price'],
     FUT: ['order_qty', 'order_limit_price', 'stop_price']
   },
-  replacedOrderId: 'kept',
+  replacedOrderId: 'same',
   replacedQuantity: 'total',
   accountStream: true,
   accountStreamNumbered: false,
   executions: false,
   rejectReasons: true,
   tokens: 'refreshed',
-  revocation: 'person',
+  revocation: 'customer',
   transactions: false,
   orderPreview: true,
   // It is sent so that the broker takes it once, but neither told again nor looked up.

@@ -107,7 +107,7 @@ class OrdersTalk {
     // What was there before is read by whoever listens, once we are live.
     if (!this.#lines.isLive || noted.kind === 'known') return NOTHING
     this.#balances.changed(account)
-    if (noted.kind === 'backwards') return [{ type: 'gap', cause: 'hole', reason: 'an order was told in an older state than before' }]
+    if (noted.kind === 'backwards') return [{ type: 'gap', cause: 'missing', reason: 'an order was told in an older state than before' }]
     if (!isDoubtful) return [{ type: 'event', event: { type: 'order', report: noted.releases ? { ...report, releases: true } : report } }]
     // An order that is off the book for a moment while it is replaced has not ended.
     this.#again.changed(`${account} ${report.brokerOrderId}`)
@@ -147,6 +147,6 @@ class OrdersTalk {
   }
 
   #missed(reason: string): void {
-    this.#line?.tell({ type: 'gap', cause: 'hole', reason })
+    this.#line?.tell({ type: 'gap', cause: 'missing', reason })
   }
 }

@@ -25,7 +25,7 @@ interface OrdersPage {
   readonly orders: readonly ParsedOrder[]
   readonly next: string | null
   /** What the broker's clock showed; null when it does not say. */
-  readonly brokersClock: Timestamp | null
+  readonly brokerClock: Timestamp | null
   /** Orders in words nobody knows. */
   readonly leftOut: readonly (string | null)[]
 }
@@ -55,7 +55,7 @@ export class Orders {
   /** All open ones, all of today, and those that were closed since `since`. */
   async since(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
     const asOf = this.#clock.now()
-    const { orders: present, brokersClock, leftOut } = await this.#list(token => requests.ordersRequest(account, token), signal)
+    const { orders: present, brokerClock, leftOut } = await this.#list(token => requests.ordersRequest(account, token), signal)
     const day = this.#dayBefore(DAYS_APART + Math.max(0, epochMs(asOf) - epochMs(since)) / DAY_MS)
     // After the others: an order that leaves the list of today in between is in this one.
     const past = await this.#list(token => requests.pastOrdersRequest(account, day, token), signal)
@@ -65,7 +65,7 @@ export class Orders {
     return {
       items: [...newest.values()],
       asOf,
-      ...(brokersClock === null ? {} : { brokersClock }),
+      ...(brokerClock === null ? {} : { brokerClock }),
       ...(unread.length === 0 ? {} : { leftOut: unread })
     }
   }
@@ -107,8 +107,8 @@ export class Orders {
   /** Every page or a fault. An order in words nobody knows is counted and left out, and the list says so. */
   async #list(request: (nextToken: string | null) => HttpRequest, signal: AbortSignal): Promise<Omit<OrdersPage, 'next'>> {
     const all = await everyPage(PAGES_MAX, token => this.#calls.read(request(token), reply => this.#page(reply), signal))
-    const brokersClock = all.find(page => page.brokersClock !== null)?.brokersClock ?? null
-    return { orders: all.flatMap(({ orders }) => orders), brokersClock, leftOut: all.flatMap(({ leftOut }) => leftOut) }
+    const brokerClock = all.find(page => page.brokerClock !== null)?.brokerClock ?? null
+    return { orders: all.flatMap(({ orders }) => orders), brokerClock, leftOut: all.flatMap(({ leftOut }) => leftOut) }
   }
 
   #page(reply: HttpReply): OrdersPage {
@@ -122,7 +122,7 @@ export class Orders {
       orders: known,
       leftOut,
       next,
-      brokersClock: clockMs === null ? null : timestampOfMs(clockMs)
+      brokerClock: clockMs === null ? null : timestampOfMs(clockMs)
     }
   }
 

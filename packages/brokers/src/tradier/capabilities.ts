@@ -57,7 +57,7 @@ export const TRADIER_CAPABILITIES = {
     OPT: ['order_limit_price', 'stop_price'],
     MLEG_OPT: ['order_limit_price']
   },
-  replacedOrderId: 'kept',
+  replacedOrderId: 'same',
   replacedQuantity: 'total',
   accountStream: true,
   accountStreamNumbered: false,

@@ -176,7 +176,7 @@ class AccountTalk implements Conversation<AccountEvent> {
   #missed(what: string, key: string, error: unknown): void {
     const reason = `${what} could not be read`
     this.#options.log.warn(reason, { key, reason: error instanceof Error ? error.message : 'unknown' })
-    this.#line?.tell({ type: 'gap', cause: 'hole', reason })
+    this.#line?.tell({ type: 'gap', cause: 'missing', reason })
   }
 }
 

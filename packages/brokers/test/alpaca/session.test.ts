@@ -124,7 +124,7 @@ test('an execution that did not come is noticed at the next one', async () => {
   await using ears = new Ears(opened)
   await ears.hears(() => ears.count('live') === 1, 'live')
   for (const name of ['stream.new', 'stream.fill']) say(venue.last, bodyText(name))
-  await ears.hears(() => ears.words.startsWith('live, order, gap hole, live, order'), 'the hole')
+  await ears.hears(() => ears.words.startsWith('live, order, gap missing, live, order'), 'the hole')
 })
 
 test('one sent twice is no hole, and an order first heard of with fills is none either', async () => {

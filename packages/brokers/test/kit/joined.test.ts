@@ -18,7 +18,7 @@ function protocol(host: LineHost): SocketProtocol<string> {
       hello: [],
       hear: frame => {
         if (frame === 'live') return [{ type: 'live', heartbeatMs: 10_000 }]
-        if (frame === 'hole') return [{ type: 'gap', cause: 'hole', reason: 'missed one' }]
+        if (frame === 'hole') return [{ type: 'gap', cause: 'missing', reason: 'missed one' }]
         if (frame === 'over') return [{ type: 'over', cause: 'refused', reason: 'no' }]
         return [{ type: 'event', event: frame }]
       }
@@ -105,7 +105,7 @@ test('a gap when one is lost, one outage however many are, and live when all are
   second.last.write('over\n')
   await reader.hears(['live', 'gap lost', 'gap refused', 'live'])
   second.last.write('hole\n')
-  await reader.hears(['live', 'gap lost', 'gap refused', 'live', 'gap hole', 'live'])
+  await reader.hears(['live', 'gap lost', 'gap refused', 'live', 'gap missing', 'live'])
 })
 
 test('a login that ended ends every line; one who stops reading closes every socket', async () => {

@@ -60,7 +60,7 @@ export function protocol(venue: Venue, more: Partial<Conversation<string>> = {})
         if (frame === 'nonsense') throw new Malformed('frame', 'sense', frame)
         const [word, ms] = frame.split(' ')
         if (word === 'live') return [{ type: 'live', heartbeatMs: Number(ms) }]
-        return frame === 'gap' ? [{ type: 'gap', cause: 'hole', reason: 'missed one' }] : [{ type: 'event', event: frame }]
+        return frame === 'gap' ? [{ type: 'gap', cause: 'missing', reason: 'missed one' }] : [{ type: 'event', event: frame }]
       },
       ...more
     })

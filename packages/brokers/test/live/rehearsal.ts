@@ -137,7 +137,7 @@ class Trial {
     const isKept = replaced.brokerOrderId === brokerOrderId
     const { replacedOrderId } = definition.capabilities
     this.expect(
-      isKept === (replacedOrderId === 'kept'),
+      isKept === (replacedOrderId === 'same'),
       `a replaced order should have a ${replacedOrderId} id, was ${brokerOrderId}, is ${replaced.brokerOrderId}`
     )
     const present = await this.#settled(
@@ -145,7 +145,7 @@ class Trial {
       ({ limitPrice }) => limitPrice !== null && compare(limitPrice, ticket.limitPrice ?? limitPrice) === 0
     )
     this.expect(present !== null, 'the replaced order is not to be found')
-    say(`changed to ${ticket.limitPrice}; its id is ${isKept ? 'kept' : 'new'}`)
+    say(`changed to ${ticket.limitPrice}; its id is ${isKept ? 'same' : 'new'}`)
     return present
   }
 

@@ -173,7 +173,7 @@ test('orders: every page of today, and what was closed since; the clock is the b
     Errors: []
   })
   const since = parseTimestamp('2026-11-20T14:30:00Z', 'since')
-  const { items, leftOut, brokersClock } = await venue.broker.orders(ACCOUNT, since, soon())
+  const { items, leftOut, brokerClock } = await venue.broker.orders(ACCOUNT, since, soon())
   assert.deepEqual(
     items.map(({ brokerOrderId, status }) => [brokerOrderId, status]),
     [
@@ -182,7 +182,7 @@ test('orders: every page of today, and what was closed since; the clock is the b
     ]
   )
   assert.deepEqual(leftOut, ['2'])
-  assert.equal(brokersClock, '2026-11-20T15:00:10.000000Z')
+  assert.equal(brokerClock, '2026-11-20T15:00:10.000000Z')
   assert.equal(venue.meter.counted('broker_unknown_words_total', { broker: 'TRADESTATION', field: 'Status' }), 1)
 
   venue.answer('GET /orders', { Orders: [], NextToken: 'same' })

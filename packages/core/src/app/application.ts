@@ -1,5 +1,5 @@
 import { AccessAudit } from './access-audit.ts'
-import { FreshnessBook } from './accounts/freshness-book.ts'
+import { FreshnessReader } from './accounts/freshness-reader.ts'
 import type { CredentialLookup } from './authenticate.ts'
 import { BrokerSessions } from './connections/broker-sessions.ts'
 import { Directory } from './connections/directory.ts'
@@ -9,13 +9,13 @@ import type { AppDeps, Deps } from './deps.ts'
 import { Markets } from './market/markets.ts'
 import { AccountRecords } from './mirror/account-records.ts'
 import { Mirrors } from './mirror/mirrors.ts'
-import { NamelessOrders } from './mirror/nameless-orders.ts'
 import { OrderIntake } from './mirror/order-intake.ts'
 import { OrderSnapshots } from './mirror/order-snapshots.ts'
+import { UntaggedOrders } from './mirror/untagged-orders.ts'
 import { UserWatch } from './mirror/user-watch.ts'
-import { OrderDesk } from './orders/order-desk.ts'
 import { OrderGateway } from './orders/order-gateway.ts'
 import { OrderPages } from './orders/order-pages.ts'
+import { OrderWriter } from './orders/order-writer.ts'
 import { Resolver } from './orders/resolver.ts'
 import { UnconfirmedIntents } from './orders/unconfirmed-intents.ts'
 
@@ -41,15 +41,15 @@ export interface Application extends AsyncDisposable {
 /** The application layer put together. `lookup` gives it the credentials of platforms and users, from a cache or straight from the store. */
 export function application(deps: Deps, lookup: CredentialLookup): Application {
   const sessions = new BrokerSessions(deps)
-  const desk = new OrderDesk(deps)
-  const orderGateway = new OrderGateway(deps, desk, sessions)
-  const resolver = new Resolver(deps, { desk, gateway: orderGateway, sessions })
+  const orderWriter = new OrderWriter(deps)
+  const orderGateway = new OrderGateway(deps, orderWriter, sessions)
+  const resolver = new Resolver(deps, { orderWriter, gateway: orderGateway, sessions })
   orderGateway.onUnresolved(placed => resolver.watch(placed))
   const records = new AccountRecords(deps)
-  const nameless = new NamelessOrders(deps, desk, orderGateway)
-  const intake = new OrderIntake(deps, { desk, gateway: orderGateway, nameless })
-  const snapshots = new OrderSnapshots(deps, { intake, desk, gateway: orderGateway, nameless })
-  resolver.onNameless(async ({ connection, account }, signal) => {
+  const untagged = new UntaggedOrders(deps, orderWriter, orderGateway)
+  const intake = new OrderIntake(deps, { orderWriter, gateway: orderGateway, untagged })
+  const snapshots = new OrderSnapshots(deps, { intake, orderWriter, gateway: orderGateway, untagged })
+  resolver.onUntagged(async ({ connection, account }, signal) => {
     await snapshots.shared(sessions.get(connection), connection, account, signal)
   })
   const markets = new Markets(deps, sessions)
@@ -59,12 +59,12 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
     intake,
     records,
     snapshots,
-    desk,
+    orderWriter,
     gateway: orderGateway,
     resolver
   })
   const unconfirmed = new UnconfirmedIntents(deps, {
-    desk,
+    orderWriter,
     gateway: orderGateway,
     resolve: placed => {
       mirrors.want(placed.connection)
@@ -74,7 +74,7 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
   const watch = new UserWatch(deps, mirrors)
   const revocations = new Revocations(deps)
   const directory = new Directory(deps)
-  const freshness = new FreshnessBook(deps, directory)
+  const freshness = new FreshnessReader(deps, directory)
   const orderPages = new OrderPages(deps.store)
   const accessAudit = new AccessAudit(deps)
   const app: AppDeps = {
@@ -89,7 +89,7 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
     markets,
     watch,
     orderGateway,
-    desk,
+    orderWriter,
     unconfirmed,
     resolver,
     orderPages

@@ -19,7 +19,7 @@ const LENGTH_MAX = 128
 /** Looked up in place of what can be nobody's name, so that the refusal takes the same work; what is found so is not used. */
 const NO_NAME = ' '
 /** What a secret is compared with when its owner does not exist: the work is the same. */
-const NOBODY = '0'.repeat(64)
+const NO_HASH = '0'.repeat(64)
 
 /** Looks credentials up. What is remembered may only save the work of those who know the secret: otherwise the time would tell who exists. */
 export interface CredentialLookup {
@@ -126,8 +126,8 @@ function proof(
   now: Timestamp,
   address: string | null
 ): ProvenPlatform | string {
-  const isCurrent = hasher.equal(secretHash, known?.secretHash ?? NOBODY)
-  const isPrevious = hasher.equal(secretHash, known?.previous?.secretHash ?? NOBODY)
+  const isCurrent = hasher.equal(secretHash, known?.secretHash ?? NO_HASH)
+  const isPrevious = hasher.equal(secretHash, known?.previous?.secretHash ?? NO_HASH)
   if (!known || !(isCurrent || isPrevious)) return WRONG
   const { platform, key } = known
   const endsAt = validUntil(known, secretHash)
@@ -176,7 +176,7 @@ export async function authenticateUser(
 ): Promise<KnownUser> {
   const secretHash = hasher.hash(isSane(userSecret) ? userSecret : '')
   const attempt: Attempt = { of: 'user', address: null, name: isSane(userId) ? userName(platformId, userId) : null, secretHash }
-  const proofOf = (known: KnownUser | null | undefined) => (hasher.equal(secretHash, known?.secretHash ?? NOBODY) && known ? known : null)
+  const proofOf = (known: KnownUser | null | undefined) => (hasher.equal(secretHash, known?.secretHash ?? NO_HASH) && known ? known : null)
   const remembered = proofOf(isSane(userId) ? lookup.rememberedUser(platformId, userId as UserId) : undefined)
   if (remembered !== null && remembered.disabledAt === null) return remembered
   const stored = await lookedUp(limits, attempt, () => lookup.user(platformId, (isSane(userId) ? userId : NO_NAME) as UserId))

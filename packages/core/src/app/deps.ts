@@ -8,7 +8,7 @@ import type { Meter } from '../ports/meter.ts'
 import type { Store } from '../ports/store.ts'
 import type { Hasher, Vault } from '../ports/vault.ts'
 import type { AccessAudit } from './access-audit.ts'
-import type { FreshnessBook } from './accounts/freshness-book.ts'
+import type { FreshnessReader } from './accounts/freshness-reader.ts'
 import type { CredentialLookup } from './authenticate.ts'
 import type { BrokerSessions } from './connections/broker-sessions.ts'
 import type { Directory } from './connections/directory.ts'
@@ -16,9 +16,9 @@ import type { Removals } from './connections/removals.ts'
 import type { Markets } from './market/markets.ts'
 import type { Mirrors } from './mirror/mirrors.ts'
 import type { UserWatch } from './mirror/user-watch.ts'
-import type { OrderDesk } from './orders/order-desk.ts'
 import type { OrderGateway } from './orders/order-gateway.ts'
 import type { OrderPages } from './orders/order-pages.ts'
+import type { OrderWriter } from './orders/order-writer.ts'
 import type { Resolver } from './orders/resolver.ts'
 import type { UnconfirmedIntents } from './orders/unconfirmed-intents.ts'
 import type { Timing } from './timing.ts'
@@ -44,12 +44,12 @@ export interface AppDeps extends Deps {
   readonly sessions: BrokerSessions
   readonly directory: Directory
   readonly removals: Removals
-  readonly freshness: FreshnessBook
+  readonly freshness: FreshnessReader
   readonly mirrors: Mirrors
   readonly markets: Markets
   readonly watch: UserWatch
   readonly orderGateway: OrderGateway
-  readonly desk: OrderDesk
+  readonly orderWriter: OrderWriter
   readonly unconfirmed: UnconfirmedIntents
   readonly orderPages: OrderPages
   readonly resolver: Resolver

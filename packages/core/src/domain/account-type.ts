@@ -2,7 +2,7 @@
 export const ACCOUNT_TYPES = ['cash', 'margin', 'retirement', 'futures', 'crypto', 'other'] as const
 export type AccountType = (typeof ACCOUNT_TYPES)[number]
 
-const WORDS: readonly (readonly [RegExp, AccountType])[] = [
+const PATTERNS: readonly (readonly [RegExp, AccountType])[] = [
   [/\b(?:ira|roth|sep|401k|retirement|pension)\b/, 'retirement'],
   [/\bfutures?\b/, 'futures'],
   [/\b(?:crypto|coin)\b/, 'crypto'],
@@ -11,8 +11,8 @@ const WORDS: readonly (readonly [RegExp, AccountType])[] = [
 ]
 
 /** By the broker's own word; null when it has none. */
-export function accountTypeOf(brokersWord: string | null): AccountType | null {
-  if (brokersWord === null) return null
-  const plain = brokersWord.toLowerCase().replaceAll(/[_-]/g, ' ')
-  return WORDS.find(([pattern]) => pattern.test(plain))?.[1] ?? 'other'
+export function accountTypeOf(brokerType: string | null): AccountType | null {
+  if (brokerType === null) return null
+  const plain = brokerType.toLowerCase().replaceAll(/[_-]/g, ' ')
+  return PATTERNS.find(([pattern]) => pattern.test(plain))?.[1] ?? 'other'
 }

@@ -63,7 +63,7 @@ export interface OrderForm {
 /** The part that does not hold, what was asked for, and what would hold with the parts before it. */
 export interface Unsupported {
   readonly part: keyof OrderForm
-  readonly asked: string
+  readonly requested: string
   readonly offered: readonly string[]
 }
 
@@ -94,12 +94,12 @@ export function unsupportedPart(offer: OrderOffer, form: OrderForm): Unsupported
   let left = combinationsOf(offer)
   for (const part of ['instrument', 'type', 'tif'] as const) {
     const fitting = left.filter(combination => combination[part] === form[part])
-    if (fitting.length === 0) return { part, asked: form[part], offered: [...new Set(left.map(combination => combination[part]))] }
+    if (fitting.length === 0) return { part, requested: form[part], offered: [...new Set(left.map(combination => combination[part]))] }
     left = fitting
   }
   const [only] = left
-  if (only === undefined || !only.sides.includes(form.side)) return { part: 'side', asked: form.side, offered: only?.sides ?? [] }
-  return only.sizes.includes(form.size) ? null : { part: 'size', asked: form.size, offered: only.sizes }
+  if (only === undefined || !only.sides.includes(form.side)) return { part: 'side', requested: form.side, offered: only?.sides ?? [] }
+  return only.sizes.includes(form.size) ? null : { part: 'size', requested: form.size, offered: only.sizes }
 }
 
 export function sizeOf({ quantity, notional }: { readonly quantity: Decimal | null; readonly notional: Decimal | null }): Size {

@@ -59,25 +59,25 @@ function paid({ quantity, price }: Fill): Decimal {
 }
 
 /** `fills` with `news` at their end. */
-export function appended(fills: readonly Fill[], news: readonly Fill[]): readonly Fill[] {
-  const all = [...fills, ...news]
-  totals.set(all, plus(quantityOf(fills), sum(news.map(fill => fill.quantity))))
-  values.set(all, plus(amountOf(fills), sum(news.map(paid))))
+export function appended(fills: readonly Fill[], newFills: readonly Fill[]): readonly Fill[] {
+  const all = [...fills, ...newFills]
+  totals.set(all, plus(quantityOf(fills), sum(newFills.map(fill => fill.quantity))))
+  values.set(all, plus(amountOf(fills), sum(newFills.map(paid))))
   return all
 }
 
 /** Those of `told` that are not in `known`, each id once. */
-export function newsAmong(told: readonly Fill[], known: readonly Fill[]): readonly Fill[] {
-  const [first] = told
+export function fillsNotIn(reported: readonly Fill[], known: readonly Fill[]): readonly Fill[] {
+  const [first] = reported
   // Most messages have one, for which an index is not worth making.
-  if (first === undefined || told.length === 1) return known.some(({ fillId }) => fillId === first?.fillId) ? [] : told
+  if (first === undefined || reported.length === 1) return known.some(({ fillId }) => fillId === first?.fillId) ? [] : reported
   const ids = new Set(known.map(({ fillId }) => fillId))
-  const news: Fill[] = []
-  for (const fill of told) {
+  const newFills: Fill[] = []
+  for (const fill of reported) {
     const { fillId } = fill
     if (ids.has(fillId)) continue
     ids.add(fillId)
-    news.push(fill)
+    newFills.push(fill)
   }
-  return news
+  return newFills
 }

@@ -1,12 +1,12 @@
 import { compare, type Decimal, dividedBy, isPositive, minus, plus, ZERO } from './decimal.ts'
-import { amountOf, appended, type ExecutionFault, FILLS_MAX, faultOf, mayCost, newsAmong, quantityOf } from './executions.ts'
+import { amountOf, appended, type ExecutionFault, FILLS_MAX, faultOf, fillsNotIn, mayCost, quantityOf } from './executions.ts'
 import { filledUpTo } from './inferred-fills.ts'
 import { type Fill, isOpen, type Leg, type Order } from './order.ts'
 import type { Timestamp } from './timestamp.ts'
 import type { OrderStatus } from './vocabulary.ts'
 
 /** The only ways a status may move. The five final statuses lead nowhere. */
-export const ARROWS: { readonly [from in OrderStatus]: readonly OrderStatus[] } = {
+export const TRANSITIONS: { readonly [from in OrderStatus]: readonly OrderStatus[] } = {
   pending: ['working', 'partially_filled', 'filled', 'rejected', 'cancelled', 'expired'],
   working: ['partially_filled', 'filled', 'cancelled', 'expired', 'rejected', 'pending_cancel', 'pending_replace', 'replaced'],
   partially_filled: ['filled', 'cancelled', 'expired', 'pending_cancel', 'pending_replace', 'replaced'],
@@ -53,7 +53,7 @@ export interface FilledTotal {
 export interface Step {
   readonly order: Order
   readonly changed: boolean
-  readonly ignored: 'illegal_transition' | 'duplicate_fill' | 'older_picture' | 'unknown_leg' | ExecutionFault | null
+  readonly ignored: 'illegal_transition' | 'duplicate_fill' | 'older_snapshot' | 'unknown_leg' | ExecutionFault | null
   /**
    * A fill came after a final status, or beyond the ordered quantity: it is counted, and somebody should know. One that cannot be, or is one too many,
    * is not counted.
@@ -97,26 +97,26 @@ export function averageFillPrice(order: Pick<Order, 'fills'>): Decimal | null {
 function applyStatus(order: Order, event: Extract<OrderEvent, { type: 'status' }>): Step {
   const to = event.to === 'working' && order.fills.length > 0 ? 'partially_filled' : event.to
   if (to === order.status) return nothing(order)
-  if (!ARROWS[order.status].includes(to)) return { ...nothing(order), ignored: 'illegal_transition' }
+  if (!TRANSITIONS[order.status].includes(to)) return { ...nothing(order), ignored: 'illegal_transition' }
   const released = (to === 'working' || to === 'partially_filled') && isRequestPending(order.status)
   // A request made elsewhere is not ours to hold: what the broker shows of it is all there is to know.
-  if (released && event.releases !== true && order.pendingRequest !== null) return { ...nothing(order), ignored: 'older_picture' }
+  if (released && event.releases !== true && order.pendingRequest !== null) return { ...nothing(order), ignored: 'older_snapshot' }
   // A broker of whole seconds dates a change before the request that it answers.
   return changed(settled({ ...order, status: to, lastModifiedTime: later(order.lastModifiedTime, event.at) }))
 }
 
-function applyFills(order: Order, told: readonly Fill[]): Step {
-  const news = newsAmong(told, order.fills)
-  const last = news.at(-1)
+function applyFills(order: Order, reported: readonly Fill[]): Step {
+  const newFills = fillsNotIn(reported, order.fills)
+  const last = newFills.at(-1)
   if (last === undefined) return { ...nothing(order), ignored: 'duplicate_fill' }
-  const fault = faultOf(news, order.instrument)
+  const fault = faultOf(newFills, order.instrument)
   if (fault !== null) return refusing(order, fault)
-  const at = news.reduce((latest, fill) => later(latest, fill.at), last.at)
+  const at = newFills.reduce((latest, fill) => later(latest, fill.at), last.at)
   const inferred = order.fills.filter(known => known.inferred)
-  if (inferred.length === 0) return withFills(order, appended(order.fills, news), at)
-  const real = [...order.fills.filter(known => !known.inferred), ...news]
+  if (inferred.length === 0) return withFills(order, appended(order.fills, newFills), at)
+  const real = [...order.fills.filter(known => !known.inferred), ...newFills]
   // The real executions take their quantity out of what was only inferred, so the total grows by what is new and no more.
-  return withFills(order, [...real, ...shrunk(inferred, quantityOf(news))], at)
+  return withFills(order, [...real, ...shrunk(inferred, quantityOf(newFills))], at)
 }
 
 function applyExecution(order: Order, { fill, total }: Extract<OrderEvent, { type: 'execution' }>): Step {
@@ -125,31 +125,31 @@ function applyExecution(order: Order, { fill, total }: Extract<OrderEvent, { typ
     return { ...nothing(order), ignored: 'duplicate_fill' }
   const fault = faultOf([fill], order.instrument)
   if (fault !== null) return refusing(order, fault)
-  const picture = { type: 'filled_total', ...total, at: fill.at } as const
+  const totalEvent = { type: 'filled_total', ...total, at: fill.at } as const
   // A part of it is counted already, which no broker's totals should lead to: the total is what counts.
-  if (compare(plus(known, fill.quantity), total.quantity) > 0) return applyTotal(order, picture)
+  if (compare(plus(known, fill.quantity), total.quantity) > 0) return applyTotal(order, totalEvent)
   const counted = withFills(order, appended(order.fills, [fill]), fill.at)
   if (!counted.changed) return counted
   // Earlier executions that were never told.
-  const rest = applyTotal(counted.order, picture)
+  const rest = applyTotal(counted.order, totalEvent)
   return rest.changed ? { ...rest, alarm: counted.alarm ?? rest.alarm } : counted
 }
 
 /** The leg it names decides, not its place: a broker may list them in an order of its own. */
 function applyLegFills(order: Order, { leg, fills }: Extract<OrderEvent, { type: 'leg_fills' }>): Step {
   const legs = order.legs ?? []
-  const place = legs.findIndex(({ symbol, side }) => symbol === leg.symbol && side === leg.side)
-  const found = legs[place]
+  const index = legs.findIndex(({ symbol, side }) => symbol === leg.symbol && side === leg.side)
+  const found = legs[index]
   if (found === undefined) return { ...nothing(order), ignored: 'unknown_leg' }
-  const news = newsAmong(fills, found.fills)
-  if (news.length === 0) return { ...nothing(order), ignored: 'duplicate_fill' }
-  const all = [...found.fills, ...news]
+  const newFills = fillsNotIn(fills, found.fills)
+  if (newFills.length === 0) return { ...nothing(order), ignored: 'duplicate_fill' }
+  const all = [...found.fills, ...newFills]
   // A leg is an option or the share beneath it, never a package.
-  const fault = faultOf(news, 'OPT') ?? (all.length > FILLS_MAX ? 'too_many_fills' : null)
+  const fault = faultOf(newFills, 'OPT') ?? (all.length > FILLS_MAX ? 'too_many_fills' : null)
   if (fault !== null) return refusing(order, fault)
-  const lastExecTime = news.reduce((latest, { at }) => later(latest, at), order.lastExecTime)
-  const lastModifiedTime = news.reduce((latest, { at }) => later(latest, at), order.lastModifiedTime)
-  return changed({ ...order, legs: legs.with(place, { ...found, fills: all }), lastExecTime, lastModifiedTime })
+  const lastExecTime = newFills.reduce((latest, { at }) => later(latest, at), order.lastExecTime)
+  const lastModifiedTime = newFills.reduce((latest, { at }) => later(latest, at), order.lastModifiedTime)
+  return changed({ ...order, legs: legs.with(index, { ...found, fills: all }), lastExecTime, lastModifiedTime })
 }
 
 function applyTotal(order: Order, event: Extract<OrderEvent, { type: 'filled_total' }>): Step {
@@ -185,13 +185,13 @@ function statusAfterFill(order: Order, total: Decimal): OrderStatus {
 
 function shrunk(inferred: readonly Fill[], by: Decimal): readonly Fill[] {
   let left = by
-  const kept: Fill[] = []
+  const remaining: Fill[] = []
   for (const fill of inferred) {
     const rest = minus(fill.quantity, left)
     left = isPositive(rest) ? ZERO : minus(left, fill.quantity)
-    if (isPositive(rest)) kept.push({ ...fill, quantity: rest })
+    if (isPositive(rest)) remaining.push({ ...fill, quantity: rest })
   }
-  return kept
+  return remaining
 }
 
 /**

@@ -25,7 +25,7 @@ export interface PlatformKey {
 
 /** At least one scope, each once, in the order of the table. @throws Malformed */
 export function parseScopes(given: readonly string[]): readonly Scope[] {
-  const unknown = given.find(word => !SCOPES.some(scope => scope === word))
+  const unknown = given.find(name => !SCOPES.some(scope => scope === name))
   if (unknown !== undefined || given.length === 0) throw new Malformed('scope', `one or more of ${SCOPES.join(', ')}`, unknown ?? 'none')
   return SCOPES.filter(scope => given.includes(scope))
 }

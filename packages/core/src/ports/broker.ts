@@ -19,7 +19,7 @@ export interface BrokerCapabilities extends OrderOffer {
   readonly marketData: MarketDataCapabilities
   readonly replace: 'native' | 'cancel_then_new' | 'none'
   /** Whether an order that was replaced has a new order id at the broker, or goes on under its own with other terms and all its fills. */
-  readonly replacedOrderId: 'new' | 'kept'
+  readonly replacedOrderId: 'new' | 'same'
   /** What the quantity of an order that took another's place is told as: the total, what the other had filled included, or the rest of it. */
   readonly replacedQuantity: 'total' | 'rest'
   readonly accountStream: boolean
@@ -35,7 +35,7 @@ export interface BrokerCapabilities extends OrderOffer {
    * What a revocation ends: the login that is revoked (`grant`), or every one that the same person has made with our key (`person`). `none`: only the
    * user can end a login, at the broker.
    */
-  readonly revocation: 'grant' | 'person' | 'none'
+  readonly revocation: 'grant' | 'customer' | 'none'
   readonly transactions: boolean
   /** Whether the broker says what an order would come to without placing it. */
   readonly orderPreview: boolean
@@ -300,9 +300,9 @@ export interface Snapshot<T> {
   readonly items: readonly T[]
   readonly asOf: Timestamp
   /** When the adapter asked for it, on the monotonic clock, where it comes as an event that nobody else knows the asking of. */
-  readonly askedMs?: number
+  readonly requestedMs?: number
   /** What the clock showed by which the broker dates its records, when it answered; left out where it does not tell. */
-  readonly brokersClock?: Timestamp
+  readonly brokerClock?: Timestamp
   /** Ids of orders that could not be taken, null where unknown or another account's. While one may be the order in question, no absence is proved. */
   readonly leftOut?: readonly (string | null)[]
 }
@@ -311,7 +311,7 @@ export interface Snapshot<T> {
  * Why an account stream lost continuity: the socket ended, a number is missing, silence for more than two heartbeats, the token ended, a
  * message could not be read, or more events waited than may.
  */
-export const GAP_CAUSES = ['lost', 'hole', 'silence', 'token', 'malformed', 'overflow', 'refused'] as const
+export const GAP_CAUSES = ['lost', 'missing', 'silence', 'token', 'malformed', 'overflow', 'refused'] as const
 export type GapCause = (typeof GAP_CAUSES)[number]
 
 /** What an account stream tells. After `gap`, and at first, nothing before the next snapshot can be relied on. */

@@ -6,13 +6,13 @@ import type { BrokenCode, ConnectionStatus, OrderStatus, Side } from '../domain/
 import type { AuditEntry, AuditStore } from './audit-store.ts'
 import type { RefreshClaim, RefreshClaimed, Renewal, Renewed, SealedValue } from './login-store.ts'
 import type { PlatformKeyStore, PlatformStore } from './platform-store.ts'
-import type { StreamPlaceStore } from './stream-place-store.ts'
+import type { StreamSlotStore } from './stream-slot-store.ts'
 import type { TransactionFilter } from './transaction-filter.ts'
 
 export type { AuditEntry, AuditStore } from './audit-store.ts'
 export type { RefreshClaim, RefreshClaimed, Renewal, Renewed, SealedValue } from './login-store.ts'
 export type { KnownKey, PlatformKeyStore, PlatformStore } from './platform-store.ts'
-export type { StreamPlace, StreamPlaceStore } from './stream-place-store.ts'
+export type { StreamSlot, StreamSlotStore } from './stream-slot-store.ts'
 
 /** The service's memory. A resolved write is durable; a read is never older than a write that resolved before it began. */
 export interface Store extends AsyncDisposable {
@@ -24,7 +24,7 @@ export interface Store extends AsyncDisposable {
   readonly accounts: AccountStore
   readonly orders: OrderStore
   readonly events: EventStore
-  readonly streamPlaces: StreamPlaceStore
+  readonly streamSlots: StreamSlotStore
   readonly tokens: TokenStore
   readonly audit: AuditStore
   /** Resolves when a write could be made durable just now. @throws StoreUnavailable */
@@ -275,7 +275,7 @@ export interface OrderChange {
   /** Null creates the row; otherwise the revision this change was made from. `order.revision` is the next one. */
   readonly overRevision: number | null
   /** False for bookkeeping nobody outside can see. */
-  readonly tell: boolean
+  readonly publish: boolean
   readonly audit: AuditEntry | null
 }
 
@@ -300,7 +300,7 @@ export interface OrderFilter {
 
 export type OrderSort = 'entryTime' | 'lastModifiedTime' | 'lastExecTime'
 
-export interface DoubtfulFilter {
+export interface UnresolvedFilter {
   readonly broker?: BrokerId
   readonly connectionId?: ConnectionId
   readonly enteredBefore?: Timestamp
@@ -329,7 +329,7 @@ export interface OrderStore {
   /** Orders that can still move, of one account or of one connection. */
   unfinished(scope: { readonly connectionId: ConnectionId } | { readonly accountId: AccountId }): Promise<readonly Order[]>
   /** Open orders of everybody that have no id of the broker's: nobody knows yet whether it has them. The oldest first, at most `limit`. */
-  doubtful(limit: number, filter?: DoubtfulFilter): Promise<readonly Order[]>
+  unresolved(limit: number, filter?: UnresolvedFilter): Promise<readonly Order[]>
   confirmed(accountId: AccountId, at: Timestamp): Promise<void>
 }
 

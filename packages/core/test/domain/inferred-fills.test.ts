@@ -51,7 +51,7 @@ function stated(made: readonly Execution[], { places, isCutOff, isTrimmed }: Bro
   return dec(isTrimmed && average.includes('.') ? average.replace(/\.?0+$/, '') : average)
 }
 
-function told(order: Order, made: readonly Execution[], of: Broker): Order {
+function reported(order: Order, made: readonly Execution[], of: Broker): Order {
   const total = { quantity: dec(String(quantityIn(made))), averagePrice: stated(made, of), at: AT }
   const step = apply(order, { type: 'filled_total', ...total })
   assert.equal(apply(step.order, { type: 'filled_total', ...total }).changed, false, 'the same total says nothing new')
@@ -73,12 +73,12 @@ function isExact({ quantity, price }: Fill, made: readonly Execution[], totals: 
 
 test('a fill of a total is at its own exact price or at an average that the broker stated, and all of them come to the total', () => {
   fc.assert(
-    fc.property(executions, broker, fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }), (made, of, isTold) => {
-      const totals = made.map((_, index) => index + 1).filter(count => count === made.length || isTold[count - 1] === true)
+    fc.property(executions, broker, fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }), (made, of, isReported) => {
+      const totals = made.map((_, index) => index + 1).filter(count => count === made.length || isReported[count - 1] === true)
       let order = EMPTY
       const averages: Decimal[] = []
       for (const count of totals) {
-        order = told(order, made.slice(0, count), of)
+        order = reported(order, made.slice(0, count), of)
         const average = stated(made.slice(0, count), of)
         averages.push(average)
         assert.equal(filledQuantity(order), String(quantityIn(made.slice(0, count))))
@@ -105,7 +105,7 @@ test('where every execution is told by a total of its own and the places are eno
     fc.property(executions, made => {
       let order = EMPTY
       for (let count = 1; count <= made.length; count += 1)
-        order = told(order, made.slice(0, count), { places: 9, isCutOff: false, isTrimmed: false })
+        order = reported(order, made.slice(0, count), { places: 9, isCutOff: false, isTrimmed: false })
       assert.deepEqual(
         order.fills.map(({ quantity, price }) => [quantity, Number(price)]),
         made.map(({ quantity, price }) => [String(quantity), Number(price) / 10_000])
@@ -126,7 +126,7 @@ test('what is lost of executions with ids is one fill that makes the average com
       const known = fills.filter((_, index) => isLost[index] !== true)
       let order = EMPTY
       for (const fill of known) order = apply(order, { type: 'fills', fills: [fill] }).order
-      order = told(order, made, of)
+      order = reported(order, made, of)
       assert.equal(filledQuantity(order), String(quantityIn(made)))
       assert.deepEqual(order.fills.slice(0, known.length), known, 'what was executed stays as it was')
       const rest = order.fills.slice(known.length)

@@ -48,10 +48,10 @@ test('a leg’s execution counts once, whatever its order and the order’s stat
     fc.property(
       fc.array(fc.nat({ max: 3 }), { maxLength: 20 }),
       fc.constantFrom('working', 'filled', 'cancelled', 'pending'),
-      (told, status) => {
+      (reported, status) => {
         let order = spread({ status })
-        for (const index of told) order = apply(order, events[index] ?? legFill(CALL, 'f-1')).order
-        const distinct = new Set(told)
+        for (const index of reported) order = apply(order, events[index] ?? legFill(CALL, 'f-1')).order
+        const distinct = new Set(reported)
         assert.deepEqual(
           ids(order).map(each => [...each].sort()),
           [

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { compare, type Decimal, isPositive, parseDecimal, plus, sum, ZERO } from '@trunkline/core/domain/decimal'
 import { FILLS_MAX } from '@trunkline/core/domain/executions'
 import { type Fill, isOpen, type Order } from '@trunkline/core/domain/order'
-import { ARROWS, apply, filledQuantity, type OrderEvent } from '@trunkline/core/domain/order-machine'
+import { apply, filledQuantity, type OrderEvent, TRANSITIONS } from '@trunkline/core/domain/order-machine'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import { ORDER_STATUSES, type OrderStatus } from '@trunkline/core/domain/vocabulary'
 import fc from 'fast-check'
@@ -60,9 +60,13 @@ test('the time of the last change never goes back, whatever times the broker sta
     }),
     { numRuns: 500 }
   )
-  const asked = apply(anOrder(), { type: 'status', to: 'pending_cancel', at: parseTimestamp('2026-11-20T15:00:50.032888Z', 'at') }).order
+  const cancelling = apply(anOrder(), {
+    type: 'status',
+    to: 'pending_cancel',
+    at: parseTimestamp('2026-11-20T15:00:50.032888Z', 'at')
+  }).order
   const early = { ...fillOf('f1'), at: parseTimestamp('2026-11-20T15:00:50Z', 'at') }
-  const { fills, lastModifiedTime } = apply(asked, { type: 'fills', fills: [early] }).order
+  const { fills, lastModifiedTime } = apply(cancelling, { type: 'fills', fills: [early] }).order
   assert.deepEqual([fills[0]?.at, lastModifiedTime], ['2026-11-20T15:00:50.000000Z', '2026-11-20T15:00:50.032888Z'])
 })
 
@@ -74,7 +78,7 @@ test('no history leaves a final status, or moves along anything but the arrows',
         const before = states[index - 1]
         if (before === undefined || before.status === state.status) continue
         assert.ok(!FINAL.includes(before.status), `${before.status} is final and became ${state.status}`)
-        assert.ok(ARROWS[before.status].includes(state.status), `${before.status} → ${state.status}`)
+        assert.ok(TRANSITIONS[before.status].includes(state.status), `${before.status} → ${state.status}`)
       }
     }),
     { numRuns: 2_000 }
@@ -84,8 +88,8 @@ test('no history leaves a final status, or moves along anything but the arrows',
 test('every execution counts once, in any order, with any duplicates, in any state', () => {
   fc.assert(
     fc.property(history, fc.array(fc.nat(), { maxLength: 40 }), (events, swaps) => {
-      const told = events.flatMap(event => (event.type === 'fills' ? event.fills : []))
-      const once = new Map(told.map(known => [known.fillId, known]))
+      const reported = events.flatMap(event => (event.type === 'fills' ? event.fills : []))
+      const once = new Map(reported.map(known => [known.fillId, known]))
       const expected = sum([...once.values()].map(known => known.quantity))
       for (const order of [events, shuffled(events, swaps), [...events, ...shuffled(events, swaps)]]) {
         const last = play(anOrder(), order).at(-1) ?? anOrder()
@@ -134,10 +138,10 @@ test('totals never count twice what executions tell, whichever comes first', () 
 test('pictures of the total at any time, and executions late, repeated and in any order: never more than happened, and in the end exactly that', () => {
   const happened = fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
   fc.assert(
-    fc.property(happened, fc.array(fc.nat(15), { maxLength: 30 }), (ids, told) => {
+    fc.property(happened, fc.array(fc.nat(15), { maxLength: 30 }), (ids, reported) => {
       const executions = ids.map(id => fillOf(`f${id}`))
       const all = sum(executions.map(({ quantity }) => quantity))
-      const picture = (count: number): OrderEvent => ({
+      const totalOf = (count: number): OrderEvent => ({
         type: 'filled_total',
         quantity: sum(executions.slice(0, count).map(({ quantity }) => quantity)),
         averagePrice: parseDecimal('10.25', 'p'),
@@ -145,7 +149,7 @@ test('pictures of the total at any time, and executions late, repeated and in an
       })
       const execution = (index: number): OrderEvent[] =>
         executions.slice(index, index + 1).map(known => ({ type: 'fills', fills: [known] }))
-      const events = told.flatMap(n => (n % 2 === 0 ? [picture(n / 2)] : execution((n - 1) / 2)))
+      const events = reported.flatMap(n => (n % 2 === 0 ? [totalOf(n / 2)] : execution((n - 1) / 2)))
       let order = anOrder({ quantity: parseDecimal('1000', 'q') })
       for (const event of [...events, ...executions.keys().flatMap(execution)]) {
         const before = filledQuantity(order)
@@ -163,17 +167,17 @@ test('pictures of the total at any time, and executions late, repeated and in an
 test('executions that say what is filled with them, and pictures of the total, in any order: nothing told vanishes, and in the end all is counted once', () => {
   const happened = fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
   fc.assert(
-    fc.property(happened, fc.array(fc.nat(15), { maxLength: 30 }), fc.boolean(), (ids, told, isPictured) => {
+    fc.property(happened, fc.array(fc.nat(15), { maxLength: 30 }), fc.boolean(), (ids, reported, endsWithTotal) => {
       const executions = ids.map(id => fillOf(`f${id}`))
       const upTo = (count: number) => ({
         quantity: sum(executions.slice(0, count).map(({ quantity }) => quantity)),
         averagePrice: parseDecimal('10.25', 'p')
       })
-      const picture = (count: number): OrderEvent => ({ type: 'filled_total', ...upTo(count), at: AT })
+      const totalOf = (count: number): OrderEvent => ({ type: 'filled_total', ...upTo(count), at: AT })
       const execution = (index: number): OrderEvent[] =>
         executions.slice(index, index + 1).map(known => ({ type: 'execution', fill: known, total: upTo(index + 1) }))
-      const events = told.flatMap(n => (n % 2 === 0 ? [picture(n / 2)] : execution((n - 1) / 2)))
-      const last = isPictured ? [picture(executions.length)] : executions.keys().flatMap(execution)
+      const events = reported.flatMap(n => (n % 2 === 0 ? [totalOf(n / 2)] : execution((n - 1) / 2)))
+      const last = endsWithTotal ? [totalOf(executions.length)] : executions.keys().flatMap(execution)
       let order = anOrder({ quantity: parseDecimal('1000', 'q') })
       for (const event of [...events, ...last]) {
         const before = order.fills
@@ -215,7 +219,7 @@ test('an inferred fill is replaced by the executions it stood for', () => {
 test('a live picture from before a cancel does not undo it; the broker’s refusal does', () => {
   const pendingRequest = { kind: 'cancel', requestedAt: AT, sentAt: AT, successorId: null, takenAt: null } as const
   const order = anOrder({ status: 'pending_cancel', pendingRequest })
-  assert.equal(apply(order, { type: 'status', to: 'working', at: AT }).ignored, 'older_picture')
+  assert.equal(apply(order, { type: 'status', to: 'working', at: AT }).ignored, 'older_snapshot')
   assert.equal(apply(order, { type: 'status', to: 'working', at: AT, releases: true }).order.status, 'working')
 })
 
@@ -231,11 +235,11 @@ test('a fill after the end is counted, and alarms', () => {
 })
 
 test('a cancel wish that was not sent waits through the acknowledgement; a sent one ends with it', () => {
-  const wish = { kind: 'cancel', requestedAt: AT, sentAt: null, successorId: null, takenAt: null } as const
-  const waiting = apply(anOrder({ status: 'pending', pendingRequest: wish }), { type: 'status', to: 'working', at: AT }).order
-  assert.deepEqual(waiting.pendingRequest, wish)
+  const request = { kind: 'cancel', requestedAt: AT, sentAt: null, successorId: null, takenAt: null } as const
+  const waiting = apply(anOrder({ status: 'pending', pendingRequest: request }), { type: 'status', to: 'working', at: AT }).order
+  assert.deepEqual(waiting.pendingRequest, request)
   assert.equal(apply(waiting, { type: 'status', to: 'filled', at: AT }).order.pendingRequest, null)
-  const sent = anOrder({ status: 'pending_cancel', pendingRequest: { ...wish, sentAt: AT } })
+  const sent = anOrder({ status: 'pending_cancel', pendingRequest: { ...request, sentAt: AT } })
   assert.equal(apply(sent, { type: 'status', to: 'working', at: AT, releases: true }).order.pendingRequest, null)
 })
 
@@ -269,10 +273,10 @@ function watchedFills(count: number) {
 
 test('an answer with many executions is gone through once, not once for each of them [S77]', () => {
   const { fills, looks } = watchedFills(1_000)
-  const told = apply(anOrder(), { type: 'fills', fills })
-  assert.deepEqual([told.order.fills.length, filledQuantity(told.order), told.order.status], [1_000, '10', 'partially_filled'])
-  assert.equal(apply(told.order, { type: 'fills', fills }).ignored, 'duplicate_fill')
-  const [before, after] = [looks(), apply(told.order, { type: 'fills', fills: [...fills, fillOf('f1000001')] }).order]
+  const reported = apply(anOrder(), { type: 'fills', fills })
+  assert.deepEqual([reported.order.fills.length, filledQuantity(reported.order), reported.order.status], [1_000, '10', 'partially_filled'])
+  assert.equal(apply(reported.order, { type: 'fills', fills }).ignored, 'duplicate_fill')
+  const [before, after] = [looks(), apply(reported.order, { type: 'fills', fills: [...fills, fillOf('f1000001')] }).order]
   assert.equal(after.fills.length, 1_001)
   assert.ok(looks() < 10_000, `${looks()} looks at 1000 executions, ${looks() - before} of them for one more`)
   const leg = { symbol: 'A', side: 'BUY', ratio: parseDecimal('1', 'r'), fills: [] } as const
@@ -283,14 +287,14 @@ test('an answer with many executions is gone through once, not once for each of 
 
 test('executions told together come to the same as one by one', () => {
   fc.assert(
-    fc.property(fc.array(fill, { maxLength: 12 }), fc.integer({ min: 0, max: 120 }), (told, before) => {
+    fc.property(fc.array(fill, { maxLength: 12 }), fc.integer({ min: 0, max: 120 }), (reported, before) => {
       const order = apply(anOrder(), {
         type: 'filled_total',
         quantity: parseDecimal(`${before}`, 'q'),
         averagePrice: parseDecimal('10', 'p'),
         at: AT
       }).order
-      const fills = told.map(({ fillId }) => fillOf(fillId))
+      const fills = reported.map(({ fillId }) => fillOf(fillId))
       const together = apply(order, { type: 'fills', fills }).order
       const single = play(
         order,

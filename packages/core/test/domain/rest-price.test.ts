@@ -51,7 +51,7 @@ const case_ = fc.record({
 })
 
 /** The order with the executions that arrived, and then the total; its limit is the worst price of all. */
-function told({ made, places, isCutOff, isLost, side }: typeof case_ extends fc.Arbitrary<infer T> ? T : never) {
+function reported({ made, places, isCutOff, isLost, side }: typeof case_ extends fc.Arbitrary<infer T> ? T : never) {
   const prices = made.map(execution => execution.cents)
   const limitPrice = side === null ? null : cents(side === 'BUY' ? Math.max(...prices) : Math.min(...prices))
   const fills = fillsOf(made)
@@ -78,7 +78,7 @@ function assertCouldBe(order: Order, { averagePrice }: { readonly averagePrice: 
 test('whatever of the executions is lost, an inferred price is positive, within the limit, and agrees with the average', () => {
   fc.assert(
     fc.property(case_, input => {
-      const { order, known, total, limitPrice } = told(input)
+      const { order, known, total, limitPrice } = reported(input)
       assert.equal(filledQuantity(order), total.quantity)
       assert.deepEqual(order.fills.slice(0, known.length), known, 'what was executed stays as it was')
       assertCouldBe(order, total, limitPrice, input.places)

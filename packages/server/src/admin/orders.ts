@@ -21,7 +21,7 @@ const NO_SERVICE = 'No service runs on this data directory, and only a service c
 
 /** Open orders that the broker is not known to have, the oldest first. */
 export async function listUnresolved({ store }: AdminDeps, { limit }: { readonly limit: number }): Promise<readonly UnresolvedOrder[]> {
-  return (await store.orders.doubtful(limit)).map(view)
+  return (await store.orders.unresolved(limit)).map(view)
 }
 
 /** Entries about abandoned orders that are looked at: an order has two, a replacement more. */
@@ -70,7 +70,7 @@ export async function settleOrders(deps: AdminDeps, wanted: SettleOrders, run: R
   if (deps.settleAll === null) throw new AdminRefused(NO_SERVICE)
   if (broker === null && connectionId === null && olderThanHours === null)
     throw new AdminRefused('Say which orders: of one broker, of one connection, or older than so many hours.')
-  const fitting = await deps.store.orders.doubtful(ORDERS_LIMIT_MAX, {
+  const fitting = await deps.store.orders.unresolved(ORDERS_LIMIT_MAX, {
     ...(broker === null ? {} : { broker: parseBrokerId(broker) }),
     ...(connectionId === null ? {} : { connectionId: parseUuid<ConnectionId>(connectionId, 'connection_id') }),
     ...(olderThanHours === null ? {} : { enteredBefore: timestampOfMs(epochMs(deps.clock.now()) - olderThanHours * HOUR_MS) })
@@ -86,13 +86,13 @@ export async function settleOrders(deps: AdminDeps, wanted: SettleOrders, run: R
     return operatorEntry(deps.clock.now(), run, 'orders.never_received', connectionId ?? broker ?? 'orders', named)
   }
   const target = connectionId ?? broker ?? 'orders'
-  const keptEntry = (orderIds: readonly OrderId[]) => {
+  const skippedEntry = (orderIds: readonly OrderId[]) => {
     const named = { because, set: expected, count: orderIds.length, orders: orderIds.join(' ') }
     return operatorEntry(deps.clock.now(), run, 'orders.not_ended', target, named, 'refused')
   }
   const ids = fitting.map(({ orderId }) => orderId)
-  const verdict = { isUnseen: unseen, entry: expected === null ? null : entry, keptEntry }
-  const { orders, kept } = await deps.settleAll(ids, verdict, run.signal).catch(cause => {
+  const verdict = { isUnseen: unseen, entry: expected === null ? null : entry, skippedEntry }
+  const { orders, skipped: kept } = await deps.settleAll(ids, verdict, run.signal).catch(cause => {
     throw cause instanceof SettlingInterrupted ? new AdminRefused(cause.message, { cause }) : cause
   })
   return { fitting: fitting.length, set: setOf(orders), orders: orders.map(view), kept }

@@ -1,6 +1,6 @@
 import { completeLogin } from '@trunkline/core/app/connect/complete-login'
-import { type Ending, ended } from '@trunkline/core/app/connect/ending'
-import type { Visitor } from '@trunkline/core/app/connect/visit'
+import { ended, type PortalOutcome } from '@trunkline/core/app/connect/portal-outcome'
+import type { BrowserSession } from '@trunkline/core/app/connect/visit'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { Environment } from '@trunkline/core/domain/vocabulary'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -17,7 +17,7 @@ export interface CallbackAddress {
 /** The browser's return from a broker's login. */
 export class Callbacks {
   readonly #context: PortalContext
-  readonly #arrived: SecondClicks<Ending>
+  readonly #arrived: SecondClicks<PortalOutcome>
 
   constructor(context: PortalContext) {
     this.#context = context
@@ -41,8 +41,8 @@ export class Callbacks {
     broker: BrokerId | null,
     environment: Environment | null,
     address: string,
-    visitor: Visitor
-  ): Promise<{ readonly ending: Ending; readonly isFirst: boolean }> {
+    visitor: BrowserSession
+  ): Promise<{ readonly ending: PortalOutcome; readonly isFirst: boolean }> {
     let isFirst = false
     const complete = () => {
       isFirst = true
@@ -52,7 +52,12 @@ export class Callbacks {
     return { ending, isFirst }
   }
 
-  async #complete(broker: BrokerId | null, environment: Environment | null, address: string, visitor: Visitor): Promise<Ending> {
+  async #complete(
+    broker: BrokerId | null,
+    environment: Environment | null,
+    address: string,
+    visitor: BrowserSession
+  ): Promise<PortalOutcome> {
     const at = address.indexOf('?')
     const query = new URLSearchParams(at === -1 ? '' : address.slice(at + 1))
     const [state, ...others] = query.getAll('state')
@@ -65,6 +70,6 @@ export class Callbacks {
 }
 
 /** The answer belonged to nothing that this browser has begun. */
-function isRefused({ reason }: Ending): boolean {
+function isRefused({ reason }: PortalOutcome): boolean {
   return reason === 'bad_callback' || reason === 'other_browser'
 }

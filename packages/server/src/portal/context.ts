@@ -1,4 +1,4 @@
-import type { PortalDeps, Visitor } from '@trunkline/core/app/connect/visit'
+import type { BrowserSession, PortalDeps } from '@trunkline/core/app/connect/visit'
 import type { AppDeps } from '@trunkline/core/app/deps'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { FastifyRequest } from 'fastify'
@@ -26,7 +26,7 @@ export interface PortalContext {
   readonly endings: Endings
 }
 
-export function visitorOf({ cookies }: Pick<PortalContext, 'cookies'>, request: FastifyRequest): Visitor {
+export function visitorOf({ cookies }: Pick<PortalContext, 'cookies'>, request: FastifyRequest): BrowserSession {
   return { browser: cookies.browser.read(request), ip: request.ip, requestId: request.id }
 }
 

@@ -1,4 +1,4 @@
-import type { Ending, EndingReason } from '@trunkline/core/app/connect/ending'
+import type { PortalOutcome, PortalOutcomeReason } from '@trunkline/core/app/connect/portal-outcome'
 import { type PlatformId, parseUuid } from '@trunkline/core/domain/ids'
 import { parseJson } from '@trunkline/core/domain/json'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -65,7 +65,7 @@ export class PortalCookies {
   }
 
   /** False when the address is too long for a cookie. Encrypted, because a claim code may be in it, and other ports are sent our cookies too. */
-  giveOutcome(reply: FastifyReply, browser: string | null, { reason, redirect }: Ending): boolean {
+  giveOutcome(reply: FastifyReply, browser: string | null, { reason, redirect }: PortalOutcome): boolean {
     const sealed = this.#vault.seal(JSON.stringify({ reason, redirect }), this.#contextOf(browser))
     const text = Buffer.from(sealed).toString('base64url')
     if (text.length > OUTCOME_LENGTH_MAX) return false
@@ -73,7 +73,7 @@ export class PortalCookies {
     return true
   }
 
-  outcomeOf(request: FastifyRequest): { readonly reason: EndingReason; readonly target: string } | null {
+  outcomeOf(request: FastifyRequest): { readonly reason: PortalOutcomeReason; readonly target: string } | null {
     const text = this.#outcome.read(request)
     if (text === null) return null
     try {

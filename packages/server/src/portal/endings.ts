@@ -1,4 +1,4 @@
-import { type Ending, type EndingReason, ended } from '@trunkline/core/app/connect/ending'
+import { ended, type PortalOutcome, type PortalOutcomeReason } from '@trunkline/core/app/connect/portal-outcome'
 import type { PortalDeps } from '@trunkline/core/app/connect/visit'
 import type { PlatformId } from '@trunkline/core/domain/ids'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -28,7 +28,7 @@ export class Endings {
   }
 
   /** To the platform, or to our own page for the outcome, whose address holds no secret. `again`: a page of this link that is still good. */
-  async end(ending: Ending, request: FastifyRequest, reply: FastifyReply, again: string | null = null): Promise<FastifyReply> {
+  async end(ending: PortalOutcome, request: FastifyRequest, reply: FastifyReply, again: string | null = null): Promise<FastifyReply> {
     const { reason, redirect, platformId } = ending
     const here = redirect === null ? ON_THE_SPOT.find(word => word === reason) : undefined
     if (here !== undefined) return this.#show(here, request, reply, again)
@@ -42,7 +42,7 @@ export class Endings {
    * The same after a form whose page lets it lead to us only: a page of ours leads on to the platform. It is had by GET, so that nothing is sent
    * again when it is loaded again.
    */
-  async endByPage(ending: Ending, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async endByPage(ending: PortalOutcome, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { reason, redirect, platformId } = ending
     if (redirect === null) return this.end(ending, request, reply)
     this.#cookies.dropNotice(request, reply)
@@ -52,7 +52,7 @@ export class Endings {
   }
 
   /** The broker's answer came a second time: the page for a spent one, which leads by itself where the first went. */
-  async repeat({ reason, redirect, platformId }: Ending, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async repeat({ reason, redirect, platformId }: PortalOutcome, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     if (platformId !== null) this.#cookies.giveApp(reply, platformId)
     return page(
       reply,
@@ -84,7 +84,7 @@ export class Endings {
     return this.end(ended(null, 'unknown_link'), request, reply)
   }
 
-  async #show(reason: EndingReason, request: FastifyRequest, reply: FastifyReply, again: string | null): Promise<FastifyReply> {
+  async #show(reason: PortalOutcomeReason, request: FastifyRequest, reply: FastifyReply, again: string | null): Promise<FastifyReply> {
     return page(reply, ENDINGS[reason].status, endingPage(reason, await this.#backFrom(request), again))
   }
 
@@ -104,6 +104,6 @@ export class Endings {
 }
 
 /** Our own page for an outcome. */
-function resultPath(reason: EndingReason): string {
+function resultPath(reason: PortalOutcomeReason): string {
   return `/connect/result/${reason}`
 }

@@ -1,6 +1,6 @@
 import { declineAttempt } from '@trunkline/core/app/connect/decide'
-import { type Ending, ended } from '@trunkline/core/app/connect/ending'
 import { askForKeys, type EnteredKeys, enterKeys } from '@trunkline/core/app/connect/enter-keys'
+import { ended, type PortalOutcome } from '@trunkline/core/app/connect/portal-outcome'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { onward, page } from './answer.ts'
@@ -19,7 +19,7 @@ export interface BrokerAddress {
 export class KeySteps {
   readonly #context: PortalContext
   readonly #entered: SecondClicks<EnteredKeys>
-  readonly #declined: SecondClicks<Ending>
+  readonly #declined: SecondClicks<PortalOutcome>
 
   constructor(context: PortalContext) {
     this.#context = context
@@ -33,8 +33,8 @@ export class KeySteps {
     if (at === null) return endings.unknownLink(request, reply)
     const visitor = visitorOf(this.#context, request)
     const shown = await askForKeys(deps, at.token, at.broker, visitor)
-    if (shown.kind === 'ending') return endings.end(shown, request, reply)
-    if (shown.kind === 'misfit') return onward(reply, linkPath(at.token))
+    if (shown.kind === 'outcome') return endings.end(shown, request, reply)
+    if (shown.kind === 'stale_form') return onward(reply, linkPath(at.token))
     if (visitor.browser !== null) cookies.browser.give(reply, visitor.browser)
     const [action, link] = [keysPath(at.token, at.broker), linkPath(at.token)]
     const back = shown.invitation.brokers.length > 1 ? allowPath(at.token, at.broker) : link
@@ -54,17 +54,17 @@ export class KeySteps {
     const next = await this.#entered.answer(
       form,
       () => enterKeys(deps, at.token, entry, visitor),
-      ({ kind }) => kind === 'ending'
+      ({ kind }) => kind === 'outcome'
     )
-    if (next.kind === 'misfit') return onward(reply, linkPath(at.token))
-    if (next.kind === 'ending') return endings.endByPage(next, request, reply)
+    if (next.kind === 'stale_form') return onward(reply, linkPath(at.token))
+    if (next.kind === 'outcome') return endings.endByPage(next, request, reply)
     const action = keysPath(at.token, at.broker)
     cookies.giveNotice(reply, action, bounded(next.why))
     return onward(reply, action)
   }
 
   /** No key is read, tried or kept. */
-  async #decline(request: FastifyRequest, token: string): Promise<Ending> {
+  async #decline(request: FastifyRequest, token: string): Promise<PortalOutcome> {
     const visitor = visitorOf(this.#context, request)
     const { browser } = visitor
     if (browser === null) return ended(null, 'other_browser')

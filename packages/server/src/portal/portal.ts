@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
-import { ended } from '@trunkline/core/app/connect/ending'
+import { ended } from '@trunkline/core/app/connect/portal-outcome'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isOwnForm } from '../ops/own-form.ts'
 import { serveText } from '../ops/static-text.ts'

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import type { EndingReason } from '@trunkline/core/app/connect/ending'
 import { KEY_TRIES_MAX, type KeyForm, type Why } from '@trunkline/core/app/connect/enter-keys'
+import type { PortalOutcomeReason } from '@trunkline/core/app/connect/portal-outcome'
 import type { Invitation } from '@trunkline/core/app/connect/visit'
 import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
@@ -122,13 +122,13 @@ function faultOf(why: Why | null, name: string): { readonly isFaulty: boolean; r
 }
 
 /** Leads on to `target` by itself. Unlike a redirect it is no part of the form before it, whose page may then forbid every other address. */
-export function onwardPage(reason: EndingReason, target: string, app: AppView | null): string {
+export function onwardPage(reason: PortalOutcomeReason, target: string, app: AppView | null): string {
   const { heading, tone } = ENDINGS[reason]
   return eta.render('./onward', { title: heading, heading, tone, target, app, promise: null })
 }
 
 /** The page on which a visit ends. `again`: where the user may go on with the same link. */
-export function endingPage(reason: EndingReason, { app, home }: WayBack, again: string | null = null): string {
+export function endingPage(reason: PortalOutcomeReason, { app, home }: WayBack, again: string | null = null): string {
   return ending(ENDINGS[reason], { app, home }, again)
 }
 

@@ -1,6 +1,6 @@
 import { approveAttempt, declineAttempt } from '@trunkline/core/app/connect/decide'
-import { type Ending, ended } from '@trunkline/core/app/connect/ending'
-import { type Invitation, type Visitor, visitAttempt } from '@trunkline/core/app/connect/visit'
+import { ended, type PortalOutcome } from '@trunkline/core/app/connect/portal-outcome'
+import { type BrowserSession, type Invitation, visitAttempt } from '@trunkline/core/app/connect/visit'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { Environment } from '@trunkline/core/domain/vocabulary'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
@@ -16,7 +16,7 @@ import { SecondClicks } from './second-clicks.ts'
 /** The steps up to the login: the choice of a broker, where there is one, and the user's yes or no. */
 export class Steps {
   readonly #context: PortalContext
-  readonly #declined: SecondClicks<Ending>
+  readonly #declined: SecondClicks<PortalOutcome>
   readonly #approved: SecondClicks<Awaited<ReturnType<typeof approveAttempt>>>
 
   constructor(context: PortalContext) {
@@ -28,7 +28,7 @@ export class Steps {
   /** The first step: which broker; or, where that is settled, what the platform may do there. */
   async first(request: FastifyRequest, token: string, reply: FastifyReply): Promise<FastifyReply> {
     const shown = await this.#shown(request, token)
-    if (shown.kind === 'ending') return this.#context.endings.end(shown, request, reply)
+    if (shown.kind === 'outcome') return this.#context.endings.end(shown, request, reply)
     const [only = null, ...others] = shown.brokers
     if (others.length === 0) return this.#permissions(shown, only, { request, reply }, linkPath(token))
     this.#keep(shown, { request, reply })
@@ -42,7 +42,7 @@ export class Steps {
     const asked = brokerOf(name.toUpperCase())
     if (asked === null) return this.#context.endings.unknownLink(request, reply)
     const shown = await this.#shown(request, token)
-    if (shown.kind === 'ending') return this.#context.endings.end(shown, request, reply)
+    if (shown.kind === 'outcome') return this.#context.endings.end(shown, request, reply)
     const broker = shown.brokers.find(({ capabilities }) => capabilities.id === asked)
     if (broker === undefined) return onward(reply, linkPath(token))
     return this.#permissions(shown, broker, { request, reply }, allowPath(token, asked))
@@ -71,7 +71,7 @@ export class Steps {
   async #choose(token: string, chosen: BrokerId | null, visitor: KnownVisitor, turn: Turn): Promise<FastifyReply> {
     const { deps, endings, cookies } = this.#context
     const shown = await visitAttempt(deps, token, visitor)
-    if (shown.kind === 'ending') return endings.end(shown, turn.request, turn.reply)
+    if (shown.kind === 'outcome') return endings.end(shown, turn.request, turn.reply)
     if (chosen === null || !shown.brokers.some(({ capabilities: { id } }) => id === chosen)) {
       if (shown.brokers.length > 1) cookies.giveNotice(turn.reply, linkPath(token), { kind: 'choose' })
       return onward(turn.reply, linkPath(token))
@@ -89,18 +89,18 @@ export class Steps {
     const next = await this.#approved.answer(formId(this.#context, token, visitor.browser, broker), approve, () => false)
     cookies.dropNotice(request, reply)
     switch (next.kind) {
-      case 'ending':
+      case 'outcome':
         return endings.end(next, request, reply)
-      case 'departure':
+      case 'redirect':
         return onward(reply, next.authorizationUrl)
       case 'keys_wanted':
         return onward(reply, keysPath(token, broker))
-      case 'misfit':
+      case 'stale_form':
         return onward(reply, linkPath(token))
     }
   }
 
-  async #shown(request: FastifyRequest, token: string): Promise<Invitation | Ending> {
+  async #shown(request: FastifyRequest, token: string): Promise<Invitation | PortalOutcome> {
     return isToken(token) ? visitAttempt(this.#context.deps, token, visitorOf(this.#context, request)) : ended(null, 'unknown_link')
   }
 
@@ -120,7 +120,7 @@ export class Steps {
   }
 }
 
-type KnownVisitor = Visitor & { readonly browser: string }
+type KnownVisitor = BrowserSession & { readonly browser: string }
 
 interface Turn {
   readonly request: FastifyRequest

@@ -1,5 +1,5 @@
-import type { EndingReason } from '@trunkline/core/app/connect/ending'
 import type { Why } from '@trunkline/core/app/connect/enter-keys'
+import type { PortalOutcomeReason } from '@trunkline/core/app/connect/portal-outcome'
 import type { ConnectionType } from '@trunkline/core/domain/vocabulary'
 import type { BrokerDefinition, BrokerLogin } from '@trunkline/core/ports/broker'
 
@@ -13,7 +13,7 @@ export interface EndingWords {
   readonly next: string
 }
 
-export const ENDINGS: { readonly [reason in EndingReason]: EndingWords } = {
+export const ENDINGS: { readonly [reason in PortalOutcomeReason]: EndingWords } = {
   connected: {
     status: 200,
     tone: 'good',
@@ -118,7 +118,7 @@ export const TROUBLE: EndingWords = {
 }
 
 /** Whether a word of an address names an ending. */
-export function isReason(word: string): word is EndingReason {
+export function isReason(word: string): word is PortalOutcomeReason {
   return Object.hasOwn(ENDINGS, word)
 }
 

@@ -131,7 +131,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
     accounts: new SqlAccountStore(session, { clock: deps.clock, records }),
     orders: new SqlOrderStore(session, { recorder, records }),
     events: new SqlEventStore(session),
-    streamPlaces: new SqlStreamPlaceStore(session),
+    streamSlots: new SqlStreamPlaceStore(session),
     tokens: new SqlTokenStore(session),
     audit: new SqlAuditStore(session),
     probe: () => probe(session, engine.kind),

@@ -1,5 +1,5 @@
 // Places of stream sessions, counted over all nodes in the database, by its clock.
-import type { StreamPlace, StreamPlaceStore } from '@trunkline/core/ports/store'
+import type { StreamSlot, StreamSlotStore } from '@trunkline/core/ports/store'
 import type { Session } from './session.ts'
 
 const TAKE = `/* writes */ select take_key_stream_place($1, $2, $3, $4, $5, $6 * interval '1 millisecond') as taken`
@@ -7,14 +7,14 @@ const TAKE = `/* writes */ select take_key_stream_place($1, $2, $3, $4, $5, $6 *
 const SWEEP = `delete from stream_places where session_id in (
   select session_id from stream_places where expires_at <= clock_timestamp() - interval '10 minutes' limit 1000 for update skip locked)`
 
-export class SqlStreamPlaceStore implements StreamPlaceStore {
+export class SqlStreamPlaceStore implements StreamSlotStore {
   readonly #session: Session
 
   constructor(session: Session) {
     this.#session = session
   }
 
-  async take({ platformId, keyId, sessionId, nodeId }: StreamPlace, limit: number, ttlMs: number): Promise<boolean> {
+  async take({ platformId, keyId, sessionId, nodeId }: StreamSlot, limit: number, ttlMs: number): Promise<boolean> {
     const [row] = await this.#session.statement<{ taken: boolean }>(TAKE, [platformId, keyId, sessionId, nodeId, limit, ttlMs])
     return row?.taken ?? false
   }

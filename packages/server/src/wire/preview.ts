@@ -33,7 +33,7 @@ export const previewRecord = record(
   }
 )
 
-export function presentPreview({ account, preview, askedAt }: Previewed): Static<typeof previewRecord> {
+export function presentPreview({ account, preview, requestedAt }: Previewed): Static<typeof previewRecord> {
   const refusal = preview.kind === 'refused' ? preview : null
   const estimate = preview.kind === 'refused' ? NOTHING_ESTIMATED : preview.estimate
   return {
@@ -53,6 +53,6 @@ export function presentPreview({ account, preview, askedAt }: Previewed): Static
     initial_margin: maybe(money, estimate.initialMargin),
     margin_change: maybe(money, estimate.marginChange),
     buying_power_change: maybe(money, estimate.buyingPowerChange),
-    previewed_at: askedAt
+    previewed_at: requestedAt
   }
 }

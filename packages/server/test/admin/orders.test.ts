@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { OrderId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
-import type { AuditEntry, DoubtfulFilter } from '@trunkline/core/ports/store'
+import type { AuditEntry, UnresolvedFilter } from '@trunkline/core/ports/store'
 import * as make from '@trunkline/testkit/store-contract/records'
 import type { AdminDeps } from '../../src/admin/deps.ts'
 import { AdminRefused, type SettleOrders } from '../../src/admin/operations.ts'
@@ -25,14 +25,14 @@ function stage() {
   )
   const entries: AuditEntry[] = []
   const known = new Map<OrderId, Order>(orders.map(order => [order.orderId, order]))
-  const doubtful = async (limit: number, { broker, connectionId, enteredBefore }: DoubtfulFilter = {}) =>
+  const unresolved = async (limit: number, { broker, connectionId, enteredBefore }: UnresolvedFilter = {}) =>
     orders
       .filter(order => (broker ?? order.broker) === order.broker && (connectionId ?? order.connectionId) === order.connectionId)
       .filter(order => enteredBefore === undefined || order.entryTime < enteredBefore)
       .slice(0, limit)
   const deps = {
     clock: { now: () => make.at(0) },
-    store: { orders: { doubtful } },
+    store: { orders: { unresolved } },
     settleAll: async (ids: readonly OrderId[], { entry }: { readonly entry: ((orders: readonly Order[]) => AuditEntry) | null }) => {
       const ended = ids.flatMap(id => known.get(id) ?? [])
       if (entry !== null) entries.push(entry(ended))

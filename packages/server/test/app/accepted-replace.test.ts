@@ -11,10 +11,10 @@ before(async () => {
 })
 after(() => bench[Symbol.asyncDispose]())
 
-const KINDS = [
+const CAPABILITIES = [
   { replacedOrderId: 'new', deduplication: 'enforced' },
-  { replacedOrderId: 'kept', deduplication: 'label' },
-  { replacedOrderId: 'kept', deduplication: 'none' }
+  { replacedOrderId: 'same', deduplication: 'label' },
+  { replacedOrderId: 'same', deduplication: 'none' }
 ] as const
 
 /** An order, and the replacement that its broker took and has not made yet. */
@@ -35,7 +35,7 @@ function make(world: World): void {
   world.book.replace(request)
 }
 
-for (const kind of KINDS) {
+for (const kind of CAPABILITIES) {
   const named = `ids ${kind.deduplication}, replaced order ${kind.replacedOrderId}`
 
   test(`a replacement stays pending while the broker is slow with it, however often looks show the order as it was (${named})`, async () => {

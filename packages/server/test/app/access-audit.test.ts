@@ -15,7 +15,7 @@ const WRONG: RefusedAccess = {
   requestId: 'r-1'
 }
 
-function desk(append: (entry: AuditEntry) => Promise<void> = async () => undefined) {
+function setup(append: (entry: AuditEntry) => Promise<void> = async () => undefined) {
   const entries: AuditEntry[] = []
   const warnings: string[] = []
   const clock = new VirtualClock()
@@ -26,12 +26,12 @@ function desk(append: (entry: AuditEntry) => Promise<void> = async () => undefin
       entries.push(entry)
     }
   }
-  const told = () => entries.map(({ actor, ip, detail }) => [actor, ip, detail.times])
-  return { audit: new AccessAudit({ store: { audit }, clock, log }), clock, entries, warnings, told }
+  const written = () => entries.map(({ actor, ip, detail }) => [actor, ip, detail.times])
+  return { audit: new AccessAudit({ store: { audit }, clock, log }), clock, entries, warnings, written }
 }
 
 test('the first refusal of a kind is written at once, and the rest of the minute as one entry with their number [S1, S54]', async () => {
-  const { audit, clock, entries, told } = desk()
+  const { audit, clock, entries, written } = setup()
   for (let at = 0; at < 500; at++) audit.note({ ...WRONG, requestId: `r-${at}` })
   audit.note({ ...WRONG, ip: '192.0.2.8', group: '192.0.2.8' })
   audit.note({ ...WRONG, action: 'access.denied', actor: 'user:ada', reason: 'order_not_found' })
@@ -41,18 +41,18 @@ test('the first refusal of a kind is written at once, and the rest of the minute
     ['anonymous', '192.0.2.8', 1],
     ['user:ada', '192.0.2.7', 1]
   ]
-  assert.deepEqual(told(), first)
+  assert.deepEqual(written(), first)
   const { action, target, result, requestId, detail } = entries[0] ?? assert.fail()
   assert.deepEqual([action, target, result, requestId, detail.reason], ['access.failed', 'rest', 'refused', 'r-0', 'credentials_invalid'])
   await clock.advance(60_000)
-  assert.deepEqual(told(), [...first, ['anonymous', '192.0.2.7', 499]])
+  assert.deepEqual(written(), [...first, ['anonymous', '192.0.2.7', 499]])
   audit.note(WRONG)
   await clock.settled()
-  assert.deepEqual(told().at(-1), ['anonymous', '192.0.2.7', 1], 'a new minute')
+  assert.deepEqual(written().at(-1), ['anonymous', '192.0.2.7', 1], 'a new minute')
 })
 
 test('a flood from everywhere is a bounded number of entries a minute, and none of it is uncounted', async () => {
-  const { audit, clock, entries } = desk()
+  const { audit, clock, entries } = setup()
   for (let at = 0; at < 10_000; at++) audit.note({ ...WRONG, group: `2001:db8:0:${at}` })
   await clock.advance(60_000)
   assert.equal(entries.length, 65)
@@ -64,12 +64,12 @@ test('a flood from everywhere is a bounded number of entries a minute, and none 
 
 test('what is only counted is written at the end, and a store that fails is no trouble to anybody else', async () => {
   let fails = false
-  const { audit, warnings, told } = desk(async () => {
+  const { audit, warnings, written } = setup(async () => {
     if (fails) throw new Error('no')
   })
   for (let at = 0; at < 3; at++) audit.note(WRONG)
   await audit.stop()
-  assert.deepEqual(told(), [
+  assert.deepEqual(written(), [
     ['anonymous', '192.0.2.7', 1],
     ['anonymous', '192.0.2.7', 2]
   ])

@@ -89,7 +89,7 @@ export interface Logged {
 }
 
 /** What a user asks for: a limit order for ten shares unless said otherwise. */
-export type Wish = Partial<Omit<OrderRequest, 'clOrdId' | 'quantity' | 'limitPrice'>> & {
+export type PlaceRequest = Partial<Omit<OrderRequest, 'clOrdId' | 'quantity' | 'limitPrice'>> & {
   readonly clOrdId?: string
   readonly quantity?: string
   readonly limitPrice?: string
@@ -106,7 +106,7 @@ export class World implements AsyncDisposable {
   readonly accounts: readonly Account[]
   readonly logged: Logged[] = []
   readonly counted = new Map<string, number>()
-  readonly told: LoggedEvent[] = []
+  readonly published: LoggedEvent[] = []
   /** Each change of the connection's health, as it was told, and when. */
   readonly healths: { readonly state: ConnectionHealth['state']; readonly atMs: number; readonly health: ConnectionHealth }[] = []
   readonly deps: Deps
@@ -126,7 +126,7 @@ export class World implements AsyncDisposable {
     this.caller = { platform: owner.platform, user: owner.user, ip: null, requestId: null }
     this.#application = application(deps)
     deps.bus.subscribe(message => {
-      if (message.type === 'events') this.told.push(...message.events)
+      if (message.type === 'events') this.published.push(...message.events)
       if (message.type === 'connection_health' && message.connectionId === this.connection.connectionId)
         this.healths.push({ state: message.health.state, atMs: this.clock.monotonicMs(), health: message.health })
     })
@@ -183,9 +183,9 @@ export class World implements AsyncDisposable {
     return this.broker.book
   }
 
-  place(wish: Wish = {}): Promise<Order> {
+  place(request: PlaceRequest = {}): Promise<Order> {
     this.#placed += 1
-    const { clOrdId = `c-${this.#placed}`, quantity = '10', limitPrice = '10.00', ...more } = wish
+    const { clOrdId = `c-${this.#placed}`, quantity = '10', limitPrice = '10.00', ...more } = request
     return placeOrder(this.app, this.caller, {
       ...{ side: 'BUY', type: 'LMT', tif: 'DAY', symbol: 'SPY', instrument: 'STK', notional: null, stopPrice: null, legs: null },
       accountId: this.account.accountId,

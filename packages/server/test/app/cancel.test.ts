@@ -94,12 +94,12 @@ test('what nobody expects at one order is its own result, logged: the others kee
   await using world = await bench.world()
   await world.live()
   for (let count = 0; count < 20; count += 1) await world.given(world.place())
-  const { desk } = world.app
-  const find = desk.findOf.bind(desk)
-  let asked = 0
-  t.mock.method(desk, 'findOf', async (...key: Parameters<typeof find>) => {
-    asked += 1
-    if (asked === 3) throw new Error('connection terminated unexpectedly')
+  const { orderWriter } = world.app
+  const find = orderWriter.findOf.bind(orderWriter)
+  let calls = 0
+  t.mock.method(orderWriter, 'findOf', async (...key: Parameters<typeof find>) => {
+    calls += 1
+    if (calls === 3) throw new Error('connection terminated unexpectedly')
     return find(...key)
   })
   const { results } = await all(world)
@@ -246,8 +246,8 @@ test('an order that the broker acknowledged and does not work yet is pending_can
   world.book.move(taken.brokerOrderId, 'cancelled')
   await world.clock.advance(30_000)
   assert.equal((await world.stored(order)).status, 'cancelled')
-  const told = (await world.events()).flatMap(event => (event.topic === 'orders' ? [event.data.status] : []))
-  assert.deepEqual([...new Set(told)], ['pending', 'working', 'pending_cancel', 'cancelled'], 'along the arrows')
+  const history = (await world.events()).flatMap(event => (event.topic === 'orders' ? [event.data.status] : []))
+  assert.deepEqual([...new Set(history)], ['pending', 'working', 'pending_cancel', 'cancelled'], 'along the arrows')
 })
 
 test('a cancel of an order nobody knew of shows as pending_cancel once the broker has acknowledged the order', async () => {
@@ -287,7 +287,7 @@ const NOTHING: readonly { readonly name: string; readonly plan: CommandPlan }[] 
 ]
 
 for (const { name, plan } of NOTHING)
-  for (const kind of [{}, { replacedOrderId: 'kept', deduplication: 'label' }] as const)
+  for (const kind of [{}, { replacedOrderId: 'same', deduplication: 'label' }] as const)
     for (const named of ['old', 'successor'] as const)
       test(`a cancel of the ${named} order stops the old one where the replacement comes to nothing: ${name} (${kind.replacedOrderId ?? 'new'} id)`, async () => {
         await using world = await bench.world({ capabilities: kind })
@@ -297,7 +297,7 @@ for (const { name, plan } of NOTHING)
         await world.clock.until(async () => (await statuses(world)) === 'c-1 cancelled, m-1 rejected', 'the old order is cancelled')
       })
 
-for (const kind of [{}, { replacedOrderId: 'kept', deduplication: 'label' }] as const)
+for (const kind of [{}, { replacedOrderId: 'same', deduplication: 'label' }] as const)
   for (const named of ['old', 'successor'] as const)
     test(`a cancel of the ${named} order stops the new one where the replacement is made (${kind.replacedOrderId ?? 'new'} id)`, async () => {
       await using world = await bench.world({ capabilities: kind })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { listBalances } from '@trunkline/core/app/accounts/read-balances'
 import { listPositions } from '@trunkline/core/app/accounts/read-positions'
-import { daysAsked, listTransactions } from '@trunkline/core/app/accounts/read-transactions'
+import { listTransactions, requestedDays } from '@trunkline/core/app/accounts/read-transactions'
 import { listOrders } from '@trunkline/core/app/orders/list-orders'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import type { Order, OrderTicket } from '@trunkline/core/domain/order'
@@ -42,7 +42,7 @@ async function shown(world: World): Promise<readonly unknown[]> {
 }
 
 function transactions(world: World) {
-  return listTransactions(world.app, world.caller, {}, { ...daysAsked(world.clock, null, null), types: null }, PAGE)
+  return listTransactions(world.app, world.caller, {}, { ...requestedDays(world.clock, null, null), types: null }, PAGE)
 }
 
 function fill(world: World, { brokerOrderId }: Order): void {
@@ -75,12 +75,12 @@ for (const moves of MOVES) {
     for (const ms of moves) {
       world.clock.setWall(ms)
       await world.restart()
-      const asked = { ...world.broker.reads }
+      const readsBefore = { ...world.broker.reads }
       world.book.fill(world.book.addOutside(TICKET, world.account.brokerAccountId).brokerOrderId, '1', '10')
       const [cash] = await shown(world)
       assert.equal(cash, world.broker.cash(world.account.brokerAccountId))
       await world.given(transactions(world))
-      assert.ok(world.broker.reads.transactions > asked.transactions, 'transactions are read')
+      assert.ok(world.broker.reads.transactions > readsBefore.transactions, 'transactions are read')
     }
   })
 

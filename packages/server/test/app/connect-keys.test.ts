@@ -20,7 +20,7 @@ after(() => bench[Symbol.asyncDispose]())
 
 const WRONG = { ...GOOD_KEYS, secret_key: 'canary-wrong-secret-0123' }
 const REDIRECT = 'https://app.example.com/linked'
-const visitor = (browser: string | null) => ({ browser, ip: '192.0.2.7', requestId: 'r-1' })
+const browserSession = (browser: string | null) => ({ browser, ip: '192.0.2.7', requestId: 'r-1' })
 
 /** A world beside whose own broker there is one with keys, and an attempt to connect to it. */
 async function stage(broker: 'KEYED' | null = 'KEYED') {
@@ -32,11 +32,16 @@ async function stage(broker: 'KEYED' | null = 'KEYED') {
   const anywhere = { ...world.caller, platform: { ...world.caller.platform, redirectAllowList: [] } }
   const { token } = await startAttempt(deps, anywhere, { ...request, broker: broker === null ? null : id })
   const enter = (entered: Readonly<Record<string, unknown>>, browser: string | null = 'mine', portal: PortalDeps = deps) =>
-    enterKeys(portal, token, { broker: id, entered }, visitor(browser))
+    enterKeys(portal, token, { broker: id, entered }, browserSession(browser))
   return {
     ...{ world, deps, keyed, token, id, enter },
     approve: (browser = 'mine', at = id) =>
-      approveAttempt(deps, token, { ...visitor(browser), browser }, { broker: at, callbackUrl: () => 'https://us.example/callback' }),
+      approveAttempt(
+        deps,
+        token,
+        { ...browserSession(browser), browser },
+        { broker: at, callbackUrl: () => 'https://us.example/callback' }
+      ),
     connections: async () => (await bench.store.connections.listByUser(world.caller.user.userKey, null)).filter(row => row.broker === id),
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]()
   }
@@ -45,19 +50,19 @@ async function stage(broker: 'KEYED' | null = 'KEYED') {
 test('good keys make a connection with its accounts, and are kept sealed', async () => {
   await using scene = await stage()
   assert.deepEqual(await scene.approve(), { kind: 'keys_wanted' })
-  const form = await askForKeys(scene.deps, scene.token, scene.id, visitor('mine'))
+  const form = await askForKeys(scene.deps, scene.token, scene.id, browserSession('mine'))
   assert.ok(form.kind === 'key_form')
   assert.deepEqual(
     form.login.fields.map(({ name }) => name),
     Object.keys(GOOD_KEYS)
   )
   // Space around a key comes with copying it.
-  const ending = await scene.enter({ ...GOOD_KEYS, secret_key: ` ${GOOD_KEYS.secret_key}\n`, more: 'x' })
+  const outcome = await scene.enter({ ...GOOD_KEYS, secret_key: ` ${GOOD_KEYS.secret_key}\n`, more: 'x' })
   const [connection] = await scene.connections()
   assert.ok(connection !== undefined)
   const { platformId } = connection
-  assert.deepEqual(ending, {
-    ...{ kind: 'ending', reason: 'connected', platformId },
+  assert.deepEqual(outcome, {
+    ...{ kind: 'outcome', reason: 'connected', platformId },
     redirect: `${REDIRECT}?connection_id=${connection.connectionId}`
   })
   assert.equal(connection.status, 'ACTIVE')
@@ -74,7 +79,7 @@ test('good keys make a connection with its accounts, and are kept sealed', async
     ['connection.create', 'ok', connection.connectionId, '192.0.2.7']
   )
   assert.deepEqual(await scene.enter(GOOD_KEYS), {
-    kind: 'ending',
+    kind: 'outcome',
     reason: 'used',
     platformId,
     redirect: again('400', 'The link has been used. Create a new connection.')
@@ -96,13 +101,13 @@ test('keys that the broker does not know may be entered again, five times in all
     )
   }
   const last = await scene.enter(WRONG)
-  assert.ok(last.kind === 'ending')
+  assert.ok(last.kind === 'outcome')
   assert.deepEqual(
     [last.reason, last.redirect],
     ['keys_refused', again('401', 'The broker did not accept the keys that the user entered.')]
   )
   const late = await scene.enter(GOOD_KEYS)
-  assert.ok(late.kind === 'ending' && late.reason === 'used')
+  assert.ok(late.kind === 'outcome' && late.reason === 'used')
   assert.equal(scene.keyed.asked.length, KEY_TRIES_MAX, 'nothing more was asked of the broker')
   assert.deepEqual(await scene.connections(), [])
 })
@@ -111,8 +116,8 @@ test('one mistake does not spoil the link', async () => {
   await using scene = await stage()
   await scene.approve()
   assert.equal((await scene.enter(WRONG)).kind, 'try_again')
-  const ending = await scene.enter(GOOD_KEYS)
-  assert.ok(ending.kind === 'ending' && ending.reason === 'connected')
+  const outcome = await scene.enter(GOOD_KEYS)
+  assert.ok(outcome.kind === 'outcome' && outcome.reason === 'connected')
 })
 
 test('tries are counted also when they come at once, and approving again gives no more of them', async () => {
@@ -122,7 +127,7 @@ test('tries are counted also when they come at once, and approving again gives n
   await scene.approve()
   answers.push(await scene.enter(WRONG))
   assert.equal(scene.keyed.asked.length, KEY_TRIES_MAX)
-  assert.ok(answers.some(answer => answer.kind === 'ending' && answer.reason === 'keys_refused'))
+  assert.ok(answers.some(answer => answer.kind === 'outcome' && answer.reason === 'keys_refused'))
 })
 
 test('good keys twice at the same moment make one connection', async () => {
@@ -134,7 +139,7 @@ test('good keys twice at the same moment make one connection', async () => {
     return both.promise
   }
   const answers = await Promise.all([scene.enter(GOOD_KEYS), scene.enter(GOOD_KEYS)])
-  assert.deepEqual(answers.map(answer => (answer.kind === 'ending' ? answer.reason : answer.kind)).sort(), ['connected', 'used'])
+  assert.deepEqual(answers.map(answer => (answer.kind === 'outcome' ? answer.reason : answer.kind)).sort(), ['connected', 'used'])
   assert.equal((await scene.connections()).length, 1)
 })
 
@@ -148,7 +153,7 @@ test('a broker that does not answer is no word against the keys', async () => {
     assert.deepEqual(answer.why, { kind: 'unreachable' })
   }
   const last = await scene.enter(GOOD_KEYS)
-  assert.ok(last.kind === 'ending')
+  assert.ok(last.kind === 'outcome')
   assert.deepEqual([last.reason, last.redirect], ['broker_down', again('500', 'The broker could not complete the login. Try again later.')])
   assert.equal(scene.world.logged.filter(({ level }) => level === 'warn').length, KEY_TRIES_MAX)
 })
@@ -169,24 +174,24 @@ test('what cannot be a key never reaches the broker, and is no try', async () =>
     [{ key_id: 'PK\u0000', secret_key: 'y'.repeat(129) }, /^API key has only letters.*\. Secret key has at most 128 characters\.$/],
     [Object.create({ ...GOOD_KEYS }), /^API key is missing\. Secret key is missing\.$/]
   ]
-  for (const [entered, words] of bad) {
+  for (const [entered, pattern] of bad) {
     const answer = await scene.enter(entered)
     assert.ok(answer.kind === 'try_again' && answer.why.kind === 'entry', JSON.stringify(entered))
-    assert.match(answer.why.complaints.map(({ message }) => message).join(' '), words)
+    assert.match(answer.why.complaints.map(({ message }) => message).join(' '), pattern)
   }
   assert.deepEqual(scene.keyed.asked, [])
-  const ending = await scene.enter(GOOD_KEYS)
-  assert.ok(ending.kind === 'ending' && ending.reason === 'connected')
+  const outcome = await scene.enter(GOOD_KEYS)
+  assert.ok(outcome.kind === 'outcome' && outcome.reason === 'connected')
 })
 
 test('only the browser that said yes can enter keys, and only after it did', async () => {
   await using scene = await stage()
-  assert.deepEqual(await scene.enter(GOOD_KEYS), { kind: 'misfit' }, 'nobody was asked yet')
+  assert.deepEqual(await scene.enter(GOOD_KEYS), { kind: 'stale_form' }, 'nobody was asked yet')
   await scene.approve()
   for (const browser of ['other', null]) {
-    assert.deepEqual(await scene.enter(GOOD_KEYS, browser), { kind: 'ending', reason: 'other_browser', redirect: null, platformId: null })
-    assert.deepEqual(await askForKeys(scene.deps, scene.token, scene.id, visitor(browser)), {
-      kind: 'ending',
+    assert.deepEqual(await scene.enter(GOOD_KEYS, browser), { kind: 'outcome', reason: 'other_browser', redirect: null, platformId: null })
+    assert.deepEqual(await askForKeys(scene.deps, scene.token, scene.id, browserSession(browser)), {
+      kind: 'outcome',
       reason: 'other_browser',
       redirect: null,
       platformId: null
@@ -199,13 +204,13 @@ test('a broker that has a login page of its own has no form for keys, and one wi
   await using scene = await stage(null)
   await scene.approve()
   const oauth = scene.world.connection.broker
-  const elsewhere = await enterKeys(scene.deps, scene.token, { broker: oauth, entered: GOOD_KEYS }, visitor('mine'))
-  assert.deepEqual(elsewhere, { kind: 'misfit' })
-  assert.deepEqual(await askForKeys(scene.deps, scene.token, oauth, visitor('mine')), { kind: 'misfit' })
+  const elsewhere = await enterKeys(scene.deps, scene.token, { broker: oauth, entered: GOOD_KEYS }, browserSession('mine'))
+  assert.deepEqual(elsewhere, { kind: 'stale_form' })
+  assert.deepEqual(await askForKeys(scene.deps, scene.token, oauth, browserSession('mine')), { kind: 'stale_form' })
   // The user may still change their mind, both ways.
-  assert.equal((await scene.approve('mine', oauth)).kind, 'departure')
-  const ending = await scene.enter(GOOD_KEYS)
-  assert.ok(ending.kind === 'ending' && ending.reason === 'connected')
+  assert.equal((await scene.approve('mine', oauth)).kind, 'redirect')
+  const outcome = await scene.enter(GOOD_KEYS)
+  assert.ok(outcome.kind === 'outcome' && outcome.reason === 'connected')
 })
 
 test('a link that was declined, has expired or is unknown takes no keys', async () => {
@@ -215,12 +220,12 @@ test('a link that was declined, has expired or is unknown takes no keys', async 
     now: () => scene.world.clock.now().replace(/^20/, '30') as ReturnType<World['clock']['now']>
   })
   const late = await scene.enter(GOOD_KEYS, 'mine', { ...scene.deps, clock: expired })
-  assert.ok(late.kind === 'ending' && late.reason === 'expired')
-  await declineAttempt(scene.deps, scene.token, { ...visitor('mine'), browser: 'mine' })
+  assert.ok(late.kind === 'outcome' && late.reason === 'expired')
+  await declineAttempt(scene.deps, scene.token, { ...browserSession('mine'), browser: 'mine' })
   const declined = await scene.enter(GOOD_KEYS)
-  assert.ok(declined.kind === 'ending' && declined.reason === 'used')
-  const unknown = await enterKeys(scene.deps, 'x'.repeat(43), { broker: scene.id, entered: GOOD_KEYS }, visitor('mine'))
-  assert.deepEqual(unknown, { kind: 'ending', reason: 'unknown_link', redirect: null, platformId: null })
+  assert.ok(declined.kind === 'outcome' && declined.reason === 'used')
+  const unknown = await enterKeys(scene.deps, 'x'.repeat(43), { broker: scene.id, entered: GOOD_KEYS }, browserSession('mine'))
+  assert.deepEqual(unknown, { kind: 'outcome', reason: 'unknown_link', redirect: null, platformId: null })
   assert.deepEqual(scene.keyed.asked, [])
 })
 
@@ -232,8 +237,8 @@ test('nothing of what was entered is in the log, the audit log or an answer', as
   answers.push(await scene.enter(WRONG))
   scene.keyed.fault = null
   answers.push(await scene.enter(GOOD_KEYS))
-  const told = answers.map(answer => JSON.stringify(answer, (name, value) => (name === 'definition' ? undefined : value)))
-  const everything = [...told, JSON.stringify(scene.world.logged), JSON.stringify(await bench.store.audit.list(1_000))].join('\n')
+  const texts = answers.map(answer => JSON.stringify(answer, (name, value) => (name === 'definition' ? undefined : value)))
+  const everything = [...texts, JSON.stringify(scene.world.logged), JSON.stringify(await bench.store.audit.list(1_000))].join('\n')
   assert.ok(everything.includes('connection.create'))
   assert.ok(!/canary|PKGOOD/.test(everything))
   const ids: readonly ConnectionId[] = (await scene.connections()).map(({ connectionId }) => connectionId)
@@ -253,8 +258,8 @@ test('a login that was put aside and whose commit was not confirmed is no failur
     if (call.name === 'connections.create') throw new CommitUnknown('no word')
     return result
   }
-  const ending = await scene.enter(GOOD_KEYS)
-  assert.ok(ending.kind === 'ending' && ending.redirect !== null)
-  const { searchParams } = new URL(ending.redirect)
-  assert.deepEqual([ending.reason, [...searchParams.keys()]], ['connected', ['connection_id', 'claim_code']])
+  const outcome = await scene.enter(GOOD_KEYS)
+  assert.ok(outcome.kind === 'outcome' && outcome.redirect !== null)
+  const { searchParams } = new URL(outcome.redirect)
+  assert.deepEqual([outcome.reason, [...searchParams.keys()]], ['connected', ['connection_id', 'claim_code']])
 })

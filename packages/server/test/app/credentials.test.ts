@@ -136,7 +136,7 @@ for (const [title, swap] of [
     const fault = await holderOf(world)
       .read(NEVER)
       .catch((cause: unknown) => cause)
-    await world.parts.sessions.learn(world.connection, fault)
+    await world.parts.sessions.reportFault(world.connection, fault)
     const { status, brokenCode, brokenReason } = (await bench.store.connections.find(connectionId)) ?? {}
     assert.deepEqual([status, brokenCode], ['BROKEN', 'credentials_altered'])
     assert.match(String(brokenReason), /connect again/)
@@ -163,9 +163,9 @@ test('a master key that is missing breaks no connection: it is put back, and eve
 
 test('a refresh without an answer is remembered beyond the process, until there is a new token', async () => {
   await using world = await bench.world()
-  const told: (boolean | undefined)[] = []
+  const received: (boolean | undefined)[] = []
   const asking = (answer: () => Promise<Credentials>) => (_: Credentials, _signal: AbortSignal, mayBeSpent?: boolean) => {
-    told.push(mayBeSpent)
+    received.push(mayBeSpent)
     return answer()
   }
   const lost = asking(() => Promise.reject(new BrokerFault('unreachable', 'the answer was lost')))
@@ -182,7 +182,7 @@ test('a refresh without an answer is remembered beyond the process, until there 
   for (const answer of [refused, paused, refused]) await assert.rejects(after.renew(same, answer, NEVER))
   const next = await after.renew(same, renewed, NEVER)
   await assert.rejects(after.renew(next, refused, NEVER))
-  assert.deepEqual(told, [false, false, false, true, true, true, true, false])
+  assert.deepEqual(received, [false, false, false, true, true, true, true, false])
 })
 
 test('who is late waits for the one at work, and takes what it got', async () => {
@@ -190,18 +190,18 @@ test('who is late waits for the one at work, and takes what it got', async () =>
   const [holder, other] = [holderOf(world), holderOf(world)]
   const [first, same] = [await holder.read(NEVER), await other.read(NEVER)]
   const answer = Promise.withResolvers<Credentials>()
-  let asked = 0
+  let calls = 0
   const slow = () => {
-    asked += 1
+    calls += 1
     return answer.promise
   }
   const working = holder.renew(first, slow, NEVER)
   const waiting = other.renew(same, slow, NEVER)
-  await world.clock.until(() => asked === 1, 'one asks the broker')
+  await world.clock.until(() => calls === 1, 'one asks the broker')
   await world.clock.advance(5_000)
   answer.resolve({ token: 'theirs' })
   assert.deepEqual(await world.given(Promise.all([working, waiting])), [{ token: 'theirs' }, { token: 'theirs' }])
-  assert.equal(asked, 1)
+  assert.equal(calls, 1)
 })
 
 test('a node that died at work holds the next one up for a bounded time, which is then told', async () => {
@@ -213,18 +213,18 @@ test('a node that died at work holds the next one up for a bounded time, which i
   const holder = holderOf(world)
   const first = await holder.read(NEVER)
   const before = world.clock.monotonicMs()
-  let told: boolean | undefined
+  let received: boolean | undefined
   const next = await world.given(
     holder.renew(
       first,
       async (_, _signal, mayBeSpent) => {
-        told = mayBeSpent
+        received = mayBeSpent
         return { token: 'next' }
       },
       NEVER
     )
   )
-  assert.deepEqual([next, told], [{ token: 'next' }, true])
+  assert.deepEqual([next, received], [{ token: 'next' }, true])
   const waited = world.clock.monotonicMs() - before
   assert.ok(waited >= 30_000 && waited < 31_000, `${waited} ms`)
 })
@@ -237,16 +237,16 @@ test('a claim that cannot be given back breaks nothing: the fault is the brokerâ
     call.name === 'connections.releaseRefresh' ? Promise.reject(new StoreUnavailable('no room')) : call.go()
   const down = () => Promise.reject(new BrokerFault('unreachable', 'down'))
   await assert.rejects(holder.renew(first, down, NEVER), (error: unknown) => error instanceof BrokerFault && error.message === 'down')
-  let told: boolean | undefined
+  let received: boolean | undefined
   await holder.renew(
     first,
     async (_, _signal, mayBeSpent) => {
-      told = mayBeSpent
+      received = mayBeSpent
       return { token: 'next' }
     },
     NEVER
   )
-  assert.equal(told, true)
+  assert.equal(received, true)
 })
 
 test('the wait for another node ends with the patience of whoever waits, and spends nothing', async () => {
@@ -254,13 +254,13 @@ test('the wait for another node ends with the patience of whoever waits, and spe
   const [holder, other] = [holderOf(world), holderOf(world)]
   const [first, same] = [await holder.read(NEVER), await other.read(NEVER)]
   const answer = Promise.withResolvers<Credentials>()
-  let asked = 0
+  let calls = 0
   const slow = () => {
-    asked += 1
+    calls += 1
     return answer.promise
   }
   const working = holder.renew(first, slow, NEVER)
-  await world.clock.until(() => asked === 1, 'one asks the broker')
+  await world.clock.until(() => calls === 1, 'one asks the broker')
   const patience = new AbortController()
   const waiting = assert.rejects(
     other.renew(same, slow, patience.signal),
@@ -272,5 +272,5 @@ test('the wait for another node ends with the patience of whoever waits, and spe
   answer.resolve({ token: 'theirs' })
   await world.given(working)
   assert.deepEqual(await world.given(other.renew(same, slow, NEVER)), { token: 'theirs' })
-  assert.equal(asked, 1)
+  assert.equal(calls, 1)
 })

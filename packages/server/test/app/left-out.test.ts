@@ -21,7 +21,7 @@ const TICKET: OrderTicket = {
   limitPrice: parseDecimal('10.00', 'limitPrice')
 }
 const YOUNG_MS = 300_000
-const nameless = () => bench.world({ capabilities: { deduplication: 'none' } })
+const untagged = () => bench.world({ capabilities: { deduplication: 'none' } })
 
 /** What cannot be: a total at a price below zero. */
 const SPOILT = {
@@ -33,8 +33,8 @@ const SPOILT = {
 /** From now on the broker's records of some orders are spoilt, in lists, look-ups and on the stream. */
 function spoil(world: World, which: (report: OrderReport) => boolean): void {
   const { broker } = world
-  const told = broker.told.bind(broker)
-  broker.told = report => ({ ...told(report), ...(which(report) ? SPOILT : {}) })
+  const original = broker.told.bind(broker)
+  broker.told = report => ({ ...original(report), ...(which(report) ? SPOILT : {}) })
 }
 
 /** An order whose answer was lost; it arrives at the broker after `meanwhile`. */
@@ -49,28 +49,28 @@ async function lost(world: World, meanwhile: (sent: Order) => void = () => undef
 }
 
 function auditOf(world: World, target: string): AuditEntry {
-  const said = { actor: 'operator', action: 'order.never_received', result: 'ok', ip: null, requestId: null, detail: {} } as const
-  return { at: world.clock.now(), target, ...said }
+  const fields = { actor: 'operator', action: 'order.never_received', result: 'ok', ip: null, requestId: null, detail: {} } as const
+  return { at: world.clock.now(), target, ...fields }
 }
 
 const isUnread = (cause: unknown) => cause instanceof NotSettled && /1 order that cannot be read/.test(cause.message)
 
 test('an order whose record at the broker is spoilt is not ended as never received, alone or in a set [S77]', async () => {
-  await using world = await nameless()
+  await using world = await untagged()
   await world.live()
   spoil(world, () => true)
   const placed = await lost(world)
   await world.clock.advance(YOUNG_MS + 10_000)
   const audit = auditOf(world, placed.orderId)
   await assert.rejects(world.given(settleAsNotReceived(world.app, placed.orderId, { isUnseen: false, audit }, signal)), isUnread)
-  const verdict = { isUnseen: false, entry: () => audit, keptEntry: () => audit }
-  const { orders, kept } = await world.given(settleAllAsNotReceived(world.app, [placed.orderId], verdict, signal))
-  assert.deepEqual([orders, kept.map(({ orderId }) => orderId)], [[], [placed.orderId]])
+  const verdict = { isUnseen: false, entry: () => audit, skippedEntry: () => audit }
+  const { orders, skipped } = await world.given(settleAllAsNotReceived(world.app, [placed.orderId], verdict, signal))
+  assert.deepEqual([orders, skipped.map(({ orderId }) => orderId)], [[], [placed.orderId]])
   assert.deepEqual([(await world.stored(placed)).status, world.book.list().length], ['pending', 1])
 })
 
 test('an order of unknown fate is not bound to another’s like it while one was left out, so its cancel stops none but its own [S77]', async () => {
-  await using world = await nameless()
+  await using world = await untagged()
   await world.live()
   let elsewhere: OrderReport | null = null
   let areSpoilt = true
@@ -90,7 +90,7 @@ test('an order of unknown fate is not bound to another’s like it while one was
 })
 
 test('an order is not taken for one placed elsewhere while another is left out, and is known again once the list is whole [S77]', async () => {
-  await using world = await nameless()
+  await using world = await untagged()
   await world.live()
   let areSpoilt = true
   spoil(world, ({ symbol }) => areSpoilt && symbol === 'QQQ')
@@ -106,7 +106,7 @@ test('an order is not taken for one placed elsewhere while another is left out, 
 })
 
 test('a spoilt record of an order that is known as another keeps nobody from being known again [S77]', async () => {
-  await using world = await nameless()
+  await using world = await untagged()
   await world.live()
   const other = await world.given(world.place({ symbol: 'QQQ' }))
   spoil(world, ({ symbol }) => symbol === 'QQQ')
@@ -117,7 +117,7 @@ test('a spoilt record of an order that is known as another keeps nobody from bei
 })
 
 /** Streams that say `more` as soon as they are open; gives when each was opened. */
-function sayingFirst(world: World, more: () => readonly AccountEvent[]): readonly number[] {
+function publishingFirst(world: World, more: () => readonly AccountEvent[]): readonly number[] {
   const opened: number[] = []
   const read = world.broker.streams.read.bind(world.broker.streams)
   world.broker.streams.read = async function* (signal) {
@@ -133,7 +133,7 @@ function sayingFirst(world: World, more: () => readonly AccountEvent[]): readonl
 test('one spoilt order on a stream leaves the stream open and live, with one alarm, and the others followed [S79]', async () => {
   await using world = await bench.world()
   const odd = world.book.addOutside({ ...TICKET, symbol: "BAC'L" }, world.account.brokerAccountId)
-  const opened = sayingFirst(world, () => world.book.list().map(report => ({ type: 'order', report: world.broker.told(report) })))
+  const opened = publishingFirst(world, () => world.book.list().map(report => ({ type: 'order', report: world.broker.told(report) })))
   const mine = await world.given(world.place())
   await world.live()
   world.book.fill(odd.brokerOrderId, '1')
@@ -172,7 +172,7 @@ test('a stream that ends whenever it is open is opened again with growing pauses
     marketValue: null
   }
   const balance = { brokerAccountId, currency: 'USD', cash: parseDecimal('1', 'cash'), ...unknown, asOf }
-  const opened = sayingFirst(world, () => [{ type: 'balances', brokerAccountId, balances: { items: [balance, balance], asOf } }])
+  const opened = publishingFirst(world, () => [{ type: 'balances', brokerAccountId, balances: { items: [balance, balance], asOf } }])
   world.app.mirrors.hold(world.connection)
   await world.clock.advance(600_000)
   assert.ok(opened.length > 5 && opened.length < 40, `${opened.length} in ten minutes`)

@@ -6,7 +6,7 @@ import type { Leg, Order } from '@trunkline/core/domain/order'
 import type { BrokerCapabilities, OrderReport } from '@trunkline/core/ports/broker'
 import * as make from '@trunkline/testkit/store-contract/records'
 import { orderBytes } from '../../src/wire/order.ts'
-import { Bench, type Wish, type World } from './bench.ts'
+import { Bench, type PlaceRequest, type World } from './bench.ts'
 
 let bench: Bench
 before(async () => {
@@ -25,23 +25,23 @@ const LEGS = [
   { symbol: 'SPY261218C00660000', side: 'BUY_TO_OPEN', ratio: make.decimal('1') },
   { symbol: 'SPY261218C00670000', side: 'SELL_TO_OPEN', ratio: make.decimal('2') }
 ] as const
-const SPREAD: Wish = { symbol: null, instrument: 'MLEG_OPT', quantity: '4', limitPrice: '-0.05', legs: LEGS }
+const SPREAD: PlaceRequest = { symbol: null, instrument: 'MLEG_OPT', quantity: '4', limitPrice: '-0.05', legs: LEGS }
 
 function legFill(fillId: string, quantity: string, price: string) {
   return make.fill(fillId, quantity, { price: make.decimal(price) })
 }
 
 /** Fills of the package and of its legs, as a broker tells them together. */
-function filled(report: OrderReport, packages: readonly string[]): Partial<OrderReport> {
-  const fills = packages.map((quantity, index) => make.fill(`p-${index}`, quantity, { price: make.decimal('-0.06') }))
+function filled(report: OrderReport, quantities: readonly string[]): Partial<OrderReport> {
+  const fills = quantities.map((quantity, index) => make.fill(`p-${index}`, quantity, { price: make.decimal('-0.06') }))
   const legs: readonly Leg[] = (report.legs ?? []).map((leg, place) => ({
     ...leg,
-    fills: packages.map((quantity, index) => legFill(`p-${index}-${place + 1}`, quantity, `${place + 1}.10`))
+    fills: quantities.map((quantity, index) => legFill(`p-${index}-${place + 1}`, quantity, `${place + 1}.10`))
   }))
   return { fills, legs }
 }
 
-function picture(order: Order): readonly unknown[] {
+function summary(order: Order): readonly unknown[] {
   return [order.status, order.fills.map(({ fillId }) => fillId), order.legs?.map(({ fills }) => fills.map(({ fillId }) => fillId))]
 }
 
@@ -81,7 +81,7 @@ test('fills of the package count, fills of the legs are kept with them, and each
   world.book.move(id, 'filled', filled(world.book.get(id), ['1', '3']))
   await world.clock.until(async () => (await world.stored(order)).status === 'filled', 'it is filled')
   const stored = await world.stored(order)
-  assert.deepEqual(picture(stored), [
+  assert.deepEqual(summary(stored), [
     'filled',
     ['p-0', 'p-1'],
     [
@@ -105,7 +105,7 @@ test('fills of the package count, fills of the legs are kept with them, and each
   assert.equal(world.counted.get('order_alarms_total SANDBOX overfill'), undefined)
   const events = (await world.events()).filter(({ topic }) => topic === 'orders')
   const last = events.at(-1)
-  assert.deepEqual(last?.topic === 'orders' ? picture(last.data) : null, picture(stored))
+  assert.deepEqual(last?.topic === 'orders' ? summary(last.data) : null, summary(stored))
 })
 
 test('a leg’s fill that is told after the package is filled is still kept', async () => {
@@ -116,7 +116,7 @@ test('a leg’s fill that is told after the package is filled is still kept', as
   await world.clock.until(async () => (await world.stored(order)).status === 'filled', 'it is filled')
   world.book.move(id, 'filled', all)
   await world.clock.until(async () => (await world.stored(order)).legs?.[1]?.fills.length === 1, 'the legs are known')
-  assert.deepEqual(picture(await world.stored(order)), ['filled', ['p-0'], [['p-0-1'], ['p-0-2']]])
+  assert.deepEqual(summary(await world.stored(order)), ['filled', ['p-0'], [['p-0-1'], ['p-0-2']]])
 })
 
 test('a replacement begins with its legs unfilled; the old order keeps what its legs were filled with', async () => {
@@ -126,8 +126,8 @@ test('a replacement begins with its legs unfilled; the old order keeps what its 
   await world.clock.until(async () => (await world.stored(order)).fills.length === 1, 'the fill is stored')
   const successor = await world.given(world.modify(order, { clOrdId: 'm-1', limitPrice: '0' }))
   assert.deepEqual([successor.status, successor.limitPrice], ['working', '0'])
-  assert.deepEqual(picture(await world.stored(successor)), ['working', [], [[], []]])
-  assert.deepEqual(picture(await world.stored(order)), ['replaced', ['p-0'], [['p-0-1'], ['p-0-2']]])
+  assert.deepEqual(summary(await world.stored(successor)), ['working', [], [[], []]])
+  assert.deepEqual(summary(await world.stored(order)), ['replaced', ['p-0'], [['p-0-1'], ['p-0-2']]])
 })
 
 test('it can be cancelled, and found out about when the answer was lost', async () => {
@@ -158,7 +158,7 @@ test('one that was placed elsewhere is adopted with its legs and their fills', a
   const [adopted] = await world.orders()
   assert.ok(adopted !== undefined)
   assert.deepEqual([adopted.side, adopted.instrument, adopted.symbol, adopted.submission.state], ['SELL', 'MLEG_OPT', null, 'external'])
-  assert.deepEqual(picture(adopted), ['filled', ['p-0'], [['p-0-1'], ['p-0-2']]])
+  assert.deepEqual(summary(adopted), ['filled', ['p-0'], [['p-0-1'], ['p-0-2']]])
 })
 
 test('a side that the broker has no package for is refused before anything is stored', async () => {

@@ -12,7 +12,7 @@ before(async () => {
 })
 after(() => bench[Symbol.asyncDispose]())
 
-function states(world: World): readonly string[] {
+function statesOf(world: World): readonly string[] {
   return world.healths.map(({ state }) => state)
 }
 
@@ -30,7 +30,7 @@ test('nobody follows it, then somebody does', async () => {
   assert.match(world.health.reason ?? '', /Nobody follows/)
   world.app.mirrors.hold(world.connection)
   await world.clock.until(() => world.health.state === 'live', 'live')
-  assert.deepEqual(states(world), ['polling', 'live'])
+  assert.deepEqual(statesOf(world), ['polling', 'live'])
   assert.match(world.healths[0]?.health.reason ?? '', /being opened/)
   assert.equal(world.health.reason, null)
   assert.deepEqual([world.app.mirrors.countOf('live'), world.app.mirrors.countOf('polling')], [1, 0])
@@ -50,14 +50,14 @@ for (const cause of GAP_CAUSES) {
     )
     assert.equal(world.counted.get(`stream_gaps_total SANDBOX ${cause}`), 1)
     await world.clock.advance(10_000)
-    assert.deepEqual(states(world), ['stale', 'polling'])
+    assert.deepEqual(statesOf(world), ['stale', 'polling'])
     assert.match(world.health.reason ?? '', /is down: .+ Until it is back the broker is asked/)
     const since = world.health.since
     await world.clock.advance(20_000)
-    assert.deepEqual([states(world), world.health.since], [['stale', 'polling'], since])
+    assert.deepEqual([statesOf(world), world.health.since], [['stale', 'polling'], since])
     world.broker.streams.up()
     await world.clock.settled()
-    assert.deepEqual([states(world), world.health.reason], [['stale', 'polling', 'live'], null])
+    assert.deepEqual([statesOf(world), world.health.reason], [['stale', 'polling', 'live'], null])
     assert.equal((await world.events()).length, before)
 
     world.broker.streams.down(true, cause)
@@ -65,8 +65,8 @@ for (const cause of GAP_CAUSES) {
     world.book.fill(order.brokerOrderId, '10')
     await world.clock.advance(10_000)
     assert.equal((await world.stored(order)).status, 'filled')
-    const news = (await world.events()).slice(before)
-    assert.deepEqual(news.map(({ topic }) => topic).toSorted(), ['balances', 'orders', 'positions'])
+    const newEvents = (await world.events()).slice(before)
+    assert.deepEqual(newEvents.map(({ topic }) => topic).toSorted(), ['balances', 'orders', 'positions'])
   })
 }
 
@@ -86,7 +86,7 @@ test('a broker that gives no answer: stale since the gap, polling once it answer
   assert.ok(world.health.since > since)
   world.broker.streams.up()
   await world.clock.settled()
-  assert.deepEqual(states(world).slice(-2), ['polling', 'live'])
+  assert.deepEqual(statesOf(world).slice(-2), ['polling', 'live'])
 })
 
 test('a stream that opens while the broker answers nothing is not live before a picture was taken, and stays open', async () => {
@@ -145,11 +145,11 @@ test('one account that cannot be read keeps neither the other from it nor the co
   await using world = await bench.world({ capabilities: { accountStream: false }, accounts: 2 })
   const [, second] = world.accounts
   assert.ok(second)
-  let asked = 0
+  let reads = 0
   world.broker.readPlan = kind => {
     if (kind !== 'orders') return {}
-    asked += 1
-    return asked % 2 === 1 ? { fault: 'refused' } : {}
+    reads += 1
+    return reads % 2 === 1 ? { fault: 'refused' } : {}
   }
   world.app.mirrors.hold(world.connection)
   await world.clock.advance(20_000)
@@ -168,7 +168,7 @@ test('a live stream is checked: every minute where orders move, every five minut
   world.broker.reads.orders = 0
   await world.clock.advance(600_000)
   assert.ok(world.broker.reads.orders >= 10 && world.broker.reads.orders <= 14, `busy: ${world.broker.reads.orders}`)
-  assert.deepEqual(states(world), [])
+  assert.deepEqual(statesOf(world), [])
 })
 
 test('what the store cannot take opens no stream again', async () => {
@@ -221,7 +221,7 @@ test('reads of what nobody follows tell whether the broker answers', async () =>
   world.broker.readPlan = () => ({})
   await world.clock.advance(60_000)
   await freshen()
-  assert.deepEqual(states(world), ['stale', 'stale', 'polling'])
+  assert.deepEqual(statesOf(world), ['stale', 'stale', 'polling'])
   assert.match(world.health.reason ?? '', /Nobody follows/)
 })
 
@@ -237,7 +237,7 @@ for (const [who, isHeld] of [
     if (isHeld) world.broker.streams.fail(new BrokerFault('credentials_rejected', 'the broker refused the refresh token'))
     else await world.given(world.app.mirrors.freshen([world.connection], world.accounts, 'balances'))
     await world.clock.settled()
-    assert.deepEqual(states(world), ['broken'])
+    assert.deepEqual(statesOf(world), ['broken'])
     const [row] = await listConnections(world.app, world.caller, null)
     assert.deepEqual([row?.connection.status, row?.health.state, row?.health.since], ['BROKEN', 'broken', row?.connection.updatedAt])
     assert.equal(row?.health.reason, row?.connection.brokenReason)
@@ -246,7 +246,7 @@ for (const [who, isHeld] of [
     assert.equal(known?.status, 'BROKEN')
     assert.equal(world.counted.get('connections_broken_total SANDBOX'), 1)
     await world.clock.advance(600_000)
-    assert.deepEqual([states(world), world.app.mirrors.count, world.broker.streams.readers], [['broken'], 0, 0])
+    assert.deepEqual([statesOf(world), world.app.mirrors.count, world.broker.streams.readers], [['broken'], 0, 0])
   })
 }
 
@@ -298,8 +298,8 @@ test('a picture begun before something was missed makes nothing live', async () 
   const order = await world.given(world.place())
   await held(world)
   world.broker.readPlan = kind => (kind === 'orders' ? { travelsMs: 3_000 } : {})
-  const asked = world.broker.reads.orders
-  await world.clock.until(() => world.broker.reads.orders > asked, 'the orders are checked')
+  const reads = world.broker.reads.orders
+  await world.clock.until(() => world.broker.reads.orders > reads, 'the orders are checked')
   // The answer is on its way, and was given before this, of which the store takes nothing.
   let failed = 0
   world.watched.intercept = call => {

@@ -57,8 +57,8 @@ test('one that stays pending at the broker is asked about again and again, and i
   const { brokerOrderId } = world.book.addOutside(TICKET, world.account.brokerAccountId)
   world.book.move(brokerOrderId, 'pending_cancel')
   await world.clock.advance(60_000)
-  const asked = world.broker.reads.findOrder
-  assert.ok(asked >= 6, String(asked))
+  const calls = world.broker.reads.findOrder
+  assert.ok(calls >= 6, String(calls))
   loseReports(world)
   world.book.move(brokerOrderId, 'cancelled')
   await world.clock.advance(30_000)
@@ -206,8 +206,8 @@ test('what happened between two pictures is told once, and in order', async () =
   world.book.fill(outside.brokerOrderId, '10')
   world.broker.streams.up()
   await world.clock.advance(400_000)
-  const told = (await world.events()).slice(before).flatMap(event => (event.topic === 'orders' ? [event.data] : []))
-  const lives = Map.groupBy(told, ({ brokerOrderId }) => brokerOrderId)
+  const orderEvents = (await world.events()).slice(before).flatMap(event => (event.topic === 'orders' ? [event.data] : []))
+  const lives = Map.groupBy(orderEvents, ({ brokerOrderId }) => brokerOrderId)
   assert.deepEqual(
     orders.map(order => lives.get(idOf(order))?.map(({ status }) => status)),
     [['partially_filled'], ['partially_filled']]
@@ -225,14 +225,14 @@ test('a list that confirmed another stands where it was asked for: one that was 
   world.book.fill(brokerOrderId, '10')
   const records = new AccountRecords(world.deps)
   const asOf = world.clock.now()
-  const list = (quantity: string, askedMs: number) => ({
-    ...{ asOf, askedMs },
+  const list = (quantity: string, requestedMs: number) => ({
+    ...{ asOf, requestedMs },
     items: world.broker.holdings(brokerAccountId).map(item => ({ ...item, quantity: parseDecimal(quantity, 'quantity') }))
   })
-  const unasked = () => assert.fail('nothing is missing')
-  await records.putPositions(world.account, list('10', 1), unasked)
-  await records.putPositions(world.account, { items: [], asOf, askedMs: 2 }, async () => list('7', 4))
-  await records.putPositions(world.account, list('8', 3), unasked)
+  const unneeded = () => assert.fail('nothing is missing')
+  await records.putPositions(world.account, list('10', 1), unneeded)
+  await records.putPositions(world.account, { items: [], asOf, requestedMs: 2 }, async () => list('7', 4))
+  await records.putPositions(world.account, list('8', 3), unneeded)
   const stored = await bench.store.accounts.positions([world.account.accountId])
   assert.deepEqual(
     stored.map(({ quantity }) => quantity),
@@ -275,8 +275,8 @@ test('a second look that the broker never answers holds nothing up: later positi
   const records = new AccountRecords(world.deps)
   const { brokerAccountId } = world.account
   const asOf = world.clock.now()
-  let asked = 0
-  const positions = async () => (++asked === 1 ? { items: [], asOf } : await Promise.withResolvers<never>().promise)
+  let calls = 0
+  const positions = async () => (++calls === 1 ? { items: [], asOf } : await Promise.withResolvers<never>().promise)
   const given = records.refreshPositions({ positions }, world.account, new AbortController().signal)
   const refused = assert.rejects(given, { kind: 'unreachable' })
   await world.clock.advance(60_000)

@@ -133,15 +133,15 @@ test('one that is released while its connections are being read is not followed,
 
 test('a store that fails is asked again, after pauses that grow', async () => {
   await using world = await bench.world()
-  const asked: number[] = []
+  const calledMs: number[] = []
   world.watched.intercept = call => {
-    if (call.name !== 'connections.listByUser' || asked.length >= 8) return call.go()
-    asked.push(world.clock.monotonicMs())
+    if (call.name !== 'connections.listByUser' || calledMs.length >= 8) return call.go()
+    calledMs.push(world.clock.monotonicMs())
     return Promise.reject(new StoreUnavailable('no room'))
   }
   world.app.watch.hold(world.caller.user.userKey)
   await world.clock.until(() => world.app.mirrors.countOf('live') === 1, 'it is followed')
-  const pauses = asked.slice(1).map((atMs, index) => atMs - (asked[index] ?? 0))
+  const pauses = calledMs.slice(1).map((atMs, index) => atMs - (calledMs[index] ?? 0))
   assert.deepEqual(pauses, [188, 375, 750, 1_500, 3_000, 6_000, 7_500])
 })
 

@@ -58,9 +58,9 @@ test('what a new connection’s broker already shows comes as updates, orders th
   world.book.fill(ended.brokerOrderId, '5')
   await world.live()
   await world.clock.settled()
-  const told = (await world.events()).flatMap(event => (event.topic === 'orders' ? [event.data] : []))
+  const orderEvents = (await world.events()).flatMap(event => (event.topic === 'orders' ? [event.data] : []))
   assert.deepEqual(
-    told.map(({ brokerOrderId, status }) => [brokerOrderId, status]),
+    orderEvents.map(({ brokerOrderId, status }) => [brokerOrderId, status]),
     [[ended.brokerOrderId, 'filled']]
   )
 })
@@ -81,12 +81,12 @@ test('after a gap only the differences are told, and nothing when there are none
   world.book.fill(idOf(order), '10')
   world.broker.streams.up()
   await world.clock.settled()
-  const news = (await world.events()).slice(before)
-  assert.deepEqual(news.map(({ topic }) => topic).toSorted(), ['balances', 'orders', 'positions'])
+  const newEvents = (await world.events()).slice(before)
+  assert.deepEqual(newEvents.map(({ topic }) => topic).toSorted(), ['balances', 'orders', 'positions'])
   assert.equal((await world.stored(order)).status, 'filled')
   assert.deepEqual(
     (await world.events()).map(({ seq }) => seq),
-    world.told.map(({ seq }) => seq).toSorted((a, b) => a - b)
+    world.published.map(({ seq }) => seq).toSorted((a, b) => a - b)
   )
 })
 

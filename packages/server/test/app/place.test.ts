@@ -48,7 +48,7 @@ test('a rejected order says why in one of a few words, and no other order does',
   world.book.fill(part.brokerOrderId ?? '', '3')
   world.book.move(part.brokerOrderId ?? '', 'rejected', { rejectCode: 'risk_rejected' })
   await world.clock.advance(5_000)
-  const told = async () => (await Promise.all(placed.map(order => world.stored(order)))).map(order => [order.status, order.rejectCode])
+  const outcomes = async () => (await Promise.all(placed.map(order => world.stored(order)))).map(order => [order.status, order.rejectCode])
   const expected = [
     ['rejected', 'insufficient_funds'],
     ['rejected', 'market_closed'],
@@ -58,12 +58,12 @@ test('a rejected order says why in one of a few words, and no other order does',
     // No broker rejected it.
     ['rejected', null]
   ]
-  assert.deepEqual(await told(), expected)
+  assert.deepEqual(await outcomes(), expected)
   // The reason is told less exactly, or no more.
   world.book.move(later.brokerOrderId ?? '', 'rejected', { rejectCode: 'other' })
   world.book.move(later.brokerOrderId ?? '', 'rejected', { rejectCode: null, brokerStatus: 'gone' })
   await world.clock.advance(5_000)
-  assert.deepEqual(await told(), expected)
+  assert.deepEqual(await outcomes(), expected)
 })
 
 test('an order that was not sent is rejected, says so, and counts no attempt', async () => {
@@ -174,7 +174,7 @@ test('an intent whose commit is doubtful but can be read is sent, and its event 
   })
   const order = await world.given(world.place())
   assert.equal(order.status, 'working')
-  const events = world.told.filter(({ topic }) => topic === 'orders')
+  const events = world.published.filter(({ topic }) => topic === 'orders')
   assert.deepEqual(
     events.map(({ seq }) => seq),
     [1, 2]

@@ -17,7 +17,7 @@ after(() => bench[Symbol.asyncDispose]())
 
 const decimal = (text: string) => parseDecimal(text, 'test')
 
-function asked(world: World, change: Partial<PreviewRequest>): PreviewRequest {
+function requestOf(world: World, change: Partial<PreviewRequest>): PreviewRequest {
   return {
     ...{ side: 'BUY', type: 'LMT', tif: 'DAY', symbol: 'SPY', instrument: 'STK', notional: null, stopPrice: null, legs: null },
     ...{ accountId: world.account.accountId, broker: world.connection.broker, quantity: decimal('10'), limitPrice: decimal('10.00') },
@@ -26,14 +26,14 @@ function asked(world: World, change: Partial<PreviewRequest>): PreviewRequest {
 }
 
 function preview(world: World, change: Partial<PreviewRequest> = {}) {
-  return world.given(previewOrder(world.app, world.caller, asked(world, change)))
+  return world.given(previewOrder(world.app, world.caller, requestOf(world, change)))
 }
 
-function isCode(code: ErrorCode, words = /./): (error: unknown) => boolean {
+function isCode(code: ErrorCode, pattern = /./): (error: unknown) => boolean {
   return error => {
     assert.ok(error instanceof ServiceError, String(error))
     assert.equal(error.code, code, error.message)
-    assert.match(error.message, words)
+    assert.match(error.message, pattern)
     return true
   }
 }
@@ -71,7 +71,7 @@ test('what an order is refused for before the broker hears of it, a preview is',
     [{ side: 'BUY_TO_OPEN' }, 'field_invalid']
   ] as const) {
     await assert.rejects(preview(world, change), isCode(code))
-    const order = { ...asked(world, change), clOrdId: parseClOrdId('the-same') }
+    const order = { ...requestOf(world, change), clOrdId: parseClOrdId('the-same') }
     await assert.rejects(world.given(placeOrder(world.app, world.caller, order)), isCode(code))
   }
   assert.equal(world.broker.reads.preview, 0)

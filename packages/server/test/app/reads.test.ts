@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { listAccounts } from '@trunkline/core/app/accounts/read-accounts'
 import { listBalances } from '@trunkline/core/app/accounts/read-balances'
 import { listPositions } from '@trunkline/core/app/accounts/read-positions'
-import { daysAsked, listTransactions } from '@trunkline/core/app/accounts/read-transactions'
+import { listTransactions, requestedDays } from '@trunkline/core/app/accounts/read-transactions'
 import { listOrders } from '@trunkline/core/app/orders/list-orders'
 import { readOrder } from '@trunkline/core/app/orders/read-order'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
@@ -39,7 +39,7 @@ function orders(world: World) {
 
 function transactions(world: World, from: string | null = null, to: string | null = null) {
   const day = (text: string | null) => (text === null ? null : parseDay(text, 'day'))
-  return listTransactions(world.app, world.caller, {}, { ...daysAsked(world.clock, day(from), day(to)), types: null }, PAGE)
+  return listTransactions(world.app, world.caller, {}, { ...requestedDays(world.clock, day(from), day(to)), types: null }, PAGE)
 }
 
 function fill(world: World, { brokerOrderId }: Order, quantity = '10') {
@@ -334,9 +334,9 @@ test('transactions of one day keep their order, the newest first, when read agai
   fill(world, order, '3')
   await world.clock.settled()
   assert.deepEqual(await quantities(), ['3', '2', '1'])
-  const asked = { ...daysAsked(world.clock, null, null), types: null }
+  const query = { ...requestedDays(world.clock, null, null), types: null }
   const pageAt = (edge: PageRequest['edge']) =>
-    world.given(listTransactions(world.app, world.caller, {}, asked, { ...PAGE, limit: 1, edge }))
+    world.given(listTransactions(world.app, world.caller, {}, query, { ...PAGE, limit: 1, edge }))
   const walked: (string | null)[] = []
   for (let page = await pageAt(null); ; ) {
     walked.push(...page.rows.map(({ transaction }) => transaction.quantity))
@@ -350,5 +350,5 @@ test('transactions of one day keep their order, the newest first, when read agai
 })
 
 test('a list that ends in the first days of the calendar begins with the first', () => {
-  assert.deepEqual(daysAsked(new VirtualClock(), null, parseDay('0001-01-02', 'day')), { from: '0001-01-01', to: '0001-01-02' })
+  assert.deepEqual(requestedDays(new VirtualClock(), null, parseDay('0001-01-02', 'day')), { from: '0001-01-01', to: '0001-01-02' })
 })

@@ -26,8 +26,8 @@ const clock = {
 }
 await using store = await openStore({ kind: 'postgres', url, poolMax: 2 }, deps)
 const vault = new EnvelopeVault(new FixedKeyRing(parseKeySet(keys)))
-const place = { connectionId: parseUuid<ConnectionId>(connectionId, 'connection'), userKey: parseUuid<UserKey>(userKey, 'user') }
-const holder = new StoredCredentials({ store, vault, clock, ids: deps.ids }, place, ENDPOINT)
+const owner = { connectionId: parseUuid<ConnectionId>(connectionId, 'connection'), userKey: parseUuid<UserKey>(userKey, 'user') }
+const holder = new StoredCredentials({ store, vault, clock, ids: deps.ids }, owner, ENDPOINT)
 const signal = new AbortController().signal
 
 async function refresh({ token = '' }: Credentials, until: AbortSignal, mayBeSpent?: boolean): Promise<Credentials> {

@@ -20,14 +20,14 @@ const NODE = fileURLToPath(new URL('./refresh-node.ts', import.meta.url))
 /** A broker that takes a refresh token once and never again. */
 class Rotating implements AsyncDisposable {
   readonly spent = new Set<string>()
-  readonly told: string[] = []
+  readonly received: string[] = []
   refusals = 0
   /** Keeps answers from being sent. */
   held: ServerResponse[] | null = null
   readonly #server = createServer(async (request, response) => {
     let token = ''
     for await (const chunk of request) token += String(chunk)
-    this.told.push(String(request.headers['x-told']))
+    this.received.push(String(request.headers['x-told']))
     if (this.held !== null) {
       this.held.push(response)
       return
@@ -107,7 +107,7 @@ test('two processes spend no refresh token twice, and one that dies at work only
     }
     assert.equal(broker.refusals, 0)
     assert.ok(broker.spent.size <= 2 * rounds)
-    assert.ok(broker.told.every(word => word === 'false'))
+    assert.ok(broker.received.every(flag => flag === 'false'))
 
     const held: ServerResponse[] = []
     broker.held = held
@@ -119,7 +119,7 @@ test('two processes spend no refresh token twice, and one that dies at work only
     const { token, fault } = await renewed(b)
     assert.ok(token !== undefined, fault ?? 'no token')
     assert.equal(broker.spent.size, before + 1)
-    assert.equal(broker.told.at(-1), 'true')
+    assert.equal(broker.received.at(-1), 'true')
   } finally {
     for (const node of nodes) node.kill('SIGKILL')
     await database.drop()

@@ -19,7 +19,7 @@ const ARRIVALS: readonly (readonly Way[])[] = WAYS.flatMap(first =>
 const DEDUPLICATIONS: readonly BrokerCapabilities['deduplication'][] = ['enforced', 'label', 'none']
 
 /** Each way begins to tell of the order so long after it was sent. */
-function tellsInOrder(world: World, ways: readonly Way[]): void {
+function reportInOrder(world: World, ways: readonly Way[]): void {
   const ms = (way: Way) => 400 * ways.indexOf(way)
   const begun = world.clock.monotonicMs()
   world.broker.streams.route = report => [{ report, afterMs: ms('stream') }]
@@ -40,7 +40,7 @@ for (const deduplication of DEDUPLICATIONS)
         timing: { reconcileMs: 150, pollMs: 150, lookupPausesMs: [150] }
       })
       await world.live()
-      tellsInOrder(world, ways)
+      reportInOrder(world, ways)
       const order = await world.given(world.place({ clOrdId: 'mine' }))
       await world.clock.advance(5_000)
       assert.deepEqual((await world.stored(order)).brokerOrderId, 'o-1')

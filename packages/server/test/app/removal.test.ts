@@ -96,11 +96,11 @@ test('the login of a removed connection is revoked, again and again until that w
   const options = { capabilities: { revocation: 'grant' } } as const
   await using stuck = await bench.world(options)
   await using world = await bench.world(options)
-  const asked: string[] = []
+  const revoked: string[] = []
   world.broker.revoke = async ({ token = '' }) => {
-    asked.push(token)
+    revoked.push(token)
     if (token === 'stuck') throw new TypeError('an adapter’s mistake')
-    if (asked.filter(known => known === token).length < 3) throw new BrokerFault('unreachable', 'down')
+    if (revoked.filter(known => known === token).length < 3) throw new BrokerFault('unreachable', 'down')
   }
   for (const [token, its] of [
     ['stuck', stuck],
@@ -117,8 +117,8 @@ test('the login of a removed connection is revoked, again and again until that w
   }
   world.parts.revocations.start()
   await world.clock.advance(600_000)
-  assert.equal(asked.filter(token => token === 'ours').length, 3)
-  assert.ok(asked.filter(token => token === 'stuck').length > 3)
+  assert.equal(revoked.filter(token => token === 'ours').length, 3)
+  assert.ok(revoked.filter(token => token === 'stuck').length > 3)
 })
 
 test('a login of a broker that is not offered now stays owed, and is revoked once the broker is offered again', async () => {
@@ -150,8 +150,8 @@ async function linked(world: World, token: string, numbers: readonly string[], i
 
 /** Follows which logins are revoked, and waits for those that are due. */
 function revoking(world: World) {
-  const asked: string[] = []
-  world.broker.revoke = async ({ token = '' }) => void asked.push(token)
+  const revoked: string[] = []
+  world.broker.revoke = async ({ token = '' }) => void revoked.push(token)
   world.parts.revocations.start()
   return async (ms = 30_000) => {
     await world.clock.advance(ms)
@@ -161,54 +161,54 @@ function revoking(world: World) {
       [],
       'nothing of the login is kept'
     )
-    return asked
+    return revoked
   }
 }
 
 test('where a revocation ends every login of a person, the last connection of a login ends it, and no other', async () => {
   await using world = await bench.world()
   await using neighbour = await bench.world()
-  const asked = revoking(world)
+  const revoked = revoking(world)
   const first = await linked(world, 'first', ['shared-1', 'shared-2'])
   const [second, other] = [await linked(neighbour, 'second', ['shared-2']), await linked(world, 'other', ['own-1'])]
   await world.given(deleteConnection(world.app, world.caller, first.connectionId))
-  assert.deepEqual(await asked(), [], 'another user’s connection lives on the same login')
+  assert.deepEqual(await revoked(), [], 'another user’s connection lives on the same login')
   await world.given(deleteConnection(world.app, world.caller, other.connectionId))
-  assert.deepEqual(await asked(), ['other'])
+  assert.deepEqual(await revoked(), ['other'])
   await world.given(deleteConnection(neighbour.app, neighbour.caller, second.connectionId))
-  assert.deepEqual(await asked(), ['other', 'second'])
+  assert.deepEqual(await revoked(), ['other', 'second'])
   assert.equal(world.counted.get(`revocations_total ${world.broker.capabilities.id} shared`), 1)
 })
 
 test('a login that nobody claimed is left alone while a connection lives on it, and one that waits for its claim keeps the login alive', async () => {
   await using world = await bench.world()
-  const asked = revoking(world)
+  const revoked = revoking(world)
   const lasting = await linked(world, 'lasting', ['claimed-1'])
   await linked(world, 'lapsed', ['claimed-1'], true)
-  assert.deepEqual(await asked(90_000), [])
+  assert.deepEqual(await revoked(90_000), [])
   const waiting = await linked(world, 'waiting', ['claimed-1'], true)
   await world.given(deleteConnection(world.app, world.caller, lasting.connectionId))
-  assert.deepEqual(await asked(), [])
+  assert.deepEqual(await revoked(), [])
   assert.notEqual(await bench.store.connections.findUnclaimed(waiting.connectionId), null)
-  assert.deepEqual(await asked(90_000), ['waiting'])
+  assert.deepEqual(await revoked(90_000), ['waiting'])
 })
 
 test('a user that goes takes all of a login with it: each of its connections’ is revoked', async () => {
   await using world = await bench.world()
-  const asked = revoking(world)
+  const revoked = revoking(world)
   for (const token of ['one', 'two']) await linked(world, token, ['gone-1'])
   await linked(world, 'three', ['gone-1'], true)
   await world.given(deleteUser(world.app, world.caller, world.caller.user.userId))
-  assert.deepEqual((await asked()).filter(token => token !== 't-1').toSorted(), ['one', 'three', 'two'])
+  assert.deepEqual((await revoked()).filter(token => token !== 't-1').toSorted(), ['one', 'three', 'two'])
 })
 
 test('where a revocation ends one login alone, each is revoked, whatever else lives at the broker', async () => {
   await using world = await bench.world({ capabilities: { revocation: 'grant' } })
-  const asked = revoking(world)
+  const revoked = revoking(world)
   const [first] = [await linked(world, 'first', ['alone-1']), await linked(world, 'second', ['alone-1'])]
   await linked(world, 'lapsed', ['alone-1'], true)
   await world.given(deleteConnection(world.app, world.caller, first.connectionId))
-  assert.deepEqual(await asked(90_000), ['first', 'lapsed'])
+  assert.deepEqual(await revoked(90_000), ['first', 'lapsed'])
 })
 
 test('a login whose accounts nobody knows is not ended where others could end with it', async () => {

@@ -1,8 +1,8 @@
 // A login is renewed in place: the same login, the same ids, all or nothing, and what was open is followed again.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Ending } from '@trunkline/core/app/connect/ending'
 import { establish } from '@trunkline/core/app/connect/establish'
+import type { PortalOutcome } from '@trunkline/core/app/connect/portal-outcome'
 import { type AttemptRequest, startAttempt } from '@trunkline/core/app/connect/start-attempt'
 import { openCredentials, StoredCredentials } from '@trunkline/core/app/connections/credentials'
 import type { Account } from '@trunkline/core/domain/account'
@@ -21,7 +21,7 @@ before(async () => {
 after(() => bench[Symbol.asyncDispose]())
 
 const REDIRECT = 'https://app.example.com/linked'
-const ASKED: AttemptRequest = { connectionType: null, broker: null, redirectUrl: null, redirectOnErrorUrl: null }
+const REQUEST: AttemptRequest = { connectionType: null, broker: null, redirectUrl: null, redirectOnErrorUrl: null }
 const REFUSED = new BrokerFault('credentials_rejected', 'invalid_grant')
 const NEVER = new AbortController().signal
 
@@ -37,9 +37,9 @@ async function logIn(
   world: World,
   accounts: readonly BrokerAccount[] | (() => readonly BrokerAccount[]),
   at: World['deps'] = world.deps
-): Promise<Ending> {
+): Promise<PortalOutcome> {
   const { connection } = world
-  const request = { ...ASKED, redirectUrl: REDIRECT, renewConnectionId: connection.connectionId }
+  const request = { ...REQUEST, redirectUrl: REDIRECT, renewConnectionId: connection.connectionId }
   const { token } = await startAttempt(world.deps, callerOf(world), request)
   const attempt = (await bench.store.attempts.findByTokenHash(world.deps.hasher.hash(token))) ?? assert.fail()
   assert.deepEqual([attempt.broker, attempt.connectionType], [connection.broker, connection.connectionType])
@@ -69,11 +69,11 @@ test('a BROKEN connection is ACTIVE again with its ids, its open order is follow
   const { connectionId } = world.connection
   const order = await world.given(world.place())
   await world.live()
-  await world.given(world.parts.sessions.learn(world.connection, REFUSED))
+  await world.given(world.parts.sessions.reportFault(world.connection, REFUSED))
   assert.equal((await stored(world)).connection?.status, 'BROKEN')
   await world.clock.until(() => !world.app.mirrors.isLive(connectionId), 'the mirror has ended')
-  const ending = await logIn(world, [another('second', world), ...world.accounts.map(seenAtBroker)])
-  assert.equal(ending.redirect, `${REDIRECT}?connection_id=${connectionId}`)
+  const outcome = await logIn(world, [another('second', world), ...world.accounts.map(seenAtBroker)])
+  assert.equal(outcome.redirect, `${REDIRECT}?connection_id=${connectionId}`)
   const { connection, accounts, credentials } = await stored(world)
   assert.deepEqual(connection, { ...world.connection, updatedAt: connection?.updatedAt })
   assert.deepEqual(credentials, { token: 'renewed' })
@@ -102,9 +102,9 @@ test('another login changes nothing: its tokens are revoked where none of its ac
     // One of two: perhaps the same login with fewer rights, whose grant the connection may live on.
     [[first], 2]
   ] as const) {
-    const ending = await logIn(world, accounts)
-    const { searchParams } = new URL(ending.redirect ?? assert.fail())
-    assert.deepEqual([ending.reason, searchParams.get('error'), searchParams.get('connection_id')], ['other_login', '400', null])
+    const outcome = await logIn(world, accounts)
+    const { searchParams } = new URL(outcome.redirect ?? assert.fail())
+    assert.deepEqual([outcome.reason, searchParams.get('error'), searchParams.get('connection_id')], ['other_login', '400', null])
     assert.match(searchParams.get('error_details') ?? '', /Another login came back/)
     assert.deepEqual(await stored(world), before)
     assert.equal(revoked.length, count)
@@ -116,7 +116,7 @@ test('another login changes nothing: its tokens are revoked where none of its ac
 test('a renewal that fails gives its grant back, unless its end may be another’s or the grant may be stored', async () => {
   for (const [revocation, isGivenBack] of [
     ['grant', true],
-    ['person', false]
+    ['customer', false]
   ] as const) {
     await using world = await bench.world({ capabilities: { revocation } })
     const revoked: unknown[] = []
@@ -135,8 +135,8 @@ test('a renewal that fails gives its grant back, unless its end may be another�
       [over({ renew: () => Promise.reject(new StoreUnavailable('full')) }), () => accounts]
     ]
     for (const [index, [deps, read]] of failing.entries()) {
-      const ending = await logIn(world, read, deps).catch(() => null)
-      assert.notEqual(ending?.reason, 'connected', `${index}`)
+      const outcome = await logIn(world, read, deps).catch(() => null)
+      assert.notEqual(outcome?.reason, 'connected', `${index}`)
       assert.equal(revoked.length, isGivenBack ? index + 1 : 0, `${revocation} ${index}`)
     }
     revoked.length = 0
@@ -162,10 +162,10 @@ test('a refresh that was under way loses, and its refusal is not that of the new
   // The clock would not wait for all that a login does, and a refresh has a limit.
   assert.equal(await loggedIn.promise, 'connected')
   assert.deepEqual(await world.given(renewed), { token: 'renewed' })
-  assert.equal(await world.parts.sessions.learn(world.connection, REFUSED), false)
+  assert.equal(await world.parts.sessions.reportFault(world.connection, REFUSED), false)
   assert.equal((await stored(world)).connection?.status, 'ACTIVE')
   world.broker.rejects = new BrokerFault('unreachable', 'no answer')
-  assert.equal(await world.given(world.parts.sessions.learn(world.connection, REFUSED)), false, 'silence is no refusal')
+  assert.equal(await world.given(world.parts.sessions.reportFault(world.connection, REFUSED)), false, 'silence is no refusal')
   assert.equal((await stored(world)).connection?.status, 'ACTIVE')
 })
 
@@ -188,7 +188,7 @@ test('what is renewed is the user’s own, and as it is', async () => {
   await using other = await bench.world()
   const { connectionId } = world.connection
   const code = async (by: World, change: Partial<AttemptRequest>, deps = world.deps) =>
-    await startAttempt(deps, callerOf(by, true), { ...ASKED, renewConnectionId: connectionId, ...change }).then(
+    await startAttempt(deps, callerOf(by, true), { ...REQUEST, renewConnectionId: connectionId, ...change }).then(
       () => 'started',
       (cause: unknown) => (cause instanceof ServiceError ? cause.code : cause)
     )

@@ -13,7 +13,7 @@ before(async () => {
 after(() => bench[Symbol.asyncDispose]())
 
 /** `old status, successor status, successor's submission`. */
-async function fates(world: World, old: Order): Promise<string> {
+async function outcomesOf(world: World, old: Order): Promise<string> {
   const [before, after] = [await world.stored(old), (await world.orders()).find(({ replacesOrderId }) => replacesOrderId === old.orderId)]
   return `${before.status}, ${after?.status} ${after?.submission.state}`
 }
@@ -52,7 +52,7 @@ test('not sent: the old order works on', async () => {
   await using _ = world
   world.broker.plans.replace.push({ reply: 'not_sent' })
   await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
-  assert.equal(await fates(world, old), 'working, rejected not_sent')
+  assert.equal(await outcomesOf(world, old), 'working, rejected not_sent')
 })
 
 for (const [effect, outcome, withinMs] of [
@@ -66,7 +66,7 @@ for (const [effect, outcome, withinMs] of [
     const successor = await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
     assert.deepEqual([successor.status, successor.submission.state], ['pending', 'unknown'])
     await world.clock.advance(withinMs)
-    assert.equal(await fates(world, old), outcome)
+    assert.equal(await outcomesOf(world, old), outcome)
     assert.deepEqual([world.broker.sent('replace'), world.app.resolver.watched], [1, 0])
   })
 }
@@ -85,7 +85,7 @@ for (const [how, status] of [
     if (status === 'filled') world.book.fill(old.brokerOrderId ?? '', '10')
     else world.book.move(old.brokerOrderId ?? '', 'cancelled')
     await world.given(modifying)
-    assert.equal(await fates(world, old), `${status}, rejected refused`)
+    assert.equal(await outcomesOf(world, old), `${status}, rejected refused`)
     assert.equal((await world.stored(old)).pendingRequest, null)
   })
 
@@ -97,7 +97,7 @@ for (const [how, status] of [
     if (status === 'filled') world.book.fill(id, '10')
     else world.book.move(id, 'cancelled')
     await world.clock.advance(80_000)
-    assert.equal(await fates(world, old), `${status}, rejected not_received`)
+    assert.equal(await outcomesOf(world, old), `${status}, rejected not_received`)
     assert.equal(world.app.resolver.watched, 0)
   })
 }
@@ -166,7 +166,7 @@ test('a crash between the intent and the send: both orders are looked up, and en
   await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
   await world.restart()
   await world.clock.advance(80_000)
-  assert.equal(await fates(world, old), 'working, rejected not_received')
+  assert.equal(await outcomesOf(world, old), 'working, rejected not_received')
   assert.equal(world.app.resolver.watched, 0)
 })
 
@@ -185,13 +185,13 @@ for (const [title, effect, pass, outcome] of [
       return call.name === 'orders.record' && count > 1 + pass ? Promise.reject(new StoreUnavailable('gone')) : call.go()
     }
     await world.given(modifying)
-    assert.match(await fates(world, old), /^pending_replace, /)
+    assert.match(await outcomesOf(world, old), /^pending_replace, /)
     world.watched.intercept = null
     await world.restart()
     await world.clock.advance(1_100)
-    assert.equal(await fates(world, old), outcome)
+    assert.equal(await outcomesOf(world, old), outcome)
     await world.clock.advance(60_000)
-    assert.deepEqual([await fates(world, old), world.broker.sent('replace'), world.app.resolver.watched], [outcome, 1, 0])
+    assert.deepEqual([await outcomesOf(world, old), world.broker.sent('replace'), world.app.resolver.watched], [outcome, 1, 0])
   })
 }
 
@@ -209,7 +209,7 @@ test('an outcome that could not be written leaves no successor unanswered, even 
   await world.given(modifying)
   world.book.fill(old.brokerOrderId ?? '', '10')
   await world.clock.advance(80_000)
-  assert.equal(await fates(world, old), 'filled, rejected not_received')
+  assert.equal(await outcomesOf(world, old), 'filled, rejected not_received')
 })
 
 test('the fate of one replacement says nothing about the next', async () => {
@@ -219,7 +219,7 @@ test('the fate of one replacement says nothing about the next', async () => {
   await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
   await world.clock.advance(50_000)
   // The broker tells that it made nothing of the request; the order is free for another.
-  await world.given(world.app.orderGateway.learn(old.orderId, { ...world.book.get(id), releases: true }, 'stream'))
+  await world.given(world.app.orderGateway.applyReport(old.orderId, { ...world.book.get(id), releases: true }, 'stream'))
   assert.equal((await world.stored(old)).status, 'working')
   world.broker.plans.replace.push({ effectAfterMs: 40_000, reply: 'unknown' })
   const second = await world.given(world.modify(old, { clOrdId: 'm-2', quantity: '30' }))
@@ -241,7 +241,7 @@ test('an order that the broker acknowledged and does not work yet is the brokerâ
   const old = await world.given(world.place())
   assert.deepEqual([old.status, old.submission.state], ['pending', 'acknowledged'])
   assert.equal((await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))).status, 'working')
-  assert.equal(await fates(world, old), 'replaced, working acknowledged')
+  assert.equal(await outcomesOf(world, old), 'replaced, working acknowledged')
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   const lost = await world.given(world.place({ clOrdId: 'lost' }))
   await assert.rejects(
@@ -279,7 +279,7 @@ test('a modification that is repeated names the order that has its id, whatever 
   assert.equal(world.broker.sent('replace'), 1)
 })
 
-for (const kind of [{}, { replacedQuantity: 'rest' }, { replacedOrderId: 'kept', deduplication: 'label' }] as const)
+for (const kind of [{}, { replacedQuantity: 'rest' }, { replacedOrderId: 'same', deduplication: 'label' }] as const)
   test(`a modification to no more than was filled along the chain is refused, and nothing is sent (${JSON.stringify(kind)})`, async () => {
     await using world = await bench.world({ capabilities: kind })
     await world.live()

@@ -18,7 +18,7 @@ async function quiet(options: WorldOptions = {}): Promise<World> {
   return world
 }
 
-async function fate(world: World, order: Order): Promise<string> {
+async function outcomeOf(world: World, order: Order): Promise<string> {
   const { status, submission } = await world.stored(order)
   return `${status} ${submission.state}`
 }
@@ -41,9 +41,9 @@ test('an absent order is looked up on schedule and proved absent over the whole 
   const times = lookUps(world)
   const order = await world.given(world.place())
   await world.clock.advance(61_000)
-  assert.equal(await fate(world, order), 'pending unknown')
+  assert.equal(await outcomeOf(world, order), 'pending unknown')
   await world.clock.advance(10_000)
-  assert.equal(await fate(world, order), 'rejected not_received')
+  assert.equal(await outcomeOf(world, order), 'rejected not_received')
   assert.deepEqual(times, [500, 1_500, 3_500, 8_500, 18_500, 33_500, 48_500, 63_500])
   assert.match((await world.stored(order)).brokerMessage ?? '', /never received the order/)
 })
@@ -58,9 +58,9 @@ for (const [deduplication, windowMs] of [
     world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
     const order = await world.given(world.place())
     await world.clock.advance(windowMs)
-    assert.equal(await fate(world, order), 'pending unknown')
+    assert.equal(await outcomeOf(world, order), 'pending unknown')
     await world.clock.advance(windowMs / 2)
-    assert.equal(await fate(world, order), 'rejected not_received')
+    assert.equal(await outcomeOf(world, order), 'rejected not_received')
   })
 }
 
@@ -75,7 +75,7 @@ test('where ids are labels in a list of the day, an absence of a later day prove
   const times = lookUps(world)
   await world.clock.advance(3_600_000)
   assert.ok(times.length >= 4, String(times))
-  assert.equal(await fate(world, order), 'pending unknown')
+  assert.equal(await outcomeOf(world, order), 'pending unknown')
 })
 
 test('at a broker without ids nothing is ever concluded from silence', async () => {
@@ -83,7 +83,7 @@ test('at a broker without ids nothing is ever concluded from silence', async () 
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   const order = await world.given(world.place())
   await world.clock.advance(3_600_000)
-  assert.equal(await fate(world, order), 'pending unknown')
+  assert.equal(await outcomeOf(world, order), 'pending unknown')
   assert.equal(world.app.resolver.watched, 1)
 })
 
@@ -93,9 +93,9 @@ test('failed look-ups are no evidence: absence waits for the broker, and then fo
   const order = await world.given(world.place())
   world.broker.readPlan = () => ({ fault: 'unreachable' })
   await world.clock.advance(1_800_000)
-  assert.equal(await fate(world, order), 'pending unknown')
+  assert.equal(await outcomeOf(world, order), 'pending unknown')
   const times = lookUps(world)
-  await world.clock.until(async () => (await fate(world, order)) === 'rejected not_received', 'the order is known to be absent')
+  await world.clock.until(async () => (await outcomeOf(world, order)) === 'rejected not_received', 'the order is known to be absent')
   // The first clean answer comes with the next rare look-up; from then on proof does not wait for rare ones.
   const [first = 0] = times
   assert.ok(first <= 300_000, String(times))
@@ -110,7 +110,7 @@ test('single failures within the window neither count nor start it anew', async 
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   const times = lookUps(world, count => count % 2 === 0)
   const order = await world.given(world.place())
-  await world.clock.until(async () => (await fate(world, order)) === 'rejected not_received', 'the order is known to be absent')
+  await world.clock.until(async () => (await outcomeOf(world, order)) === 'rejected not_received', 'the order is known to be absent')
   const clean = times.filter((_, index) => index % 2 === 0 && times[index] !== 500)
   assert.ok(clean.length >= 4, String(times))
   assert.ok((clean.at(-1) ?? 0) - (clean[0] ?? 0) >= 60_000, String(times))
@@ -121,9 +121,9 @@ test('an order that arrives late is found in a later round', async () => {
   world.broker.plans.submit.push({ effectAfterMs: 2_500, reply: 'unknown' })
   const order = await world.given(world.place())
   await world.clock.advance(1_600)
-  assert.equal(await fate(world, order), 'pending unknown')
+  assert.equal(await outcomeOf(world, order), 'pending unknown')
   await world.clock.advance(2_000)
-  assert.equal(await fate(world, order), 'working acknowledged')
+  assert.equal(await outcomeOf(world, order), 'working acknowledged')
   assert.deepEqual([world.broker.sent('submit'), world.app.resolver.watched], [1, 0])
 })
 
@@ -140,7 +140,7 @@ test('an order that was replaced elsewhere before anybody heard of it has worked
     event.topic === 'orders' ? [`${event.data.status} ${event.data.fills.length}`] : []
   )
   assert.deepEqual(events, ['pending 0', 'pending 0', 'partially_filled 1', 'replaced 1'])
-  assert.equal(await fate(world, order), 'replaced acknowledged')
+  assert.equal(await outcomeOf(world, order), 'replaced acknowledged')
 })
 
 test('an order that shows after its absence was told raises an alarm and is not revived', async () => {
@@ -148,7 +148,7 @@ test('an order that shows after its absence was told raises an alarm and is not 
   world.broker.plans.submit.push({ effectAfterMs: 100_000, reply: 'unknown' })
   const order = await world.given(world.place())
   await world.clock.advance(99_000)
-  assert.equal(await fate(world, order), 'rejected not_received')
+  assert.equal(await outcomeOf(world, order), 'rejected not_received')
   await world.clock.advance(70_000)
   assert.equal((await world.stored(order)).status, 'rejected')
   assert.equal(world.counted.get('order_alarms_total SANDBOX late_sighting'), 1)
@@ -165,7 +165,7 @@ test('a look-up that hangs for ever does not end the looking', async () => {
   }
   const order = await world.given(world.place())
   await world.clock.advance(20_000)
-  assert.equal(await fate(world, order), 'working acknowledged')
+  assert.equal(await outcomeOf(world, order), 'working acknowledged')
 })
 
 test('a cancel of an order nobody knows of waits, and goes out the moment the order is seen', async () => {
@@ -203,7 +203,7 @@ test('a cancel wish of an order that proves absent ends with it', async () => {
   const order = await world.given(world.place())
   await world.given(world.cancel(order))
   await world.clock.advance(70_000)
-  assert.equal(await fate(world, order), 'rejected not_received')
+  assert.equal(await outcomeOf(world, order), 'rejected not_received')
   assert.deepEqual([(await world.stored(order)).pendingRequest, world.broker.sent('cancel')], [null, 0])
 })
 
@@ -212,7 +212,7 @@ test('an order the broker holds but does not work yet can be cancelled', async (
   await world.live()
   world.broker.plans.submit.push({ status: 'pending' })
   const order = await world.given(world.place())
-  assert.equal(await fate(world, order), 'pending acknowledged')
+  assert.equal(await outcomeOf(world, order), 'pending acknowledged')
   await world.given(world.cancel(order))
   await world.clock.advance(1_000)
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 1])
@@ -254,7 +254,7 @@ test('a cancel that gets lost is looked after at once, however long its order ha
   await world.clock.advance(1_500_000)
   world.broker.heal()
   await world.live()
-  assert.equal(await fate(world, order), 'working acknowledged')
+  assert.equal(await outcomeOf(world, order), 'working acknowledged')
   world.broker.plans.cancel.push({ effect: 'none', reply: 'unknown' })
   assert.equal((await world.given(world.cancel(order))).status, 'pending_cancel')
   await world.clock.advance(600)
@@ -308,17 +308,17 @@ test('an intent stored before a crash is taken up at the next start: looked up, 
   const there = await world.given(world.place())
   const absent = await world.given(world.place())
   await world.restart()
-  assert.equal(await fate(world, there), 'pending unknown')
+  assert.equal(await outcomeOf(world, there), 'pending unknown')
   await world.clock.advance(1_000)
-  assert.equal(await fate(world, there), 'working acknowledged')
+  assert.equal(await outcomeOf(world, there), 'working acknowledged')
   await world.clock.advance(70_000)
-  assert.equal(await fate(world, absent), 'rejected not_received')
+  assert.equal(await outcomeOf(world, absent), 'rejected not_received')
 
   world.broker.plans.cancel.push({ effect: 'none', reply: 'never' })
   await world.given(world.cancel(there))
   await world.restart()
   await world.clock.advance(1_000)
-  assert.equal(await fate(world, there), 'cancelled acknowledged')
+  assert.equal(await outcomeOf(world, there), 'cancelled acknowledged')
   assert.equal(world.broker.sent('submit'), 2)
 })
 

@@ -39,8 +39,8 @@ test('a price change of an order that fills meanwhile: the rejected replacement 
   const old = await world.given(world.place())
   world.broker.plans.replace.push({ effect: 'taken' })
   const successor = await world.given(world.modify(old, { clOrdId: 'm-1', limitPrice: '9.00' }))
-  await world.given(world.app.orderGateway.learn(old.orderId, shown(world, old, 10, 10, 'filled'), 'stream'))
-  await world.given(world.app.orderGateway.learn(successor.orderId, shown(world, successor, 10, 0, 'rejected'), 'stream'))
+  await world.given(world.app.orderGateway.applyReport(old.orderId, shown(world, old, 10, 10, 'filled'), 'stream'))
+  await world.given(world.app.orderGateway.applyReport(successor.orderId, shown(world, successor, 10, 0, 'rejected'), 'stream'))
   const { status, quantity, previouslyFilledQuantity, rejectCode } = await world.stored(successor)
   assert.deepEqual([status, quantity, previouslyFilledQuantity, rejectCode], ['rejected', '10', '10', 'order_ended'])
 })
@@ -64,15 +64,15 @@ test('over a chain of three, whatever fills when and however late it is reported
       for (const [step, known] of before.entries()) {
         const order = chain.at(-1) ?? first
         const unknown = between[step] ?? 0
-        const knownPicture = shown(world, order, left, known, known === 0 ? 'working' : 'partially_filled')
-        await world.given(world.app.orderGateway.learn(order.orderId, knownPicture, 'stream'))
+        const knownReport = shown(world, order, left, known, known === 0 ? 'working' : 'partially_filled')
+        await world.given(world.app.orderGateway.applyReport(order.orderId, knownReport, 'stream'))
         // It fills some more on the way, so the replacement is shown with what was left when it was asked for, and later with what was left then.
-        const asked = left - known
+        const requested = left - known
         world.broker.plans.replace.push({ effect: 'taken' })
         const successor = await world.given(world.modify(order, { clOrdId: `m-${step}`, limitPrice: `${8 - step}.00` }))
         late.push({ of: order, report: shown(world, order, left, known + unknown, 'replaced') })
         left -= known + unknown
-        const made = shown(world, successor, asked, 0, 'working')
+        const made = shown(world, successor, requested, 0, 'working')
         const { orderId } = successor
         await world.given(world.app.orderGateway.completeReplacement(order.orderId, orderId, made, 'stream'))
         chain.push(await world.stored(successor))
@@ -83,7 +83,7 @@ test('over a chain of three, whatever fills when and however late it is reported
       late.push({ of: last, report: end })
       if (isRestarted) await world.restart()
       for (const { entry } of late.map((entry, index) => ({ entry, rank: ranks[index] ?? 0 })).toSorted((a, b) => a.rank - b.rank))
-        await world.given(world.app.orderGateway.learn(entry.of.orderId, entry.report, 'stream'))
+        await world.given(world.app.orderGateway.applyReport(entry.of.orderId, entry.report, 'stream'))
       const orders = await Promise.all(chain.map(order => world.stored(order)))
       assert.deepEqual(
         orders.map(({ quantity }) => quantity),
@@ -101,15 +101,15 @@ test('over a chain of three, whatever fills when and however late it is reported
 test('a modification says by how much it changes the total, whatever was filled before', async () => {
   await using world = await bench.world({ capabilities: { replacedQuantity: 'rest' } })
   await world.live()
-  const asked: (string | undefined)[] = []
+  const requested: (string | undefined)[] = []
   const replace = world.book.replace.bind(world.book)
   world.book.replace = request => {
-    asked.push(request.totalChange)
+    requested.push(request.totalChange)
     return replace(request)
   }
   const first = await world.given(world.place({ quantity: '10' }))
   const second = await world.given(world.modify(first, { clOrdId: 'm-1', quantity: '12' }))
   const third = await world.given(world.modify(second, { clOrdId: 'm-2', limitPrice: '9.00' }))
   await world.given(world.modify(third, { clOrdId: 'm-3', quantity: '9.5' }))
-  assert.deepEqual(asked, ['2', '0', '-2.5'])
+  assert.deepEqual(requested, ['2', '0', '-2.5'])
 })

@@ -36,7 +36,7 @@ async function isRefused(work: Promise<Order>, why: RegExp): Promise<void> {
   await assert.rejects(work, cause => cause instanceof NotSettled && why.test(cause.message))
 }
 
-const acts = async (world: World, { orderId }: Order) =>
+const actionsOf = async (world: World, { orderId }: Order) =>
   (await world.deps.store.audit.list(10_000)).filter(({ target }) => target === orderId).map(({ action }) => action)
 
 test('an order that never arrived is ended by a person’s word, once it cannot arrive any more; its owner and the audit log are told', async () => {
@@ -54,7 +54,7 @@ test('an order that never arrived is ended by a person’s word, once it cannot 
   assert.deepEqual(await world.stored(placed), settled)
   const [last] = (await world.events()).slice(-1)
   assert.deepEqual(last?.topic === 'orders' && [last.data.orderId, last.data.status], [placed.orderId, 'rejected'])
-  assert.ok((await acts(world, placed)).includes('order.never_received'))
+  assert.ok((await actionsOf(world, placed)).includes('order.never_received'))
   await world.clock.until(() => world.app.resolver.watched === 0, 'nobody looks for it any more', 900_000)
   assert.equal(world.broker.sent('submit'), 1)
   await isRefused(settle(world, placed), /fate .* is known: it is rejected/)
@@ -159,24 +159,24 @@ test('one word ends a set, each order where it may: a trial ends nothing, one au
       settleAllAsNotReceived(
         world.app,
         ids,
-        { isUnseen: false, entry: isTrial ? null : entry, keptEntry: () => assert.fail('none of them was kept') },
+        { isUnseen: false, entry: isTrial ? null : entry, skippedEntry: () => assert.fail('none of them was kept') },
         new AbortController().signal
       )
     )
   const trial = await settleAll(true)
   assert.deepEqual(
-    [trial.orders.map(({ orderId }) => orderId), trial.kept.map(({ orderId }) => orderId)],
+    [trial.orders.map(({ orderId }) => orderId), trial.skipped.map(({ orderId }) => orderId)],
     [[first.orderId, second.orderId], [young.orderId]]
   )
   assert.equal((await world.stored(first)).status, 'pending')
-  const asked = world.broker.reads.orders
+  const readsBefore = world.broker.reads.orders
   const done = await settleAll(false)
-  assert.ok(world.broker.reads.orders - asked <= 2, 'an account is read once')
+  assert.ok(world.broker.reads.orders - readsBefore <= 2, 'an account is read once')
   assert.deepEqual(
     done.orders.map(({ submission }) => submission.method),
     ['operator', 'operator']
   )
-  assert.match(done.kept[0]?.why ?? '', /still be on its way/)
+  assert.match(done.skipped[0]?.why ?? '', /still be on its way/)
   assert.equal((await world.stored(young)).status, 'pending')
   const entries = (await world.deps.store.audit.list(10_000)).filter(({ action }) => action === 'orders.never_received')
   assert.deepEqual(
@@ -202,11 +202,11 @@ test('a list that has grown old by an order’s turn ends nothing: it is read ag
   const verdict = {
     isUnseen: false,
     entry: () => Object({ ends: placed.orderId }),
-    keptEntry: (orderIds: readonly OrderId[]) => Object({ kept: orderIds })
+    skippedEntry: (orderIds: readonly OrderId[]) => Object({ skipped: orderIds })
   }
   const done = await world.given(settleAllAsNotReceived(app, [placed.orderId], verdict, new AbortController().signal))
-  assert.deepEqual([done.orders, done.kept.map(({ orderId }) => orderId)], [[], [placed.orderId]])
-  assert.deepEqual(appended, [{ ends: placed.orderId }, { kept: [placed.orderId] }], 'the log says that it was not ended after all')
+  assert.deepEqual([done.orders, done.skipped.map(({ orderId }) => orderId)], [[], [placed.orderId]])
+  assert.deepEqual(appended, [{ ends: placed.orderId }, { skipped: [placed.orderId] }], 'the log says that it was not ended after all')
   assert.equal((await world.stored(placed)).status, 'pending')
 })
 
@@ -225,8 +225,8 @@ test('an order that is being sent by the time its turn comes is not ended', asyn
   world.broker.plans.submit.push(LOST)
   const placed = await world.given(world.place())
   await world.clock.advance(YOUNG_MS)
-  let asked = 0
-  const orderGateway = withMethods(world.app.orderGateway, { isSending: () => ++asked > 1 })
+  let tries = 0
+  const orderGateway = withMethods(world.app.orderGateway, { isSending: () => ++tries > 1 })
   const verdict = { isUnseen: true, audit: Object({}) }
   await isRefused(
     world.given(settleAsNotReceived({ ...world.app, orderGateway }, placed.orderId, verdict, new AbortController().signal)),
@@ -252,7 +252,7 @@ test('a set that fails on the way says why, what its log could not take, and whi
   const entryOf = (action: string): AuditEntry => ({
     ...{ at: world.clock.now(), actor: 'operator', action, target: 'SET', result: 'ok', ip: null, requestId: null, detail: {} }
   })
-  const verdict = { isUnseen: true, entry: () => entryOf('orders.never_received'), keptEntry: () => entryOf('orders.not_ended') }
+  const verdict = { isUnseen: true, entry: () => entryOf('orders.never_received'), skippedEntry: () => entryOf('orders.not_ended') }
   const ids = [first.orderId, second.orderId]
   const settling = world.given(settleAllAsNotReceived(world.app, ids, verdict, new AbortController().signal))
   await assert.rejects(settling, cause => {

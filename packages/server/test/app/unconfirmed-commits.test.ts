@@ -47,8 +47,8 @@ for (const deduplication of ['enforced', 'none'] as const) {
     assert.match(order.brokerMessage ?? '', /was not sent.*new cl_order_id/)
     assert.equal(world.broker.sent('submit'), 0)
     assert.deepEqual([world.app.unconfirmed.followed, world.app.resolver.watched], [0, 0])
-    const told = world.told.flatMap(event => (event.topic === 'orders' ? [event.data.submission.state] : []))
-    assert.equal(told.at(-1), 'not_sent')
+    const submissionStates = world.published.flatMap(event => (event.topic === 'orders' ? [event.data.submission.state] : []))
+    assert.equal(submissionStates.at(-1), 'not_sent')
   })
 }
 
@@ -139,7 +139,7 @@ function loseAnswer(world: World, name: string): void {
   }
 }
 
-function heard(world: World): BusMessage['type'][] {
+function received(world: World): BusMessage['type'][] {
   const types: BusMessage['type'][] = []
   world.deps.bus.subscribe(({ type }) => void types.push(type))
   return types
@@ -147,7 +147,7 @@ function heard(world: World): BusMessage['type'][] {
 
 test('a user is deleted and the answer is lost: it is gone, and everybody hears of it', async () => {
   await using world = await bench.world()
-  const types = heard(world)
+  const types = received(world)
   loseAnswer(world, 'users.remove')
   await world.given(deleteUser(world.app, world.caller, world.caller.user.userId))
   assert.deepEqual(types, ['connection_removed', 'user_removed'])
@@ -155,7 +155,7 @@ test('a user is deleted and the answer is lost: it is gone, and everybody hears 
 
 test('a connection is deleted and the answer is lost: it is gone, and everybody hears of it', async () => {
   await using world = await bench.world()
-  const types = heard(world)
+  const types = received(world)
   loseAnswer(world, 'connections.remove')
   await world.given(deleteConnection(world.app, world.caller, world.connection.connectionId))
   assert.deepEqual(types, ['connection_removed'])
@@ -163,7 +163,7 @@ test('a connection is deleted and the answer is lost: it is gone, and everybody 
 
 test('a deletion that was lost itself is no deletion', async () => {
   await using world = await bench.world()
-  const types = heard(world)
+  const types = received(world)
   world.watched.intercept = async call => {
     if (call.name === 'users.remove') throw new CommitUnknown('lost before the commit')
     return await call.go()
@@ -175,11 +175,11 @@ test('a deletion that was lost itself is no deletion', async () => {
 test('a connection breaks and the answer to noting it is lost: the next refusal tells it, once', async () => {
   await using world = await bench.world()
   await world.live()
-  const told: BusMessage[] = []
-  world.deps.bus.subscribe(message => void told.push(message))
+  const submissionStates: BusMessage[] = []
+  world.deps.bus.subscribe(message => void submissionStates.push(message))
   loseAnswer(world, 'connections.markBroken')
   world.broker.reject()
-  const states = () => told.flatMap(message => (message.type === 'connection_health' ? [message.health.state] : []))
+  const states = () => submissionStates.flatMap(message => (message.type === 'connection_health' ? [message.health.state] : []))
   await world.clock.until(() => states().includes('broken'), 'the break is told')
   await world.clock.advance(120_000)
   assert.equal(states().filter(state => state === 'broken').length, 1)

@@ -40,7 +40,7 @@ export class WatchedStore {
       accounts: wrap('accounts', inner.accounts),
       orders: wrap('orders', inner.orders),
       events: wrap('events', inner.events),
-      streamPlaces: wrap('streamPlaces', inner.streamPlaces),
+      streamSlots: wrap('streamSlots', inner.streamSlots),
       tokens: wrap('tokens', inner.tokens),
       audit: wrap('audit', inner.audit),
       probe: () => inner.probe(),

@@ -70,12 +70,12 @@ export const STREAMS: readonly Fault[] = [
     id: 'F11',
     title: 'the house itself loses, doubles and reorders events',
     async play(stage) {
-      await stage.counts(GAPS, 'cause="hole"', 1, async () => {
+      await stage.counts(GAPS, 'cause="missing"', 1, async () => {
         await stage.streams({ do: 'lose', times: 8 })
         await stage.streams({ do: 'duplicate' })
         await stage.streams({ do: 'reorder', window: 3 })
         await stage.trade()
-        await until(async () => (await stage.metric(GAPS, 'cause="hole"')) > 0, 'the hole was noticed')
+        await until(async () => (await stage.metric(GAPS, 'cause="missing"')) > 0, 'the hole was noticed')
       })
     }
   },

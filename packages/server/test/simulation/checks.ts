@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import type { Balance, Connection, Position } from '@trunkline/core/domain/account'
 import { compare, sum } from '@trunkline/core/domain/decimal'
-import { asksTheSame } from '@trunkline/core/domain/likeness'
 import { isOpen, type Order } from '@trunkline/core/domain/order'
-import { ARROWS, filledAlong } from '@trunkline/core/domain/order-machine'
+import { filledAlong, TRANSITIONS } from '@trunkline/core/domain/order-machine'
+import { isSameTicket } from '@trunkline/core/domain/order-matching'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 import type { Update } from '../../src/wire/update.ts'
 import { updateBytes } from '../../src/wire/update.ts'
@@ -89,7 +89,7 @@ function checkLog(log: readonly LoggedEvent[], stored: readonly Order[]): void {
     assert.equal(event.seq, index + 1, 'the log has no gaps')
     if (event.topic !== 'orders') return
     const before = last.get(event.data.orderId)
-    const isStep = before === undefined || before.status === event.data.status || ARROWS[before.status].includes(event.data.status)
+    const isStep = before === undefined || before.status === event.data.status || TRANSITIONS[before.status].includes(event.data.status)
     assert.ok(isStep, `${event.data.clOrdId} went from ${before?.status} to ${event.data.status}`)
     last.set(event.data.orderId, event.data)
   })
@@ -152,7 +152,7 @@ export function hopeless({ broker }: Login, orders: readonly Order[]): ReadonlyS
   )
   return new Set(
     waiting.filter(order => {
-      const isAlone = !orders.some(other => other.brokerOrderId !== null && asksTheSame(order, other))
+      const isAlone = !orders.some(other => other.brokerOrderId !== null && isSameTicket(order, other))
       const isLost = order.replacesOrderId === null && broker.book.arrivals(order.brokerClOrdId) === 0
       return isLost || !isAlone
     })

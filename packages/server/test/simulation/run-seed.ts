@@ -70,7 +70,7 @@ function castOf(chance: Chance): Cast {
   const logins = (): readonly Partial<BrokerCapabilities>[] =>
     Array.from({ length: chance.happens(0.7) ? 1 : 2 }, () => ({
       deduplication: chance.weighted({ enforced: 6, bounded: 2, open_only: 2, label: 2, none: 3 }),
-      replacedOrderId: chance.weighted({ new: 3, kept: 2 }),
+      replacedOrderId: chance.weighted({ new: 3, same: 2 }),
       accountStream: chance.happens(0.85)
     }))
   return {

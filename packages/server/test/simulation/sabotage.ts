@@ -41,7 +41,7 @@ export const SABOTAGES: Readonly<Record<string, () => Sabotage>> = {
           ...{ eventId: deps.ids.uuid<Told['eventId']>(), userKey: order.userKey, seq: last + 1 + index, accountId: order.accountId },
           ...{ at: deps.clock.now(), topic: 'orders' as const, data: order }
         })
-        const told = changes.filter(({ tell }) => tell).map(({ order }, index) => event(order, index))
+        const told = changes.filter(({ publish }) => publish).map(({ order }, index) => event(order, index))
         if (told[0] !== undefined) deps.bus.publish({ type: 'events', userKey: told[0].userKey, events: told })
         return await record(changes)
       })

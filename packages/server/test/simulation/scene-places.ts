@@ -1,6 +1,6 @@
 // Places of stream sessions by the simulation's time: the database's own clock knows nothing of it.
 import type { Clock } from '@trunkline/core/ports/clock'
-import type { StreamPlace, StreamPlaceStore } from '@trunkline/core/ports/store'
+import type { StreamSlot, StreamSlotStore } from '@trunkline/core/ports/store'
 
 interface Place {
   readonly keyId: string
@@ -8,7 +8,7 @@ interface Place {
   until: number
 }
 
-export class ScenePlaces implements StreamPlaceStore {
+export class ScenePlaces implements StreamSlotStore {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #places = new Map<string, Place>()
 
@@ -21,7 +21,7 @@ export class ScenePlaces implements StreamPlaceStore {
     return [...this.#places.values()].filter(({ until }) => until > this.#clock.monotonicMs()).length
   }
 
-  async take({ keyId, sessionId, nodeId }: StreamPlace, limit: number, ttlMs: number): Promise<boolean> {
+  async take({ keyId, sessionId, nodeId }: StreamSlot, limit: number, ttlMs: number): Promise<boolean> {
     const now = this.#clock.monotonicMs()
     const others = [...this.#places].filter(([id, place]) => id !== sessionId && place.keyId === keyId && place.until > now)
     if (others.length >= limit) return false

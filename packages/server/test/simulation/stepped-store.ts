@@ -77,7 +77,7 @@ export class SteppedStore {
       accounts: part('accounts', inner.accounts),
       orders: part('orders', inner.orders),
       events: part('events', this.#kept(inner.events)),
-      streamPlaces: part('streamPlaces', this.places),
+      streamSlots: part('streamSlots', this.places),
       tokens: part('tokens', inner.tokens),
       audit: part('audit', inner.audit),
       probe: () => this.#call({ name: 'probe', life, go: () => inner.probe() }).then(() => undefined),

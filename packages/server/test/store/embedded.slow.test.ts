@@ -20,7 +20,7 @@ test('a store is found again as it was left, is not opened twice, and survives a
     const order = make.order(who)
     await store.orders.record([make.created(order)])
     const place = { ...make.place(who.platform, 'first'), sessionId: 'of the first process' }
-    assert.equal(await store.streamPlaces.take(place, 1, 3_600_000), true)
+    assert.equal(await store.streamSlots.take(place, 1, 3_600_000), true)
     await assert.rejects(openStore(settings, testDeps()), EngineRefused)
     await store[Symbol.asyncDispose]()
 
@@ -34,8 +34,8 @@ test('a store is found again as it was left, is not opened twice, and survives a
     assert.deepEqual(await again.orders.find(order.orderId), order)
     const [next] = await again.orders.record([make.moved(order, { status: 'working' })])
     assert.equal(next?.kind === 'recorded' && next.event?.seq, 2)
-    assert.deepEqual(await again.streamPlaces.renew('first', 3_600_000), [], 'nobody of the process before holds a place')
-    assert.equal(await again.streamPlaces.take({ ...place, sessionId: 'of the second' }, 1, 3_600_000), true)
+    assert.deepEqual(await again.streamSlots.renew('first', 3_600_000), [], 'nobody of the process before holds a place')
+    assert.equal(await again.streamSlots.take({ ...place, sessionId: 'of the second' }, 1, 3_600_000), true)
     assert.equal(again.stats().engine, 'embedded')
     assert.equal(again.stats().orders.changes, 1)
   } finally {
@@ -63,7 +63,7 @@ test('what writes shares commits and reads nothing first, except what an account
   assert.ok(who !== undefined)
   await store.orders.record([make.created(make.order(who))])
   await store.events.prune(make.time('9999-01-01T00:00:00Z'), 10)
-  await store.streamPlaces.take(make.place(who.platform), 1, 1_000)
+  await store.streamSlots.take(make.place(who.platform), 1, 1_000)
   const last = figures()
   assert.deepEqual([last.reads, last.commits], [later.reads, later.commits + 3], 'a function that writes is a write')
 })

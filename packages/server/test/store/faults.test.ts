@@ -70,9 +70,9 @@ test('a connection that dies during the statement leaves the commit unknown, and
   const order = make.order(who)
   await client.query('begin')
   await client.query('select 1 from user_counters where user_key = $1 for update', [who.user.userKey])
-  const doubtful = assert.rejects(store.orders.record([make.created(order)]), CommitUnknown)
+  const unresolved = assert.rejects(store.orders.record([make.created(order)]), CommitUnknown)
   await watcher.query('select pg_terminate_backend($1)', [await waitingPid()])
-  await doubtful
+  await unresolved
   await client.query('rollback')
   assert.equal(await store.orders.find(order.orderId), null)
   const [again] = await store.orders.record([make.created(order)])

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { compare, type Decimal, sum, ZERO } from '@trunkline/core/domain/decimal'
-import { asksTheSame } from '@trunkline/core/domain/likeness'
 import type { OrderTicket } from '@trunkline/core/domain/order'
+import { isSameTicket } from '@trunkline/core/domain/order-matching'
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Instrument } from '@trunkline/core/domain/vocabulary'
 import {
@@ -131,7 +131,7 @@ export async function sighted({ broker }: BrokerHarness, order: NewOrder): Promi
   if (broker.capabilities.deduplication !== 'none')
     return (await broker.findOrder({ by: 'brokerClOrdId', brokerAccountId, brokerClOrdId }, soon())).found
   const { items } = await broker.orders(brokerAccountId, recently(), soon())
-  const alike = items.filter(report => asksTheSame(report, order) && claimed.get(broker)?.has(report.brokerOrderId) !== true)
+  const alike = items.filter(report => isSameTicket(report, order) && claimed.get(broker)?.has(report.brokerOrderId) !== true)
   assert.ok(alike.length <= 1, `${alike.length} orders that nobody claims are like the one that was sent`)
   return alike[0] ?? null
 }

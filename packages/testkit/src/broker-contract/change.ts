@@ -51,7 +51,7 @@ const SOME = parseDecimal('10', 'quantity')
 const PART = parseDecimal('3', 'quantity')
 
 function isKept({ definition }: BrokerHarness): boolean {
-  return definition.capabilities.replacedOrderId === 'kept'
+  return definition.capabilities.replacedOrderId === 'same'
 }
 
 /** The order that a replacement was asked for, once it shows the new terms; null until then. */
@@ -186,7 +186,7 @@ export const CHANGE: readonly Card[] = [
         )
       )
       await until(async () => (await byOrderId(broker, report)).status !== 'pending_replace', 'the replacement is made')
-      const isKept = broker.capabilities.replacedOrderId === 'kept'
+      const isKept = broker.capabilities.replacedOrderId === 'same'
       assert.equal(
         compare(filledOf(await byOrderId(broker, report)), isKept ? PART : ZERO),
         0,

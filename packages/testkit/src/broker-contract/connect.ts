@@ -138,7 +138,7 @@ export const CONNECT: readonly Card[] = [
       const [first, second] = [await walked(harness), await walked(harness)]
       await login.revoke(first, soon())
       const other = harness.open(new CountingHolder(harness.expired(second)))
-      if (capabilities.revocation === 'person') await assert.rejects(other.accounts(soon()), fault('credentials_rejected'))
+      if (capabilities.revocation === 'customer') await assert.rejects(other.accounts(soon()), fault('credentials_rejected'))
       else assert.ok((await other.accounts(soon())).length > 0)
     }
   },

@@ -57,7 +57,7 @@ export const LEGS: readonly Card[] = [
       const replaced = made(await broker.replace({ brokerAccountId, brokerOrderId, brokerClOrdId, ticket: changed }, soon()))
       assert.ok(replaced.limitPrice !== null && compare(replaced.limitPrice, sample.otherLimit) === 0)
       assert.deepEqual(sides(replaced), sides(ticket))
-      if (broker.capabilities.replacedOrderId === 'kept') assert.equal(replaced.brokerOrderId, brokerOrderId)
+      if (broker.capabilities.replacedOrderId === 'same') assert.equal(replaced.brokerOrderId, brokerOrderId)
       else {
         assert.equal(replaced.replacesBrokerOrderId, brokerOrderId)
         await reaches(broker, old, 'replaced')

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { type Combination, combinationsOf } from '@trunkline/core/domain/combinations'
 import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
-import { asksTheSame } from '@trunkline/core/domain/likeness'
 import type { OrderTicket } from '@trunkline/core/domain/order'
+import { isSameTicket } from '@trunkline/core/domain/order-matching'
 import type { Size } from '@trunkline/core/domain/vocabulary'
 import type { NewOrder } from '@trunkline/core/ports/broker'
 import { until } from '../until.ts'
@@ -157,7 +157,7 @@ export const SUBMIT: readonly Card[] = [
       for (const report of shown) {
         assert.ok(report.status === 'rejected' || report.status === 'pending', report.status)
         isOurs(harness, report, order)
-        assert.ok(asksTheSame(report, order), 'it is known again by what was asked for')
+        assert.ok(isSameTicket(report, order), 'it is known again by what was asked for')
       }
       assert.ok(items.every(({ status }) => status === 'rejected'))
       for (const { status, rejectCode } of shown)

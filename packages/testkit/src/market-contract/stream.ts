@@ -213,7 +213,7 @@ export const STREAM: readonly Card[] = [
   disturbed(
     { id: 'M72', title: 'a message that never came is told as a loss, then live with the present state', notOffered: numbered },
     'lose',
-    ['lost hole']
+    ['lost missing']
   ),
   disturbed({ id: 'M74', title: 'a stream that falls silent is told as a loss, and is live when it speaks again' }, 'mute', [
     'lost silence'

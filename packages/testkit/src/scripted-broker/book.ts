@@ -16,9 +16,9 @@ export class Book {
   #count = 0
   #fills = 0
 
-  readonly #replacedOrderId: 'new' | 'kept'
+  readonly #replacedOrderId: 'new' | 'same'
 
-  constructor(clock: Clock, tell: (report: OrderReport) => void, replacedOrderId: 'new' | 'kept' = 'new') {
+  constructor(clock: Clock, tell: (report: OrderReport) => void, replacedOrderId: 'new' | 'same' = 'new') {
     this.#clock = clock
     this.#tell = tell
     this.#replacedOrderId = replacedOrderId
@@ -68,7 +68,7 @@ export class Book {
    */
   replace({ brokerAccountId, brokerOrderId, brokerClOrdId, ticket }: ReplaceOrder): OrderReport {
     this.#arrivals.set(brokerClOrdId, this.arrivals(brokerClOrdId) + 1)
-    if (this.#replacedOrderId === 'kept') {
+    if (this.#replacedOrderId === 'same') {
       const { quantity, limitPrice, stopPrice, type } = ticket
       const { status, fills } = this.get(brokerOrderId)
       const isPartial = status !== 'pending' && (fills ?? []).length > 0

@@ -65,7 +65,7 @@ export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
   executions: true,
   rejectReasons: true,
   tokens: 'refreshed',
-  revocation: 'person',
+  revocation: 'customer',
   transactions: true,
   orderPreview: true,
   deduplication: 'enforced',

@@ -74,13 +74,13 @@ export class ScriptedSession implements Broker {
     const { hides } = plan
     const { book, clock, dates, listsBy } = this.#broker
     const asOf = dates.now()
-    const brokersClock = clock.now()
+    const brokerClock = clock.now()
     const items = book
       .list()
       .filter(order => order.brokerAccountId === brokerAccountId && (book.isLive(order) || order[listsBy] >= since))
       .filter(order => plan.isEmpty !== true && hides?.(order) !== true)
     await this.#travel(plan, signal)
-    return { items: items.map(order => this.#broker.told(order)), asOf, brokersClock }
+    return { items: items.map(order => this.#broker.told(order)), asOf, brokerClock }
   }
 
   async transactions(brokerAccountId: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {

@@ -54,7 +54,7 @@ function numberCards(card: Card): void {
     const order = make.order(who)
     await one(store, make.created(order))
     assert.equal(await last(), 1)
-    await one(store, make.created(make.order(who), { tell: false }))
+    await one(store, make.created(make.order(who), { publish: false }))
     assert.equal(await last(), 1)
     await one(store, make.moved(order, { status: 'working' }))
     assert.equal(await last(), 2)

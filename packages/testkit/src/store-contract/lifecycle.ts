@@ -31,7 +31,7 @@ export function lifecycleCards(card: Card): void {
         () => store.events.read(who.user.userKey, 0, 1),
         () => store.events.span(who.user.userKey),
         () => store.events.prune(make.at(0), 1),
-        () => store.streamPlaces.take(make.place(who.platform), 1, 1_000)
+        () => store.streamSlots.take(make.place(who.platform), 1, 1_000)
       ]
       for (const ask of refused) await assert.rejects(ask(), StoreUnavailable)
     }

@@ -52,7 +52,7 @@ function writingCards(card: Card): void {
     const who = await make.owner(store)
     const order = make.order(who)
     const entry = make.audit('order.place')
-    assert.deepEqual(await one(store, make.created(order, { tell: false, audit: entry })), { kind: 'recorded', event: null })
+    assert.deepEqual(await one(store, make.created(order, { publish: false, audit: entry })), { kind: 'recorded', event: null })
     const told = await one(store, make.moved(order, { status: 'working' }))
     assert.equal(told.kind === 'recorded' && told.event?.seq, 1)
     assert.ok((await store.audit.list(5)).some(({ target }) => target === entry.target))
@@ -284,9 +284,9 @@ function findingCards(card: Card): void {
     for (const order of [late, early, known, over]) await one(store, make.created(order))
     await one(store, make.moved(over, { status: 'rejected' }))
     const ours = new Set([late, early, known, over].map(({ orderId }) => orderId))
-    const found = (await store.orders.doubtful(10_000)).filter(({ orderId }) => ours.has(orderId))
+    const found = (await store.orders.unresolved(10_000)).filter(({ orderId }) => ours.has(orderId))
     assert.deepEqual(found, [early, late])
-    assert.equal((await store.orders.doubtful(1)).length, 1)
+    assert.equal((await store.orders.unresolved(1)).length, 1)
   })
 
   card('O150', "an order is found by every id its broker gave it, within its account, and by the client's", async ({ store }) => {

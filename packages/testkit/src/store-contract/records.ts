@@ -17,7 +17,7 @@ import { type KeyId, parseBrokerId, parseClOrdId, parseUserId, parseUuid } from 
 import type { Fill, Order } from '@trunkline/core/domain/order'
 import type { PlatformKey } from '@trunkline/core/domain/platform-key'
 import { parseDay, parseTimestamp, type Timestamp, tradingDay } from '@trunkline/core/domain/timestamp'
-import type { AuditEntry, KnownToken, OrderChange, SealedValue, Store, StreamPlace } from '@trunkline/core/ports/store'
+import type { AuditEntry, KnownToken, OrderChange, SealedValue, Store, StreamSlot } from '@trunkline/core/ports/store'
 
 export const START_MS = Date.UTC(2026, 10, 20, 15)
 
@@ -85,7 +85,7 @@ export function key({ platformId }: Pick<Platform, 'platformId'>): PlatformKey {
 }
 
 /** A place for a new session, of the platform's first key unless another is named. */
-export function place({ platformId }: Pick<Platform, 'platformId'>, nodeId = 'n', keyId = platformId as string as KeyId): StreamPlace {
+export function place({ platformId }: Pick<Platform, 'platformId'>, nodeId = 'n', keyId = platformId as string as KeyId): StreamSlot {
   return { platformId, keyId, sessionId: randomUUID(), nodeId }
 }
 
@@ -282,12 +282,12 @@ export function order(
 
 /** The change that creates an order. */
 export function created(made: Order, more: Partial<OrderChange> = {}): OrderChange {
-  return { order: made, overRevision: null, tell: true, audit: null, ...more }
+  return { order: made, overRevision: null, publish: true, audit: null, ...more }
 }
 
 /** The change from a stored order to its next state, and that state. */
 export function moved(from: Order, to: Partial<Order>, more: Partial<OrderChange> = {}): OrderChange & { readonly order: Order } {
-  return { order: { ...from, ...to, revision: from.revision + 1 }, overRevision: from.revision, tell: true, audit: null, ...more }
+  return { order: { ...from, ...to, revision: from.revision + 1 }, overRevision: from.revision, publish: true, audit: null, ...more }
 }
 
 export function token(

@@ -11,29 +11,27 @@ export function streamPlaceCards(card: Card): void {
   card('S10', 'of fifty sessions that want one of ten places at once over two nodes, ten get one', async ({ store, beside }) => {
     const [platformId, other] = [await platformIn(store), await platformIn(store)]
     const places = Array.from({ length: 50 }, (_, index) => place(platformId, index % 2 === 0 ? 'one' : 'two'))
-    const taken = await Promise.all(
-      places.map((wanted, index) => (index % 2 === 0 ? store : beside).streamPlaces.take(wanted, 10, LONG_MS))
-    )
+    const taken = await Promise.all(places.map((wanted, index) => (index % 2 === 0 ? store : beside).streamSlots.take(wanted, 10, LONG_MS)))
     assert.equal(taken.filter(Boolean).length, 10)
-    assert.equal(await beside.streamPlaces.take(place(platformId), 10, LONG_MS), false)
-    assert.equal(await store.streamPlaces.take(place(other), 1, LONG_MS), true, 'another platform has its own places')
+    assert.equal(await beside.streamSlots.take(place(platformId), 10, LONG_MS), false)
+    assert.equal(await store.streamSlots.take(place(other), 1, LONG_MS), true, 'another platform has its own places')
 
     const held = places[taken.indexOf(true)]
     assert.ok(held !== undefined)
-    await beside.streamPlaces.release(held.sessionId)
-    await beside.streamPlaces.release(held.sessionId)
-    assert.equal(await store.streamPlaces.take(place(platformId), 10, LONG_MS), true)
-    assert.equal(await store.streamPlaces.take(place(platformId), 10, LONG_MS), false)
+    await beside.streamSlots.release(held.sessionId)
+    await beside.streamSlots.release(held.sessionId)
+    assert.equal(await store.streamSlots.take(place(platformId), 10, LONG_MS), true)
+    assert.equal(await store.streamSlots.take(place(platformId), 10, LONG_MS), false)
   })
 
   card('S20', 'a session has one place, however often it asks; a platform that never was has none', async ({ store }) => {
     const platformId = await platformIn(store)
     const own = place(platformId)
-    for (let times = 0; times < 3; times += 1) assert.equal(await store.streamPlaces.take(own, 2, LONG_MS), true)
-    assert.equal(await store.streamPlaces.take(place(platformId), 2, LONG_MS), true)
-    assert.equal(await store.streamPlaces.take(place(platformId), 2, LONG_MS), false)
-    assert.equal(await store.streamPlaces.take(own, 2, LONG_MS), true)
-    assert.equal(await store.streamPlaces.take(place(make.uuid()), 2, LONG_MS), false)
+    for (let times = 0; times < 3; times += 1) assert.equal(await store.streamSlots.take(own, 2, LONG_MS), true)
+    assert.equal(await store.streamSlots.take(place(platformId), 2, LONG_MS), true)
+    assert.equal(await store.streamSlots.take(place(platformId), 2, LONG_MS), false)
+    assert.equal(await store.streamSlots.take(own, 2, LONG_MS), true)
+    assert.equal(await store.streamSlots.take(place(make.uuid()), 2, LONG_MS), false)
   })
 
   card(
@@ -44,7 +42,7 @@ export function streamPlaceCards(card: Card): void {
       for (const each of [platform, other]) await store.platforms.create(each, make.hash(), make.audit())
       const key = make.key(platform)
       await store.platformKeys.create(key, make.hash(), make.audit())
-      const take = (keyId?: KeyId, { platformId } = platform) => store.streamPlaces.take(place(platformId, 'n', keyId), 2, LONG_MS)
+      const take = (keyId?: KeyId, { platformId } = platform) => store.streamSlots.take(place(platformId, 'n', keyId), 2, LONG_MS)
       assert.deepEqual([await take(), await take(), await take()], [true, true, false])
       assert.deepEqual([await take(key.keyId), await take(key.keyId), await take(key.keyId)], [true, true, false])
       assert.deepEqual([await take(make.uuid()), await take(key.keyId, other)], [false, false])
@@ -60,12 +58,12 @@ export function streamPlaceCards(card: Card): void {
         place(await platformIn(store), 'n35-late'),
         place(await platformIn(store), 'n35-good')
       ]
-      await store.streamPlaces.take(good, 10, LONG_MS)
-      await store.streamPlaces.take(late, 10, 0)
-      await store.streamPlaces.take(gone, 10, -LONG_MS)
-      await beside.streamPlaces.renew('n35-other', LONG_MS)
-      assert.deepEqual(await store.streamPlaces.renew('n35-gone', LONG_MS), [])
-      assert.deepEqual(await store.streamPlaces.renew('n35-good', LONG_MS), [good.sessionId])
+      await store.streamSlots.take(good, 10, LONG_MS)
+      await store.streamSlots.take(late, 10, 0)
+      await store.streamSlots.take(gone, 10, -LONG_MS)
+      await beside.streamSlots.renew('n35-other', LONG_MS)
+      assert.deepEqual(await store.streamSlots.renew('n35-gone', LONG_MS), [])
+      assert.deepEqual(await store.streamSlots.renew('n35-good', LONG_MS), [good.sessionId])
     }
   )
 
@@ -73,9 +71,9 @@ export function streamPlaceCards(card: Card): void {
     const { store } = harness
     const platformId = await platformIn(store)
     const [late, next] = [place(platformId, 'n30'), place(platformId, 'n30')]
-    assert.equal(await store.streamPlaces.take(late, 1, 0), true)
-    assert.equal(await store.streamPlaces.take(next, 1, LONG_MS), true)
-    assert.deepEqual(await store.streamPlaces.renew('n30', LONG_MS), [next.sessionId])
+    assert.equal(await store.streamSlots.take(late, 1, 0), true)
+    assert.equal(await store.streamSlots.take(next, 1, LONG_MS), true)
+    assert.deepEqual(await store.streamSlots.renew('n30', LONG_MS), [next.sessionId])
     const rows = await harness.sql('select session_id from stream_places where platform_id = $1', [platformId])
     assert.deepEqual(rows, [{ session_id: next.sessionId }])
   })
@@ -83,46 +81,46 @@ export function streamPlaceCards(card: Card): void {
   card('S40', "renewing keeps the node's own places, those that ran out too where nobody took them", async ({ store, beside }) => {
     const [platformId, other] = [await platformIn(store), await platformIn(store)]
     const mine = [place(platformId, 'n40'), place(other, 'n40')]
-    for (const wanted of mine) assert.equal(await store.streamPlaces.take(wanted, 1, 0), true)
+    for (const wanted of mine) assert.equal(await store.streamSlots.take(wanted, 1, 0), true)
     const foreign = place(platformId, 'n41')
-    assert.equal(await beside.streamPlaces.take(foreign, 1, 0), true, 'the first place had run out')
-    assert.deepEqual(await store.streamPlaces.renew('n40', LONG_MS), [mine[1]?.sessionId])
-    assert.deepEqual(await store.streamPlaces.renew('nobody', LONG_MS), [])
-    assert.equal(await beside.streamPlaces.take(place(other), 1, LONG_MS), false, 'a renewed place is held')
-    assert.deepEqual(await beside.streamPlaces.renew('n41', LONG_MS), [foreign.sessionId])
-    assert.equal(await store.streamPlaces.take(place(platformId), 1, LONG_MS), false)
+    assert.equal(await beside.streamSlots.take(foreign, 1, 0), true, 'the first place had run out')
+    assert.deepEqual(await store.streamSlots.renew('n40', LONG_MS), [mine[1]?.sessionId])
+    assert.deepEqual(await store.streamSlots.renew('nobody', LONG_MS), [])
+    assert.equal(await beside.streamSlots.take(place(other), 1, LONG_MS), false, 'a renewed place is held')
+    assert.deepEqual(await beside.streamSlots.renew('n41', LONG_MS), [foreign.sessionId])
+    assert.equal(await store.streamSlots.take(place(platformId), 1, LONG_MS), false)
   })
 
   card('S45', 'a place that lasts longer than any is taken for was written before the clock was set back, and is free', async harness => {
     const { store } = harness
     const platformId = await platformIn(store)
     const gone = place(platformId, 'n45')
-    assert.equal(await store.streamPlaces.take(gone, 1, LONG_MS), true)
-    assert.equal(await store.streamPlaces.take(place(platformId), 1, LONG_MS), false)
+    assert.equal(await store.streamSlots.take(gone, 1, LONG_MS), true)
+    assert.equal(await store.streamSlots.take(place(platformId), 1, LONG_MS), false)
     await harness.sql(`update stream_places set expires_at = expires_at + interval '1 day' where session_id = $1`, [gone.sessionId])
-    assert.equal(await store.streamPlaces.take(place(platformId), 1, LONG_MS), true)
+    assert.equal(await store.streamSlots.take(place(platformId), 1, LONG_MS), true)
   })
 
   card('S50', 'taking and renewing at the same time end, and never give more places than there are', async ({ store, beside }) => {
     const platforms = await Promise.all(Array.from({ length: 4 }, () => platformIn(store)))
     const rounds = Array.from({ length: 40 }, async (_, round) => {
       const node = round % 2 === 0 ? store : beside
-      if (round % 5 === 0) await node.streamPlaces.renew(`n5${round % 2}`, LONG_MS)
+      if (round % 5 === 0) await node.streamSlots.renew(`n5${round % 2}`, LONG_MS)
       return await Promise.all(
         platforms.map(async platformId => {
           const wanted = place(platformId, `n5${round % 2}`)
-          const taken = await node.streamPlaces.take(wanted, 3, round < 10 ? 0 : LONG_MS)
+          const taken = await node.streamSlots.take(wanted, 3, round < 10 ? 0 : LONG_MS)
           return taken ? [wanted.sessionId] : []
         })
       )
     })
     await Promise.all(rounds)
     for (const platformId of platforms) {
-      const fresh = await Promise.all(Array.from({ length: 5 }, () => store.streamPlaces.take(place(platformId), 3, LONG_MS)))
+      const fresh = await Promise.all(Array.from({ length: 5 }, () => store.streamSlots.take(place(platformId), 3, LONG_MS)))
       assert.ok(fresh.filter(Boolean).length <= 3)
-      assert.equal(await beside.streamPlaces.take(place(platformId), 3, LONG_MS), false)
+      assert.equal(await beside.streamSlots.take(place(platformId), 3, LONG_MS), false)
     }
-    const held = [...(await store.streamPlaces.renew('n50', LONG_MS)), ...(await store.streamPlaces.renew('n51', LONG_MS))]
+    const held = [...(await store.streamSlots.renew('n50', LONG_MS)), ...(await store.streamSlots.renew('n51', LONG_MS))]
     assert.equal(new Set(held).size, held.length)
     assert.ok(held.length <= 3 * platforms.length)
   })

@@ -86,7 +86,7 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
   }
 
   missed(reason: string): void {
-    for (const subscription of this.#wanted.values()) this.#askAnew(subscription, 'hole', reason)
+    for (const subscription of this.#wanted.values()) this.#askAnew(subscription, 'missing', reason)
     this.#changed.ask()
   }
 

@@ -163,13 +163,13 @@ test('a message that did not come is told to every topic, which are asked for ag
   house.items([tradeItem('SPY')])
   await sink.hears('live', 'trade')
   house.say({ ev: 'heartbeat', seq: 3, as_of: '2026-12-01T15:00:00Z' })
-  await sink.hears('live', 'trade', 'lost hole', 'live')
+  await sink.hears('live', 'trade', 'lost missing', 'live')
   assert.deepEqual(
     house.heard.map(({ op }) => op),
     ['add', 'drop', 'add']
   )
   house.items([tradeItem('SPY')], 4)
-  await sink.hears('live', 'trade', 'lost hole', 'live', 'trade')
+  await sink.hears('live', 'trade', 'lost missing', 'live', 'trade')
   assert.equal(house.sockets.length, 1)
 })
 

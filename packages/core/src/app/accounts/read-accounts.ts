@@ -2,7 +2,7 @@ import type { Account, ConnectionHealth } from '../../domain/account.ts'
 import type { Freshness, Read } from '../../domain/freshness.ts'
 import type { UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
-import { NOT_STORED } from '../mirror/words.ts'
+import { NOT_STORED } from '../mirror/health-reasons.ts'
 import { type AccountScope, accountsInScope } from './scope.ts'
 
 type ListingDeps = Pick<AppDeps, 'directory' | 'mirrors'>

@@ -14,14 +14,14 @@ import { type AccountScope, accountsInScope } from './scope.ts'
 export const DAYS_BACK = 90
 
 /** Which transactions: of inclusive days, and of some types only where `types` is given. */
-export interface TransactionsAsked {
+export interface TransactionQuery {
   readonly from: Day
   readonly to: Day
   readonly types: readonly TransactionType[] | null
 }
 
 /** The days of a request: what it leaves out follows from the clock alone, so that the same request always means the same list. */
-export function daysAsked(clock: Clock, from: Day | null, to: Day | null): { readonly from: Day; readonly to: Day } {
+export function requestedDays(clock: Clock, from: Day | null, to: Day | null): { readonly from: Day; readonly to: Day } {
   const now = clock.now()
   // Some brokers date by UTC, where it is tomorrow in New York's evening already.
   const last = to ?? laterDay(tradingDay(now), now.slice(0, 10) as Day)
@@ -38,18 +38,18 @@ export async function listTransactions(
   deps: AppDeps,
   caller: UserCaller,
   scope: AccountScope,
-  asked: TransactionsAsked,
+  query: TransactionQuery,
   page: PageRequest
 ): Promise<Read<{ readonly account: Account; readonly transaction: Transaction }> & Pick<Page<Transaction>, 'next' | 'prev'>> {
   const accounts = await accountsInScope(deps, caller, scope)
   const isUnsupported = ({ broker }: Account) => deps.brokers.get(broker)?.capabilities.transactions === false
   const listed = accounts.filter(account => !isUnsupported(account))
   const connections = await deps.directory.connections(caller.user.userKey)
-  const unrefreshed = await deps.mirrors.freshenTransactions(connections, listed, asked)
+  const unrefreshed = await deps.mirrors.freshenTransactions(connections, listed, query)
   const freshness = await deps.freshness.of({ accounts, kind: 'transactions', unrefreshed, isLive: () => false, isUnsupported })
   demandSomething({ freshness })
   const accountIds = listed.map(({ accountId }) => accountId)
-  const found = await deps.store.accounts.transactions(accountIds, asked, page)
+  const found = await deps.store.accounts.transactions(accountIds, query, page)
   const rows = joined(listed, found.rows).map(({ account, record: transaction }) => ({ account, transaction }))
   return { rows, next: found.next, prev: found.prev, freshness }
 }

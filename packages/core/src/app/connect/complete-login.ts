@@ -6,10 +6,10 @@ import { type BrokerDefinition, BrokerFault, LoginDeclined } from '../../ports/b
 import { SealBroken } from '../../ports/vault.ts'
 import { EndpointChanged, endpointOf } from '../connections/endpoints.ts'
 import { fail } from './decide.ts'
-import { type Ending, ended } from './ending.ts'
 import { establish } from './establish.ts'
+import { ended, type PortalOutcome } from './portal-outcome.ts'
 import { openVerifier } from './verifier.ts'
-import { type PortalDeps, portalAudit, troubleOf, type Visitor } from './visit.ts'
+import { type BrowserSession, type PortalDeps, portalAudit, problemOf } from './visit.ts'
 
 const LOGIN_MS = 20_000
 /** How long a login at the broker's page may take: shorter than the link lives, in which it can be begun again. */
@@ -29,15 +29,15 @@ export interface Callback {
  * The browser is back from the broker. The state is good once, in the browser it was made for, at its own broker's address; then the code
  * is exchanged, and the connection is established.
  */
-export async function completeLogin(deps: PortalDeps, callback: Callback, visitor: Visitor): Promise<Ending> {
+export async function completeLogin(deps: PortalDeps, callback: Callback, browserSession: BrowserSession): Promise<PortalOutcome> {
   const known = await deps.store.attempts.findByStateHash(deps.hasher.hash(callback.state))
   const definition = deps.brokers.get(callback.broker)
   if (known === null || definition?.login.kind !== 'oauth' || !isItsOwn(callback, known.attempt, definition))
     return ended(null, 'bad_callback')
   const { attempt } = known
-  if (attempt.browserHash === null || visitor.browser === null) return ended(null, 'bad_callback')
-  const trouble = troubleOf(deps, attempt, visitor)
-  if (trouble !== null) return trouble
+  if (attempt.browserHash === null || browserSession.browser === null) return ended(null, 'bad_callback')
+  const problem = problemOf(deps, attempt, browserSession)
+  if (problem !== null) return problem
   const { stateMadeAt } = known
   const isLate = stateMadeAt === null || epochMs(deps.clock.now()) - epochMs(stateMadeAt) >= STATE_MINUTES * 60_000
   if (!(await deps.store.attempts.consumeState(attempt.attemptId, deps.hasher.hash(callback.state)))) return ended(attempt, 'used')
@@ -46,15 +46,15 @@ export async function completeLogin(deps: PortalDeps, callback: Callback, visito
     const verifier = openVerifier(deps.vault, attempt, known.verifier, endpointOf(definition))
     const signal = AbortSignal.timeout(LOGIN_MS)
     const credentials = await definition.login.complete({ ...callback, verifier }, signal)
-    return await establish(deps, attempt, definition, credentials, visitor)
+    return await establish(deps, attempt, definition, credentials, browserSession)
   } catch (cause) {
     if (cause instanceof LoginDeclined) {
-      const entry = portalAudit(deps, attempt, visitor, 'connection.decline', 'refused')
+      const entry = portalAudit(deps, attempt, browserSession, 'connection.decline', 'refused')
       return ended(attempt, (await deps.store.attempts.end(attempt.attemptId, 'declined', entry)) ? 'declined' : 'used')
     }
-    if (cause instanceof BrokerFault) return fail(deps, attempt, visitor, cause)
+    if (cause instanceof BrokerFault) return fail(deps, attempt, browserSession, cause)
     if (cause instanceof SealBroken || cause instanceof EndpointChanged)
-      return fail(deps, attempt, visitor, new BrokerFault('refused', 'the login’s verifier cannot be opened', { cause }))
+      return fail(deps, attempt, browserSession, new BrokerFault('refused', 'the login’s verifier cannot be opened', { cause }))
     throw cause
   }
 }

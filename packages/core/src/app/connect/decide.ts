@@ -3,13 +3,13 @@ import type { BrokerId } from '../../domain/ids.ts'
 import type { Environment } from '../../domain/vocabulary.ts'
 import { BrokerFault } from '../../ports/broker.ts'
 import { endpointOf } from '../connections/endpoints.ts'
-import { type Ending, ended } from './ending.ts'
+import { ended, type PortalOutcome } from './portal-outcome.ts'
 import { sealVerifier } from './verifier.ts'
-import { fitting, type PortalDeps, portalAudit, troubleOf, type Visitor } from './visit.ts'
+import { type BrowserSession, fitting, type PortalDeps, portalAudit, problemOf } from './visit.ts'
 
 /** The user goes on to the broker's own login. */
-export interface Departure {
-  readonly kind: 'departure'
+export interface BrokerRedirect {
+  readonly kind: 'redirect'
   readonly authorizationUrl: string
 }
 
@@ -19,15 +19,19 @@ export interface KeysWanted {
 }
 
 /** What was chosen is not on offer in this attempt: the form was altered, or is older than the choice. The page must be shown again. */
-export interface Misfit {
-  readonly kind: 'misfit'
+export interface StaleForm {
+  readonly kind: 'stale_form'
 }
 
 /** The user said no. Only the browser that holds the attempt can say so. */
-export async function declineAttempt(deps: PortalDeps, token: string, visitor: Visitor & { readonly browser: string }): Promise<Ending> {
-  const attempt = await claimed(deps, token, visitor)
-  if (attempt.kind === 'ending') return attempt
-  const entry = portalAudit(deps, attempt.attempt, visitor, 'connection.decline', 'refused')
+export async function declineAttempt(
+  deps: PortalDeps,
+  token: string,
+  browserSession: BrowserSession & { readonly browser: string }
+): Promise<PortalOutcome> {
+  const attempt = await claimed(deps, token, browserSession)
+  if (attempt.kind === 'outcome') return attempt
+  const entry = portalAudit(deps, attempt.attempt, browserSession, 'connection.decline', 'refused')
   return ended(attempt.attempt, (await deps.store.attempts.end(attempt.attempt.attemptId, 'declined', entry)) ? 'declined' : 'used')
 }
 
@@ -35,14 +39,14 @@ export async function declineAttempt(deps: PortalDeps, token: string, visitor: V
 export async function approveAttempt(
   deps: PortalDeps,
   token: string,
-  visitor: Visitor & { readonly browser: string },
+  browserSession: BrowserSession & { readonly browser: string },
   choice: { readonly broker: BrokerId; readonly callbackUrl: (environment: Environment) => string }
-): Promise<Departure | KeysWanted | Misfit | Ending> {
-  const claim = await claimed(deps, token, visitor)
-  if (claim.kind === 'ending') return claim
+): Promise<BrokerRedirect | KeysWanted | StaleForm | PortalOutcome> {
+  const claim = await claimed(deps, token, browserSession)
+  if (claim.kind === 'outcome') return claim
   const { attempt } = claim
   const definition = fitting(deps, attempt).find(({ capabilities }) => capabilities.id === choice.broker)
-  if (definition === undefined) return { kind: 'misfit' }
+  if (definition === undefined) return { kind: 'stale_form' }
   const { login, environment } = definition
   if (login.kind === 'api_key') return { kind: 'keys_wanted' }
   const state = deps.ids.secret('')
@@ -52,15 +56,20 @@ export async function approveAttempt(
     const sealed = sealVerifier(deps.vault, attempt, verifier, endpointOf(definition))
     const step = { broker: choice.broker, stateHash: deps.hasher.hash(state), verifier: sealed, at: deps.clock.now() }
     if (!(await deps.store.attempts.begin(attempt.attemptId, step))) return ended(attempt, 'used')
-    return { kind: 'departure', authorizationUrl }
+    return { kind: 'redirect', authorizationUrl }
   } catch (cause) {
     if (!(cause instanceof BrokerFault)) throw cause
-    return fail(deps, attempt, visitor, cause)
+    return fail(deps, attempt, browserSession, cause)
   }
 }
 
 /** Ends the attempt because its broker failed. */
-export async function fail(deps: PortalDeps, attempt: ConnectionAttempt, visitor: Visitor, cause: BrokerFault): Promise<Ending> {
+export async function fail(
+  deps: PortalDeps,
+  attempt: ConnectionAttempt,
+  browserSession: BrowserSession,
+  cause: BrokerFault
+): Promise<PortalOutcome> {
   deps.log.warn('a broker could not complete a login', {
     attemptId: attempt.attemptId,
     broker: attempt.chosenBroker ?? attempt.broker,
@@ -70,7 +79,7 @@ export async function fail(deps: PortalDeps, attempt: ConnectionAttempt, visitor
   await deps.store.attempts.end(
     attempt.attemptId,
     'failed',
-    portalAudit(deps, attempt, visitor, 'connection.fail', 'failed', { fault: cause.kind })
+    portalAudit(deps, attempt, browserSession, 'connection.fail', 'failed', { fault: cause.kind })
   )
   return ended(attempt, 'broker_down')
 }
@@ -78,12 +87,12 @@ export async function fail(deps: PortalDeps, attempt: ConnectionAttempt, visitor
 async function claimed(
   deps: PortalDeps,
   token: string,
-  visitor: Visitor & { readonly browser: string }
-): Promise<{ readonly kind: 'claimed'; readonly attempt: ConnectionAttempt } | Ending> {
+  browserSession: BrowserSession & { readonly browser: string }
+): Promise<{ readonly kind: 'claimed'; readonly attempt: ConnectionAttempt } | PortalOutcome> {
   const attempt = await deps.store.attempts.findByTokenHash(deps.hasher.hash(token))
   if (attempt === null) return ended(null, 'unknown_link')
-  const trouble = troubleOf(deps, attempt, visitor)
-  if (trouble !== null) return trouble
-  const bound = await deps.store.attempts.bindBrowser(attempt.attemptId, deps.hasher.hash(visitor.browser))
+  const problem = problemOf(deps, attempt, browserSession)
+  if (problem !== null) return problem
+  const bound = await deps.store.attempts.bindBrowser(attempt.attemptId, deps.hasher.hash(browserSession.browser))
   return bound ? { kind: 'claimed', attempt } : ended(null, 'other_browser')
 }

@@ -7,10 +7,10 @@ import {
   type Credentials,
   LoginRefused
 } from '../../ports/broker.ts'
-import type { Misfit } from './decide.ts'
-import { type Ending, ended } from './ending.ts'
+import type { StaleForm } from './decide.ts'
 import { establish } from './establish.ts'
-import { type Invitation, type PortalDeps, portalAudit, type Visitor, visitAttempt } from './visit.ts'
+import { ended, type PortalOutcome } from './portal-outcome.ts'
+import { type BrowserSession, type Invitation, type PortalDeps, portalAudit, visitAttempt } from './visit.ts'
 
 /** How often a broker is asked about keys for one attempt. Who has them not at hand then begins anew; who guesses gets nowhere. */
 export const KEY_TRIES_MAX = 5
@@ -48,16 +48,21 @@ export type Why =
   | { readonly kind: 'unreachable' }
 
 /** The form for a broker's keys, in the browser whose user said yes. A misfit is a broker without such a form, or a user who was not asked yet. */
-export async function askForKeys(deps: PortalDeps, token: string, broker: BrokerId, visitor: Visitor): Promise<KeyForm | Misfit | Ending> {
-  const invitation = await visitAttempt(deps, token, visitor)
-  if (invitation.kind === 'ending') return invitation
+export async function askForKeys(
+  deps: PortalDeps,
+  token: string,
+  broker: BrokerId,
+  browserSession: BrowserSession
+): Promise<KeyForm | StaleForm | PortalOutcome> {
+  const invitation = await visitAttempt(deps, token, browserSession)
+  if (invitation.kind === 'outcome') return invitation
   const definition = invitation.brokers.find(({ capabilities }) => capabilities.id === broker)
-  if (invitation.attempt.browserHash === null || definition?.login.kind !== 'api_key') return { kind: 'misfit' }
+  if (invitation.attempt.browserHash === null || definition?.login.kind !== 'api_key') return { kind: 'stale_form' }
   const triesLeft = KEY_TRIES_MAX - (await deps.store.attempts.tries(invitation.attempt.attemptId))
   return { kind: 'key_form', invitation, definition, login: definition.login, triesLeft }
 }
 
-export type EnteredKeys = TryAgain | Misfit | Ending
+export type EnteredKeys = TryAgain | StaleForm | PortalOutcome
 
 /**
  * The user entered keys: the broker's accounts are read with them, and when it tells them the connection is established. What was entered is
@@ -67,9 +72,9 @@ export async function enterKeys(
   deps: PortalDeps,
   token: string,
   { broker, entered }: { readonly broker: BrokerId; readonly entered: Readonly<Record<string, unknown>> },
-  visitor: Visitor
+  browserSession: BrowserSession
 ): Promise<EnteredKeys> {
-  const form = await askForKeys(deps, token, broker, visitor)
+  const form = await askForKeys(deps, token, broker, browserSession)
   if (form.kind !== 'key_form') return form
   const entry = await credentialsOf(form, entered)
   if (entry.kind === 'entry') return { kind: 'try_again', form, why: entry }
@@ -77,20 +82,24 @@ export async function enterKeys(
   const tries = await deps.store.attempts.countTry(attempt.attemptId, KEY_TRIES_MAX)
   if (tries === null) return ended(attempt, 'used')
   try {
-    return await establish(deps, attempt, form.definition, entry.credentials, visitor)
+    return await establish(deps, attempt, form.definition, entry.credentials, browserSession)
   } catch (cause) {
     if (!(cause instanceof BrokerFault)) throw cause
-    return disappointed(deps, form, { fault: cause, tries, visitor })
+    return keysNotTaken(deps, form, { fault: cause, tries, browserSession })
   }
 }
 
-interface Disappointment {
+interface KeysNotTaken {
   readonly fault: BrokerFault
   readonly tries: number
-  readonly visitor: Visitor
+  readonly browserSession: BrowserSession
 }
 
-async function disappointed(deps: PortalDeps, form: KeyForm, { fault, tries, visitor }: Disappointment): Promise<TryAgain | Ending> {
+async function keysNotTaken(
+  deps: PortalDeps,
+  form: KeyForm,
+  { fault, tries, browserSession }: KeysNotTaken
+): Promise<TryAgain | PortalOutcome> {
   const { attempt } = form.invitation
   const broker = form.definition.capabilities.id
   const isRefused = fault.kind === 'credentials_rejected'
@@ -98,10 +107,14 @@ async function disappointed(deps: PortalDeps, form: KeyForm, { fault, tries, vis
     deps.log.warn('a broker could not tell whether keys are good', { attemptId: attempt.attemptId, broker, kind: fault.kind, cause: fault })
   const detail = { broker, fault: fault.kind, tries }
   if (tries < KEY_TRIES_MAX) {
-    await deps.store.audit.append(portalAudit(deps, attempt, visitor, 'connection.keys', isRefused ? 'refused' : 'failed', detail))
+    await deps.store.audit.append(portalAudit(deps, attempt, browserSession, 'connection.keys', isRefused ? 'refused' : 'failed', detail))
     return { kind: 'try_again', form, why: { kind: isRefused ? 'refused' : 'unreachable' } }
   }
-  await deps.store.attempts.end(attempt.attemptId, 'failed', portalAudit(deps, attempt, visitor, 'connection.fail', 'failed', detail))
+  await deps.store.attempts.end(
+    attempt.attemptId,
+    'failed',
+    portalAudit(deps, attempt, browserSession, 'connection.fail', 'failed', detail)
+  )
   return ended(attempt, isRefused ? 'keys_refused' : 'broker_down')
 }
 

@@ -5,10 +5,10 @@ import type { BrokerAccount, BrokerDefinition, Credentials } from '../../ports/b
 import { CommitUnknown, type PendingClaim, type SealedValue } from '../../ports/store.ts'
 import { sealCredentials } from '../connections/credentials.ts'
 import { endpointOf } from '../connections/endpoints.ts'
-import { connected, type Ending, ended } from './ending.ts'
 import { abandon, FreshCredentials, giveBack, type ReadLogin, readAccounts, type UnreadLogin } from './fresh-login.ts'
+import { connected, ended, type PortalOutcome } from './portal-outcome.ts'
 import { renew } from './renew.ts'
-import { type PortalDeps, portalAudit, type Visitor } from './visit.ts'
+import { type BrowserSession, type PortalDeps, portalAudit } from './visit.ts'
 
 /** How long a connection waits to be claimed. */
 export const CLAIM_MINUTES = 10
@@ -23,17 +23,17 @@ export async function establish(
   attempt: ConnectionAttempt,
   definition: BrokerDefinition,
   credentials: Credentials,
-  visitor: Visitor
-): Promise<Ending> {
+  browserSession: BrowserSession
+): Promise<PortalOutcome> {
   const { renewConnectionId } = attempt
-  if (renewConnectionId !== null) return renew(deps, attempt, renewConnectionId, { definition, credentials }, visitor)
+  if (renewConnectionId !== null) return renew(deps, attempt, renewConnectionId, { definition, credentials }, browserSession)
   const holder = new FreshCredentials(credentials)
   let found: UnreadLogin['found'] = null
   let made: Prepared | null = null
   try {
     found = await readAccounts(definition, holder)
     const ready = await prepared(deps, attempt, definition, { found, credentials: holder.newest })
-    made = ready !== null && (await isStored(deps, attempt, ready, visitor)) ? ready : null
+    made = ready !== null && (await isStored(deps, attempt, ready, browserSession)) ? ready : null
   } catch (cause) {
     // Of a commit that nobody saw, the credentials may be stored.
     if (!(cause instanceof CommitUnknown)) await abandon(deps, attempt, definition, { found, credentials: holder.newest })
@@ -86,10 +86,10 @@ async function isStored(
   deps: PortalDeps,
   attempt: ConnectionAttempt,
   { connection, accounts, sealed, claim }: Prepared,
-  visitor: Visitor
+  browserSession: BrowserSession
 ): Promise<boolean> {
   const { broker, connectionId } = connection
-  const entry = portalAudit(deps, attempt, visitor, 'connection.create', 'ok', {
+  const entry = portalAudit(deps, attempt, browserSession, 'connection.create', 'ok', {
     ...{ broker, accounts: accounts.length },
     ...(claim === null ? {} : { pending_claim: true })
   })

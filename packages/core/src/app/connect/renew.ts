@@ -4,9 +4,9 @@ import { type BrokerAccount, type BrokerDefinition, BrokerFault, type Credential
 import { CommitUnknown, type Renewal, type Renewed } from '../../ports/store.ts'
 import { sealCredentials } from '../connections/credentials.ts'
 import { endpointOf } from '../connections/endpoints.ts'
-import { connected, type Ending, ended } from './ending.ts'
 import { abandon, FreshCredentials, readAccounts, type UnreadLogin } from './fresh-login.ts'
-import { type PortalDeps, portalAudit, type Visitor } from './visit.ts'
+import { connected, ended, type PortalOutcome } from './portal-outcome.ts'
+import { type BrowserSession, type PortalDeps, portalAudit } from './visit.ts'
 
 /** A refresh of the old credentials may come in between each time; more than once is unlikely already. */
 const TRIES_MAX = 5
@@ -27,14 +27,14 @@ export async function renew(
   attempt: ConnectionAttempt,
   connectionId: ConnectionId,
   { definition, credentials }: FreshLogin,
-  visitor: Visitor
-): Promise<Ending> {
+  browserSession: BrowserSession
+): Promise<PortalOutcome> {
   const holder = new FreshCredentials(credentials)
   let found: UnreadLogin['found'] = null
   let outcome: Connection | Obstacle
   try {
     found = await readAccounts(definition, holder)
-    outcome = await replaced(deps, attempt, connectionId, { found, definition, holder, visitor })
+    outcome = await replaced(deps, attempt, connectionId, { found, definition, holder, browserSession })
   } catch (cause) {
     // Of a commit that nobody saw, the credentials may be stored.
     if (!(cause instanceof CommitUnknown)) await abandon(deps, attempt, definition, { found, credentials: holder.newest })
@@ -42,7 +42,7 @@ export async function renew(
   }
   if (typeof outcome === 'string') {
     await abandon(deps, attempt, definition, { found, credentials: holder.newest })
-    return outcome === 'used' ? ended(attempt, 'used') : refuse(deps, attempt, visitor, outcome)
+    return outcome === 'used' ? ended(attempt, 'used') : refuse(deps, attempt, browserSession, outcome)
   }
   const { userKey, status } = outcome
   deps.bus.publish({ type: 'connection_renewed', userKey, connectionId, wasBroken: status === 'BROKEN' })
@@ -57,7 +57,7 @@ interface ReadFresh {
   readonly found: readonly BrokerAccount[]
   readonly definition: BrokerDefinition
   readonly holder: FreshCredentials
-  readonly visitor: Visitor
+  readonly browserSession: BrowserSession
 }
 
 /** Gives the connection as it was before its credentials were replaced. */
@@ -65,7 +65,7 @@ async function replaced(
   deps: PortalDeps,
   attempt: ConnectionAttempt,
   connectionId: ConnectionId,
-  { found, definition, holder, visitor }: ReadFresh
+  { found, definition, holder, browserSession }: ReadFresh
 ): Promise<Connection | Obstacle> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const known = await stored(deps, attempt, connectionId)
@@ -73,7 +73,7 @@ async function replaced(
     const isKnown = ({ brokerAccountId }: BrokerAccount) => known.accounts.some(account => account.brokerAccountId === brokerAccountId)
     if (!isSameLogin(known.accounts, found)) return 'other_login'
     const added = known.claims ? [] : found.filter(account => !isKnown(account))
-    const renewal = renewalOf(deps, attempt, known, { added, visitor, login: { definition, credentials: holder.newest } })
+    const renewal = renewalOf(deps, attempt, known, { added, browserSession, login: { definition, credentials: holder.newest } })
     const outcome = await write(deps, renewal)
     if (outcome === 'renewed') return known.connection
     if (outcome === 'ended') return 'used'
@@ -111,11 +111,15 @@ function renewalOf(
   deps: PortalDeps,
   attempt: ConnectionAttempt,
   { connection, revision }: Known,
-  { added, visitor, login }: { readonly added: readonly BrokerAccount[]; readonly visitor: Visitor; readonly login: FreshLogin }
+  {
+    added,
+    browserSession,
+    login
+  }: { readonly added: readonly BrokerAccount[]; readonly browserSession: BrowserSession; readonly login: FreshLogin }
 ): Renewal {
   const { connectionId, userKey, broker, status } = connection
   const endpoint = endpointOf(login.definition)
-  const entry = portalAudit(deps, attempt, visitor, 'connection.renew', 'ok', { broker, was: status, added: added.length })
+  const entry = portalAudit(deps, attempt, browserSession, 'connection.renew', 'ok', { broker, was: status, added: added.length })
   return {
     ...{ connectionId, userKey, endpoint, revision, at: entry.at, attemptId: attempt.attemptId },
     credentials: sealCredentials(deps.vault, connection, { credentials: login.credentials, endpoint }, revision + 1),
@@ -139,10 +143,10 @@ async function write({ store }: PortalDeps, renewal: Renewal): Promise<Renewed> 
 async function refuse(
   deps: PortalDeps,
   attempt: ConnectionAttempt,
-  visitor: Visitor,
+  browserSession: BrowserSession,
   reason: 'other_login' | 'not_renewable'
-): Promise<Ending> {
+): Promise<PortalOutcome> {
   const target = attempt.renewConnectionId ?? attempt.attemptId
-  const entry = { ...portalAudit(deps, attempt, visitor, 'connection.renew', 'refused', { reason }), target }
+  const entry = { ...portalAudit(deps, attempt, browserSession, 'connection.renew', 'refused', { reason }), target }
   return ended(attempt, (await deps.store.attempts.end(attempt.attemptId, 'failed', entry)) ? reason : 'used')
 }

@@ -93,8 +93,8 @@ async function renewalAim(
   return { connectionType, broker }
 }
 
-function unlike(field: string, has: string, asked: string): ServiceError {
-  return fieldInvalid(field, `must be left out or ${has}, as that of the connection to renew, was ${asked}`)
+function unlike(field: string, has: string, requested: string): ServiceError {
+  return fieldInvalid(field, `must be left out or ${has}, as that of the connection to renew, was ${requested}`)
 }
 
 function fieldInvalid(path: string, message: string): ServiceError {

@@ -3,7 +3,7 @@ import { isAlive } from '../../domain/timestamp.ts'
 import type { BrokerDefinition } from '../../ports/broker.ts'
 import type { AuditEntry } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
-import { type Ending, ended } from './ending.ts'
+import { ended, type PortalOutcome } from './portal-outcome.ts'
 
 /** Who asks for what, for the page that says so. */
 export interface Invitation {
@@ -19,7 +19,7 @@ export interface Invitation {
 export type PortalDeps = Pick<Deps, 'store' | 'ids' | 'hasher' | 'clock' | 'brokers' | 'vault' | 'bus' | 'log'>
 
 /** Where the request came from, for the audit log; and the secret of the browser's cookie, if it sent one. */
-export interface Visitor {
+export interface BrowserSession {
   readonly browser: string | null
   readonly ip: string | null
   readonly requestId: string | null
@@ -28,11 +28,11 @@ export interface Visitor {
 /**
  * What a portal link shows now. Looking at it uses nothing up (a chat program’s preview looks too): only a decision binds the browser.
  */
-export async function visitAttempt(deps: PortalDeps, token: string, visitor: Visitor): Promise<Invitation | Ending> {
+export async function visitAttempt(deps: PortalDeps, token: string, browserSession: BrowserSession): Promise<Invitation | PortalOutcome> {
   const attempt = await deps.store.attempts.findByTokenHash(deps.hasher.hash(token))
   if (attempt === null) return ended(null, 'unknown_link')
-  const trouble = troubleOf(deps, attempt, visitor)
-  if (trouble !== null) return trouble
+  const problem = problemOf(deps, attempt, browserSession)
+  if (problem !== null) return problem
   const { platforms, users } = deps.store
   const [platform, brand, user] = await Promise.all([
     platforms.find(attempt.platformId),
@@ -44,11 +44,11 @@ export async function visitAttempt(deps: PortalDeps, token: string, visitor: Vis
 }
 
 /** Why the attempt cannot go on in this browser now; null when it can. */
-export function troubleOf(
+export function problemOf(
   { clock, hasher }: Pick<Deps, 'clock' | 'hasher'>,
   attempt: ConnectionAttempt,
-  { browser }: Visitor
-): Ending | null {
+  { browser }: BrowserSession
+): PortalOutcome | null {
   if (attempt.status !== 'open' && attempt.status !== 'authorizing') return ended(attempt, 'used')
   if (!isAlive(attempt, clock.now())) return ended(attempt, 'expired')
   // Nobody else learns where the platform wanted its user to go.
@@ -67,7 +67,7 @@ export function fitting({ brokers }: Pick<Deps, 'brokers'>, { broker, connection
 export function portalAudit(
   { clock }: Pick<Deps, 'clock'>,
   attempt: ConnectionAttempt,
-  visitor: Visitor,
+  browserSession: BrowserSession,
   action: string,
   result: AuditEntry['result'],
   detail: AuditEntry['detail'] = {}
@@ -78,8 +78,8 @@ export function portalAudit(
     action,
     target: attempt.attemptId,
     result,
-    ip: visitor.ip,
-    requestId: visitor.requestId,
+    ip: browserSession.ip,
+    requestId: browserSession.requestId,
     detail
   }
 }

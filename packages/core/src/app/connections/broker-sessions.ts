@@ -4,8 +4,8 @@ import type { BrokenCode } from '../../domain/vocabulary.ts'
 import { type Broker, BrokerFault } from '../../ports/broker.ts'
 import type { AuditEntry } from '../../ports/store.ts'
 import { SealBroken } from '../../ports/vault.ts'
+import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
-import { keepNewest } from '../keep-newest.ts'
 import { limited } from '../limited.ts'
 import { CheckedBroker } from './checked-broker.ts'
 import { StoredCredentials } from './credentials.ts'
@@ -31,13 +31,13 @@ export class BrokerSessions implements AsyncDisposable {
   readonly #deps: Deps
   readonly #open = new Map<ConnectionId, Open>()
   readonly #removed = new Map<ConnectionId, true>()
-  readonly #toldBroken = new Map<ConnectionId, true>()
+  readonly #publishedBroken = new Map<ConnectionId, true>()
   /** Sessions with credentials that were replaced, and what will close them. */
   readonly #retired = new Map<Broker, Disposable>()
   /** When connections were renewed, on the monotonic clock. */
   readonly #renewed = new Map<ConnectionId, number>()
   /** Questions under way whether the broker takes a renewed login. */
-  readonly #asking = new Map<ConnectionId, Promise<boolean>>()
+  readonly #checks = new Map<ConnectionId, Promise<boolean>>()
   readonly #unsubscribe: () => void
 
   constructor(deps: Deps) {
@@ -46,7 +46,7 @@ export class BrokerSessions implements AsyncDisposable {
       message => {
         if (message.type === 'connection_renewed') this.#retire(message.connectionId)
         if (message.type !== 'connection_removed') return
-        keepNewest(this.#removed, message.connectionId, true, ENDED_MAX)
+        setBounded(this.#removed, message.connectionId, true, ENDED_MAX)
         void this.close(message.connectionId)
       },
       ['connection_removed', 'connection_renewed']
@@ -77,10 +77,10 @@ export class BrokerSessions implements AsyncDisposable {
    * To be called with every fault a session gave. Only a definitive rejection of the credentials breaks the connection; gives whether it is
    * broken now, or gone.
    */
-  async learn(connection: Connection, fault: unknown): Promise<boolean> {
+  async reportFault(connection: Connection, fault: unknown): Promise<boolean> {
     if (this.#removed.has(connection.connectionId)) return true
     if (!isRejection(fault)) return false
-    if (this.#isJustRenewed(connection) && !(await this.#isRejectedAnew(connection))) return false
+    if (this.#isJustRenewed(connection) && !(await this.#isStillRejected(connection))) return false
     const code: BrokenCode = fault.cause instanceof SealBroken ? 'credentials_altered' : 'credentials_rejected'
     const at = this.#deps.clock.now()
     const { connectionId, broker } = connection
@@ -105,24 +105,24 @@ export class BrokerSessions implements AsyncDisposable {
       } else this.#deps.log.warn('connection broken: the broker rejected its credentials', { connectionId, broker })
       this.#deps.meter.count('connections_broken_total', { broker })
     }
-    if (!this.#toldBroken.has(connectionId))
-      this.#tellBroken(
+    if (!this.#publishedBroken.has(connectionId))
+      this.#publishBroken(
         isNew ? { ...connection, brokenCode: code, brokenReason: fault.message, updatedAt: at } : await connections.find(connectionId)
       )
     return true
   }
 
   /** Whether the broker refuses the present credentials: a refusal from before the renewal says nothing of them. Asked once for all who want to know. */
-  #isRejectedAnew(connection: Connection): Promise<boolean> {
+  #isStillRejected(connection: Connection): Promise<boolean> {
     const { connectionId } = connection
     const { clock, timing } = this.#deps
-    const asked =
-      this.#asking.get(connectionId) ??
+    const check =
+      this.#checks.get(connectionId) ??
       limited(clock, timing.readMs, async signal => await this.get(connection).accounts(signal))
         .then(() => false, isRejection)
-        .finally(() => this.#asking.delete(connectionId))
-    this.#asking.set(connectionId, asked)
-    return asked
+        .finally(() => this.#checks.delete(connectionId))
+    this.#checks.set(connectionId, check)
+    return check
   }
 
   #isJustRenewed({ connectionId }: Connection): boolean {
@@ -135,8 +135,8 @@ export class BrokerSessions implements AsyncDisposable {
 
   /** The next who asks gets a session with the new credentials. */
   #retire(connectionId: ConnectionId): void {
-    keepNewest(this.#renewed, connectionId, this.#deps.clock.monotonicMs(), ENDED_MAX)
-    this.#toldBroken.delete(connectionId)
+    setBounded(this.#renewed, connectionId, this.#deps.clock.monotonicMs(), ENDED_MAX)
+    this.#publishedBroken.delete(connectionId)
     const session = this.#open.get(connectionId)?.session
     this.#open.delete(connectionId)
     if (session === undefined) return
@@ -148,10 +148,10 @@ export class BrokerSessions implements AsyncDisposable {
   }
 
   /** That it is broken may be stored and nobody told: the answer to the write was lost, or another node was faster. */
-  #tellBroken(connection: Connection | null): void {
+  #publishBroken(connection: Connection | null): void {
     if (connection === null) return
     const { connectionId, userKey, updatedAt, brokenReason } = connection
-    keepNewest(this.#toldBroken, connectionId, true, ENDED_MAX)
+    setBounded(this.#publishedBroken, connectionId, true, ENDED_MAX)
     this.#deps.bus.publish({
       type: 'connection_health',
       userKey,

@@ -158,7 +158,7 @@ export class CheckedBroker implements Broker {
   /** As {@link #own}, of lists in which what is absent is zero: one of nothing but other accounts' records says nothing of this one. @throws BrokerFault */
   #state<T extends Recorded>(account: string, items: readonly T[]): readonly T[] {
     const own = this.#own(account, items)
-    if (own.length === 0 && items.length > 0) throw new BrokerFault('malformed', TOLD.foreign)
+    if (own.length === 0 && items.length > 0) throw new BrokerFault('malformed', MESSAGES.foreign)
     return own
   }
 
@@ -185,7 +185,7 @@ export class CheckedBroker implements Broker {
 
   #fault(fault: RecordFault): BrokerFault {
     this.#alarm(fault)
-    return new BrokerFault('malformed', TOLD[fault])
+    return new BrokerFault('malformed', MESSAGES[fault])
   }
 
   /** Whose record it was and what it said is not logged: it may be somebody else's. */
@@ -196,11 +196,11 @@ export class CheckedBroker implements Broker {
     if (fault === 'impossible_fill' || fault === 'too_many_fills') meter.count('order_alarms_total', { broker, alarm: fault })
     if (this.#raised.has(fault)) return
     this.#raised.add(fault)
-    log.error(`ALARM: ${TOLD[fault]}`, { connectionId, broker })
+    log.error(`ALARM: ${MESSAGES[fault]}`, { connectionId, broker })
   }
 }
 
-const TOLD: { readonly [fault in RecordFault]: string } = {
+const MESSAGES: { readonly [fault in RecordFault]: string } = {
   foreign: 'the broker answered with a record of another account than was asked about',
   malformed: 'the broker answered with a currency or a symbol that cannot be one',
   repeated: 'the broker answered with two balances of one account and currency',

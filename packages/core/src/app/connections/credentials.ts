@@ -9,7 +9,7 @@ import { limited } from '../limited.ts'
 import { EndpointChanged, isSameEndpoint } from './endpoints.ts'
 
 /** Whose credentials they are. */
-interface Place {
+interface SealOwner {
   readonly connectionId: ConnectionId
   readonly userKey: UserKey
 }
@@ -20,19 +20,19 @@ interface Place {
  */
 export function sealCredentials(
   vault: Vault,
-  place: Place,
+  owner: SealOwner,
   { credentials, endpoint: { environment, host } }: { readonly credentials: Credentials; readonly endpoint: BrokerEndpoint },
   revision: number
 ): SealedValue {
-  return { sealed: vault.seal(JSON.stringify({ environment, host, credentials }), sealContext(place, revision)), revision }
+  return { sealed: vault.seal(JSON.stringify({ environment, host, credentials }), sealContext(owner, revision)), revision }
 }
 
 /**
  * The credentials, for use at `present`. The one way to them, so that none is sent to an endpoint that it was not made at.
  * @throws SealBroken, EndpointChanged
  */
-export function openCredentials(vault: Vault, place: Place, value: SealedValue, present: BrokerEndpoint): Credentials {
-  const { credentials, endpoint } = unsealed(vault, place, value)
+export function openCredentials(vault: Vault, owner: SealOwner, value: SealedValue, present: BrokerEndpoint): Credentials {
+  const { credentials, endpoint } = unsealed(vault, owner, value)
   if (endpoint === null || !isSameEndpoint(endpoint, present)) throw new EndpointChanged(endpoint, present)
   return credentials
 }
@@ -41,24 +41,24 @@ export function openCredentials(vault: Vault, place: Place, value: SealedValue, 
  * The same credentials sealed with `endpoint`, at the same revision; null when they are already sealed with one. For those that were sealed
  * before endpoints were recorded. @throws SealBroken
  */
-export function withEndpoint(vault: Vault, place: Place, value: SealedValue, endpoint: BrokerEndpoint): SealedValue | null {
-  const known = unsealed(vault, place, value)
-  return known.endpoint === null ? sealCredentials(vault, place, { credentials: known.credentials, endpoint }, value.revision) : null
+export function withEndpoint(vault: Vault, owner: SealOwner, value: SealedValue, endpoint: BrokerEndpoint): SealedValue | null {
+  const known = unsealed(vault, owner, value)
+  return known.endpoint === null ? sealCredentials(vault, owner, { credentials: known.credentials, endpoint }, value.revision) : null
 }
 
 function unsealed(
   vault: Vault,
-  place: Place,
+  owner: SealOwner,
   value: SealedValue
 ): { readonly credentials: Credentials; readonly endpoint: BrokerEndpoint | null } {
-  const document = JSON.parse(vault.open(value.sealed, sealContext(place, value.revision)))
+  const document = JSON.parse(vault.open(value.sealed, sealContext(owner, value.revision)))
   // Before endpoints were recorded the document was the credentials, all of whose values are texts.
   if (typeof document.credentials !== 'object') return { credentials: document, endpoint: null }
   const { credentials, environment, host } = document
   return { credentials, endpoint: { environment, host } }
 }
 
-export function sealContext({ connectionId, userKey }: Place, revision: number): SealContext {
+export function sealContext({ connectionId, userKey }: SealOwner, revision: number): SealContext {
   return { table: 'connections', column: 'credentials', rowId: connectionId, ownerId: userKey, revision }
 }
 
@@ -80,7 +80,7 @@ const LOOK_AGAIN_MS = 250
  */
 export class StoredCredentials implements CredentialsHolder {
   readonly #deps: CredentialsDeps
-  readonly #place: Place
+  readonly #owner: SealOwner
   readonly #endpoint: BrokerEndpoint
   readonly #holder: string
   #current: { readonly credentials: Credentials; readonly revision: number } | null = null
@@ -91,9 +91,9 @@ export class StoredCredentials implements CredentialsHolder {
   #unanswered = 0
 
   /** @param endpoint where they will be used */
-  constructor(deps: CredentialsDeps, place: Place, endpoint: BrokerEndpoint) {
+  constructor(deps: CredentialsDeps, owner: SealOwner, endpoint: BrokerEndpoint) {
     this.#deps = deps
-    this.#place = place
+    this.#owner = owner
     this.#endpoint = endpoint
     this.#holder = deps.ids.uuid()
   }
@@ -132,8 +132,8 @@ export class StoredCredentials implements CredentialsHolder {
     }
     if (this.#unsaved?.over !== revision) return await this.#newest()
     const next = this.#unsaved.credentials
-    const value = sealCredentials(this.#deps.vault, this.#place, { credentials: next, endpoint: this.#endpoint }, revision + 1)
-    const isNewest = await this.#deps.store.connections.replaceCredentials(this.#place.connectionId, revision, value)
+    const value = sealCredentials(this.#deps.vault, this.#owner, { credentials: next, endpoint: this.#endpoint }, revision + 1)
+    const isNewest = await this.#deps.store.connections.replaceCredentials(this.#owner.connectionId, revision, value)
     if (!isNewest) return await this.#newest()
     this.#unsaved = null
     this.#current = { credentials: next, revision: revision + 1 }
@@ -141,7 +141,7 @@ export class StoredCredentials implements CredentialsHolder {
   }
 
   async #isOvertaken(revision: number): Promise<boolean> {
-    const value = await this.#deps.store.connections.credentials(this.#place.connectionId).catch(() => null)
+    const value = await this.#deps.store.connections.credentials(this.#owner.connectionId).catch(() => null)
     return value !== null && value.revision !== revision
   }
 
@@ -153,7 +153,7 @@ export class StoredCredentials implements CredentialsHolder {
     for (;;) {
       const atMs = epochMs(clock.now())
       const claim = { revision, holder: this.#holder, at: timestampOfMs(atMs), until: timestampOfMs(atMs + CLAIM_MS) }
-      const claimed = await store.connections.claimRefresh(this.#place.connectionId, claim)
+      const claimed = await store.connections.claimRefresh(this.#owner.connectionId, claim)
       if (claimed.kind === 'taken') return claimed.mayBeSpent || this.#unanswered === revision
       if (claimed.kind === 'moved') return null
       if (clock.monotonicMs() >= giveUpAtMs)
@@ -173,11 +173,11 @@ export class StoredCredentials implements CredentialsHolder {
       const credentials = await limited(this.#deps.clock, REFRESH_MS, signal => refresh(current, signal, mayBeSpent))
       this.#unsaved = { credentials, over: revision }
     } catch (fault) {
-      const isDoubtful = mayBeSpent || !isAnswer(fault)
-      this.#unanswered = isDoubtful ? revision : 0
+      const isUncertain = mayBeSpent || !isAnswer(fault)
+      this.#unanswered = isUncertain ? revision : 0
       const claim = { revision, holder: this.#holder }
       // Best effort: a claim that stays ends by itself, and counts as unanswered.
-      await this.#deps.store.connections.releaseRefresh(this.#place.connectionId, claim, isDoubtful).catch(() => undefined)
+      await this.#deps.store.connections.releaseRefresh(this.#owner.connectionId, claim, isUncertain).catch(() => undefined)
       throw fault
     }
   }
@@ -189,11 +189,11 @@ export class StoredCredentials implements CredentialsHolder {
   }
 
   async #load(): Promise<Credentials> {
-    const value = await this.#deps.store.connections.credentials(this.#place.connectionId)
+    const value = await this.#deps.store.connections.credentials(this.#owner.connectionId)
     if (value === null) throw new BrokerFault('refused', 'the connection was deleted, and its credentials with it')
     if (this.#current?.revision === value.revision) return this.#current.credentials
     try {
-      const credentials = openCredentials(this.#deps.vault, this.#place, value, this.#endpoint)
+      const credentials = openCredentials(this.#deps.vault, this.#owner, value, this.#endpoint)
       this.#current = { credentials, revision: value.revision }
       return credentials
     } catch (cause) {

@@ -1,7 +1,7 @@
 import type { Account, Connection } from '../../domain/account.ts'
 import type { UserKey } from '../../domain/ids.ts'
+import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
-import { keepNewest } from '../keep-newest.ts'
 
 const USERS_MAX = 20_000
 /** The bus says at once what changed; this bounds how long a message lost between nodes could matter. */
@@ -58,7 +58,7 @@ export class Directory implements Disposable {
     const { connections, accounts } = this.#deps.store
     const [links, holdings] = await Promise.all([connections.listByUser(userKey, null), accounts.listByUser(userKey)])
     const entry = { connections: links, accounts: holdings, readAt: now }
-    if (before === this.#changes) keepNewest(this.#entries, userKey, entry, USERS_MAX)
+    if (before === this.#changes) setBounded(this.#entries, userKey, entry, USERS_MAX)
     return entry
   }
 }

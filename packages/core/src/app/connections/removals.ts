@@ -6,7 +6,7 @@ import type { Order } from '../../domain/order.ts'
 import type { AuditEntry, RemovalAudit } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
 import type { OrderGateway } from '../orders/order-gateway.ts'
-import { awaitsBroker } from '../orders/owed.ts'
+import { awaitsBroker } from '../orders/pending-answers.ts'
 
 /** How long a removal waits for what brokers have yet to say of its orders. Then it goes ahead: removing is the user's right. */
 export const REMOVAL_WAITS_MS = 10_000

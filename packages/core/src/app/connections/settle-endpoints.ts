@@ -46,7 +46,7 @@ async function recordMissing(deps: SettleDeps, broker: BrokerId, present: Broker
       const found: readonly EndpointItem['item'][] = await deps.store.connections.withoutEndpoint(place, broker, after, BATCH)
       after = found.at(-1)?.connectionId ?? null
       if (after === null) break
-      const items = found.flatMap(item => sealedAnew(deps, item, present) ?? [])
+      const items = found.flatMap(item => resealed(deps, item, present) ?? [])
       if (items.length === 0) continue
       const audit = entryOf(deps, 'connection.record_endpoint', broker, { is: shown(present), place, logins: items.length })
       await deps.store.connections.recordEndpoint(items, present, audit)
@@ -59,7 +59,7 @@ async function recordMissing(deps: SettleDeps, broker: BrokerId, present: Broker
 }
 
 /** Null when its seal does not open: then it can be sent nowhere, and its endpoint stays unknown. */
-function sealedAnew({ vault, log }: SettleDeps, item: EndpointItem['item'], endpoint: BrokerEndpoint): EndpointItem | null {
+function resealed({ vault, log }: SettleDeps, item: EndpointItem['item'], endpoint: BrokerEndpoint): EndpointItem | null {
   try {
     return { item, sealed: withEndpoint(vault, item, item.credentials, endpoint)?.sealed ?? null }
   } catch (cause) {

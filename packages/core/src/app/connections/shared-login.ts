@@ -10,6 +10,6 @@ export async function mayEndAnother(
   { capabilities: { id, revocation } }: Pick<BrokerDefinition, 'capabilities'>,
   brokerAccountIds: readonly string[] | null
 ): Promise<boolean> {
-  if (revocation !== 'person') return false
+  if (revocation !== 'customer') return false
   return brokerAccountIds === null || (await store.connections.reaches(id, brokerAccountIds))
 }

@@ -26,7 +26,7 @@ export interface BarFeedParts {
   readonly history: History
   readonly topic: SharedTopic
   /** Reads history when it is the feed's turn: after a loss all feeds of a connection want to. */
-  readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>
+  readonly throttled: <T>(read: () => Promise<T>) => Promise<T>
   /** How long history may not have what was streamed. */
   readonly historyLagMs: number
 }
@@ -47,7 +47,7 @@ const RETRY_MS = { first: 500, longest: 30_000 }
 /** So many looks in a row, a second apart, must find a bar over and unchanged before its time alone closes it. */
 const QUIET_LOOKS = 2
 /** How often a bar that closed is looked for in history, which may learn of its end later than we do. */
-const MENDS_MAX = 7
+const BACKFILL_TRIES_MAX = 7
 
 /**
  * Bars of one interval and session of one symbol, for everybody who wants them. Begins with what the broker's history has of the bar under way, and
@@ -59,7 +59,7 @@ export class BarFeed implements TopicListener {
   readonly #source: MarketSource
   readonly #history: History
   readonly #topic: SharedTopic
-  readonly #inTurn: BarFeedParts['inTurn']
+  readonly #throttled: BarFeedParts['throttled']
   readonly #historyLagMs: number
   #listeners: readonly BarListener[] = []
   #builder: BarBuilder
@@ -74,14 +74,14 @@ export class BarFeed implements TopicListener {
   #recovery = 0
   readonly #ready = Promise.withResolvers<true>()
   /** Closed bars that wait for one before them, which is taken from history. */
-  #mending: Bar[] | null = null
+  #backfilling: Bar[] | null = null
   /** What is told of before this instant may be true. */
   #foreseen = 0
   /** The earliest that was left out as of the future since the last recovery. */
   #leftOut: number | null = null
   /** Whether the log has it since the last recovery that the broker tells of impossible times. */
   #isOddLogged = false
-  #toldRevision = -1
+  #emittedRevision = -1
   /** The bar under way at the last look at it that found it over, and how many looks have found it so and unchanged. */
   #quiet = { revision: -1, looks: 0 }
   #pulse: Disposable | null = null
@@ -94,7 +94,7 @@ export class BarFeed implements TopicListener {
     this.#source = parts.source
     this.#history = parts.history
     this.#topic = parts.topic
-    this.#inTurn = parts.inTurn
+    this.#throttled = parts.throttled
     this.#historyLagMs = parts.historyLagMs
     this.#builder = this.#newBuilder()
     // Nobody waits for a feed that is given up before it is ready.
@@ -124,7 +124,7 @@ export class BarFeed implements TopicListener {
 
   /** The bar under way; null when nothing has traded in it, or it is not known at the moment. */
   open(): Bar | null {
-    return this.#buffer === null && this.#mending === null ? this.#builder.open : null
+    return this.#buffer === null && this.#backfilling === null ? this.#builder.open : null
   }
 
   add(listener: BarListener): void {
@@ -165,7 +165,7 @@ export class BarFeed implements TopicListener {
   trade(trade: Trade): void {
     if (this.#leftOut !== null) this.#reconsider()
     if (this.#buffer !== null) {
-      this.#keep(trade)
+      this.#hold(trade)
       return
     }
     this.#take(trade)
@@ -175,7 +175,7 @@ export class BarFeed implements TopicListener {
   bar(bar: Bar): void {
     if (this.#leftOut !== null) this.#reconsider()
     if (this.#buffer !== null) {
-      this.#keep(bar)
+      this.#hold(bar)
       return
     }
     this.#take(bar)
@@ -204,13 +204,13 @@ export class BarFeed implements TopicListener {
     if (this.#closed !== null && this.#historyLagMs > 0) await this.#deps.clock.sleep(this.#historyLagMs)
     for (let attempt = 0; recovery === this.#recovery; attempt += 1) {
       try {
-        const askedAt = this.#deps.clock.monotonicMs()
+        const requestedAt = this.#deps.clock.monotonicMs()
         const believed = this.#source.presentMs()
         // After a loss all feeds of a connection want to read; somebody who only begins waits for none of them.
-        const past = await (this.#closed === null ? this.#missing(believed) : this.#inTurn(() => this.#missing(believed)))
+        const past = await (this.#closed === null ? this.#missing(believed) : this.#throttled(() => this.#missing(believed)))
         // The answers tell the broker's time anew.
-        const learnt = this.#source.presentMs() - (this.#deps.clock.monotonicMs() - askedAt)
-        if (recovery === this.#recovery) this.#takeUp(past, Math.max(believed, learnt) + BEHIND_MS)
+        const corrected = this.#source.presentMs() - (this.#deps.clock.monotonicMs() - requestedAt)
+        if (recovery === this.#recovery) this.#takeUp(past, Math.max(believed, corrected) + BEHIND_MS)
         this.#ready.resolve(true)
         return
       } catch (cause) {
@@ -233,7 +233,7 @@ export class BarFeed implements TopicListener {
     if (from >= upTo) return []
     const bars: Bar[] = []
     let minutesFrom = from
-    if (past.word !== seed.word) {
+    if (past.label !== seed.label) {
       const settled = presentMs - SETTLED_MS
       minutesFrom = Math.max(from, past.clock.startOf(settled) ?? settled)
       if (minutesFrom > from) {
@@ -253,7 +253,7 @@ export class BarFeed implements TopicListener {
   #takeUp(past: readonly Bar[], liveSince: number): void {
     const came = this.#buffer ?? []
     this.#buffer = null
-    this.#mending = null
+    this.#backfilling = null
     this.#builder = this.#newBuilder()
     this.#late = 0
     this.#quiet = { revision: -1, looks: 0 }
@@ -315,30 +315,30 @@ export class BarFeed implements TopicListener {
 
   #haveClosed(bars: readonly Bar[], areWhole = false): void {
     for (const bar of bars) {
-      if (this.#mending !== null) this.#mending.push(bar)
-      else if (areWhole || this.#builder.isWhole(bar)) this.#tellClosed(bar)
-      else void this.#mend(bar)
+      if (this.#backfilling !== null) this.#backfilling.push(bar)
+      else if (areWhole || this.#builder.isWhole(bar)) this.#emitClosed(bar)
+      else void this.#backfill(bar)
     }
   }
 
   /** Takes a bar that was seen in part from history; those that close meanwhile wait, and may have been seen in part as well. */
-  async #mend(first: Bar): Promise<void> {
+  async #backfill(first: Bar): Promise<void> {
     const recovery = this.#recovery
     const waiting = [first]
-    this.#mending = waiting
+    this.#backfilling = waiting
     for (let bar = waiting.shift(); bar !== undefined; bar = waiting.shift()) {
       const whole = this.#builder.isWhole(bar) ? bar : await this.#fromHistory(bar, recovery)
       if (recovery !== this.#recovery) return
-      this.#tellClosed(whole)
+      this.#emitClosed(whole)
     }
-    this.#mending = null
+    this.#backfilling = null
     this.#changed()
   }
 
   /** The bar as history has it once it is over there too; as it was seen when history does not tell. */
   async #fromHistory(bar: Bar, recovery: number): Promise<Bar> {
     let best = bar
-    for (let attempt = 0; attempt < MENDS_MAX; attempt += 1) {
+    for (let attempt = 0; attempt < BACKFILL_TRIES_MAX; attempt += 1) {
       if (attempt > 0) await this.#deps.clock.sleep(RETRY_MS.first * 2 ** (attempt - 1))
       if (recovery !== this.#recovery) break
       try {
@@ -354,12 +354,12 @@ export class BarFeed implements TopicListener {
     return { ...best, closed: true }
   }
 
-  #tellClosed(bar: Bar): void {
+  #emitClosed(bar: Bar): void {
     if (this.#isOver || (this.#closed !== null && bar.startMs <= this.#closed.start)) return
     this.#closed = { start: bar.startMs, end: this.plan.clock.endOf(bar.startMs) }
     this.#recent.push(bar)
     if (this.#recent.length > RECENT_MAX) this.#recent.shift()
-    this.#toldRevision = this.#builder.revision
+    this.#emittedRevision = this.#builder.revision
     for (const listener of this.#listeners) listener.bar(bar)
   }
 
@@ -367,18 +367,18 @@ export class BarFeed implements TopicListener {
     if (this.#pulse !== null || this.#isOver) return
     this.#pulse = this.#deps.clock.alarm(OPEN_EVERY_MS, () => {
       this.#pulse = null
-      if (this.#builder.revision !== this.#toldRevision) this.#changed()
+      if (this.#builder.revision !== this.#emittedRevision) this.#changed()
     })
-    this.#tellOpen()
+    this.#emitOpen()
   }
 
-  #tellOpen(): void {
-    this.#toldRevision = this.#builder.revision
+  #emitOpen(): void {
+    this.#emittedRevision = this.#builder.revision
     const open = this.open()
     if (open !== null) for (const listener of this.#listeners) listener.bar(open)
   }
 
-  #keep(event: Bar | Trade): void {
+  #hold(event: Bar | Trade): void {
     if (this.#buffer === null) return
     this.#buffer.push(event)
     if (this.#buffer.length > BUFFERED_MAX) void this.#recover()

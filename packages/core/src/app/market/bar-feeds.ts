@@ -3,19 +3,19 @@ import type { Bar } from '../../domain/market/records.ts'
 import type { Session } from '../../domain/vocabulary.ts'
 import type { MarketDataCapabilities } from '../../ports/broker.ts'
 import type { MarketInstrument, MarketSource, Topic } from '../../ports/market.ts'
-import { Turns } from '../mirror/turns.ts'
+import { Semaphore } from '../mirror/semaphore.ts'
 import { BarFeed, type BarFeedDeps } from './bar-feed.ts'
 import { type BarPlan, barPlan } from './bar-plan.ts'
 import { BarWatch } from './bar-watch.ts'
 import type { History } from './history.ts'
 import { backfillMaxOf, daysMaxOf, SMALL_BACKFILL_BARS, UNDER_WAY_BARS_MAX } from './history-limits.ts'
 import { MarketRefusal } from './refusal.ts'
-import { Share } from './share.ts'
 import type { SharedTopic } from './shared-topic.ts'
 import type { Topics } from './topics.ts'
 import type { Watch } from './watcher.ts'
+import { WeightedSemaphore } from './weighted-semaphore.ts'
 
-export interface BarsAsked {
+export interface BarsWatchRequest {
   readonly instrument: MarketInstrument
   readonly interval: string
   readonly session: Session
@@ -43,18 +43,18 @@ export class BarFeeds {
   readonly #parts: BarFeedsParts
   readonly #entries = new Map<string, Entry>()
   readonly #running = new Set<BarFeed>()
-  readonly #turns: Turns<'recovery'>
+  readonly #semaphore: Semaphore<'recovery'>
   readonly #stopping = new AbortController()
-  readonly #underWay = new Share(UNDER_WAY_BARS_MAX)
+  readonly #underWay = new WeightedSemaphore(UNDER_WAY_BARS_MAX)
 
   constructor(deps: BarFeedDeps, parts: BarFeedsParts) {
     this.#deps = deps
-    this.#turns = new Turns(deps.clock, RECOVERIES)
+    this.#semaphore = new Semaphore(deps.clock, RECOVERIES)
     this.#parts = parts
   }
 
   /** @throws MarketRefusal, BrokerFault */
-  async watch({ instrument, interval, session, backfill }: BarsAsked): Promise<Watch> {
+  async watch({ instrument, interval, session, backfill }: BarsWatchRequest): Promise<Watch> {
     const plan = barPlan(instrument, interval, session, this.#parts.marketData)
     this.#demandBounded(plan, interval, backfill)
     const key = `${plan.symbol} ${canonicalInterval(plan.clock.interval)} ${session}`
@@ -88,16 +88,16 @@ export class BarFeeds {
   #open(key: string, plan: BarPlan): Entry {
     const { source, topics, history } = this.#parts
     const { symbol, live } = plan
-    const topic: Topic = live === null ? { channel: 'trades', symbol } : { channel: 'bars', symbol, interval: live.word }
+    const topic: Topic = live === null ? { channel: 'trades', symbol } : { channel: 'bars', symbol, interval: live.label }
     let joinedTopic: SharedTopic | null = null
     const feed = topics.join(topic).then(joined => {
       joinedTopic = joined
-      const inTurn = <T>(read: () => Promise<T>) => this.#turns.take('recovery', read, this.#stopping.signal)
+      const throttled = <T>(read: () => Promise<T>) => this.#semaphore.take('recovery', read, this.#stopping.signal)
       const running = new BarFeed(this.#deps, plan, {
         source,
         history,
         topic: joined,
-        inTurn,
+        throttled,
         historyLagMs: this.#parts.marketData.historyLagMs
       })
       this.#running.add(running)

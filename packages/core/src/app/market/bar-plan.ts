@@ -13,7 +13,7 @@ import { BROKER_DEFAULT } from './watcher.ts'
 /** Bars of the broker's that others are made of. */
 export interface BaseBars {
   /** The broker's word for them. */
-  readonly word: string
+  readonly label: string
   readonly interval: Interval
   readonly clock: BarClock
   /** All of them that the broker answers with, in whatever session. */
@@ -46,7 +46,7 @@ export interface BarPlan {
 export function barPlan(
   { symbol, instrument, calendar }: MarketInstrument,
   intervalText: string,
-  asked: Session,
+  requested: Session,
   marketData: Pick<MarketDataCapabilities, 'historyIntervals' | 'historyDays' | 'dailyBars' | 'dailySessions' | 'liveIntervals'>
 ): BarPlan {
   const { historyIntervals, historyDays, dailyBars, dailySessions, liveIntervals } = marketData
@@ -54,19 +54,19 @@ export function barPlan(
   const isShare = instrument === 'STK'
   // The session that the broker's own days are of.
   const daily: Session = isShare && dailyBars === 'core' && keepsExchangeHours(calendar) ? 'USEqCore' : BROKER_DEFAULT
-  const session = asked === BROKER_DEFAULT && interval.unit !== 'minute' ? daily : asked
+  const session = requested === BROKER_DEFAULT && interval.unit !== 'minute' ? daily : requested
   const clock = barClock(interval, session, calendar, isShare)
   const named = isShare && session !== daily && dailySessions.includes(session) ? session : null
-  const base = (word: string): BaseBars => {
-    const found = parseInterval(word)
+  const base = (label: string): BaseBars => {
+    const found = parseInterval(label)
     const byName = found.unit === 'minute' ? null : named
     const answered = barClock(found, byName ?? BROKER_DEFAULT, calendar, isShare)
-    const reachMs = (historyDays[word] ?? Number.POSITIVE_INFINITY) * DAY_MS
-    return { word, interval: found, clock: barClock(found, session, calendar, isShare), answered, reachMs, session: byName }
+    const reachMs = (historyDays[label] ?? Number.POSITIVE_INFINITY) * DAY_MS
+    return { label, interval: found, clock: barClock(found, session, calendar, isShare), answered, reachMs, session: byName }
   }
   /** The longest of these that the bars can be made of. */
-  const longest = (words: readonly string[], isWanted: (base: Interval) => boolean): BaseBars | null =>
-    words
+  const longest = (intervals: readonly string[], isWanted: (base: Interval) => boolean): BaseBars | null =>
+    intervals
       .map(base)
       .filter(({ interval: found }) => isWanted(found) && isMadeOf(interval, found, clock))
       .filter(({ interval: found }) => found.unit === 'minute' || session === daily || session === named)
@@ -74,7 +74,7 @@ export function barPlan(
 
   const past = longest(historyIntervals, () => true)
   const live = longest(
-    liveIntervals.filter(word => historyIntervals.includes(word)),
+    liveIntervals.filter(label => historyIntervals.includes(label)),
     ({ unit }) => unit === 'minute'
   )
   const seed = live ?? longest(historyIntervals, ({ unit, count }) => unit === 'minute' && count === 1)
@@ -98,19 +98,19 @@ function withoutDays(session: Session, dailyBars: MarketDataCapabilities['dailyB
 export const UNIT_MS = { minute: 60_000, day: 86_400_000, week: 7 * 86_400_000, month: 31 * 86_400_000, year: 366 * 86_400_000 } as const
 
 /** A single bar must not be made of what is only a part of it, nor of more than one request may read. @throws MarketRefusal */
-function demandWhole({ word, interval: base, reachMs }: BaseBars, { interval: { unit, count } }: BarClock, text: string): void {
+function demandWhole({ label, interval: base, reachMs }: BaseBars, { interval: { unit, count } }: BarClock, text: string): void {
   const lengthMs = UNIT_MS[unit] * count
   if (lengthMs > reachMs) {
     const days = Math.round(reachMs / DAY_MS)
     throw new MarketRefusal(
       'unsupported_interval',
-      `${text} cannot be had in this session: it would be made of bars of ${word}, and the broker keeps ${days} days of them.`
+      `${text} cannot be had in this session: it would be made of bars of ${label}, and the broker keeps ${days} days of them.`
     )
   }
   if (lengthMs / (UNIT_MS[base.unit] * base.count) > BROKER_BARS_MAX) {
     throw new MarketRefusal(
       'unsupported_interval',
-      `${text} cannot be had in this session: one would be made of more than ${BROKER_BARS_MAX} bars of ${word}.`
+      `${text} cannot be had in this session: one would be made of more than ${BROKER_BARS_MAX} bars of ${label}.`
     )
   }
 }

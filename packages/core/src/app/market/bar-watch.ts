@@ -10,7 +10,7 @@ export class BarWatch implements Watch, BarListener {
   readonly #ended: () => void
   #watcher: Watcher | null = null
   /** The start of the last closed bar that was told; what is before it is over. */
-  #told = Number.NEGATIVE_INFINITY
+  #lastClosedMs = Number.NEGATIVE_INFINITY
   #isOver = false
 
   /** @param past closed bars, ascending, at least as many as `backfill` where there are so many */
@@ -39,8 +39,8 @@ export class BarWatch implements Watch, BarListener {
   }
 
   bar(bar: Bar): void {
-    if (bar.startMs <= this.#told) return
-    if (bar.closed) this.#told = bar.startMs
+    if (bar.startMs <= this.#lastClosedMs) return
+    if (bar.closed) this.#lastClosedMs = bar.startMs
     this.#watcher?.bar(bar)
   }
 

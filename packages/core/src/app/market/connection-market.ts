@@ -9,9 +9,9 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { FoundSymbol, MarketInstrument, MarketSource, Topic } from '../../ports/market.ts'
 import type { Meter } from '../../ports/meter.ts'
-import { keepNewest } from '../keep-newest.ts'
+import { setBounded } from '../bounded-map.ts'
 import { limited } from '../limited.ts'
-import { Turns } from '../mirror/turns.ts'
+import { Semaphore } from '../mirror/semaphore.ts'
 import type { Timing } from '../timing.ts'
 import { BarFeeds } from './bar-feeds.ts'
 import { CHAIN_MS, CHAINS_AT_ONCE, orderedChain } from './chain.ts'
@@ -31,7 +31,7 @@ export interface ConnectionMarketDeps {
   readonly meter: Meter
   readonly timing: Timing
   /** Resolves when the next piece of long work may be done. @throws the signal's reason when it aborts before */
-  readonly pieceTurn: (signal: AbortSignal) => Promise<void>
+  readonly nextSlice: (signal: AbortSignal) => Promise<void>
 }
 
 export interface ConnectionMarketParts {
@@ -55,8 +55,8 @@ export class ConnectionMarket {
   readonly #bars: BarFeeds
   readonly #history: History
   readonly #watchdog = new Watchdog()
-  readonly #lookUps: Turns<'look-up'>
-  readonly #chains: Turns<'chain'>
+  readonly #lookUps: Semaphore<'look-up'>
+  readonly #chains: Semaphore<'chain'>
   readonly #stopping = new AbortController()
   /** Instruments that were asked for, for the watchdog, which cannot wait. */
   readonly #instruments = new Map<string, MarketInstrument>()
@@ -65,8 +65,8 @@ export class ConnectionMarket {
     this.#deps = deps
     this.#parts = parts
     const { source, broker } = parts
-    this.#lookUps = new Turns(deps.clock, { atOnce: LOOK_UPS_AT_ONCE, ms: deps.timing.readMs })
-    this.#chains = new Turns(deps.clock, { atOnce: CHAINS_AT_ONCE, ms: CHAIN_MS })
+    this.#lookUps = new Semaphore(deps.clock, { atOnce: LOOK_UPS_AT_ONCE, ms: deps.timing.readMs })
+    this.#chains = new Semaphore(deps.clock, { atOnce: CHAINS_AT_ONCE, ms: CHAIN_MS })
     this.#topics = new Topics(source, deps.clock, parts.lost)
     this.#history = new History(deps, source, broker.marketData)
     this.#bars = new BarFeeds(deps, { source, marketData: broker.marketData, topics: this.#topics, history: this.#history })
@@ -94,7 +94,7 @@ export class ConnectionMarket {
         return this.#topic({ channel: 'options_chain', symbol, expiration: await this.#expiration(symbol, request.expiration) })
       case 'bars': {
         const session = this.#session(request.session, instrument)
-        return this.#asked(() => this.#bars.watch({ instrument, interval: request.interval, session, backfill: request.backfill }))
+        return this.#request(() => this.#bars.watch({ instrument, interval: request.interval, session, backfill: request.backfill }))
       }
     }
   }
@@ -114,21 +114,21 @@ export class ConnectionMarket {
   async firstBars(request: SnapshotRequest, count: number): Promise<FirstBars> {
     this.#demandChannel('bars')
     const instrument = await this.#instrument(request.symbol)
-    return this.#asked(() => this.#history.first(instrument, request, count))
+    return this.#request(() => this.#history.first(instrument, request, count))
   }
 
   /** Symbols by what they begin with or by words of their names, the likeliest first. @throws MarketRefusal */
   async search(text: string): Promise<readonly FoundSymbol[]> {
     const { name, marketData } = this.#parts.broker
     if (!marketData.symbolSearch) throw new MarketRefusal('unsupported_channel', `${name} has no search for symbols.`)
-    return ranked(await this.#asked(() => this.#limited(signal => this.#parts.source.search(text, signal))), text)
+    return ranked(await this.#request(() => this.#limited(signal => this.#parts.source.search(text, signal))), text)
   }
 
   /** The days on which options of an underlying expire, ascending; empty when it has none. @throws MarketRefusal */
   async expirations(symbol: string): Promise<readonly Day[]> {
     this.#demandChannel('options_chain')
     const instrument = await this.#instrument(symbol)
-    return this.#asked(() => this.#limited(signal => this.#parts.source.expirations(instrument.symbol, signal)))
+    return this.#request(() => this.#limited(signal => this.#parts.source.expirations(instrument.symbol, signal)))
   }
 
   /**
@@ -142,7 +142,7 @@ export class ConnectionMarket {
     const { clock } = this.#deps
     const read = (signal: AbortSignal) => this.#parts.source.chain(underlying, expiration, signal)
     const take = () => this.#chains.take('chain', () => limited(clock, CHAIN_MS, read, this.#stopping.signal), this.#stopping.signal)
-    return orderedChain(await this.#asked(take))
+    return orderedChain(await this.#request(take))
   }
 
   /** The best bid and ask as they stand; null when the broker streams the symbol and sends none. @throws MarketRefusal */
@@ -193,15 +193,15 @@ export class ConnectionMarket {
       if (!(cause instanceof Malformed)) throw cause
       throw new MarketRefusal('unsupported_symbol', `${cause.message}.`)
     }
-    const found = await this.#asked(() => this.#limited(signal => this.#parts.source.instrument(symbol, signal)))
+    const found = await this.#request(() => this.#limited(signal => this.#parts.source.instrument(symbol, signal)))
     if (found === null) throw new MarketRefusal('unsupported_symbol', `${this.#parts.broker.name} has no market data of ${symbol}.`)
-    keepNewest(this.#instruments, found.symbol, found, INSTRUMENTS_MAX)
+    setBounded(this.#instruments, found.symbol, found, INSTRUMENTS_MAX)
     return found
   }
 
   async #expiration(underlying: string, text: string): Promise<Day> {
     const expiration = parseDay(text, 'expiration')
-    const listed = await this.#asked(() => this.#limited(signal => this.#parts.source.expirations(underlying, signal)))
+    const listed = await this.#request(() => this.#limited(signal => this.#parts.source.expirations(underlying, signal)))
     if (listed.includes(expiration)) return expiration
     const some = listed.slice(0, 6).join(', ')
     const offer = listed.length === 0 ? 'it has no options' : `it has ${some}${listed.length > 6 ? ` and ${listed.length - 6} more` : ''}`
@@ -214,14 +214,14 @@ export class ConnectionMarket {
     const { sessions, name } = this.#parts.broker
     const session = sessions.find(offered => offered === text)
     if (session !== undefined) return session
-    const known = SESSIONS.some(word => word === text) ? `${name} does not offer ${text}` : 'the session is unknown'
+    const known = SESSIONS.some(candidate => candidate === text) ? `${name} does not offer ${text}` : 'the session is unknown'
     throw new MarketRefusal('unsupported_session', `${known}; choose one of ${sessions.join(', ')}.`)
   }
 
   /** @throws MarketRefusal for every fault of the broker. */
-  async #asked<T>(ask: () => Promise<T>): Promise<T> {
+  async #request<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await ask()
+      return await work()
     } catch (cause) {
       throw await this.#refusalOf(cause)
     }

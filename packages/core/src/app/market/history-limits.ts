@@ -13,22 +13,22 @@ export const UNDER_WAY_BARS_MAX = 100_000
 export const SMALL_READ_BARS = 1_000
 export const LONG_READS_AT_ONCE = 2
 /** Bars of the whole process that are worked on in one turn of the event loop: some milliseconds. */
-export const PIECE_BARS = 100
+export const SLICE_BARS = 100
 /** Pages of history that a connection asks its broker for at once. Whoever needs more of them goes to the end of the line after each. */
 export const PAGES_AT_ONCE = 8
 
 const MINUTES_A_DAY = 1_440
 
 /** The broker's own word for an interval; null where bars of it are made of shorter ones. */
-function ownWord({ historyIntervals }: Pick<MarketDataCapabilities, 'historyIntervals'>, interval: Interval): string | null {
+function brokerInterval({ historyIntervals }: Pick<MarketDataCapabilities, 'historyIntervals'>, interval: Interval): string | null {
   const wanted = canonicalInterval(interval)
-  return historyIntervals.find(word => canonicalInterval(parseInterval(word)) === wanted) ?? null
+  return historyIntervals.find(text => canonicalInterval(parseInterval(text)) === wanted) ?? null
 }
 
 /** How far back the broker's own bars of an interval reach, in days; null where no bound is known, or the broker has none of the kind. */
 export function daysMaxOf(marketData: Pick<MarketDataCapabilities, 'historyIntervals' | 'historyDays'>, interval: Interval): number | null {
-  const word = ownWord(marketData, interval)
-  return word === null ? null : (marketData.historyDays[word] ?? null)
+  const text = brokerInterval(marketData, interval)
+  return text === null ? null : (marketData.historyDays[text] ?? null)
 }
 
 /** Most bars of an interval that a backfill may ask for: of the broker's own no more than the days that it keeps have room for. */

@@ -6,14 +6,14 @@ import type { MarketDataCapabilities } from '../../ports/broker.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { MarketInstrument, MarketSource } from '../../ports/market.ts'
 import { limited } from '../limited.ts'
-import { Turns } from '../mirror/turns.ts'
+import { Semaphore } from '../mirror/semaphore.ts'
 import type { Timing } from '../timing.ts'
 import { type BarPlan, type BaseBars, barPlan, withinCalendar } from './bar-plan.ts'
-import { BROKER_BARS_MAX, LONG_READS_AT_ONCE, PAGES_AT_ONCE, PIECE_BARS, SMALL_READ_BARS, SNAPSHOT_BARS_MAX } from './history-limits.ts'
+import { BROKER_BARS_MAX, LONG_READS_AT_ONCE, PAGES_AT_ONCE, SLICE_BARS, SMALL_READ_BARS, SNAPSHOT_BARS_MAX } from './history-limits.ts'
 import { LookBack } from './look-back.ts'
 import { MarketRefusal } from './refusal.ts'
-import { Share } from './share.ts'
 import { BROKER_DEFAULT } from './watcher.ts'
+import { WeightedSemaphore } from './weighted-semaphore.ts'
 
 export interface SnapshotRequest {
   readonly symbol: string
@@ -29,13 +29,13 @@ export interface HistoryDeps {
   readonly clock: Clock
   readonly timing: Timing
   /** Resolves when the next piece of long work may be done. @throws the signal's reason when it aborts before */
-  readonly pieceTurn: (signal: AbortSignal) => Promise<void>
+  readonly nextSlice: (signal: AbortSignal) => Promise<void>
 }
 
 /** Some of a page's bars, and the broker's time when the page was asked for: they say nothing of what happened later. */
-interface Piece {
+interface Slice {
   readonly bars: readonly Bar[]
-  readonly askedMs: number
+  readonly requestedMs: number
 }
 
 /** The first bars of a window, and the one after them; null when there is none. */
@@ -59,15 +59,15 @@ export class History {
   readonly #deps: HistoryDeps
   readonly #source: MarketSource
   readonly #marketData: MarketDataCapabilities
-  readonly #turns: Turns<'page'>
-  readonly #longReads = new Share(LONG_READS_AT_ONCE)
+  readonly #semaphore: Semaphore<'page'>
+  readonly #longReads = new WeightedSemaphore(LONG_READS_AT_ONCE)
   readonly #stopping = new AbortController()
 
   constructor(deps: HistoryDeps, source: MarketSource, marketData: MarketDataCapabilities) {
     this.#deps = deps
     this.#source = source
     this.#marketData = marketData
-    this.#turns = new Turns(deps.clock, { atOnce: PAGES_AT_ONCE, ms: PAGE_MS })
+    this.#semaphore = new Semaphore(deps.clock, { atOnce: PAGES_AT_ONCE, ms: PAGE_MS })
   }
 
   /** Bars with a start in [start, end), the open one included. @throws MarketRefusal */
@@ -109,18 +109,18 @@ export class History {
     if (window === null) return
     const { first, upTo } = window
     if (canonicalInterval(past.interval) === canonicalInterval(clock.interval)) yield* this.base(plan, past, first, upTo)
-    else yield* this.#made(plan, this.#pieces(plan, past, first, upTo))
+    else yield* this.#made(plan, this.#slices(plan, past, first, upTo))
   }
 
-  async *#made({ clock, past }: BarPlan, pieces: AsyncIterable<Piece>): AsyncGenerator<readonly Bar[]> {
+  async *#made({ clock, past }: BarPlan, slices: AsyncIterable<Slice>): AsyncGenerator<readonly Bar[]> {
     const builder = new BarBuilder(clock, past.clock)
-    let toldUntil = this.#source.presentMs()
-    for await (const { bars, askedMs } of pieces) {
-      toldUntil = askedMs
+    let knownUntil = this.#source.presentMs()
+    for await (const { bars, requestedMs } of slices) {
+      knownUntil = requestedMs
       const made = bars.flatMap(bar => builder.bar(bar))
       if (made.length > 0) yield made
     }
-    const rest = builder.closeUntil(toldUntil - GRACE_MS)
+    const rest = builder.closeUntil(knownUntil - GRACE_MS)
     yield builder.open === null ? rest : [...rest, builder.open]
   }
 
@@ -143,21 +143,21 @@ export class History {
 
   /** The broker's bars from `fromMs` on, each with the start that its clock gives it, and none outside the session. */
   async *base(plan: BarPlan, bars: BaseBars, fromMs: number, toMs: number): AsyncGenerator<readonly Bar[]> {
-    for await (const piece of this.#pieces(plan, bars, fromMs, toMs)) yield piece.bars
+    for await (const slice of this.#slices(plan, bars, fromMs, toMs)) yield slice.bars
   }
 
   /** A page has thousands of bars. What is made of each piece is made in its turn, by whoever reads it too: all of them at once would have orders wait. */
-  async *#pieces(
+  async *#slices(
     { symbol, session }: BarPlan,
-    { word, interval, clock, session: named }: BaseBars,
+    { label, interval, clock, session: named }: BaseBars,
     fromMs: number,
     toMs: number
-  ): AsyncGenerator<Piece> {
+  ): AsyncGenerator<Slice> {
     const isOfDays = interval.unit !== 'minute'
     // A broker may begin its days at midnight, before the session opens.
     const request = {
       symbol,
-      interval: word,
+      interval: label,
       fromMs: isOfDays ? Math.max(0, fromMs - DAY) : fromMs,
       toMs,
       ...(named === null ? {} : { session: named })
@@ -169,12 +169,12 @@ export class History {
       if (session === BROKER_DEFAULT) return inside(bars, fromMs, toMs)
       return bars.filter(bar => bar.startMs >= fromMs && clock.startOf(bar.startMs) !== null)
     }
-    for await (const { bars, askedMs } of this.#pages(request)) {
-      for (let from = 0; from < bars.length; from += PIECE_BARS) {
-        await this.#deps.pieceTurn(this.#stopping.signal)
-        yield { bars: placed(bars.slice(from, from + PIECE_BARS)), askedMs }
+    for await (const { bars, requestedMs } of this.#pages(request)) {
+      for (let from = 0; from < bars.length; from += SLICE_BARS) {
+        await this.#deps.nextSlice(this.#stopping.signal)
+        yield { bars: placed(bars.slice(from, from + SLICE_BARS)), requestedMs }
       }
-      if (bars.length === 0) yield { bars, askedMs }
+      if (bars.length === 0) yield { bars, requestedMs }
     }
   }
 
@@ -183,7 +183,7 @@ export class History {
     this.#stopping.abort(reason)
   }
 
-  async *#pages(request: Parameters<MarketSource['bars']>[0]): AsyncGenerator<Piece> {
+  async *#pages(request: Parameters<MarketSource['bars']>[0]): AsyncGenerator<Slice> {
     const over = new AbortController()
     const pages = this.#source.bars(request, over.signal)[Symbol.asyncIterator]()
     const page = () =>
@@ -193,10 +193,10 @@ export class History {
       })
     try {
       for (;;) {
-        const askedMs = this.#source.presentMs()
-        const { done, value } = await this.#turns.take('page', page, this.#stopping.signal)
+        const requestedMs = this.#source.presentMs()
+        const { done, value } = await this.#semaphore.take('page', page, this.#stopping.signal)
         if (done === true) return
-        yield { bars: value, askedMs }
+        yield { bars: value, requestedMs }
       }
     } finally {
       over.abort()
@@ -238,10 +238,10 @@ async function firstOf(pages: PastBars, count: number): Promise<FirstBars> {
 }
 
 /** How many of the broker's bars are read at most. @throws MarketRefusal when they are too many */
-function demandBounded({ past: { answered, word }, whyMinutes }: BarPlan, fromMs: number, toMs: number): number {
+function demandBounded({ past: { answered, label }, whyMinutes }: BarPlan, fromMs: number, toMs: number): number {
   const most = answered.countAtMost(fromMs, toMs)
   if (most <= BROKER_BARS_MAX) return most
-  const message = `${whyMinutes}This would take up to ${most} bars of ${word} from the broker, and ${BROKER_BARS_MAX} is the most; ask for less at once.`
+  const message = `${whyMinutes}This would take up to ${most} bars of ${label} from the broker, and ${BROKER_BARS_MAX} is the most; ask for less at once.`
   throw new MarketRefusal('invalid_request', message)
 }
 

@@ -86,7 +86,7 @@ export class LookBack {
     const isTooMany = () =>
       this.#costs(reachingBack(this.#plan.clock, barsOf(fewer), this.#oldestMs, this.#upToMs), this.#upToMs) > BROKER_BARS_MAX
     while (fewer > 0 && isTooMany()) fewer -= Math.max(1, Math.floor(fewer / 50))
-    const message = `${whyMinutes}So many bars would be made of up to ${this.#counted} bars of ${past.word} of the broker’s, and ${BROKER_BARS_MAX} is the most; ask for at most ${fewer}.`
+    const message = `${whyMinutes}So many bars would be made of up to ${this.#counted} bars of ${past.label} of the broker’s, and ${BROKER_BARS_MAX} is the most; ask for at most ${fewer}.`
     return new MarketRefusal('invalid_request', message)
   }
 }

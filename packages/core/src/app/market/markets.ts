@@ -5,8 +5,8 @@ import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import { ConnectionMarket } from './connection-market.ts'
-import { PieceTurns } from './piece-turns.ts'
 import { MarketRefusal } from './refusal.ts'
+import { WorkQueue } from './work-queue.ts'
 
 type MarketsDeps = Pick<Deps, 'bus' | 'clock' | 'log' | 'meter' | 'timing'>
 
@@ -27,7 +27,7 @@ export class Markets {
   readonly #sessions: BrokerSessions
   readonly #entries = new Map<ConnectionId, Entry>()
   /** One for all: what is long for one user holds up nobody else. */
-  readonly #pieces: PieceTurns<UserKey>
+  readonly #workQueue: WorkQueue<UserKey>
   readonly #stopping = new AbortController()
   readonly #unsubscribe: () => void
   #ticking: Promise<void> | null = null
@@ -35,7 +35,7 @@ export class Markets {
   constructor(deps: MarketsDeps, sessions: BrokerSessions) {
     this.#deps = deps
     this.#sessions = sessions
-    this.#pieces = new PieceTurns(deps.clock)
+    this.#workQueue = new WorkQueue(deps.clock)
     this.#unsubscribe = deps.bus.subscribe(
       message => {
         if (message.type === 'connection_removed' || message.type === 'connection_renewed') this.#end(message.connectionId)
@@ -74,11 +74,11 @@ export class Markets {
     const { clock, log, meter, timing } = this.#deps
     const entry: Entry = {
       market: new ConnectionMarket(
-        { clock, log, meter, timing, pieceTurn: signal => this.#pieces.take(connection.userKey, signal) },
+        { clock, log, meter, timing, nextSlice: signal => this.#workQueue.take(connection.userKey, signal) },
         {
           source: broker.market,
           broker: broker.capabilities,
-          failed: cause => this.#sessions.learn(connection, cause),
+          failed: cause => this.#sessions.reportFault(connection, cause),
           lost: cause => this.#lost(entry, cause)
         }
       ),
@@ -135,7 +135,7 @@ export class Markets {
       await limited(clock, timing.readMs, signal => broker.accounts(signal), this.#stopping.signal)
       entry.market.renew()
     } catch (cause) {
-      await this.#sessions.learn(entry.connection, cause).catch(error => {
+      await this.#sessions.reportFault(entry.connection, cause).catch(error => {
         this.#deps.log.warn('whether a connection is broken could not be stored', {
           connectionId: entry.connection.connectionId,
           cause: error

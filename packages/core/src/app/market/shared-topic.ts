@@ -32,9 +32,9 @@ export class SharedTopic implements TopicSink {
   #state: TopicState = 'opening'
   #refusal = ''
   #waiting: (() => void)[] = []
-  #heardAt: number
+  #lastReceivedMs: number
   /** Whether anything came since it was last asked. Reading the clock for every trade would cost more than telling it. */
-  #isHeard = false
+  #hasReceived = false
   /** A renewal is under way since then: its loss is told only when it lasts. */
   #renewedAt: number | null = null
   #isGivenUp = false
@@ -46,7 +46,7 @@ export class SharedTopic implements TopicSink {
   constructor(topic: Topic, source: MarketSource, owner: TopicOwner) {
     this.topic = topic
     this.#owner = owner
-    this.#heardAt = owner.monotonicMs()
+    this.#lastReceivedMs = owner.monotonicMs()
     this.#lease = source.stream(topic, this)
   }
 
@@ -62,14 +62,14 @@ export class SharedTopic implements TopicSink {
   /** How long nothing was heard, in milliseconds, as seen by one who asks again and again. */
   silentMs(): number {
     const now = this.#owner.monotonicMs()
-    if (this.#isHeard) this.#heardAt = now
-    this.#isHeard = false
-    return now - this.#heardAt
+    if (this.#hasReceived) this.#lastReceivedMs = now
+    this.#hasReceived = false
+    return now - this.#lastReceivedMs
   }
 
   /** Silence counts from now on. */
   excuseSilence(): void {
-    this.#heardAt = this.#owner.monotonicMs()
+    this.#lastReceivedMs = this.#owner.monotonicMs()
   }
 
   /** How long a renewal has been without an answer; null when none is under way. */
@@ -105,8 +105,8 @@ export class SharedTopic implements TopicSink {
 
   /** Asks the broker anew. */
   renew(): void {
-    this.#heardAt = this.#owner.monotonicMs()
-    this.#renewedAt = this.#heardAt
+    this.#lastReceivedMs = this.#owner.monotonicMs()
+    this.#renewedAt = this.#lastReceivedMs
     this.#lease.renew()
   }
 
@@ -126,7 +126,7 @@ export class SharedTopic implements TopicSink {
   }
 
   live(): void {
-    this.#heardAt = this.#owner.monotonicMs()
+    this.#lastReceivedMs = this.#owner.monotonicMs()
     this.#renewedAt = null
     this.#isGivenUp = false
     this.#state = 'live'
@@ -158,30 +158,30 @@ export class SharedTopic implements TopicSink {
   }
 
   trade(trade: Trade): void {
-    this.#isHeard = true
+    this.#hasReceived = true
     for (const listener of this.#listeners) listener.trade(trade)
   }
 
   quote(quote: Quote): void {
-    this.#isHeard = true
+    this.#hasReceived = true
     this.#quote = quote
     for (const listener of this.#listeners) listener.quote(quote)
   }
 
   depth(depth: Depth): void {
-    this.#isHeard = true
+    this.#hasReceived = true
     this.#depth = depth
     for (const listener of this.#listeners) listener.depth(depth)
   }
 
   bar(bar: Bar): void {
-    this.#isHeard = true
+    this.#hasReceived = true
     this.#bar = bar
     for (const listener of this.#listeners) listener.bar(bar)
   }
 
   chain(entry: ChainEntry): void {
-    this.#isHeard = true
+    this.#hasReceived = true
     if (this.#chain.size < CONTRACTS_MAX || this.#chain.has(entry.symbol)) this.#chain.set(entry.symbol, entry)
     for (const listener of this.#listeners) listener.chain(entry)
   }

@@ -1,7 +1,7 @@
 import type { GapCause } from '../../ports/broker.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { MarketSource, Topic } from '../../ports/market.ts'
-import { Turns } from '../mirror/turns.ts'
+import { Semaphore } from '../mirror/semaphore.ts'
 import { within } from '../within.ts'
 import { MarketRefusal } from './refusal.ts'
 import { SharedTopic } from './shared-topic.ts'
@@ -22,7 +22,7 @@ export class Topics {
   readonly #clock: Clock
   readonly #lost: (cause: GapCause) => void
   readonly #entries = new Map<string, Entry>()
-  readonly #turns: Turns<'join'>
+  readonly #semaphore: Semaphore<'join'>
   readonly #stopping = new AbortController()
 
   /** `lost` is told of every loss of a topic. */
@@ -30,7 +30,7 @@ export class Topics {
     this.#source = source
     this.#clock = clock
     this.#lost = lost
-    this.#turns = new Turns(clock, JOINS)
+    this.#semaphore = new Semaphore(clock, JOINS)
   }
 
   get size(): number {
@@ -45,7 +45,7 @@ export class Topics {
   async join(topic: Topic): Promise<SharedTopic> {
     // What runs already takes nobody's turn.
     if (this.#entries.get(keyOf(topic))?.topic.state === 'live') return this.#joined(topic)
-    return this.#turns.take('join', () => this.#joined(topic), this.#stopping.signal)
+    return this.#semaphore.take('join', () => this.#joined(topic), this.#stopping.signal)
   }
 
   async #joined(topic: Topic): Promise<SharedTopic> {

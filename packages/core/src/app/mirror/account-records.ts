@@ -10,13 +10,13 @@ import {
   type TransactionReport
 } from '../../ports/broker.ts'
 import type { LoggedEvent } from '../../ports/store.ts'
+import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
-import { keepNewest } from '../keep-newest.ts'
-import { Lanes } from '../lane.ts'
+import { KeyedQueue } from '../keyed-queue.ts'
 import { limited } from '../limited.ts'
 
 /** Of so many pictures the place in their order is remembered; an older one comes seconds late at most, so the rest need none. */
-const PICTURES_MAX = 100_000
+const SNAPSHOTS_MAX = 100_000
 
 /**
  * Writes what brokers say of balances, positions and transactions, one account at a time and never an older picture over a newer one. Which is
@@ -25,9 +25,9 @@ const PICTURES_MAX = 100_000
  */
 export class AccountRecords {
   readonly #deps: Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'timing'>
-  readonly #lanes = new Lanes<string>()
+  readonly #queue = new KeyedQueue<string>()
   readonly #newest = new Map<string, Newest>()
-  readonly #waiting = new Map<string, Picture>()
+  readonly #waiting = new Map<string, PendingWrite>()
 
   constructor(deps: Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'timing'>) {
     this.#deps = deps
@@ -41,60 +41,60 @@ export class AccountRecords {
 
   /** @throws BrokerFault */
   async refreshBalances(session: Broker, account: Account, signal: AbortSignal): Promise<void> {
-    const askedMs = this.#deps.clock.monotonicMs()
-    await this.#putBalances(account, { askedMs, ...(await session.balances(account.brokerAccountId, signal)) })
+    const requestedMs = this.#deps.clock.monotonicMs()
+    await this.#putBalances(account, { requestedMs, ...(await session.balances(account.brokerAccountId, signal)) })
   }
 
   /** @throws BrokerFault */
   async refreshPositions(session: Pick<Broker, 'positions'>, account: Account, signal: AbortSignal): Promise<void> {
     const { clock, timing } = this.#deps
     const read = (within: AbortSignal) => session.positions(account.brokerAccountId, within)
-    const askedMs = clock.monotonicMs()
+    const requestedMs = clock.monotonicMs()
     // The second look holds up the account's other writes: a broker that never answers it must not hold them for ever.
-    await this.#putPositions(account, { askedMs, ...(await read(signal)) }, () => limited(clock, timing.readMs, read, signal))
+    await this.#putPositions(account, { requestedMs, ...(await read(signal)) }, () => limited(clock, timing.readMs, read, signal))
   }
 
   /**
    * Takes balances that were told unasked. What a stream tells may have been on its way for long: where the broker dates it before what is
    * written, `again` decides. @throws BrokerFault what `again` throws; then nothing is written.
    */
-  async putBalances(account: Account, told: Snapshot<BalanceReport>, again: () => Promise<Snapshot<BalanceReport>>): Promise<void> {
-    await this.#putBalances(account, await this.#confirmed(`b ${account.accountId}`, told, again))
+  async putBalances(account: Account, received: Snapshot<BalanceReport>, again: () => Promise<Snapshot<BalanceReport>>): Promise<void> {
+    await this.#putBalances(account, await this.#confirmed(`b ${account.accountId}`, received, again))
   }
 
-  async #putBalances(account: Account, { items, asOf, askedMs }: Asked<BalanceReport>): Promise<void> {
-    await this.#inOrder(`b ${account.accountId}`, { askedMs, asOf }, async () => {
+  async #putBalances(account: Account, { items, asOf, requestedMs }: Timed<BalanceReport>): Promise<void> {
+    await this.#inOrder(`b ${account.accountId}`, { requestedMs, asOf }, async () => {
       const balances: readonly Balance[] = items.map(({ brokerAccountId: _, asOf: at, ...balance }) => ({
         ...balance,
         accountId: account.accountId,
         systemTime: at
       }))
-      return { askedMs, asOf, events: await this.#deps.store.accounts.putBalances(account, balances) }
+      return { requestedMs, asOf, events: await this.#deps.store.accounts.putBalances(account, balances) }
     })
   }
 
   /** Takes positions that were told unasked, as {@link putBalances} does. @throws BrokerFault */
-  async putPositions(account: Account, told: Snapshot<PositionReport>, again: () => Promise<Snapshot<PositionReport>>): Promise<void> {
-    await this.#putPositions(account, await this.#confirmed(`p ${account.accountId}`, told, again), again)
+  async putPositions(account: Account, received: Snapshot<PositionReport>, again: () => Promise<Snapshot<PositionReport>>): Promise<void> {
+    await this.#putPositions(account, await this.#confirmed(`p ${account.accountId}`, received, again), again)
   }
 
   /** A whole list that leaves out a holding is believed once `again` says the same: an empty or cut answer must not close positions. */
-  async #putPositions(account: Account, told: Asked<PositionReport>, again: () => Promise<Snapshot<PositionReport>>): Promise<void> {
-    await this.#inOrder(`p ${account.accountId}`, told, async () => {
-      const { items, asOf, askedMs } = (await this.#lacksHoldings(account, told)) ? await this.#asked(again) : told
+  async #putPositions(account: Account, received: Timed<PositionReport>, again: () => Promise<Snapshot<PositionReport>>): Promise<void> {
+    await this.#inOrder(`p ${account.accountId}`, received, async () => {
+      const { items, asOf, requestedMs } = (await this.#lacksHoldings(account, received)) ? await this.#read(again) : received
       demandOneEach(items)
       const positions: readonly Position[] = items.map(({ brokerAccountId: _, ...position }) => ({
         ...position,
         accountId: account.accountId,
         systemTime: asOf
       }))
-      return { askedMs, asOf, events: await this.#deps.store.accounts.putPositions(account, positions, asOf) }
+      return { requestedMs, asOf, events: await this.#deps.store.accounts.putPositions(account, positions, asOf) }
     })
   }
 
   async #lacksHoldings({ accountId }: Account, { items }: Snapshot<PositionReport>): Promise<boolean> {
-    const told = new Set(items.map(({ symbol }) => symbol))
-    return (await this.#deps.store.accounts.positions([accountId])).some(({ symbol }) => !told.has(symbol))
+    const listed = new Set(items.map(({ symbol }) => symbol))
+    return (await this.#deps.store.accounts.positions([accountId])).some(({ symbol }) => !listed.has(symbol))
   }
 
   /** Reads the days' transactions and adds them. @throws BrokerFault */
@@ -124,37 +124,37 @@ export class AccountRecords {
   }
 
   /** A picture that was told, and when it was asked for; one dated before the newest is asked for once more. @throws BrokerFault */
-  async #confirmed<T>(key: string, told: Snapshot<T>, again: () => Promise<Snapshot<T>>): Promise<Asked<T>> {
-    const askedMs = this.#deps.clock.monotonicMs()
+  async #confirmed<T>(key: string, received: Snapshot<T>, again: () => Promise<Snapshot<T>>): Promise<Timed<T>> {
+    const requestedMs = this.#deps.clock.monotonicMs()
     const newest = this.#waiting.get(key) ?? this.#newest.get(key)
-    if (told.askedMs !== undefined || newest === undefined || told.asOf >= newest.asOf) return { askedMs, ...told }
-    return { askedMs, ...(await again()) }
+    if (received.requestedMs !== undefined || newest === undefined || received.asOf >= newest.asOf) return { requestedMs, ...received }
+    return { requestedMs, ...(await again()) }
   }
 
   /** What is asked now. @throws BrokerFault */
-  async #asked<T>(read: () => Promise<Snapshot<T>>): Promise<Asked<T>> {
-    const askedMs = this.#deps.clock.monotonicMs()
-    return { askedMs, ...(await read()) }
+  async #read<T>(read: () => Promise<Snapshot<T>>): Promise<Timed<T>> {
+    const requestedMs = this.#deps.clock.monotonicMs()
+    return { requestedMs, ...(await read()) }
   }
 
   /** Of several pictures that wait behind a write only the newest is written: each is the whole truth of its moment. */
-  #inOrder(key: string, { askedMs, asOf }: Newest, write: () => Promise<Written>): Promise<void> {
+  #inOrder(key: string, { requestedMs, asOf }: Newest, write: () => Promise<Written>): Promise<void> {
     const waiting = this.#waiting.get(key)
     if (waiting !== undefined) {
-      if (askedMs >= waiting.askedMs) Object.assign(waiting, { askedMs, asOf, write })
+      if (requestedMs >= waiting.requestedMs) Object.assign(waiting, { requestedMs, asOf, write })
       return waiting.written
     }
-    const picture: Picture = { askedMs, asOf, write, written: Promise.resolve() }
-    this.#waiting.set(key, picture)
-    picture.written = this.#lanes.run(key, async () => {
+    const pending: PendingWrite = { requestedMs, asOf, write, written: Promise.resolve() }
+    this.#waiting.set(key, pending)
+    pending.written = this.#queue.run(key, async () => {
       this.#waiting.delete(key)
-      if (picture.askedMs < (this.#newest.get(key)?.askedMs ?? 0)) return
-      const { events, ...written } = await picture.write()
-      keepNewest(this.#newest, key, written, PICTURES_MAX)
+      if (pending.requestedMs < (this.#newest.get(key)?.requestedMs ?? 0)) return
+      const { events, ...written } = await pending.write()
+      setBounded(this.#newest, key, written, SNAPSHOTS_MAX)
       const [first] = events
       if (first !== undefined) this.#deps.bus.publish({ type: 'events', userKey: first.userKey, events })
     })
-    return picture.written
+    return pending.written
   }
 }
 
@@ -165,11 +165,11 @@ function demandOneEach(items: readonly PositionReport[]): void {
   throw new BrokerFault('malformed', 'the broker listed two positions of one symbol in an account, so none of its positions were taken')
 }
 
-type Asked<T> = Snapshot<T> & { readonly askedMs: number }
+type Timed<T> = Snapshot<T> & { readonly requestedMs: number }
 
 /** Where a picture stands: `askedMs` decides which of two is newer, `asOf` only whether one that was told is worth a question. */
 interface Newest {
-  readonly askedMs: number
+  readonly requestedMs: number
   readonly asOf: Timestamp
 }
 
@@ -178,8 +178,8 @@ interface Written extends Newest {
   readonly events: readonly LoggedEvent[]
 }
 
-interface Picture {
-  askedMs: number
+interface PendingWrite {
+  requestedMs: number
   asOf: Timestamp
   write: () => Promise<Written>
   written: Promise<void>

@@ -3,19 +3,19 @@ import { type AccountEvent, type Broker, BrokerFault, type GapCause } from '../.
 import { backoffMs } from '../backoff.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
-import type { HealthBook } from './health-book.ts'
+import { NO_STREAM, NOT_STORED, noAnswer, OPENING, outage, outagePolled } from './health-reasons.ts'
+import type { HealthRegistry } from './health-registry.ts'
 import { type AccountParts, LoginAccounts } from './login-accounts.ts'
 import type { OrderIntake } from './order-intake.ts'
-import type { Turns } from './turns.ts'
-import { NO_STREAM, NOT_STORED, noAnswer, OPENING, outage, outagePolled } from './words.ts'
+import type { Semaphore } from './semaphore.ts'
 
 /** What a mirror needs of its surroundings. */
 export interface MirrorParts extends AccountParts {
   readonly sessions: BrokerSessions
   readonly intake: OrderIntake
-  readonly health: HealthBook
+  readonly health: HealthRegistry
   /** Whose turn it is to take a picture, by broker. */
-  readonly turns: Turns<string>
+  readonly snapshotSemaphore: Semaphore<string>
 }
 
 type MirrorDeps = Pick<Deps, 'store' | 'clock' | 'ids' | 'log' | 'meter' | 'timing'>
@@ -54,18 +54,18 @@ export class ConnectionMirror {
   #live = false
   #outage: GapCause | null = null
   /** The alarm about accounts of others is raised once; the rest are counted. */
-  #isForeignTold = false
+  #isForeignReported = false
   /** Whether the broker answered when it was asked last, there being no stream. */
   #isPolled = false
   #taking: Taking | null = null
   /** Something of an order was left out of the stream since orders were read last. */
-  #isDoubted = false
+  #isIncomplete = false
   /** When a whole picture is due although the stream is well; on the monotonic clock. */
   #auditAt = 0
   /** The session that is followed now. */
   #session: Broker | null = null
   #alarm: Disposable | null = null
-  #keeping: Promise<void> | null = null
+  #refreshing: Promise<void> | null = null
   #running: Promise<void> | null = null
 
   constructor(deps: MirrorDeps, parts: MirrorParts, connection: Connection) {
@@ -124,17 +124,17 @@ export class ConnectionMirror {
       this.#down()
       this.#session = null
       this.#alarm?.[Symbol.dispose]()
-      await this.#keeping
+      await this.#refreshing
     }
   }
 
   /** Takes the picture that is due: often while no stream tells what happens, seldom while one does. Never rejects. */
-  async #keep(): Promise<void> {
+  async #refresh(): Promise<void> {
     const { clock, timing } = this.#deps
     const session = this.#session
     if (session === null || this.#stopping.signal.aborted) return
-    if (!this.#live || clock.monotonicMs() >= this.#auditAt) await this.#picture(session, 'all')
-    else if (this.#isDoubted || (await this.#accounts.areBusy())) await this.#picture(session, 'orders')
+    if (!this.#live || clock.monotonicMs() >= this.#auditAt) await this.#snapshot(session, 'all')
+    else if (this.#isIncomplete || (await this.#accounts.areBusy())) await this.#snapshot(session, 'orders')
     else this.#due(timing.reconcileMs)
   }
 
@@ -146,11 +146,11 @@ export class ConnectionMirror {
         // What was begun before does not count, and may hang.
         this.#taking?.abort.abort(new Error('a newer picture is taken'))
         // The stream is open and its events queue up behind this picture, so nothing can fall between the two.
-        return await this.#picture(session, 'all')
+        return await this.#snapshot(session, 'all')
       case 'gap':
         return this.#lost(event.cause, event.reason)
       case 'left_out':
-        this.#isDoubted = true
+        this.#isIncomplete = true
         return
       case 'order': {
         const account = this.#accountOf(event.report.brokerAccountId)
@@ -176,9 +176,9 @@ export class ConnectionMirror {
     if (account !== undefined) return account
     const { connectionId, broker } = this.connection
     this.#deps.meter.count('stream_foreign_events_total', { broker })
-    if (!this.#isForeignTold)
+    if (!this.#isForeignReported)
       this.#deps.log.error('ALARM: a broker’s stream tells of an account that this login does not have', { connectionId, broker })
-    this.#isForeignTold = true
+    this.#isForeignReported = true
     return undefined
   }
 
@@ -233,7 +233,7 @@ export class ConnectionMirror {
   }
 
   /** Takes a picture, or shares one begun since continuity last ended or began. Never rejects. */
-  async #picture(session: Broker, what: 'orders' | 'all'): Promise<void> {
+  async #snapshot(session: Broker, what: 'orders' | 'all'): Promise<void> {
     while (this.#taking !== null) {
       const { epoch, done } = this.#taking
       const isShared = epoch === this.#epoch
@@ -241,28 +241,28 @@ export class ConnectionMirror {
       if (isShared) return
     }
     const abort = new AbortController()
-    const done = this.#takePicture(session, what, abort.signal).finally(() => {
+    const done = this.#readSnapshot(session, what, abort.signal).finally(() => {
       this.#taking = null
     })
     this.#taking = { epoch: this.#epoch, abort, done }
     await done
   }
 
-  async #takePicture(session: Broker, what: 'orders' | 'all', superseded: AbortSignal): Promise<void> {
+  async #readSnapshot(session: Broker, what: 'orders' | 'all', superseded: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([this.#stopping.signal, superseded])
     const { timing } = this.#deps
     const epoch = this.#epoch
-    const wasDoubted = this.#isDoubted
-    this.#isDoubted = false
+    const wasIncomplete = this.#isIncomplete
+    this.#isIncomplete = false
     try {
-      await this.#parts.turns.take(this.connection.broker, () => this.#accounts.read(session, what, signal), signal)
+      await this.#parts.snapshotSemaphore.take(this.connection.broker, () => this.#accounts.read(session, what, signal), signal)
       this.#failures.taking = 0
       if (what === 'all') this.#auditAt = this.#deps.clock.monotonicMs() + this.#shortened(timing.auditMs)
       if (epoch === this.#epoch && !signal.aborted) this.#answered(session)
       this.#due(this.#live ? timing.reconcileMs : timing.pollMs)
     } catch (cause) {
       if (superseded.aborted) return
-      if (wasDoubted) this.#isDoubted = true
+      if (wasIncomplete) this.#isIncomplete = true
       await this.#unanswered(cause)
       this.#due(this.#live ? timing.reconcileMs : this.#retakeMs())
     }
@@ -286,7 +286,7 @@ export class ConnectionMirror {
     const { connection } = this
     if (signal.aborted) return
     // A store that cannot note the break now is asked again when the broker refuses the next time.
-    if (await this.#parts.sessions.learn(connection, cause).catch(() => false)) return this.#end()
+    if (await this.#parts.sessions.reportFault(connection, cause).catch(() => false)) return this.#end()
     if (signal.aborted) return
     if (cause instanceof BrokerFault) this.#deps.meter.count('broker_faults_total', { broker: connection.broker, kind: cause.kind })
     this.#deps.log.warn('an account could not be read', { connectionId: connection.connectionId, cause })
@@ -300,10 +300,10 @@ export class ConnectionMirror {
     this.#alarm?.[Symbol.dispose]()
     if (this.#session === null || this.#stopping.signal.aborted) return
     this.#alarm = this.#deps.clock.alarm(this.#shortened(ms), () => {
-      const keeping: Promise<void> = (this.#keeping ?? Promise.resolve()).then(() => this.#keep())
-      this.#keeping = keeping
-      void keeping.then(() => {
-        if (this.#keeping === keeping) this.#keeping = null
+      const refreshing: Promise<void> = (this.#refreshing ?? Promise.resolve()).then(() => this.#refresh())
+      this.#refreshing = refreshing
+      void refreshing.then(() => {
+        if (this.#refreshing === refreshing) this.#refreshing = null
       })
     })
   }

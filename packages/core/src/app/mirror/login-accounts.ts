@@ -2,7 +2,7 @@ import type { Account, Connection } from '../../domain/account.ts'
 import { type BalanceReport, type Broker, BrokerFault, type PositionReport, type Snapshot } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
-import type { OrderDesk } from '../orders/order-desk.ts'
+import type { OrderWriter } from '../orders/order-writer.ts'
 import type { AccountRecords } from './account-records.ts'
 import type { OrderSnapshots } from './order-snapshots.ts'
 
@@ -10,7 +10,7 @@ import type { OrderSnapshots } from './order-snapshots.ts'
 export interface AccountParts {
   readonly records: AccountRecords
   readonly snapshots: OrderSnapshots
-  readonly desk: OrderDesk
+  readonly orderWriter: OrderWriter
 }
 
 /** The accounts of one login, and pictures of them. */
@@ -68,7 +68,7 @@ export class LoginAccounts {
     const { clock, store, timing } = this.#deps
     const since = clock.monotonicMs() - timing.auditMs
     for (const { accountId } of this.#accounts) {
-      const changedAt = this.#parts.desk.changedAt(accountId)
+      const changedAt = this.#parts.orderWriter.changedAt(accountId)
       if (changedAt !== null && changedAt > since) return true
     }
     const open = await store.orders.unfinished({ connectionId: this.#connection.connectionId }).catch(() => null)

@@ -6,21 +6,21 @@ import type { Day } from '../../domain/timestamp.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
 import type { OrderGateway } from '../orders/order-gateway.ts'
-import { isOwedAnAnswer, submissionUnknown } from '../orders/order-steps.ts'
+import { awaitsAnswer, submissionUnknown } from '../orders/order-steps.ts'
 import type { Resolver } from '../orders/resolver.ts'
 import { ConnectionMirror, type MirrorParts } from './connection-mirror.ts'
-import { HealthBook } from './health-book.ts'
+import { HealthRegistry } from './health-registry.ts'
 import { type RecordKind, Refreshes, type Unrefreshed } from './refreshes.ts'
+import { Semaphore } from './semaphore.ts'
 import { TransactionRefreshes } from './transaction-refreshes.ts'
-import { Turns } from './turns.ts'
 
 type MirrorsDeps = Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'log' | 'meter' | 'timing'>
 
 /** Pictures taken of one broker's accounts at once, over all mirrors: a start or an outage of thousands must leave room for orders. */
-const PICTURES_AT_ONCE = 16
+const SNAPSHOTS_AT_ONCE = 16
 
 /** What mirrors stand on. */
-type MirrorsParts = Omit<MirrorParts, 'health' | 'turns'> & {
+type MirrorsParts = Omit<MirrorParts, 'health' | 'snapshotSemaphore'> & {
   readonly gateway: OrderGateway
   readonly resolver: Resolver
   /** Whether the connection's market data is followed, whatever its mirror does. */
@@ -41,16 +41,16 @@ export class Mirrors {
   readonly #mirrors = new Map<ConnectionId, Entry>()
   readonly #holds = new Map<ConnectionId, number>()
   /** Mirrors on their way to the end: the connection's next one waits for it, since an account has one writer. */
-  readonly #ending = new Map<ConnectionId, Promise<void>>()
+  readonly #closing = new Map<ConnectionId, Promise<void>>()
   readonly #stopping = new AbortController()
   readonly #unsubscribe: () => void
   #sweeping: Promise<void> | null = null
 
   constructor(deps: MirrorsDeps, parts: MirrorsParts) {
     this.#deps = deps
-    const health = new HealthBook(deps)
-    const turns = new Turns<string>(deps.clock, { atOnce: PICTURES_AT_ONCE, ms: deps.timing.readMs })
-    this.#parts = { ...parts, health, turns }
+    const health = new HealthRegistry(deps)
+    const snapshotSemaphore = new Semaphore<string>(deps.clock, { atOnce: SNAPSHOTS_AT_ONCE, ms: deps.timing.readMs })
+    this.#parts = { ...parts, health, snapshotSemaphore }
     this.#refreshes = new Refreshes(deps, {
       ...this.#parts,
       isLive: ({ connectionId }) => this.isLive(connectionId),
@@ -83,7 +83,7 @@ export class Mirrors {
     this.#unsubscribe()
     this.#refreshes.stop()
     await Promise.all([...this.#mirrors.keys()].map(connectionId => this.#drop(connectionId)))
-    await Promise.all(this.#ending.values())
+    await Promise.all(this.#closing.values())
     await this.#sweeping
     this.#parts.health.stop()
   }
@@ -100,7 +100,7 @@ export class Mirrors {
     const mirror = new ConnectionMirror(this.#deps, this.#parts, connection)
     const entry: Entry = { mirror, wantedAt: this.#deps.clock.monotonicMs() }
     this.#mirrors.set(connectionId, entry)
-    mirror.start(this.#ending.get(connectionId) ?? null, () => {
+    mirror.start(this.#closing.get(connectionId) ?? null, () => {
       if (this.#mirrors.get(connectionId) === entry) this.#mirrors.delete(connectionId)
     })
   }
@@ -189,8 +189,8 @@ export class Mirrors {
       // Requests are served already: what one of them sends now is its own to follow.
       if (account === undefined || this.#parts.gateway.isSending(stored)) continue
       const at = this.#deps.clock.now()
-      const order = await this.#parts.desk.change(stored.orderId, present => submissionUnknown(present, 'recovery', at))
-      if (order !== null && isOwedAnAnswer(order)) this.#parts.resolver.watch({ connection, account, order })
+      const order = await this.#parts.orderWriter.change(stored.orderId, present => submissionUnknown(present, 'recovery', at))
+      if (order !== null && awaitsAnswer(order)) this.#parts.resolver.watch({ connection, account, order })
     }
     this.want(connection)
   }
@@ -235,10 +235,10 @@ export class Mirrors {
     const entry = this.#mirrors.get(connectionId)
     if (entry === undefined) return
     this.#mirrors.delete(connectionId)
-    const ending = entry.mirror.stop().finally(() => {
-      if (this.#ending.get(connectionId) === ending) this.#ending.delete(connectionId)
+    const closing = entry.mirror.stop().finally(() => {
+      if (this.#closing.get(connectionId) === closing) this.#closing.delete(connectionId)
     })
-    this.#ending.set(connectionId, ending)
-    await ending
+    this.#closing.set(connectionId, closing)
+    await closing
   }
 }

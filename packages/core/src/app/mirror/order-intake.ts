@@ -5,40 +5,40 @@ import type { Order } from '../../domain/order.ts'
 import { tradingDay } from '../../domain/timestamp.ts'
 import type { OrderReport } from '../../ports/broker.ts'
 import type { AuditEntry } from '../../ports/store.ts'
+import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
-import { keepNewest } from '../keep-newest.ts'
-import { Lanes } from '../lane.ts'
+import { KeyedQueue } from '../keyed-queue.ts'
 import type { ReportMethod } from '../orders/apply-report.ts'
 import { applyReport } from '../orders/apply-report.ts'
-import type { OrderDesk } from '../orders/order-desk.ts'
 import type { OrderGateway } from '../orders/order-gateway.ts'
-import type { NamelessOrders } from './nameless-orders.ts'
+import type { OrderWriter } from '../orders/order-writer.ts'
+import type { UntaggedOrders } from './untagged-orders.ts'
 
 const KNOWN_MAX = 50_000
 
 /** Gives every report of a broker to the order it is about; orders placed elsewhere become ours to show. */
 export class OrderIntake {
   readonly #deps: Pick<Deps, 'store' | 'clock' | 'ids' | 'brokers'>
-  readonly #desk: OrderDesk
+  readonly #orderWriter: OrderWriter
   readonly #gateway: OrderGateway
-  readonly #nameless: NamelessOrders
+  readonly #untagged: UntaggedOrders
   /** Which order a broker's id means. Only a shortcut: what is not here is asked of the store. */
   readonly #known = new Map<string, OrderId>()
-  readonly #refusals = new Lanes<AccountId>()
+  readonly #refusals = new KeyedQueue<AccountId>()
 
   constructor(
     deps: Pick<Deps, 'store' | 'clock' | 'ids' | 'brokers'>,
-    parts: { readonly desk: OrderDesk; readonly gateway: OrderGateway; readonly nameless: NamelessOrders }
+    parts: { readonly orderWriter: OrderWriter; readonly gateway: OrderGateway; readonly untagged: UntaggedOrders }
   ) {
     this.#deps = deps
-    this.#desk = parts.desk
+    this.#orderWriter = parts.orderWriter
     this.#gateway = parts.gateway
-    this.#nameless = parts.nameless
+    this.#untagged = parts.untagged
   }
 
   /** Says which order a client order id at the broker means, before anything can be heard of it. */
   expect(accountId: AccountId, brokerClOrdId: string, orderId: OrderId): void {
-    keepNewest(this.#known, `${accountId} c ${brokerClOrdId}`, orderId, KNOWN_MAX)
+    setBounded(this.#known, `${accountId} c ${brokerClOrdId}`, orderId, KNOWN_MAX)
   }
 
   /** `isWhole`: it comes with everything else that the broker shows of the account, so that what nobody claimed is nobody's of ours. */
@@ -53,30 +53,30 @@ export class OrderIntake {
     if (known === null && !isWhole && (await this.#isSuspected(connection, account, report))) return
     // What was on the wire while nobody knew the order has been answered by now.
     const orderId = known ?? (await this.#unclaimed(connection, account, report, method))
-    const order = orderId === null ? null : await this.#gateway.learn(orderId, report, method)
-    if (order !== null) this.#gateway.pursue({ connection, account, order })
+    const order = orderId === null ? null : await this.#gateway.applyReport(orderId, report, method)
+    if (order !== null) this.#gateway.scheduleReconciliation({ connection, account, order })
   }
 
   /** Whether it may be about an order of ours whose answer was lost: then a whole picture decides, soon, and this report is not needed. */
   async #isSuspected(connection: Connection, account: Account, report: OrderReport): Promise<boolean> {
-    if (!this.#nameless.areOf(connection)) return false
-    const suspects = await this.#nameless.suspects(account, report)
+    if (!this.#untagged.areOf(connection)) return false
+    const suspects = await this.#untagged.suspects(account, report)
     if (suspects.length === 0 || (await this.#find(account.accountId, report)) !== null) return false
-    for (const order of suspects) this.#gateway.pursue({ connection, account, order })
+    for (const order of suspects) this.#gateway.scheduleReconciliation({ connection, account, order })
     return true
   }
 
   /** Null when it is not to be taken in, or not yet. */
   async #unclaimed(connection: Connection, account: Account, report: OrderReport, method: ReportMethod): Promise<OrderId | null> {
-    if (!this.#nameless.areOf(connection))
+    if (!this.#untagged.areOf(connection))
       return (await this.#find(account.accountId, report)) ?? (await this.#adopt(connection, account, report))
     // One at a time, so that no two reports are given the same refused order.
     const refused = await this.#refusals.run(account.accountId, async () => {
       const known = await this.#find(account.accountId, report)
       if (known !== null) return known
-      const refusal = await this.#nameless.refusal(account, report)
+      const refusal = await this.#untagged.refusal(account, report)
       if (refusal.kind !== 'same') return refusal.kind
-      await this.#gateway.learn(refusal.order.orderId, report, method)
+      await this.#gateway.applyReport(refusal.order.orderId, report, method)
       return refusal.order.orderId
     })
     if (refused === 'none') return await this.#adopt(connection, account, report)
@@ -94,13 +94,13 @@ export class OrderIntake {
     const orderId = isAnothers
       ? ((await orders.findByBrokerIds(accountId, { brokerOrderId, brokerClOrdId: null }))?.orderId ?? null)
       : found
-    if (orderId !== null) keepNewest(this.#known, byOrderId, orderId, KNOWN_MAX)
+    if (orderId !== null) setBounded(this.#known, byOrderId, orderId, KNOWN_MAX)
     return orderId
   }
 
   /** Where our id is a label, anybody may give it to another order too: one that we know under another id of the broker's is not meant. */
   async #isOnlyNamedAlike(orderId: OrderId, brokerOrderId: string): Promise<boolean> {
-    const order = await this.#desk.find(orderId)
+    const order = await this.#orderWriter.find(orderId)
     if (order === null || order.brokerOrderId === null || order.brokerOrderId === brokerOrderId) return false
     return this.#deps.brokers.get(order.broker)?.capabilities.deduplication === 'label'
   }
@@ -137,7 +137,7 @@ export class OrderIntake {
       detail: { broker: connection.broker, brokerOrderId: report.brokerOrderId }
     }
     try {
-      await this.#desk.open(order, audit)
+      await this.#orderWriter.open(order, audit)
       return order.orderId
     } catch (cause) {
       if (cause instanceof ServiceError && cause.code === 'cl_order_id_duplicate') return 'duplicate'

@@ -5,20 +5,20 @@ import { epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.t
 import { type Broker, BrokerFault } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
-import type { OrderDesk } from '../orders/order-desk.ts'
 import type { OrderGateway } from '../orders/order-gateway.ts'
-import { isOwedAnAnswer } from '../orders/order-steps.ts'
-import type { NamelessOrders } from './nameless-orders.ts'
+import { awaitsAnswer } from '../orders/order-steps.ts'
+import type { OrderWriter } from '../orders/order-writer.ts'
 import type { OrderIntake } from './order-intake.ts'
+import type { UntaggedOrders } from './untagged-orders.ts'
 
 /** Looks back this far before the last confirmation, so that clocks that disagree lose nothing. */
 const OVERLAP_MS = 3_600_000
 
 interface Parts {
   readonly intake: OrderIntake
-  readonly desk: OrderDesk
+  readonly orderWriter: OrderWriter
   readonly gateway: OrderGateway
-  readonly nameless: NamelessOrders
+  readonly untagged: UntaggedOrders
 }
 
 /** Whole pictures of an account's orders, of which only the differences count. */
@@ -40,16 +40,16 @@ export class OrderSnapshots {
     const since = sinceWhen(connection, { confirmed: orders, now: clock.now() }, before)
     const list = (signal: AbortSignal) => session.orders(account.brokerAccountId, since, signal)
     const snapshot = await limited(clock, timing.commandMs, list, stopping)
-    const isWhole = !this.#parts.nameless.areOf(connection) || (await this.#parts.nameless.claim(account, snapshot, stopping))
+    const isWhole = !this.#parts.untagged.areOf(connection) || (await this.#parts.untagged.claim(account, snapshot, stopping))
     for (const report of snapshot.items) await this.#parts.intake.take(connection, account, report, 'snapshot', isWhole)
-    const told = new Set(snapshot.items.map(({ brokerOrderId }) => brokerOrderId))
+    const listed = new Set(snapshot.items.map(({ brokerOrderId }) => brokerOrderId))
     let unanswered: BrokerFault | null = null
     for (const order of before) {
-      if (order.brokerOrderId !== null && !told.has(order.brokerOrderId))
-        unanswered = (await this.#ask(session, connection, account, order, stopping)) ?? unanswered
+      if (order.brokerOrderId !== null && !listed.has(order.brokerOrderId))
+        unanswered = (await this.#lookUp(session, connection, account, order, stopping)) ?? unanswered
       // Whatever kept an order from being looked up until now, it does not stay without an answer.
-      const present = isOwedAnAnswer(order) ? await this.#parts.desk.find(order.orderId) : null
-      if (present !== null) this.#parts.gateway.pursue({ connection, account, order: present })
+      const present = awaitsAnswer(order) ? await this.#parts.orderWriter.find(order.orderId) : null
+      if (present !== null) this.#parts.gateway.scheduleReconciliation({ connection, account, order: present })
     }
     if (unanswered !== null) throw unanswered
     await store.orders.confirmed(account.accountId, snapshot.asOf)
@@ -70,7 +70,13 @@ export class OrderSnapshots {
    * A list that leaves an open order out proves nothing: one question about that very order does. Gives the fault where a broker that answers
    * has to be asked again; what it will not say of this one order it will not say later either. @throws BrokerFault credentials_rejected
    */
-  async #ask(session: Broker, connection: Connection, account: Account, order: Order, stopping: AbortSignal): Promise<BrokerFault | null> {
+  async #lookUp(
+    session: Broker,
+    connection: Connection,
+    account: Account,
+    order: Order,
+    stopping: AbortSignal
+  ): Promise<BrokerFault | null> {
     if (order.brokerOrderId === null) return null
     const key = { by: 'brokerOrderId', brokerAccountId: account.brokerAccountId, brokerOrderId: order.brokerOrderId } as const
     try {

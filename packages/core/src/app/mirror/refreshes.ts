@@ -4,16 +4,16 @@ import type { AccountId } from '../../domain/ids.ts'
 import { isWithin } from '../../domain/timestamp.ts'
 import { BrokerFault } from '../../ports/broker.ts'
 import { CommitUnknown, StoreUnavailable } from '../../ports/store.ts'
+import { setBounded } from '../bounded-map.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
-import { keepNewest } from '../keep-newest.ts'
 import { limited } from '../limited.ts'
-import type { OrderDesk } from '../orders/order-desk.ts'
+import type { OrderWriter } from '../orders/order-writer.ts'
 import { within } from '../within.ts'
 import type { AccountRecords } from './account-records.ts'
-import type { HealthBook } from './health-book.ts'
+import { NOT_STORED, noAnswer, TOO_SLOW } from './health-reasons.ts'
+import type { HealthRegistry } from './health-registry.ts'
 import type { OrderSnapshots } from './order-snapshots.ts'
-import { NOT_STORED, noAnswer, TOO_SLOW } from './words.ts'
 
 export type RecordKind = 'balances' | 'positions' | 'orders'
 
@@ -25,23 +25,23 @@ type RefreshesDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'meter' | 'timing'>
 interface Parts {
   readonly sessions: BrokerSessions
   readonly records: AccountRecords
-  readonly desk: OrderDesk
+  readonly orderWriter: OrderWriter
   readonly snapshots: OrderSnapshots
-  readonly health: HealthBook
+  readonly health: HealthRegistry
   /** Whether the connection's orders follow the broker without a gap right now. */
   readonly isLive: (connection: Connection) => boolean
   /** To be followed from here on. */
   readonly want: (connection: Connection) => void
 }
 
-const ASKED_MAX = 50_000
+const REQUESTED_MAX = 50_000
 
 /** Makes stored records fresh enough to read, for accounts that nobody follows. */
 export class Refreshes {
   readonly #deps: RefreshesDeps
   readonly #parts: Parts
   readonly #running = new Map<string, Promise<void>>()
-  readonly #askedAt = new Map<string, number>()
+  readonly #requestedAt = new Map<string, number>()
   readonly #stopping = new AbortController()
 
   constructor(deps: RefreshesDeps, parts: Parts) {
@@ -91,14 +91,14 @@ export class Refreshes {
     if (!(cause instanceof BrokerFault)) throw cause
     this.#deps.meter.count('broker_faults_total', { broker, kind: cause.kind })
     this.#deps.log.warn('a broker gave no answer to a read', { connectionId, kind: cause.kind })
-    if (!(await this.#learn(connection, cause))) this.#parts.health.read(connection, noAnswer(cause))
+    if (!(await this.#reportFault(connection, cause))) this.#parts.health.read(connection, noAnswer(cause))
     return 'broker_unavailable'
   }
 
   /** A store that cannot note now that the connection is broken is asked again when the broker refuses the next time. */
-  async #learn(connection: Connection, fault: BrokerFault): Promise<boolean> {
+  async #reportFault(connection: Connection, fault: BrokerFault): Promise<boolean> {
     try {
-      return await this.#parts.sessions.learn(connection, fault)
+      return await this.#parts.sessions.reportFault(connection, fault)
     } catch (cause) {
       if (!isOfStore(cause)) throw cause
       this.#deps.log.warn('that a connection is broken could not be stored', { connectionId: connection.connectionId, cause })
@@ -111,8 +111,8 @@ export class Refreshes {
     if (kind === 'orders' && this.#parts.isLive(connection)) return null
     try {
       // Once more when an order changed while the first answer was on its way: what an order did is in every later read.
-      for (let asked = 0; asked < 2 && !(await this.#isFresh(account, kind)); asked += 1) {
-        if (!(await this.#ask(connection, account, kind))) {
+      for (let tries = 0; tries < 2 && !(await this.#isFresh(account, kind)); tries += 1) {
+        if (!(await this.#read(connection, account, kind))) {
           this.#parts.health.read(connection, TOO_SLOW)
           return 'broker_unavailable'
         }
@@ -125,21 +125,21 @@ export class Refreshes {
   }
 
   async #isFresh(account: Account, kind: RecordKind): Promise<boolean> {
-    const askedAt = this.#askedAt.get(`${kind} ${account.accountId}`)
-    const changedAt = kind === 'orders' ? null : this.#parts.desk.changedAt(account.accountId)
-    if (changedAt !== null && changedAt >= (askedAt ?? 0)) return false
-    if (askedAt !== undefined) return this.#deps.clock.monotonicMs() - askedAt <= this.#deps.timing.freshMs
+    const requestedAt = this.#requestedAt.get(`${kind} ${account.accountId}`)
+    const changedAt = kind === 'orders' ? null : this.#parts.orderWriter.changedAt(account.accountId)
+    if (changedAt !== null && changedAt >= (requestedAt ?? 0)) return false
+    if (requestedAt !== undefined) return this.#deps.clock.monotonicMs() - requestedAt <= this.#deps.timing.freshMs
     const confirmed = (await this.#deps.store.accounts.freshness(account.accountId))[kind]
     return confirmed !== null && isWithin(confirmed, this.#deps.clock.now(), this.#deps.timing.freshMs)
   }
 
   /** Reads from the broker; false when that takes longer than a read may. */
-  async #ask(connection: Connection, account: Account, kind: RecordKind): Promise<boolean> {
+  async #read(connection: Connection, account: Account, kind: RecordKind): Promise<boolean> {
     const key = `${kind} ${account.accountId}`
     const refreshed = this.once(key, async () => {
-      const askedAt = this.#deps.clock.monotonicMs()
+      const requestedAt = this.#deps.clock.monotonicMs()
       await this.#refresh(connection, account, kind)
-      keepNewest(this.#askedAt, key, askedAt, ASKED_MAX)
+      setBounded(this.#requestedAt, key, requestedAt, REQUESTED_MAX)
     })
     return (
       (await within(
@@ -153,10 +153,10 @@ export class Refreshes {
   async #refresh(connection: Connection, account: Account, kind: RecordKind): Promise<void> {
     const { sessions, records, snapshots } = this.#parts
     const session = sessions.get(connection)
-    const asked = <T>(read: (signal: AbortSignal) => Promise<T>) =>
+    const bounded = <T>(read: (signal: AbortSignal) => Promise<T>) =>
       limited(this.#deps.clock, this.#deps.timing.commandMs, read, this.#stopping.signal)
-    if (kind === 'balances') return asked(signal => records.refreshBalances(session, account, signal))
-    if (kind === 'positions') return asked(signal => records.refreshPositions(session, account, signal))
+    if (kind === 'balances') return bounded(signal => records.refreshBalances(session, account, signal))
+    if (kind === 'positions') return bounded(signal => records.refreshPositions(session, account, signal))
     // Orders that can still move, wherever they were placed, are followed from here on.
     if (await snapshots.take(session, connection, account, this.#stopping.signal)) this.#parts.want(connection)
   }

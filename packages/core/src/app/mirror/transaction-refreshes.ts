@@ -2,16 +2,16 @@ import type { Account, Connection } from '../../domain/account.ts'
 import type { FreshnessReason } from '../../domain/freshness.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import type { Day } from '../../domain/timestamp.ts'
+import { setBounded } from '../bounded-map.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
-import { keepNewest } from '../keep-newest.ts'
 import { limited } from '../limited.ts'
-import type { OrderDesk } from '../orders/order-desk.ts'
+import type { OrderWriter } from '../orders/order-writer.ts'
 import { within } from '../within.ts'
 import type { AccountRecords } from './account-records.ts'
-import type { HealthBook } from './health-book.ts'
+import { TOO_SLOW } from './health-reasons.ts'
+import type { HealthRegistry } from './health-registry.ts'
 import type { Unrefreshed } from './refreshes.ts'
-import { TOO_SLOW } from './words.ts'
 
 interface Days {
   readonly from: Day
@@ -21,21 +21,21 @@ interface Days {
 interface Parts {
   readonly sessions: BrokerSessions
   readonly records: AccountRecords
-  readonly desk: OrderDesk
-  readonly health: HealthBook
+  readonly orderWriter: OrderWriter
+  readonly health: HealthRegistry
   /** One read at a time per key: those who ask meanwhile share it. */
   readonly once: (key: string, work: () => Promise<void>) => Promise<void>
   readonly failed: (connection: Connection, cause: unknown) => Promise<FreshnessReason>
 }
 
-const ASKED_MAX = 50_000
+const LAST_READS_MAX = 50_000
 
 /** Makes stored transactions fresh enough to read: brokers tell them only when they are asked. */
 export class TransactionRefreshes {
   readonly #deps: Pick<Deps, 'clock' | 'timing'>
   readonly #parts: Parts
   /** The days an account was last asked for, and when, on the monotonic clock. */
-  readonly #asked = new Map<AccountId, Days & { readonly atMs: number }>()
+  readonly #lastReads = new Map<AccountId, Days & { readonly atMs: number }>()
 
   constructor(deps: Pick<Deps, 'clock' | 'timing'>, parts: Parts) {
     this.#deps = deps
@@ -61,8 +61,8 @@ export class TransactionRefreshes {
     const { health, failed } = this.#parts
     try {
       // Once more when an order changed while the first answer was on its way: what an order did is in every later read.
-      for (let asked = 0; asked < 2 && !this.#isFresh(account, days); asked += 1) {
-        const answer = await within(this.#deps.clock, this.#ask(connection, account, days), this.#deps.timing.readMs)
+      for (let tries = 0; tries < 2 && !this.#isFresh(account, days); tries += 1) {
+        const answer = await within(this.#deps.clock, this.#read(connection, account, days), this.#deps.timing.readMs)
         health.read(connection, answer === true ? null : TOO_SLOW)
         if (answer !== true) return 'broker_unavailable'
       }
@@ -73,20 +73,20 @@ export class TransactionRefreshes {
   }
 
   #isFresh({ accountId }: Account, days: Days): boolean {
-    const asked = this.#asked.get(accountId)
-    if (asked === undefined || asked.from > days.from || asked.to < days.to) return false
-    const changedAt = this.#parts.desk.changedAt(accountId)
-    if (changedAt !== null && changedAt >= asked.atMs) return false
-    return this.#deps.clock.monotonicMs() - asked.atMs <= this.#deps.timing.freshMs
+    const last = this.#lastReads.get(accountId)
+    if (last === undefined || last.from > days.from || last.to < days.to) return false
+    const changedAt = this.#parts.orderWriter.changedAt(accountId)
+    if (changedAt !== null && changedAt >= last.atMs) return false
+    return this.#deps.clock.monotonicMs() - last.atMs <= this.#deps.timing.freshMs
   }
 
-  async #ask(connection: Connection, account: Account, days: Days): Promise<true> {
+  async #read(connection: Connection, account: Account, days: Days): Promise<true> {
     const { sessions, records, once } = this.#parts
     const { clock, timing } = this.#deps
     await once(`transactions ${account.accountId} ${days.from} ${days.to}`, async () => {
       const atMs = clock.monotonicMs()
       await limited(clock, timing.commandMs, signal => records.refreshTransactions(sessions.get(connection), account, days, signal))
-      keepNewest(this.#asked, account.accountId, { ...days, atMs }, ASKED_MAX)
+      setBounded(this.#lastReads, account.accountId, { ...days, atMs }, LAST_READS_MAX)
     })
     return true
   }

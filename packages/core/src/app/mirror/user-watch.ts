@@ -88,10 +88,10 @@ export class UserWatch {
 
   #enqueue(userKey: UserKey): void {
     this.#queue.add(userKey)
-    this.#pump()
+    this.#startReads()
   }
 
-  #pump(): void {
+  #startReads(): void {
     if (this.#pausing !== null || this.#stopping.signal.aborted) return
     for (const userKey of this.#queue) {
       if (this.#reading.size >= READS_MAX) return
@@ -100,7 +100,7 @@ export class UserWatch {
       if (watched === undefined) continue
       const reading: Promise<void> = this.#read(userKey, watched).finally(() => {
         this.#reading.delete(reading)
-        this.#pump()
+        this.#startReads()
       })
       this.#reading.add(reading)
     }
@@ -133,6 +133,6 @@ export class UserWatch {
     const pauseMs = backoffMs(STORE_RETRY, this.#failures, this.#deps.ids.fraction())
     await this.#deps.clock.sleep(pauseMs, this.#stopping.signal).catch(() => undefined)
     this.#pausing = null
-    this.#pump()
+    this.#startReads()
   }
 }

@@ -3,9 +3,9 @@ import type { OrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import { type Timestamp, tradingDay } from '../../domain/timestamp.ts'
 import type { Deps } from '../deps.ts'
-import type { OrderDesk } from './order-desk.ts'
 import type { OrderGateway } from './order-gateway.ts'
-import { type Fate, NOT_MADE, notReceived } from './order-steps.ts'
+import { NOT_APPLIED, notReceived, type SubmissionFailure } from './order-steps.ts'
+import type { OrderWriter } from './order-writer.ts'
 
 export const NEGATIVES_MIN = 4
 /** So long may a broker be slow with a cancel or replace that it took: until then only its own refusal ends the request. */
@@ -19,19 +19,22 @@ export interface Negatives {
 }
 
 /** When an answer was asked for, on the monotonic clock, and the day it is of. */
-export interface Asked {
-  readonly askedMs: number
+export interface Lookup {
+  readonly requestedMs: number
   readonly asOf: Timestamp
 }
 
 export class Absence {
   readonly #deps: Pick<Deps, 'clock' | 'timing' | 'brokers'>
-  readonly #desk: OrderDesk
+  readonly #orderWriter: OrderWriter
   readonly #gateway: OrderGateway
 
-  constructor(deps: Pick<Deps, 'clock' | 'timing' | 'brokers'>, parts: { readonly desk: OrderDesk; readonly gateway: OrderGateway }) {
+  constructor(
+    deps: Pick<Deps, 'clock' | 'timing' | 'brokers'>,
+    parts: { readonly orderWriter: OrderWriter; readonly gateway: OrderGateway }
+  ) {
     this.#deps = deps
-    this.#desk = parts.desk
+    this.#orderWriter = parts.orderWriter
     this.#gateway = parts.gateway
   }
 
@@ -39,11 +42,11 @@ export class Absence {
    * A negative answer counts when it was asked for long enough after the sending that the order would be there. Both are on the monotonic clock:
    * the sending had ended when the watch began.
    */
-  counted(order: Order, { asOf, askedMs }: Asked, negatives: Negatives): Negatives {
+  counted(order: Order, { asOf, requestedMs }: Lookup, negatives: Negatives): Negatives {
     const now = this.#deps.clock.monotonicMs()
     const before = negatives.of === order.orderId ? negatives : { of: order.orderId, count: 0, since: now }
     if (this.#gateway.isSending(order)) return { of: order.orderId, count: 0, since: now }
-    const isEarly = before.count === 0 && askedMs < before.since + this.#deps.timing.settleMs
+    const isEarly = before.count === 0 && requestedMs < before.since + this.#deps.timing.settleMs
     if (isEarly || !this.#showsAbsence(order, asOf)) return before
     return { of: order.orderId, count: before.count + 1, since: before.count === 0 ? now : before.since }
   }
@@ -56,17 +59,17 @@ export class Absence {
   }
 
   /** The order's fate where enough look-ups have shown that the broker does not have it; null while it may. */
-  async fateOf(order: Order, negatives: Negatives): Promise<Fate | null> {
+  async failureOf(order: Order, negatives: Negatives): Promise<SubmissionFailure | null> {
     const absenceMs = this.provedMs(order)
     // Without an id at the broker absence cannot be told from an order that looks different: a person decides.
     if (absenceMs === null) return null
     const spread = this.#deps.clock.monotonicMs() - negatives.since
     if (negatives.count < NEGATIVES_MIN || spread < absenceMs) return null
-    const before = order.replacesOrderId === null ? null : await this.#desk.find(order.replacesOrderId)
+    const before = order.replacesOrderId === null ? null : await this.#orderWriter.find(order.replacesOrderId)
     const takenMs = before?.pendingRequest?.successorId === order.orderId ? this.#gateway.takenMs(before) : null
     if (takenMs === null) return notReceived(order.replacesOrderId === null ? 'order' : 'modification')
     // The broker has the request, and has not made the change yet: that it does not show it proves nothing before the bound.
-    return takenMs > TAKEN_MS ? NOT_MADE : null
+    return takenMs > TAKEN_MS ? NOT_APPLIED : null
   }
 
   /** How long look-ups have to say no until an order counts as absent; null: for ever. */
@@ -75,7 +78,7 @@ export class Absence {
     const { absenceMs } = this.#deps.timing
     const kind = capabilities?.deduplication ?? 'none'
     // A change of an order that is there shows in that very order.
-    if (replacesOrderId !== null && (kind === 'none' || capabilities?.replacedOrderId === 'kept')) return absenceMs.enforced
+    if (replacesOrderId !== null && (kind === 'none' || capabilities?.replacedOrderId === 'same')) return absenceMs.enforced
     return kind === 'none' ? null : absenceMs[kind]
   }
 }

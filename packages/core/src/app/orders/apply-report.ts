@@ -1,7 +1,7 @@
 import { compare, type Decimal, isPositive, negated } from '../../domain/decimal.ts'
 import type { ExecutionFault } from '../../domain/executions.ts'
 import type { Order, Submission } from '../../domain/order.ts'
-import { ARROWS, apply, type OrderEvent, type Step } from '../../domain/order-machine.ts'
+import { apply, type OrderEvent, type Step, TRANSITIONS } from '../../domain/order-machine.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import type { RejectCode } from '../../domain/vocabulary.ts'
 import type { OrderReport } from '../../ports/broker.ts'
@@ -23,24 +23,24 @@ export interface Reported {
  * Merges what a broker says of an order into what is known, as far as one arrow leads. Pure, and idempotent: a report that was applied to its
  * end changes nothing.
  */
-export function applyReport(order: Order, told: OrderReport, method: ReportMethod, now: Timestamp): Reported {
-  const report = asAsked(order, told)
+export function applyReport(order: Order, received: OrderReport, method: ReportMethod, now: Timestamp): Reported {
+  const report = withRequestedSide(order, received)
   const alarms: NonNullable<Step['alarm']>[] = []
   const ignored: NonNullable<Step['ignored']>[] = []
-  const asked = raised(order, report)
-  let next = asked
+  const base = raised(order, report)
+  let next = base
   let isPartial = false
   for (const event of eventsOf(order, report)) {
     const step = apply(next, event)
     // Of a report with executions that cannot be nothing is to be relied on: the order stays what it was.
     if (isRefused(step)) return { order, changed: false, isPartial: false, alarms: [step.ignored], ignored: [step.ignored] }
-    isPartial = step.order.status !== order.status && !ARROWS[order.status].includes(step.order.status)
+    isPartial = step.order.status !== order.status && !TRANSITIONS[order.status].includes(step.order.status)
     if (isPartial) break
     next = step.order
     if (step.alarm !== null) alarms.push(step.alarm)
     if (step.ignored !== null && step.ignored !== 'duplicate_fill') ignored.push(step.ignored)
   }
-  if (next === asked) next = order
+  if (next === base) next = order
   next = dueAgain(next, report, now)
   const statusTaken = next.status !== order.status || !ignored.includes('illegal_transition')
   if (next.status === 'replaced' && next.replacedByOrderId === null) {
@@ -70,7 +70,7 @@ function raised(order: Order, { quantity }: OrderReport): Order {
 }
 
 /** Of a package some brokers tell only what is paid: a sale at 2 is told as a purchase at -2. It stays what was asked for. */
-function asAsked({ legs, side }: Order, report: OrderReport): OrderReport {
+function withRequestedSide({ legs, side }: Order, report: OrderReport): OrderReport {
   if (legs === null || side === report.side) return report
   const { limitPrice, fills, filledTotal } = report
   const averagePrice = filledTotal?.averagePrice ?? null
@@ -100,7 +100,7 @@ function eventsOf(order: Order, report: OrderReport): readonly OrderEvent[] {
   )
   const totals: readonly OrderEvent[] = report.fills === null && total !== null ? [{ type: 'filled_total', ...total, at }] : []
   // What is told only now has been working in between: an order that nobody heard of cannot be cancelled or replaced before it works.
-  const isBehind = order.status === 'pending' && !ARROWS.pending.includes(to) && ARROWS.working.includes(to)
+  const isBehind = order.status === 'pending' && !TRANSITIONS.pending.includes(to) && TRANSITIONS.working.includes(to)
   // The broker turned the order down although its cancel was on the way, which came to nothing first.
   const isUncancelled = order.status === 'pending_cancel' && to === 'rejected'
   const between: readonly OrderEvent[] = isBehind || isUncancelled ? [{ type: 'status', to: 'working', at, releases: true }] : []

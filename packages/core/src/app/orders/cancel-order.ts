@@ -4,10 +4,10 @@ import { isOpen, type Order } from '../../domain/order.ts'
 import type { AuditEntry } from '../../ports/store.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
-import type { Pair } from './order-desk.ts'
 import type { Placed } from './order-gateway.ts'
 import { cancelRequested, notOpen } from './order-steps.ts'
-import { canTakeCancel, takeUpCancel } from './owed.ts'
+import type { Pair } from './order-writer.ts'
+import { canTakeCancel, takeUpCancel } from './pending-answers.ts'
 import { tradableAccount } from './tradable.ts'
 
 /**
@@ -18,20 +18,20 @@ import { tradableAccount } from './tradable.ts'
  */
 export async function cancelOrder(deps: AppDeps, caller: UserCaller, accountId: AccountId, orderId: OrderId): Promise<Order> {
   const { account, connection } = await tradableAccount(deps, caller, accountId, null)
-  const known = await deps.desk.findOf(caller.user.userKey, orderId)
+  const known = await deps.orderWriter.findOf(caller.user.userKey, orderId)
   if (known === null || known.accountId !== account.accountId) throw orderNotFound()
   const audit = audited(deps.clock, caller, 'order.cancel', orderId)
-  const asked = await deps.unconfirmed.write({ kind: 'cancel', placed: { connection, account, order: known } }, () =>
-    askAlong(deps, known, audit)
+  const requested = await deps.unconfirmed.write({ kind: 'cancel', placed: { connection, account, order: known } }, () =>
+    requestAlongChain(deps, known, audit)
   )
-  const sent = asked.map(each => sendCancel(deps, { connection, account, order: each.order }, each.isNew))
+  const sent = requested.map(each => sendCancel(deps, { connection, account, order: each.order }, each.isNew))
   await Promise.all(sent)
-  const order = await deps.desk.find(orderId)
+  const order = await deps.orderWriter.find(orderId)
   if (order === null) throw orderNotFound()
   return order
 }
 
-interface Asked {
+interface RequestedCancel {
   readonly order: Order
   readonly isNew: boolean
 }
@@ -40,19 +40,27 @@ interface Asked {
  * Asks along a chain of pending replacements, the oldest first: where a replacement comes to its end in between, the cancel is with the order that
  * lives on. The order that was named decides: where it is not open any more, no other is asked for either.
  */
-async function askAlong({ desk, clock }: AppDeps, { orderId, replacesOrderId }: Order, audit: AuditEntry): Promise<readonly Asked[]> {
+async function requestAlongChain(
+  { orderWriter, clock }: AppDeps,
+  { orderId, replacesOrderId }: Order,
+  audit: AuditEntry
+): Promise<readonly RequestedCancel[]> {
   const at = clock.now()
-  const asked: Asked[] = []
+  const requested: RequestedCancel[] = []
   const due = async (order: Order, isNew: boolean): Promise<Order> => {
-    const taken = isNew && canTakeCancel(order) ? await takeUpCancel(desk, order, at) : null
+    const taken = isNew && canTakeCancel(order) ? await takeUpCancel(orderWriter, order, at) : null
     const present = taken ?? order
-    asked.push({ order: present, isNew })
+    requested.push({ order: present, isNew })
     return present
   }
-  const ask = async (id: OrderId, canBeAsked: (order: Order) => boolean, more: { readonly audit?: AuditEntry }): Promise<Order | null> => {
+  const request = async (
+    id: OrderId,
+    mayBeCancelled: (order: Order) => boolean,
+    more: { readonly audit?: AuditEntry }
+  ): Promise<Order | null> => {
     let isNew = false
-    const order = await desk.change(id, present => {
-      const next = canBeAsked(present) ? cancelRequested(present, at) : null
+    const order = await orderWriter.change(id, present => {
+      const next = mayBeCancelled(present) ? cancelRequested(present, at) : null
       // A decision may run again over a newer state: the last one is what was written.
       isNew = next !== null
       return next === null ? null : { ...next, ...more }
@@ -63,25 +71,29 @@ async function askAlong({ desk, clock }: AppDeps, { orderId, replacesOrderId }: 
     if (!isOpen(present.status)) throw notOpen(present, 'cancelled')
     return true
   }
-  const askBoth = async (beforeId: OrderId): Promise<Order | null> => {
+  const requestBoth = async (beforeId: OrderId): Promise<Order | null> => {
     let areNew: Pair<boolean> = [false, false]
-    const both = await desk.changeBoth(beforeId, orderId, (before, present) => {
+    const both = await orderWriter.changeBoth(beforeId, orderId, (before, present) => {
       const next = own(present) ? cancelRequested(present, at) : null
       const first = before.pendingRequest?.successorId === orderId ? cancelRequested(before, at) : null
       areNew = [first !== null, next !== null]
       return [first, next === null ? null : { ...next, audit }]
     })
-    if (both === null) return ask(orderId, own, { audit })
+    if (both === null) return request(orderId, own, { audit })
     const [before, present] = both
     await due(before, areNew[0])
     return due(present, areNew[1])
   }
-  let order = replacesOrderId === null ? await ask(orderId, own, { audit }) : await askBoth(replacesOrderId)
+  let order = replacesOrderId === null ? await request(orderId, own, { audit }) : await requestBoth(replacesOrderId)
   if (order === null) throw orderNotFound()
   for (let next = successorOf(order); next !== null; next = order === null ? null : successorOf(order)) {
-    order = await ask(next, ({ status, pendingRequest }) => isOpen(status) && (status !== 'pending_replace' || pendingRequest !== null), {})
+    order = await request(
+      next,
+      ({ status, pendingRequest }) => isOpen(status) && (status !== 'pending_replace' || pendingRequest !== null),
+      {}
+    )
   }
-  return asked
+  return requested
 }
 
 function successorOf({ status, pendingRequest }: Order): OrderId | null {

@@ -49,8 +49,8 @@ export async function cancelOrders(deps: AppDeps, caller: UserCaller, scope: Acc
   const { store, clock } = deps
   const { accounts, freshness } = await freshened(deps, caller, scope, 'orders')
   const open = (await Promise.all(accounts.map(({ accountId }) => store.orders.unfinished({ accountId })))).flat()
-  const asked = [...open.filter(order => !isCancelRequested(order)), ...open.filter(isCancelRequested)]
-  const chosen = asked.slice(0, max)
+  const candidates = [...open.filter(order => !isCancelRequested(order)), ...open.filter(isCancelRequested)]
+  const chosen = candidates.slice(0, max)
   const target = scope.accountId ?? scope.connectionId ?? caller.user.userKey
   await store.audit.append(
     audited(clock, caller, 'order.cancel_all', target, { orders: chosen.length, remaining: open.length - chosen.length })
@@ -76,7 +76,7 @@ async function one(deps: AppDeps, caller: UserCaller, known: Order): Promise<Can
     const result = resultOf(order)
     return { result, order, failure: result === 'refused' ? refusalOf(order) : null }
   } catch (cause) {
-    const order = (await deps.desk.find(known.orderId).catch(() => null)) ?? known
+    const order = (await deps.orderWriter.find(known.orderId).catch(() => null)) ?? known
     if (!isOpen(order.status)) return { result: order.status === 'cancelled' ? 'cancelled' : 'ended', order, failure: null }
     return { result: 'failed', order, failure: failureOf(deps, known, cause) }
   }

@@ -9,8 +9,8 @@ import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 import { orderNotFound } from './cancel-order.ts'
 import { newOrder } from './new-order.ts'
-import { clOrdIdTaken } from './order-desk.ts'
 import { held, replaceRequested } from './order-steps.ts'
+import { clOrdIdTaken } from './order-writer.ts'
 import { checkTicket, type TicketRequest } from './ticket-check.ts'
 import { type Tradable, tradableAccount } from './tradable.ts'
 
@@ -39,7 +39,7 @@ export async function modifyOrder(
 ): Promise<Order> {
   const tradable = await tradableAccount(deps, caller, accountId, request.broker)
   deps.removals.demandStaying(tradable.connection)
-  const known = await deps.desk.findOf(caller.user.userKey, orderId)
+  const known = await deps.orderWriter.findOf(caller.user.userKey, orderId)
   if (known === null || known.accountId !== tradable.account.accountId) throw orderNotFound()
   try {
     return await modify(deps, caller, tradable, known, request)
@@ -69,21 +69,21 @@ async function modify(deps: AppDeps, caller: UserCaller, tradable: Tradable, kno
   deps.mirrors.expect(connection, account, successor)
   const intent = { kind: 'replace', placed: { connection, account, order: known }, successor } as const
   const order = await deps.unconfirmed.write(intent, async () => {
-    await deps.desk.change(orderId, present => (held(present, at) === present ? null : { order: held(present, at) }))
-    return deps.desk.changeWith(orderId, present => replaceRequested(present, successor.orderId, at), successor, audit)
+    await deps.orderWriter.change(orderId, present => (held(present, at) === present ? null : { order: held(present, at) }))
+    return deps.orderWriter.changeWith(orderId, present => replaceRequested(present, successor.orderId, at), successor, audit)
   })
   if (order === null) throw orderNotFound()
   return deps.orderGateway.replace({ connection, account, order }, successor)
 }
 
 /** Of an order that cannot be modified. @throws ServiceError cl_order_id_duplicate naming the order that has the id. */
-async function demandUnused({ store, desk, clock }: AppDeps, { orderId, userKey }: Order, clOrdId: ClOrdId): Promise<void> {
+async function demandUnused({ store, orderWriter, clock }: AppDeps, { orderId, userKey }: Order, clOrdId: ClOrdId): Promise<void> {
   const taken = await store.orders.findByClOrdId(userKey, tradingDay(clock.now()), clOrdId)
   if (taken !== null) throw clOrdIdTaken(taken.orderId, 'new_cl_order_id')
   // The first request may have come on an earlier trading day.
-  const present = await desk.find(orderId)
+  const present = await orderWriter.find(orderId)
   const successorId = present?.replacedByOrderId ?? present?.pendingRequest?.successorId ?? null
-  const successor = successorId === null ? null : await desk.find(successorId)
+  const successor = successorId === null ? null : await orderWriter.find(successorId)
   if (successor?.clOrdId === clOrdId) throw clOrdIdTaken(successor.orderId, 'new_cl_order_id')
 }
 

@@ -4,16 +4,16 @@ import type { OrderId } from '../../domain/ids.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
 import { epochMs } from '../../domain/timestamp.ts'
 import { type Broker, BrokerFault, type OrderReport, type Outcome } from '../../ports/broker.ts'
+import { setBounded } from '../bounded-map.ts'
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
-import { keepNewest } from '../keep-newest.ts'
 import { limited } from '../limited.ts'
 import { within } from '../within.ts'
 import type { ReportMethod } from './apply-report.ts'
-import type { OrderDesk } from './order-desk.ts'
 import { OrderReports } from './order-reports.ts'
-import { acknowledged, type Fate, isOwedAnAnswer, notSent, refusal, refused, submissionUnknown } from './order-steps.ts'
-import { requestName } from './owed.ts'
+import { acknowledged, awaitsAnswer, notSent, refusal, refused, type SubmissionFailure, submissionUnknown } from './order-steps.ts'
+import type { OrderWriter } from './order-writer.ts'
+import { requestName } from './pending-answers.ts'
 
 /** An order and where it lives. */
 export interface Placed {
@@ -33,7 +33,7 @@ type GatewayDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'meter' | 'timing' | '
  */
 export class OrderGateway {
   readonly #deps: GatewayDeps
-  readonly #desk: OrderDesk
+  readonly #orderWriter: OrderWriter
   readonly #sessions: BrokerSessions
   readonly #reports: OrderReports
   /** The newest command of each kind and order, or, of a replacement, of each successor. */
@@ -47,12 +47,12 @@ export class OrderGateway {
   readonly #startMs: number
   #unresolved: (placed: Placed) => void = () => undefined
 
-  constructor(deps: GatewayDeps, desk: OrderDesk, sessions: BrokerSessions) {
+  constructor(deps: GatewayDeps, orderWriter: OrderWriter, sessions: BrokerSessions) {
     this.#deps = deps
     this.#startMs = deps.clock.monotonicMs()
-    this.#desk = desk
+    this.#orderWriter = orderWriter
     this.#sessions = sessions
-    this.#reports = new OrderReports(deps, desk)
+    this.#reports = new OrderReports(deps, orderWriter)
   }
 
   /** Who takes over orders whose fate is not known. Set once, before the first command. */
@@ -102,34 +102,34 @@ export class OrderGateway {
       }
       let ticket: Order
       try {
-        ticket = await this.#reports.asTold(successor, order)
+        ticket = await this.#reports.inBrokerTerms(successor, order)
       } catch (cause) {
         return { kind: 'not_sent', cause }
       }
       return session.replace({ ...request, ticket }, signal)
     }
     await this.#command(placed, { kind: 'replace', of: successor, isNew: false }, send)
-    return (await this.#desk.find(successor.orderId).catch(() => null)) ?? successor
+    return (await this.#orderWriter.find(successor.orderId).catch(() => null)) ?? successor
   }
 
   /** Takes in what a broker says of an order, from any source. Gives the order that it was about. */
-  learn(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
-    return this.#reports.learn(orderId, report, method)
+  applyReport(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
+    return this.#reports.applyReport(orderId, report, method)
   }
 
   completeReplacement(oldId: OrderId, successorId: OrderId, report: OrderReport, method: ReportMethod): Promise<void> {
     return this.#reports.completeReplacement(oldId, successorId, report, method)
   }
 
-  abandonReplacement(oldId: OrderId, successorId: OrderId, fate: Fate): Promise<void> {
-    return this.#reports.abandonReplacement(oldId, successorId, fate)
+  abandonReplacement(oldId: OrderId, successorId: OrderId, failure: SubmissionFailure): Promise<void> {
+    return this.#reports.abandonReplacement(oldId, successorId, failure)
   }
 
   /** Hands over an order that is owed an answer nobody waits for: its submission's, or that of a cancel or replace. */
-  pursue(placed: Placed): void {
+  scheduleReconciliation(placed: Placed): void {
     const { order } = placed
     const isAwaited = acknowledged(order) ? this.isCancelling(order) || this.#isReplacing(order) : this.isSending(order)
-    if (isOwedAnAnswer(order) && !isAwaited) this.#unresolved(placed)
+    if (awaitsAnswer(order) && !isAwaited) this.#unresolved(placed)
   }
 
   /** Whether the order itself, as a submission or as a replacement, is on the wire now: then its absence at the broker proves nothing. */
@@ -170,7 +170,7 @@ export class OrderGateway {
     if (known?.request === request) return now - known.atMs
     if (takenAt === null) return null
     const agoMs = Math.max(0, Math.min(now - this.#startMs, epochMs(this.#deps.clock.now()) - epochMs(takenAt)))
-    keepNewest(this.#taken, orderId, { request, atMs: now - agoMs }, TAKEN_MAX)
+    setBounded(this.#taken, orderId, { request, atMs: now - agoMs }, TAKEN_MAX)
     return agoMs
   }
 
@@ -188,7 +188,7 @@ export class OrderGateway {
       settled.catch(() => null),
       this.#deps.timing.answerWithinMs
     )
-    return order ?? (await this.#desk.find(placed.order.orderId).catch(() => null)) ?? placed.order
+    return order ?? (await this.#orderWriter.find(placed.order.orderId).catch(() => null)) ?? placed.order
   }
 
   #begin(placed: Placed, { kind, of }: Command, send: Send): Promise<Order | null> {
@@ -226,7 +226,7 @@ export class OrderGateway {
         outcome.kind === 'accepted' ? 'what came of a command that the broker took could not be asked' : 'a command has no clear outcome'
       this.#deps.log.warn(message, { orderId: placed.order.orderId, kind, outcome: outcome.kind, cause })
       // A store that cannot note a break now is asked again when the broker refuses the next time; what became of the order is worth more.
-      await this.#sessions.learn(placed.connection, cause).catch(() => false)
+      await this.#sessions.reportFault(placed.connection, cause).catch(() => false)
     }
     const settled = await this.#settle[kind](placed, outcome, isNewest)
     if (settled === null) await this.#answeredLate(placed, kind, outcome)
@@ -267,34 +267,35 @@ export class OrderGateway {
       const { orderId } = placed.order
       const now = this.#deps.clock.now()
       if (outcome.kind === 'accepted' && outcome.value !== null) {
-        const order = await this.learn(orderId, outcome.value, 'reply')
+        const order = await this.applyReport(orderId, outcome.value, 'reply')
         // A cancel may have been waiting for this word.
-        if (order !== null) this.pursue({ ...placed, order })
+        if (order !== null) this.scheduleReconciliation({ ...placed, order })
         return order
       }
-      if (outcome.kind === 'refused') return this.#desk.change(orderId, order => refused(order, refusal(outcome), now))
-      if (outcome.kind === 'not_sent') return this.#desk.change(orderId, order => refused(order, notSent('order', outcome.cause), now))
-      const order = await this.#desk.change(orderId, present => submissionUnknown(present, 'reply', now))
+      if (outcome.kind === 'refused') return this.#orderWriter.change(orderId, order => refused(order, refusal(outcome), now))
+      if (outcome.kind === 'not_sent')
+        return this.#orderWriter.change(orderId, order => refused(order, notSent('order', outcome.cause), now))
+      const order = await this.#orderWriter.change(orderId, present => submissionUnknown(present, 'reply', now))
       if (order !== null && !acknowledged(order)) this.#unresolved({ ...placed, order })
       return order
     },
     cancel: async (placed, outcome, isNewest) => {
       const { orderId } = placed.order
       if (outcome.kind === 'accepted' && isNewest()) await this.#noteTaken(placed.order)
-      if (outcome.kind === 'accepted' && outcome.value !== null) await this.learn(orderId, outcome.value, 'reply')
+      if (outcome.kind === 'accepted' && outcome.value !== null) await this.applyReport(orderId, outcome.value, 'reply')
       if (outcome.kind === 'accepted' && isNewest()) await this.#storeTaken(placed.order)
       if (outcome.kind === 'refused') await this.#afterRefusal(placed, outcome.message, isNewest)
-      const order = await this.#desk.find(orderId)
+      const order = await this.#orderWriter.find(orderId)
       if (order !== null && isOpen(order.status)) this.#unresolved({ ...placed, order })
       else this.#taken.delete(orderId)
       return order
     },
     stop: async (placed, outcome) => {
       const { orderId, pendingRequest } = placed.order
-      if (outcome.kind === 'accepted') keepNewest(this.#stopped, orderId, pendingRequest?.cancelRequestedAt ?? '', TAKEN_MAX)
-      if (outcome.kind === 'accepted' && outcome.value !== null) await this.learn(orderId, outcome.value, 'reply')
-      const order = await this.#desk.find(orderId)
-      if (order !== null && isOwedAnAnswer(order)) this.#unresolved({ ...placed, order })
+      if (outcome.kind === 'accepted') setBounded(this.#stopped, orderId, pendingRequest?.cancelRequestedAt ?? '', TAKEN_MAX)
+      if (outcome.kind === 'accepted' && outcome.value !== null) await this.applyReport(orderId, outcome.value, 'reply')
+      const order = await this.#orderWriter.find(orderId)
+      if (order !== null && awaitsAnswer(order)) this.#unresolved({ ...placed, order })
       return order
     },
     replace: async (placed, outcome) => {
@@ -310,28 +311,33 @@ export class OrderGateway {
       if (outcome.kind === 'refused') await this.abandonReplacement(orderId, successorId, refusal(outcome))
       if (outcome.kind === 'not_sent') await this.abandonReplacement(orderId, successorId, notSent('modification', outcome.cause))
       // The successor's fate is a question of its own: the old order may fill meanwhile and ask nothing any more.
-      const successor = await this.#desk.change(successorId, present => submissionUnknown(present, 'reply', this.#deps.clock.now()))
-      if (successor !== null && isOwedAnAnswer(successor)) this.#unresolved({ ...placed, order: successor })
-      const order = await this.#desk.find(orderId)
-      if (order !== null && isOwedAnAnswer(order)) this.#unresolved({ ...placed, order })
+      const successor = await this.#orderWriter.change(successorId, present => submissionUnknown(present, 'reply', this.#deps.clock.now()))
+      if (successor !== null && awaitsAnswer(successor)) this.#unresolved({ ...placed, order: successor })
+      const order = await this.#orderWriter.find(orderId)
+      if (order !== null && awaitsAnswer(order)) this.#unresolved({ ...placed, order })
       return order
     }
   }
 
-  async #noteTaken(asked: Order): Promise<void> {
-    const present = await this.#desk.find(asked.orderId)
-    if (asked.pendingRequest === null || present === null || !isSameRequest(present, asked)) return
-    keepNewest(this.#taken, asked.orderId, { request: requestName(asked.pendingRequest), atMs: this.#deps.clock.monotonicMs() }, TAKEN_MAX)
+  async #noteTaken(requested: Order): Promise<void> {
+    const present = await this.#orderWriter.find(requested.orderId)
+    if (requested.pendingRequest === null || present === null || !isSameRequest(present, requested)) return
+    setBounded(
+      this.#taken,
+      requested.orderId,
+      { request: requestName(requested.pendingRequest), atMs: this.#deps.clock.monotonicMs() },
+      TAKEN_MAX
+    )
   }
 
   /** So that another process knows it after this one. A request that has come to its end needs no note. */
-  async #storeTaken(asked: Order): Promise<void> {
+  async #storeTaken(requested: Order): Promise<void> {
     const at = this.#deps.clock.now()
-    await this.#desk.change(asked.orderId, present => {
+    await this.#orderWriter.change(requested.orderId, present => {
       const { pendingRequest } = present
       if (pendingRequest === null || pendingRequest.takenAt !== null) return null
-      if (!isSameRequest(present, asked) || !isOpen(present.status)) return null
-      return { order: { ...present, pendingRequest: { ...pendingRequest, takenAt: at } }, tell: false }
+      if (!isSameRequest(present, requested) || !isOpen(present.status)) return null
+      return { order: { ...present, pendingRequest: { ...pendingRequest, takenAt: at } }, publish: false }
     })
   }
 
@@ -349,10 +355,10 @@ export class OrderGateway {
       if (found === null) return
       const report = { ...found, releases: true, brokerMessage: found.brokerMessage ?? message } as const
       const isStill = (present: Order) => isNewest() && (present.pendingRequest === null || isSameRequest(present, order))
-      await this.#reports.learn(orderId, report, 'lookup', isStill)
+      await this.#reports.applyReport(orderId, report, 'lookup', isStill)
     } catch (cause) {
       if (!(cause instanceof BrokerFault)) throw cause
-      await this.#sessions.learn(connection, cause)
+      await this.#sessions.reportFault(connection, cause)
     }
   }
 
@@ -377,8 +383,8 @@ interface Command {
 
 type Send = (session: Broker, signal: AbortSignal) => Promise<Outcome<OrderReport | null>>
 
-function isSameRequest({ pendingRequest: present }: Order, { pendingRequest: asked }: Order): boolean {
-  return present !== null && asked !== null && requestName(present) === requestName(asked)
+function isSameRequest({ pendingRequest: present }: Order, { pendingRequest: requested }: Order): boolean {
+  return present !== null && requested !== null && requestName(present) === requestName(requested)
 }
 
 function cancelled(session: Broker, { order, account }: Placed, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {

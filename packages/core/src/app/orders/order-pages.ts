@@ -1,7 +1,7 @@
 import type { UserKey } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import type { OrderFilter, OrderSort, Page, PageRequest, Store } from '../../ports/store.ts'
-import { keepNewest } from '../keep-newest.ts'
+import { setBounded } from '../bounded-map.ts'
 
 const PAGES_MAX = 500
 
@@ -30,7 +30,7 @@ export class OrderPages {
     const known = this.#known.get(key)
     if (known?.seq === seq) return known.page
     const page = await this.#store.orders.list(filter, sort, request)
-    keepNewest(this.#known, key, { seq, page }, PAGES_MAX)
+    setBounded(this.#known, key, { seq, page }, PAGES_MAX)
     return page
   }
 }

@@ -2,55 +2,55 @@ import type { OrderId } from '../../domain/ids.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
 import { apply } from '../../domain/order-machine.ts'
 import type { BrokerCapabilities, OrderReport } from '../../ports/broker.ts'
+import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
-import { keepNewest } from '../keep-newest.ts'
 import { applyReport, type ReportMethod } from './apply-report.ts'
-import { ofTheRest, ofTheTotal, ownPart, showsTerms } from './kept-id.ts'
-import type { OrderDesk } from './order-desk.ts'
-import { continuing, type Fate, isThoughtAbsent, refused, released } from './order-steps.ts'
-import { endedFirst, unmade } from './unmade.ts'
+import { endedFirst, failedReplacement } from './failed-replacement.ts'
+import { ownPart, showsTerms, withRemainingQuantity, withTotalQuantity } from './in-place-replacement.ts'
+import { continuing, isThoughtAbsent, refused, released, type SubmissionFailure } from './order-steps.ts'
+import type { OrderWriter } from './order-writer.ts'
 
 /** Beyond so many, what the order of the one that ended longest ago is reported to have filled is not carried on any more. */
-const UNMADE_MAX = 50_000
+const FAILED_REPLACEMENTS_MAX = 50_000
 
 /** Gives brokers' reports to the orders that they are about, along chains of replacements: which order, which part of it, and what follows for others. */
 export class OrderReports {
   readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'brokers'>
-  readonly #desk: OrderDesk
+  readonly #orderWriter: OrderWriter
   /** Of orders whose replacement came to nothing here: the last such replacement. The order's own record does not name it. */
-  readonly #unmade = new Map<OrderId, OrderId>()
+  readonly #failedReplacements = new Map<OrderId, OrderId>()
 
-  constructor(deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'brokers'>, desk: OrderDesk) {
+  constructor(deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'brokers'>, orderWriter: OrderWriter) {
     this.#deps = deps
-    this.#desk = desk
+    this.#orderWriter = orderWriter
   }
 
   /**
    * Takes in what a broker says of an order, from any source. Gives the order that it was about. Where `isReleased` says that the request it was a
    * refusal of is no longer the pending one, it ends none.
    */
-  async learn(
+  async applyReport(
     orderId: OrderId,
     report: OrderReport,
     method: ReportMethod,
     isReleased: (present: Order) => boolean = () => true
   ): Promise<Order | null> {
-    const order = await this.#desk.find(orderId)
+    const order = await this.#orderWriter.find(orderId)
     if (order === null) return null
-    if (this.#capabilities(order)?.replacedOrderId !== 'kept')
-      return this.#learn(orderId, await this.#ownOf(order, report), method, isReleased)
+    if (this.#capabilities(order)?.replacedOrderId !== 'same')
+      return this.#apply(orderId, await this.#ownOf(order, report), method, isReleased)
     const present = await this.#presentOf(order, report)
     const successor = await this.#asReplaced(present, report)
-    if (successor === null) return this.#learn(present.orderId, await this.#ownOf(present, report), method, isReleased)
+    if (successor === null) return this.#apply(present.orderId, await this.#ownOf(present, report), method, isReleased)
     await this.completeReplacement(present.orderId, successor.orderId, report, method)
-    return this.#desk.find(successor.orderId)
+    return this.#orderWriter.find(successor.orderId)
   }
 
   /** Whoever has the broker's order id now: a report about it is about the last order of its chain. */
   async #presentOf(order: Order, { brokerOrderId }: OrderReport): Promise<Order> {
     let present = order
     while (present.replacedByOrderId !== null) {
-      const next = await this.#desk.find(present.replacedByOrderId)
+      const next = await this.#orderWriter.find(present.replacedByOrderId)
       if (next === null || next.brokerOrderId !== brokerOrderId) break
       present = next
     }
@@ -60,31 +60,31 @@ export class OrderReports {
   /** The order that waits to take this one's place, where the report shows that it has. */
   async #asReplaced({ status, pendingRequest, ...order }: Order, report: OrderReport): Promise<Order | null> {
     if (status !== 'pending_replace' || pendingRequest?.successorId === undefined || pendingRequest.successorId === null) return null
-    const successor = await this.#desk.find(pendingRequest.successorId)
+    const successor = await this.#orderWriter.find(pendingRequest.successorId)
     return successor !== null && showsTerms(report, successor, order) ? successor : null
   }
 
   /** A report as it is about this order alone: without what others did under the same id before it, and with its quantity as the total asked for. */
   async #ownOf(order: Order, report: OrderReport): Promise<OrderReport> {
     const { replacedOrderId, replacedQuantity } = this.#capabilities(order) ?? {}
-    if (replacedOrderId === 'kept') {
+    if (replacedOrderId === 'same') {
       const predecessors = await this.#predecessors(order, before => before.brokerOrderId === report.brokerOrderId)
       return predecessors.length === 0 ? report : ownPart(report, order, predecessors)
     }
-    return replacedQuantity === 'rest' && order.replacesOrderId !== null ? ofTheTotal(report, order) : report
+    return replacedQuantity === 'rest' && order.replacesOrderId !== null ? withTotalQuantity(report, order) : report
   }
 
   /** The ticket in the broker's own terms: where it counts by what is left, without what was filled before the order that is to be replaced. */
-  async asTold(successor: Order, order: Order): Promise<Order> {
+  async inBrokerTerms(successor: Order, order: Order): Promise<Order> {
     if (this.#capabilities(order)?.replacedQuantity !== 'rest') return successor
-    return ofTheRest(successor, await this.#predecessors(order, () => true))
+    return withRemainingQuantity(successor, await this.#predecessors(order, () => true))
   }
 
   /** The orders whose place this one took, the latest first, as far back as they belong to it. */
   async #predecessors({ replacesOrderId }: Order, belongs: (before: Order) => boolean): Promise<Order[]> {
     const predecessors: Order[] = []
     for (let id = replacesOrderId; id !== null; ) {
-      const before = await this.#desk.find(id)
+      const before = await this.#orderWriter.find(id)
       if (before === null || !belongs(before)) break
       predecessors.push(before)
       id = before.replacesOrderId
@@ -96,17 +96,17 @@ export class OrderReports {
     return this.#deps.brokers.get(broker)?.capabilities
   }
 
-  async #learn(
+  async #apply(
     orderId: OrderId,
-    said: OrderReport,
+    received: OrderReport,
     method: ReportMethod,
     isReleased: (present: Order) => boolean = () => true
   ): Promise<Order | null> {
     const before = await this.#before(orderId)
     let isPartial = false
     let successorId: OrderId | null = null
-    const learnt = await this.#desk.change(orderId, present => {
-      const report = isReleased(present) ? said : unreleased(said)
+    const updated = await this.#orderWriter.change(orderId, present => {
+      const report = isReleased(present) ? received : unreleased(received)
       const order = before === null ? present : continuing(present, before, this.#deps.clock.now())
       const reported = applyReport(order, report, method, this.#deps.clock.now())
       for (const alarm of reported.alarms) if (alarm !== 'late_fill' || !isOutrun(order, report)) this.#alarm(order, alarm)
@@ -116,13 +116,13 @@ export class OrderReports {
       successorId = present.pendingRequest?.successorId ?? null
       return reported.order === present ? null : { order: before === null ? reported.order : endedFirst(reported.order, before) }
     })
-    if (learnt !== null) await this.#carryOn(learnt, successorId)
-    return isPartial ? this.#learn(orderId, said, method, isReleased) : learnt
+    if (updated !== null) await this.#carryOn(updated, successorId)
+    return isPartial ? this.#apply(orderId, received, method, isReleased) : updated
   }
 
   async #before(orderId: OrderId): Promise<Order | null> {
-    const id = (await this.#desk.find(orderId))?.replacesOrderId ?? null
-    return id === null ? null : this.#desk.find(id)
+    const id = (await this.#orderWriter.find(orderId))?.replacesOrderId ?? null
+    return id === null ? null : this.#orderWriter.find(id)
   }
 
   /**
@@ -131,10 +131,10 @@ export class OrderReports {
    */
   async #carryOn(order: Order, successorId: OrderId | null): Promise<void> {
     const pendingId = order.pendingRequest?.successorId ?? successorId
-    const id = order.replacedByOrderId ?? pendingId ?? (isOpen(order.status) ? null : (this.#unmade.get(order.orderId) ?? null))
+    const id = order.replacedByOrderId ?? pendingId ?? (isOpen(order.status) ? null : (this.#failedReplacements.get(order.orderId) ?? null))
     if (id === null) return
     let isRaised = false
-    const successor = await this.#desk.change(id, present => {
+    const successor = await this.#orderWriter.change(id, present => {
       const next = endedFirst(continuing(present, order, this.#deps.clock.now()), order)
       isRaised = next !== present
       return isRaised ? { order: next } : null
@@ -148,28 +148,28 @@ export class OrderReports {
    */
   async completeReplacement(oldId: OrderId, successorId: OrderId, report: OrderReport, method: ReportMethod): Promise<void> {
     const at = this.#deps.clock.now()
-    const successor = await this.#desk.find(successorId)
-    const isKept = successor !== null && this.#capabilities(successor)?.replacedOrderId === 'kept'
-    if (report.status === 'rejected' && !isKept) return this.abandonReplacement(oldId, successorId, refusalIn(report))
-    await this.#learn(successorId, successor === null ? report : await this.#ownOf(successor, report), method)
-    await this.#desk.change(oldId, order => {
+    const successor = await this.#orderWriter.find(successorId)
+    const isInPlace = successor !== null && this.#capabilities(successor)?.replacedOrderId === 'same'
+    if (report.status === 'rejected' && !isInPlace) return this.abandonReplacement(oldId, successorId, refusalIn(report))
+    await this.#apply(successorId, successor === null ? report : await this.#ownOf(successor, report), method)
+    await this.#orderWriter.change(oldId, order => {
       const step = apply(order, { type: 'status', to: 'replaced', at })
       return step.changed ? { order: { ...step.order, replacedByOrderId: successorId, systemTime: at } } : null
     })
   }
 
   /** Ends a replacement that did not happen: the successor never lived, the old order works on unless it waits for another one. */
-  async abandonReplacement(oldId: OrderId, successorId: OrderId, fate: Fate): Promise<void> {
+  async abandonReplacement(oldId: OrderId, successorId: OrderId, failure: SubmissionFailure): Promise<void> {
     const at = this.#deps.clock.now()
-    const before = await this.#desk.find(oldId)
-    keepNewest(this.#unmade, oldId, successorId, UNMADE_MAX)
-    await this.#desk.change(successorId, present => {
+    const before = await this.#orderWriter.find(oldId)
+    setBounded(this.#failedReplacements, oldId, successorId, FAILED_REPLACEMENTS_MAX)
+    await this.#orderWriter.change(successorId, present => {
       const order = before === null ? present : continuing(present, before, at)
-      return refused(order, unmade(fate, order, before), at) ?? (order === present ? null : { order })
+      return refused(order, failedReplacement(failure, order, before), at) ?? (order === present ? null : { order })
     })
-    await this.#desk.change(oldId, order => {
+    await this.#orderWriter.change(oldId, order => {
       // What the service says is about the successor alone.
-      const message = fate.state === 'refused' ? fate.message : order.brokerMessage
+      const message = failure.state === 'refused' ? failure.message : order.brokerMessage
       return order.pendingRequest?.successorId === successorId ? released(order, message, at) : null
     })
   }
@@ -191,6 +191,6 @@ function unreleased({ releases: _, ...report }: OrderReport): OrderReport {
   return { ...report, brokerMessage: null }
 }
 
-function refusalIn({ brokerMessage, rejectCode, brokerStatus }: OrderReport): Fate {
+function refusalIn({ brokerMessage, rejectCode, brokerStatus }: OrderReport): SubmissionFailure {
   return { state: 'refused', message: brokerMessage ?? 'The broker rejected the change.', rejectCode, brokerStatus }
 }

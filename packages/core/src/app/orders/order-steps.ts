@@ -5,10 +5,10 @@ import { apply, filledAlong, later } from '../../domain/order-machine.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import type { RejectCode } from '../../domain/vocabulary.ts'
 import { BrokerFault, type Outcome } from '../../ports/broker.ts'
-import type { Next } from './order-desk.ts'
+import type { Next } from './order-writer.ts'
 
 /** Why an order never lived. */
-export interface Fate {
+export interface SubmissionFailure {
   /** Set where a person said so. */
   readonly method?: 'operator'
   readonly state: Extract<Submission['state'], 'refused' | 'refused_by_gateway' | 'not_sent' | 'not_received'>
@@ -27,7 +27,7 @@ export function acknowledged(order: Order): boolean {
 }
 
 /** Whether the broker's word is missing: on the submission of an order that may live, or on a cancel or replace of one that does, whoever asked for it. */
-export function isOwedAnAnswer(order: Order): boolean {
+export function awaitsAnswer(order: Order): boolean {
   return isOpen(order.status) && (!acknowledged(order) || order.pendingRequest !== null || isChanging(order))
 }
 
@@ -48,7 +48,7 @@ function isNeverSent(state: Submission['state']): boolean {
 }
 
 /** Why an order never lived, as it was told; null while it lives, has lived, or nobody knows. */
-export function fateOf({ submission, status, brokerMessage, rejectCode, brokerStatus }: Order): Fate | null {
+export function failureOf({ submission, status, brokerMessage, rejectCode, brokerStatus }: Order): SubmissionFailure | null {
   if (status !== 'rejected') return null
   switch (submission.state) {
     case 'refused':
@@ -62,37 +62,37 @@ export function fateOf({ submission, status, brokerMessage, rejectCode, brokerSt
 }
 
 /** The fate of what was refused: by the broker, or by the adapter before anything was sent. */
-export function refusal({ message, rejectCode, brokerStatus, isUnsent }: Extract<Outcome<never>, { kind: 'refused' }>): Fate {
+export function refusal({ message, rejectCode, brokerStatus, isUnsent }: Extract<Outcome<never>, { kind: 'refused' }>): SubmissionFailure {
   if (isUnsent !== true) return { state: 'refused', message, rejectCode, brokerStatus }
   return { state: 'refused_by_gateway', message: `${message} It was not sent to the broker.`, rejectCode, brokerStatus: null }
 }
 
-type Wish = 'order' | 'modification'
+type RequestKind = 'order' | 'modification'
 
 /** Proof that nothing left for the broker, in words for its owner. No broker rejected it. */
-export function notSent(what: Wish, cause: unknown): Fate {
-  const fate = { state: 'not_sent', rejectCode: null, brokerStatus: null } as const
+export function notSent(what: RequestKind, cause: unknown): SubmissionFailure {
+  const failure = { state: 'not_sent', rejectCode: null, brokerStatus: null } as const
   if (cause instanceof BrokerFault && cause.kind === 'credentials_rejected') {
     const message = `The ${what} was not sent: the broker does not accept the login any more. Have the user connect again.`
-    return { ...fate, message, advice: 'Then place it under a new cl_order_id.' }
+    return { ...failure, message, advice: 'Then place it under a new cl_order_id.' }
   }
   const why = cause instanceof Error ? ` (${cause.message.slice(0, 200)})` : ''
-  return { ...fate, message: `The ${what} was not sent: the broker could not be reached${why}.`, advice: SAFE }
+  return { ...failure, message: `The ${what} was not sent: the broker could not be reached${why}.`, advice: SAFE }
 }
 
 /** Proof that the broker does not have it, in words for its owner. No broker rejected it. */
-export function notReceived(what: Wish): Fate {
-  const words = {
+export function notReceived(what: RequestKind): SubmissionFailure {
+  const messages = {
     order: 'The broker never received the order: it was looked up repeatedly and is not there.',
     modification: 'The modification did not take effect.'
   }
-  return { state: 'not_received', message: words[what], advice: SAFE, rejectCode: null, brokerStatus: null }
+  return { state: 'not_received', message: messages[what], advice: SAFE, rejectCode: null, brokerStatus: null }
 }
 
 const SAFE = 'It is safe to place it again under a new cl_order_id.'
 
 /** Of a change that a broker took, and did not make for as long as it is waited for. */
-export const NOT_MADE: Fate = {
+export const NOT_APPLIED: SubmissionFailure = {
   state: 'not_received',
   message: 'The broker took the change and did not make it.',
   rejectCode: null,
@@ -100,24 +100,24 @@ export const NOT_MADE: Fate = {
 }
 
 /** Ends an order that never lived. Does nothing once the broker is known to have it: a refusal then is about something else. */
-export function refused(order: Order, fate: Fate, at: Timestamp): Next | null {
+export function refused(order: Order, failure: SubmissionFailure, at: Timestamp): Next | null {
   if (acknowledged(order)) return null
   const step = apply(order, { type: 'status', to: 'rejected', at })
   if (!step.changed) return null
   const submission: Submission = {
     ...order.submission,
-    state: fate.state,
+    state: failure.state,
     since: at,
-    method: fate.method ?? (fate.state === 'not_received' ? 'absence' : fate.state === 'refused_by_gateway' ? null : 'reply')
+    method: failure.method ?? (failure.state === 'not_received' ? 'absence' : failure.state === 'refused_by_gateway' ? null : 'reply')
   }
-  const attempts = isNeverSent(fate.state) ? 0 : submission.attempts
+  const attempts = isNeverSent(failure.state) ? 0 : submission.attempts
   return {
     order: {
       ...step.order,
       submission: { ...submission, attempts },
-      brokerStatus: fate.brokerStatus,
-      brokerMessage: fate.advice === undefined ? fate.message : `${fate.message} ${fate.advice}`,
-      rejectCode: fate.rejectCode,
+      brokerStatus: failure.brokerStatus,
+      brokerMessage: failure.advice === undefined ? failure.message : `${failure.message} ${failure.advice}`,
+      rejectCode: failure.rejectCode,
       pendingRequest: null,
       systemTime: at
     }
@@ -161,8 +161,8 @@ export function cancelRequested(order: Order, at: Timestamp): Next | null {
   }
   const step = apply(order, { type: 'status', to: 'pending_cancel', at })
   if (!step.changed) throw notOpen(order, 'cancelled')
-  const asked = { kind: 'cancel', requestedAt: at, sentAt: at, successorId: null, takenAt: null, ofRevision } as const
-  return { order: { ...step.order, pendingRequest: asked } }
+  const request = { kind: 'cancel', requestedAt: at, sentAt: at, successorId: null, takenAt: null, ofRevision } as const
+  return { order: { ...step.order, pendingRequest: request } }
 }
 
 /**
@@ -184,13 +184,13 @@ export function replaceRequested(order: Order, successorId: Order['orderId'], at
   if (order.pendingRequest !== null) throw notOpen(order, 'modified')
   const step = apply(order, { type: 'status', to: 'pending_replace', at })
   if (!step.changed) throw notOpen(order, 'modified')
-  const asked = { kind: 'replace', requestedAt: at, sentAt: at, successorId, takenAt: null, ofRevision: order.revision } as const
-  return { order: { ...step.order, pendingRequest: asked } }
+  const request = { kind: 'replace', requestedAt: at, sentAt: at, successorId, takenAt: null, ofRevision: order.revision } as const
+  return { order: { ...step.order, pendingRequest: request } }
 }
 
-export function notOpen(order: Order, wish: 'cancelled' | 'modified'): ServiceError {
+export function notOpen(order: Order, action: 'cancelled' | 'modified'): ServiceError {
   const { status, pendingRequest } = order
-  return new ServiceError('order_not_open', `The order cannot be ${wish}: ${whyNot()}.`)
+  return new ServiceError('order_not_open', `The order cannot be ${action}: ${whyNot()}.`)
 
   function whyNot(): string {
     if (status === 'pending' && pendingRequest === null)

@@ -25,7 +25,7 @@ export async function placeOrder(deps: AppDeps, caller: UserCaller, request: Ord
   const order = newOrder(deps, caller, tradable, ticket, request.clOrdId, null)
   const { account, connection } = tradable
   const audit = audited(deps.clock, caller, 'order.place', order.orderId, { clOrdId: order.clOrdId, accountId: account.accountId })
-  await deps.unconfirmed.write({ kind: 'place', placed: { connection, account, order } }, () => deps.desk.open(order, audit))
+  await deps.unconfirmed.write({ kind: 'place', placed: { connection, account, order } }, () => deps.orderWriter.open(order, audit))
   deps.meter.count('orders_total', { broker: order.broker })
   deps.mirrors.expect(connection, account, order)
   return deps.orderGateway.submit({ connection, account, order })

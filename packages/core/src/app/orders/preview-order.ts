@@ -21,7 +21,7 @@ export interface Previewed {
   readonly account: Account
   readonly preview: OrderPreview
   /** When the broker was asked. */
-  readonly askedAt: Timestamp
+  readonly requestedAt: Timestamp
 }
 
 /**
@@ -38,13 +38,13 @@ export async function previewOrder(deps: AppDeps, caller: UserCaller, request: P
   const ticket = checkTicket(request, capabilities)
   const tradable = await tradableAccount(deps, caller, request.accountId, request.broker)
   const { account, connection } = tradable
-  const askedAt = deps.clock.now()
+  const requestedAt = deps.clock.now()
   try {
     const session = deps.sessions.get(connection)
     const order = { ...ticket, brokerAccountId: account.brokerAccountId }
     const preview = await limited(deps.clock, deps.timing.answerWithinMs, signal => session.preview(order, signal))
     deps.meter.count('order_previews_total', { broker: account.broker, outcome: preview.kind })
-    return { account, preview, askedAt }
+    return { account, preview, requestedAt }
   } catch (cause) {
     if (!(cause instanceof BrokerFault)) throw cause
     throw await failure(deps, tradable, cause)
@@ -62,7 +62,7 @@ async function failure(deps: AppDeps, { account, connection }: Tradable, cause: 
     const message = `${broker} answered this preview with ${order}, which it should not have placed: read GET /orders before you do anything else, and tell the operator the request_id.`
     return new ServiceError('internal', message, { cause })
   }
-  await deps.sessions.learn(connection, cause)
+  await deps.sessions.reportFault(connection, cause)
   if (cause.kind === 'credentials_rejected') return cause
   deps.log.warn('an order could not be previewed', { broker, connectionId, kind: cause.kind, reason: cause.message })
   const seconds = cause.retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(cause.retryAfterMs / 1_000)) }

@@ -26,8 +26,8 @@ export async function readOrder(
   return { order: await ownOrder(deps, caller, accountId, orderId), freshness }
 }
 
-async function ownOrder({ desk }: AppDeps, { user }: UserCaller, accountId: AccountId | null, orderId: OrderId): Promise<Order> {
-  const order = await desk.findOf(user.userKey, orderId)
+async function ownOrder({ orderWriter }: AppDeps, { user }: UserCaller, accountId: AccountId | null, orderId: OrderId): Promise<Order> {
+  const order = await orderWriter.findOf(user.userKey, orderId)
   if (order === null || (accountId !== null && order.accountId !== accountId)) throw notFound(accountId)
   return order
 }

@@ -4,20 +4,20 @@ import { type Broker, BrokerFault, type OrderKey, type OrderReport } from '../..
 import type { BrokerSessions } from '../connections/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
-import { Absence, type Asked, NEGATIVES_MIN, type Negatives, TAKEN_MS } from './absence.ts'
-import type { OrderDesk } from './order-desk.ts'
+import { Absence, type Lookup, NEGATIVES_MIN, type Negatives, TAKEN_MS } from './absence.ts'
 import type { OrderGateway, Placed } from './order-gateway.ts'
 import {
   acknowledged,
-  type Fate,
-  fateOf,
+  awaitsAnswer,
+  failureOf,
   isCancelRequested,
-  isOwedAnAnswer,
   notReceived,
   refused,
+  type SubmissionFailure,
   submissionUnknown
 } from './order-steps.ts'
-import { canTakeCancel, questionOf, takeUpCancel, uncancelled } from './owed.ts'
+import type { OrderWriter } from './order-writer.ts'
+import { canTakeCancel, pendingAnswerOf, takeUpCancel, uncancelled } from './pending-answers.ts'
 
 /** Rounds in which an order may be missing from the store: a commit nobody confirmed can show later than it was looked for. */
 const UNSEEN_ROUNDS = 5
@@ -47,7 +47,7 @@ interface Watch {
   /** Since when, on the monotonic clock. */
   readonly since: number
   /** What is owed, as far as was told. */
-  question: string
+  pendingAnswer: string
   /** The question became another one: the rounds begin anew. */
   isRenewed: boolean
   /** A cancel can go out that has waited for the broker to have the order: the next round comes at once. */
@@ -64,20 +64,20 @@ interface Watch {
  */
 export class Resolver {
   readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>
-  readonly #desk: OrderDesk
+  readonly #orderWriter: OrderWriter
   readonly #gateway: OrderGateway
   readonly #sessions: BrokerSessions
   readonly #absence: Absence
   readonly #watched = new Map<OrderId, Watch>()
-  #lookForNameless: (placed: Placed, signal: AbortSignal) => Promise<void> = () => Promise.resolve()
+  #lookForUntagged: (placed: Placed, signal: AbortSignal) => Promise<void> = () => Promise.resolve()
   readonly #stopping = new AbortController()
 
   constructor(
     deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>,
-    parts: { readonly desk: OrderDesk; readonly gateway: OrderGateway; readonly sessions: BrokerSessions }
+    parts: { readonly orderWriter: OrderWriter; readonly gateway: OrderGateway; readonly sessions: BrokerSessions }
   ) {
     this.#deps = deps
-    this.#desk = parts.desk
+    this.#orderWriter = parts.orderWriter
     this.#gateway = parts.gateway
     this.#sessions = parts.sessions
     this.#absence = new Absence(deps, parts)
@@ -87,8 +87,8 @@ export class Resolver {
    * How an order is looked for at brokers that cannot find by our ids: a whole picture of its account is taken, which gives the order what is
    * its. Set once, before the first order. @throws BrokerFault
    */
-  onNameless(look: (placed: Placed, signal: AbortSignal) => Promise<void>): void {
-    this.#lookForNameless = look
+  onUntagged(look: (placed: Placed, signal: AbortSignal) => Promise<void>): void {
+    this.#lookForUntagged = look
   }
 
   /**
@@ -99,11 +99,11 @@ export class Resolver {
     const { orderId } = placed.order
     if (this.#stopping.signal.aborted) return
     const known = this.#watched.get(orderId)
-    const question = questionOf(placed.order)
+    const pendingAnswer = pendingAnswerOf(placed.order)
     if (known !== undefined) {
       known.isWanted = true
-      if (known.question !== question) {
-        Object.assign(known, { question, isRenewed: true, isUrgent: canTakeCancel(placed.order) })
+      if (known.pendingAnswer !== pendingAnswer) {
+        Object.assign(known, { pendingAnswer, isRenewed: true, isUrgent: canTakeCancel(placed.order) })
         known.wake()
       }
       return
@@ -113,7 +113,7 @@ export class Resolver {
       return
     }
     const watch: Watch = {
-      question,
+      pendingAnswer,
       isRenewed: false,
       isUrgent: canTakeCancel(placed.order),
       isWanted: false,
@@ -161,13 +161,13 @@ export class Resolver {
       watch.isUrgent = false
       try {
         // Later rounds are rare enough to see what happened to the row elsewhere, its removal too.
-        if (round >= this.#deps.timing.lookupPausesMs.length) this.#desk.forget(orderId)
+        if (round >= this.#deps.timing.lookupPausesMs.length) this.#orderWriter.forget(orderId)
         if (await this.#isOver(orderId, watch, { round, start })) return
         progress = await this.#round(placed, progress)
         if (await this.#isOver(orderId, watch, { round, start })) return
       } catch (cause) {
         if (this.#stopping.signal.aborted) throw cause
-        await this.#doubt(orderId).catch(() => undefined)
+        await this.#markUnknown(orderId).catch(() => undefined)
         if (await this.#failed(placed, cause)) return
       }
     }
@@ -178,31 +178,31 @@ export class Resolver {
     let order: Order | null
     do {
       watch.isWanted = false
-      order = await this.#desk.find(orderId)
+      order = await this.#orderWriter.find(orderId)
     } while (watch.isWanted)
-    const isOver = order === null ? round >= UNSEEN_ROUNDS : !isOwedAnAnswer(order)
+    const isOver = order === null ? round >= UNSEEN_ROUNDS : !awaitsAnswer(order)
     if (isOver) this.#watched.delete(orderId)
     if (isOver && order !== null) this.#report(order, start)
     return isOver
   }
 
   async #round(placed: Placed, { negatives, cancels }: Progress): Promise<Progress> {
-    const order = await this.#desk.find(placed.order.orderId)
+    const order = await this.#orderWriter.find(placed.order.orderId)
     if (order === null) return { negatives, cancels }
     const present = { ...placed, order }
     const seen = await this.#look(this.#sessions.get(placed.connection), present, negatives, cancels)
-    await this.#doubt(order.orderId)
+    await this.#markUnknown(order.orderId)
     // A broker that is at it needs no second request.
     const isUnderWay = seen.status === 'pending_cancel'
     return { negatives: seen.negatives, cancels: isUnderWay ? cancels : await this.#cancelAgain(present, cancels) }
   }
 
   /** An order that is on no wire and that a look-up has not settled is not `submitting` any more, whatever that look-up came to. */
-  async #doubt(orderId: OrderId): Promise<void> {
-    const order = await this.#desk.find(orderId)
+  async #markUnknown(orderId: OrderId): Promise<void> {
+    const order = await this.#orderWriter.find(orderId)
     if (order?.submission.state !== 'submitting' || this.#gateway.isSending(order)) return
     const at = this.#deps.clock.now()
-    await this.#desk.change(orderId, present => submissionUnknown(present, 'recovery', at))
+    await this.#orderWriter.change(orderId, present => submissionUnknown(present, 'recovery', at))
   }
 
   /** A look-up that failed is no evidence of anything, and a store that fails now answers later: either way the watch goes on. */
@@ -212,7 +212,7 @@ export class Resolver {
     } else {
       this.#deps.log.error('a round of resolving an order failed', { orderId: order.orderId, cause })
     }
-    return await this.#sessions.learn(connection, cause).catch(() => false)
+    return await this.#sessions.reportFault(connection, cause).catch(() => false)
   }
 
   /** Until the next round is due, or there is something new to look for. @throws the reason of the stop. */
@@ -229,8 +229,8 @@ export class Resolver {
     const { brokerAccountId } = account
     const { brokerOrderId, brokerClOrdId } = order
     const { deduplication, replacedOrderId } = session.capabilities
-    if (brokerOrderId === null && (deduplication === 'none' || (order.replacesOrderId !== null && replacedOrderId === 'kept'))) {
-      if (deduplication === 'none') await this.#lookForNameless(placed, this.#stopping.signal)
+    if (brokerOrderId === null && (deduplication === 'none' || (order.replacesOrderId !== null && replacedOrderId === 'same'))) {
+      if (deduplication === 'none') await this.#lookForUntagged(placed, this.#stopping.signal)
       if (order.replacesOrderId === null) return { status: null, negatives }
       return { status: null, negatives: await this.#lookThroughPredecessor(session, placed, negatives) }
     }
@@ -239,47 +239,47 @@ export class Resolver {
     const isUncancelled = this.#isUncancelled(order, cancels)
     const { found, ...seen } = await this.#find(session, { brokerAccountId, ...key })
     const status = found?.status ?? null
-    if (found !== null) await this.#gateway.learn(order.orderId, isUncancelled ? uncancelled(found) : found, 'lookup')
+    if (found !== null) await this.#gateway.applyReport(order.orderId, isUncancelled ? uncancelled(found) : found, 'lookup')
     if (order.status === 'pending_replace') return { status, negatives: await this.#lookForSuccessor(session, placed, negatives, seen) }
     if (found !== null || acknowledged(order)) return { status, negatives }
     const next = this.#absence.counted(order, seen, negatives)
-    const absence = await this.#absence.fateOf(order, next)
-    if (absence !== null) await this.#end(session, placed, absence)
+    const absent = await this.#absence.failureOf(order, next)
+    if (absent !== null) await this.#end(session, placed, absent)
     return { status, negatives: next }
   }
 
   /** Ends an order that the broker does not have. What becomes of the one that it was to replace is asked first: it may have filled. */
-  async #end(session: Broker, placed: Placed, fate: Fate): Promise<void> {
+  async #end(session: Broker, placed: Placed, failure: SubmissionFailure): Promise<void> {
     const { orderId, replacesOrderId } = placed.order
     const at = this.#deps.clock.now()
-    const before = replacesOrderId === null ? null : await this.#desk.find(replacesOrderId)
+    const before = replacesOrderId === null ? null : await this.#orderWriter.find(replacesOrderId)
     if (before === null) {
-      await this.#desk.change(orderId, present => refused(present, fate, at))
+      await this.#orderWriter.change(orderId, present => refused(present, failure, at))
       return
     }
     const { brokerOrderId } = before
     if (isOpen(before.status) && brokerOrderId !== null) {
       const { brokerAccountId } = placed.account
       const { found } = await this.#find(session, { by: 'brokerOrderId', brokerAccountId, brokerOrderId })
-      if (found !== null) await this.#gateway.learn(before.orderId, found, 'lookup')
+      if (found !== null) await this.#gateway.applyReport(before.orderId, found, 'lookup')
     }
-    await this.#abandon(placed, before.orderId, orderId, fate)
+    await this.#abandon(placed, before.orderId, orderId, failure)
   }
 
-  async #lookForSuccessor(session: Broker, placed: Placed, negatives: Negatives, before: Asked): Promise<Negatives> {
+  async #lookForSuccessor(session: Broker, placed: Placed, negatives: Negatives, before: Lookup): Promise<Negatives> {
     const { account, order } = placed
     const successorId = order.pendingRequest?.successorId ?? null
-    const successor = successorId === null ? null : await this.#desk.find(successorId)
+    const successor = successorId === null ? null : await this.#orderWriter.find(successorId)
     if (successor === null) return negatives
-    const fate = fateOf(successor)
-    if (fate !== null) {
-      await this.#abandon(placed, order.orderId, successor.orderId, fate)
+    const failure = failureOf(successor)
+    if (failure !== null) {
+      await this.#abandon(placed, order.orderId, successor.orderId, failure)
       return negatives
     }
     const { replacedOrderId, deduplication } = session.capabilities
-    if (replacedOrderId === 'new' && deduplication === 'none') await this.#lookForNameless(placed, this.#stopping.signal)
+    if (replacedOrderId === 'new' && deduplication === 'none') await this.#lookForUntagged(placed, this.#stopping.signal)
     // The order itself has just been shown as it was, or it would be replaced by now.
-    if (replacedOrderId === 'kept' || deduplication === 'none') return this.#unchanged(placed, successor, before, negatives)
+    if (replacedOrderId === 'same' || deduplication === 'none') return this.#unchanged(placed, successor, before, negatives)
     const key = { by: 'brokerClOrdId', brokerAccountId: account.brokerAccountId, brokerClOrdId: successor.brokerClOrdId } as const
     const { found, ...seen } = await this.#find(session, key)
     if (found !== null) {
@@ -288,15 +288,15 @@ export class Resolver {
       return negatives
     }
     const next = this.#absence.counted(successor, seen, negatives)
-    const absence = await this.#absence.fateOf(successor, next)
-    if (absence !== null) await this.#abandon(placed, order.orderId, successor.orderId, absence)
+    const absent = await this.#absence.failureOf(successor, next)
+    if (absent !== null) await this.#abandon(placed, order.orderId, successor.orderId, absent)
     return next
   }
 
   /** What became of a replacement that cannot be asked for: the order before it tells. */
   async #lookThroughPredecessor(session: Broker, placed: Placed, negatives: Negatives): Promise<Negatives> {
     const { connection, account, order } = placed
-    const before = order.replacesOrderId === null ? null : await this.#desk.find(order.replacesOrderId)
+    const before = order.replacesOrderId === null ? null : await this.#orderWriter.find(order.replacesOrderId)
     if (before === null || before.brokerOrderId === null) return negatives
     if (before.status === 'pending_replace' && before.pendingRequest?.successorId === order.orderId) {
       const seen = await this.#look(session, { connection, account, order: before }, negatives, { count: 0, lastAt: 0 })
@@ -308,13 +308,13 @@ export class Resolver {
   }
 
   /** The broker has shown the order under its old terms. After enough of that, long enough after the request, the change is not coming. */
-  async #unchanged(placed: Placed, successor: Order, seen: Asked, negatives: Negatives): Promise<Negatives> {
+  async #unchanged(placed: Placed, successor: Order, seen: Lookup, negatives: Negatives): Promise<Negatives> {
     const { order } = placed
-    const present = await this.#desk.find(order.orderId)
+    const present = await this.#orderWriter.find(order.orderId)
     if (present?.status !== 'pending_replace') return negatives
     const next = this.#absence.counted(successor, seen, negatives)
-    const absence = await this.#absence.fateOf(successor, next)
-    if (absence !== null) await this.#abandon(placed, order.orderId, successor.orderId, absence)
+    const absent = await this.#absence.failureOf(successor, next)
+    if (absent !== null) await this.#abandon(placed, order.orderId, successor.orderId, absent)
     return next
   }
 
@@ -328,14 +328,14 @@ export class Resolver {
 
   /** Sends a cancel that has not gone out, or whose answer never came. */
   async #cancelAgain(placed: Placed, cancels: Cancels): Promise<Cancels> {
-    const order = await this.#desk.find(placed.order.orderId)
+    const order = await this.#orderWriter.find(placed.order.orderId)
     if (order?.status === 'pending_replace' && isCancelRequested(order)) return this.#stopAgain({ ...placed, order }, cancels)
     if (order === null || order.brokerOrderId === null || order.pendingRequest?.kind !== 'cancel' || !isOpen(order.status)) return cancels
     const at = this.#deps.clock.now()
     const isDue = canTakeCancel(order)
     // One that the broker accepted before the order was live has come to nothing when the order is live: only then is it sent again.
     if (!isDue && this.#gateway.takenMs(order) !== null) return cancels
-    const due = isDue ? await takeUpCancel(this.#desk, order, at) : order
+    const due = isDue ? await takeUpCancel(this.#orderWriter, order, at) : order
     // The order's first cancel since it lives counts anew: what went out before may have come too early for the broker.
     const count = isDue ? 0 : cancels.count
     if (due?.status !== 'pending_cancel' || count >= CANCELS_MAX) return cancels
@@ -353,13 +353,13 @@ export class Resolver {
   /** A cancel that was asked for while the replacement was pending is due, for whichever of the two lives. */
   async #takeUpCancels(placed: Placed, orderIds: readonly OrderId[]): Promise<void> {
     for (const orderId of orderIds) {
-      const order = await this.#desk.find(orderId)
+      const order = await this.#orderWriter.find(orderId)
       if (order !== null && canTakeCancel(order)) this.watch({ ...placed, order })
     }
   }
 
-  async #abandon(placed: Placed, oldId: OrderId, successorId: OrderId, fate: Fate): Promise<void> {
-    await this.#gateway.abandonReplacement(oldId, successorId, fate)
+  async #abandon(placed: Placed, oldId: OrderId, successorId: OrderId, failure: SubmissionFailure): Promise<void> {
+    await this.#gateway.abandonReplacement(oldId, successorId, failure)
     await this.#takeUpCancels(placed, [oldId, successorId])
   }
 
@@ -380,10 +380,10 @@ export class Resolver {
     this.#deps.log.info('an order’s fate is known', { orderId, seconds })
   }
 
-  async #find(session: Broker, key: OrderKey): Promise<Asked & { readonly found: OrderReport | null }> {
+  async #find(session: Broker, key: OrderKey): Promise<Lookup & { readonly found: OrderReport | null }> {
     const { clock, timing } = this.#deps
-    const askedMs = clock.monotonicMs()
-    return { askedMs, ...(await limited(clock, timing.readMs, signal => session.findOrder(key, signal), this.#stopping.signal)) }
+    const requestedMs = clock.monotonicMs()
+    return { requestedMs, ...(await limited(clock, timing.readMs, signal => session.findOrder(key, signal), this.#stopping.signal)) }
   }
 }
 

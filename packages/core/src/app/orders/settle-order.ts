@@ -1,21 +1,21 @@
 import type { OrderId } from '../../domain/ids.ts'
-import { mayBe } from '../../domain/likeness.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
+import { mayMatch } from '../../domain/order-matching.ts'
 import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
 import { BrokerFault, type OrderReport, type Snapshot } from '../../ports/broker.ts'
 import type { AuditEntry } from '../../ports/store.ts'
 import type { AppDeps } from '../deps.ts'
 import { limited } from '../limited.ts'
+import { failedReplacement } from './failed-replacement.ts'
 import type { Placed } from './order-gateway.ts'
-import { acknowledged, type Fate, refused } from './order-steps.ts'
-import { unmade } from './unmade.ts'
+import { acknowledged, refused, type SubmissionFailure } from './order-steps.ts'
 
 /** Clocks may disagree; more of the broker's list than this is not needed to find an order in it. */
 const BEFORE_MS = 3_600_000
 /** An account's list that was asked for longer ago ends no order: it is read again. */
 const EVIDENCE_MS = 10_000
 
-type SettlingDeps = Pick<AppDeps, 'store' | 'clock' | 'timing' | 'desk' | 'orderGateway' | 'mirrors' | 'resolver'>
+type SettlingDeps = Pick<AppDeps, 'store' | 'clock' | 'timing' | 'orderWriter' | 'orderGateway' | 'mirrors' | 'resolver'>
 
 /** What an operator has found out of an order nobody knows the fate of: the broker never received it. */
 export interface Verdict {
@@ -41,14 +41,14 @@ export class SettlingInterrupted extends Error {
  * @throws NotSettled
  */
 export async function settleAsNotReceived(deps: SettlingDeps, orderId: OrderId, verdict: Verdict, signal: AbortSignal): Promise<Order> {
-  await settleable(deps, orderId, verdict.isUnseen ? null : placed => picture(deps, placed, signal))
+  await settleable(deps, orderId, verdict.isUnseen ? null : placed => readOrders(deps, placed, signal))
   return end(deps, orderId, verdict.audit)
 }
 
 /** What became of a set: the orders that were ended, or, on trial, would be; and those that are kept, with the reason of each. */
 export interface SettledSet {
   readonly orders: readonly Order[]
-  readonly kept: readonly { readonly orderId: OrderId; readonly why: string }[]
+  readonly skipped: readonly { readonly orderId: OrderId; readonly why: string }[]
 }
 
 export interface SetVerdict {
@@ -59,7 +59,7 @@ export interface SetVerdict {
    */
   readonly entry: ((orders: readonly Order[]) => AuditEntry) | null
   /** The entry that follows where orders of the first were not ended after all. */
-  readonly keptEntry: (orderIds: readonly OrderId[]) => AuditEntry
+  readonly skippedEntry: (orderIds: readonly OrderId[]) => AuditEntry
 }
 
 /**
@@ -70,35 +70,35 @@ export interface SetVerdict {
 export async function settleAllAsNotReceived(
   deps: SettlingDeps,
   orderIds: readonly OrderId[],
-  { isUnseen, entry, keptEntry }: SetVerdict,
+  { isUnseen, entry, skippedEntry }: SetVerdict,
   signal: AbortSignal
 ): Promise<SettledSet> {
-  const kept: { orderId: OrderId; why: string }[] = []
-  const unlessKept = async (orderId: OrderId, work: () => Promise<Order>): Promise<readonly Order[]> => {
+  const skipped: { orderId: OrderId; why: string }[] = []
+  const unlessSkipped = async (orderId: OrderId, work: () => Promise<Order>): Promise<readonly Order[]> => {
     try {
       return [await work()]
     } catch (cause) {
       if (!(cause instanceof NotSettled)) throw cause
-      kept.push({ orderId, why: cause.message })
+      skipped.push({ orderId, why: cause.message })
       return []
     }
   }
-  const pictures = new Map<string, { readonly askedMs: number; readonly taken: Promise<Snapshot<OrderReport>> }>()
+  const snapshots = new Map<string, { readonly requestedMs: number; readonly taken: Promise<Snapshot<OrderReport>> }>()
   // The oldest come first, so that an account's first list reaches far enough back for its others.
   const shared = (placed: Placed) => {
     const { accountId } = placed.account
     const now = deps.clock.monotonicMs()
-    const present = pictures.get(accountId)
-    if (present !== undefined && now - present.askedMs <= EVIDENCE_MS) return present.taken
-    const taken = picture(deps, placed, signal)
-    pictures.set(accountId, { askedMs: now, taken })
+    const present = snapshots.get(accountId)
+    if (present !== undefined && now - present.requestedMs <= EVIDENCE_MS) return present.taken
+    const taken = readOrders(deps, placed, signal)
+    snapshots.set(accountId, { requestedMs: now, taken })
     return taken
   }
   const due: Order[] = []
-  for (const orderId of orderIds) due.push(...(await unlessKept(orderId, () => settleable(deps, orderId, isUnseen ? null : shared))))
-  if (entry === null) return { orders: due, kept }
+  for (const orderId of orderIds) due.push(...(await unlessSkipped(orderId, () => settleable(deps, orderId, isUnseen ? null : shared))))
+  if (entry === null) return { orders: due, skipped }
   const audit = entry(due)
-  if (due.length === 0) return { orders: due, kept }
+  if (due.length === 0) return { orders: due, skipped }
   await deps.store.audit.append(audit)
   const endOne = async (orderId: OrderId) => {
     await settleable(deps, orderId, isUnseen ? null : shared)
@@ -108,12 +108,12 @@ export async function settleAllAsNotReceived(
   const failures: unknown[] = []
   const trying = (work: () => Promise<void>) => work().catch(cause => void failures.push(cause))
   await trying(async () => {
-    for (const { orderId } of due) ended.push(...(await unlessKept(orderId, () => endOne(orderId))))
+    for (const { orderId } of due) ended.push(...(await unlessSkipped(orderId, () => endOne(orderId))))
   })
   const left = due.map(({ orderId }) => orderId).filter(orderId => !ended.some(order => order.orderId === orderId))
-  if (left.length > 0) await trying(() => deps.store.audit.append(keptEntry(left)))
+  if (left.length > 0) await trying(() => deps.store.audit.append(skippedEntry(left)))
   if (failures.length > 0) throw interrupted(ended, left, failures)
-  return { orders: ended, kept }
+  return { orders: ended, skipped }
 }
 
 function interrupted(ended: readonly Order[], left: readonly OrderId[], failures: readonly unknown[]): SettlingInterrupted {
@@ -126,7 +126,7 @@ function interrupted(ended: readonly Order[], left: readonly OrderId[], failures
 /** The order, where a person's word may end it. @throws NotSettled */
 async function settleable(deps: SettlingDeps, orderId: OrderId, read: Read | null): Promise<Order> {
   const placed = await find(deps, orderId)
-  demandDoubtful(deps, placed.order)
+  demandUnresolved(deps, placed.order)
   if (read !== null) await demandUnlikeAll(deps, placed, await read(placed))
   return placed.order
 }
@@ -135,17 +135,17 @@ type Read = (placed: Placed) => Promise<Snapshot<OrderReport>>
 
 async function end(deps: SettlingDeps, orderId: OrderId, audit: AuditEntry | null): Promise<Order> {
   const at = deps.clock.now()
-  const replaces = (await deps.desk.find(orderId))?.replacesOrderId ?? null
-  const before = replaces === null ? null : await deps.desk.find(replaces)
-  const settled = await deps.desk.change(orderId, present => {
-    const next = deps.orderGateway.isSending(present) ? null : refused(present, unmade(NEVER_RECEIVED, present, before), at)
+  const replaces = (await deps.orderWriter.find(orderId))?.replacesOrderId ?? null
+  const before = replaces === null ? null : await deps.orderWriter.find(replaces)
+  const settled = await deps.orderWriter.change(orderId, present => {
+    const next = deps.orderGateway.isSending(present) ? null : refused(present, failedReplacement(NEVER_RECEIVED, present, before), at)
     return next === null ? null : { ...next, ...(audit === null ? {} : { audit }) }
   })
   if (settled?.submission.method !== 'operator') throw new NotSettled(`${orderId} was found out about meanwhile; look at it again.`)
   // The order it should have replaced waits for that no longer.
   if (settled.replacesOrderId !== null) {
     await deps.orderGateway.abandonReplacement(settled.replacesOrderId, orderId, NEVER_RECEIVED)
-    deps.orderGateway.pursue(await find(deps, settled.replacesOrderId))
+    deps.orderGateway.scheduleReconciliation(await find(deps, settled.replacesOrderId))
   }
   return settled
 }
@@ -159,7 +159,7 @@ export function settlingOver(deps: SettlingDeps) {
   }
 }
 
-const NEVER_RECEIVED: Fate = {
+const NEVER_RECEIVED: SubmissionFailure = {
   state: 'not_received',
   method: 'operator',
   message: 'The broker never received the order, as the operator of this service has found out.',
@@ -168,10 +168,10 @@ const NEVER_RECEIVED: Fate = {
   brokerStatus: null
 }
 
-async function find({ store, desk }: SettlingDeps, orderId: OrderId): Promise<Placed> {
+async function find({ store, orderWriter }: SettlingDeps, orderId: OrderId): Promise<Placed> {
   // Another node may have moved it since it was last seen here.
-  desk.forget(orderId)
-  const order = await desk.find(orderId)
+  orderWriter.forget(orderId)
+  const order = await orderWriter.find(orderId)
   const connection = order === null ? null : await store.connections.find(order.connectionId)
   const accounts = connection === null ? [] : await store.accounts.listByConnections([connection.connectionId])
   const account = accounts.find(({ accountId }) => accountId === order?.accountId)
@@ -179,7 +179,7 @@ async function find({ store, desk }: SettlingDeps, orderId: OrderId): Promise<Pl
   return { order, connection, account }
 }
 
-function demandDoubtful({ clock, timing, orderGateway, resolver }: SettlingDeps, order: Order): void {
+function demandUnresolved({ clock, timing, orderGateway, resolver }: SettlingDeps, order: Order): void {
   const { orderId, status, submission, brokerOrderId } = order
   if (acknowledged(order) || brokerOrderId !== null || !isOpen(status)) {
     const known = brokerOrderId === null ? '' : `, as ${brokerOrderId} at the broker`
@@ -196,18 +196,18 @@ function demandDoubtful({ clock, timing, orderGateway, resolver }: SettlingDeps,
 async function demandUnlikeAll(
   deps: SettlingDeps,
   placed: Placed,
-  { items, leftOut = [], brokersClock }: Snapshot<OrderReport>
+  { items, leftOut = [], brokerClock }: Snapshot<OrderReport>
 ): Promise<void> {
   const { order, account } = placed
-  const aheadMs = brokersClock === undefined ? 0 : epochMs(brokersClock) - epochMs(deps.clock.now())
-  const alike = items.filter(report => report.brokerClOrdId === order.brokerClOrdId || mayBe(order, report, aheadMs))
+  const aheadMs = brokerClock === undefined ? 0 : epochMs(brokerClock) - epochMs(deps.clock.now())
+  const alike = items.filter(report => report.brokerClOrdId === order.brokerClOrdId || mayMatch(order, report, aheadMs))
   const known = await deps.store.orders.idsByBrokerOrderIds(account.accountId, [
     ...alike.map(({ brokerOrderId }) => brokerOrderId),
     ...leftOut.filter(id => id !== null)
   ])
   const others = new Set<string>()
   for (const { brokerOrderId, orderId } of known) {
-    const other = await deps.desk.find(orderId)
+    const other = await deps.orderWriter.find(orderId)
     if (other !== null && other.submission.state !== 'external') others.add(brokerOrderId)
   }
   const candidates = alike.filter(({ brokerOrderId }) => !others.has(brokerOrderId)).map(({ brokerOrderId }) => brokerOrderId)
@@ -220,11 +220,11 @@ async function demandUnlikeAll(
     )
 }
 
-async function picture(deps: SettlingDeps, { connection, account, order }: Placed, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
+async function readOrders(deps: SettlingDeps, { connection, account, order }: Placed, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
   const since = timestampOfMs(epochMs(order.entryTime) - BEFORE_MS)
   try {
     const session = deps.mirrors.session(connection)
-    return await limited(deps.clock, deps.timing.commandMs, ending => session.orders(account.brokerAccountId, since, ending), signal)
+    return await limited(deps.clock, deps.timing.commandMs, deadline => session.orders(account.brokerAccountId, since, deadline), signal)
   } catch (cause) {
     signal.throwIfAborted()
     if (!(cause instanceof BrokerFault)) throw cause

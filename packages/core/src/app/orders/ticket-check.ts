@@ -167,9 +167,9 @@ function checkSupport(ticket: OrderTicket, capabilities: BrokerCapabilities): vo
   const form: OrderForm = { ...ticket, size: sizeOf(ticket) }
   const unsupported = unsupportedPart(capabilities, form)
   if (unsupported === null) return
-  const { part, asked, offered } = unsupported
+  const { part, requested, offered } = unsupported
   const field = part === 'size' && ticket.notional !== null ? FIELD.notional : PART[part].field
   const list = offered.length === 0 ? 'nothing of the kind' : offered.join(', ')
-  const message = `${asked} is not offered by ${capabilities.name} as ${PART[part].what(form)}; it takes ${list}`
+  const message = `${requested} is not offered by ${capabilities.name} as ${PART[part].what(form)}; it takes ${list}`
   throw new ServiceError('order_not_supported', `${field}: ${message}.`, { details: [{ path: field, message }] })
 }

@@ -2,9 +2,9 @@ import type { Order } from '../../domain/order.ts'
 import { isOpen } from '../../domain/order.ts'
 import { CommitUnknown } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
-import type { OrderDesk } from './order-desk.ts'
 import type { OrderGateway, Placed } from './order-gateway.ts'
-import { type Fate, isOwedAnAnswer, refused } from './order-steps.ts'
+import { awaitsAnswer, refused, type SubmissionFailure } from './order-steps.ts'
+import type { OrderWriter } from './order-writer.ts'
 
 /** What was to be written before anything is sent. */
 export type Intent =
@@ -29,7 +29,7 @@ const SHOWS_MS_MAX = 3_600_000
  */
 export class UnconfirmedIntents {
   readonly #deps: Pick<Deps, 'clock' | 'log'>
-  readonly #desk: OrderDesk
+  readonly #orderWriter: OrderWriter
   readonly #gateway: OrderGateway
   readonly #resolve: (placed: Placed) => void
   readonly #followed = new Set<Promise<void>>()
@@ -37,10 +37,10 @@ export class UnconfirmedIntents {
 
   constructor(
     deps: Pick<Deps, 'clock' | 'log'>,
-    parts: { readonly desk: OrderDesk; readonly gateway: OrderGateway; readonly resolve: (placed: Placed) => void }
+    parts: { readonly orderWriter: OrderWriter; readonly gateway: OrderGateway; readonly resolve: (placed: Placed) => void }
   ) {
     this.#deps = deps
-    this.#desk = parts.desk
+    this.#orderWriter = parts.orderWriter
     this.#gateway = parts.gateway
     this.#resolve = parts.resolve
   }
@@ -102,10 +102,10 @@ export class UnconfirmedIntents {
   async #isSettled(intent: Intent): Promise<boolean> {
     const { order } = intent.placed
     // What is remembered was read before the commit could show.
-    this.#desk.forget(order.orderId)
+    this.#orderWriter.forget(order.orderId)
     switch (intent.kind) {
       case 'place':
-        return (await this.#end(order, fateOf('The order'))) !== null
+        return (await this.#end(order, notStored('The order'))) !== null
       case 'replace':
         return this.#isReplacementEnded(intent.placed, intent.successor)
       case 'cancel':
@@ -113,31 +113,31 @@ export class UnconfirmedIntents {
     }
   }
 
-  #end({ orderId }: Order, fate: Fate): Promise<Order | null> {
+  #end({ orderId }: Order, failure: SubmissionFailure): Promise<Order | null> {
     const at = this.#deps.clock.now()
-    return this.#desk.change(orderId, present => (this.#gateway.isSending(present) ? null : refused(present, fate, at)))
+    return this.#orderWriter.change(orderId, present => (this.#gateway.isSending(present) ? null : refused(present, failure, at)))
   }
 
   async #isReplacementEnded(placed: Placed, successor: Order): Promise<boolean> {
-    this.#desk.forget(successor.orderId)
-    if ((await this.#desk.find(successor.orderId)) === null) return false
-    await this.#gateway.abandonReplacement(placed.order.orderId, successor.orderId, fateOf('The change'))
+    this.#orderWriter.forget(successor.orderId)
+    if ((await this.#orderWriter.find(successor.orderId)) === null) return false
+    await this.#gateway.abandonReplacement(placed.order.orderId, successor.orderId, notStored('The change'))
     // A cancel that was asked for meanwhile is due now.
-    const order = await this.#desk.find(placed.order.orderId)
-    if (order !== null) this.#gateway.pursue({ ...placed, order })
+    const order = await this.#orderWriter.find(placed.order.orderId)
+    if (order !== null) this.#gateway.scheduleReconciliation({ ...placed, order })
     return true
   }
 
   async #isCancelTakenUp(placed: Placed): Promise<boolean> {
-    const order = await this.#desk.find(placed.order.orderId)
+    const order = await this.#orderWriter.find(placed.order.orderId)
     if (order === null || !isOpen(order.status)) return true
-    if (!isOwedAnAnswer(order)) return false
+    if (!awaitsAnswer(order)) return false
     this.#resolve({ ...placed, order })
     return true
   }
 }
 
-function fateOf(what: 'The order' | 'The change'): Fate {
+function notStored(what: 'The order' | 'The change'): SubmissionFailure {
   const message = `${what} was not sent: the database did not confirm in time that it was stored.`
   const advice = 'It is safe to ask for it again under a new cl_order_id.'
   return { state: 'not_sent', message, advice, rejectCode: null, brokerStatus: null }

@@ -19,8 +19,8 @@ export const LAST_YEAR = 9_998
 export class OutsideCalendar extends RangeError {
   override readonly name = 'OutsideCalendar'
 
-  constructor(asked: string | number, firstYear: number) {
-    super(`the calendar knows the years ${firstYear} to ${LAST_YEAR}, asked for ${asked}; ask for dates within them`)
+  constructor(requested: string | number, firstYear: number) {
+    super(`the calendar knows the years ${firstYear} to ${LAST_YEAR}, asked for ${requested}; ask for dates within them`)
   }
 }
 

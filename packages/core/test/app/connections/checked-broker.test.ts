@@ -45,7 +45,7 @@ const ORDER: OrderReport = {
 }
 
 /** What the adapter says. */
-interface Said {
+interface Answers {
   readonly balances?: readonly BalanceReport[]
   readonly positions?: readonly PositionReport[]
   readonly orders?: readonly OrderReport[]
@@ -55,8 +55,8 @@ interface Said {
   readonly events?: readonly AccountEvent[]
 }
 
-function session(said: Said) {
-  const { balances = [], positions = [], orders = [], transactions = [], order = ORDER, events = [] } = said
+function session(answers: Answers) {
+  const { balances = [], positions = [], orders = [], transactions = [], order = ORDER, events = [] } = answers
   const unused = () => Promise.reject(new Error('not asked here'))
   const accepted = async () => ({ kind: 'accepted', value: order }) as const
   const adapter: Broker = {
@@ -80,7 +80,7 @@ function session(said: Said) {
   const quiet = () => undefined
   const broker = new CheckedBroker(adapter, {
     connection: { connectionId: 'c1', broker: 'SANDBOX' },
-    log: { debug: quiet, info: quiet, warn: quiet, error: (...told) => void alarms.push(told) },
+    log: { debug: quiet, info: quiet, warn: quiet, error: (...received) => void alarms.push(received) },
     meter: { count: (name, labels = {}) => void counted.push([name, ...Object.values(labels)].join(' ')), observe: quiet }
   })
   return { broker, alarms, counted }
@@ -175,10 +175,10 @@ test('a stream’s events are checked alike: an order that cannot be is left out
   const impossible = { ...ORDER, fills: [{ ...FILL, quantity: parseDecimal('-1', 'q') }] }
   const many = { ...ORDER, fills: Array.from({ length: FILLS_MAX + 1 }, (_, n) => ({ ...FILL, fillId: `f${n}` })) }
   const odd = { ...ORDER, symbol: "BAC'L" }
-  const told: AccountEvent[] = []
-  for await (const event of session({ events: good }).broker.events(signal)) told.push(event)
+  const received: AccountEvent[] = []
+  for await (const event of session({ events: good }).broker.events(signal)) received.push(event)
   const own = { type: 'positions', brokerAccountId: OURS, positions: { items: [POSITION], asOf: AT } } as const
-  assert.deepEqual(told, good.with(1, own))
+  assert.deepEqual(received, good.with(1, own))
   const spoilt = [impossible, many, odd, odd].map(report => ({ type: 'order', report }) as const)
   const { broker, alarms, counted } = session({ events: [...spoilt, ...good.slice(-1)] })
   assert.deepEqual(await Array.fromAsync(broker.events(signal)), [...spoilt.map(() => ({ type: 'left_out' })), ...good.slice(-1)])

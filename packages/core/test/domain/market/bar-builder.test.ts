@@ -132,14 +132,14 @@ test('bars of trades are exact, whatever the figures, and equal those made of sm
 test('smaller bars told open again and again, some never closed, make the same bars', () => {
   const from = at('2026-11-18T09:20')
   fc.assert(
-    fc.property(trades(from, 200_000), fc.infiniteStream(fc.boolean()), (list, coins) => {
+    fc.property(trades(from, 200_000), fc.infiniteStream(fc.boolean()), (list, flips) => {
       const [base, clock] = [equityClock('1m'), equityClock('5m')]
       const minutes = new BarBuilder(base)
       const builder = new BarBuilder(clock, base)
       const made: Bar[] = []
       for (const one of list.filter(({ effect }) => effect === 'all')) {
         // A closed state that is lost is made up for by the next bar.
-        for (const closed of minutes.trade(one)) if (coins.next().value === true) made.push(...builder.bar(closed))
+        for (const closed of minutes.trade(one)) if (flips.next().value === true) made.push(...builder.bar(closed))
         if (minutes.open !== null) made.push(...builder.bar(minutes.open))
       }
       made.push(...builder.closeUntil(Number.POSITIVE_INFINITY))
@@ -216,10 +216,10 @@ test('history fed first, then what came meanwhile, then what comes: no gap and n
   fc.assert(
     fc.property(trades(from, 200_000), fc.nat(120), fc.nat(120), fc.boolean(), (list, a, b, byTrades) => {
       const moving = list.filter(({ effect }) => effect === 'all')
-      const [liveFrom, asked] = [Math.min(a, b, moving.length), Math.min(Math.max(a, b), moving.length)]
+      const [liveFrom, readUntil] = [Math.min(a, b, moving.length), Math.min(Math.max(a, b), moving.length)]
       const [base, clock] = [equityClock('1m'), equityClock('5m')]
       const minutes = new BarBuilder(base)
-      const past: Bar[] = moving.slice(0, asked).flatMap(one => minutes.trade(one))
+      const past: Bar[] = moving.slice(0, readUntil).flatMap(one => minutes.trade(one))
       if (minutes.open !== null) past.push(minutes.open)
 
       const builder = new BarBuilder(clock, base)

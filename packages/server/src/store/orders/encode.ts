@@ -65,7 +65,7 @@ export function recordArguments(lists: BinaryLists, groups: readonly (readonly E
     lists.timestamps(orders.map(({ entryTime }) => entryTime)),
     lists.timestamps(orders.map(({ lastModifiedTime }) => lastModifiedTime)),
     lists.timestamps(orders.map(({ lastExecTime }) => lastExecTime)),
-    lists.uuids(changes.map(({ change, eventId }) => (change.tell ? eventId : null))),
+    lists.uuids(changes.map(({ change, eventId }) => (change.publish ? eventId : null))),
     lists.timestamps(changes.map(({ at }) => at)),
     lists.ints(fills.map(({ of }) => of)),
     lists.ints(fills.map(({ leg }) => leg)),

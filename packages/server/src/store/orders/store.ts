@@ -4,13 +4,13 @@ import type { Order } from '@trunkline/core/domain/order'
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
 import type {
   ChangeResult,
-  DoubtfulFilter,
   OrderChange,
   OrderFilter,
   OrderSort,
   OrderStore,
   Page,
-  PageRequest
+  PageRequest,
+  UnresolvedFilter
 } from '@trunkline/core/ports/store'
 import type { RecordWriter } from '../account-records.ts'
 import { readOrder } from '../documents.ts'
@@ -86,7 +86,7 @@ export class SqlOrderStore implements OrderStore {
     return rows.map(({ document }) => readOrder(document))
   }
 
-  async doubtful(limit: number, { broker, connectionId, enteredBefore }: DoubtfulFilter = {}): Promise<readonly Order[]> {
+  async unresolved(limit: number, { broker, connectionId, enteredBefore }: UnresolvedFilter = {}): Promise<readonly Order[]> {
     const rows = await this.#session.rows<DocumentRow>(DOUBTFUL, [limit, broker ?? null, connectionId ?? null, enteredBefore ?? null])
     return rows.map(({ document }) => readOrder(document))
   }

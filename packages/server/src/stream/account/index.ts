@@ -1,7 +1,7 @@
 // The broker update stream: orders, positions and balances of a platform's users.
 
 import type { AppDeps } from '@trunkline/core/app/deps'
-import { Turns } from '@trunkline/core/app/mirror/turns'
+import { Semaphore } from '@trunkline/core/app/mirror/semaphore'
 import { addressGroup } from '../../auth/address.ts'
 import { BoundedLog } from '../../auth/bounded-log.ts'
 import { FailedAttempts } from '../../auth/failed-attempts.ts'
@@ -39,9 +39,9 @@ export class AccountStream implements Room {
   constructor(deps: AppDeps, { sessionsMax = SESSIONS_MAX, limits, encode }: AccountStreamOptions = {}) {
     const { store, bus, clock, log, watch, ids } = deps
     this.hub = new Hub({ events: store.events, bus, clock, log, watch, ...(encode && { encode }) })
-    this.#places = new Places({ places: store.streamPlaces, clock, log }, { nodeId: ids.uuid(), limit: sessionsMax })
+    this.#places = new Places({ places: store.streamSlots, clock, log }, { nodeId: ids.uuid(), limit: sessionsMax })
     let secretChanges = 0
-    const reads = new Turns<'subscribe'>(clock, READS)
+    const reads = new Semaphore<'subscribe'>(clock, READS)
     const attempts = new FailedAttempts(FAILURES, () => clock.monotonicMs())
     this.#stopLearning = attempts.learnFrom(bus)
     this.#shared = {

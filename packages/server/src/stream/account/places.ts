@@ -1,7 +1,7 @@
 import type { PlatformKey } from '@trunkline/core/domain/platform-key'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
-import type { StreamPlace, StreamPlaceStore } from '@trunkline/core/ports/store'
+import type { StreamSlot, StreamSlotStore } from '@trunkline/core/ports/store'
 
 /** Sessions of one key (a pair of client id and client secret) at the same time, over all nodes. */
 export const SESSIONS_MAX = 10
@@ -16,7 +16,7 @@ export type Owner = Pick<PlatformKey, 'platformId' | 'keyId'>
 
 /** This node's share of the places that clients have for sessions. A node that dies gives its places up within seconds. */
 export class Places {
-  readonly #deps: { readonly places: StreamPlaceStore; readonly clock: Clock; readonly log: Log }
+  readonly #deps: { readonly places: StreamSlotStore; readonly clock: Clock; readonly log: Log }
   readonly #nodeId: string
   readonly #limit: number
   readonly #stopping = new AbortController()
@@ -27,7 +27,7 @@ export class Places {
   readonly #undecided = new Set<string>()
 
   constructor(
-    deps: { readonly places: StreamPlaceStore; readonly clock: Clock; readonly log: Log },
+    deps: { readonly places: StreamSlotStore; readonly clock: Clock; readonly log: Log },
     { nodeId, limit = SESSIONS_MAX }: { readonly nodeId: string; readonly limit?: number }
   ) {
     this.#deps = deps
@@ -84,7 +84,7 @@ export class Places {
     return isTaken
   }
 
-  #place({ platformId, keyId }: Owner, sessionId: string): StreamPlace {
+  #place({ platformId, keyId }: Owner, sessionId: string): StreamSlot {
     return { platformId, keyId, sessionId, nodeId: this.#nodeId }
   }
 

@@ -1,7 +1,7 @@
 // The market data stream: bars, trades, quotes, depth and options chains of the broker behind a user's connection.
 import type { Attempt } from '@trunkline/core/app/authenticate'
 import type { AppDeps } from '@trunkline/core/app/deps'
-import { Turns } from '@trunkline/core/app/mirror/turns'
+import { Semaphore } from '@trunkline/core/app/mirror/semaphore'
 import type { KeyId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import { addressGroup } from '../../auth/address.ts'
 import { BoundedLog } from '../../auth/bounded-log.ts'
@@ -45,8 +45,8 @@ export class MarketStream implements Room {
     const { clock, ids, log, meter, bus, markets } = deps
     this.#bus = bus
     const attempts = new FailedAttempts(FAILURES, () => clock.monotonicMs())
-    const reads = new Turns<'snapshot'>(clock, SNAPSHOTS)
-    const readsOfUser = new Turns<UserKey>(clock, SNAPSHOTS_OF_USER)
+    const reads = new Semaphore<'snapshot'>(clock, SNAPSHOTS)
+    const readsOfUser = new Semaphore<UserKey>(clock, SNAPSHOTS_OF_USER)
     const { signal } = this.#stopping
     this.#shared = {
       clock,

@@ -7,7 +7,7 @@ import type { Bar } from '@trunkline/core/domain/market/records'
 import { SeededChance } from '@trunkline/testkit/chance'
 import { ofSearch } from '@trunkline/testkit/search'
 import { LateMarket } from './late-market.ts'
-import { MINUTE, Stage, Told, trade } from './stage.ts'
+import { MINUTE, RecordingWatcher, Stage, trade } from './stage.ts'
 
 const SEEDS = Number(process.env.TRUNKLINE_BARS_SEEDS ?? ofSearch(60, 4))
 const FIRST = Number(process.env.TRUNKLINE_BARS_FIRST_SEED ?? 1)
@@ -19,8 +19,8 @@ const LASTS_MS = 40 * MINUTE
 const INTERVALS = ['1m', '2m', '5m', '15m', '1h'] as const
 const SESSIONS = ['BrokerDefault', 'USEqCore'] as const
 
-interface Person {
-  readonly told: Told
+interface Subscriber {
+  readonly received: RecordingWatcher
   readonly interval: string
   readonly session: (typeof SESSIONS)[number]
   readonly backfill: number
@@ -42,10 +42,10 @@ class Day {
   readonly #isOwn: boolean
   readonly #market = new LateMarket(START)
   readonly #stage: Stage
-  readonly #people: Person[] = []
+  readonly #subscribers: Subscriber[] = []
   #asking = 0
   #slowMs = 0
-  #ownTold: Bar | null = null
+  #sentByBroker: Bar | null = null
 
   constructor(seed: number, isOwn: boolean) {
     this.#chance = new SeededChance(seed)
@@ -67,18 +67,18 @@ class Day {
       if (chance.happens(0.05)) this.#slowMs = chance.oneOf([0, 0, 500, 4_000, 9_000]) ?? 0
       if (chance.happens(0.05)) this.#market.skewMs = chance.whole(-2_500, AHEAD_MS)
       if (chance.happens(0.05)) this.#market.lagMs = chance.oneOf([0, 0, 400, 1_500]) ?? 0
-      if (chance.happens(quiet)) this.#turnLine()
-      if (this.#people.length + this.#asking < 12 && chance.happens(0.1)) this.#come()
+      if (chance.happens(quiet)) this.#toggleConnection()
+      if (this.#subscribers.length + this.#asking < 12 && chance.happens(0.1)) this.#come()
       if (chance.happens(0.02)) this.#go()
     }
     this.#market.skewMs = 0
     this.#market.lagMs = 0
     this.#slowMs = 0
-    if (!this.#market.answers) this.#turnLine()
+    if (!this.#market.answers) this.#toggleConnection()
     // To the middle of a minute: what is over by then has closed.
     await this.#pass(2.5 * MINUTE - (this.#market.nowMs % MINUTE))
-    for (const person of this.#people) this.#check(person)
-    for (const { told } of this.#people) told.end()
+    for (const subscriber of this.#subscribers) this.#check(subscriber)
+    for (const { received } of this.#subscribers) received.end()
     await this.#pass(60_000)
     assert.equal(this.#market.open, 0, 'nothing is asked of the broker any more')
     assert.equal(this.#stage.clock.sleepers, 0, 'nobody waits for anything any more')
@@ -90,7 +90,7 @@ class Day {
       const step = Math.min(left, 1_000)
       left -= step
       this.#market.nowMs += step
-      this.#tellOwn()
+      this.#sendOwn()
       await this.#stage.clock.advance(step)
       this.#stage.market.tick()
     }
@@ -100,23 +100,23 @@ class Day {
     const at = this.#market.nowMs
     const cents = this.#chance.whole(10_000, 10_200)
     this.#market.happen('SPY', trade(at, (cents / 100).toFixed(2), String(this.#chance.whole(1, 500))))
-    this.#tellOwn()
+    this.#sendOwn()
   }
 
   /** The broker's own bars since the one told last, as far as they can be heard. */
-  #tellOwn(): void {
+  #sendOwn(): void {
     const instrument = this.#market.instruments.get('SPY')
     if (!this.#isOwn || instrument === undefined) return
-    const before = this.#ownTold
+    const before = this.#sentByBroker
     for (const one of this.#market.minutes(instrument)) {
       if (before !== null && (one.startMs < before.startMs || JSON.stringify(one) === JSON.stringify(before))) continue
       if (before?.closed === true && one.startMs === before.startMs) continue
-      this.#ownTold = one
+      this.#sentByBroker = one
       if (this.#market.answers) for (const { sink } of this.#market.topics('bars', 'SPY')) sink.bar(one)
     }
   }
 
-  #turnLine(): void {
+  #toggleConnection(): void {
     this.#market.answers = !this.#market.answers
     if (this.#market.answers) this.#market.recover()
     else this.#market.lose()
@@ -132,9 +132,9 @@ class Day {
       .watch({ channel: 'bars', symbol: 'SPY', interval, session, backfill })
       .then(
         watch => {
-          const told = new Told(watch)
-          told.begin()
-          this.#people.push({ told, interval, session, backfill, sinceMs: this.#market.nowMs, untilMs: Number.POSITIVE_INFINITY })
+          const received = new RecordingWatcher(watch)
+          received.begin()
+          this.#subscribers.push({ received, interval, session, backfill, sinceMs: this.#market.nowMs, untilMs: Number.POSITIVE_INFINITY })
         },
         cause => assert.ok(cause instanceof MarketRefusal && cause.code === 'broker_unavailable', String(cause))
       )
@@ -142,18 +142,18 @@ class Day {
   }
 
   #go(): void {
-    const person = this.#chance.oneOf(this.#people.filter(({ untilMs }) => untilMs === Number.POSITIVE_INFINITY))
-    if (person === undefined) return
-    person.told.end()
-    person.untilMs = this.#market.nowMs
+    const subscriber = this.#chance.oneOf(this.#subscribers.filter(({ untilMs }) => untilMs === Number.POSITIVE_INFINITY))
+    if (subscriber === undefined) return
+    subscriber.received.end()
+    subscriber.untilMs = this.#market.nowMs
   }
 
-  #check({ told, interval, session, backfill, sinceMs, untilMs }: Person): void {
+  #check({ received, interval, session, backfill, sinceMs, untilMs }: Subscriber): void {
     const instrument = this.#market.instruments.get('SPY')
     assert.ok(instrument !== undefined)
     const who = `${interval} ${session} backfill ${backfill} from ${new Date(sinceMs).toISOString()} to ${untilMs === Number.POSITIVE_INFINITY ? 'the end' : new Date(untilMs).toISOString()}`
     let last: Bar | null = null
-    for (const one of told.bars) {
+    for (const one of received.bars) {
       if (last !== null) {
         const follows: boolean = last.closed ? one.startMs > last.startMs : one.startMs === last.startMs
         assert.ok(follows, `${who}: ${shown(one)} came after ${shown(last)}`)
@@ -161,7 +161,7 @@ class Day {
       last = one
     }
     const truth = this.#market.truth(instrument, interval, session).filter(({ closed }) => closed)
-    const seen = told.closed
+    const seen = received.closed
     const lengthMs = Number(interval.slice(0, -1)) * (interval.endsWith('h') ? 60 : 1) * MINUTE
     // As many as were asked for before what was under way when it began, and that.
     const underWay = truth.findIndex(({ startMs }) => startMs + lengthMs > sinceMs + AHEAD_MS)

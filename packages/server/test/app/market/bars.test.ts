@@ -11,36 +11,36 @@ const starts = (bars: readonly { readonly startMs: number }[]) => bars.map(({ st
 
 test('an open bar is told when it changes, at most four times a second, and once when it closes', async () => {
   const stage = new Stage(OWN)
-  const told = await stage.watch(BARS)
+  const received = await stage.watch(BARS)
   const topic = stage.broker.topic('bars', 'SPY')
   for (let at = 0; at < 1_000; at += 10) {
     topic.bar(bar(NOON, String(100 + at), false))
     await stage.clock.advance(10)
   }
-  assert.ok(told.bars.length >= 4 && told.bars.length <= 5, `${told.bars.length} states in a second`)
+  assert.ok(received.bars.length >= 4 && received.bars.length <= 5, `${received.bars.length} states in a second`)
   await stage.clock.advance(250)
-  assert.equal(told.bars.at(-1)?.close, '1090')
+  assert.equal(received.bars.at(-1)?.close, '1090')
   topic.bar(bar(NOON, '1090'))
   topic.bar(bar(NOON, '1090'))
   topic.bar(bar(NOON, '1090', false))
-  assert.deepEqual(starts(told.closed), [0])
-  assert.equal(told.bars.at(-1)?.closed, true)
+  assert.deepEqual(starts(received.closed), [0])
+  assert.equal(received.bars.at(-1)?.closed, true)
 })
 
 test('a bar whose time is over closes although nothing more comes', async () => {
   const stage = new Stage(OWN)
-  const told = await stage.watch({ ...BARS, interval: '2m' })
+  const received = await stage.watch({ ...BARS, interval: '2m' })
   stage.broker.topic('bars', 'SPY').bar(bar(NOON, '1'))
   stage.broker.history.set('SPY 1m', [bar(NOON, '1')])
   await stage.pass(2 * MINUTE)
-  assert.equal(told.closed.length, 0)
+  assert.equal(received.closed.length, 0)
   await stage.pass(3_000)
-  assert.deepEqual(starts(told.closed), [0])
+  assert.deepEqual(starts(received.closed), [0])
 })
 
 test('a bar is not closed by its time while what belongs to it still comes, or may have been held back', async () => {
   const stage = new Stage(OWN)
-  const told = await stage.watch({ ...BARS, interval: '60m' })
+  const received = await stage.watch({ ...BARS, interval: '60m' })
   const topic = stage.broker.topic('bars', 'SPY')
   // The broker says how late it is before it tells what has happened until then, or this process could not read it.
   stage.broker.nowMs = NOON + 67 * MINUTE
@@ -50,7 +50,7 @@ test('a bar is not closed by its time while what belongs to it still comes, or m
     await stage.clock.advance(1_000)
   }
   await stage.pass(5_000)
-  assert.deepEqual(told.closed, [{ ...bar(NOON, '60', true, '600'), open: '1', low: '1' }])
+  assert.deepEqual(received.closed, [{ ...bar(NOON, '60', true, '600'), open: '1', low: '1' }])
 })
 
 test('longer bars are made of the broker’s own, beginning with what history has of the one under way', async () => {
@@ -62,17 +62,17 @@ test('longer bars are made of the broker’s own, beginning with what history ha
     bar(NOON + 2 * MINUTE, '5'),
     bar(NOON + 3 * MINUTE, '7', false, '1')
   ])
-  const told = await stage.watch({ ...BARS, interval: '5m' })
-  assert.deepEqual(told.bars, [{ ...bar(NOON, '7', false, '31'), open: '10', high: '30', low: '5' }])
+  const received = await stage.watch({ ...BARS, interval: '5m' })
+  assert.deepEqual(received.bars, [{ ...bar(NOON, '7', false, '31'), open: '10', high: '30', low: '5' }])
   const topic = stage.broker.topic('bars', 'SPY')
   topic.bar(bar(NOON + 3 * MINUTE, '8'))
   topic.bar(bar(NOON + 4 * MINUTE, '9'))
-  assert.deepEqual(told.closed, [{ ...bar(NOON, '9', true, '50'), open: '10', high: '30', low: '5' }])
+  assert.deepEqual(received.closed, [{ ...bar(NOON, '9', true, '50'), open: '10', high: '30', low: '5' }])
 })
 
 test('what a loss hid is taken from history: every bar closes once, none is missing', async () => {
   const stage = new Stage(OWN)
-  const told = await stage.watch(BARS)
+  const received = await stage.watch(BARS)
   const topic = stage.broker.topic('bars', 'SPY')
   topic.bar(bar(NOON, '1'))
   topic.bar(bar(NOON + MINUTE, '2', false))
@@ -84,17 +84,17 @@ test('what a loss hid is taken from history: every bar closes once, none is miss
   topic.bar(bar(NOON + 3 * MINUTE, '4'))
   await stage.clock.settled()
   topic.bar(bar(NOON + 4 * MINUTE, '5'))
-  assert.deepEqual(starts(told.closed), [0, 1, 2, 3, 4])
+  assert.deepEqual(starts(received.closed), [0, 1, 2, 3, 4])
   assert.deepEqual(
-    told.closed.map(({ close }) => close),
+    received.closed.map(({ close }) => close),
     ['1', '2', '3', '4', '5']
   )
-  assert.equal(told.interruptions.length, 1)
+  assert.equal(received.interruptions.length, 1)
 })
 
 test('a history that lags behind is asked when it can know: a bar wholly within a loss is not left out', async () => {
   const stage = new Stage({ ...OWN, historyLagMs: 5_000 })
-  const told = await stage.watch(BARS)
+  const received = await stage.watch(BARS)
   const topic = stage.broker.topic('bars', 'SPY')
   topic.bar(bar(NOON, '1'))
   stage.broker.lose()
@@ -104,18 +104,18 @@ test('a history that lags behind is asked when it can know: a bar wholly within 
   stage.broker.recover()
   topic.bar(bar(NOON + 3 * MINUTE, '4'))
   await stage.pass(4_000)
-  assert.deepEqual(starts(told.closed), [0])
+  assert.deepEqual(starts(received.closed), [0])
   stage.broker.history.set(
     'SPY 1m',
     [0, 1, 2, 3].map(minute => bar(NOON + minute * MINUTE, String(minute + 1)))
   )
   await stage.pass(2_000)
-  assert.deepEqual(starts(told.closed), [0, 1, 2, 3])
+  assert.deepEqual(starts(received.closed), [0, 1, 2, 3])
 })
 
 test('a history that does not answer after a loss is asked until it does', async () => {
   const stage = new Stage(OWN)
-  const told = await stage.watch(BARS)
+  const received = await stage.watch(BARS)
   const topic = stage.broker.topic('bars', 'SPY')
   topic.bar(bar(NOON, '1'))
   stage.broker.lose()
@@ -124,10 +124,10 @@ test('a history that does not answer after a loss is asked until it does', async
   stage.broker.recover()
   topic.bar(bar(NOON + 2 * MINUTE, '3'))
   await stage.pass(5_000)
-  assert.deepEqual(starts(told.closed), [0])
+  assert.deepEqual(starts(received.closed), [0])
   stage.broker.history.set('SPY 1m', [bar(NOON + MINUTE, '2')])
   await stage.pass(10_000)
-  assert.deepEqual(starts(told.closed), [0, 1, 2])
+  assert.deepEqual(starts(received.closed), [0, 1, 2])
 })
 
 test('a backfill joins what comes live without a gap and without a repeat, whatever closes meanwhile', async () => {
@@ -145,10 +145,10 @@ test('a backfill joins what comes live without a gap and without a repeat, whate
   topic.bar(bar(NOON, '101'))
   topic.bar(bar(NOON + MINUTE, '102', false))
   gate.resolve()
-  const told = await joining
+  const received = await joining
   topic.bar(bar(NOON + MINUTE, '102'))
-  assert.deepEqual(starts(told.closed), [-4, -3, -2, -1, 0, 1])
-  assert.deepEqual(starts(told.bars), [-4, -3, -2, -1, 0, 1, 1])
+  assert.deepEqual(starts(received.closed), [-4, -3, -2, -1, 0, 1])
+  assert.deepEqual(starts(received.bars), [-4, -3, -2, -1, 0, 1, 1])
 })
 
 test('a backfill has as many bars as were asked for, however few the stretches are in which the symbol trades', async () => {
@@ -160,9 +160,9 @@ test('a backfill has as many bars as were asked for, however few the stretches a
     [7, 7],
     [1_000, 20]
   ] as const) {
-    const told = await stage.watch({ ...BARS, backfill })
-    assert.equal(told.closed.length, expected)
-    assert.deepEqual(told.closed, past.slice(-expected))
+    const received = await stage.watch({ ...BARS, backfill })
+    assert.equal(received.closed.length, expected)
+    assert.deepEqual(received.closed, past.slice(-expected))
   }
 })
 
@@ -170,19 +170,19 @@ test('bars built from trades: the one that was seen in part is taken from histor
   const stage = new Stage()
   stage.broker.nowMs = NOON + 30_000
   stage.broker.history.set('SPY 1m', [bar(NOON, '50', false)])
-  const told = await stage.watch(BARS)
+  const received = await stage.watch(BARS)
   const topic = stage.broker.topic('trades', 'SPY')
   topic.trade(trade(NOON + 40_000, '3'))
   stage.broker.history.set('SPY 1m', [{ ...bar(NOON, '3', true, '12'), open: bar(NOON, '50').open, high: bar(NOON, '50').high }])
   topic.trade(trade(NOON + MINUTE, '4'))
   topic.trade(trade(NOON + 2 * MINUTE, '5', '2'))
   await stage.clock.settled()
-  assert.deepEqual(told.closed, [{ ...bar(NOON, '3', true, '12'), open: '50', high: '50' }, bar(NOON + MINUTE, '4', true, '1')])
+  assert.deepEqual(received.closed, [{ ...bar(NOON, '3', true, '12'), open: '50', high: '50' }, bar(NOON + MINUTE, '4', true, '1')])
 })
 
 test('trades that come after their bar has closed change nothing that was told', async () => {
   const stage = new Stage()
-  const told = await stage.watch(BARS)
+  const received = await stage.watch(BARS)
   await stage.pass(MINUTE)
   const topic = stage.broker.topic('trades', 'SPY')
   topic.trade(trade(NOON + MINUTE, '4'))
@@ -191,35 +191,35 @@ test('trades that come after their bar has closed change nothing that was told',
   topic.trade(trade(NOON + 3 * MINUTE, '6'))
   await stage.clock.settled()
   assert.deepEqual(
-    told.closed.map(({ close }) => close),
+    received.closed.map(({ close }) => close),
     ['4', '5']
   )
 })
 
 test('a trade from a time that no calendar knows is left out', async () => {
   const stage = new Stage()
-  const told = await stage.watch({ ...BARS, session: 'USEqCore' })
+  const received = await stage.watch({ ...BARS, session: 'USEqCore' })
   const topic = stage.broker.topic('trades', 'SPY')
   for (const at of [0, 1, 8.64e15]) topic.trade(trade(at, '1'))
   topic.trade(trade(NOON, '2'))
   await stage.clock.advance(250)
   assert.deepEqual(
-    told.bars.map(({ close }) => close),
+    received.bars.map(({ close }) => close),
     ['2']
   )
 })
 
 test('a broker that tells of the future with every trade is told of once', async () => {
   const stage = new Stage()
-  const told = await stage.watch(BARS)
+  const received = await stage.watch(BARS)
   for (let second = 0; second < 5; second += 1) stage.broker.topic('trades', 'SPY').trade(trade(NOON + 3_600_000 + second, '1'))
   await stage.clock.advance(250)
-  assert.deepEqual([told.bars, stage.warnings], [[], ['a broker told of the future; left out']])
+  assert.deepEqual([received.bars, stage.warnings], [[], ['a broker told of the future; left out']])
 })
 
 test('a broker’s time that jumps ahead and back again makes nothing late', async () => {
   const stage = new Stage()
-  const told = await stage.watch(BARS)
+  const received = await stage.watch(BARS)
   const topic = stage.broker.topic('trades', 'SPY')
   await stage.pass(MINUTE)
   topic.trade(trade(NOON + MINUTE, '1'))
@@ -228,7 +228,7 @@ test('a broker’s time that jumps ahead and back again makes nothing late', asy
   stage.broker.nowMs -= 3_600_000
   for (const minute of [2, 3]) topic.trade(trade(NOON + minute * MINUTE, '1'))
   await stage.clock.settled()
-  assert.deepEqual(starts(told.closed), [1, 2])
+  assert.deepEqual(starts(received.closed), [1, 2])
 })
 
 test('bars outside the window that was asked for are left out', async () => {
@@ -263,7 +263,7 @@ test('a backfill on a long weekend has the bars before it, however few are asked
 test('what a broker told of before it said that its time had jumped is taken from history', async () => {
   for (const isFollowed of [true, false]) {
     const stage = new Stage(OWN)
-    const told = await stage.watch(BARS)
+    const received = await stage.watch(BARS)
     const topic = stage.broker.topic('bars', 'SPY')
     topic.bar(bar(NOON, '1', false))
     const past = Array.from({ length: 30 }, (_, minute) => bar(NOON + minute * MINUTE, '1'))
@@ -273,7 +273,7 @@ test('what a broker told of before it said that its time had jumped is taken fro
     if (isFollowed) topic.bar(bar(NOON + 30 * MINUTE, '1', false))
     else await stage.pass(1_000)
     await stage.clock.advance(250)
-    assert.deepEqual(told.closed, past)
-    assert.equal(told.bars.at(-1)?.closed, !isFollowed)
+    assert.deepEqual(received.closed, past)
+    assert.equal(received.bars.at(-1)?.closed, !isFollowed)
   }
 })

@@ -16,7 +16,7 @@ const HALF_HOUR = 30 * MINUTE
 const MONDAY = Date.UTC(2026, 0, 5, 5)
 const OPEN = 9.5 * 60 * MINUTE
 const CLOSE = 16 * 60 * MINUTE
-const ASKED = { channel: 'bars', symbol: 'SPY', session: 'USEqCore' } as const
+const REQUEST = { channel: 'bars', symbol: 'SPY', session: 'USEqCore' } as const
 
 /** The exchange's own days of a share, stamped with their midnight, the oldest first. */
 function days(count: number): readonly Bar[] {
@@ -40,8 +40,8 @@ function exchangeStage(marketData: Partial<MarketDataCapabilities>): Stage {
 }
 
 const intervals = ({ broker }: Stage) => [...new Set(broker.asked.map(({ interval }) => interval))].toSorted()
-const refused = (code: string, words: RegExp) => (cause: unknown) =>
-  cause instanceof MarketRefusal && cause.code === code && words.test(cause.message)
+const refused = (code: string, pattern: RegExp) => (cause: unknown) =>
+  cause instanceof MarketRefusal && cause.code === code && pattern.test(cause.message)
 
 test('days and longer of the core session are the broker’s own where its days are of it', async () => {
   const stage = exchangeStage({ dailyBars: 'core' })
@@ -53,15 +53,15 @@ test('days and longer of the core session are the broker’s own where its days 
     ['1d', 2_000]
   ] as const) {
     stage.broker.asked.length = 0
-    const told = await stage.watch({ ...ASKED, interval, backfill: 2_000 })
-    assert.ok(told.closed.length >= least, `${told.closed.length} of ${interval}`)
+    const received = await stage.watch({ ...REQUEST, interval, backfill: 2_000 })
+    assert.ok(received.closed.length >= least, `${received.closed.length} of ${interval}`)
     // The minutes are of the day under way.
     assert.deepEqual(intervals(stage), ['1d', '1m'])
-    assert.ok(stage.broker.asked.every(({ interval: word, fromMs }) => word === '1d' || fromMs >= MONDAY))
+    assert.ok(stage.broker.asked.every(({ interval: requested, fromMs }) => requested === '1d' || fromMs >= MONDAY))
   }
   const [first] = past
-  const told = await stage.watch({ ...ASKED, interval: '1d', backfill: 2_000 })
-  assert.deepEqual(told.closed[0], { ...first, startMs: (first?.startMs ?? 0) + OPEN }, 'the broker’s figures at the session’s open')
+  const received = await stage.watch({ ...REQUEST, interval: '1d', backfill: 2_000 })
+  assert.deepEqual(received.closed[0], { ...first, startMs: (first?.startMs ?? 0) + OPEN }, 'the broker’s figures at the session’s open')
 })
 
 test('a page of many bars is worked on in pieces, and others have their turn between them', async () => {
@@ -78,8 +78,8 @@ test('a page of many bars is worked on in pieces, and others have their turn bet
       Array.from({ length: 2_000 }, (_, at) => bar(MONDAY - 4 * DAY + at * MINUTE, '5'))
     )
     const before = stage.clock.turnsGiven
-    const told = await stage.watch({ ...ASKED, session, interval, backfill })
-    assert.ok(told.closed.length > 0)
+    const received = await stage.watch({ ...REQUEST, session, interval, backfill })
+    assert.ok(received.closed.length > 0)
     assert.ok(stage.clock.turnsGiven > before, `${session} ${interval}`)
   }
 })
@@ -88,9 +88,9 @@ test('a day of BrokerDefault is the broker’s own, also as it closes live', asy
   const stage = exchangeStage({ dailyBars: 'core' })
   stage.broker.history.set('SPY 1d', days(3))
   stage.broker.nowMs = MONDAY + CLOSE - 2 * MINUTE
-  const told = await stage.watch({ ...ASKED, session: 'BrokerDefault', interval: '1d', backfill: 3 })
+  const received = await stage.watch({ ...REQUEST, session: 'BrokerDefault', interval: '1d', backfill: 3 })
   assert.deepEqual(
-    told.closed.map(({ startMs }) => (startMs - OPEN) % DAY),
+    received.closed.map(({ startMs }) => (startMs - OPEN) % DAY),
     [5, 5, 5].map(hours => hours * 60 * MINUTE)
   )
   const topic = stage.broker.topic('bars', 'SPY')
@@ -99,15 +99,15 @@ test('a day of BrokerDefault is the broker’s own, also as it closes live', asy
   // What is traded after the close belongs to no day.
   topic.bar(bar(MONDAY + CLOSE, '99'))
   await stage.pass(5_000)
-  assert.deepEqual(told.closed.at(-1), { ...bar(MONDAY + OPEN, '7'), volume: '10' })
+  assert.deepEqual(received.closed.at(-1), { ...bar(MONDAY + OPEN, '7'), volume: '10' })
 })
 
 test('a day that the broker leaves open until midnight is over when its session is', async () => {
   const stage = exchangeStage({ dailyBars: 'core' })
   stage.broker.nowMs = MONDAY + CLOSE + 60 * MINUTE
   stage.broker.history.set('SPY 1d', [...days(2), bar(MONDAY, '5', false)])
-  const told = await stage.watch({ ...ASKED, interval: '1d', backfill: 2 })
-  assert.deepEqual(told.closed.at(-1), bar(MONDAY + OPEN, '5'))
+  const received = await stage.watch({ ...REQUEST, interval: '1d', backfill: 2 })
+  assert.deepEqual(received.closed.at(-1), bar(MONDAY + OPEN, '5'))
 })
 
 test('where a share keeps no exchange’s hours, days of the core session are requested of the broker by name', async () => {
@@ -120,14 +120,14 @@ test('where a share keeps no exchange’s hours, days of the core session are re
     ['BrokerDefault', '1d', undefined]
   ] as const) {
     stage.broker.asked.length = 0
-    const told = await stage.watch({ ...ASKED, session, interval, backfill: 5 })
-    assert.ok(told.closed.length >= 5, `${told.closed.length} of ${interval}`)
-    const ofDays = stage.broker.asked.filter(({ interval: word }) => word === '1d')
+    const received = await stage.watch({ ...REQUEST, session, interval, backfill: 5 })
+    assert.ok(received.closed.length >= 5, `${received.closed.length} of ${interval}`)
+    const ofDays = stage.broker.asked.filter(({ interval: requested }) => requested === '1d')
     assert.ok(ofDays.length > 0 && ofDays.every(asked => asked.session === named), `${session} ${interval}`)
     assert.ok(stage.broker.asked.every(asked => asked.interval === '1d' || asked.session === undefined))
   }
-  const told = await stage.watch({ ...ASKED, interval: '1d', backfill: 1 })
-  assert.deepEqual(told.closed.at(-1)?.startMs, MONDAY - 3 * DAY + OPEN)
+  const received = await stage.watch({ ...REQUEST, interval: '1d', backfill: 1 })
+  assert.deepEqual(received.closed.at(-1)?.startMs, MONDAY - 3 * DAY + OPEN)
 })
 
 test('a refusal says why days are made of minutes', async () => {
@@ -135,10 +135,10 @@ test('a refusal says why days are made of minutes', async () => {
   always.broker.list('SPY', 'STK', continuousCalendar('America/New_York'))
   const why =
     /does not keep the hours of its exchange at this broker, so the broker’s daily bars are not of USEqCore\. So many bars .* ask for at most \d+\.$/
-  await assert.rejects(always.watch({ ...ASKED, interval: '1y', backfill: 40 }), refused('invalid_request', why))
+  await assert.rejects(always.watch({ ...REQUEST, interval: '1y', backfill: 40 }), refused('invalid_request', why))
   const early = exchangeStage({ dailyBars: 'core', dailySessions: ['USEqCore'] })
   const other = /^The broker has no daily bars of USEqPreMkt\. /
-  await assert.rejects(early.watch({ ...ASKED, session: 'USEqPreMkt', interval: '1y', backfill: 40 }), refused('invalid_request', other))
+  await assert.rejects(early.watch({ ...REQUEST, session: 'USEqPreMkt', interval: '1y', backfill: 40 }), refused('invalid_request', other))
 })
 
 test('where the broker’s days have all hours, those of the core session are made of shorter bars', async () => {
@@ -151,21 +151,21 @@ test('where the broker’s days have all hours, those of the core session are ma
     bar(before + CLOSE - HALF_HOUR, '3'),
     bar(before + CLOSE, '4')
   ])
-  const told = await stage.watch({ ...ASKED, interval: '1d', backfill: 1 })
-  assert.deepEqual(told.closed, [{ ...bar(before + OPEN, '3', true, '20'), open: decimal('2'), low: decimal('2') }])
+  const received = await stage.watch({ ...REQUEST, interval: '1d', backfill: 1 })
+  assert.deepEqual(received.closed, [{ ...bar(before + OPEN, '3', true, '20'), open: decimal('2'), low: decimal('2') }])
   assert.ok(!intervals(stage).includes('1d'))
 })
 
 test('more than may be read for one request is refused before anything is, with how many may be had', async () => {
   const stage = exchangeStage({ dailyBars: 'all_hours' })
-  await stage.watch({ ...ASKED, interval: '1y', backfill: 0 })
+  await stage.watch({ ...REQUEST, interval: '1y', backfill: 0 })
   stage.broker.asked.length = 0
   await assert.rejects(
-    stage.watch({ ...ASKED, interval: '1y', backfill: 40 }),
+    stage.watch({ ...REQUEST, interval: '1y', backfill: 40 }),
     refused('invalid_request', /50000 is the most; ask for at most 4\./)
   )
   assert.deepEqual(stage.broker.asked, [])
-  await stage.watch({ ...ASKED, interval: '1y', backfill: 4 })
+  await stage.watch({ ...REQUEST, interval: '1y', backfill: 4 })
   const read = stage.broker.asked.filter(({ interval }) => interval === '30m')
   assert.ok(read.length > 0)
   // A window of a century is not even begun.
@@ -183,14 +183,14 @@ test('of what the broker keeps for some days only, no bar is made that began bef
   const stage = exchangeStage({ historyIntervals: ['1m', '30m'], historyDays: { '1m': 2, '30m': 4 }, dailyBars: 'core' })
   const whole = Array.from({ length: 8 * 48 }, (_, index) => bar(MONDAY - 8 * DAY + index * HALF_HOUR, String(index + 1)))
   stage.broker.history.set('SPY 30m', whole)
-  const told = await stage.watch({ ...ASKED, interval: '1d', backfill: 100 })
+  const received = await stage.watch({ ...REQUEST, interval: '1d', backfill: 100 })
   // Four days before Monday at ten is in the midst of Thursday's, a holiday's, session: Friday is the first that is whole.
   assert.deepEqual(
-    told.closed.map(({ startMs }) => startMs),
+    received.closed.map(({ startMs }) => startMs),
     [MONDAY - 3 * DAY + OPEN]
   )
   for (const interval of ['1w', '1M', '1y'])
-    await assert.rejects(stage.watch({ ...ASKED, interval, backfill: 0 }), refused('unsupported_interval', /keeps 4 days/))
+    await assert.rejects(stage.watch({ ...REQUEST, interval, backfill: 0 }), refused('unsupported_interval', /keeps 4 days/))
 })
 
 test('a long history holds up neither what is asked of others nor what comes live', async () => {
@@ -199,10 +199,10 @@ test('a long history holds up neither what is asked of others nor what comes liv
   stage.broker.history.set('QQQ 1m', [bar(NOON - MINUTE, '5')])
   const gate = Promise.withResolvers<void>()
   stage.broker.hold = () => (stage.broker.asked.at(-1)?.symbol === 'SPY' ? gate.promise : Promise.resolve())
-  const long = Array.from({ length: 5 }, () => stage.watch({ ...ASKED, interval: '1y', backfill: 40 }))
+  const long = Array.from({ length: 5 }, () => stage.watch({ ...REQUEST, interval: '1y', backfill: 40 }))
   await stage.clock.settled()
-  const told = await stage.watch({ ...ASKED, symbol: 'QQQ', interval: '1m', backfill: 1 })
-  assert.equal(told.closed.length, 1)
+  const received = await stage.watch({ ...REQUEST, symbol: 'QQQ', interval: '1m', backfill: 1 })
+  assert.equal(received.closed.length, 1)
   gate.resolve()
   assert.equal((await Promise.all(long)).length, 5)
 })
@@ -213,8 +213,8 @@ test('what a backfill may ask for follows from how far back the broker’s own b
   const bounds = { '1m': 2_880, '15m': 1_728, '1h': 432, '30m': 10_000, '1d': 10_000 }
   for (const [interval, most] of Object.entries(bounds)) assert.equal(backfillMaxOf(marketData, parseInterval(interval)), most, interval)
   const stage = exchangeStage(marketData)
-  const beyond = (interval: string, backfill: number, words: RegExp) =>
-    assert.rejects(stage.market.watch({ ...ASKED, interval, backfill }), refused('invalid_request', words))
+  const beyond = (interval: string, backfill: number, pattern: RegExp) =>
+    assert.rejects(stage.market.watch({ ...REQUEST, interval, backfill }), refused('invalid_request', pattern))
   await beyond('15m', 1_729, /at most 1728 for bars of 15m here, of which the broker keeps 18 days; was 1729/)
   await beyond('1h', 433, /at most 432 for bars of 1h/)
   await beyond('30m', 10_001, /at most 10000 for bars of 30m here; was 10001/)
@@ -224,15 +224,15 @@ test('what a backfill may ask for follows from how far back the broker’s own b
 test('trades of the core session close a day as it was traded', async () => {
   const stage = exchangeStage({ dailyBars: 'core', liveIntervals: [] })
   stage.broker.nowMs = MONDAY + OPEN - MINUTE
-  const told = await stage.watch({ ...ASKED, session: 'BrokerDefault', interval: '1d', backfill: 0 })
+  const received = await stage.watch({ ...REQUEST, session: 'BrokerDefault', interval: '1d', backfill: 0 })
   const topic = stage.broker.topic('trades', 'SPY')
   stage.broker.nowMs = MONDAY + CLOSE
   topic.trade(trade(MONDAY + OPEN - 1, '99'))
   topic.trade(trade(MONDAY + OPEN, '5'))
   topic.trade(trade(MONDAY + CLOSE - 1, '6'))
   await stage.clock.advance(250)
-  assert.deepEqual(told.bars.at(-1), { ...bar(MONDAY + OPEN, '6', false, '2'), open: '5', low: '5' })
+  assert.deepEqual(received.bars.at(-1), { ...bar(MONDAY + OPEN, '6', false, '2'), open: '5', low: '5' })
   topic.trade(trade(MONDAY + CLOSE + 1, '99'))
   await stage.pass(5_000)
-  assert.equal(told.bars.at(-1)?.close, '6')
+  assert.equal(received.bars.at(-1)?.close, '6')
 })

@@ -17,12 +17,12 @@ test('the last quote is the first that comes, and nothing is streamed any more',
 
 test('a symbol that is followed already has its quote at once, and is followed on', async () => {
   const stage = new Stage()
-  const told = await stage.watch(TOPIC)
+  const received = await stage.watch(TOPIC)
   stage.broker.topic('quotes', 'SPY').quote(quote('99'))
   assert.equal((await stage.market.quote('SPY'))?.bidPrice, '99')
   stage.broker.topic('quotes', 'SPY').quote(quote('100'))
   assert.deepEqual(
-    told.quotes.map(({ bidPrice }) => bidPrice),
+    received.quotes.map(({ bidPrice }) => bidPrice),
     ['99', '100']
   )
 })

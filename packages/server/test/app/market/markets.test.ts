@@ -6,7 +6,7 @@ import { usEquityCalendar } from '@trunkline/core/domain/calendar/index'
 import { SCRIPTED_CAPABILITIES, ScriptedMarket } from '@trunkline/testkit/scripted-broker/index'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { LocalBus } from '../../../src/bus/local-bus.ts'
-import { NOON, Told } from './stage.ts'
+import { NOON, RecordingWatcher } from './stage.ts'
 
 test('a broker whose clock shows a time that no calendar knows stops nobody else’s time', async () => {
   const warnings: string[] = []
@@ -19,7 +19,7 @@ test('a broker whose clock shows a time that no calendar knows stops nobody else
   for (const broker of ['wrong', 'right'] as const) {
     sources[broker].list('SPY', 'STK', usEquityCalendar())
     const market = markets.join(Object({ connectionId: broker, broker }))
-    new Told(await market.watch({ channel: 'quotes', symbol: 'SPY' })).begin()
+    new RecordingWatcher(await market.watch({ channel: 'quotes', symbol: 'SPY' })).begin()
   }
   sources.wrong.nowMs = 0
   await clock.advance(31_000)

@@ -1,7 +1,7 @@
 // A connection's market over a broker in memory and a clock that moves when told.
 import { ConnectionMarket } from '@trunkline/core/app/market/connection-market'
-import { PieceTurns } from '@trunkline/core/app/market/piece-turns'
 import type { Watch, Watcher, WatchRequest } from '@trunkline/core/app/market/watcher'
+import { WorkQueue } from '@trunkline/core/app/market/work-queue'
 import { DEFAULT_TIMING } from '@trunkline/core/app/timing'
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { type Bar, nanosOfMs, type Quote, type Trade } from '@trunkline/core/domain/market/records'
@@ -25,7 +25,7 @@ export class Stage {
     marketData: Partial<MarketDataCapabilities> = {},
     broker = new ScriptedMarket(NOON),
     clock = new VirtualClock(broker.nowMs),
-    pieces = new PieceTurns<object>(clock)
+    workQueue = new WorkQueue<object>(clock)
   ) {
     this.clock = clock
     this.broker = broker
@@ -58,17 +58,17 @@ export class Stage {
         log: { debug() {}, info() {}, warn: message => this.warnings.push(message), error() {} },
         meter,
         timing: DEFAULT_TIMING,
-        pieceTurn: signal => pieces.take(this, signal)
+        nextSlice: signal => workQueue.take(this, signal)
       },
       { source: this.broker, broker: capabilities, failed: async () => false, lost: cause => this.losses.push(cause) }
     )
   }
 
   /** Watches, and begins. */
-  async watch(request: WatchRequest): Promise<Told> {
-    const told = new Told(await this.market.watch(request))
-    told.begin()
-    return told
+  async watch(request: WatchRequest): Promise<RecordingWatcher> {
+    const received = new RecordingWatcher(await this.market.watch(request))
+    received.begin()
+    return received
   }
 
   /** The market's time and everybody's goes on, with the look that is taken every second. */
@@ -84,7 +84,7 @@ export class Stage {
 }
 
 /** Keeps what a watcher is told. */
-export class Told implements Watcher {
+export class RecordingWatcher implements Watcher {
   readonly trades: Trade[] = []
   readonly quotes: Quote[] = []
   readonly bars: Bar[] = []

@@ -39,12 +39,12 @@ test('trades that were before a subscription are not told to it', async () => {
 test('trades of a session are those of its hours, and a session means nothing for coins', async () => {
   const stage = new Stage()
   const core = await stage.watch({ channel: 'trades', symbol: 'SPY', session: 'USEqCore' })
-  const coins = await stage.watch({ channel: 'trades', symbol: 'BTC/USD', session: 'NoSuchSession' })
+  const crypto = await stage.watch({ channel: 'trades', symbol: 'BTC/USD', session: 'NoSuchSession' })
   const [opening, before] = [Date.UTC(2026, 0, 5, 14, 30), Date.UTC(2026, 0, 5, 14, 29, 59, 999)]
   for (const symbol of ['SPY', 'BTC/USD']) for (const at of [before, opening]) stage.broker.topic('trades', symbol).trade(trade(at, '1'))
   assert.equal(stage.broker.leases, 2)
   assert.equal(core.trades.length, 1)
-  assert.equal(coins.trades.length, 2)
+  assert.equal(crypto.trades.length, 2)
 })
 
 test('what cannot be had is refused with its own code, and leaves nothing running', async () => {
@@ -80,11 +80,11 @@ test('a topic the broker refuses, or does not answer for, is refused to who aske
 
 test('a loss is told, what was before it is not told to who comes meanwhile, and it goes on by itself', async () => {
   const stage = new Stage()
-  const told = await stage.watch(QUOTES)
+  const received = await stage.watch(QUOTES)
   const topic = stage.broker.topic('quotes', 'SPY')
   topic.quote(quote('1.00'))
   stage.broker.lose()
-  assert.deepEqual(told.interruptions, ['the line ended'])
+  assert.deepEqual(received.interruptions, ['the line ended'])
   assert.deepEqual(stage.losses, ['lost'])
   const late = stage.watch(QUOTES)
   await stage.clock.settled()
@@ -95,30 +95,30 @@ test('a loss is told, what was before it is not told to who comes meanwhile, and
     ['2.00']
   )
   assert.deepEqual(
-    told.quotes.map(({ bidPrice }) => bidPrice),
+    received.quotes.map(({ bidPrice }) => bidPrice),
     ['1.00', '2.00']
   )
-  assert.equal(told.interruptions.length, 1)
+  assert.equal(received.interruptions.length, 1)
 })
 
 test('a topic that falls silent is asked for anew, less and less often; only a broker that does not answer that is told', async () => {
   const stage = new Stage()
-  const told = await stage.watch(QUOTES)
+  const received = await stage.watch(QUOTES)
   await stage.pass(29_000)
   assert.equal(stage.broker.renewals, 0)
   await stage.pass(2_000)
   assert.equal(stage.broker.renewals, 1)
   await stage.pass(58_000)
   assert.equal(stage.broker.renewals, 1)
-  assert.deepEqual(told.interruptions, [])
+  assert.deepEqual(received.interruptions, [])
   stage.broker.answers = false
   await stage.pass(4_000)
   assert.equal(stage.broker.renewals, 2)
   await stage.pass(5_000)
-  assert.equal(told.interruptions.length, 1)
+  assert.equal(received.interruptions.length, 1)
   stage.broker.recover()
   stage.broker.topic('quotes', 'SPY').quote(quote('1.00'))
-  assert.equal(told.quotes.length, 1)
+  assert.equal(received.quotes.length, 1)
 })
 
 test('a trade from a time that no calendar knows is in no session, and troubles nobody', async () => {
@@ -143,24 +143,24 @@ test('what was silent over night is not asked for anew in the second in which it
 
 test('a topic whose renewal was not answered is asked for again until it is', async () => {
   const stage = new Stage()
-  const told = await stage.watch(QUOTES)
+  const received = await stage.watch(QUOTES)
   stage.broker.answers = false
   await stage.pass(300_000)
-  assert.equal(told.interruptions.length, 1)
+  assert.equal(received.interruptions.length, 1)
   stage.broker.answers = true
   await stage.pass(300_000)
   stage.broker.topic('quotes', 'SPY').quote(quote('1.00'))
   const late = await stage.watch(QUOTES)
   assert.equal(late.quotes.length, 1)
-  assert.equal(told.interruptions.length, 1)
+  assert.equal(received.interruptions.length, 1)
 })
 
 test('a line that is lost while a topic is asked for anew is lost like any other', async () => {
   const stage = new Stage()
-  const told = await stage.watch(QUOTES)
+  const received = await stage.watch(QUOTES)
   stage.broker.answers = false
   await stage.pass(31_000)
   assert.equal(stage.broker.renewals, 1)
   stage.broker.lose('token', 'the token has ended')
-  assert.deepEqual([told.interruptions, stage.losses], [['the token has ended'], ['token']])
+  assert.deepEqual([received.interruptions, stage.losses], [['the token has ended'], ['token']])
 })

@@ -88,7 +88,7 @@ async function fillLogins(store: Store, { platform, user, connection }: make.Own
   const pending = { codeHash: make.hash(), expiresAt: make.at(600_000) }
   const waiting = [make.account(unclaimed)]
   await store.connections.create(unclaimed, waiting, make.sealed(), attempt.attemptId, make.audit('connection.create'), pending)
-  await store.streamPlaces.take({ ...make.place(platform, 'a node'), sessionId: 'a session' }, 10, 3_600_000)
+  await store.streamSlots.take({ ...make.place(platform, 'a node'), sessionId: 'a session' }, 10, 3_600_000)
 }
 
 /** Everything the store's interface tells of the data set, in a fixed order. */
@@ -116,7 +116,7 @@ export async function readBack(store: Store, keys: Keys): Promise<unknown> {
     freshness: await Promise.all(ids.map(id => store.accounts.freshness(id))),
     orders: await ordersOf(store, ids),
     unfinished: await Promise.all(ids.map(accountId => store.orders.unfinished({ accountId }))),
-    doubtful: await store.orders.doubtful(10),
+    doubtful: await store.orders.unresolved(10),
     audit: { verified: await store.audit.verify(), entries: await store.audit.list(100) }
   }
 }

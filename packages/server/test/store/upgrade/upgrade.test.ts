@@ -92,7 +92,7 @@ for (const [name, placed] of [
       await engine.db.executeQuery(CompiledQuery.raw(ENDED_COPY))
       await migrate(engine.db, testDeps())
       await using store = buildStore(engine, testDeps())
-      const [any] = await store.orders.doubtful(1)
+      const [any] = await store.orders.unresolved(1)
       assert.ok(any !== undefined)
       for (const symbol of ['AAPL', 'AAPL261218C00200000', 'AAPL261218C00210000'])
         for (const statuses of [['working'], ['filled']] as const) {
@@ -133,7 +133,7 @@ function assertComplete(value: unknown, path = 'read'): void {
 
 // The records are not only read: an order moves, a login that was being renewed is renewed, and the audit chain goes on.
 async function goOn(store: Store, { schema }: DataSet): Promise<void> {
-  const orders = await store.orders.doubtful(10)
+  const orders = await store.orders.unresolved(10)
   const [pending] = orders
   assert.ok(pending !== undefined)
   await moves(store, pending)

@@ -1,4 +1,4 @@
-import { DAYS_BACK, daysAsked, listTransactions } from '@trunkline/core/app/accounts/read-transactions'
+import { DAYS_BACK, listTransactions, requestedDays } from '@trunkline/core/app/accounts/read-transactions'
 import { TRANSACTION_TYPES } from '@trunkline/core/domain/vocabulary'
 import Type from 'typebox'
 import { presentTransaction, transactionList } from '../../../wire/account.ts'
@@ -38,7 +38,7 @@ export const getTransactions = userEndpoint({
   success: { status: 200, description: 'One page of the transactions.', headers: { ...FRESHNESS, link: LINK }, schema: transactionList },
   async handle({ caller, query }, { deps, cursors, publicUrl }) {
     orderedTimes(query.start_date, query.end_date, 'start_date', 'end_date')
-    const { from, to } = daysAsked(deps.clock, query.start_date ?? null, query.end_date ?? null)
+    const { from, to } = requestedDays(deps.clock, query.start_date ?? null, query.end_date ?? null)
     const types = query.type === undefined ? null : [query.type]
     const accounts = scopeOf(query)
     const scope = ['transactions', caller.user.userKey, accounts, from, to, types]

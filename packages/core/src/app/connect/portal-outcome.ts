@@ -2,7 +2,7 @@ import type { ConnectionAttempt } from '../../domain/account.ts'
 import type { ConnectionId, PlatformId } from '../../domain/ids.ts'
 
 /** Every way a portal visit can end. */
-export type EndingReason =
+export type PortalOutcomeReason =
   | 'connected'
   | 'declined'
   | 'keys_refused'
@@ -17,9 +17,9 @@ export type EndingReason =
   | 'not_renewable'
 
 /** The end of a visit: what happened, and where the user goes; null: they stay on our own page. */
-export interface Ending {
-  readonly kind: 'ending'
-  readonly reason: EndingReason
+export interface PortalOutcome {
+  readonly kind: 'outcome'
+  readonly reason: PortalOutcomeReason
   readonly redirect: string | null
   /** Whose user this is, for a way back to it; null where nobody may learn it. */
   readonly platformId: PlatformId | null
@@ -27,7 +27,7 @@ export interface Ending {
 
 /** What a platform is told by redirect. */
 const ERRORS: {
-  readonly [reason in Exclude<EndingReason, 'connected'>]: { readonly error: '400' | '401' | '500'; readonly details: string }
+  readonly [reason in Exclude<PortalOutcomeReason, 'connected'>]: { readonly error: '400' | '401' | '500'; readonly details: string }
 } = {
   declined: { error: '401', details: 'The user declined the connection.' },
   keys_refused: { error: '401', details: 'The broker did not accept the keys that the user entered.' },
@@ -49,20 +49,20 @@ const ERRORS: {
 }
 
 /** The end of an attempt without a connection. `attempt` is null where nobody may learn where it leads. */
-export function ended(attempt: ConnectionAttempt | null, reason: Exclude<EndingReason, 'connected'>): Ending {
+export function ended(attempt: ConnectionAttempt | null, reason: Exclude<PortalOutcomeReason, 'connected'>): PortalOutcome {
   const target = attempt?.redirectOnErrorUrl ?? attempt?.redirectUrl ?? null
   const { error, details } = ERRORS[reason]
   return {
-    ...{ kind: 'ending', reason, platformId: attempt?.platformId ?? null },
+    ...{ kind: 'outcome', reason, platformId: attempt?.platformId ?? null },
     redirect: target === null ? null : withQuery(target, { error, error_details: details })
   }
 }
 
 /** The end of an attempt in a connection, or in one that has to be claimed with `code`. */
-export function connected(attempt: ConnectionAttempt, connectionId: ConnectionId, code: string | null = null): Ending {
+export function connected(attempt: ConnectionAttempt, connectionId: ConnectionId, code: string | null = null): PortalOutcome {
   const ours = { connection_id: connectionId, ...(code === null ? {} : { claim_code: code }) }
   const redirect = attempt.redirectUrl === null ? null : withQuery(attempt.redirectUrl, ours)
-  return { kind: 'ending', reason: 'connected', redirect, platformId: attempt.platformId }
+  return { kind: 'outcome', reason: 'connected', redirect, platformId: attempt.platformId }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { compare, type Decimal, isPositive, minus, sum } from '../../domain/decimal.ts'
-import { limitOf } from '../../domain/likeness.ts'
 import type { Fill, Leg, Order, OrderTicket } from '../../domain/order.ts'
 import { filledQuantity } from '../../domain/order-machine.ts'
+import { limitOf } from '../../domain/order-matching.ts'
 import { restPrice } from '../../domain/rest-price.ts'
 import type { OrderReport } from '../../ports/broker.ts'
 
@@ -39,12 +39,12 @@ export function ownPart(report: OrderReport, order: OrderTicket, predecessors: r
  * A report whose quantity is what was left when the broker stated it, with the total that was asked for instead. How much the predecessors had filled
  * at that time is not known: executions are reported before, between and after. A change of the total would be another order.
  */
-export function ofTheTotal(report: OrderReport, { quantity }: OrderTicket): OrderReport {
+export function withTotalQuantity(report: OrderReport, { quantity }: OrderTicket): OrderReport {
   return { ...report, quantity }
 }
 
 /** An order whose quantity is a total, with what its predecessors left of it instead. */
-export function ofTheRest(order: Order, predecessors: readonly Order[]): Order {
+export function withRemainingQuantity(order: Order, predecessors: readonly Order[]): Order {
   const { quantity } = order
   return quantity === null ? order : { ...order, quantity: minus(quantity, filledBy(predecessors)) }
 }

@@ -16,13 +16,13 @@ import { RandomIds } from '../../src/ops/ids.ts'
 import { EnvelopeVault } from '../../src/vault/envelope.ts'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
 import { FixedKeyRing, parseKeySet } from '../../src/vault/master-keys.ts'
-import { PlainHouse } from './plain-house.ts'
+import { StubSandbox } from './stub-sandbox.ts'
 import { WatchedStore } from './watched-store.ts'
 
 const VAULT = new EnvelopeVault(new FixedKeyRing(parseKeySet(`k1:${randomBytes(32).toString('base64')}`)))
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
-export interface HouseWorldOptions {
+export interface SandboxWorldOptions {
   /** Makes the house one whose certificate nobody vouches for. */
   readonly certificate?: Certificate
   /** Where the house is looked for, if not where it is. */
@@ -31,18 +31,18 @@ export interface HouseWorldOptions {
   readonly tokenSeconds?: number
 }
 
-export class HouseWorld implements AsyncDisposable {
+export class SandboxWorld implements AsyncDisposable {
   readonly clock: VirtualClock
-  readonly house: PlainHouse
+  readonly stub: StubSandbox
   readonly healths: ConnectionHealth[] = []
   readonly #deps: Deps
   readonly #application: Application
   readonly #owner: make.Owner
   readonly #broker: AsyncDisposable
 
-  private constructor(deps: Deps, parts: Pick<HouseWorld, 'clock' | 'house'>, owner: make.Owner, broker: AsyncDisposable) {
+  private constructor(deps: Deps, parts: Pick<SandboxWorld, 'clock' | 'stub'>, owner: make.Owner, broker: AsyncDisposable) {
     this.clock = parts.clock
-    this.house = parts.house
+    this.stub = parts.stub
     this.#deps = deps
     this.#owner = owner
     this.#broker = broker
@@ -52,14 +52,14 @@ export class HouseWorld implements AsyncDisposable {
     })
   }
 
-  static async open(inner: Store, options: HouseWorldOptions = {}): Promise<HouseWorld> {
+  static async open(inner: Store, options: SandboxWorldOptions = {}): Promise<SandboxWorld> {
     const clock = new VirtualClock()
     const watched = new WatchedStore(inner)
     const owner = await make.owner(inner)
-    const house = await PlainHouse.start(clock, owner.account.brokerAccountId, options.certificate ?? null)
-    clock.restWith(async () => (await house.idle()) || (await watched.idle()))
+    const stub = await StubSandbox.start(clock, owner.account.brokerAccountId, options.certificate ?? null)
+    clock.restWith(async () => (await stub.idle()) || (await watched.idle()))
     const ids = new RandomIds()
-    const settings = { baseUrl: options.baseUrl ?? house.url, clientId: 'client', clientSecret: 'secret' }
+    const settings = { baseUrl: options.baseUrl ?? stub.url, clientId: 'client', clientSecret: 'secret' }
     const broker = sandbox(settings, { clock, fraction: () => 0.5, log: quiet, meter: { count() {}, observe() {} } })
     const deps: Deps = {
       store: watched.store,
@@ -75,7 +75,7 @@ export class HouseWorld implements AsyncDisposable {
     }
     const now = epochMs(clock.now())
     const credentials = {
-      access_token: house.token(),
+      access_token: stub.token(),
       refresh_token: 'rt',
       issued_at: timestampOfMs(now - 3_600_000),
       expires_at: timestampOfMs(now + (options.tokenSeconds ?? 36_000) * 1_000)
@@ -86,7 +86,7 @@ export class HouseWorld implements AsyncDisposable {
       1,
       sealCredentials(VAULT, owner.connection, { credentials, endpoint: make.ENDPOINT }, 2)
     )
-    return new HouseWorld(deps, { clock, house }, owner, broker)
+    return new SandboxWorld(deps, { clock, stub }, owner, broker)
   }
 
   get app() {
@@ -122,6 +122,6 @@ export class HouseWorld implements AsyncDisposable {
     await this.clock.until(() => isStopped, 'it stopped')
     await stopped
     await this.#broker[Symbol.asyncDispose]()
-    await this.house[Symbol.asyncDispose]()
+    await this.stub[Symbol.asyncDispose]()
   }
 }

@@ -1,9 +1,9 @@
 import type { Connection, ConnectionHealth } from '../../domain/account.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
+import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
-import { keepNewest } from '../keep-newest.ts'
-import { UNFOLLOWED } from './words.ts'
+import { UNFOLLOWED } from './health-reasons.ts'
 
 /** Of so many connections that nobody follows it is remembered since when they are what they are. */
 const OTHERS_MAX = 20_000
@@ -11,7 +11,7 @@ const OTHERS_MAX = 20_000
 type FollowedState = Exclude<ConnectionHealth['state'], 'broken'>
 
 /** How well each connection is followed, and since when. Every change is told on the bus. */
-export class HealthBook {
+export class HealthRegistry {
   readonly #deps: Pick<Deps, 'bus' | 'clock'>
   readonly #startedAt: Timestamp
   readonly #followed = new Map<ConnectionId, ConnectionHealth>()
@@ -47,7 +47,7 @@ export class HealthBook {
     const health = this.#next(before, state, reason)
     this.#others.delete(connectionId)
     this.#followed.set(connectionId, health)
-    this.#tell(connection, health)
+    this.#publish(connection, health)
   }
 
   /** Its mirror has ended: from here on reads ask the broker. */
@@ -80,8 +80,8 @@ export class HealthBook {
   #note(connection: Connection, before: ConnectionHealth, state: FollowedState, reason: string): void {
     if (before.state === state && before.reason === reason) return
     const health = this.#next(before, state, reason)
-    keepNewest(this.#others, connection.connectionId, health, OTHERS_MAX)
-    this.#tell(connection, health)
+    setBounded(this.#others, connection.connectionId, health, OTHERS_MAX)
+    this.#publish(connection, health)
   }
 
   #next(before: ConnectionHealth, state: FollowedState, reason: string | null): ConnectionHealth {
@@ -90,7 +90,7 @@ export class HealthBook {
 
   #break(connectionId: ConnectionId, health: ConnectionHealth): void {
     this.#followed.delete(connectionId)
-    keepNewest(this.#others, connectionId, health, OTHERS_MAX)
+    setBounded(this.#others, connectionId, health, OTHERS_MAX)
   }
 
   /** Its login was renewed: reads ask the broker again, until a mirror says more. */
@@ -98,8 +98,8 @@ export class HealthBook {
     const { connectionId } = connection
     if (this.#followed.has(connectionId)) return
     const health: ConnectionHealth = { state: 'polling', since: this.#deps.clock.now(), reason: UNFOLLOWED }
-    keepNewest(this.#others, connectionId, health, OTHERS_MAX)
-    this.#tell(connection, health)
+    setBounded(this.#others, connectionId, health, OTHERS_MAX)
+    this.#publish(connection, health)
   }
 
   #forget(connectionId: ConnectionId): void {
@@ -107,7 +107,7 @@ export class HealthBook {
     this.#others.delete(connectionId)
   }
 
-  #tell({ connectionId, userKey }: Pick<Connection, 'connectionId' | 'userKey'>, health: ConnectionHealth): void {
+  #publish({ connectionId, userKey }: Pick<Connection, 'connectionId' | 'userKey'>, health: ConnectionHealth): void {
     this.#deps.bus.publish({ type: 'connection_health', userKey, connectionId, health })
   }
 }

@@ -8,23 +8,23 @@ import type { Certificate } from '@trunkline/testkit/certificate'
 import { type WebSocket, WebSocketServer } from 'ws'
 
 /** What becomes of a request instead of its answer. Null: nothing, it is answered. */
-export type Misdeed = (request: IncomingMessage, response: ServerResponse) => void
+export type FaultHandler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** The three doors of the house. */
-export type Door = 'token' | 'read' | 'stream'
+export type Endpoint = 'token' | 'read' | 'stream'
 
 const HEARTBEAT_MS = 5_000
 /** Turns of the event loop without a byte after which nothing is under way; all of it happens in this process. */
-const QUIET_TURNS = 10
+const QUIET_TICKS = 10
 
-export class PlainHouse implements AsyncDisposable {
-  readonly asked: Record<Door, number> = { token: 0, read: 0, stream: 0 }
+export class StubSandbox implements AsyncDisposable {
+  readonly requests: Record<Endpoint, number> = { token: 0, read: 0, stream: 0 }
   readonly #server: Server
   readonly #sockets = new WebSocketServer({ noServer: true })
   readonly #clock: Clock
   readonly #account: string
   readonly #scheme: string
-  #misdeeds: { readonly [door in Door]?: Misdeed } = {}
+  #handlers: { readonly [endpoint in Endpoint]?: FaultHandler } = {}
   #tokens = new Set<string>()
   #issued = 0
   #activity = 0
@@ -40,18 +40,18 @@ export class PlainHouse implements AsyncDisposable {
     this.#server.on('upgrade', (request, socket, head) => {
       socket.on('error', () => this.#note())
       this.#note()
-      this.asked.stream += 1
-      const misdeed = this.#misdeeds.stream
-      if (misdeed !== undefined) return void socket.end('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n')
+      this.requests.stream += 1
+      const handler = this.#handlers.stream
+      if (handler !== undefined) return void socket.end('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n')
       this.#sockets.handleUpgrade(request, socket, head, opened => this.#opened(opened))
     })
   }
 
-  static async start(clock: Clock, account: string, certificate: Certificate | null = null): Promise<PlainHouse> {
-    const house = new PlainHouse(clock, account, certificate)
-    house.#server.listen(0, '127.0.0.1')
-    await once(house.#server, 'listening')
-    return house
+  static async start(clock: Clock, account: string, certificate: Certificate | null = null): Promise<StubSandbox> {
+    const stub = new StubSandbox(clock, account, certificate)
+    stub.#server.listen(0, '127.0.0.1')
+    await once(stub.#server, 'listening')
+    return stub
   }
 
   get url(): string {
@@ -69,9 +69,9 @@ export class PlainHouse implements AsyncDisposable {
   }
 
   /** From now on; what is left out behaves. Streams are cut when theirs do not. */
-  misbehave(misdeeds: { readonly [door in Door]?: Misdeed }): void {
-    this.#misdeeds = misdeeds
-    if (misdeeds.stream !== undefined) for (const socket of this.#sockets.clients) socket.terminate()
+  injectFaults(handlers: { readonly [endpoint in Endpoint]?: FaultHandler }): void {
+    this.#handlers = handlers
+    if (handlers.stream !== undefined) for (const socket of this.#sockets.clients) socket.terminate()
   }
 
   /** No token that was issued counts any more. */
@@ -87,7 +87,7 @@ export class PlainHouse implements AsyncDisposable {
   /** Resolves when nothing is on its way between the house and its clients. Gives whether anything was. */
   async idle(): Promise<boolean> {
     const before = this.#activity
-    for (let quiet = 0; quiet < QUIET_TURNS; ) {
+    for (let quiet = 0; quiet < QUIET_TICKS; ) {
       const seen = this.#activity
       await new Promise<void>(resolve => setImmediate(resolve))
       quiet = this.#activity === seen ? quiet + 1 : 0
@@ -141,11 +141,11 @@ export class PlainHouse implements AsyncDisposable {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     this.#note()
     response.on('close', () => this.#note())
-    const door: Door = request.url === '/oauth/token' ? 'token' : 'read'
-    this.asked[door] += 1
-    const misdeed = this.#misdeeds[door]
-    if (misdeed !== undefined) misdeed(request, response)
-    else if (door === 'token') this.#issue(response)
+    const endpoint: Endpoint = request.url === '/oauth/token' ? 'token' : 'read'
+    this.requests[endpoint] += 1
+    const handler = this.#handlers[endpoint]
+    if (handler !== undefined) handler(request, response)
+    else if (endpoint === 'token') this.#issue(response)
     else this.#read(request, response)
   }
 
@@ -168,21 +168,21 @@ export class PlainHouse implements AsyncDisposable {
   }
 }
 
-export function answers(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Misdeed {
+export function answers(status: number, body: string, headers: Readonly<Record<string, string>> = {}): FaultHandler {
   return (_request, response) => void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
 }
 
-export const html: Misdeed = answers(200, '<!doctype html><title>Welcome</title>', { 'content-type': 'text/html' })
+export const html: FaultHandler = answers(200, '<!doctype html><title>Welcome</title>', { 'content-type': 'text/html' })
 
 /** The beginning of an answer of which the rest never comes. */
-export const truncated: Misdeed = (_request, response) => {
+export const truncated: FaultHandler = (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' }).write('{"items":[{"acc')
   setImmediate(() => response.destroy())
 }
 
 /** An answer that ends in the middle, and says that this is all. */
-export const cutShort: Misdeed = answers(200, '{"items":[{"account":"')
+export const cutShort: FaultHandler = answers(200, '{"items":[{"account":"')
 
-export const reset: Misdeed = request => void request.socket.resetAndDestroy()
+export const reset: FaultHandler = request => void request.socket.resetAndDestroy()
 
-export const hangs: Misdeed = () => undefined
+export const hangs: FaultHandler = () => undefined

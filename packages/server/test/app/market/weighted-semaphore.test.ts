@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Share } from '@trunkline/core/app/market/share'
+import { WeightedSemaphore } from '@trunkline/core/app/market/weighted-semaphore'
 
 const NEVER = new AbortController().signal
 const settled = () => new Promise<void>(resolve => setImmediate(resolve))
 
 test('work begins in its order while what is under way weighs no more than the bound, and what weighs more has it alone', async () => {
-  const share = new Share(10)
+  const semaphore = new WeightedSemaphore(10)
   const begun: string[] = []
   const gates = new Map<string, PromiseWithResolvers<void>>()
   const stopping = new AbortController()
@@ -17,7 +17,7 @@ test('work begins in its order while what is under way weighs no more than the b
       begun.push(name)
       return gate.promise
     }
-    return share.take(weight, work, stopping.signal)
+    return semaphore.take(weight, work, stopping.signal)
   }
   const done = Promise.allSettled([ask('a', 6), ask('b', 4), ask('c', 3), ask('d', 99), ask('e', 1)])
   await settled()
@@ -39,14 +39,18 @@ test('work begins in its order while what is under way weighs no more than the b
 })
 
 test('light work does not overtake heavy work that waits', async () => {
-  const share = new Share(10)
+  const semaphore = new WeightedSemaphore(10)
   const begun: string[] = []
   const hold = Promise.withResolvers<void>()
   const work = (name: string) => async () => {
     begun.push(name)
     await hold.promise
   }
-  const done = Promise.all([share.take(6, work('holder'), NEVER), share.take(9, work('heavy'), NEVER), share.take(1, work('light'), NEVER)])
+  const done = Promise.all([
+    semaphore.take(6, work('holder'), NEVER),
+    semaphore.take(9, work('heavy'), NEVER),
+    semaphore.take(1, work('light'), NEVER)
+  ])
   await settled()
   assert.deepEqual(begun, ['holder'])
   hold.resolve()
@@ -55,15 +59,15 @@ test('light work does not overtake heavy work that waits', async () => {
 })
 
 test('when work that waits gives up, what waited behind it begins', async () => {
-  const share = new Share(10)
+  const semaphore = new WeightedSemaphore(10)
   const hold = Promise.withResolvers<void>()
-  const holder = share.take(6, () => hold.promise, NEVER)
+  const holder = semaphore.take(6, () => hold.promise, NEVER)
   const stopping = new AbortController()
   const heavy = assert.rejects(
-    share.take(9, () => assert.fail('it gave up'), stopping.signal),
+    semaphore.take(9, () => assert.fail('it gave up'), stopping.signal),
     /over/
   )
-  const light = share.take(1, async () => 'light', NEVER)
+  const light = semaphore.take(1, async () => 'light', NEVER)
   stopping.abort(new Error('over'))
   await heavy
   assert.equal(await light, 'light')

@@ -1,5 +1,5 @@
 /** Lets work begin, in the order in which it asked, while what is under way weighs no more than a bound. */
-export class Share {
+export class WeightedSemaphore {
   readonly #most: number
   #used = 0
   readonly #waiting = new Set<{ readonly weight: number; readonly begin: () => void }>()
@@ -10,7 +10,7 @@ export class Share {
 
   /** Resolves or rejects as `work` does. What weighs more than the bound has it alone. @throws the signal's reason when it aborts before */
   async take<T>(weight: number, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    await this.#room(weight, signal)
+    await this.#acquire(weight, signal)
     try {
       return await work()
     } finally {
@@ -19,7 +19,7 @@ export class Share {
     }
   }
 
-  async #room(weight: number, signal: AbortSignal): Promise<void> {
+  async #acquire(weight: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     if (this.#waiting.size === 0 && this.#fits(weight)) {
       this.#used += weight

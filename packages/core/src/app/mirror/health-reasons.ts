@@ -5,7 +5,7 @@ import { BrokerFault, type BrokerFaultKind, type GapCause } from '../../ports/br
 
 const OUTAGES: { readonly [cause in GapCause]: string } = {
   lost: 'its connection was lost',
-  hole: 'an event is missing',
+  missing: 'an event is missing',
   silence: 'the broker fell silent',
   token: 'its access token ended',
   malformed: 'a message could not be read',

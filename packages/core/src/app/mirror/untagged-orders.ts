@@ -1,13 +1,13 @@
 import type { Account, Connection } from '../../domain/account.ts'
-import { asksTheSame, paired } from '../../domain/likeness.ts'
 import type { Order } from '../../domain/order.ts'
+import { isSameTicket, matched } from '../../domain/order-matching.ts'
 import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
 import type { OrderReport, Snapshot } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
-import type { OrderDesk } from '../orders/order-desk.ts'
 import type { OrderGateway } from '../orders/order-gateway.ts'
 import { acknowledged } from '../orders/order-steps.ts'
-import { Turns } from './turns.ts'
+import type { OrderWriter } from '../orders/order-writer.ts'
+import { Semaphore } from './semaphore.ts'
 
 /** Around the time that the broker gives it: clocks may disagree by minutes. */
 const REFUSED_WITHIN_MS = 600_000
@@ -23,18 +23,22 @@ export type Refusal = { readonly kind: 'same'; readonly order: Order } | { reado
  * Orders at brokers that neither echo our client order ids nor find by them. One whose answer was lost is known again by what it asks for and
  * when: in a whole picture of the account only, because a single report cannot show that there is no second one like it.
  */
-export class NamelessOrders {
+export class UntaggedOrders {
   readonly #deps: Pick<Deps, 'store' | 'brokers' | 'clock' | 'log' | 'meter'>
-  readonly #desk: OrderDesk
+  readonly #orderWriter: OrderWriter
   readonly #gateway: OrderGateway
   /** By account: two pictures judged at once could give the same order of the broker to two of ours. */
-  readonly #turns: Turns<Account['accountId']>
+  readonly #semaphore: Semaphore<Account['accountId']>
 
-  constructor(deps: Pick<Deps, 'store' | 'brokers' | 'clock' | 'log' | 'meter' | 'timing'>, desk: OrderDesk, gateway: OrderGateway) {
+  constructor(
+    deps: Pick<Deps, 'store' | 'brokers' | 'clock' | 'log' | 'meter' | 'timing'>,
+    orderWriter: OrderWriter,
+    gateway: OrderGateway
+  ) {
     this.#deps = deps
-    this.#desk = desk
+    this.#orderWriter = orderWriter
     this.#gateway = gateway
-    this.#turns = new Turns(deps.clock, { atOnce: 1, ms: 2 * deps.timing.commandMs })
+    this.#semaphore = new Semaphore(deps.clock, { atOnce: 1, ms: 2 * deps.timing.commandMs })
   }
 
   /** Whether this broker's reports do not say whose they are. */
@@ -48,33 +52,33 @@ export class NamelessOrders {
    */
   async suspects({ accountId }: Account, report: OrderReport): Promise<readonly Order[]> {
     // Whatever its time: clocks may disagree, and an order of ours must not be taken for somebody else's.
-    const alike = (await this.#unbound(accountId)).filter(order => asksTheSame(order, report))
+    const alike = (await this.#unbound(accountId)).filter(order => isSameTicket(order, report))
     if (alike.length === 0) return []
     await Promise.all(alike.map(order => this.#gateway.sent(order)))
-    return (await this.#unbound(accountId)).filter(order => asksTheSame(order, report))
+    return (await this.#unbound(accountId)).filter(order => isSameTicket(order, report))
   }
 
   /** Gives the orders of unknown fate to the reports of a whole picture that nobody claims. False, and to none, where an unknown order was left out of the picture. */
-  claim(account: Account, picture: Snapshot<OrderReport>, stopping: AbortSignal): Promise<boolean> {
-    return this.#turns.take(account.accountId, () => this.#claim(account, picture), stopping)
+  claim(account: Account, snapshot: Snapshot<OrderReport>, stopping: AbortSignal): Promise<boolean> {
+    return this.#semaphore.take(account.accountId, () => this.#claim(account, snapshot), stopping)
   }
 
-  async #claim({ accountId }: Account, { items: picture, leftOut = [], brokersClock }: Snapshot<OrderReport>): Promise<boolean> {
-    const aheadMs = brokersClock === undefined ? 0 : epochMs(brokersClock) - epochMs(this.#deps.clock.now())
+  async #claim({ accountId }: Account, { items: reports, leftOut = [], brokerClock }: Snapshot<OrderReport>): Promise<boolean> {
+    const aheadMs = brokerClock === undefined ? 0 : epochMs(brokerClock) - epochMs(this.#deps.clock.now())
     // Read after the picture was answered: whatever the broker shows of ours has been stored by then.
     const waiting = await this.#unbound(accountId)
     if (waiting.length === 0) return true
     await Promise.all(waiting.map(order => this.#gateway.sent(order)))
     const known = await this.#deps.store.orders.idsByBrokerOrderIds(accountId, [
-      ...picture.map(({ brokerOrderId }) => brokerOrderId),
+      ...reports.map(({ brokerOrderId }) => brokerOrderId),
       ...leftOut.filter(id => id !== null)
     ])
     const claimed = new Set(known.map(({ brokerOrderId }) => brokerOrderId))
     // One that was left out may be the order that is looked for, and what is like it in the list somebody else's.
     if (leftOut.some(id => id === null || !claimed.has(id))) return false
-    const unclaimed = picture.filter(({ brokerOrderId }) => !claimed.has(brokerOrderId))
-    const { pairs, ambiguous } = paired(await this.#unbound(accountId), unclaimed, aheadMs)
-    for (const [order, report] of pairs) await this.#gateway.learn(order.orderId, report, 'lookup')
+    const unclaimed = reports.filter(({ brokerOrderId }) => !claimed.has(brokerOrderId))
+    const { pairs, ambiguous } = matched(await this.#unbound(accountId), unclaimed, aheadMs)
+    for (const [order, report] of pairs) await this.#gateway.applyReport(order.orderId, report, 'lookup')
     for (const order of ambiguous) this.#escalate(order, unclaimed)
     return true
   }
@@ -83,7 +87,7 @@ export class NamelessOrders {
   async #unbound(accountId: Account['accountId']): Promise<readonly Order[]> {
     const unfinished = await this.#deps.store.orders.unfinished({ accountId })
     const present = await Promise.all(
-      unfinished.filter(({ brokerOrderId }) => brokerOrderId === null).map(({ orderId }) => this.#desk.find(orderId))
+      unfinished.filter(({ brokerOrderId }) => brokerOrderId === null).map(({ orderId }) => this.#orderWriter.find(orderId))
     )
     return present
       .filter(order => order !== null)
@@ -110,7 +114,7 @@ export class NamelessOrders {
       to: timestampOfMs(seenMs + REFUSED_WITHIN_MS)
     }
     const { rows } = await this.#deps.store.orders.list(filter, 'entryTime', { limit: REFUSED_MAX, edge: null, descending: true })
-    const alike = rows.filter(order => isRefusedUnnamed(order) && asksTheSame(order, report))
+    const alike = rows.filter(order => isRefusedUntagged(order) && isSameTicket(order, report))
     const [nearest] = alike.toSorted((a, b) => Math.abs(epochMs(a.entryTime) - seenMs) - Math.abs(epochMs(b.entryTime) - seenMs))
     if (nearest === undefined) return { kind: 'none' }
     if (report.status === 'rejected') return { kind: 'same', order: nearest }
@@ -123,12 +127,12 @@ export class NamelessOrders {
     this.#deps.meter.count('order_alarms_total', { broker: order.broker, alarm: 'ambiguous' })
     this.#deps.log.error('an order of unknown fate cannot be told from others like it at the broker; all are shown', {
       orderId: order.orderId,
-      candidates: unclaimed.filter(report => asksTheSame(order, report)).map(({ brokerOrderId }) => brokerOrderId)
+      candidates: unclaimed.filter(report => isSameTicket(order, report)).map(({ brokerOrderId }) => brokerOrderId)
     })
   }
 }
 
 /** Refused in the broker's answer, which did not say under which id the broker shows it, if at all. */
-function isRefusedUnnamed({ submission, brokerOrderId }: Order): boolean {
+function isRefusedUntagged({ submission, brokerOrderId }: Order): boolean {
   return brokerOrderId === null && (submission.state === 'refused' || submission.state === 'not_received')
 }

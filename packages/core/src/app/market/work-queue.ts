@@ -4,10 +4,10 @@ import type { Clock } from '../../ports/clock.ts'
  * Long work of the whole process, done in pieces: one in each turn of the event loop, however many work at once, so that orders wait for one
  * piece and not for one of each. Keys are served one after the other, and those of a key in the order in which they asked.
  */
-export class PieceTurns<Key> {
+export class WorkQueue<Key> {
   readonly #clock: Pick<Clock, 'nextTurn'>
   /** In the order in which keys are served next. */
-  readonly #lines = new Map<Key, Set<() => void>>()
+  readonly #queues = new Map<Key, Set<() => void>>()
   #isServing = false
 
   constructor(clock: Pick<Clock, 'nextTurn'>) {
@@ -18,11 +18,11 @@ export class PieceTurns<Key> {
   async take(key: Key, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const line = this.#lines.get(key) ?? new Set()
-    this.#lines.set(key, line.add(resolve))
+    const queue = this.#queues.get(key) ?? new Set()
+    this.#queues.set(key, queue.add(resolve))
     const giveUp = () => {
-      line.delete(resolve)
-      if (line.size === 0 && this.#lines.get(key) === line) this.#lines.delete(key)
+      queue.delete(resolve)
+      if (queue.size === 0 && this.#queues.get(key) === queue) this.#queues.delete(key)
       reject(signal.reason)
     }
     signal.addEventListener('abort', giveUp, { once: true })
@@ -42,11 +42,11 @@ export class PieceTurns<Key> {
 
   /** False when nobody waits. */
   #serveNext(): boolean {
-    for (const [key, line] of this.#lines) {
-      this.#lines.delete(key)
-      for (const begin of line) {
-        line.delete(begin)
-        if (line.size > 0) this.#lines.set(key, line)
+    for (const [key, queue] of this.#queues) {
+      this.#queues.delete(key)
+      for (const begin of queue) {
+        queue.delete(begin)
+        if (queue.size > 0) this.#queues.set(key, queue)
         begin()
         return true
       }

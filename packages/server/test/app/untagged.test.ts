@@ -10,7 +10,7 @@ before(async () => {
 })
 after(() => bench[Symbol.asyncDispose]())
 
-const nameless = () => bench.world({ capabilities: { deduplication: 'none' } })
+const untagged = () => bench.world({ capabilities: { deduplication: 'none' } })
 
 /** Every record of the account: `state status`, ours first as they were placed. */
 async function records(world: World): Promise<readonly string[]> {
@@ -23,7 +23,7 @@ async function settled(world: World): Promise<void> {
 }
 
 test('an answer that was lost: the order is found in the next picture, and is not shown twice', async () => {
-  await using world = await nameless()
+  await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown' })
   const placed = await world.given(world.place())
@@ -35,7 +35,7 @@ test('an answer that was lost: the order is found in the next picture, and is no
 })
 
 test('the stream is faster than the answer: what it says is the order’s, and nobody else’s', async () => {
-  await using world = await nameless()
+  await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ replyAfterMs: 3_000 })
   const placing = world.place()
@@ -47,7 +47,7 @@ test('the stream is faster than the answer: what it says is the order’s, and n
 })
 
 test('orders placed elsewhere are adopted, also while others are of unknown fate', async () => {
-  await using world = await nameless()
+  await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   const lost = await world.given(world.place({ limitPrice: '9.00' }))
@@ -58,7 +58,7 @@ test('orders placed elsewhere are adopted, also while others are of unknown fate
 })
 
 test('two that are alike, both answers lost: each is bound to one of them', async () => {
-  await using world = await nameless()
+  await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown' }, { reply: 'unknown' })
   const both = [world.place(), world.place()]
@@ -70,23 +70,23 @@ test('two that are alike, both answers lost: each is bound to one of them', asyn
 })
 
 test('many answers that were lost at once share the pictures of the account', async () => {
-  await using world = await nameless()
+  await using world = await untagged()
   await world.live()
-  const wishes = Array.from({ length: 12 }, (_, index) => ({ limitPrice: `${index + 1}.00` }))
-  for (const [index] of wishes.entries()) world.broker.plans.submit.push({ effect: index % 2 === 0 ? 'done' : 'none', reply: 'unknown' })
-  let pictures = 0
+  const requests = Array.from({ length: 12 }, (_, index) => ({ limitPrice: `${index + 1}.00` }))
+  for (const [index] of requests.entries()) world.broker.plans.submit.push({ effect: index % 2 === 0 ? 'done' : 'none', reply: 'unknown' })
+  let snapshots = 0
   world.broker.readPlan = kind => {
-    if (kind === 'orders') pictures += 1
+    if (kind === 'orders') snapshots += 1
     return { afterMs: 200 }
   }
-  await world.given(Promise.all(wishes.map(wish => world.place(wish))))
+  await world.given(Promise.all(requests.map(request => world.place(request))))
   await world.clock.advance(10_000)
   assert.equal((await records(world)).filter(record => record === 'acknowledged working').length, 6)
-  assert.ok(pictures <= 12, `${pictures} pictures in ten seconds`)
+  assert.ok(snapshots <= 12, `${snapshots} pictures in ten seconds`)
 })
 
 test('two alike of which one never arrived: one is bound, the other stays of unknown fate and is never sent again', async () => {
-  await using world = await nameless()
+  await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown' }, { effect: 'none', reply: 'unknown' })
   await world.given(Promise.all([world.place(), world.place()]))
@@ -96,7 +96,7 @@ test('two alike of which one never arrived: one is bound, the other stays of unk
 })
 
 test('one lost and two alike at the broker: an alarm is raised, and every order of the broker is shown', async () => {
-  await using world = await nameless()
+  await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown', effectAfterMs: 200 })
   const placing = world.place()
@@ -111,7 +111,7 @@ test('one lost and two alike at the broker: an alarm is raised, and every order 
 })
 
 test('another that was placed at another time is not taken for it', async () => {
-  await using world = await nameless()
+  await using world = await untagged()
   await world.live()
   const ticket = await world.given(world.place())
   await world.given(world.cancel(ticket))
@@ -125,7 +125,7 @@ test('another that was placed at another time is not taken for it', async () => 
 })
 
 test('the service ends between the sending and the answer: the next one finds the order', async () => {
-  await using world = await nameless()
+  await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'never' })
   const placed = await world.given(world.place())
@@ -135,7 +135,7 @@ test('the service ends between the sending and the answer: the next one finds th
 })
 
 test('a cancel that waits for the broker’s word goes out once the order is found', async () => {
-  await using world = await nameless()
+  await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown' })
   const placed = await world.given(world.place())

@@ -1,6 +1,6 @@
 import type { KeyId, PlatformId } from '../domain/ids.ts'
 
-export interface StreamPlace {
+export interface StreamSlot {
   readonly platformId: PlatformId
   readonly keyId: KeyId
   readonly sessionId: string
@@ -8,9 +8,9 @@ export interface StreamPlace {
 }
 
 /** Which stream sessions hold a place of their key, over all nodes. Times are the database's own, so that no two clocks are compared. */
-export interface StreamPlaceStore {
+export interface StreamSlotStore {
   /** Takes one of the key's `limit` places for `ttlMs`; false when all are held. Places that ran out are free. */
-  take(place: StreamPlace, limit: number, ttlMs: number): Promise<boolean>
+  take(slot: StreamSlot, limit: number, ttlMs: number): Promise<boolean>
   /** Keeps every place of the node for another `ttlMs`. Gives the sessions whose places it still had. */
   renew(nodeId: string, ttlMs: number): Promise<readonly string[]>
   release(sessionId: string): Promise<void>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LONG_READS_AT_ONCE, PIECE_BARS, SMALL_READ_BARS } from '@trunkline/core/app/market/history-limits'
-import { PieceTurns } from '@trunkline/core/app/market/piece-turns'
+import { LONG_READS_AT_ONCE, SLICE_BARS, SMALL_READ_BARS } from '@trunkline/core/app/market/history-limits'
+import { WorkQueue } from '@trunkline/core/app/market/work-queue'
 import type { Bar } from '@trunkline/core/domain/market/records'
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { ScriptedMarket } from '@trunkline/testkit/scripted-broker/index'
@@ -12,11 +12,11 @@ const NEVER = new AbortController().signal
 
 test('one piece is done in a turn of the event loop, however many work and for however many users [S43]', async () => {
   const clock = new SteppedClock()
-  const turns = new PieceTurns<string>(clock)
+  const queue = new WorkQueue<string>(clock)
   const done: string[] = []
-  const work = async (user: string, name: string, pieces: number) => {
-    for (let piece = 0; piece < pieces; piece += 1) {
-      await turns.take(user, NEVER)
+  const work = async (user: string, name: string, slices: number) => {
+    for (let slice = 0; slice < slices; slice += 1) {
+      await queue.take(user, NEVER)
       done.push(name)
     }
   }
@@ -39,13 +39,13 @@ test('one piece is done in a turn of the event loop, however many work and for h
 
 test('who gives up takes no turn', async () => {
   const clock = new SteppedClock()
-  const turns = new PieceTurns<string>(clock)
+  const queue = new WorkQueue<string>(clock)
   const [leaving, reason] = [new AbortController(), new Error('left')]
-  await turns.take('a', NEVER)
-  const left = assert.rejects(turns.take('a', leaving.signal), reason)
-  const alone = assert.rejects(turns.take('b', leaving.signal), reason)
+  await queue.take('a', NEVER)
+  const left = assert.rejects(queue.take('a', leaving.signal), reason)
+  const alone = assert.rejects(queue.take('b', leaving.signal), reason)
   let isServed = false
-  const stayed = turns.take('c', NEVER).then(() => {
+  const stayed = queue.take('c', NEVER).then(() => {
     isServed = true
   })
   leaving.abort(reason)
@@ -53,7 +53,7 @@ test('who gives up takes no turn', async () => {
   await clock.turn()
   assert.ok(isServed)
   await stayed
-  await assert.rejects(turns.take('a', leaving.signal), reason)
+  await assert.rejects(queue.take('a', leaving.signal), reason)
 })
 
 const MINUTES = 2_000
@@ -67,9 +67,9 @@ function minutes(): readonly Bar[] {
 
 test('histories of several connections share the turns: so many pieces, so many turns [S43]', async () => {
   const clock = new SteppedClock(NOON)
-  const pieces = new PieceTurns<object>(clock)
+  const workQueue = new WorkQueue<object>(clock)
   const stages = Array.from({ length: 3 }, () => {
-    const stage = new Stage({}, new ScriptedMarket(NOON), clock, pieces)
+    const stage = new Stage({}, new ScriptedMarket(NOON), clock, workQueue)
     stage.broker.history.set('SPY 1m', minutes())
     return stage
   })
@@ -85,7 +85,7 @@ test('histories of several connections share the turns: so many pieces, so many 
   let turns = 1
   for (; found.length < 6 && turns < 10_000; turns += 1) await clock.turn()
   assert.deepEqual(found, Array(6).fill(MINUTES / 4))
-  assert.ok(turns >= (6 * MINUTES) / PIECE_BARS, `${turns} turns`)
+  assert.ok(turns >= (6 * MINUTES) / SLICE_BARS, `${turns} turns`)
 })
 
 test('long reads of a connection wait for one another, and a small one for none of them [S43]', async () => {

@@ -5,10 +5,10 @@ import { within } from '../within.ts'
  * Lets so many work at once per key, in the order in which they asked. Whoever takes longer than `ms` works on, but its place goes to the
  * next: one that hangs holds nobody else up.
  */
-export class Turns<Key> {
+export class Semaphore<Key> {
   readonly #clock: Clock
   readonly #limits: { readonly atOnce: number; readonly ms: number }
-  readonly #lines = new Map<Key, { working: number; readonly waiting: Set<() => void> }>()
+  readonly #queues = new Map<Key, { working: number; readonly waiting: Set<() => void> }>()
 
   constructor(clock: Clock, limits: { readonly atOnce: number; readonly ms: number }) {
     this.#clock = clock
@@ -17,7 +17,7 @@ export class Turns<Key> {
 
   /** Resolves or rejects as `work` does. @throws the signal's reason when it aborts before the turn has come. */
   async take<T>(key: Key, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    await this.#turn(key, signal)
+    await this.#acquire(key, signal)
     const working = Promise.try(work)
     const over = within(
       this.#clock,
@@ -27,24 +27,24 @@ export class Turns<Key> {
       ),
       this.#limits.ms
     )
-    void over.then(() => this.#next(key))
+    void over.then(() => this.#release(key))
     return await working
   }
 
-  async #turn(key: Key, signal: AbortSignal): Promise<void> {
+  async #acquire(key: Key, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    const line = this.#lines.get(key) ?? { working: 0, waiting: new Set() }
-    this.#lines.set(key, line)
-    if (line.working < this.#limits.atOnce) {
-      line.working += 1
+    const queue = this.#queues.get(key) ?? { working: 0, waiting: new Set() }
+    this.#queues.set(key, queue)
+    if (queue.working < this.#limits.atOnce) {
+      queue.working += 1
       return
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const giveUp = () => {
-      line.waiting.delete(resolve)
+      queue.waiting.delete(resolve)
       reject(signal.reason)
     }
-    line.waiting.add(resolve)
+    queue.waiting.add(resolve)
     signal.addEventListener('abort', giveUp, { once: true })
     try {
       await promise
@@ -54,15 +54,15 @@ export class Turns<Key> {
   }
 
   /** The place passes on, or is free. */
-  #next(key: Key): void {
-    const line = this.#lines.get(key)
-    if (line === undefined) return
-    for (const first of line.waiting) {
-      line.waiting.delete(first)
+  #release(key: Key): void {
+    const queue = this.#queues.get(key)
+    if (queue === undefined) return
+    for (const first of queue.waiting) {
+      queue.waiting.delete(first)
       first()
       return
     }
-    line.working -= 1
-    if (line.working === 0) this.#lines.delete(key)
+    queue.working -= 1
+    if (queue.working === 0) this.#queues.delete(key)
   }
 }

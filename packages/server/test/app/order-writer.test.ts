@@ -1,7 +1,7 @@
 // What is remembered of orders must not tell who has which: look-ups are counted, since time is no measure on a busy machine.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { OrderDesk } from '@trunkline/core/app/orders/order-desk'
+import { OrderWriter } from '@trunkline/core/app/orders/order-writer'
 import type { OrderId, UserKey } from '@trunkline/core/domain/ids'
 
 const [ADA, BEN] = ['ada' as UserKey, 'ben' as UserKey]
@@ -13,13 +13,13 @@ test('another user’s order costs the same look-up as one that never was, thoug
     lookUps += 1
     return orderId === KNOWN ? { orderId, userKey: ADA, accountId: 'account', revision: 1 } : null
   }
-  const desk = new OrderDesk(Object({ store: { orders: { find } } }))
+  const orderWriter = new OrderWriter(Object({ store: { orders: { find } } }))
   const costOf = async (userKey: UserKey, orderId: OrderId) => {
     const before = lookUps
-    const found = await desk.findOf(userKey, orderId)
+    const found = await orderWriter.findOf(userKey, orderId)
     return [found?.orderId ?? null, lookUps - before]
   }
-  await desk.change(KNOWN, () => null)
+  await orderWriter.change(KNOWN, () => null)
   assert.deepEqual(await costOf(ADA, KNOWN), [KNOWN, 0], 'it is remembered')
   assert.deepEqual(await costOf(BEN, UNKNOWN), [null, 1])
   assert.deepEqual(await costOf(BEN, KNOWN), [null, 1])

@@ -5,7 +5,7 @@ import type { OrderTicket } from './order.ts'
 import { epochMs, type Timestamp } from './timestamp.ts'
 
 /** An order, and when it came about: at our side when it was sent, at the broker's when it was taken in. */
-export interface Timed extends OrderTicket {
+export interface TimedTicket extends OrderTicket {
   readonly entryTime: Timestamp
 }
 
@@ -18,11 +18,11 @@ const AFTER_MS = 300_000
  * Whether both ask for the same. A multi-leg order's side and price are one thing, what is paid: some brokers tell a sale at 2 as a purchase
  * at -2.
  */
-export function asksTheSame(a: OrderTicket, b: OrderTicket): boolean {
+export function isSameTicket(a: OrderTicket, b: OrderTicket): boolean {
   const isSameSubject =
     a.legs === null || b.legs === null
       ? a.legs === b.legs && a.symbol === b.symbol && a.side === b.side
-      : legWords(a.legs).join() === legWords(b.legs).join()
+      : legKeys(a.legs).join() === legKeys(b.legs).join()
   return (
     isSameSubject &&
     a.instrument === b.instrument &&
@@ -36,13 +36,13 @@ export function asksTheSame(a: OrderTicket, b: OrderTicket): boolean {
 }
 
 /** Whether what was taken in may be what was sent. `aheadMs`: of the broker's clock before ours. */
-export function mayBe(sent: Timed, seen: Timed, aheadMs: number): boolean {
+export function mayMatch(sent: TimedTicket, seen: TimedTicket, aheadMs: number): boolean {
   const lateMs = epochMs(seen.entryTime) - epochMs(sent.entryTime) - aheadMs
-  return lateMs >= -BEFORE_MS && lateMs <= AFTER_MS && asksTheSame(sent, seen)
+  return lateMs >= -BEFORE_MS && lateMs <= AFTER_MS && isSameTicket(sent, seen)
 }
 
 /** What belongs together, and what cannot be told. */
-export interface Pairing<Sent, Seen> {
+export interface Matching<Sent, Seen> {
   readonly pairs: readonly (readonly [Sent, Seen])[]
   /** More orders were seen that may be these than there are of these: somebody else has asked for the same. */
   readonly ambiguous: readonly Sent[]
@@ -53,22 +53,22 @@ export interface Pairing<Sent, Seen> {
  * earlier goes with the earlier: which of them is which makes no difference. Where more were seen than sent, none is paired, for one of them
  * is somebody else's. `aheadMs`: of the broker's clock before ours.
  */
-export function paired<Sent extends Timed, Seen extends Timed>(
+export function matched<Sent extends TimedTicket, Seen extends TimedTicket>(
   sent: readonly Sent[],
   seen: readonly Seen[],
   aheadMs = 0
-): Pairing<Sent, Seen> {
+): Matching<Sent, Seen> {
   const pairs: (readonly [Sent, Seen])[] = []
   const ambiguous: Sent[] = []
   for (const alike of groups(sent)) {
-    const candidates = seen.filter(other => alike.some(order => mayBe(order, other, aheadMs))).toSorted(byTime)
+    const candidates = seen.filter(other => alike.some(order => mayMatch(order, other, aheadMs))).toSorted(byTime)
     if (candidates.length > alike.length) {
       ambiguous.push(...alike)
       continue
     }
     const free = new Set(candidates)
     for (const order of alike.toSorted(byTime)) {
-      const found = [...free].find(candidate => mayBe(order, candidate, aheadMs))
+      const found = [...free].find(candidate => mayMatch(order, candidate, aheadMs))
       if (found === undefined) continue
       free.delete(found)
       pairs.push([order, found])
@@ -80,7 +80,7 @@ export function paired<Sent extends Timed, Seen extends Timed>(
 function groups<T extends OrderTicket>(orders: readonly T[]): readonly (readonly T[])[] {
   const found: T[][] = []
   for (const order of orders) {
-    const group = found.find(([first]) => first !== undefined && asksTheSame(first, order))
+    const group = found.find(([first]) => first !== undefined && isSameTicket(first, order))
     if (group === undefined) found.push([order])
     else group.push(order)
   }
@@ -92,7 +92,7 @@ export function limitOf({ legs, side, limitPrice }: OrderTicket): Decimal | null
   return legs === null || side !== 'SELL' || limitPrice === null ? limitPrice : negated(limitPrice)
 }
 
-function legWords(legs: NonNullable<OrderTicket['legs']>): readonly string[] {
+function legKeys(legs: NonNullable<OrderTicket['legs']>): readonly string[] {
   return legs.map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`).sort()
 }
 
@@ -100,6 +100,6 @@ function areEqual(a: Decimal | null, b: Decimal | null): boolean {
   return a === null || b === null ? a === b : compare(a, b) === 0
 }
 
-function byTime(a: Timed, b: Timed): number {
+function byTime(a: TimedTicket, b: TimedTicket): number {
   return epochMs(a.entryTime) - epochMs(b.entryTime)
 }

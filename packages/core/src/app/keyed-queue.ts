@@ -1,5 +1,5 @@
 /** Runs work one at a time per key, in the order asked; different keys run side by side. Holds a key only while work waits for it. */
-export class Lanes<Key> {
+export class KeyedQueue<Key> {
   readonly #tails = new Map<Key, Promise<unknown>>()
 
   /** Resolves or rejects as `work` does; a rejection does not stop those behind it. */

@@ -12,12 +12,12 @@ before(async () => {
 })
 after(() => bench[Symbol.asyncDispose]())
 
-const KINDS = [
+const CAPABILITIES = [
   { replacedOrderId: 'new', deduplication: 'enforced' },
   { replacedOrderId: 'new', deduplication: 'label' },
   { replacedOrderId: 'new', deduplication: 'enforced', replacedQuantity: 'rest' },
-  { replacedOrderId: 'kept', deduplication: 'label' },
-  { replacedOrderId: 'kept', deduplication: 'none' }
+  { replacedOrderId: 'same', deduplication: 'label' },
+  { replacedOrderId: 'same', deduplication: 'none' }
 ] as const
 
 interface Both {
@@ -43,7 +43,7 @@ async function ended(world: World, { successor }: Both): Promise<Order> {
 
 const LOST = { effect: 'none', reply: 'unknown' } as const
 
-for (const kind of KINDS) {
+for (const kind of CAPABILITIES) {
   const named = `ids ${Object.values(kind).join(', ')}`
 
   for (const isRestarted of [false, true])
@@ -85,21 +85,21 @@ for (const kind of KINDS) {
     assert.deepEqual([old.status, old.brokerMessage], ['working', null])
   })
 
-  for (const isToldLate of [false, true])
-    test(`the broker refuses a change of an order that filled${isToldLate ? ', and the execution is reported after that' : ''} (${named})`, async () => {
+  for (const isReportedLate of [false, true])
+    test(`the broker refuses a change of an order that filled${isReportedLate ? ', and the execution is reported after that' : ''} (${named})`, async () => {
       await using world = await bench.world({ capabilities: kind })
       await world.live()
       const old = await world.given(world.place())
       const { brokerOrderId } = old
       assert.ok(brokerOrderId !== null)
-      world.broker.plans.replace.push({ effectAfterMs: 500, replyAfterMs: isToldLate ? 0 : 500 })
+      world.broker.plans.replace.push({ effectAfterMs: 500, replyAfterMs: isReportedLate ? 0 : 500 })
       const modifying = world.modify(old, { clOrdId: 'm-1', limitPrice: '9.00' })
       await world.clock.until(() => world.broker.sent('replace') === 1, 'the change is sent')
-      if (isToldLate) world.broker.streams.down()
-      if (isToldLate) world.broker.readPlan = () => ({ fault: 'unreachable' })
+      if (isReportedLate) world.broker.streams.down()
+      if (isReportedLate) world.broker.readPlan = () => ({ fault: 'unreachable' })
       const filled = world.book.fill(brokerOrderId, '10')
       const successor = await world.given(modifying)
-      if (isToldLate) await world.given(world.app.orderGateway.learn(old.orderId, filled, 'stream'))
+      if (isReportedLate) await world.given(world.app.orderGateway.applyReport(old.orderId, filled, 'stream'))
       const order = await ended(world, { old, successor })
       assert.deepEqual(
         [order.submission.state, order.rejectCode, order.previouslyFilledQuantity, order.quantity],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { connected, ended } from '../../../src/app/connect/ending.ts'
+import { connected, ended } from '../../../src/app/connect/portal-outcome.ts'
 import type { ConnectionAttempt } from '../../../src/domain/account.ts'
 import { type AttemptId, type BrokerId, type ConnectionId, type PlatformId, parseUuid, type UserKey } from '../../../src/domain/ids.ts'
 import { timestampOfMs } from '../../../src/domain/timestamp.ts'

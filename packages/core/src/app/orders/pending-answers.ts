@@ -2,11 +2,11 @@
 import { isOpen, type Order, type PendingRequest } from '../../domain/order.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import type { OrderReport } from '../../ports/broker.ts'
-import type { Next, OrderDesk } from './order-desk.ts'
 import { acknowledged, cancelRequested, held, isChanging } from './order-steps.ts'
+import type { Next, OrderWriter } from './order-writer.ts'
 
 /** Distinguishes what an order may be owed: an answer to its submission, or to one cancel or replace. Two of them may be of the same moment. */
-export function questionOf(order: Order): string {
+export function pendingAnswerOf(order: Order): string {
   const { pendingRequest } = order
   if (!acknowledged(order)) return 'submission'
   if (pendingRequest === null) return isChanging(order) ? `${order.status} asked for elsewhere` : 'nothing'
@@ -40,13 +40,13 @@ export function canTakeCancel(order: Order): boolean {
  * Makes a waiting cancel one that is asked for. Where the broker has not shown the order working, its cancel may come too early: `sentAt` stays
  * null, and it is due again when the order is seen to work.
  */
-export async function takeUpCancel(desk: OrderDesk, { orderId, status }: Order, at: Timestamp): Promise<Order | null> {
+export async function takeUpCancel(orderWriter: OrderWriter, { orderId, status }: Order, at: Timestamp): Promise<Order | null> {
   const isEarly = status === 'pending'
   if (isEarly)
-    await desk.change(orderId, present =>
+    await orderWriter.change(orderId, present =>
       hasWaitingCancel(present) && held(present, at) !== present ? { order: held(present, at) } : null
     )
-  return desk.change(orderId, present => takenUp(present, at, isEarly))
+  return orderWriter.change(orderId, present => takenUp(present, at, isEarly))
 }
 
 function takenUp(order: Order, at: Timestamp, isEarly: boolean): Next | null {

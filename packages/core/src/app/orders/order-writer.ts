@@ -2,9 +2,9 @@ import { ServiceError } from '../../domain/errors.ts'
 import type { AccountId, OrderId, UserKey } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import { type AuditEntry, type ChangeResult, CommitUnknown, type LoggedEvent, type OrderChange } from '../../ports/store.ts'
+import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
-import { keepNewest } from '../keep-newest.ts'
-import { Lanes } from '../lane.ts'
+import { KeyedQueue } from '../keyed-queue.ts'
 
 /** Decides an order's next state from its present one; null leaves it as it is. Pure: it may run again over a newer state. */
 export type Decision = (order: Order) => Next | null
@@ -12,7 +12,7 @@ export type Decision = (order: Order) => Next | null
 export interface Next {
   readonly order: Order
   /** False for bookkeeping nobody outside can see. */
-  readonly tell?: boolean
+  readonly publish?: boolean
   readonly audit?: AuditEntry
 }
 
@@ -29,10 +29,10 @@ const EVENTS_BACK = 64
  * The one writer of orders on this node. Each order has a lane; its newest state is remembered, so that a decision needs no read, and a
  * write over a state that someone else moved meanwhile is decided again.
  */
-export class OrderDesk {
+export class OrderWriter {
   readonly #deps: Pick<Deps, 'store' | 'bus' | 'log' | 'clock'>
   readonly #changedAt = new Map<AccountId, number>()
-  readonly #lanes = new Lanes<OrderId>()
+  readonly #queue = new KeyedQueue<OrderId>()
   readonly #remembered = new Map<OrderId, Order>()
 
   constructor(deps: Pick<Deps, 'store' | 'bus' | 'log' | 'clock'>) {
@@ -41,25 +41,25 @@ export class OrderDesk {
 
   /** Stores a new order. @throws ServiceError cl_order_id_duplicate naming the order that has the id. */
   async open(order: Order, audit: AuditEntry): Promise<Order> {
-    await this.#lanes.run(order.orderId, () => this.#insert([{ order, overRevision: null, tell: true, audit }]))
+    await this.#queue.run(order.orderId, () => this.#insert([{ order, overRevision: null, publish: true, audit }]))
     return order
   }
 
   /** Moves an order by `decide`, after everything asked before. Gives the newest state; null when there is no such order. */
   change(orderId: OrderId, decide: Decision): Promise<Order | null> {
-    return this.#lanes.run(orderId, () => this.#change(orderId, decide))
+    return this.#queue.run(orderId, () => this.#change(orderId, decide))
   }
 
   /** Opens `successor` and moves the order it shall replace, both or neither. Gives both, or null when `decide` declined. */
   changeWith(orderId: OrderId, decide: Decision, successor: Order, audit: AuditEntry): Promise<Order | null> {
-    return this.#lanes.run(orderId, () =>
-      this.#lanes.run(successor.orderId, async () => {
+    return this.#queue.run(orderId, () =>
+      this.#queue.run(successor.orderId, async () => {
         for (let tries = 0; tries < TRIES_MAX; tries += 1) {
           const order = await this.#load(orderId, tries > 0)
           const next = order === null ? null : decide(order)
           if (order === null || next === null) return null
           const change = changeOf(order, next)
-          if (await this.#insert([change, { order: successor, overRevision: null, tell: true, audit }])) return change.order
+          if (await this.#insert([change, { order: successor, overRevision: null, publish: true, audit }])) return change.order
         }
         throw contended(orderId)
       })
@@ -71,7 +71,7 @@ export class OrderDesk {
    * then; null when one of them is not there.
    */
   changeBoth(beforeId: OrderId, orderId: OrderId, decide: (before: Order, order: Order) => Pair<Next | null>): Promise<Pair<Order> | null> {
-    return this.#lanes.run(beforeId, () => this.#lanes.run(orderId, () => this.#changeBoth(beforeId, orderId, decide)))
+    return this.#queue.run(beforeId, () => this.#queue.run(orderId, () => this.#changeBoth(beforeId, orderId, decide)))
   }
 
   /** The newest state known here, else the stored one. */
@@ -101,7 +101,7 @@ export class OrderDesk {
   }
 
   async settled(): Promise<void> {
-    await this.#lanes.settled()
+    await this.#queue.settled()
   }
 
   async #change(orderId: OrderId, decide: Decision): Promise<Order | null> {
@@ -153,7 +153,7 @@ export class OrderDesk {
         const order = changes[index]?.order
         if (result.kind !== 'recorded' || order === undefined) return
         this.#remember(order)
-        keepNewest(this.#changedAt, order.accountId, this.#deps.clock.monotonicMs(), ACCOUNTS_MAX)
+        setBounded(this.#changedAt, order.accountId, this.#deps.clock.monotonicMs(), ACCOUNTS_MAX)
         if (result.event !== null) this.#deps.bus.publish({ type: 'events', userKey: order.userKey, events: [result.event] })
       })
       return results
@@ -180,7 +180,7 @@ export class OrderDesk {
 
   /** The events of a commit whose answer was lost, to be told like any other. Who follows the log by its numbers finds them anyway. */
   async #newestEvents(changes: readonly OrderChange[]): Promise<readonly LoggedEvent[]> {
-    const userKey = changes.find(({ tell }) => tell)?.order.userKey
+    const userKey = changes.find(({ publish }) => publish)?.order.userKey
     if (userKey === undefined) return []
     try {
       const last = await this.#deps.store.events.last(userKey)
@@ -203,12 +203,12 @@ export class OrderDesk {
   }
 
   #remember(order: Order): void {
-    keepNewest(this.#remembered, order.orderId, order, REMEMBERED_MAX)
+    setBounded(this.#remembered, order.orderId, order, REMEMBERED_MAX)
   }
 }
 
-function changeOf(order: Order, { order: moved, tell, audit }: Next): OrderChange {
-  return { order: { ...moved, revision: order.revision + 1 }, overRevision: order.revision, tell: tell ?? true, audit: audit ?? null }
+function changeOf(order: Order, { order: moved, publish, audit }: Next): OrderChange {
+  return { order: { ...moved, revision: order.revision + 1 }, overRevision: order.revision, publish: publish ?? true, audit: audit ?? null }
 }
 
 /** `orderId` has the client order id that the request's `field` names. */

@@ -12,18 +12,18 @@ before(async () => {
 after(() => bench[Symbol.asyncDispose]())
 
 for (const deduplication of ['none', 'label'] as const)
-  for (const tells of ['fills', 'totals'] as const) {
-    const named = `client ids ${deduplication}, ${tells}`
+  for (const mode of ['fills', 'totals'] as const) {
+    const named = `client ids ${deduplication}, ${mode}`
 
     async function live(): Promise<World> {
-      const world = await bench.world({ capabilities: { deduplication, replacedOrderId: 'kept' } })
-      world.broker.tells = tells
+      const world = await bench.world({ capabilities: { deduplication, replacedOrderId: 'same' } })
+      world.broker.tells = mode
       await world.live()
       return world
     }
 
     /** `status filled` of each, in the order in which they were placed. */
-    async function picture(world: World): Promise<readonly string[]> {
+    async function summary(world: World): Promise<readonly string[]> {
       return (await world.orders()).map(order => `${order.status} ${filledQuantity(order)} of ${order.quantity} at ${order.limitPrice}`)
     }
 
@@ -38,10 +38,10 @@ for (const deduplication of ['none', 'label'] as const)
       world.book.fill('o-1', '3', '10.00')
       await world.clock.until(async () => (await world.stored(old)).fills.length === 1, 'the fill is known')
       const successor = await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '12', limitPrice: '11.00' }))
-      assert.deepEqual(await picture(world), ['replaced 3 of 10 at 10.00', 'working 0 of 12 at 11.00'])
+      assert.deepEqual(await summary(world), ['replaced 3 of 10 at 10.00', 'working 0 of 12 at 11.00'])
       world.book.fill('o-1', '9', '11.00')
       await world.clock.until(async () => (await world.stored(successor)).status === 'filled', 'the successor is filled')
-      assert.deepEqual(await picture(world), ['replaced 3 of 10 at 10.00', 'filled 9 of 12 at 11.00'])
+      assert.deepEqual(await summary(world), ['replaced 3 of 10 at 10.00', 'filled 9 of 12 at 11.00'])
       const { fills, brokerOrderId } = await world.stored(successor)
       assert.deepEqual([fills.map(({ price }) => Number(price)), brokerOrderId], [[11], 'o-1'])
       assert.deepEqual(await previous(world), [null, '3'])
@@ -58,7 +58,7 @@ for (const deduplication of ['none', 'label'] as const)
       await world.given(world.modify(second, { clOrdId: 'm-2', limitPrice: '12.00' }))
       world.book.fill('o-1', '3')
       await world.clock.advance(1_000)
-      assert.deepEqual(await picture(world), [
+      assert.deepEqual(await summary(world), [
         'replaced 1 of 10 at 10.00',
         'replaced 2 of 10 at 11.00',
         'partially_filled 3 of 10 at 12.00'
@@ -68,7 +68,7 @@ for (const deduplication of ['none', 'label'] as const)
       await world.live()
       await world.clock.advance(400_000)
       assert.deepEqual(await previous(world), [null, '1', '3'])
-      assert.deepEqual(await picture(world), [
+      assert.deepEqual(await summary(world), [
         'replaced 1 of 10 at 10.00',
         'replaced 2 of 10 at 11.00',
         'partially_filled 3 of 10 at 12.00'
@@ -81,7 +81,7 @@ for (const deduplication of ['none', 'label'] as const)
       world.broker.plans.replace.push({ reply: 'unknown', effectAfterMs: 700 })
       await world.given(world.modify(old, { clOrdId: 'm-1', limitPrice: '11.00' }))
       await world.clock.until(() => world.app.resolver.watched === 0, 'the fate is known', 120_000)
-      assert.deepEqual(await picture(world), ['replaced 0 of 10 at 10.00', 'working 0 of 10 at 11.00'])
+      assert.deepEqual(await summary(world), ['replaced 0 of 10 at 10.00', 'working 0 of 10 at 11.00'])
       assert.equal(world.broker.sent('replace'), 1)
     })
 
@@ -96,7 +96,7 @@ for (const deduplication of ['none', 'label'] as const)
       await world.given(modifying)
       await world.clock.until(() => world.app.resolver.watched === 0, 'the fate is known', 120_000)
       assert.deepEqual(await previous(world), [null, '0'])
-      assert.deepEqual(await picture(world), ['replaced 0 of 10 at 10.00', 'filled 10 of 10 at 11.00'])
+      assert.deepEqual(await summary(world), ['replaced 0 of 10 at 10.00', 'filled 10 of 10 at 11.00'])
     })
 
     test(`the answer is lost and the change never arrived: the old order works on (${named})`, async () => {
@@ -105,7 +105,7 @@ for (const deduplication of ['none', 'label'] as const)
       world.broker.plans.replace.push({ effect: 'none', reply: 'unknown' })
       await world.given(world.modify(old, { clOrdId: 'm-1', limitPrice: '11.00' }))
       await world.clock.until(() => world.app.resolver.watched === 0, 'the fate is known', 400_000)
-      assert.deepEqual(await picture(world), ['working 0 of 10 at 10.00', 'rejected 0 of 10 at 11.00'])
+      assert.deepEqual(await summary(world), ['working 0 of 10 at 10.00', 'rejected 0 of 10 at 11.00'])
     })
 
     test(`the old order ends before the change arrives: the successor never lived (${named})`, async () => {
@@ -117,7 +117,7 @@ for (const deduplication of ['none', 'label'] as const)
       world.book.fill('o-1', '10')
       await world.given(modifying)
       await world.clock.until(() => world.app.resolver.watched === 0, 'the fate is known', 400_000)
-      assert.deepEqual(await picture(world), ['filled 10 of 10 at 10.00', 'rejected 0 of 10 at 11.00'])
+      assert.deepEqual(await summary(world), ['filled 10 of 10 at 10.00', 'rejected 0 of 10 at 11.00'])
     })
 
     test(`refused: the old order works on, and its reports are its own (${named})`, async () => {
@@ -127,7 +127,7 @@ for (const deduplication of ['none', 'label'] as const)
       await world.given(world.modify(old, { clOrdId: 'm-1', limitPrice: '11.00' }))
       world.book.fill('o-1', '4')
       await world.clock.until(async () => (await world.stored(old)).fills.length === 1, 'the fill is known')
-      assert.deepEqual(await picture(world), ['partially_filled 4 of 10 at 10.00', 'rejected 0 of 10 at 11.00'])
+      assert.deepEqual(await summary(world), ['partially_filled 4 of 10 at 10.00', 'rejected 0 of 10 at 11.00'])
     })
 
     test(`a cancel of the successor ends it, not its predecessor (${named})`, async () => {
@@ -135,12 +135,12 @@ for (const deduplication of ['none', 'label'] as const)
       const old = await world.given(world.place())
       const successor = await world.given(world.modify(old, { clOrdId: 'm-1', limitPrice: '11.00' }))
       await world.given(world.cancel(successor))
-      assert.deepEqual(await picture(world), ['replaced 0 of 10 at 10.00', 'cancelled 0 of 10 at 11.00'])
+      assert.deepEqual(await summary(world), ['replaced 0 of 10 at 10.00', 'cancelled 0 of 10 at 11.00'])
     })
   }
 
 test('where our id is a label, another order that carries it too is another order', async () => {
-  await using world = await bench.world({ capabilities: { deduplication: 'label', replacedOrderId: 'kept' } })
+  await using world = await bench.world({ capabilities: { deduplication: 'label', replacedOrderId: 'same' } })
   await world.live()
   const placed = await world.given(world.place())
   const { route } = world.broker.streams
@@ -160,7 +160,7 @@ test('where our id is a label, another order that carries it too is another orde
 })
 
 test('an order that was made larger at the broker’s own site is not filled by its former quantity', async () => {
-  await using world = await bench.world({ capabilities: { deduplication: 'label', replacedOrderId: 'kept' } })
+  await using world = await bench.world({ capabilities: { deduplication: 'label', replacedOrderId: 'same' } })
   world.broker.tells = 'totals'
   await world.live()
   const placed = await world.given(world.place())
@@ -178,13 +178,13 @@ test('an order that was made larger at the broker’s own site is not filled by 
 
 for (const status of ['rejected', 'cancelled', 'expired'] as const)
   test(`an order that the broker shows under its new terms as ${status} is dead, and nothing of it is shown as working`, async () => {
-    await using world = await bench.world({ capabilities: { replacedOrderId: 'kept', deduplication: 'label' } })
+    await using world = await bench.world({ capabilities: { replacedOrderId: 'same', deduplication: 'label' } })
     await world.live()
     const old = await world.given(world.place())
     assert.ok(old.brokerOrderId)
     world.broker.plans.replace.push({ effect: 'taken' })
     await world.given(world.modify(old, { clOrdId: 'dead', limitPrice: '11.00' }))
-    const before = world.told.length
+    const before = world.published.length
     const reason = status === 'rejected' ? ({ rejectCode: 'insufficient_funds', brokerMessage: 'Not enough cash.' } as const) : {}
     world.book.move(old.brokerOrderId, status, { limitPrice: parseDecimal('11.00', 'price'), ...reason })
     await world.clock.until(async () => (await world.stored(old)).status !== 'pending_replace', 'the old order has ended')
@@ -194,7 +194,7 @@ for (const status of ['rejected', 'cancelled', 'expired'] as const)
       ['c-1', 'replaced', null],
       ['dead', status, status === 'rejected' ? 'insufficient_funds' : null]
     ])
-    const shown = world.told
+    const shown = world.published
       .slice(before)
       .flatMap(event => (event.topic === 'orders' ? [`${event.data.clOrdId} ${event.data.status}`] : []))
     assert.ok(!shown.includes('c-1 working') && !shown.includes('c-1 rejected'), shown.join(', '))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cancelRequested, replaceRequested } from '@trunkline/core/app/orders/order-steps'
-import { questionOf, requestName } from '@trunkline/core/app/orders/owed'
+import { pendingAnswerOf, requestName } from '@trunkline/core/app/orders/pending-answers'
 import type { Order, PendingRequest } from '@trunkline/core/domain/order'
 import { apply } from '@trunkline/core/domain/order-machine'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
@@ -26,15 +26,15 @@ test('two cancels of one order are two requests, though the clock shows the same
   const first = stored(cancelRequested(anOrder(), AT))
   const second = stored(cancelRequested(refused(first), AT))
   assert.deepEqual([second.pendingRequest.requestedAt, second.pendingRequest.sentAt], [first.pendingRequest.requestedAt, AT])
-  assert.notEqual(questionOf(second), questionOf(first))
+  assert.notEqual(pendingAnswerOf(second), pendingAnswerOf(first))
   assert.notEqual(requestName(second.pendingRequest), requestName(first.pendingRequest))
 })
 
 test('a request stays the same while the order changes otherwise', () => {
-  const asked = stored(cancelRequested(anOrder(), AT))
-  const later = { ...asked, revision: asked.revision + 3, pendingRequest: { ...asked.pendingRequest, takenAt: AT } }
-  assert.equal(questionOf(later), questionOf(asked))
-  assert.equal(requestName(later.pendingRequest), requestName(asked.pendingRequest))
+  const requested = stored(cancelRequested(anOrder(), AT))
+  const later = { ...requested, revision: requested.revision + 3, pendingRequest: { ...requested.pendingRequest, takenAt: AT } }
+  assert.equal(pendingAnswerOf(later), pendingAnswerOf(requested))
+  assert.equal(requestName(later.pendingRequest), requestName(requested.pendingRequest))
 })
 
 test('a cancel that waited behind a replacement is another request than the replacement', () => {
@@ -43,7 +43,7 @@ test('a cancel that waited behind a replacement is another request than the repl
   const waiting = stored(cancelRequested(replacing, AT))
   const freed = refused(waiting)
   assert.equal(freed.pendingRequest?.kind, 'cancel')
-  assert.notEqual(questionOf(freed), questionOf(waiting))
+  assert.notEqual(pendingAnswerOf(freed), pendingAnswerOf(waiting))
 })
 
 test('a request from before revisions were recorded is known by its times', () => {

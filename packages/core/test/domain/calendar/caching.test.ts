@@ -20,7 +20,7 @@ const CALENDARS: Readonly<Record<string, () => TradingCalendar>> = {
   shares: usEquityCalendar,
   options: usOptionCalendar,
   futures: cmeCalendar,
-  coins: continuousCalendar
+  crypto: continuousCalendar
 }
 
 /** Minutes in a row, in leaps, and back again. */
@@ -34,9 +34,9 @@ const instants = fc
 for (const [name, make] of Object.entries(CALENDARS))
   test(`${name}: whatever was asked before, an instant has its phase and its next change`, () => {
     fc.assert(
-      fc.property(instants, asked => {
+      fc.property(instants, sequence => {
         const warm = make()
-        for (const instant of asked) {
+        for (const instant of sequence) {
           const cold = make()
           assert.equal(warm.phaseAt(instant), cold.phaseAt(instant), new Date(instant).toISOString())
           assert.deepEqual(warm.nextChange(instant), make().nextChange(instant), new Date(instant).toISOString())

@@ -3,9 +3,9 @@ import type { Freshness } from '../../domain/freshness.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import type { ConfirmedKind } from '../../ports/store.ts'
+import { setBounded } from '../bounded-map.ts'
 import type { Directory } from '../connections/directory.ts'
 import type { Deps } from '../deps.ts'
-import { keepNewest } from '../keep-newest.ts'
 import type { Unrefreshed } from '../mirror/refreshes.ts'
 
 /** Of records that are followed without a gap it is enough to know the time of confirmation as it was so long ago: it only ever gets later. */
@@ -13,7 +13,7 @@ const REMEMBER_MS = 1_000
 const REMEMBERED_MAX = 50_000
 
 /** What a read found out about its accounts. */
-export interface Asked {
+export interface FreshnessQuery {
   readonly accounts: readonly Account[]
   readonly kind: ConfirmedKind
   /** Accounts whose records could not be refreshed, and why as far as the refresh knew. */
@@ -23,7 +23,7 @@ export interface Asked {
 }
 
 /** Says of every account of a read how fresh its records are. */
-export class FreshnessBook {
+export class FreshnessReader {
   readonly #deps: Pick<Deps, 'store' | 'clock'>
   readonly #directory: Pick<Directory, 'connections'>
   readonly #remembered = new Map<string, { readonly confirmed: Timestamp | null; readonly atMs: number }>()
@@ -34,7 +34,7 @@ export class FreshnessBook {
   }
 
   /** In the accounts' order. */
-  async of({ accounts, kind, unrefreshed, isLive, isUnsupported }: Asked): Promise<readonly Freshness[]> {
+  async of({ accounts, kind, unrefreshed, isLive, isUnsupported }: FreshnessQuery): Promise<readonly Freshness[]> {
     const live = new Set(
       accounts.filter(account => !unrefreshed.has(account.accountId) && isLive(account)).map(({ accountId }) => accountId)
     )
@@ -68,18 +68,18 @@ export class FreshnessBook {
   ): Promise<ReadonlyMap<AccountId, Timestamp | null>> {
     const now = this.#deps.clock.monotonicMs()
     const found = new Map<AccountId, Timestamp | null>()
-    const asked: AccountId[] = []
+    const missing: AccountId[] = []
     for (const { accountId } of accounts) {
       const known = live.has(accountId) ? this.#remembered.get(`${kind} ${accountId}`) : undefined
       if (known !== undefined && now - known.atMs < REMEMBER_MS) found.set(accountId, known.confirmed)
-      else asked.push(accountId)
+      else missing.push(accountId)
     }
-    if (asked.length === 0) return found
-    const stored = await this.#deps.store.accounts.confirmed(asked, kind)
-    for (const accountId of asked) {
+    if (missing.length === 0) return found
+    const stored = await this.#deps.store.accounts.confirmed(missing, kind)
+    for (const accountId of missing) {
       const confirmed = stored.get(accountId) ?? null
       found.set(accountId, confirmed)
-      if (live.has(accountId)) keepNewest(this.#remembered, `${kind} ${accountId}`, { confirmed, atMs: now }, REMEMBERED_MAX)
+      if (live.has(accountId)) setBounded(this.#remembered, `${kind} ${accountId}`, { confirmed, atMs: now }, REMEMBERED_MAX)
     }
     return found
   }

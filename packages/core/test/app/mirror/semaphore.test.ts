@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Turns } from '@trunkline/core/app/mirror/turns'
+import { Semaphore } from '@trunkline/core/app/mirror/semaphore'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 
 const never = new AbortController().signal
 
-function line(atOnce = 2, ms = 1_000) {
+function setup(atOnce = 2, ms = 1_000) {
   const clock = new VirtualClock()
-  const turns = new Turns<string>(clock, { atOnce, ms })
+  const semaphore = new Semaphore<string>(clock, { atOnce, ms })
   const begun: string[] = []
   const gates = new Map<string, PromiseWithResolvers<string>>()
   const take = (key: string, name: string, signal = never) => {
     const gate = Promise.withResolvers<string>()
     gates.set(name, gate)
-    const taken = turns.take(
+    const taken = semaphore.take(
       key,
       () => {
         begun.push(name)
@@ -32,7 +32,7 @@ function line(atOnce = 2, ms = 1_000) {
 }
 
 test('so many at once, in the order in which they asked, and each key has a line of its own', async () => {
-  const { clock, begun, take, end } = line()
+  const { clock, begun, take, end } = setup()
   const first = take('a', 'a1')
   for (const name of ['a2', 'a3', 'a4']) void take('a', name)
   void take('b', 'b1')
@@ -46,7 +46,7 @@ test('so many at once, in the order in which they asked, and each key has a line
 })
 
 test('one that fails passes its place on, and fails for its own', async () => {
-  const { clock, begun, take, fail } = line(1)
+  const { clock, begun, take, fail } = setup(1)
   const failing = take('a', 'a1')
   void take('a', 'a2')
   fail('a1')
@@ -56,7 +56,7 @@ test('one that fails passes its place on, and fails for its own', async () => {
 })
 
 test('one that hangs keeps its place for its time only, and may end later', async () => {
-  const { clock, begun, take, end } = line(1)
+  const { clock, begun, take, end } = setup(1)
   const hanging = take('a', 'a1')
   void take('a', 'a2')
   void take('a', 'a3')
@@ -72,7 +72,7 @@ test('one that hangs keeps its place for its time only, and may end later', asyn
 })
 
 test('one who gives up leaves the line, and takes no place', async () => {
-  const { clock, begun, take, end } = line(1)
+  const { clock, begun, take, end } = setup(1)
   void take('a', 'a1')
   const giveUp = new AbortController()
   const left = take('a', 'a2', giveUp.signal)
@@ -90,9 +90,9 @@ test('one who gives up leaves the line, and takes no place', async () => {
 })
 
 test('work that throws before it has begun passes its turn on', async () => {
-  const turns = new Turns<string>(new VirtualClock(), { atOnce: 1, ms: 1_000 })
+  const semaphore = new Semaphore<string>(new VirtualClock(), { atOnce: 1, ms: 1_000 })
   const { signal } = new AbortController()
-  const thrown = turns.take(
+  const thrown = semaphore.take(
     'key',
     () => {
       throw new Error('at once')
@@ -100,5 +100,5 @@ test('work that throws before it has begun passes its turn on', async () => {
     signal
   )
   await assert.rejects(thrown, /at once/)
-  assert.equal(await turns.take('key', async () => 'next', signal), 'next')
+  assert.equal(await semaphore.take('key', async () => 'next', signal), 'next')
 })

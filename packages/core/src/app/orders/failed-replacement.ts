@@ -3,14 +3,14 @@ import { compare, isPositive, minus } from '../../domain/decimal.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
 import { filledAlong } from '../../domain/order-machine.ts'
 import type { RejectCode } from '../../domain/vocabulary.ts'
-import type { Fate } from './order-steps.ts'
+import type { SubmissionFailure } from './order-steps.ts'
 
 /** The fate of `successor`, which was to replace `before`. The broker's words stay the broker's; of the service's own, the advice is about the old order. */
-export function unmade(fate: Fate, successor: Order, before: Order | null): Fate {
-  const rejectCode = before !== null && !isOpen(before.status) ? orderEnded(fate.rejectCode) : fate.rejectCode
-  if (fate.state === 'refused' || fate.state === 'refused_by_gateway' || before === null) return { ...fate, rejectCode }
-  const { advice: _, ...bare } = fate
-  return { ...bare, rejectCode, message: `${fate.message} ${whatIsLeft(successor, before)}` }
+export function failedReplacement(failure: SubmissionFailure, successor: Order, before: Order | null): SubmissionFailure {
+  const rejectCode = before !== null && !isOpen(before.status) ? orderEnded(failure.rejectCode) : failure.rejectCode
+  if (failure.state === 'refused' || failure.state === 'refused_by_gateway' || before === null) return { ...failure, rejectCode }
+  const { advice: _, ...bare } = failure
+  return { ...bare, rejectCode, message: `${failure.message} ${whatIsLeft(successor, before)}` }
 }
 
 /** A rejected replacement of an order that had ended by then, with the code that says so where the broker gave no better reason. */
