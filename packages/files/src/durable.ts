@@ -132,7 +132,7 @@ function isFolder(path: string): boolean {
 
 /**
  * Why a folder cannot be made, in a sentence; null when it is there or can be. To know it, a folder is made in the nearest one that is there,
- * and removed at once: nothing else shows a system that lets nobody make any.
+ * and removed at once: nothing else shows a system on which none can be made.
  */
 export function whyNotMakeable(path: string): string | null {
   const [first] = missingFolders(path)
@@ -197,7 +197,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'there is a folder of that name.'
 }
 
-/** What stood in the way of writing, for people: the usual reasons by their code, else the system's own words. */
+/** What stood in the way of writing, in plain language: the usual reasons by their code, else the system's own message. */
 export function reasonOf(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause))

@@ -101,7 +101,7 @@ for (const eager of [true, false]) {
       assert.equal(whole.after('/data/file'), 'new', 'once it returned, the text stays')
       for (let cut = 0; cut < whole.calls.length; cut++) {
         const disk = new Disk(before, cut, eager)
-        // Said as it is: what failed before the new name was there changed nothing, what failed after it did.
+        // What failed before the new name was there changed nothing, what failed after it did.
         const isNamed = whole.calls.slice(0, cut).some(call => /^(?:rename|link)/.test(call))
         assert.throws(() => writeDurably('/data/file', 'new', { files: disk, onlyNew }), isNamed ? FileNotDurable : FileNotWritten)
         assert.ok(

@@ -8,7 +8,7 @@ const KINDS_MAX = 64
 
 /** An access that was refused: to whom, from where, and why. */
 export interface RefusedAccess {
-  /** Credentials that were not good, good ones that do not reach so far, or a page of the portal that nobody's attempt stands for. */
+  /** Credentials that were not good, good ones that do not reach so far, or a portal page that belongs to no attempt. */
   readonly action: 'access.failed' | 'access.denied' | 'connection.callback'
   /** `anonymous`, `platform:<id>` or `user:<key>`. */
   readonly actor: string
@@ -69,7 +69,7 @@ export class AccessAudit {
     await this.#written
   }
 
-  /** Where everything beyond the kinds is counted; undefined while there is room for one more. */
+  /** Where everything beyond the kinds is counted; undefined while another kind still fits. */
   #rest(): Counted | undefined {
     if (this.#kinds.size < KINDS_MAX) return undefined
     const rest = this.#kinds.get(REST) ?? { first: OTHERS, times: 0 }

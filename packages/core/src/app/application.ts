@@ -25,7 +25,7 @@ export interface Stoppable {
   stop(): Promise<void>
 }
 
-/** What use cases are given, and the parts behind it. Not started: `app.mirrors.start()` takes up what was left open, `revocations.start()` begins them. */
+/** The dependencies of the use cases, and the parts behind them. Not started: `app.mirrors.start()` takes up what was left open, `revocations.start()` begins them. */
 export interface Application extends AsyncDisposable {
   readonly app: AppDeps
   readonly sessions: BrokerSessions

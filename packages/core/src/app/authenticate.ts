@@ -16,12 +16,12 @@ export function credentialsInvalid(why?: string): ServiceError {
 }
 
 const LENGTH_MAX = 128
-/** Looked up in place of what can be nobody's name, so that the refusal takes the same work; what is found so is not used. */
+/** Looked up in place of a name that no user can have, so that the refusal takes the same work. The result is not used. */
 const NO_NAME = ' '
 /** What a secret is compared with when its owner does not exist: the work is the same. */
 const NO_HASH = '0'.repeat(64)
 
-/** Looks credentials up. What is remembered may only save the work of those who know the secret: otherwise the time would tell who exists. */
+/** Looks credentials up. What is remembered may only save the work of those who know the secret: otherwise response times would reveal who exists. */
 export interface CredentialLookup {
   /** As it was lately, or undefined; an implementation remembers for as long as it learns of every change, or not at all. */
   rememberedPlatform(clientId: string): KnownKey | undefined
@@ -56,7 +56,7 @@ export interface ProvenPlatform {
 export interface Attempt {
   readonly of: 'key' | 'user' | 'token'
   readonly address: string | null
-  /** Whose secret it is said to be; null: that is not said. */
+  /** The claimed owner of the secret; null: not given. */
   readonly name: string | null
   readonly secretHash: string
 }

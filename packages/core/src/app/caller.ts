@@ -18,11 +18,11 @@ export interface PlatformCaller {
 /** A platform acting for one of its users, both proved. */
 export interface UserCaller extends PlatformCaller {
   readonly user: User
-  /** Hash of the secret that proved the user; left out where no request is behind the act. */
+  /** Hash of the secret that proved the user; left out where no request is behind the action. */
   readonly secretHash?: string
 }
 
-/** The audit entry of an act of `caller`. */
+/** The audit entry of an action of `caller`. */
 export function audited(
   clock: Clock,
   caller: PlatformCaller | UserCaller,
@@ -32,7 +32,7 @@ export function audited(
   result: AuditEntry['result'] = 'ok'
 ): AuditEntry {
   const actor = 'user' in caller ? `user:${caller.user.userKey}` : `platform:${caller.platform.platformId}`
-  // The platform's own client id goes without saying.
+  // The platform's own client id is not repeated.
   const key = caller.key === undefined || caller.key.clientId === caller.platform.clientId ? {} : { client_id: caller.key.clientId }
   return { at: clock.now(), actor, action, target, result, ip: caller.ip, requestId: caller.requestId, detail: { ...detail, ...key } }
 }

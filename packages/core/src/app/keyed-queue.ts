@@ -1,11 +1,11 @@
-/** Runs work one at a time per key, in the order asked; different keys run side by side. Holds a key only while work waits for it. */
+/** Runs work one at a time per key, in the order of the calls; different keys run concurrently. Keeps a key only while work waits for it. */
 export class KeyedQueue<Key> {
   readonly #tails = new Map<Key, Promise<unknown>>()
 
   /** Resolves or rejects as `work` does; a rejection does not stop those behind it. */
   run<T>(key: Key, work: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(key)
-    // Never at once: whoever asks may still have to note that the work waits.
+    // Never synchronously: the caller may still have to record that the work waits.
     const result = (before ?? Promise.resolve()).then(work, work)
     this.#tails.set(key, result)
     const release = () => {

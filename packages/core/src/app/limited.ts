@@ -6,7 +6,7 @@ const GRACE_MS = 1_000
 
 /**
  * Asks a broker for something, for `ms` at most and no longer than `outer` lasts: then `work`'s signal aborts. Work that does not heed it is
- * given up a moment later, so that an adapter's fault holds nobody else up; what it comes to is nobody's any more.
+ * given up a moment later, so that an adapter's fault does not hold anyone else up; its result is discarded.
  * @throws what `work` throws; BrokerFault unreachable when it was given up.
  */
 export async function limited<T>(clock: Clock, ms: number, work: (signal: AbortSignal) => Promise<T>, outer?: AbortSignal): Promise<T> {

@@ -1,7 +1,7 @@
 import { CommitUnknown } from '../ports/store.ts'
 
 /**
- * What `write` gives; when nobody can say whether it was written, what `look` finds: null where it was not, or cannot be told either.
+ * What `write` gives; when it is unknown whether it was written, what `look` finds: null where it was not, or cannot be determined either.
  * @throws what `write` throws.
  */
 export async function lookedUp<T>(write: () => Promise<T>, look: () => Promise<T | null>): Promise<T> {

@@ -1,6 +1,6 @@
 /** How long the application waits for things. Milliseconds throughout. Settings may override; tests make them short. */
 export interface Timing {
-  /** How long an order request waits for the broker's word before it answers with what is known. */
+  /** How long an order request waits for the broker's answer before it answers with what is known. */
   readonly answerWithinMs: number
   /** How long a command may be on the wire before its outcome counts as unknown. A late answer is not lost: the resolver looks. */
   readonly commandMs: number
@@ -14,11 +14,11 @@ export interface Timing {
   readonly settleMs: number
   /** How long a mirror stays after its last open order. */
   readonly mirrorIdleMs: number
-  /** At most how long between two pictures of an account that no stream tells of, because there is none or it is down. */
+  /** At most how long between two snapshots of an account without a live stream, because there is none or it is down. */
   readonly pollMs: number
   /** At most how long between two readings of the orders of an account that has open ones, although its stream is well. */
   readonly reconcileMs: number
-  /** At most how long between two whole pictures of an account although its stream is well. */
+  /** At most how long between two full snapshots of an account although its stream is well. */
   readonly auditMs: number
   /** Pauses between look-ups of an unknown outcome; the last repeats. */
   readonly lookupPausesMs: readonly number[]

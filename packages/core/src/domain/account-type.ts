@@ -10,7 +10,7 @@ const PATTERNS: readonly (readonly [RegExp, AccountType])[] = [
   [/\bcash\b/, 'cash']
 ]
 
-/** By the broker's own word; null when it has none. */
+/** By the broker's own account type; null when it has none. */
 export function accountTypeOf(brokerType: string | null): AccountType | null {
   if (brokerType === null) return null
   const plain = brokerType.toLowerCase().replaceAll(/[_-]/g, ' ')

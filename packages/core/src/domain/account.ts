@@ -19,7 +19,7 @@ export interface Platform {
 export interface PlatformBrand {
   /** `#rrggbb`; null: the portal's own. */
   readonly color: string | null
-  /** Where its users find it again when a link leads nowhere else; null: not told. */
+  /** Where its users find it again when a link leads nowhere else; null: not given. */
   readonly appUrl: string | null
 }
 
@@ -85,7 +85,7 @@ export interface Connection {
 
 /**
  * How well what is stored of a connection follows its broker. `live`: by its account stream, without a gap. `polling`: by asking, because the
- * broker has no stream, its stream is down, or nobody listens and reads ask. `stale`: the broker gives no answer, so what is stored is the last
+ * broker has no stream, its stream is down, or no mirror follows it and reads ask. `stale`: the broker gives no answer, so what is stored is the last
  * known. `broken`: the broker rejected the credentials.
  */
 export interface ConnectionHealth {

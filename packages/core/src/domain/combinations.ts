@@ -60,7 +60,7 @@ export interface OrderForm {
   readonly size: Size
 }
 
-/** The part that does not hold, what was asked for, and what would hold with the parts before it. */
+/** The part that is not supported, what was requested, and what would be supported with the parts before it. */
 export interface Unsupported {
   readonly part: keyof OrderForm
   readonly requested: string
@@ -70,7 +70,7 @@ export interface Unsupported {
 /** Made once for each broker: every order is compared with them. */
 const made = new WeakMap<OrderOffer, readonly Combination[]>()
 
-/** Every combination, in the order of the words. */
+/** Every combination, in the order of the enums. */
 export function combinationsOf(offer: OrderOffer): readonly Combination[] {
   const known = made.get(offer) ?? combine(offer)
   made.set(offer, known)

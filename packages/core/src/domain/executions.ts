@@ -9,7 +9,7 @@ import type { Instrument } from './vocabulary.ts'
  */
 export const FILLS_MAX = 5_000
 
-/** Futures have traded below zero, and what is paid for a package is a difference. */
+/** Futures have traded below zero, and the price of a multi-leg order is a difference. */
 const BELOW_ZERO: ReadonlySet<Instrument> = new Set(['FUT', 'MLEG_OPT'])
 
 /** Why executions cannot be true, or are more than are kept. What comes with them is not to be relied on either. */
@@ -58,7 +58,7 @@ function paid({ quantity, price }: Fill): Decimal {
   return times(quantity, price)
 }
 
-/** `fills` with `news` at their end. */
+/** `fills` with `newFills` at their end. */
 export function appended(fills: readonly Fill[], newFills: readonly Fill[]): readonly Fill[] {
   const all = [...fills, ...newFills]
   totals.set(all, plus(quantityOf(fills), sum(newFills.map(fill => fill.quantity))))
@@ -66,7 +66,7 @@ export function appended(fills: readonly Fill[], newFills: readonly Fill[]): rea
   return all
 }
 
-/** Those of `told` that are not in `known`, each id once. */
+/** Those of `reported` that are not in `known`, each id once. */
 export function fillsNotIn(reported: readonly Fill[], known: readonly Fill[]): readonly Fill[] {
   const [first] = reported
   // Most messages have one, for which an index is not worth making.

@@ -28,7 +28,7 @@ export function parseUuid<Id extends Brand<string, string>>(text: unknown, what:
   throw new Malformed(what, 'a UUID', text)
 }
 
-// Control, format, surrogate, private and unassigned code points: invisible or able to reorder what a person reads.
+// Control, format, surrogate, private and unassigned code points: invisible or able to reorder what a reader sees.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u
 
 /** @throws Malformed unless 1 to 64 characters without control characters, and no space at either end: a header could not carry it. */

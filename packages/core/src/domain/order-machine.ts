@@ -5,7 +5,7 @@ import { type Fill, isOpen, type Leg, type Order } from './order.ts'
 import type { Timestamp } from './timestamp.ts'
 import type { OrderStatus } from './vocabulary.ts'
 
-/** The only ways a status may move. The five final statuses lead nowhere. */
+/** The allowed status transitions. The five final statuses lead nowhere. */
 export const TRANSITIONS: { readonly [from in OrderStatus]: readonly OrderStatus[] } = {
   pending: ['working', 'partially_filled', 'filled', 'rejected', 'cancelled', 'expired'],
   working: ['partially_filled', 'filled', 'cancelled', 'expired', 'rejected', 'pending_cancel', 'pending_replace', 'replaced'],
@@ -19,7 +19,7 @@ export const TRANSITIONS: { readonly [from in OrderStatus]: readonly OrderStatus
   replaced: []
 }
 
-/** Something learnt about an order, from the broker or from our own hand. */
+/** Something that happened to an order, reported by the broker or done by us. */
 export type OrderEvent =
   | {
       readonly type: 'status'
@@ -27,23 +27,23 @@ export type OrderEvent =
       readonly at: Timestamp
       /**
        * The broker refused the pending cancel or replace, so a live status ends it. Without this a `working` seen while a request is
-       * pending is only an older picture of the order, and is ignored.
+       * pending is only an older snapshot of the order, and is ignored.
        */
       readonly releases?: true
     }
   /** Executions, all at once: an order with many is not gone through again for each. */
   | { readonly type: 'fills'; readonly fills: readonly Fill[] }
   /**
-   * An execution together with what is filled in all once it is counted. What such brokers told only as a total before stays as it was
-   * inferred: nobody sees an execution vanish and come again under another id.
+   * An execution together with what is filled in all once it is counted. What such brokers reported only as a total before stays as it was
+   * inferred: no execution vanishes and returns under another id.
    */
   | { readonly type: 'execution'; readonly fill: Fill; readonly total: FilledTotal }
-  /** Executions of one leg. What the order has filled is told by its own fills; this says what they were made of. */
+  /** Executions of one leg. The order's own fills say what it has filled; these say what they consist of. */
   | { readonly type: 'leg_fills'; readonly leg: Pick<Leg, 'symbol' | 'side'>; readonly fills: readonly Fill[] }
-  /** The broker told only how much is done in all. The part no execution accounts for is inferred, at prices that the totals prove or the broker stated. */
+  /** The broker reported only how much is filled in all. The part no execution accounts for is inferred, at prices that the totals prove or the broker stated. */
   | ({ readonly type: 'filled_total'; readonly at: Timestamp } & FilledTotal)
 
-/** How much of an order is filled in all, and at what average; null where the broker does not tell the price. */
+/** How much of an order is filled in all, and at what average; null where the broker does not report the price. */
 export interface FilledTotal {
   readonly quantity: Decimal
   readonly averagePrice: Decimal | null
@@ -55,7 +55,7 @@ export interface Step {
   readonly changed: boolean
   readonly ignored: 'illegal_transition' | 'duplicate_fill' | 'older_snapshot' | 'unknown_leg' | ExecutionFault | null
   /**
-   * A fill came after a final status, or beyond the ordered quantity: it is counted, and somebody should know. One that cannot be, or is one too many,
+   * A fill came after a final status, or beyond the ordered quantity: it is counted, with an alarm. One that cannot be, or is one too many,
    * is not counted.
    */
   readonly alarm: 'late_fill' | 'overfill' | ExecutionFault | null
@@ -130,12 +130,12 @@ function applyExecution(order: Order, { fill, total }: Extract<OrderEvent, { typ
   if (compare(plus(known, fill.quantity), total.quantity) > 0) return applyTotal(order, totalEvent)
   const counted = withFills(order, appended(order.fills, [fill]), fill.at)
   if (!counted.changed) return counted
-  // Earlier executions that were never told.
+  // Earlier executions that were never reported.
   const rest = applyTotal(counted.order, totalEvent)
   return rest.changed ? { ...rest, alarm: counted.alarm ?? rest.alarm } : counted
 }
 
-/** The leg it names decides, not its place: a broker may list them in an order of its own. */
+/** The leg it names decides, not its index: a broker may list them in its own order. */
 function applyLegFills(order: Order, { leg, fills }: Extract<OrderEvent, { type: 'leg_fills' }>): Step {
   const legs = order.legs ?? []
   const index = legs.findIndex(({ symbol, side }) => symbol === leg.symbol && side === leg.side)
@@ -144,7 +144,7 @@ function applyLegFills(order: Order, { leg, fills }: Extract<OrderEvent, { type:
   const newFills = fillsNotIn(fills, found.fills)
   if (newFills.length === 0) return { ...nothing(order), ignored: 'duplicate_fill' }
   const all = [...found.fills, ...newFills]
-  // A leg is an option or the share beneath it, never a package.
+  // A leg is an option or the share beneath it, never a multi-leg order.
   const fault = faultOf(newFills, 'OPT') ?? (all.length > FILLS_MAX ? 'too_many_fills' : null)
   if (fault !== null) return refusing(order, fault)
   const lastExecTime = newFills.reduce((latest, { at }) => later(latest, at), order.lastExecTime)

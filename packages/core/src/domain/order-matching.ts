@@ -1,4 +1,4 @@
-/** Telling orders apart that carry no common id: by what was asked for, and when. */
+/** Matches orders that carry no common id: by their terms and their time. */
 
 import { compare, type Decimal, negated } from './decimal.ts'
 import type { OrderTicket } from './order.ts'
@@ -15,7 +15,7 @@ const BEFORE_MS = 5_000
 const AFTER_MS = 300_000
 
 /**
- * Whether both ask for the same. A multi-leg order's side and price are one thing, what is paid: some brokers tell a sale at 2 as a purchase
+ * Whether both have the same terms. A multi-leg order's side and price are one thing, the net price: some brokers report a sale at 2 as a purchase
  * at -2.
  */
 export function isSameTicket(a: OrderTicket, b: OrderTicket): boolean {
@@ -35,23 +35,23 @@ export function isSameTicket(a: OrderTicket, b: OrderTicket): boolean {
   )
 }
 
-/** Whether what was taken in may be what was sent. `aheadMs`: of the broker's clock before ours. */
+/** Whether the order that the broker has may be the one that was sent. `aheadMs`: of the broker's clock before ours. */
 export function mayMatch(sent: TimedTicket, seen: TimedTicket, aheadMs: number): boolean {
   const lateMs = epochMs(seen.entryTime) - epochMs(sent.entryTime) - aheadMs
   return lateMs >= -BEFORE_MS && lateMs <= AFTER_MS && isSameTicket(sent, seen)
 }
 
-/** What belongs together, and what cannot be told. */
+/** What belongs together, and what is ambiguous. */
 export interface Matching<Sent, Seen> {
   readonly pairs: readonly (readonly [Sent, Seen])[]
-  /** More orders were seen that may be these than there are of these: somebody else has asked for the same. */
+  /** More orders were seen that may be these than there are of these: another order has the same terms. */
   readonly ambiguous: readonly Sent[]
 }
 
 /**
- * Pairs orders of unknown fate with orders of the broker that nobody else claims, both of one account. Of several that ask for the same, the
+ * Pairs orders of unknown outcome with orders of the broker that no other order claims, both of one account. Of several with the same terms, the
  * earlier goes with the earlier: which of them is which makes no difference. Where more were seen than sent, none is paired, for one of them
- * is somebody else's. `aheadMs`: of the broker's clock before ours.
+ * is another client's. `aheadMs`: of the broker's clock before ours.
  */
 export function matched<Sent extends TimedTicket, Seen extends TimedTicket>(
   sent: readonly Sent[],
@@ -87,7 +87,7 @@ function groups<T extends OrderTicket>(orders: readonly T[]): readonly (readonly
   return found
 }
 
-/** What is paid for one package, or the limit as it is. */
+/** The net price of one unit of a multi-leg order, or the limit as it is. */
 export function limitOf({ legs, side, limitPrice }: OrderTicket): Decimal | null {
   return legs === null || side !== 'SELL' || limitPrice === null ? limitPrice : negated(limitPrice)
 }

@@ -11,7 +11,7 @@ export interface Fill {
   readonly price: Decimal
   readonly execDest: string | null
   /**
-   * Set when the broker only told a total: replaced by the real executions as they arrive, and by one fill at the average where a later total does
+   * Set when the broker only reported a total: replaced by the real executions as they arrive, and by one fill at the average where a later total does
    * not prove a price of its own.
    */
   readonly inferred?: true
@@ -25,7 +25,7 @@ export interface Leg {
   readonly fills: readonly Fill[]
 }
 
-/** What a platform asks for: an order before it has a life. */
+/** What a platform requests: an order before it is submitted. */
 export interface OrderTicket {
   readonly side: Side
   readonly type: OrderType
@@ -42,8 +42,8 @@ export interface OrderTicket {
 }
 
 /**
- * How far the intent got on its way to the broker. Finer than the status: `unknown` means the broker may hold the order and nobody may
- * send it again; `not_sent` and `not_received` are proofs of absence; `external` was never sent by us.
+ * How far the intent got on its way to the broker. Finer than the status: `unknown` means the broker may hold the order and it must not be
+ * sent again; `not_sent` and `not_received` are proofs of absence; `external` was never sent by us.
  */
 export const SUBMISSION_STATES = [
   'submitting',
@@ -62,11 +62,11 @@ export interface Submission {
   readonly since: Timestamp
   /** Times the order was put on the wire: 0 or 1, by construction. */
   readonly attempts: number
-  /** How the present state became known; `operator`: by the word of whoever runs the service. */
+  /** How the present state became known; `operator`: by the operator's decision. */
   readonly method: 'reply' | 'stream' | 'lookup' | 'snapshot' | 'recovery' | 'absence' | 'operator' | null
 }
 
-/** A cancel or replace that was asked for and has not come to an end. */
+/** A cancel or replace that was requested and has not ended yet. */
 export interface PendingRequest {
   readonly kind: 'cancel' | 'replace'
   readonly requestedAt: Timestamp
@@ -74,7 +74,7 @@ export interface PendingRequest {
   readonly sentAt: Timestamp | null
   /** The order that will take this one's place. */
   readonly successorId: OrderId | null
-  /** When the broker took it, without showing yet what came of it; null: it did not, or nobody knows. */
+  /** When the broker took it, without showing yet what came of it; null: it did not, or that is unknown. */
   readonly takenAt: Timestamp | null
   /** Of a replace: when a cancel was asked for meanwhile. It becomes the pending request where the replacement comes to nothing. */
   readonly cancelRequestedAt?: Timestamp

@@ -1,4 +1,4 @@
-// The form of a broker's words that are shown, stored and searched by: what has none of it is no currency and no symbol.
+// The form of a broker's texts that are shown, stored and searched by: anything else is no currency and no symbol.
 
 const CURRENCY = /^[A-Z0-9]{3,10}$/
 // Wider than our own spelling, for holdings that have none: an index option, an adjusted share. No control characters, no markup, no name that JavaScript gives a meaning.

@@ -17,7 +17,7 @@ import {
 import { mayBeNegative } from './executions.ts'
 import type { Fill, Order } from './order.ts'
 
-/** Shares and options trade at prices of so many places at most; the finest price of coins and futures is not known. */
+/** Shares and options trade at prices of so many places at most; the finest price of crypto and futures is not known. */
 export const PRICE_PLACES = 4
 /** Instruments whose prices have at most `PRICE_PLACES`. */
 export const PRICED: ReadonlySet<Order['instrument']> = new Set(['STK', 'OPT', 'MLEG_OPT'])
@@ -39,7 +39,7 @@ export type Terms = Pick<Order, 'instrument' | 'side' | 'limitPrice'>
 /** Whether an execution of the order can have had the price, given the average that the broker states. */
 export function isPossible(price: Decimal, { instrument, side, limitPrice }: Terms, averagePrice: Decimal): boolean {
   if (!mayBeNegative(instrument) && !isPositive(price)) return false
-  // Brokers do not agree on the sign of a package's limit. An average beyond the limit shows that it was another one at the time.
+  // Brokers do not agree on the sign of a multi-leg order's limit. An average beyond the limit shows that it was another one at the time.
   if (limitPrice === null || instrument === 'MLEG_OPT') return true
   const worse = side.startsWith('BUY') ? 1 : -1
   return compare(price, limitPrice) !== worse || compare(averagePrice, limitPrice) === worse

@@ -1,4 +1,4 @@
-/** The closed word lists of the contract. Their spelling is the wire's, so no layer translates them. */
+/** The enums of the contract. Their spelling is the wire's, so no layer translates them. */
 
 export const SIDES = ['BUY', 'SELL', 'BUY_TO_OPEN', 'SELL_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_CLOSE'] as const
 export type Side = (typeof SIDES)[number]

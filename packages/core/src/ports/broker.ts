@@ -20,19 +20,19 @@ export interface BrokerCapabilities extends OrderOffer {
   readonly replace: 'native' | 'cancel_then_new' | 'none'
   /** Whether an order that was replaced has a new order id at the broker, or goes on under its own with other terms and all its fills. */
   readonly replacedOrderId: 'new' | 'same'
-  /** What the quantity of an order that took another's place is told as: the total, what the other had filled included, or the rest of it. */
+  /** How the quantity of an order that replaced another is reported: the total, what the other had filled included, or the rest of it. */
   readonly replacedQuantity: 'total' | 'rest'
   readonly accountStream: boolean
-  /** Whether a message of the account stream that never came is noticed at once; else it shows in the next picture of the account. */
+  /** Whether a message of the account stream that never came is noticed at once; else it shows in the next snapshot of the account. */
   readonly accountStreamNumbered: boolean
-  /** Whether each execution is told with an id of its own; else only how much is filled in all, and at what average. */
+  /** Whether each execution is reported with its own id; else only how much is filled in all, and at what average. */
   readonly executions: boolean
   /** Whether an order that is rejected after it was taken says why. */
   readonly rejectReasons: boolean
   /** Whether access tokens end and are refreshed, or last until the user ends them. */
   readonly tokens: 'refreshed' | 'lasting'
   /**
-   * What a revocation ends: the login that is revoked (`grant`), or every one that the same person has made with our key (`person`). `none`: only the
+   * What a revocation ends: the login that is revoked (`grant`), or every one that the same customer of the broker has made with our key (`customer`). `none`: only the
    * user can end a login, at the broker.
    */
   readonly revocation: 'grant' | 'customer' | 'none'
@@ -94,7 +94,7 @@ export interface CredentialsHolder {
 }
 
 /**
- * `mayBeSpent`: an earlier refresh with these credentials was begun, and nobody knows the broker's answer. Then a refusal may be of our own
+ * `mayBeSpent`: an earlier refresh with these credentials was begun, and the broker's answer is unknown. Then a refusal may be of our own
  * making, and is no proof that the user's consent has ended.
  */
 export type CredentialsRefresh = (current: Credentials, signal: AbortSignal, mayBeSpent?: boolean) => Promise<Credentials>
@@ -124,7 +124,7 @@ export interface ApiKeyBrokerLogin {
   readonly helpUrl: string | null
   /**
    * Makes credentials of what was entered, by name; checks their form only, the first read of accounts checks their worth.
-   * @throws LoginRefused for values that cannot be keys of this broker, with words for the user.
+   * @throws LoginRefused for values that cannot be keys of this broker, with a message for the user.
    */
   complete(entered: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Credentials>
   /** Nothing to do where keys are the user's own. @throws BrokerFault when it should be tried again. */
@@ -194,7 +194,7 @@ export class BrokerFault extends Error {
 export type Outcome<T> =
   /** `fault` is what kept the broker from being asked what came of what it took; it says nothing of the command, and of the connection what any does. */
   | { readonly kind: 'accepted'; readonly value: T; readonly fault?: unknown }
-  /** Evidence that the broker refused: its own words, fit to show, and what they come to; null where it gave no reason. */
+  /** Evidence that the broker refused: its own message, fit to show, and the code it maps to; null where it gave no reason. */
   | {
       readonly kind: 'refused'
       readonly message: string
@@ -208,7 +208,7 @@ export type Outcome<T> =
   /** The command may have reached the broker. */
   | { readonly kind: 'unknown'; readonly cause: unknown }
 
-/** An order as the broker tells it, already in the core's words. */
+/** An order as the broker reports it, in the core's types. */
 export interface OrderReport extends OrderTicket {
   readonly brokerAccountId: string
   readonly brokerOrderId: string
@@ -224,7 +224,7 @@ export interface OrderReport extends OrderTicket {
   readonly brokerOrderType: string | null
   readonly execDest: string | null
   /**
-   * Executions known to the broker; null when this message does not list them. A message about a single execution, of a broker that tells only
+   * Executions known to the broker; null when this message does not list them. A message about a single execution, of a broker that reports only
    * totals otherwise, has that one and in `filledTotal` what is filled with it.
    */
   readonly fills: readonly Fill[] | null
@@ -299,27 +299,27 @@ export interface TransactionReport {
 export interface Snapshot<T> {
   readonly items: readonly T[]
   readonly asOf: Timestamp
-  /** When the adapter asked for it, on the monotonic clock, where it comes as an event that nobody else knows the asking of. */
+  /** When the adapter requested it, on the monotonic clock, where it comes as an event whose request only the adapter knows. */
   readonly requestedMs?: number
-  /** What the clock showed by which the broker dates its records, when it answered; left out where it does not tell. */
+  /** The time of the broker's own clock, by which it dates its records, when it answered; left out where that is unknown. */
   readonly brokerClock?: Timestamp
   /** Ids of orders that could not be taken, null where unknown or another account's. While one may be the order in question, no absence is proved. */
   readonly leftOut?: readonly (string | null)[]
 }
 
 /**
- * Why an account stream lost continuity: the socket ended, a number is missing, silence for more than two heartbeats, the token ended, a
+ * Why an account stream lost continuity: the socket ended, a message is missing, silence for more than two heartbeats, the token ended, a
  * message could not be read, or more events waited than may.
  */
 export const GAP_CAUSES = ['lost', 'missing', 'silence', 'token', 'malformed', 'overflow', 'refused'] as const
 export type GapCause = (typeof GAP_CAUSES)[number]
 
-/** What an account stream tells. After `gap`, and at first, nothing before the next snapshot can be relied on. */
+/** What an account stream emits. After `gap`, and at first, nothing before the next snapshot can be relied on. */
 export type AccountEvent =
   | { readonly type: 'live'; readonly at: Timestamp }
   | { readonly type: 'gap'; readonly cause: GapCause; readonly reason: string; readonly at: Timestamp }
   | { readonly type: 'order'; readonly report: OrderReport }
-  /** Something was told of an order that could not be taken: what is stored may lack it until the orders are read again. */
+  /** A message about an order could not be taken: what is stored may lack it until the orders are read again. */
   | { readonly type: 'left_out' }
   /** All positions of one account; absent symbols are flat. */
   | { readonly type: 'positions'; readonly brokerAccountId: string; readonly positions: Snapshot<PositionReport> }
@@ -330,7 +330,7 @@ export interface NewOrder extends OrderTicket {
   readonly brokerClOrdId: string
 }
 
-/** The broker answered a preview as if it had placed an order, which may stand: never a success, and to be seen by whoever runs the service. */
+/** The broker answered a preview as if it had placed an order, which may stand: never a success, and to be seen by the operator. */
 export class PreviewPlaced extends BrokerFault {
   readonly brokerOrderId: string | null
 
@@ -351,7 +351,7 @@ export interface ReplaceOrder {
   readonly totalChange?: Decimal
 }
 
-/** Where to look for an order whose fate is unknown. */
+/** How to look up an order of unknown outcome. */
 export type OrderKey = { readonly brokerAccountId: string } & (
   | { readonly by: 'brokerClOrdId'; readonly brokerClOrdId: string }
   | { readonly by: 'brokerOrderId'; readonly brokerOrderId: string }
@@ -372,19 +372,19 @@ export interface Broker extends AsyncDisposable {
   orders(brokerAccountId: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>>
   /** The days are inclusive; newest first. */
   transactions(brokerAccountId: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>>
-  /** `found: null` is the broker's word that it has no such order as of `asOf`; a failed look-up throws. */
+  /** `found: null` is the broker's answer that it has no such order as of `asOf`; a failed look-up throws. */
   findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }>
   /** What the order would come to. Asked once, never placed. @throws BrokerFault; {@link PreviewPlaced} when the answer is of an order. */
   preview(order: PreviewOrder, signal: AbortSignal): Promise<OrderPreview>
   submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>>
   /** The report is the new order's. Null: the broker took the request, and does not show yet what came of it. */
   replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>>
-  /** Accepted: the broker took the request; the report says how far it got. Null: it said nothing more. */
+  /** Accepted: the broker took the request; the report says how far it got. Null: it reported nothing more. */
   cancel(
     request: { readonly brokerAccountId: string; readonly brokerOrderId: string },
     signal: AbortSignal
   ): Promise<Outcome<OrderReport | null>>
-  /** Events of all accounts of the login. Reconnects by itself, telling `gap` and then `live`. Ends only when `signal` aborts; throws only `credentials_rejected`. */
+  /** Events of all accounts of the login. Reconnects by itself, emitting `gap` and then `live`. Ends only when `signal` aborts; throws only `credentials_rejected`. */
   events(signal: AbortSignal): AsyncIterable<AccountEvent>
 }
 

@@ -13,6 +13,6 @@ export interface Clock {
    * costs a fraction of a sleep. `ring` must not throw.
    */
   alarm(ms: number, ring: () => void): Disposable
-  /** Lets whatever else is due have its turn, and resolves then: work that takes long is done in pieces. */
+  /** Lets whatever else is due have its turn, and resolves then: work that takes long is done in slices. */
   nextTurn(): Promise<void>
 }

@@ -12,7 +12,7 @@ export interface SealedValue {
 
 export interface RefreshClaim {
   readonly revision: number
-  /** Whoever asks, unlike anybody else on this or another node. */
+  /** The caller, unique on this and every other node. */
   readonly holder: string
   readonly at: Timestamp
   /**

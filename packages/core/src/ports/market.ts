@@ -43,7 +43,7 @@ export interface TopicSink {
 
 /** A topic that is streamed; disposing it ends that. */
 export interface TopicLease extends Disposable {
-  /** Asks the broker anew, because nothing has come for too long. Tells `lost` and `live` as after any loss. */
+  /** Requests it from the broker again, because nothing has come for too long. Emits `lost` and `live` as after any loss. */
   renew(): void
 }
 
@@ -74,7 +74,7 @@ export const SYMBOLS_FOUND_MAX = 100
 /** Market data of one login at one broker. */
 export interface MarketSource {
   /**
-   * The market's present, milliseconds since the epoch, as far as the broker has told: the machine's clock, unless the broker keeps a time of
+   * The market's present, milliseconds since the epoch, as far as the broker has shown: the machine's clock, unless the broker keeps a time of
    * its own. Known once {@link instrument} has answered; never runs backwards by more than the broker's own clock does.
    */
   presentMs(): number
@@ -93,12 +93,12 @@ export interface MarketSource {
    */
   chain(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly ChainEntry[]>
   /**
-   * Symbols by what they begin with or by words of their names, as the broker searches, at most {@link SYMBOLS_FOUND_MAX}; contracts of options are not among
+   * Symbols by their beginning or by parts of their names, as the broker searches, at most {@link SYMBOLS_FOUND_MAX}; contracts of options are not among
    * them. Asked only where the capability `symbolSearch` says so. @throws BrokerFault
    */
   search(text: string, signal: AbortSignal): Promise<readonly FoundSymbol[]>
   /**
-   * Begins to stream a topic; nobody else streams the same one of this source. One connection to the broker serves all topics, opened with the
+   * Begins to stream a topic; nothing else streams the same one of this source. One connection to the broker serves all topics, opened with the
    * first and closed after the last. Never throws for what the broker or the network did.
    */
   stream(topic: Topic, sink: TopicSink): TopicLease

@@ -25,7 +25,7 @@ export interface OrderEstimate {
   readonly marginChange: Decimal | null
   /** By how much the buying power grows; negative: shrinks. */
   readonly buyingPowerChange: Decimal | null
-  /** The broker's words about an order that it would take. */
+  /** The broker's warnings about an order that it would take. */
   readonly warnings: readonly string[]
 }
 

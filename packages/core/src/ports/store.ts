@@ -145,7 +145,7 @@ export interface ConnectionStore {
     userKey: UserKey,
     claim: { readonly codeHash: string; readonly at: Timestamp; readonly audit: AuditEntry }
   ): Promise<'claimed' | 'refused' | 'unknown'>
-  /** Moves those that nobody claimed in time to the revocation list, at most `limit`. Gives how many went. */
+  /** Moves those that were not claimed in time to the revocation list, at most `limit`. Gives how many went. */
   expireClaims(at: Timestamp, limit: number): Promise<number>
   find(connectionId: ConnectionId): Promise<Connection | null>
   /** One that is put aside until it is claimed. */
@@ -160,10 +160,10 @@ export interface ConnectionStore {
   credentials(connectionId: ConnectionId): Promise<SealedValue | null>
   /**
    * Takes the right to refresh the credentials of a revision, for one node at a time: a refresh token may be good for one use only. It ends by
-   * itself, so that a node that dies holds nobody up for long. Again by the same holder: anew.
+   * itself, so that a node that dies does not hold anyone up for long. Taken again by the same holder, it starts over.
    */
   claimRefresh(connectionId: ConnectionId, claim: RefreshClaim): Promise<RefreshClaimed>
-  /** Gives the right back. `mayBeSpent`: the broker was asked, and nobody knows its answer; whoever claims the same revision next is told. */
+  /** Gives the right back. `mayBeSpent`: the broker was asked, and nobody knows its answer; the next holder that claims the same revision is informed. */
   releaseRefresh(connectionId: ConnectionId, claim: Pick<RefreshClaim, 'revision' | 'holder'>, mayBeSpent: boolean): Promise<void>
   /** Writes over `revision` only; false when someone was faster or the connection is gone. A claim of the old revision means nothing then. */
   replaceCredentials(connectionId: ConnectionId, revision: number, next: SealedValue): Promise<boolean>
@@ -228,7 +228,7 @@ export interface PendingClaim {
   readonly expiresAt: Timestamp
 }
 
-/** A login and its credentials sealed anew, at the revision they have; null: they stay as they are. */
+/** A login and its credentials resealed, at the revision they have; null: they stay as they are. */
 export interface EndpointItem {
   readonly item: RewrapItem & { readonly place: 'connection' | 'revocation' }
   readonly sealed: Uint8Array | null
@@ -244,7 +244,7 @@ export interface AccountStore {
   transactions(accountIds: readonly AccountId[], filter: TransactionFilter, page: PageRequest): Promise<Page<Transaction>>
   /** Replaces the account's balances, logs one event per record that differs in more than its time. Gives those events. */
   putBalances(account: Account, balances: readonly Balance[]): Promise<readonly LoggedEvent[]>
-  /** Replaces the account's positions; one event holding the records that differ, a position that went being told with quantity 0. */
+  /** Replaces the account's positions; one event holding the records that differ, a position that is gone is reported with quantity 0. */
   putPositions(account: Account, positions: readonly Position[], systemTime: Timestamp): Promise<readonly LoggedEvent[]>
   /** Adds those not known yet by broker id, and refreshes the rest. */
   putTransactions(
@@ -274,7 +274,7 @@ export interface OrderChange {
   readonly order: Order
   /** Null creates the row; otherwise the revision this change was made from. `order.revision` is the next one. */
   readonly overRevision: number | null
-  /** False for bookkeeping nobody outside can see. */
+  /** False for bookkeeping that is not visible outside. */
   readonly publish: boolean
   readonly audit: AuditEntry | null
 }
@@ -328,7 +328,7 @@ export interface OrderStore {
   ): Promise<readonly { readonly brokerOrderId: string; readonly orderId: OrderId }[]>
   /** Orders that can still move, of one account or of one connection. */
   unfinished(scope: { readonly connectionId: ConnectionId } | { readonly accountId: AccountId }): Promise<readonly Order[]>
-  /** Open orders of everybody that have no id of the broker's: nobody knows yet whether it has them. The oldest first, at most `limit`. */
+  /** Open orders of all users that have no id of the broker's yet: it is unknown whether the broker has them. The oldest first, at most `limit`. */
   unresolved(limit: number, filter?: UnresolvedFilter): Promise<readonly Order[]>
   confirmed(accountId: AccountId, at: Timestamp): Promise<void>
 }

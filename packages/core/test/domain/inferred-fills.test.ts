@@ -1,4 +1,4 @@
-// Brokers that report totals only, rounded or cut off at their last place: no price of ours is one that nobody paid and nobody stated.
+// Brokers that report totals only, rounded or cut off at their last place: every price of ours was paid or stated.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -100,7 +100,7 @@ test('a fill of a total is at its own exact price or at an average that the brok
   )
 })
 
-test('where every execution is told by a total of its own and the places are enough, the fills are the executions', () => {
+test('where every execution is reported as its own total and the places are enough, the fills are the executions', () => {
   fc.assert(
     fc.property(executions, made => {
       let order = EMPTY

@@ -70,7 +70,7 @@ test('the time of the last change never goes back, whatever times the broker sta
   assert.deepEqual([fills[0]?.at, lastModifiedTime], ['2026-11-20T15:00:50.000000Z', '2026-11-20T15:00:50.032888Z'])
 })
 
-test('no history leaves a final status, or moves along anything but the arrows', () => {
+test('no history leaves a final status, or moves along anything but the allowed transitions', () => {
   fc.assert(
     fc.property(history, events => {
       const states = play(anOrder(), events)
@@ -113,7 +113,7 @@ test('an order whose quantity is done is filled, wherever the last execution met
   )
 })
 
-test('totals never count twice what executions tell, whichever comes first', () => {
+test('totals never count twice what executions report, whichever comes first', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fillEvent, total), { maxLength: 25 }), events => {
       let highest: Decimal = ZERO
@@ -135,7 +135,7 @@ test('totals never count twice what executions tell, whichever comes first', () 
   )
 })
 
-test('pictures of the total at any time, and executions late, repeated and in any order: never more than happened, and in the end exactly that', () => {
+test('snapshots of the total at any time, and executions late, repeated and in any order: never more than happened, and in the end exactly that', () => {
   const happened = fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
   fc.assert(
     fc.property(happened, fc.array(fc.nat(15), { maxLength: 30 }), (ids, reported) => {
@@ -154,7 +154,7 @@ test('pictures of the total at any time, and executions late, repeated and in an
       for (const event of [...events, ...executions.keys().flatMap(execution)]) {
         const before = filledQuantity(order)
         order = apply(order, event).order
-        assert.ok(compare(filledQuantity(order), before) >= 0, 'what was told as filled stays so')
+        assert.ok(compare(filledQuantity(order), before) >= 0, 'what was reported as filled stays so')
         assert.ok(compare(filledQuantity(order), all) <= 0, `${filledQuantity(order)} of ${all}`)
       }
       assert.equal(compare(filledQuantity(order), all), 0)
@@ -164,7 +164,7 @@ test('pictures of the total at any time, and executions late, repeated and in an
   )
 })
 
-test('executions that say what is filled with them, and pictures of the total, in any order: nothing told vanishes, and in the end all is counted once', () => {
+test('executions that say what is filled with them, and snapshots of the total, in any order: nothing reported vanishes, and in the end all is counted once', () => {
   const happened = fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
   fc.assert(
     fc.property(happened, fc.array(fc.nat(15), { maxLength: 30 }), fc.boolean(), (ids, reported, endsWithTotal) => {
@@ -182,7 +182,7 @@ test('executions that say what is filled with them, and pictures of the total, i
       for (const event of [...events, ...last]) {
         const before = order.fills
         order = apply(order, event).order
-        assert.deepEqual(order.fills.slice(0, before.length), before, 'what was told stays as it was told')
+        assert.deepEqual(order.fills.slice(0, before.length), before, 'what was reported stays as it was reported')
         assert.ok(compare(filledQuantity(order), upTo(executions.length).quantity) <= 0)
         for (const { price } of order.fills) assert.equal(compare(price, parseDecimal('10.25', 'p')), 0)
       }
@@ -216,7 +216,7 @@ test('an inferred fill is replaced by the executions it stood for', () => {
   )
 })
 
-test('a live picture from before a cancel does not undo it; the broker’s refusal does', () => {
+test('a live snapshot from before a cancel does not undo it; the broker’s refusal does', () => {
   const pendingRequest = { kind: 'cancel', requestedAt: AT, sentAt: AT, successorId: null, takenAt: null } as const
   const order = anOrder({ status: 'pending_cancel', pendingRequest })
   assert.equal(apply(order, { type: 'status', to: 'working', at: AT }).ignored, 'older_snapshot')
@@ -234,7 +234,7 @@ test('a fill after the end is counted, and alarms', () => {
   assert.deepEqual([over.alarm, over.order.status], ['overfill', 'filled'])
 })
 
-test('a cancel wish that was not sent waits through the acknowledgement; a sent one ends with it', () => {
+test('a cancel cancel request that was not sent waits through the acknowledgement; a sent one ends with it', () => {
   const request = { kind: 'cancel', requestedAt: AT, sentAt: null, successorId: null, takenAt: null } as const
   const waiting = apply(anOrder({ status: 'pending', pendingRequest: request }), { type: 'status', to: 'working', at: AT }).order
   assert.deepEqual(waiting.pendingRequest, request)
@@ -285,7 +285,7 @@ test('an answer with many executions is gone through once, not once for each of 
   assert.ok(ofLeg.looks() < 10_000, `${ofLeg.looks()} looks at 1000 executions of a leg`)
 })
 
-test('executions told together come to the same as one by one', () => {
+test('executions reported together come to the same as one by one', () => {
   fc.assert(
     fc.property(fc.array(fill, { maxLength: 12 }), fc.integer({ min: 0, max: 120 }), (reported, before) => {
       const order = apply(anOrder(), {

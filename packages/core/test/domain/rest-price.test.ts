@@ -64,7 +64,7 @@ function reported({ made, places, isCutOff, isLost, side }: typeof case_ extends
 
 function assertCouldBe(order: Order, { averagePrice }: { readonly averagePrice: Decimal }, limitPrice: Decimal | null, places: number) {
   for (const { price } of order.fills.filter(fill => fill.inferred === true)) {
-    assert.ok(isPositive(price), `nobody trades shares at ${price}`)
+    assert.ok(isPositive(price), `no shares trade at ${price}`)
     const worse = order.side === 'BUY' ? 1 : -1
     assert.ok(limitPrice === null || compare(price, limitPrice) !== worse, `${order.side} at ${price}, the limit is ${limitPrice}`)
   }

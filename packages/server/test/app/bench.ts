@@ -1,4 +1,4 @@
-// A workbench for the application layer: a real store, a scripted broker, and time that moves when told.
+// A test bench for the application layer: a real store, a scripted broker, and a virtual clock.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -107,7 +107,7 @@ export class World implements AsyncDisposable {
   readonly logged: Logged[] = []
   readonly counted = new Map<string, number>()
   readonly published: LoggedEvent[] = []
-  /** Each change of the connection's health, as it was told, and when. */
+  /** Each change of the connection's health, as it was published, and when. */
   readonly healths: { readonly state: ConnectionHealth['state']; readonly atMs: number; readonly health: ConnectionHealth }[] = []
   readonly deps: Deps
   #application: Application
@@ -244,7 +244,7 @@ export class World implements AsyncDisposable {
     return await this.watched.store.events.read(this.caller.user.userKey, 0, 10_000)
   }
 
-  /** How the connection's health is told, as of the connection before any break. */
+  /** The connection's health as it is shown, as of the connection before any break. */
   get health(): ConnectionHealth {
     return this.app.mirrors.health(this.connection)
   }

@@ -1,4 +1,4 @@
-// Cancelling: each order by itself and nothing twice; only the broker's word ends a cancel; of two orders that replace one another the one that lives is stopped.
+// Cancelling: each order by itself and nothing twice; only the broker's answer ends a cancel; of two orders that replace one another the one that lives is stopped.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { cancelOrders } from '@trunkline/core/app/orders/cancel-orders'
@@ -15,7 +15,7 @@ after(() => bench[Symbol.asyncDispose]())
 
 const all = (world: World) => world.given(cancelOrders(world.app, world.caller, { accountId: world.account.accountId }))
 
-test('every open order is asked for, and each is told as what it is: confirmed, only requested, refused, filled meanwhile', async () => {
+test('every open order is asked for, and each is reported as what it is: confirmed, only requested, refused, filled meanwhile', async () => {
   await using world = await bench.world()
   await world.live()
   for (const clOrdId of ['one', 'two', 'three']) await world.given(world.place({ clOrdId }))
@@ -57,7 +57,7 @@ test('asked again it sends nothing for what was asked for, and asks for the rest
   assert.equal(world.broker.sent('cancel'), 2)
 })
 
-test('an order whose fate is unknown keeps the wish', async () => {
+test('an order whose outcome is unknown keeps the cancel request', async () => {
   await using world = await bench.world()
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   await world.given(world.place())
@@ -90,7 +90,7 @@ test('while a broker is silent no cancel is begun after fifteen seconds, and tho
   for (const { result, order } of results) if (result === 'not_attempted') assert.equal((await world.stored(order)).status, 'working')
 })
 
-test('what nobody expects at one order is its own result, logged: the others keep theirs', async t => {
+test('an unexpected error at one order is its own result, logged: the others keep theirs', async t => {
   await using world = await bench.world()
   await world.live()
   for (let count = 0; count < 20; count += 1) await world.given(world.place())
@@ -247,10 +247,10 @@ test('an order that the broker acknowledged and does not work yet is pending_can
   await world.clock.advance(30_000)
   assert.equal((await world.stored(order)).status, 'cancelled')
   const history = (await world.events()).flatMap(event => (event.topic === 'orders' ? [event.data.status] : []))
-  assert.deepEqual([...new Set(history)], ['pending', 'working', 'pending_cancel', 'cancelled'], 'along the arrows')
+  assert.deepEqual([...new Set(history)], ['pending', 'working', 'pending_cancel', 'cancelled'], 'along the allowed transitions')
 })
 
-test('a cancel of an order nobody knew of shows as pending_cancel once the broker has acknowledged the order', async () => {
+test('a cancel of an unknown order shows as pending_cancel once the broker has acknowledged the order', async () => {
   await using world = await bench.world()
   await world.live()
   world.broker.plans.submit.push({ effectAfterMs: 9_000, reply: 'unknown', status: 'pending' })

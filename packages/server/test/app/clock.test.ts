@@ -68,7 +68,7 @@ for (const moves of MOVES) {
     }
   })
 
-  test(`an account that nobody follows is read anew after the clock was set by ${name} and the service started again`, async () => {
+  test(`an account that nobody follows is read again after the clock was set by ${name} and the service started again`, async () => {
     await using world = await bench.world()
     await shown(world)
     await world.given(transactions(world))

@@ -143,7 +143,7 @@ test('good keys twice at the same moment make one connection', async () => {
   assert.equal((await scene.connections()).length, 1)
 })
 
-test('a broker that does not answer is no word against the keys', async () => {
+test('a broker that does not answer says nothing against the keys', async () => {
   await using scene = await stage()
   await scene.approve()
   for (const fault of ['unreachable', 'rate_limited', 'malformed', 'refused'] as const) {
@@ -186,7 +186,7 @@ test('what cannot be a key never reaches the broker, and is no try', async () =>
 
 test('only the browser that said yes can enter keys, and only after it did', async () => {
   await using scene = await stage()
-  assert.deepEqual(await scene.enter(GOOD_KEYS), { kind: 'stale_form' }, 'nobody was asked yet')
+  assert.deepEqual(await scene.enter(GOOD_KEYS), { kind: 'stale_form' }, 'the user was not asked yet')
   await scene.approve()
   for (const browser of ['other', null]) {
     assert.deepEqual(await scene.enter(GOOD_KEYS, browser), { kind: 'outcome', reason: 'other_browser', redirect: null, platformId: null })
@@ -255,7 +255,7 @@ test('a login that was put aside and whose commit was not confirmed is no failur
   scene.world.watched.intercept = async call => {
     if (call.name === 'platforms.find') return { ...scene.world.caller.platform, claims: true }
     const result = await call.go()
-    if (call.name === 'connections.create') throw new CommitUnknown('no word')
+    if (call.name === 'connections.create') throw new CommitUnknown('no answer')
     return result
   }
   const outcome = await scene.enter(GOOD_KEYS)

@@ -204,7 +204,7 @@ test('who is late waits for the one at work, and takes what it got', async () =>
   assert.equal(calls, 1)
 })
 
-test('a node that died at work holds the next one up for a bounded time, which is then told', async () => {
+test('a node that died at work holds the next one up for a bounded time, which is then informed', async () => {
   await using world = await bench.world()
   const { connectionId } = world.connection
   const at = world.clock.now()
@@ -229,7 +229,7 @@ test('a node that died at work holds the next one up for a bounded time, which i
   assert.ok(waited >= 30_000 && waited < 31_000, `${waited} ms`)
 })
 
-test('a claim that cannot be given back breaks nothing: the fault is the broker’s, and the next try is told', async () => {
+test('a claim that cannot be given back breaks nothing: the fault is the broker’s, and the next try is informed', async () => {
   await using world = await bench.world()
   const holder = holderOf(world)
   const first = await holder.read(NEVER)
@@ -249,7 +249,7 @@ test('a claim that cannot be given back breaks nothing: the fault is the broker�
   assert.equal(received, true)
 })
 
-test('the wait for another node ends with the patience of whoever waits, and spends nothing', async () => {
+test('the wait for another node ends with the caller’s timeout, and spends nothing', async () => {
   await using world = await bench.world()
   const [holder, other] = [holderOf(world), holderOf(world)]
   const [first, same] = [await holder.read(NEVER), await other.read(NEVER)]

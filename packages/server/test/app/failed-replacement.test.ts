@@ -1,4 +1,4 @@
-// Replacements that never came to be: what the order before them came to decides whether anything is left to place, and the record says so.
+// Failed replacements: the outcome of the order before them decides whether anything is left to place, and the record says so.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Order } from '@trunkline/core/domain/order'

@@ -69,7 +69,7 @@ test('an order whose record at the broker is spoilt is not ended as never receiv
   assert.deepEqual([(await world.stored(placed)).status, world.book.list().length], ['pending', 1])
 })
 
-test('an order of unknown fate is not bound to another’s like it while one was left out, so its cancel stops none but its own [S77]', async () => {
+test('an order of unknown outcome is not bound to another’s like it while one was left out, so its cancel stops none but its own [S77]', async () => {
   await using world = await untagged()
   await world.live()
   let elsewhere: OrderReport | null = null
@@ -83,7 +83,7 @@ test('an order of unknown fate is not bound to another’s like it while one was
   await world.given(world.cancel(placed))
   await world.clock.advance(60_000)
   assert.equal(world.broker.sent('cancel'), 0)
-  // Two of a kind can be read, and one was sent: which of them is whose nobody can tell.
+  // Two of a kind can be read, and one was sent: which of them is whose cannot be known.
   areSpoilt = false
   await world.clock.advance(60_000)
   assert.deepEqual([(await world.stored(placed)).brokerOrderId, world.broker.sent('cancel')], [null, 0])
@@ -105,7 +105,7 @@ test('an order is not taken for one placed elsewhere while another is left out, 
   await world.clock.until(async () => (await world.orders()).length === 2, 'the other is adopted', 600_000)
 })
 
-test('a spoilt record of an order that is known as another keeps nobody from being known again [S77]', async () => {
+test('a spoilt record of an order that is known as another keeps no other from being recognized [S77]', async () => {
   await using world = await untagged()
   await world.live()
   const other = await world.given(world.place({ symbol: 'QQQ' }))
@@ -146,7 +146,7 @@ test('one spoilt order on a stream leaves the stream open and live, with one ala
   assert.equal((await world.orders()).length, 1)
 })
 
-test('what a stream told of an order and could not be taken is read soon, also where no order is known that can move', async () => {
+test('what a stream sent about an order and could not be taken is read soon, also where no order is known that can move', async () => {
   await using world = await bench.world()
   world.app.mirrors.hold(world.connection)
   await world.live()
@@ -159,7 +159,7 @@ test('what a stream told of an order and could not be taken is read soon, also w
   assert.equal(world.health.state, 'live')
 })
 
-test('a stream that ends whenever it is open is opened again with growing pauses, however good the pictures between are', async () => {
+test('a stream that ends whenever it is open is opened again with growing pauses, however good the snapshots between are', async () => {
   await using world = await bench.world()
   const { brokerAccountId } = world.account
   const asOf = world.clock.now()

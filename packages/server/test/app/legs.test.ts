@@ -1,4 +1,4 @@
-// Orders of several legs: the package is one order with fills of its own, and each leg keeps what it was filled with.
+// Orders of several legs: the multi-leg order is one order with fills of its own, and each leg keeps what it was filled with.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ServiceError } from '@trunkline/core/domain/errors'
@@ -31,7 +31,7 @@ function legFill(fillId: string, quantity: string, price: string) {
   return make.fill(fillId, quantity, { price: make.decimal(price) })
 }
 
-/** Fills of the package and of its legs, as a broker tells them together. */
+/** Fills of the multi-leg order and of its legs, as a broker reports them together. */
 function filled(report: OrderReport, quantities: readonly string[]): Partial<OrderReport> {
   const fills = quantities.map((quantity, index) => make.fill(`p-${index}`, quantity, { price: make.decimal('-0.06') }))
   const legs: readonly Leg[] = (report.legs ?? []).map((leg, place) => ({
@@ -72,7 +72,7 @@ test('a credit spread is placed with its legs, and they come back in its record'
   )
 })
 
-test('fills of the package count, fills of the legs are kept with them, and each once', async () => {
+test('fills of the multi-leg order count, fills of the legs are kept with them, and each once', async () => {
   const { world, order, id } = await placed()
   await using _ = world
   world.book.move(id, 'partially_filled', filled(world.book.get(id), ['1']))
@@ -108,7 +108,7 @@ test('fills of the package count, fills of the legs are kept with them, and each
   assert.deepEqual(last?.topic === 'orders' ? summary(last.data) : null, summary(stored))
 })
 
-test('a leg’s fill that is told after the package is filled is still kept', async () => {
+test('a leg’s fill that is reported after the multi-leg order is filled is still kept', async () => {
   const { world, order, id } = await placed()
   await using _ = world
   const all = filled(world.book.get(id), ['4'])
@@ -161,7 +161,7 @@ test('one that was placed elsewhere is adopted with its legs and their fills', a
   assert.deepEqual(summary(adopted), ['filled', ['p-0'], [['p-0-1'], ['p-0-2']]])
 })
 
-test('a side that the broker has no package for is refused before anything is stored', async () => {
+test('a side that the broker has no spread type for is refused before anything is stored', async () => {
   await using world = await bench.world({ capabilities })
   await assert.rejects(
     world.given(world.place({ ...SPREAD, side: 'BUY_TO_OPEN' })),

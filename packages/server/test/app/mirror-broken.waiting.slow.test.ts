@@ -1,4 +1,4 @@
-// What breaks a connection: the broker's definitive word, at once, and nothing else, however long it lasts. The adapter and the mirror together,
+// What breaks a connection: the broker's definitive rejection, at once, and nothing else, however long it lasts. The adapter and the mirror together,
 // over real sockets.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -81,7 +81,7 @@ for (const [what, handler] of TOKENS) {
   })
 }
 
-test('an hour of 5xx at every door, and the connection is as good as new', async () => {
+test('an hour of 5xx at every endpoint, and the connection is as good as new', async () => {
   await using world = await SandboxWorld.open(bench.store)
   world.app.mirrors.hold(world.connection)
   await world.live()
@@ -93,7 +93,7 @@ test('an hour of 5xx at every door, and the connection is as good as new', async
   await heals(world)
 })
 
-test('a token that ends in the middle is renewed without a word', async () => {
+test('a token that ends in the middle is renewed silently', async () => {
   await using world = await SandboxWorld.open(bench.store, { tokenSeconds: 60 })
   world.app.mirrors.hold(world.connection)
   await world.live()
@@ -153,7 +153,7 @@ const REJECTIONS: readonly (readonly [what: string, reject: (world: SandboxWorld
 ]
 
 for (const [what, reject] of REJECTIONS) {
-  test(`${what} breaks the connection at once, and whoever asks sees it`, async () => {
+  test(`${what} breaks the connection at once, and every read shows it`, async () => {
     await using world = await SandboxWorld.open(bench.store)
     world.app.mirrors.hold(world.connection)
     await world.live()

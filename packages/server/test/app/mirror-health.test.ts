@@ -1,4 +1,4 @@
-// How well a connection is followed, as it is told: at once, with the cause, and never better than it is.
+// How well a connection is followed, as it is reported: at once, with the cause, and never better than it is.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { listConnections } from '@trunkline/core/app/connections/list-connections'
@@ -37,7 +37,7 @@ test('nobody follows it, then somebody does', async () => {
 })
 
 for (const cause of GAP_CAUSES) {
-  test(`a gap (${cause}): stale at once, polled within ten seconds, live with the next picture, and nothing told when nothing happened`, async () => {
+  test(`a gap (${cause}): stale at once, polled within ten seconds, live with the next snapshot, and nothing published when nothing happened`, async () => {
     await using world = await bench.world()
     const order = await world.given(world.place())
     const from = await held(world)
@@ -89,7 +89,7 @@ test('a broker that gives no answer: stale since the gap, polling once it answer
   assert.deepEqual(statesOf(world).slice(-2), ['polling', 'live'])
 })
 
-test('a stream that opens while the broker answers nothing is not live before a picture was taken, and stays open', async () => {
+test('a stream that opens while the broker answers nothing is not live before a snapshot was taken, and stays open', async () => {
   await using world = await bench.world()
   await held(world)
   world.broker.streams.down(true)
@@ -104,7 +104,7 @@ test('a stream that opens while the broker answers nothing is not live before a 
   assert.equal(world.health.state, 'live')
 })
 
-test('a picture that hangs does not keep a stream that came back from being live', async () => {
+test('a snapshot that hangs does not keep a stream that came back from being live', async () => {
   await using world = await bench.world()
   await held(world)
   world.broker.streams.down(true)
@@ -208,7 +208,7 @@ test('an adapter whose stream keeps ending is opened again with growing pauses, 
   assert.equal(world.health.state, 'live')
 })
 
-test('reads of what nobody follows tell whether the broker answers', async () => {
+test('reads of a connection without a mirror show whether the broker answers', async () => {
   await using world = await bench.world()
   const freshen = () => world.given(world.app.mirrors.freshen([world.connection], world.accounts, 'balances'))
   world.broker.readPlan = () => ({ fault: 'rate_limited' })
@@ -229,7 +229,7 @@ for (const [who, isHeld] of [
   ['a followed connection', true],
   ['a connection nobody follows', false]
 ] as const) {
-  test(`${who} is told broken the moment its credentials are rejected, and seen so by whoever asks`, async () => {
+  test(`${who} is reported broken the moment its credentials are rejected, and every read shows it`, async () => {
     await using world = await bench.world()
     if (isHeld) await held(world)
     await world.app.directory.connections(world.caller.user.userKey)
@@ -283,7 +283,7 @@ test('a break that the store cannot note is noted when the broker refuses the ne
   assert.deepEqual([refusals, world.health.state], [2, 'broken'])
 })
 
-test('a mirror that was stopped in the middle of a picture leaves no alarm behind', async () => {
+test('a mirror that was stopped in the middle of a snapshot leaves no alarm behind', async () => {
   await using world = await bench.world()
   await held(world)
   world.broker.streams.down(true)
@@ -293,7 +293,7 @@ test('a mirror that was stopped in the middle of a picture leaves no alarm behin
   assert.equal(world.clock.sleepers, 0)
 })
 
-test('a picture begun before something was missed makes nothing live', async () => {
+test('a snapshot begun before something was missed makes nothing live', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   await held(world)

@@ -28,7 +28,7 @@ function idOf(order: Order): string {
   return order.brokerOrderId
 }
 
-/** What the stream says from now on is lost without a word. */
+/** What the stream sends from now on is lost silently. */
 function loseReports(world: World): void {
   world.broker.streams.route = () => []
 }
@@ -105,7 +105,7 @@ test('an order list that is empty, or lacks some, closes nothing, and what is no
     assert.equal(world.broker.reads.findOrder, 'isEmpty' in plan ? 3 : 2)
     assert.equal(world.health.state, 'live')
   }
-  // While the missing ones cannot be asked about, the picture is none.
+  // While the missing ones cannot be asked about, the snapshot is none.
   world.broker.readPlan = kind => (kind === 'orders' ? { isEmpty: true } : kind === 'findOrder' ? { fault: 'unreachable' } : {})
   world.broker.streams.down()
   world.broker.streams.up()
@@ -149,7 +149,7 @@ test('positions that cannot be read, or are not listed once, are not flat', asyn
   assert.deepEqual([await holdings(), (await world.events()).length], [[['SPY', '10']], before])
 })
 
-test('a position that is gone is told as zero', async () => {
+test('a position that is gone is reported as zero', async () => {
   await using world = await bench.world()
   const bought = await world.given(world.place())
   await held(world)
@@ -163,7 +163,7 @@ test('a position that is gone is told as zero', async () => {
   assert.equal(last?.topic === 'positions' ? last.data[0]?.quantity : null, '0')
 })
 
-test('fills inferred from a picture give way to the executions that come late by the stream', async () => {
+test('fills inferred from a snapshot give way to the executions that come late by the stream', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   await held(world)
@@ -194,7 +194,7 @@ test('fills inferred from a picture give way to the executions that come late by
   assert.deepEqual([real.status, [...world.counted.keys()].filter(name => name.startsWith('order_alarms'))], ['filled', []])
 })
 
-test('what happened between two pictures is told once, and in order', async () => {
+test('what happened between two snapshots is published once, and in order', async () => {
   await using world = await bench.world()
   const orders = [await world.given(world.place()), await world.given(world.place())]
   await held(world)

@@ -30,7 +30,7 @@ function idOf(order: Order): string {
   return order.brokerOrderId
 }
 
-test('a snapshot first, then what the stream tells', async () => {
+test('a snapshot first, then what the stream sends', async () => {
   await using world = await bench.world()
   const before = outside(world)
   await world.live()
@@ -65,7 +65,7 @@ test('what a new connection’s broker already shows comes as updates, orders th
   )
 })
 
-test('after a gap only the differences are told, and nothing when there are none', async () => {
+test('after a gap only the differences are published, and nothing when there are none', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -161,7 +161,7 @@ test('one login connected twice: each connection shows the orders from elsewhere
   )
 })
 
-test('executions told twice, late and out of order are counted once', async () => {
+test('executions reported twice, late and out of order are counted once', async () => {
   await using world = await bench.world()
   await world.live()
   let sent = 0
@@ -179,7 +179,7 @@ test('executions told twice, late and out of order are counted once', async () =
   assert.deepEqual([stored.status, stored.fills.map(({ quantity }) => quantity).toSorted()], ['filled', ['1', '2', '3', '4']])
 })
 
-test('what a stream tells of an account that is not of the login is dropped, with one alarm, and the rest goes on [S79]', async () => {
+test('what a stream sends about an account that is not of the login is dropped, with one alarm, and the rest goes on [S79]', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -201,7 +201,7 @@ test('what a stream tells of an account that is not of the login is dropped, wit
   assert.ok(!JSON.stringify(alarms).includes('somebody-else'), 'whose it is stays out of the log')
 })
 
-test('positions of another account that a broker adds to a login’s own are nobody’s here [S79]', async () => {
+test('positions of another account that a broker adds to a login’s own are dropped [S79]', async () => {
   await using world = await bench.world()
   await world.live()
   const { brokerAccountId } = world.account

@@ -1,4 +1,4 @@
-// What is remembered of orders must not tell who has which: look-ups are counted, since time is no measure on a busy machine.
+// The cache of orders must not reveal who has which: look-ups are counted, since time is no measure on a busy machine.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OrderWriter } from '@trunkline/core/app/orders/order-writer'

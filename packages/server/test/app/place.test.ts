@@ -1,4 +1,4 @@
-// Placing: every outcome of the one send, in every order in which its news can come.
+// Placing: every outcome of the one send, in every order in which its new events can come.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ServiceError } from '@trunkline/core/domain/errors'
@@ -21,7 +21,7 @@ test('an accepted order is working, sent once', async () => {
   assert.deepEqual(await world.stored(order), order)
 })
 
-test('a refused order is rejected in the broker’s words', async () => {
+test('a refused order is rejected with the broker’s message', async () => {
   await using world = await bench.world()
   world.broker.plans.submit.push({ effect: 'refused', message: 'Not enough money.' })
   const order = await world.given(world.place())
@@ -29,7 +29,7 @@ test('a refused order is rejected in the broker’s words', async () => {
   assert.equal(world.app.resolver.watched, 0)
 })
 
-test('a rejected order says why in one of a few words, and no other order does', async () => {
+test('a rejected order says why with one of a few codes, and no other order does', async () => {
   await using world = await bench.world()
   world.broker.plans.submit.push(
     { effect: 'refused', rejectCode: 'insufficient_funds' },
@@ -59,7 +59,7 @@ test('a rejected order says why in one of a few words, and no other order does',
     ['rejected', null]
   ]
   assert.deepEqual(await outcomes(), expected)
-  // The reason is told less exactly, or no more.
+  // The reason is reported less exactly, or not at all.
   world.book.move(later.brokerOrderId ?? '', 'rejected', { rejectCode: 'other' })
   world.book.move(later.brokerOrderId ?? '', 'rejected', { rejectCode: null, brokerStatus: 'gone' })
   await world.clock.advance(5_000)
@@ -166,7 +166,7 @@ test('an intent that cannot be written is not sent', async () => {
   assert.deepEqual([world.broker.sent('submit'), (await world.orders()).length], [0, 0])
 })
 
-test('an intent whose commit is doubtful but can be read is sent, and its event is told', async () => {
+test('an intent whose commit was not confirmed but can be read is sent, and its event is published', async () => {
   await using world = await bench.world()
   failRecords(world, 1, async go => {
     await go()
@@ -225,7 +225,7 @@ for (const [effect, status] of [
   })
 }
 
-/** Lets `after` writes of orders pass, then treats `times` of them as told. */
+/** Lets `after` writes of orders pass, then treats `times` of them as instructed. */
 function failRecords(world: World, times: number, treat: (go: () => Promise<unknown>) => Promise<unknown>, after = 0): void {
   let count = 0
   world.watched.intercept = call => {

@@ -1,4 +1,4 @@
-// Previews: the checks of an order, the broker's own words and numbers, and never an order.
+// Previews: the checks of an order, the broker's own messages and numbers, and never an order.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { placeOrder } from '@trunkline/core/app/orders/place-order'
@@ -38,14 +38,14 @@ function isCode(code: ErrorCode, pattern = /./): (error: unknown) => boolean {
   }
 }
 
-/** Nothing was sent as an order, nothing is stored, nobody was told anything. */
+/** Nothing was sent as an order, nothing is stored, nothing was published. */
 async function isUntouched(world: World): Promise<void> {
   assert.deepEqual(world.broker.commands, [])
   assert.deepEqual(await world.orders(), [])
   assert.deepEqual(await world.events(), [])
 }
 
-test('an estimate is the broker’s, and nothing is stored, sent or told', async () => {
+test('an estimate is the broker’s, and nothing is stored, sent or published', async () => {
   await using world = await bench.world()
   const { preview: seen, account } = await preview(world)
   assert.deepEqual([seen, account.accountId], [world.broker.previewed, world.account.accountId])
@@ -53,14 +53,14 @@ test('an estimate is the broker’s, and nothing is stored, sent or told', async
   await isUntouched(world)
 })
 
-test('a refusal of the broker is an answer, with its words and ours', async () => {
+test('a refusal of the broker is an answer, with its message and ours', async () => {
   await using world = await bench.world()
   world.broker.previewed = { kind: 'refused', message: 'Too dear.', rejectCode: 'insufficient_funds', brokerStatus: 'X1' }
   assert.deepEqual((await preview(world)).preview, world.broker.previewed)
   await isUntouched(world)
 })
 
-test('what an order is refused for before the broker hears of it, a preview is', async () => {
+test('what an order is refused for before it is sent to the broker, a preview is', async () => {
   await using world = await bench.world()
   for (const [change, code] of [
     [{ tif: 'IOC' }, 'order_not_supported'],

@@ -51,7 +51,7 @@ function isUnavailable(cause: unknown): boolean {
   return cause instanceof ServiceError && cause.code === 'broker_unavailable' && cause.retryAfterSeconds !== undefined
 }
 
-test('many who read at once share one question, and within the freshness time nobody asks again', async () => {
+test('many who read at once share one question, and within the freshness time no read asks again', async () => {
   await using world = await bench.world()
   world.broker.readPlan = () => ({ afterMs: 100 })
   await world.given(Promise.all(Array.from({ length: 20 }, () => listBalances(world.app, world.caller, {}))))
@@ -64,7 +64,7 @@ test('many who read at once share one question, and within the freshness time no
   assert.equal(world.broker.reads.balances, 2)
 })
 
-test('what a fill did is in every read that begins after the fill was told', async () => {
+test('what a fill did is in every read that begins after the fill was published', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -309,7 +309,7 @@ test('the same request for transactions has the same answer, whatever was asked 
   assert.deepEqual((await world.given(transactions(world))).rows, [])
 })
 
-test('a fill that was told is in every read of transactions that begins after it', async () => {
+test('a fill that was published is in every read of transactions that begins after it', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())

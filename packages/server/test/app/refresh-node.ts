@@ -1,4 +1,4 @@
-// A node of its own process that renews one connection's credentials whenever it is told to. See refresh-nodes.slow.test.ts.
+// A node of its own process that renews one connection's credentials on each message. See refresh-nodes.slow.test.ts.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { StoredCredentials } from '@trunkline/core/app/connections/credentials'
@@ -35,7 +35,7 @@ async function refresh({ token = '' }: Credentials, until: AbortSignal, mayBeSpe
     method: 'POST',
     body: token,
     signal: until,
-    headers: { 'x-told': String(mayBeSpent) }
+    headers: { 'x-may-be-spent': String(mayBeSpent) }
   }).catch((cause: unknown) => {
     throw new BrokerFault('unreachable', 'no answer', { cause })
   })

@@ -1,4 +1,4 @@
-// Two processes on one PostgreSQL have one login between them: its refresh token is spent once, whoever comes first and whoever dies.
+// Two processes on one PostgreSQL have one login between them: its refresh token is spent once, whichever comes first or dies.
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -27,7 +27,7 @@ class Rotating implements AsyncDisposable {
   readonly #server = createServer(async (request, response) => {
     let token = ''
     for await (const chunk of request) token += String(chunk)
-    this.received.push(String(request.headers['x-told']))
+    this.received.push(String(request.headers['x-may-be-spent']))
     if (this.held !== null) {
       this.held.push(response)
       return
@@ -100,7 +100,7 @@ test('two processes spend no refresh token twice, and one that dies at work only
       for (const { token, fault } of replies) assert.ok(token !== undefined, `round ${round}: ${fault}`)
       const value = await store.connections.credentials(connectionId)
       assert.ok(value !== null)
-      // Whoever had read before the other wrote renews once more or takes what is there: never the same token twice.
+      // A process that had read before the other wrote renews once more or takes what is there: never the same token twice.
       const { token } = openCredentials(vault, connection, value, make.ENDPOINT)
       assert.ok(replies.some(reply => reply.token === token))
       assert.equal(broker.spent.size, token?.length === undefined ? -1 : token.length - 1)

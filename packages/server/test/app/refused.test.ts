@@ -18,7 +18,7 @@ const ARRIVALS: readonly (readonly Way[])[] = WAYS.flatMap(first =>
 )
 const DEDUPLICATIONS: readonly BrokerCapabilities['deduplication'][] = ['enforced', 'label', 'none']
 
-/** Each way begins to tell of the order so long after it was sent. */
+/** Each way begins to report the order so long after it was sent. */
 function reportInOrder(world: World, ways: readonly Way[]): void {
   const ms = (way: Way) => 400 * ways.indexOf(way)
   const begun = world.clock.monotonicMs()
@@ -76,7 +76,7 @@ test('one placed elsewhere that lives is never taken for one like it that was re
   assert.deepEqual(shown.toSorted(), ['mine rejected', 'o-1 working', 'o-2 pending'])
 })
 
-test('what the adapter refuses by itself was never sent, and says so: as an order, and as a change, which leaves the words of the old order alone', async () => {
+test('what the adapter refuses by itself was never sent, and says so: as an order, and as a change, which leaves the message of the old order alone', async () => {
   await using world = await bench.world()
   world.broker.plans.submit.push({ effect: 'refused_unsent', message: 'Two decimal places are taken.', rejectCode: 'tick_size' })
   const never = await world.given(world.place())

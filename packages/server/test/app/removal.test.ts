@@ -121,7 +121,7 @@ test('the login of a removed connection is revoked, again and again until that w
   assert.ok(revoked.filter(token => token === 'stuck').length > 3)
 })
 
-test('a login of a broker that is not offered now stays owed, and is revoked once the broker is offered again', async () => {
+test('a login of a broker that is not offered now stays to be revoked, and is revoked once the broker is offered again', async () => {
   await using world = await bench.world({ capabilities: { revocation: 'grant' } })
   const connection = await linked(world, 'owed', ['owed-1'])
   await world.given(deleteConnection(world.app, world.caller, connection.connectionId))
@@ -165,7 +165,7 @@ function revoking(world: World) {
   }
 }
 
-test('where a revocation ends every login of a person, the last connection of a login ends it, and no other', async () => {
+test('where a revocation ends every login of a customer, the last connection of a login ends it, and no other', async () => {
   await using world = await bench.world()
   await using neighbour = await bench.world()
   const revoked = revoking(world)

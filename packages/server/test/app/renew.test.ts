@@ -220,7 +220,7 @@ test('a platform that claims gets no new account by a renewal, and one that was 
   assert.equal((await logIn(world, accounts, removed)).reason, 'not_renewable')
 })
 
-test('a connection without accounts is renewed by no login: nobody can tell whose it was', async () => {
+test('a connection without accounts is renewed by no login: its owner cannot be identified', async () => {
   await using world = await bench.world()
   const accounts = withMethods(world.deps.store.accounts, { listByConnections: async () => [] })
   const { reason } = await logIn(world, world.accounts.map(seenAtBroker), { ...world.deps, store: { ...world.deps.store, accounts } })

@@ -1,4 +1,4 @@
-// Replacing: two orders, one of which lives, whatever of it is heard and in whatever order.
+// Replacing: two orders, one of which lives, whatever is reported of it and in whatever order.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ServiceError } from '@trunkline/core/domain/errors'
@@ -18,7 +18,7 @@ async function outcomesOf(world: World, old: Order): Promise<string> {
   return `${before.status}, ${after?.status} ${after?.submission.state}`
 }
 
-/** A working order whose stream and lists are silent: only look-ups and replies tell. */
+/** A working order whose stream and lists are silent: only look-ups and replies report. */
 async function working(): Promise<{ readonly world: World; readonly old: Order; readonly id: string }> {
   const world = await bench.world()
   world.broker.streams.down()
@@ -37,7 +37,7 @@ test('accepted: the new order works, the old one is replaced by it', async () =>
   assert.equal(world.app.resolver.watched, 0)
 })
 
-test('refused: the new order is rejected, the old one works on in the broker’s words', async () => {
+test('refused: the new order is rejected, the old one works on with the broker’s message', async () => {
   const { world, old } = await working()
   await using _ = world
   world.broker.plans.replace.push({ effect: 'refused', message: 'Not now.' })
@@ -212,13 +212,13 @@ test('an outcome that could not be written leaves no successor unanswered, even 
   assert.equal(await outcomesOf(world, old), 'filled, rejected not_received')
 })
 
-test('the fate of one replacement says nothing about the next', async () => {
+test('the outcome of one replacement says nothing about the next', async () => {
   const { world, old, id } = await working()
   await using _ = world
   world.broker.plans.replace.push({ effect: 'none', reply: 'unknown' })
   await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
   await world.clock.advance(50_000)
-  // The broker tells that it made nothing of the request; the order is free for another.
+  // The broker reports that it did not carry out the request; the order is free for another.
   await world.given(world.app.orderGateway.applyReport(old.orderId, { ...world.book.get(id), releases: true }, 'stream'))
   assert.equal((await world.stored(old)).status, 'working')
   world.broker.plans.replace.push({ effectAfterMs: 40_000, reply: 'unknown' })

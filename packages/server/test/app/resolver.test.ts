@@ -10,7 +10,7 @@ before(async () => {
 })
 after(() => bench[Symbol.asyncDispose]())
 
-/** A world whose broker is heard of by look-ups only. */
+/** A world whose broker answers look-ups only. */
 async function quiet(options: WorldOptions = {}): Promise<World> {
   const world = await bench.world(options)
   world.broker.streams.down()
@@ -105,7 +105,7 @@ test('failed look-ups are no evidence: absence waits for the broker, and then fo
   )
 })
 
-test('single failures within the window neither count nor start it anew', async () => {
+test('single failures within the window neither count nor start it again', async () => {
   await using world = await quiet()
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   const times = lookUps(world, count => count % 2 === 0)
@@ -127,7 +127,7 @@ test('an order that arrives late is found in a later round', async () => {
   assert.deepEqual([world.broker.sent('submit'), world.app.resolver.watched], [1, 0])
 })
 
-test('an order that was replaced elsewhere before anybody heard of it has worked in between', async () => {
+test('an order that was replaced elsewhere before it was reported here has worked in between', async () => {
   await using world = await quiet()
   world.broker.plans.submit.push({ reply: 'unknown' })
   const order = await world.given(world.place())
@@ -143,7 +143,7 @@ test('an order that was replaced elsewhere before anybody heard of it has worked
   assert.equal(await outcomeOf(world, order), 'replaced acknowledged')
 })
 
-test('an order that shows after its absence was told raises an alarm and is not revived', async () => {
+test('an order that shows after its absence was reported raises an alarm and is not revived', async () => {
   await using world = await bench.world()
   world.broker.plans.submit.push({ effectAfterMs: 100_000, reply: 'unknown' })
   const order = await world.given(world.place())
@@ -168,7 +168,7 @@ test('a look-up that hangs for ever does not end the looking', async () => {
   assert.equal(await outcomeOf(world, order), 'working acknowledged')
 })
 
-test('a cancel of an order nobody knows of waits, and goes out the moment the order is seen', async () => {
+test('a cancel of an unknown order waits, and goes out the moment the order is seen', async () => {
   await using world = await bench.world()
   world.broker.readPlan = kind => (kind === 'findOrder' ? { fault: 'unreachable' } : {})
   await world.live()
@@ -197,7 +197,7 @@ test('a cancel that waits for a late reply goes out with it', async () => {
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 1])
 })
 
-test('a cancel wish of an order that proves absent ends with it', async () => {
+test('a cancel cancel request of an order that proves absent ends with it', async () => {
   await using world = await quiet()
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   const order = await world.given(world.place())
@@ -286,7 +286,7 @@ test('a cancel that lost the race to a fill ends as filled', async () => {
   assert.deepEqual([answer.status, answer.fills.length, answer.pendingRequest], ['filled', 1, null])
 })
 
-test('a refused cancel leaves a live order live, in the broker’s words', async () => {
+test('a refused cancel leaves a live order live, with the broker’s message', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   world.broker.plans.cancel.push({ effect: 'refused', message: 'Too late to cancel.' })

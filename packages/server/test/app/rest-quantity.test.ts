@@ -59,7 +59,7 @@ test('over a chain of three, whatever fills when and however late it is reported
       const first = await world.given(world.place())
       const late: { readonly of: Order; readonly report: OrderReport }[] = []
       const chain = [first]
-      // What is left of the total by the broker's books, which know every execution.
+      // What is left of the total by the broker's records, which have every execution.
       let left = 10
       for (const [step, known] of before.entries()) {
         const order = chain.at(-1) ?? first

@@ -1,4 +1,4 @@
-// One connection at a house, by the broker's own adapter over real sockets, in time that moves when told.
+// One connection at a stub of the sandbox, through its real adapter over real sockets, with a virtual clock.
 import { randomBytes } from 'node:crypto'
 import { sandbox } from '@trunkline/brokers/sandbox/index'
 import { sealCredentials } from '@trunkline/core/app/connections/credentials'
@@ -23,9 +23,9 @@ const VAULT = new EnvelopeVault(new FixedKeyRing(parseKeySet(`k1:${randomBytes(3
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 export interface SandboxWorldOptions {
-  /** Makes the house one whose certificate nobody vouches for. */
+  /** Serves TLS with a certificate that no authority vouches for. */
   readonly certificate?: Certificate
-  /** Where the house is looked for, if not where it is. */
+  /** The sandbox's address in the settings, if not its real one. */
   readonly baseUrl?: string
   /** Seconds that the first access token is good for; negative: it ended before. */
   readonly tokenSeconds?: number

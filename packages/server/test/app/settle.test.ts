@@ -1,4 +1,4 @@
-// What a person says of an order nobody knows the fate of: taken where it can be true, and told to the order's owner.
+// What an operator decides about an order of unknown outcome: taken where it can be true, and reported to the order's owner.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { NotSettled, SettlingInterrupted, settleAllAsNotReceived, settleAsNotReceived } from '@trunkline/core/app/orders/settle-order'
@@ -39,7 +39,7 @@ async function isRefused(work: Promise<Order>, why: RegExp): Promise<void> {
 const actionsOf = async (world: World, { orderId }: Order) =>
   (await world.deps.store.audit.list(10_000)).filter(({ target }) => target === orderId).map(({ action }) => action)
 
-test('an order that never arrived is ended by a person’s word, once it cannot arrive any more; its owner and the audit log are told', async () => {
+test('an order that never arrived is ended by the operator, once it cannot arrive any more; its owner is notified and the audit log records it', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push(LOST)
@@ -57,7 +57,7 @@ test('an order that never arrived is ended by a person’s word, once it cannot 
   assert.ok((await actionsOf(world, placed)).includes('order.never_received'))
   await world.clock.until(() => world.app.resolver.watched === 0, 'nobody looks for it any more', 900_000)
   assert.equal(world.broker.sent('submit'), 1)
-  await isRefused(settle(world, placed), /fate .* is known: it is rejected/)
+  await isRefused(settle(world, placed), /outcome .* is known: it is rejected/)
 })
 
 test('an order that the broker has is not ended', async () => {
@@ -96,7 +96,7 @@ test('another order of ours that asks for the same does not stand in the way', a
   assert.deepEqual((await world.orders()).map(({ status }) => status).toSorted(), ['rejected', 'working'])
 })
 
-test('a broker that does not answer proves nothing; a person who has seen its books by other means decides', async () => {
+test('a broker that does not answer proves nothing; an operator who has seen its records by other means decides', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push(LOST)
@@ -107,7 +107,7 @@ test('a broker that does not answer proves nothing; a person who has seen its bo
   assert.equal((await settle(world, placed, true)).status, 'rejected')
 })
 
-test('an order that was placed again by its owner is another one, and an unknown one is told of', async () => {
+test('an order that was placed again by its owner is another one, and an unknown one is reported', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push(LOST)
@@ -121,7 +121,7 @@ test('an order that was placed again by its owner is another one, and an unknown
   await isRefused(settle(world, { orderId: '01a1fc40-bac8-7000-9fad-169d6cee0b61' as OrderId }), /There is no order/)
 })
 
-test('where the broker finds our ids, an order that turns up in spite of a person’s word raises an alarm', async () => {
+test('where the broker finds our ids, an order that turns up in spite of the operator’s decision raises an alarm', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'label' } })
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown', effectAfterMs: YOUNG_MS + 60_000 })
@@ -134,7 +134,7 @@ test('where the broker finds our ids, an order that turns up in spite of a perso
   assert.ok((world.counted.get('order_alarms_total SANDBOX late_sighting') ?? 0) > 0)
 })
 
-test('one word ends a set, each order where it may: a trial ends nothing, one audit entry names those that were ended', async () => {
+test('one decision ends a set, each order where it may: a trial ends nothing, one audit entry names those that were ended', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push(LOST, LOST, LOST)

@@ -1,4 +1,4 @@
-// A brokerage house in small: it speaks just enough of the sandbox's own protocol for an account to be followed, and misbehaves as told.
+// A stub of the sandbox: just enough of its protocol for an account to be followed, with fault injection.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -7,14 +7,14 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { Certificate } from '@trunkline/testkit/certificate'
 import { type WebSocket, WebSocketServer } from 'ws'
 
-/** What becomes of a request instead of its answer. Null: nothing, it is answered. */
+/** Handles a request instead of answering it. */
 export type FaultHandler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** The three doors of the house. */
+/** The endpoints that can fail. */
 export type Endpoint = 'token' | 'read' | 'stream'
 
 const HEARTBEAT_MS = 5_000
-/** Turns of the event loop without a byte after which nothing is under way; all of it happens in this process. */
+/** Turns of the event loop without a byte after which the stub is idle; all of it happens in this process. */
 const QUIET_TICKS = 10
 
 export class StubSandbox implements AsyncDisposable {
@@ -56,11 +56,11 @@ export class StubSandbox implements AsyncDisposable {
 
   get url(): string {
     const address: AddressInfo | string | null = this.#server.address()
-    if (address === null || typeof address === 'string') throw new Error('the house does not listen')
+    if (address === null || typeof address === 'string') throw new Error('the stub does not listen')
     return `${this.#scheme}://127.0.0.1:${address.port}`
   }
 
-  /** A token that the house honours. */
+  /** A token that the stub accepts. */
   token(): string {
     this.#issued += 1
     const token = `at-${this.#issued}`
@@ -68,7 +68,7 @@ export class StubSandbox implements AsyncDisposable {
     return token
   }
 
-  /** From now on; what is left out behaves. Streams are cut when theirs do not. */
+  /** From now on; an endpoint that is left out answers normally. A fault of the stream cuts open streams. */
   injectFaults(handlers: { readonly [endpoint in Endpoint]?: FaultHandler }): void {
     this.#handlers = handlers
     if (handlers.stream !== undefined) for (const socket of this.#sockets.clients) socket.terminate()
@@ -84,7 +84,7 @@ export class StubSandbox implements AsyncDisposable {
     for (const socket of this.#sockets.clients) socket.close(code)
   }
 
-  /** Resolves when nothing is on its way between the house and its clients. Gives whether anything was. */
+  /** Resolves when nothing is on its way between the stub and its clients. Gives whether anything was. */
   async idle(): Promise<boolean> {
     const before = this.#activity
     for (let quiet = 0; quiet < QUIET_TICKS; ) {
@@ -107,7 +107,7 @@ export class StubSandbox implements AsyncDisposable {
     this.#activity += 1
   }
 
-  /** Only while somebody listens: without streams there is no reason to wake each few seconds. */
+  /** Only while streams are open: without them there is no reason to wake each few seconds. */
   #beats(): void {
     this.#beat = null
     if (this.#sockets.clients.size === 0) return

@@ -1,4 +1,4 @@
-// Commits that nobody confirmed: what was not sent is said so as soon as the database shows it, and whoever must know of an end is told all the same.
+// Commits that nobody confirmed: what was not sent is reported so as soon as the database shows it, and the end of a connection is published all the same.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { deleteConnection } from '@trunkline/core/app/connections/delete-connection'
@@ -145,7 +145,7 @@ function received(world: World): BusMessage['type'][] {
   return types
 }
 
-test('a user is deleted and the answer is lost: it is gone, and everybody hears of it', async () => {
+test('a user is deleted and the answer is lost: it is gone, and its removal is published', async () => {
   await using world = await bench.world()
   const types = received(world)
   loseAnswer(world, 'users.remove')
@@ -153,7 +153,7 @@ test('a user is deleted and the answer is lost: it is gone, and everybody hears 
   assert.deepEqual(types, ['connection_removed', 'user_removed'])
 })
 
-test('a connection is deleted and the answer is lost: it is gone, and everybody hears of it', async () => {
+test('a connection is deleted and the answer is lost: it is gone, and its removal is published', async () => {
   await using world = await bench.world()
   const types = received(world)
   loseAnswer(world, 'connections.remove')
@@ -172,7 +172,7 @@ test('a deletion that was lost itself is no deletion', async () => {
   assert.deepEqual(types, [])
 })
 
-test('a connection breaks and the answer to noting it is lost: the next refusal tells it, once', async () => {
+test('a connection breaks and the answer to noting it is lost: the next refusal publishes it, once', async () => {
   await using world = await bench.world()
   await world.live()
   const submissionStates: BusMessage[] = []
@@ -180,7 +180,7 @@ test('a connection breaks and the answer to noting it is lost: the next refusal 
   loseAnswer(world, 'connections.markBroken')
   world.broker.reject()
   const states = () => submissionStates.flatMap(message => (message.type === 'connection_health' ? [message.health.state] : []))
-  await world.clock.until(() => states().includes('broken'), 'the break is told')
+  await world.clock.until(() => states().includes('broken'), 'the break is published')
   await world.clock.advance(120_000)
   assert.equal(states().filter(state => state === 'broken').length, 1)
   assert.equal(states().at(-1), 'broken')

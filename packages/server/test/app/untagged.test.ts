@@ -22,7 +22,7 @@ async function settled(world: World): Promise<void> {
   await world.clock.until(() => world.app.resolver.watched === 0, 'every order is resolved', 120_000)
 }
 
-test('an answer that was lost: the order is found in the next picture, and is not shown twice', async () => {
+test('an answer that was lost: the order is found in the next snapshot, and is not shown twice', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown' })
@@ -34,7 +34,7 @@ test('an answer that was lost: the order is found in the next picture, and is no
   assert.equal(world.broker.sent('submit'), 1)
 })
 
-test('the stream is faster than the answer: what it says is the order’s, and nobody else’s', async () => {
+test('the stream is faster than the answer: its report is applied to the order, and to no other', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ replyAfterMs: 3_000 })
@@ -46,7 +46,7 @@ test('the stream is faster than the answer: what it says is the order’s, and n
   assert.deepEqual(await records(world), ['acknowledged partially_filled'])
 })
 
-test('orders placed elsewhere are adopted, also while others are of unknown fate', async () => {
+test('orders placed elsewhere are adopted, also while others are of unknown outcome', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
@@ -69,7 +69,7 @@ test('two that are alike, both answers lost: each is bound to one of them', asyn
   assert.deepEqual(await records(world), ['acknowledged working', 'acknowledged working'])
 })
 
-test('many answers that were lost at once share the pictures of the account', async () => {
+test('many answers that were lost at once share the snapshots of the account', async () => {
   await using world = await untagged()
   await world.live()
   const requests = Array.from({ length: 12 }, (_, index) => ({ limitPrice: `${index + 1}.00` }))
@@ -82,10 +82,10 @@ test('many answers that were lost at once share the pictures of the account', as
   await world.given(Promise.all(requests.map(request => world.place(request))))
   await world.clock.advance(10_000)
   assert.equal((await records(world)).filter(record => record === 'acknowledged working').length, 6)
-  assert.ok(snapshots <= 12, `${snapshots} pictures in ten seconds`)
+  assert.ok(snapshots <= 12, `${snapshots} snapshots in ten seconds`)
 })
 
-test('two alike of which one never arrived: one is bound, the other stays of unknown fate and is never sent again', async () => {
+test('two alike of which one never arrived: one is bound, the other stays of unknown outcome and is never sent again', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown' }, { effect: 'none', reply: 'unknown' })
@@ -134,7 +134,7 @@ test('the service ends between the sending and the answer: the next one finds th
   assert.deepEqual([(await world.stored(placed)).brokerOrderId, ...(await records(world))], ['o-1', 'acknowledged working'])
 })
 
-test('a cancel that waits for the broker’s word goes out once the order is found', async () => {
+test('a cancel that waits for the broker’s answer goes out once the order is found', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown' })

@@ -20,7 +20,7 @@ export interface Callback {
   readonly broker: BrokerId
   readonly environment: Environment
   readonly state: string
-  /** The full address, and the one the broker was told. */
+  /** The full address, and the one that was sent to the broker. */
   readonly callbackUrl: string
   readonly redirectUri: string
 }

@@ -12,7 +12,7 @@ import { establish } from './establish.ts'
 import { ended, type PortalOutcome } from './portal-outcome.ts'
 import { type BrowserSession, type Invitation, type PortalDeps, portalAudit, visitAttempt } from './visit.ts'
 
-/** How often a broker is asked about keys for one attempt. Who has them not at hand then begins anew; who guesses gets nowhere. */
+/** How often a broker is asked about keys for one attempt. A user who does not have them at hand starts again; guessing leads nowhere. */
 export const KEY_TRIES_MAX = 5
 const LOGIN_MS = 20_000
 /** What a keyboard types. Keys have no other characters, and these are safe in a header. */
@@ -47,7 +47,7 @@ export type Why =
   | { readonly kind: 'refused' }
   | { readonly kind: 'unreachable' }
 
-/** The form for a broker's keys, in the browser whose user said yes. A misfit is a broker without such a form, or a user who was not asked yet. */
+/** The form for a broker's keys, in the browser whose user said yes. A stale form is of a broker without such a form, or of a user who was not asked yet. */
 export async function askForKeys(
   deps: PortalDeps,
   token: string,
@@ -65,7 +65,7 @@ export async function askForKeys(
 export type EnteredKeys = TryAgain | StaleForm | PortalOutcome
 
 /**
- * The user entered keys: the broker's accounts are read with them, and when it tells them the connection is established. What was entered is
+ * The user entered keys: the broker's accounts are read with them, and when that works the connection is established. What was entered is
  * in no answer, no log and no message; it is kept only sealed, as the connection's credentials.
  */
 export async function enterKeys(
@@ -104,7 +104,7 @@ async function keysNotTaken(
   const broker = form.definition.capabilities.id
   const isRefused = fault.kind === 'credentials_rejected'
   if (!isRefused)
-    deps.log.warn('a broker could not tell whether keys are good', { attemptId: attempt.attemptId, broker, kind: fault.kind, cause: fault })
+    deps.log.warn('a broker could not say whether keys are valid', { attemptId: attempt.attemptId, broker, kind: fault.kind, cause: fault })
   const detail = { broker, fault: fault.kind, tries }
   if (tries < KEY_TRIES_MAX) {
     await deps.store.audit.append(portalAudit(deps, attempt, browserSession, 'connection.keys', isRefused ? 'refused' : 'failed', detail))
@@ -120,7 +120,7 @@ async function keysNotTaken(
 
 type Entry = { readonly kind: 'credentials'; readonly credentials: Credentials } | Extract<Why, { readonly kind: 'entry' }>
 
-/** Every field is checked before anything is said, so that a user mends all of them at once. */
+/** Every field is checked before anything is reported, so that a user can correct all of them at once. */
 async function credentialsOf({ login }: KeyForm, entered: Readonly<Record<string, unknown>>): Promise<Entry> {
   const values: Record<string, string> = {}
   const complaints: Complaint[] = []

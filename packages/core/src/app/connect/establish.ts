@@ -16,7 +16,7 @@ export const CLAIM_MINUTES = 10
 /**
  * Reads the accounts of a login that has just been made, and stores it as the attempt's connection, its credentials sealed, or in the place
  * of those of the connection that the attempt renews. Credentials that lead to none are given back where no connection can be of the same login.
- * @throws BrokerFault when the broker does not tell the accounts.
+ * @throws BrokerFault when the broker does not return the accounts.
  */
 export async function establish(
   deps: PortalDeps,
@@ -35,7 +35,7 @@ export async function establish(
     const ready = await prepared(deps, attempt, definition, { found, credentials: holder.newest })
     made = ready !== null && (await isStored(deps, attempt, ready, browserSession)) ? ready : null
   } catch (cause) {
-    // Of a commit that nobody saw, the credentials may be stored.
+    // The credentials of an unconfirmed commit may be stored.
     if (!(cause instanceof CommitUnknown)) await abandon(deps, attempt, definition, { found, credentials: holder.newest })
     throw cause
   }
@@ -103,7 +103,7 @@ async function isStored(
       claim ?? undefined
     )
   } catch (cause) {
-    // The user must not be told that it failed when it did not.
+    // The user must not see a failure where there was none.
     if (cause instanceof CommitUnknown && (await isKnown(deps, connectionId))) return true
     throw cause
   }

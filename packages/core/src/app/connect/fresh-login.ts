@@ -29,7 +29,7 @@ export class FreshCredentials implements CredentialsHolder {
   }
 }
 
-/** @throws BrokerFault when the broker does not tell the accounts. */
+/** @throws BrokerFault when the broker does not return the accounts. */
 export async function readAccounts(definition: BrokerDefinition, holder: CredentialsHolder): Promise<readonly BrokerAccount[]> {
   await using session = definition.open(holder)
   return demandAccounts(await session.accounts(AbortSignal.timeout(READ_MS)))
@@ -47,7 +47,7 @@ export interface UnreadLogin {
 }
 
 /**
- * Revokes what the broker granted and nobody will use, once: a grant that is left over does no more than wait for its end. A login is left alone
+ * Revokes what the broker granted and that will not be used, once: a grant that is left over does no more than wait for its end. A login is left alone
  * when its end may be another connection's, and so may that of one whose accounts are not known.
  */
 export async function giveBack(
@@ -64,7 +64,7 @@ export async function giveBack(
   })
 }
 
-/** Gives back what a login that failed on its way was granted. What it failed of is said by its own cause. */
+/** Gives back what a login that failed on its way was granted. The failure itself has its own cause. */
 export async function abandon(
   deps: PortalDeps,
   attempt: ConnectionAttempt,

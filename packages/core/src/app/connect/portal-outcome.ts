@@ -1,7 +1,7 @@
 import type { ConnectionAttempt } from '../../domain/account.ts'
 import type { ConnectionId, PlatformId } from '../../domain/ids.ts'
 
-/** Every way a portal visit can end. */
+/** Every outcome of a portal visit. */
 export type PortalOutcomeReason =
   | 'connected'
   | 'declined'
@@ -16,16 +16,16 @@ export type PortalOutcomeReason =
   | 'other_login'
   | 'not_renewable'
 
-/** The end of a visit: what happened, and where the user goes; null: they stay on our own page. */
+/** The outcome of a visit: what happened, and where the user goes; null: they stay on our own page. */
 export interface PortalOutcome {
   readonly kind: 'outcome'
   readonly reason: PortalOutcomeReason
   readonly redirect: string | null
-  /** Whose user this is, for a way back to it; null where nobody may learn it. */
+  /** Whose user this is, for a way back to it; null where it must not be revealed. */
   readonly platformId: PlatformId | null
 }
 
-/** What a platform is told by redirect. */
+/** What a platform learns by redirect. */
 const ERRORS: {
   readonly [reason in Exclude<PortalOutcomeReason, 'connected'>]: { readonly error: '400' | '401' | '500'; readonly details: string }
 } = {
@@ -48,7 +48,7 @@ const ERRORS: {
   }
 }
 
-/** The end of an attempt without a connection. `attempt` is null where nobody may learn where it leads. */
+/** The end of an attempt without a connection. `attempt` is null where its target must not be revealed. */
 export function ended(attempt: ConnectionAttempt | null, reason: Exclude<PortalOutcomeReason, 'connected'>): PortalOutcome {
   const target = attempt?.redirectOnErrorUrl ?? attempt?.redirectUrl ?? null
   const { error, details } = ERRORS[reason]
@@ -66,8 +66,8 @@ export function connected(attempt: ConnectionAttempt, connectionId: ConnectionId
 }
 
 /**
- * The platform's own text with our parameters behind its query: never parsed and written anew, because a signature may cover it as it is.
- * A parameter of the same name gives way, so that nobody reads the wrong one.
+ * The platform's own text with our parameters behind its query: never parsed and written again, because a signature may cover it as it is.
+ * A parameter of the same name gives way, so that the wrong one is never read.
  */
 function withQuery(target: string, ours: Readonly<Record<string, string>>): string {
   const [address = '', query = ''] = split(target)

@@ -18,9 +18,9 @@ interface FreshLogin {
 
 /**
  * Puts a login that has just been made in the place of the connection's own, if it reaches every account that the connection has. A login that
- * takes nobody's place is given back where its end cannot be another's: at some brokers a revocation ends everything that was granted to the same
- * person, and with it what the connection may still live on. The old credentials are never revoked, for the same reason.
- * @throws BrokerFault when the broker does not tell the accounts.
+ * replaces no other is given back where its end cannot be another's: at some brokers a revocation ends everything that was granted to the same
+ * customer of the broker, and with it what the connection may still live on. The old credentials are never revoked, for the same reason.
+ * @throws BrokerFault when the broker does not return the accounts.
  */
 export async function renew(
   deps: PortalDeps,
@@ -36,7 +36,7 @@ export async function renew(
     found = await readAccounts(definition, holder)
     outcome = await replaced(deps, attempt, connectionId, { found, definition, holder, browserSession })
   } catch (cause) {
-    // Of a commit that nobody saw, the credentials may be stored.
+    // The credentials of an unconfirmed commit may be stored.
     if (!(cause instanceof CommitUnknown)) await abandon(deps, attempt, definition, { found, credentials: holder.newest })
     throw cause
   }
@@ -101,7 +101,7 @@ async function stored({ store }: PortalDeps, attempt: ConnectionAttempt, connect
   return { connection, accounts, revision: sealed.revision, claims: platform.claims }
 }
 
-/** Of a connection without accounts nobody can tell whose login it is. */
+/** The login of a connection without accounts cannot be identified. */
 function isSameLogin(accounts: readonly Account[], found: readonly BrokerAccount[]): boolean {
   const ids = new Set(found.map(({ brokerAccountId }) => brokerAccountId))
   return accounts.length > 0 && accounts.every(({ brokerAccountId }) => ids.has(brokerAccountId))
@@ -132,7 +132,7 @@ async function write({ store }: PortalDeps, renewal: Renewal): Promise<Renewed> 
   try {
     return await store.connections.renew(renewal)
   } catch (cause) {
-    // The user must not be told that it failed when it did not.
+    // The user must not see a failure where there was none.
     if (!(cause instanceof CommitUnknown)) throw cause
     const sealed = await store.connections.credentials(renewal.connectionId)
     if (sealed !== null && Buffer.compare(sealed.sealed, renewal.credentials.sealed) === 0) return 'renewed'

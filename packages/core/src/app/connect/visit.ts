@@ -18,7 +18,7 @@ export interface Invitation {
 
 export type PortalDeps = Pick<Deps, 'store' | 'ids' | 'hasher' | 'clock' | 'brokers' | 'vault' | 'bus' | 'log'>
 
-/** Where the request came from, for the audit log; and the secret of the browser's cookie, if it sent one. */
+/** The browser that made a request: where it came from, for the audit log, and the secret of its cookie, if it sent one. */
 export interface BrowserSession {
   readonly browser: string | null
   readonly ip: string | null
@@ -51,7 +51,7 @@ export function problemOf(
 ): PortalOutcome | null {
   if (attempt.status !== 'open' && attempt.status !== 'authorizing') return ended(attempt, 'used')
   if (!isAlive(attempt, clock.now())) return ended(attempt, 'expired')
-  // Nobody else learns where the platform wanted its user to go.
+  // No other browser learns where the platform wanted its user to go.
   if (attempt.browserHash !== null && !hasher.equal(hasher.hash(browser ?? ''), attempt.browserHash)) return ended(null, 'other_browser')
   return null
 }

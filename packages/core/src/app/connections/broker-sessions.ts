@@ -11,14 +11,14 @@ import { CheckedBroker } from './checked-broker.ts'
 import { StoredCredentials } from './credentials.ts'
 import { changedMessage, endpointOf, isSameEndpoint } from './endpoints.ts'
 
-/** Removed and broken connections that are remembered: what is still under way for one of them must not open its session again, nor tell it twice. */
+/** Removed and broken connections that are remembered: what is still under way for one of them must neither open its session again nor publish it twice. */
 const ENDED_MAX = 20_000
 /**
  * After a renewal the old session closes only when what is under way in it has ended. Until then a refusal may be about the old credentials, and
  * breaks the connection only when the broker refuses the new ones as well.
  */
 const RETIRED_MS = 60_000
-/** A login that nobody follows and nobody used for so long is closed; far longer than anything asked of a broker may take. */
+/** A login that no mirror follows and no request used for so long is closed; far longer than anything asked of a broker may take. */
 const IDLE_MS = 600_000
 
 interface Open {
@@ -36,7 +36,7 @@ export class BrokerSessions implements AsyncDisposable {
   readonly #retired = new Map<Broker, Disposable>()
   /** When connections were renewed, on the monotonic clock. */
   readonly #renewed = new Map<ConnectionId, number>()
-  /** Questions under way whether the broker takes a renewed login. */
+  /** Checks under way of whether the broker accepts a renewed login. */
   readonly #checks = new Map<ConnectionId, Promise<boolean>>()
   readonly #unsubscribe: () => void
 
@@ -74,7 +74,7 @@ export class BrokerSessions implements AsyncDisposable {
   }
 
   /**
-   * To be called with every fault a session gave. Only a definitive rejection of the credentials breaks the connection; gives whether it is
+   * To be called with every fault of a session. Only a definitive rejection of the credentials breaks the connection; gives whether it is
    * broken now, or gone.
    */
   async reportFault(connection: Connection, fault: unknown): Promise<boolean> {
@@ -112,7 +112,7 @@ export class BrokerSessions implements AsyncDisposable {
     return true
   }
 
-  /** Whether the broker refuses the present credentials: a refusal from before the renewal says nothing of them. Asked once for all who want to know. */
+  /** Whether the broker refuses the present credentials: a refusal from before the renewal says nothing of them. Checked once for all callers. */
   #isStillRejected(connection: Connection): Promise<boolean> {
     const { connectionId } = connection
     const { clock, timing } = this.#deps
@@ -133,7 +133,7 @@ export class BrokerSessions implements AsyncDisposable {
     return false
   }
 
-  /** The next who asks gets a session with the new credentials. */
+  /** The next caller gets a session with the new credentials. */
   #retire(connectionId: ConnectionId): void {
     setBounded(this.#renewed, connectionId, this.#deps.clock.monotonicMs(), ENDED_MAX)
     this.#publishedBroken.delete(connectionId)
@@ -147,7 +147,7 @@ export class BrokerSessions implements AsyncDisposable {
     this.#retired.set(session, alarm)
   }
 
-  /** That it is broken may be stored and nobody told: the answer to the write was lost, or another node was faster. */
+  /** The break may be stored and not published yet: the answer to the write was lost, or another node was faster. */
   #publishBroken(connection: Connection | null): void {
     if (connection === null) return
     const { connectionId, userKey, updatedAt, brokenReason } = connection

@@ -144,7 +144,7 @@ export class CheckedBroker implements Broker {
   #balances(account: string, snapshot: Snapshot<BalanceReport>): Snapshot<BalanceReport> {
     const items = this.#state(account, snapshot.items)
     if (items.some(wrongBalance)) throw this.#fault('malformed')
-    // Which of the two is true nobody can tell.
+    // Nothing says which of the two is right.
     if (new Set(items.map(({ currency }) => currency)).size < items.length) throw this.#fault('repeated')
     return { ...snapshot, items }
   }
@@ -188,7 +188,7 @@ export class CheckedBroker implements Broker {
     return new BrokerFault('malformed', MESSAGES[fault])
   }
 
-  /** Whose record it was and what it said is not logged: it may be somebody else's. */
+  /** The record's owner and content are not logged: it may be another user's. */
   #alarm(fault: RecordFault): void {
     const { log, meter, connection } = this.#surroundings
     const { connectionId, broker } = connection

@@ -8,7 +8,7 @@ import { type ConnectionWithAccounts, listConnections } from './list-connections
 type ClaimDeps = Pick<AppDeps, 'store' | 'clock' | 'bus' | 'hasher' | 'brokers' | 'directory' | 'mirrors'>
 
 /**
- * The platform confirms that the login was made by this very user: whoever finished a link that was made for another has not the other's
+ * The platform confirms that the login was made by this very user: a user who finished a link that was made for another does not have the other's
  * session there, so their account never becomes the other's.
  * @throws ServiceError connection_not_found, connection_claimed, claim_refused
  */

@@ -8,14 +8,14 @@ import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import { EndpointChanged, isSameEndpoint } from './endpoints.ts'
 
-/** Whose credentials they are. */
+/** The owner of a seal: whose credentials they are. */
 interface SealOwner {
   readonly connectionId: ConnectionId
   readonly userKey: UserKey
 }
 
 /**
- * Seals a login's credentials into their place, together with the endpoint they were made at: a database that says otherwise beside them does
+ * Seals a login's credentials for their owner, together with the endpoint they were made at: a database that says otherwise beside them does
  * not make them good for another.
  */
 export function sealCredentials(
@@ -75,8 +75,8 @@ const LOOK_AGAIN_MS = 250
  * them. What a broker gave and the store would not take is kept until it does: the old token may be worth nothing by then.
  *
  * A broker that rotates its refresh tokens takes each of them once, or for a short time again. So the right to refresh is claimed in the store
- * for a bounded time; who does not get it waits for what the winner writes. A refresh that nobody learned the answer of, of whichever node, is
- * remembered beside the claim until there are new credentials: a later refusal may then be of our own making, and the adapter is told so.
+ * for a bounded time; who does not get it waits for what the winner writes. A refresh whose answer was lost, on whichever node, is
+ * remembered beside the claim until there are new credentials: a later refusal may then be of our own making, and the adapter is informed.
  */
 export class StoredCredentials implements CredentialsHolder {
   readonly #deps: CredentialsDeps
@@ -87,7 +87,7 @@ export class StoredCredentials implements CredentialsHolder {
   #reading: Promise<Credentials> | null = null
   #renewing: Promise<Credentials> | null = null
   #unsaved: { readonly credentials: Credentials; readonly over: number } | null = null
-  /** Revision of which this process knows that a refresh was begun and not answered; the store may not have heard of it. */
+  /** Revision of which this process knows that a refresh was begun and not answered; the store may not know of it. */
   #unanswered = 0
 
   /** @param endpoint where they will be used */
@@ -109,7 +109,7 @@ export class StoredCredentials implements CredentialsHolder {
   async renew(used: Credentials, refresh: CredentialsRefresh, signal: AbortSignal): Promise<Credentials> {
     const current = await this.read(signal)
     if (current !== used) return current
-    // The caller's signal ends the wait for the right to refresh, but not the refresh: a rotated token must reach the store whoever gave up.
+    // The caller's signal ends the wait for the right to refresh, but not the refresh: a rotated token must reach the store, whichever caller gave up.
     this.#renewing ??= this.#renew(current, refresh, signal).finally(() => {
       this.#renewing = null
     })
@@ -182,7 +182,7 @@ export class StoredCredentials implements CredentialsHolder {
     }
   }
 
-  /** Somebody else's. What was obtained over an older revision is worth nothing any more. */
+  /** Another node's. What was obtained over an older revision is worth nothing any more. */
   #newest(): Promise<Credentials> {
     this.#unsaved = null
     return this.#load()
@@ -205,7 +205,7 @@ export class StoredCredentials implements CredentialsHolder {
   }
 }
 
-/** Nobody could make them good again: somebody changed, exchanged or put back what is stored. */
+/** They cannot be repaired: what is stored was changed, exchanged or put back. */
 const UNREADABLE = 'The stored login does not fit its place any more, and was not used. Have the user connect again.'
 
 /** Whether a refresh that failed was answered, or never reached the broker at all, so that it spent nothing. */

@@ -14,7 +14,7 @@ interface Entry {
 }
 
 /**
- * What every request asks first: which connections and accounts a user has. They change seldom, so they are remembered until the bus tells
+ * What every request asks first: which connections and accounts a user has. They change seldom, so they are cached until the bus reports
  * of a change, and for two seconds at most.
  */
 export class Directory implements Disposable {

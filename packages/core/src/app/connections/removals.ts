@@ -97,7 +97,7 @@ function entriesOf(entry: AuditEntry, open: readonly Order[], abandoned: readonl
   return [{ ...entry, detail: { ...entry.detail, ...counts } }, ...abandoned.map(order => abandonment(entry, order))]
 }
 
-/** Names an order by all that it takes to find it in the broker's books: nothing else is left of it here. */
+/** Everything needed to find an order in the broker's records: nothing else is left of it here. */
 function abandonment(entry: AuditEntry, order: Order): AuditEntry {
   const { clOrdId, connectionId, broker, accountNumber, brokerOrderId, brokerClOrdId, submission, pendingRequest } = order
   const { side, quantity, notional, symbol, legs, type, limitPrice, stopPrice, tif, entryTime } = order

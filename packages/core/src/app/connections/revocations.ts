@@ -9,7 +9,7 @@ import { mayEndAnother } from './shared-login.ts'
 
 const BATCH = 20
 const EVERY_MS = 2_000
-/** Whoever uses a login must hear from us that it was removed, before the broker ends it under them. */
+/** A client that uses a login must learn from us that it was removed before the broker ends it. */
 const GRACE_MS = 5_000
 const REVOKE_MS = 10_000
 const GIVE_UP_AFTER_MS = 7 * 24 * 3_600_000
@@ -21,7 +21,7 @@ type RevocationDeps = Pick<Deps, 'store' | 'brokers' | 'vault' | 'clock' | 'ids'
 
 /**
  * Revokes at their brokers the logins of removed connections, again and again until it worked or a week has passed; then erases them. Those that
- * nobody claimed in time are among them. One whose end would end another connection's is only erased: the last of them ends it for all.
+ * nobody claimed in time are included. One whose end would end another connection's is only erased: the last of them ends it for all.
  */
 export class Revocations {
   readonly #deps: RevocationDeps

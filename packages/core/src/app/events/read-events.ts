@@ -20,7 +20,7 @@ export interface StretchRead {
   readonly taken: number | null
 }
 
-/** So many are read at once: whoever else waits is served between two reads. */
+/** So many are read at once: other requests are served between two reads. */
 const READ_MAX = 100
 
 /**

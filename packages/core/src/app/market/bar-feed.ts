@@ -9,7 +9,7 @@ import type { BarPlan } from './bar-plan.ts'
 import { GRACE_MS, type History } from './history.ts'
 import type { SharedTopic, TopicListener } from './shared-topic.ts'
 
-/** Who is told of a feed's bars. */
+/** Receives a feed's bars. */
 export interface BarListener {
   bar(bar: Bar): void
   interrupted(reason: string): void
@@ -25,7 +25,7 @@ export interface BarFeedParts {
   readonly source: MarketSource
   readonly history: History
   readonly topic: SharedTopic
-  /** Reads history when it is the feed's turn: after a loss all feeds of a connection want to. */
+  /** Reads history within the limit of concurrent recoveries: after a loss all feeds of a connection want to. */
   readonly throttled: <T>(read: () => Promise<T>) => Promise<T>
   /** How long history may not have what was streamed. */
   readonly historyLagMs: number
@@ -37,7 +37,7 @@ const OPEN_EVERY_MS = 250
 const RECENT_MAX = 64
 /** What may come while the history is asked; beyond it the feed begins again. */
 const BUFFERED_MAX = 100_000
-/** Clocks differ; beyond this what is told of has not happened. */
+/** Clocks differ; an event dated later than this cannot have happened. */
 const AHEAD_MS = 600_000
 /** A bar that ended no longer ago may still be open in history: the feed begins with it, so that it is not left out between a backfill and what follows. */
 const SETTLED_MS = 10_000
@@ -46,7 +46,7 @@ const BEHIND_MS = 3_000
 const RETRY_MS = { first: 500, longest: 30_000 }
 /** So many looks in a row, a second apart, must find a bar over and unchanged before its time alone closes it. */
 const QUIET_LOOKS = 2
-/** How often a bar that closed is looked for in history, which may learn of its end later than we do. */
+/** How often a bar that closed is looked for in history, which may record its end later than we do. */
 const BACKFILL_TRIES_MAX = 7
 
 /**
@@ -64,7 +64,7 @@ export class BarFeed implements TopicListener {
   #listeners: readonly BarListener[] = []
   #builder: BarBuilder
   #recent: Bar[] = []
-  /** The start of the last bar that was told closed, and its end. */
+  /** The start and end of the last bar that was published as closed. */
   #closed: { readonly start: number; readonly end: number } | null = null
   /** Where the feed began: the start of the bar under way, or of the one that had only just ended. */
   #from: number | null = null
@@ -75,11 +75,11 @@ export class BarFeed implements TopicListener {
   readonly #ready = Promise.withResolvers<true>()
   /** Closed bars that wait for one before them, which is taken from history. */
   #backfilling: Bar[] | null = null
-  /** What is told of before this instant may be true. */
+  /** Events dated before this instant may be true. */
   #foreseen = 0
   /** The earliest that was left out as of the future since the last recovery. */
   #leftOut: number | null = null
-  /** Whether the log has it since the last recovery that the broker tells of impossible times. */
+  /** Whether impossible times of the broker were logged since the last recovery. */
   #isOddLogged = false
   #emittedRevision = -1
   /** The bar under way at the last look at it that found it over, and how many looks have found it so and unchanged. */
@@ -97,7 +97,7 @@ export class BarFeed implements TopicListener {
     this.#throttled = parts.throttled
     this.#historyLagMs = parts.historyLagMs
     this.#builder = this.#newBuilder()
-    // Nobody waits for a feed that is given up before it is ready.
+    // A feed that is given up before it is ready has no waiters.
     this.#ready.promise.catch(() => undefined)
     this.#topic.add(this)
     void this.#recover()
@@ -206,9 +206,9 @@ export class BarFeed implements TopicListener {
       try {
         const requestedAt = this.#deps.clock.monotonicMs()
         const believed = this.#source.presentMs()
-        // After a loss all feeds of a connection want to read; somebody who only begins waits for none of them.
+        // After a loss all feeds of a connection want to read; a new subscriber waits for none of them.
         const past = await (this.#closed === null ? this.#missing(believed) : this.#throttled(() => this.#missing(believed)))
-        // The answers tell the broker's time anew.
+        // The answers update the broker's time.
         const corrected = this.#source.presentMs() - (this.#deps.clock.monotonicMs() - requestedAt)
         if (recovery === this.#recovery) this.#takeUp(past, Math.max(believed, corrected) + BEHIND_MS)
         this.#ready.resolve(true)
@@ -217,7 +217,7 @@ export class BarFeed implements TopicListener {
         if (recovery !== this.#recovery) return
         // An outage meets all feeds of a connection again and again.
         if (attempt === 0) this.#deps.log.warn('bars could not be taken up from history', { symbol: this.plan.symbol, cause })
-        // Whoever waits for the first bars is told; they may ask again.
+        // Callers that wait for the first bars get the error; they may ask again.
         this.#ready.reject(cause)
         await this.#deps.clock.sleep(Math.min(RETRY_MS.longest, RETRY_MS.first * 2 ** attempt))
       }
@@ -265,7 +265,7 @@ export class BarFeed implements TopicListener {
       const minute = this.plan.seed.clock.startOf(liveSince)
       this.#builder.completeFrom(minute === null ? liveSince : this.plan.seed.clock.endOf(minute))
     }
-    // The newest small bar can be open. Without it a bar in which nothing trades any more would never be told.
+    // The newest small bar can be open. Without it a bar in which nothing trades any more would never be published.
     let isWhole = true
     for (const bar of past) {
       this.#take(bar, isWhole)
@@ -288,19 +288,19 @@ export class BarFeed implements TopicListener {
       this.#haveClosed('startMs' in event ? this.#builder.bar(event) : this.#builder.trade(event), areWhole)
     } catch (cause) {
       if (!(cause instanceof OutsideCalendar)) throw cause
-      this.#logOdd('a broker told of a time its market never knew; left out', at)
+      this.#logOdd('a broker sent a time that its market never had; left out', at)
     }
   }
 
   #isForeseeable(at: number): boolean {
     this.#foreseen = this.#source.presentMs() + AHEAD_MS
     if (at < this.#foreseen) return true
-    this.#logOdd('a broker told of the future; left out', at)
+    this.#logOdd('a broker sent a time in the future; left out', at)
     this.#leftOut = Math.min(this.#leftOut ?? at, at)
     return false
   }
 
-  /** What was left out was true after all: the broker's time had gone on faster than ours, and only now tells so. History has it. */
+  /** What was left out was true after all: the broker's time had gone on faster than ours, and only now shows it. History has it. */
   #reconsider(): void {
     if (this.#leftOut === null || this.#buffer !== null || this.#topic.state !== 'live') return
     if (this.#leftOut < this.#source.presentMs() + AHEAD_MS) void this.#recover()
@@ -335,7 +335,7 @@ export class BarFeed implements TopicListener {
     this.#changed()
   }
 
-  /** The bar as history has it once it is over there too; as it was seen when history does not tell. */
+  /** The bar as history has it once it is over there too; as it was seen when history has no answer. */
   async #fromHistory(bar: Bar, recovery: number): Promise<Bar> {
     let best = bar
     for (let attempt = 0; attempt < BACKFILL_TRIES_MAX; attempt += 1) {

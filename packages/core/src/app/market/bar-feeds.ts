@@ -29,7 +29,7 @@ export interface BarFeedsParts {
   readonly history: History
 }
 
-/** Feeds of a connection that take up after a loss at once, and how long one may keep its turn. */
+/** Feeds of a connection that recover after a loss at once, and how long one may hold its slot. */
 const RECOVERIES = { atOnce: 4, ms: 15_000 }
 interface Entry {
   readonly feed: Promise<BarFeed>
@@ -37,7 +37,7 @@ interface Entry {
   users: number
 }
 
-/** The bar feeds of one connection: one for each symbol, interval and session that somebody wants. */
+/** The bar feeds of one connection: one for each symbol, interval and session that a client wants. */
 export class BarFeeds {
   readonly #deps: BarFeedDeps
   readonly #parts: BarFeedsParts

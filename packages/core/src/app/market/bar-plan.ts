@@ -12,7 +12,7 @@ import { BROKER_DEFAULT } from './watcher.ts'
 
 /** Bars of the broker's that others are made of. */
 export interface BaseBars {
-  /** The broker's word for them. */
+  /** The broker's label for them. */
   readonly label: string
   readonly interval: Interval
   readonly clock: BarClock

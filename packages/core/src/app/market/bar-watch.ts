@@ -9,7 +9,7 @@ export class BarWatch implements Watch, BarListener {
   readonly #backfill: number
   readonly #ended: () => void
   #watcher: Watcher | null = null
-  /** The start of the last closed bar that was told; what is before it is over. */
+  /** The start of the last closed bar that was sent; earlier bars are done. */
   #lastClosedMs = Number.NEGATIVE_INFINITY
   #isOver = false
 

@@ -30,16 +30,16 @@ export interface ConnectionMarketDeps {
   readonly log: Log
   readonly meter: Meter
   readonly timing: Timing
-  /** Resolves when the next piece of long work may be done. @throws the signal's reason when it aborts before */
+  /** Resolves when the next slice of long work may run. @throws the signal's reason when it aborts before */
   readonly nextSlice: (signal: AbortSignal) => Promise<void>
 }
 
 export interface ConnectionMarketParts {
   readonly source: MarketSource
   readonly broker: BrokerCapabilities
-  /** Told every fault of the broker; gives whether the connection is broken now. */
+  /** Called with every fault of the broker; returns whether the connection is broken now. */
   readonly failed: (cause: unknown) => Promise<boolean>
-  /** Told every loss of a topic. */
+  /** Called with every loss of a topic. */
   readonly lost: (cause: GapCause) => void
 }
 
@@ -77,7 +77,7 @@ export class ConnectionMarket {
     return this.#topics.size
   }
 
-  /** Checks what is asked for and has the broker stream it; told it is from {@link Watch.begin} on. @throws MarketRefusal */
+  /** Checks what is requested and has the broker stream it; events are delivered from {@link Watch.begin} on. @throws MarketRefusal */
   async watch(request: WatchRequest): Promise<Watch> {
     this.#demandChannel(request.channel)
     const instrument = await this.#instrument(request.symbol)
@@ -117,7 +117,7 @@ export class ConnectionMarket {
     return this.#request(() => this.#history.first(instrument, request, count))
   }
 
-  /** Symbols by what they begin with or by words of their names, the likeliest first. @throws MarketRefusal */
+  /** Symbols by their beginning or by parts of their names, the likeliest first. @throws MarketRefusal */
   async search(text: string): Promise<readonly FoundSymbol[]> {
     const { name, marketData } = this.#parts.broker
     if (!marketData.symbolSearch) throw new MarketRefusal('unsupported_channel', `${name} has no search for symbols.`)
@@ -155,7 +155,7 @@ export class ConnectionMarket {
     return timestampOfMs(this.#parts.source.presentMs())
   }
 
-  /** Asks the broker for every topic anew. */
+  /** Requests every topic from the broker again. */
   renew(): void {
     for (const topic of this.#topics.all()) topic.renew()
   }
@@ -209,7 +209,7 @@ export class ConnectionMarket {
   }
 
   #session(text: string, { instrument }: MarketInstrument): Session {
-    // Only shares have sessions: elsewhere the word is not even read.
+    // Only shares have sessions: elsewhere the value is not even read.
     if (instrument !== 'STK') return 'BrokerDefault'
     const { sessions, name } = this.#parts.broker
     const session = sessions.find(offered => offered === text)

@@ -12,14 +12,14 @@ export const UNDER_WAY_BARS_MAX = 100_000
 /** Reads over REST of more of the broker's bars than this wait for one another, so many of a connection are under way. Smaller ones never wait. */
 export const SMALL_READ_BARS = 1_000
 export const LONG_READS_AT_ONCE = 2
-/** Bars of the whole process that are worked on in one turn of the event loop: some milliseconds. */
+/** Bars of the whole process that are processed in one turn of the event loop: some milliseconds. */
 export const SLICE_BARS = 100
-/** Pages of history that a connection asks its broker for at once. Whoever needs more of them goes to the end of the line after each. */
+/** Pages of history that a connection asks its broker for at once. A reader that needs more of them goes to the end of the queue after each. */
 export const PAGES_AT_ONCE = 8
 
 const MINUTES_A_DAY = 1_440
 
-/** The broker's own word for an interval; null where bars of it are made of shorter ones. */
+/** The broker's own label for an interval; null where its bars are made of shorter ones. */
 function brokerInterval({ historyIntervals }: Pick<MarketDataCapabilities, 'historyIntervals'>, interval: Interval): string | null {
   const wanted = canonicalInterval(interval)
   return historyIntervals.find(text => canonicalInterval(parseInterval(text)) === wanted) ?? null
@@ -31,7 +31,7 @@ export function daysMaxOf(marketData: Pick<MarketDataCapabilities, 'historyInter
   return text === null ? null : (marketData.historyDays[text] ?? null)
 }
 
-/** Most bars of an interval that a backfill may ask for: of the broker's own no more than the days that it keeps have room for. */
+/** Most bars of an interval that a backfill may ask for: of the broker's own no more than fit into the days that it keeps. */
 export function backfillMaxOf(
   marketData: Pick<MarketDataCapabilities, 'backfillMax' | 'historyIntervals' | 'historyDays'>,
   interval: Interval

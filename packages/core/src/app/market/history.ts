@@ -28,11 +28,11 @@ export type PastBars = AsyncGenerator<readonly Bar[], void, undefined>
 export interface HistoryDeps {
   readonly clock: Clock
   readonly timing: Timing
-  /** Resolves when the next piece of long work may be done. @throws the signal's reason when it aborts before */
+  /** Resolves when the next slice of long work may run. @throws the signal's reason when it aborts before */
   readonly nextSlice: (signal: AbortSignal) => Promise<void>
 }
 
-/** Some of a page's bars, and the broker's time when the page was asked for: they say nothing of what happened later. */
+/** Some of a page's bars, and the broker's time when the page was requested: later events are not in it. */
 interface Slice {
   readonly bars: readonly Bar[]
   readonly requestedMs: number
@@ -146,7 +146,7 @@ export class History {
     for await (const slice of this.#slices(plan, bars, fromMs, toMs)) yield slice.bars
   }
 
-  /** A page has thousands of bars. What is made of each piece is made in its turn, by whoever reads it too: all of them at once would have orders wait. */
+  /** A page has thousands of bars. Each slice is processed in its own turn of the event loop, by its reader too: all of them at once would delay orders. */
   async *#slices(
     { symbol, session }: BarPlan,
     { label, interval, clock, session: named }: BaseBars,
@@ -200,7 +200,7 @@ export class History {
       }
     } finally {
       over.abort()
-      // A source that does not heed its signal is waited for by nobody.
+      // Nothing waits for a source that does not heed its signal.
       pages.return?.().catch(() => undefined)
     }
   }

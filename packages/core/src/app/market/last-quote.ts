@@ -4,7 +4,7 @@ import { within } from '../within.ts'
 import { MarketRefusal } from './refusal.ts'
 import type { Watch } from './watcher.ts'
 
-/** How long a first quote is waited for: a market may be closed, or nobody quotes. */
+/** How long a first quote is waited for: a market may be closed, or without quotes. */
 const QUOTE_MS = 3_000
 
 /** The best bid and ask as they stand; null when none comes in time. Ends the watch. @throws MarketRefusal when the broker is lost; the signal's reason */

@@ -21,12 +21,12 @@ interface Entry {
 const TICK_MS = 1_000
 const TICK_LATE_MS = 2_000
 
-/** The node's market data: one feed for each connection that somebody watches. */
+/** The node's market data: one feed for each connection that a client watches. */
 export class Markets {
   readonly #deps: MarketsDeps
   readonly #sessions: BrokerSessions
   readonly #entries = new Map<ConnectionId, Entry>()
-  /** One for all: what is long for one user holds up nobody else. */
+  /** One for all: long work of one user does not delay the others. */
   readonly #workQueue: WorkQueue<UserKey>
   readonly #stopping = new AbortController()
   readonly #unsubscribe: () => void
@@ -45,7 +45,7 @@ export class Markets {
     )
   }
 
-  /** Connections somebody watches. */
+  /** Connections that a client watches. */
   get count(): number {
     return this.#entries.size
   }
@@ -121,7 +121,7 @@ export class Markets {
     entry?.market.end()
   }
 
-  /** A stream that ended for its token's sake may mean that the broker has rejected the login: only a read can tell. */
+  /** A stream that ended for its token's sake may mean that the broker has rejected the login: only a read can show it. */
   #lost(entry: Entry, cause: GapCause): void {
     this.#deps.meter.count('market_gaps_total', { broker: entry.connection.broker, cause })
     if (cause === 'token' && !entry.isProbing) void this.#probe(entry)
@@ -152,13 +152,13 @@ export class Markets {
     while (!signal.aborted) {
       const begun = clock.monotonicMs()
       await clock.sleep(TICK_MS, signal).catch(() => undefined)
-      // After a stall what has come meanwhile is heard before any bar is closed for want of news.
+      // After a stall, messages that have arrived meanwhile are processed before a bar is closed for lack of new ones.
       if (clock.monotonicMs() - begun > TICK_LATE_MS) continue
       if (!signal.aborted) for (const entry of this.#entries.values()) this.#tickOne(entry)
     }
   }
 
-  /** What one broker told, a time that no calendar knows for one, must not stop the others' time. */
+  /** What one broker sent, such as a time that no calendar has, must not stop the clocks of the others. */
   #tickOne(entry: Entry): void {
     try {
       entry.market.tick()

@@ -14,7 +14,7 @@ export function sessionTrades(session: Session, { instrument, calendar }: Market
     try {
       return clock.startOf(atMs) !== null
     } catch (cause) {
-      // A time before there was a calendar is in nobody's session.
+      // A time before the calendar begins is in no session.
       if (cause instanceof OutsideCalendar) return false
       throw cause
     }

@@ -3,14 +3,14 @@ import type { GapCause } from '../../ports/broker.ts'
 import type { MarketSource, Topic, TopicLease, TopicSink } from '../../ports/market.ts'
 import type { Watcher } from './watcher.ts'
 
-/** Who hears a topic: a watcher that is also told when the broker is heard again. */
+/** Receives a topic: a watcher that is also notified when the broker is back. */
 export interface TopicListener extends Watcher {
   live(): void
 }
 
 export type TopicState = 'opening' | 'live' | 'lost' | 'refused'
 
-/** Told of what concerns more than the topic's listeners. */
+/** Receives what concerns more than the topic's listeners. */
 export interface TopicOwner {
   monotonicMs(): number
   lost(topic: SharedTopic, cause: GapCause): void
@@ -20,22 +20,22 @@ export interface TopicOwner {
 const CONTRACTS_MAX = 10_000
 
 /**
- * One topic as the broker streams it, once, for everybody who wants it. Remembers the present state for who comes later, and when it was last
- * heard of.
+ * One topic as the broker streams it, once, for everybody who wants it. Keeps the present state for later listeners, and when something was last
+ * received.
  */
 export class SharedTopic implements TopicSink {
   readonly topic: Topic
   readonly #owner: TopicOwner
   readonly #lease: TopicLease
-  /** Replaced, never changed, so that who comes or goes while an event is told does not disturb the telling. */
+  /** Replaced, never mutated, so that a listener that is added or removed while an event is delivered does not disturb the delivery. */
   #listeners: readonly TopicListener[] = []
   #state: TopicState = 'opening'
   #refusal = ''
   #waiting: (() => void)[] = []
   #lastReceivedMs: number
-  /** Whether anything came since it was last asked. Reading the clock for every trade would cost more than telling it. */
+  /** Whether anything came since it was last asked. Reading the clock for every trade would cost more than delivering it. */
   #hasReceived = false
-  /** A renewal is under way since then: its loss is told only when it lasts. */
+  /** A renewal is under way since then: its loss is published only when it lasts. */
   #renewedAt: number | null = null
   #isGivenUp = false
   #quote: Quote | null = null
@@ -59,7 +59,7 @@ export class SharedTopic implements TopicSink {
     return this.#refusal
   }
 
-  /** How long nothing was heard, in milliseconds, as seen by one who asks again and again. */
+  /** How long nothing was received, in milliseconds, as seen by a caller that asks repeatedly. */
   silentMs(): number {
     const now = this.#owner.monotonicMs()
     if (this.#hasReceived) this.#lastReceivedMs = now
@@ -77,12 +77,12 @@ export class SharedTopic implements TopicSink {
     return this.#renewedAt === null ? null : this.#owner.monotonicMs() - this.#renewedAt
   }
 
-  /** It is lost because a renewal was not answered: no line tells when it can be had again, so it has to be asked for. */
+  /** It is lost because a renewal was not answered: no connection will announce its return, so it has to be requested again. */
   get isGivenUp(): boolean {
     return this.#isGivenUp
   }
 
-  /** Resolves when the broker streams it or refuses it, and after every later loss that is told. */
+  /** Resolves when the broker streams it or refuses it, and after every later loss that is published. */
   settled(): Promise<void> {
     if (this.#state === 'live' || this.#state === 'refused') return Promise.resolve()
     return new Promise(resolve => {
@@ -90,7 +90,7 @@ export class SharedTopic implements TopicSink {
     })
   }
 
-  /** From here on the listener is told, at first what is known of the present. */
+  /** From here on the listener receives events, the present state first. */
   add(listener: TopicListener): void {
     this.#listeners = [...this.#listeners, listener]
     if (this.#quote !== null) listener.quote(this.#quote)
@@ -103,7 +103,7 @@ export class SharedTopic implements TopicSink {
     this.#listeners = this.#listeners.filter(other => other !== listener)
   }
 
-  /** Asks the broker anew. */
+  /** Requests it from the broker again. */
   renew(): void {
     this.#lastReceivedMs = this.#owner.monotonicMs()
     this.#renewedAt = this.#lastReceivedMs
@@ -136,7 +136,7 @@ export class SharedTopic implements TopicSink {
 
   lost(cause: GapCause, reason: string): void {
     const wasLive = this.#state === 'live'
-    // What is remembered is the past from here on: whoever comes now is better told nothing.
+    // The cached state is outdated from here on: a new listener gets nothing rather than that.
     this.#quote = null
     this.#depth = null
     this.#bar = null

@@ -11,7 +11,7 @@ export class TopicWatch implements Watch {
   #listener: TopicListener | null = null
   #isOver = false
 
-  /** `isInside`: which trades are told, by their time in milliseconds; null: all. */
+  /** `isInside`: which trades are delivered, by their time in milliseconds; null: all. */
   constructor(topics: Topics, topic: SharedTopic, isInside: ((atMs: number) => boolean) | null) {
     this.#topics = topics
     this.#topic = topic

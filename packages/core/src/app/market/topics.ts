@@ -25,7 +25,7 @@ export class Topics {
   readonly #semaphore: Semaphore<'join'>
   readonly #stopping = new AbortController()
 
-  /** `lost` is told of every loss of a topic. */
+  /** `lost` is called with every loss of a topic. */
   constructor(source: MarketSource, clock: Clock, lost: (cause: GapCause) => void) {
     this.#source = source
     this.#clock = clock
@@ -43,7 +43,7 @@ export class Topics {
 
   /** The topic, running; to be given back with {@link leave}. @throws MarketRefusal */
   async join(topic: Topic): Promise<SharedTopic> {
-    // What runs already takes nobody's turn.
+    // A topic that already runs takes no slot.
     if (this.#entries.get(keyOf(topic))?.topic.state === 'live') return this.#joined(topic)
     return this.#semaphore.take('join', () => this.#joined(topic), this.#stopping.signal)
   }

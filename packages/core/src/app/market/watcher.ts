@@ -1,7 +1,7 @@
 import type { Bar, ChainEntry, Depth, Quote, Trade } from '../../domain/market/records.ts'
 import type { Session } from '../../domain/vocabulary.ts'
 
-/** What somebody wants to be told. Symbols, intervals and days are as the client wrote them. */
+/** What a client subscribes to. Symbols, intervals and days are as the client wrote them. */
 export type WatchRequest =
   | { readonly channel: 'trades'; readonly symbol: string; readonly session: string }
   | { readonly channel: 'quotes' | 'depth'; readonly symbol: string }
@@ -18,7 +18,7 @@ export type WatchRequest =
 /** The session whose hours are the broker's own. */
 export const BROKER_DEFAULT: Session = 'BrokerDefault'
 
-/** Who is told. Called synchronously, in the broker's order; must not throw. Only what was asked for is called. */
+/** Receives the events. Called synchronously, in the broker's order; must not throw. Only what was requested is called. */
 export interface Watcher {
   trade(trade: Trade): void
   quote(quote: Quote): void
@@ -26,13 +26,13 @@ export interface Watcher {
   chain(entry: ChainEntry): void
   /** The open bar when it changes, and each bar once when it closes. */
   bar(bar: Bar): void
-  /** Nothing comes until the broker is heard again; then it goes on by itself. */
+  /** Nothing comes until the broker is back; then it goes on by itself. */
   interrupted(reason: string): void
 }
 
 /** What was asked for runs. */
 export interface Watch {
-  /** From here on the watcher is told, at first the present state. To be called once. */
+  /** From here on the watcher receives events, the present state first. To be called once. */
   begin(watcher: Watcher): void
   end(): void
 }

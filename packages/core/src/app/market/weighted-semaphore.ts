@@ -1,4 +1,4 @@
-/** Lets work begin, in the order in which it asked, while what is under way weighs no more than a bound. */
+/** A semaphore with weights: starts work in the order of the calls while the total weight under way is within a bound. */
 export class WeightedSemaphore {
   readonly #most: number
   #used = 0

@@ -15,12 +15,12 @@ import type { Deps } from '../deps.ts'
 import { KeyedQueue } from '../keyed-queue.ts'
 import { limited } from '../limited.ts'
 
-/** Of so many pictures the place in their order is remembered; an older one comes seconds late at most, so the rest need none. */
+/** Snapshots whose position in the order is remembered; a late one is late by seconds at most, so no more are needed. */
 const SNAPSHOTS_MAX = 100_000
 
 /**
- * Writes what brokers say of balances, positions and transactions, one account at a time and never an older picture over a newer one. Which is
- * newer is decided by when it was asked for, or arrived unasked, on the monotonic clock; what `asOf` says is shown and never compared, because
+ * Writes what brokers report of balances, positions and transactions, one account at a time and never an older snapshot over a newer one. Which is
+ * newer is decided by when it was requested, or arrived unrequested, on the monotonic clock; what `asOf` says is shown and never compared, because
  * most brokers do not date their answers and a wall clock can be set back.
  */
 export class AccountRecords {
@@ -55,7 +55,7 @@ export class AccountRecords {
   }
 
   /**
-   * Takes balances that were told unasked. What a stream tells may have been on its way for long: where the broker dates it before what is
+   * Takes balances that the broker pushed. What a stream sends may have been on its way for long: where the broker dates it before what is
    * written, `again` decides. @throws BrokerFault what `again` throws; then nothing is written.
    */
   async putBalances(account: Account, received: Snapshot<BalanceReport>, again: () => Promise<Snapshot<BalanceReport>>): Promise<void> {
@@ -73,7 +73,7 @@ export class AccountRecords {
     })
   }
 
-  /** Takes positions that were told unasked, as {@link putBalances} does. @throws BrokerFault */
+  /** Takes positions that the broker pushed, as {@link putBalances} does. @throws BrokerFault */
   async putPositions(account: Account, received: Snapshot<PositionReport>, again: () => Promise<Snapshot<PositionReport>>): Promise<void> {
     await this.#putPositions(account, await this.#confirmed(`p ${account.accountId}`, received, again), again)
   }
@@ -106,7 +106,7 @@ export class AccountRecords {
   ): Promise<void> {
     const { items, asOf } = await session.transactions(account.brokerAccountId, days.from, days.to, signal)
     const orderIds = await this.#orderIds(account, items)
-    // Brokers tell the newest first; ids sort as they are made, so that the newest keeps the highest.
+    // Brokers list the newest first; ids sort as they are made, so that the newest keeps the highest.
     const transactions: readonly Transaction[] = items.toReversed().map(({ brokerAccountId: _, ...item }) => ({
       ...item,
       transactionId: this.#deps.ids.uuid<TransactionId>(),
@@ -123,7 +123,7 @@ export class AccountRecords {
     return new Map(orders.map(({ brokerOrderId, orderId }) => [brokerOrderId, orderId]))
   }
 
-  /** A picture that was told, and when it was asked for; one dated before the newest is asked for once more. @throws BrokerFault */
+  /** A pushed snapshot, and when it was requested; one dated before the newest is requested once more. @throws BrokerFault */
   async #confirmed<T>(key: string, received: Snapshot<T>, again: () => Promise<Snapshot<T>>): Promise<Timed<T>> {
     const requestedMs = this.#deps.clock.monotonicMs()
     const newest = this.#waiting.get(key) ?? this.#newest.get(key)
@@ -131,13 +131,13 @@ export class AccountRecords {
     return { requestedMs, ...(await again()) }
   }
 
-  /** What is asked now. @throws BrokerFault */
+  /** Reads now. @throws BrokerFault */
   async #read<T>(read: () => Promise<Snapshot<T>>): Promise<Timed<T>> {
     const requestedMs = this.#deps.clock.monotonicMs()
     return { requestedMs, ...(await read()) }
   }
 
-  /** Of several pictures that wait behind a write only the newest is written: each is the whole truth of its moment. */
+  /** Of several snapshots that wait behind a write only the newest is written: each is complete by itself. */
   #inOrder(key: string, { requestedMs, asOf }: Newest, write: () => Promise<Written>): Promise<void> {
     const waiting = this.#waiting.get(key)
     if (waiting !== undefined) {
@@ -167,13 +167,13 @@ function demandOneEach(items: readonly PositionReport[]): void {
 
 type Timed<T> = Snapshot<T> & { readonly requestedMs: number }
 
-/** Where a picture stands: `askedMs` decides which of two is newer, `asOf` only whether one that was told is worth a question. */
+/** The position of a snapshot: `requestedMs` decides which of two is newer, `asOf` only whether a pushed one has to be confirmed. */
 interface Newest {
   readonly requestedMs: number
   readonly asOf: Timestamp
 }
 
-/** The picture that was written: a newer one than was told where that one had to be confirmed. */
+/** The snapshot that was written: a newer one than was pushed where that one had to be confirmed. */
 interface Written extends Newest {
   readonly events: readonly LoggedEvent[]
 }

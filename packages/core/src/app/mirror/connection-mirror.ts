@@ -14,7 +14,7 @@ export interface MirrorParts extends AccountParts {
   readonly sessions: BrokerSessions
   readonly intake: OrderIntake
   readonly health: HealthRegistry
-  /** Whose turn it is to take a picture, by broker. */
+  /** Bounds concurrent snapshots, by broker. */
   readonly snapshotSemaphore: Semaphore<string>
 }
 
@@ -25,7 +25,7 @@ const REOPEN = { firstMs: 1_000, longestMs: 30_000 }
 const IN_A_ROW_MS = 2 * REOPEN.longestMs
 const AT_WORK_MAX = 500
 
-/** A picture under way, and when in the stream's life it was begun. */
+/** A snapshot under way, and when in the stream's life it was begun. */
 interface Taking {
   readonly epoch: number
   readonly abort: AbortController
@@ -33,8 +33,8 @@ interface Taking {
 }
 
 /**
- * Follows one login: by its account stream, with a picture of everything first and after every gap, of which only the differences count; by
- * pictures alone while there is no stream. It ends when `stop` is called, or with the connection.
+ * Follows one login: by its account stream, with a snapshot of everything first and after every gap, of which only the differences count; by
+ * snapshots alone while there is no stream. It ends when `stop` is called, or with the connection.
  */
 export class ConnectionMirror {
   readonly connection: Connection
@@ -43,24 +43,24 @@ export class ConnectionMirror {
   readonly #stopping = new AbortController()
   /** Events being stored; there for as long as there are any. */
   #atWork: Set<Promise<void>> | null = null
-  /** Attempts in a row that came to nothing: to open the stream or to store what it tells, to take a picture. */
+  /** Attempts in a row that came to nothing: to open the stream or to store what it sends, to take a snapshot. */
   #failures = { opening: 0, taking: 0 }
   /** When the last of them was, on the monotonic clock. */
   #failedMs = 0
   readonly #accounts: LoginAccounts
-  /** Counts whatever ends or begins continuity: a picture counts only in the epoch in which it was begun. */
+  /** Counts whatever ends or begins continuity: a snapshot counts only in the epoch in which it was begun. */
   #epoch = 0
   #isOpen = false
   #live = false
   #outage: GapCause | null = null
-  /** The alarm about accounts of others is raised once; the rest are counted. */
+  /** The alarm about foreign accounts is raised once; further events are counted. */
   #isForeignReported = false
   /** Whether the broker answered when it was asked last, there being no stream. */
   #isPolled = false
   #taking: Taking | null = null
   /** Something of an order was left out of the stream since orders were read last. */
   #isIncomplete = false
-  /** When a whole picture is due although the stream is well; on the monotonic clock. */
+  /** When a full snapshot is due although the stream is well; on the monotonic clock. */
   #auditAt = 0
   /** The session that is followed now. */
   #session: Broker | null = null
@@ -128,7 +128,7 @@ export class ConnectionMirror {
     }
   }
 
-  /** Takes the picture that is due: often while no stream tells what happens, seldom while one does. Never rejects. */
+  /** Takes the snapshot that is due: often while there is no live stream, seldom while there is one. Never rejects. */
   async #refresh(): Promise<void> {
     const { clock, timing } = this.#deps
     const session = this.#session
@@ -144,8 +144,8 @@ export class ConnectionMirror {
         this.#epoch += 1
         this.#isOpen = true
         // What was begun before does not count, and may hang.
-        this.#taking?.abort.abort(new Error('a newer picture is taken'))
-        // The stream is open and its events queue up behind this picture, so nothing can fall between the two.
+        this.#taking?.abort.abort(new Error('a newer snapshot is taken'))
+        // The stream is open and its events queue up behind this snapshot, so nothing can be missed between the two.
         return await this.#snapshot(session, 'all')
       case 'gap':
         return this.#lost(event.cause, event.reason)
@@ -170,14 +170,14 @@ export class ConnectionMirror {
     }
   }
 
-  /** The login's own account; events of any other are dropped. Which it was is not logged: it is somebody else's. */
+  /** The login's own account; events of any other are dropped. Which it was is not logged: it is another user's. */
   #accountOf(brokerAccountId: string): Account | undefined {
     const account = this.#accounts.find(brokerAccountId)
     if (account !== undefined) return account
     const { connectionId, broker } = this.connection
     this.#deps.meter.count('stream_foreign_events_total', { broker })
     if (!this.#isForeignReported)
-      this.#deps.log.error('ALARM: a broker’s stream tells of an account that this login does not have', { connectionId, broker })
+      this.#deps.log.error('ALARM: a broker’s stream sends events of an account that this login does not have', { connectionId, broker })
     this.#isForeignReported = true
     return undefined
   }
@@ -199,14 +199,14 @@ export class ConnectionMirror {
     this.#due(this.#deps.timing.pollMs)
   }
 
-  /** Continuity is over; a picture under way may lack what was missed. */
+  /** Continuity is over; a snapshot under way may lack what was missed. */
   #lapse(): void {
     this.#epoch += 1
     this.#live = false
   }
 
   /**
-   * Lets the work of different orders run side by side; each order has its own lane, so its events keep their order. Beyond the bound the
+   * Lets the work of different orders run side by side; each order has its own queue, so its events keep their order. Beyond the bound the
    * stream waits, and with it the broker's socket.
    */
   async #beside(work: Promise<void>): Promise<void> {
@@ -222,17 +222,17 @@ export class ConnectionMirror {
     if (atWork.size >= AT_WORK_MAX) await Promise.race(atWork)
   }
 
-  /** What could not be stored is lost from memory only: the next picture tells it again, and soon, for the next event may be long in coming. */
+  /** What could not be stored is lost from memory only: the next snapshot brings it again, and soon, because the next event may be long in coming. */
   #notStored(cause: unknown): void {
     const wasLive = this.#live
     this.#lapse()
     if (this.#stopping.signal.aborted || !wasLive) return
-    this.#deps.log.warn('what an account stream told could not be stored', { connectionId: this.connection.connectionId, cause })
+    this.#deps.log.warn('what an account stream sent could not be stored', { connectionId: this.connection.connectionId, cause })
     this.#parts.health.followed(this.connection, 'stale', NOT_STORED)
     this.#due(this.#reopenMs())
   }
 
-  /** Takes a picture, or shares one begun since continuity last ended or began. Never rejects. */
+  /** Takes a snapshot, or shares one begun since continuity last ended or began. Never rejects. */
   async #snapshot(session: Broker, what: 'orders' | 'all'): Promise<void> {
     while (this.#taking !== null) {
       const { epoch, done } = this.#taking
@@ -291,11 +291,11 @@ export class ConnectionMirror {
     if (cause instanceof BrokerFault) this.#deps.meter.count('broker_faults_total', { broker: connection.broker, kind: cause.kind })
     this.#deps.log.warn('an account could not be read', { connectionId: connection.connectionId, cause })
     this.#isPolled = false
-    // A stream that is well tells what happens, whatever became of the check.
+    // A healthy stream delivers what happens, whatever the result of the check.
     if (!this.#live) this.#parts.health.followed(connection, 'stale', noAnswer(cause))
   }
 
-  /** The next picture is due in `ms` at the latest, and not all of them at once. */
+  /** The next snapshot is due in `ms` at the latest, and not all of them at once. */
   #due(ms: number): void {
     this.#alarm?.[Symbol.dispose]()
     if (this.#session === null || this.#stopping.signal.aborted) return
@@ -310,7 +310,7 @@ export class ConnectionMirror {
 
   #reopenMs(): number {
     const now = this.#deps.clock.monotonicMs()
-    // A good picture is no proof of a good stream: it is taken each time that one is opened.
+    // A good snapshot is no proof of a good stream: it is taken each time that one is opened.
     if (now - this.#failedMs > IN_A_ROW_MS) this.#failures.opening = 0
     this.#failedMs = now
     this.#failures.opening += 1

@@ -1,7 +1,7 @@
 import { BrokerFault, type BrokerFaultKind, type GapCause } from '../../ports/broker.ts'
 
 // What platforms read as the reason of a connection's health. Of few kinds, so that it changes only when the cause does, and without
-// anything of a broker's or a network's own words, which belong in the log.
+// any text of a broker or a network, which belongs in the log.
 
 const OUTAGES: { readonly [cause in GapCause]: string } = {
   lost: 'its connection was lost',
@@ -24,7 +24,7 @@ const FAULTS: { readonly [kind in BrokerFaultKind]: string } = {
 export const UNFOLLOWED = 'Nobody follows the account, so every read asks the broker.'
 export const OPENING = 'The account stream is being opened; until then the broker is asked.'
 export const NO_STREAM = 'The broker has no account stream, so it is asked every few seconds.'
-export const NOT_STORED = 'What the broker told could not be stored; it is asked again.'
+export const NOT_STORED = 'What the broker reported could not be stored; it is asked again.'
 
 export function outage(cause: GapCause): string {
   return `The account stream is down: ${OUTAGES[cause]}.`

@@ -5,12 +5,12 @@ import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
 import { UNFOLLOWED } from './health-reasons.ts'
 
-/** Of so many connections that nobody follows it is remembered since when they are what they are. */
+/** Connections without a mirror whose health is remembered. */
 const OTHERS_MAX = 20_000
 
 type FollowedState = Exclude<ConnectionHealth['state'], 'broken'>
 
-/** How well each connection is followed, and since when. Every change is told on the bus. */
+/** How well each connection is followed, and since when. Every change is published on the bus. */
 export class HealthRegistry {
   readonly #deps: Pick<Deps, 'bus' | 'clock'>
   readonly #startedAt: Timestamp
@@ -58,7 +58,7 @@ export class HealthRegistry {
     this.#note(connection, before, 'polling', UNFOLLOWED)
   }
 
-  /** What came of a read of a connection that nobody follows; a mirror knows better. Null: the broker answered. */
+  /** The result of a read of a connection without a mirror; a mirror knows better. Null: the broker answered. */
   read(connection: Connection, failure: string | null): void {
     const before = this.of(connection)
     if (before.state === 'broken' || this.#followed.has(connection.connectionId)) return

@@ -13,7 +13,7 @@ export interface AccountParts {
   readonly orderWriter: OrderWriter
 }
 
-/** The accounts of one login, and pictures of them. */
+/** The accounts of one login, and snapshots of them. */
 export class LoginAccounts {
   readonly #deps: Pick<Deps, 'store' | 'clock' | 'timing'>
   readonly #parts: AccountParts
@@ -35,7 +35,7 @@ export class LoginAccounts {
     return this.#accounts.find(account => account.brokerAccountId === brokerAccountId)
   }
 
-  /** A picture of every account. One that cannot be read keeps no other from it. @throws the first failure. */
+  /** A snapshot of every account. One that cannot be read does not stop the others. @throws the first failure. */
   async read(session: Broker, what: 'orders' | 'all', signal: AbortSignal): Promise<void> {
     let failure: BrokerFault | null = null
     for (const account of this.#accounts) {
@@ -49,14 +49,14 @@ export class LoginAccounts {
     if (failure !== null) throw failure
   }
 
-  /** Takes positions that were told, asking again where they leave out a holding. @throws BrokerFault */
+  /** Takes positions that the broker pushed, and requests them again where they leave out a holding. @throws BrokerFault */
   putPositions(session: Broker, account: Account, positions: Snapshot<PositionReport>, signal: AbortSignal): Promise<void> {
     const { clock, timing } = this.#deps
     const read = (within: AbortSignal) => session.positions(account.brokerAccountId, within)
     return this.#parts.records.putPositions(account, positions, () => limited(clock, timing.readMs, read, signal))
   }
 
-  /** Takes balances that were told, asking again where they may be older than what is known. @throws BrokerFault */
+  /** Takes balances that the broker pushed, and requests them again where they may be older than what is known. @throws BrokerFault */
   putBalances(session: Broker, account: Account, balances: Snapshot<BalanceReport>, signal: AbortSignal): Promise<void> {
     const { clock, timing } = this.#deps
     const read = (within: AbortSignal) => session.balances(account.brokerAccountId, within)

@@ -16,7 +16,7 @@ import { TransactionRefreshes } from './transaction-refreshes.ts'
 
 type MirrorsDeps = Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'log' | 'meter' | 'timing'>
 
-/** Pictures taken of one broker's accounts at once, over all mirrors: a start or an outage of thousands must leave room for orders. */
+/** Snapshots taken of one broker's accounts at once, over all mirrors: a start or an outage of thousands must leave capacity for orders. */
 const SNAPSHOTS_AT_ONCE = 16
 
 /** What mirrors stand on. */
@@ -32,7 +32,7 @@ interface Entry {
   wantedAt: number
 }
 
-/** The node's mirrors: one per connection, while its orders can move or somebody holds it; and the refreshing of what nobody follows. */
+/** The node's mirrors: one per connection, while its orders can move or a client holds it; and the refreshing of connections without one. */
 export class Mirrors {
   readonly #deps: MirrorsDeps
   readonly #parts: MirrorsParts & MirrorParts
@@ -88,7 +88,7 @@ export class Mirrors {
     this.#parts.health.stop()
   }
 
-  /** Keeps the connection mirrored from now until its orders rest, nobody holds it and nobody asked for a while. */
+  /** Keeps the connection mirrored from now until its orders rest, no client holds it and none asked for it for a while. */
   want(connection: Connection): void {
     const { connectionId } = connection
     if (this.#stopping.signal.aborted || connection.status !== 'ACTIVE') return
@@ -148,7 +148,7 @@ export class Mirrors {
     return this.#parts.health.count(state)
   }
 
-  /** An order was stored and goes out now: whatever is heard of it belongs to it. */
+  /** An order was stored and goes out now: every report of it belongs to it. */
   expect(connection: Connection, account: Account, order: Order): void {
     this.#parts.intake.expect(account.accountId, order.brokerClOrdId, order.orderId)
     this.want(connection)

@@ -36,12 +36,12 @@ export class OrderIntake {
     this.#untagged = parts.untagged
   }
 
-  /** Says which order a client order id at the broker means, before anything can be heard of it. */
+  /** Registers which order a client order id at the broker means, before any report of it can arrive. */
   expect(accountId: AccountId, brokerClOrdId: string, orderId: OrderId): void {
     setBounded(this.#known, `${accountId} c ${brokerClOrdId}`, orderId, KNOWN_MAX)
   }
 
-  /** `isWhole`: it comes with everything else that the broker shows of the account, so that what nobody claimed is nobody's of ours. */
+  /** `isWhole`: it comes with everything else that the broker shows of the account, so that what no order claimed is none of ours. */
   async take(
     connection: Connection,
     account: Account,
@@ -51,13 +51,13 @@ export class OrderIntake {
   ): Promise<void> {
     const known = await this.#find(account.accountId, report)
     if (known === null && !isWhole && (await this.#isSuspected(connection, account, report))) return
-    // What was on the wire while nobody knew the order has been answered by now.
+    // What was on the wire while the order was unknown here has been answered by now.
     const orderId = known ?? (await this.#unclaimed(connection, account, report, method))
     const order = orderId === null ? null : await this.#gateway.applyReport(orderId, report, method)
     if (order !== null) this.#gateway.scheduleReconciliation({ connection, account, order })
   }
 
-  /** Whether it may be about an order of ours whose answer was lost: then a whole picture decides, soon, and this report is not needed. */
+  /** Whether it may be about an order of ours whose answer was lost: then a full snapshot decides, soon, and this report is not needed. */
   async #isSuspected(connection: Connection, account: Account, report: OrderReport): Promise<boolean> {
     if (!this.#untagged.areOf(connection)) return false
     const suspects = await this.#untagged.suspects(account, report)
@@ -98,7 +98,7 @@ export class OrderIntake {
     return orderId
   }
 
-  /** Where our id is a label, anybody may give it to another order too: one that we know under another id of the broker's is not meant. */
+  /** Where our id is a label, another client may give it to another order too: one that we know under another id of the broker's is not meant. */
   async #isOnlyNamedAlike(orderId: OrderId, brokerOrderId: string): Promise<boolean> {
     const order = await this.#orderWriter.find(orderId)
     if (order === null || order.brokerOrderId === null || order.brokerOrderId === brokerOrderId) return false
@@ -115,7 +115,7 @@ export class OrderIntake {
     for (const name of [brokerOrderId, `${brokerOrderId}@${account.accountId.slice(-12)}`]) {
       const adopted = await this.#open(connection, account, report, name)
       if (adopted !== 'duplicate') return adopted
-      // Another report of it was faster, and adopted it with what that report knew: this one's news is still to be learnt.
+      // Another report of it was faster, and adopted it with what that report knew: this report is still to be applied.
       const known = await this.#find(account.accountId, report)
       if (known !== null) return known
     }
@@ -166,7 +166,7 @@ function external(
     accountId: account.accountId,
     accountNumber: account.accountNumber,
     broker: connection.broker,
-    // From `working` every status can be reached; the order's earlier life is not ours to tell.
+    // From `working` every status can be reached; the order's earlier life is not ours to report.
     status: report.status === 'pending' ? 'pending' : 'working',
     submission: { state: 'external', since: now, attempts: 0, method: 'snapshot' },
     pendingRequest: null,

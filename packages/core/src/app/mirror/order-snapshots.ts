@@ -21,7 +21,7 @@ interface Parts {
   readonly untagged: UntaggedOrders
 }
 
-/** Whole pictures of an account's orders, of which only the differences count. */
+/** Full snapshots of an account's orders, of which only the differences count. */
 export class OrderSnapshots {
   readonly #deps: Pick<Deps, 'store' | 'clock' | 'meter' | 'timing'>
   readonly #parts: Parts
@@ -56,7 +56,7 @@ export class OrderSnapshots {
     return snapshot.leftOut !== undefined || snapshot.items.some(({ status }) => isOpen(status))
   }
 
-  /** As {@link take}; whoever asks while one is under way shares it, so that many lost answers do not spend the broker's limit on the same list. */
+  /** As {@link take}; callers share one that is under way, so that many lost answers do not spend the broker's quota on the same list. */
   shared(session: Broker, connection: Connection, account: Account, stopping: AbortSignal): Promise<boolean> {
     const { accountId } = account
     const running = this.#shared.get(accountId)
@@ -92,7 +92,7 @@ export class OrderSnapshots {
   }
 }
 
-/** A confirmation that lies ahead was dated by a clock that has been set back since: nobody knows when it was, so all is read again. */
+/** A confirmation that lies ahead was dated by a clock that has been set back since: its true time is unknown, so all is read again. */
 function sinceWhen(
   connection: Connection,
   { confirmed, now }: { readonly confirmed: Timestamp | null; readonly now: Timestamp },

@@ -36,7 +36,7 @@ interface Parts {
 
 const REQUESTED_MAX = 50_000
 
-/** Makes stored records fresh enough to read, for accounts that nobody follows. */
+/** Makes stored records fresh enough to read, for accounts without a mirror. */
 export class Refreshes {
   readonly #deps: RefreshesDeps
   readonly #parts: Parts
@@ -67,7 +67,7 @@ export class Refreshes {
     return stale
   }
 
-  /** One refresh at a time per key: those who ask meanwhile share it. */
+  /** One refresh at a time per key: concurrent callers share it. */
   once(key: string, work: () => Promise<void>): Promise<void> {
     const running = this.#running.get(key)
     if (running !== undefined) return running

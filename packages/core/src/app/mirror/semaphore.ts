@@ -2,8 +2,8 @@ import type { Clock } from '../../ports/clock.ts'
 import { within } from '../within.ts'
 
 /**
- * Lets so many work at once per key, in the order in which they asked. Whoever takes longer than `ms` works on, but its place goes to the
- * next: one that hangs holds nobody else up.
+ * A semaphore per key: lets so many work at once, in the order of the calls. Work that takes longer than `ms` goes on, but its slot passes to the
+ * next: work that hangs blocks nothing else.
  */
 export class Semaphore<Key> {
   readonly #clock: Clock
@@ -15,7 +15,7 @@ export class Semaphore<Key> {
     this.#limits = limits
   }
 
-  /** Resolves or rejects as `work` does. @throws the signal's reason when it aborts before the turn has come. */
+  /** Resolves or rejects as `work` does. @throws the signal's reason when it aborts before a slot is free. */
   async take<T>(key: Key, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#acquire(key, signal)
     const working = Promise.try(work)
@@ -53,7 +53,7 @@ export class Semaphore<Key> {
     }
   }
 
-  /** The place passes on, or is free. */
+  /** Passes the slot on, or frees it. */
   #release(key: Key): void {
     const queue = this.#queues.get(key)
     if (queue === undefined) return

@@ -23,14 +23,14 @@ interface Parts {
   readonly records: AccountRecords
   readonly orderWriter: OrderWriter
   readonly health: HealthRegistry
-  /** One read at a time per key: those who ask meanwhile share it. */
+  /** One read at a time per key: concurrent callers share it. */
   readonly once: (key: string, work: () => Promise<void>) => Promise<void>
   readonly failed: (connection: Connection, cause: unknown) => Promise<FreshnessReason>
 }
 
 const LAST_READS_MAX = 50_000
 
-/** Makes stored transactions fresh enough to read: brokers tell them only when they are asked. */
+/** Makes stored transactions fresh enough to read: brokers return them only on request. */
 export class TransactionRefreshes {
   readonly #deps: Pick<Deps, 'clock' | 'timing'>
   readonly #parts: Parts

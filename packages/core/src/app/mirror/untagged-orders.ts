@@ -16,18 +16,18 @@ const REFUSED_MAX = 200
 /** How long after a refusal one like it that the broker has not decided on yet may still be the refused one. */
 const UNDECIDED_MS = 30_000
 
-/** What a report that nobody claims is to a refused order like it: that order itself, not to be told from it yet, or none of it. */
+/** How a report that no order claims relates to a refused order like it: the same order, not to be distinguished yet, or another one. */
 export type Refusal = { readonly kind: 'same'; readonly order: Order } | { readonly kind: 'undecided' } | { readonly kind: 'none' }
 
 /**
- * Orders at brokers that neither echo our client order ids nor find by them. One whose answer was lost is known again by what it asks for and
- * when: in a whole picture of the account only, because a single report cannot show that there is no second one like it.
+ * Orders at brokers that neither echo our client order ids nor find by them. One whose answer was lost is recognized by its terms and its
+ * time: in a full snapshot of the account only, because a single report cannot show that there is no second one like it.
  */
 export class UntaggedOrders {
   readonly #deps: Pick<Deps, 'store' | 'brokers' | 'clock' | 'log' | 'meter'>
   readonly #orderWriter: OrderWriter
   readonly #gateway: OrderGateway
-  /** By account: two pictures judged at once could give the same order of the broker to two of ours. */
+  /** By account: two snapshots matched at once could give the same order of the broker to two of ours. */
   readonly #semaphore: Semaphore<Account['accountId']>
 
   constructor(
@@ -41,31 +41,31 @@ export class UntaggedOrders {
     this.#semaphore = new Semaphore(deps.clock, { atOnce: 1, ms: 2 * deps.timing.commandMs })
   }
 
-  /** Whether this broker's reports do not say whose they are. */
+  /** Whether this broker's reports do not carry our client order ids. */
   areOf({ broker }: Connection): boolean {
     return this.#deps.brokers.get(broker)?.capabilities.deduplication === 'none'
   }
 
   /**
-   * Waits for the answers of orders on the wire that the report may be about. Gives those that stay of unknown fate: then the report alone
+   * Waits for the answers of orders on the wire that the report may be about. Returns those that stay of unknown outcome: then the report alone
    * proves nothing.
    */
   async suspects({ accountId }: Account, report: OrderReport): Promise<readonly Order[]> {
-    // Whatever its time: clocks may disagree, and an order of ours must not be taken for somebody else's.
+    // Whatever its time: clocks may disagree, and an order of ours must not be taken for another client's.
     const alike = (await this.#unbound(accountId)).filter(order => isSameTicket(order, report))
     if (alike.length === 0) return []
     await Promise.all(alike.map(order => this.#gateway.sent(order)))
     return (await this.#unbound(accountId)).filter(order => isSameTicket(order, report))
   }
 
-  /** Gives the orders of unknown fate to the reports of a whole picture that nobody claims. False, and to none, where an unknown order was left out of the picture. */
+  /** Gives the orders of unknown outcome to the reports of a full snapshot that no order claims. Returns false, and assigns none, where an unknown order was left out of the snapshot. */
   claim(account: Account, snapshot: Snapshot<OrderReport>, stopping: AbortSignal): Promise<boolean> {
     return this.#semaphore.take(account.accountId, () => this.#claim(account, snapshot), stopping)
   }
 
   async #claim({ accountId }: Account, { items: reports, leftOut = [], brokerClock }: Snapshot<OrderReport>): Promise<boolean> {
     const aheadMs = brokerClock === undefined ? 0 : epochMs(brokerClock) - epochMs(this.#deps.clock.now())
-    // Read after the picture was answered: whatever the broker shows of ours has been stored by then.
+    // Read after the snapshot was answered: whatever the broker shows of ours has been stored by then.
     const waiting = await this.#unbound(accountId)
     if (waiting.length === 0) return true
     await Promise.all(waiting.map(order => this.#gateway.sent(order)))
@@ -74,7 +74,7 @@ export class UntaggedOrders {
       ...leftOut.filter(id => id !== null)
     ])
     const claimed = new Set(known.map(({ brokerOrderId }) => brokerOrderId))
-    // One that was left out may be the order that is looked for, and what is like it in the list somebody else's.
+    // One that was left out may be the order that is looked for, and a similar one in the list another client's.
     if (leftOut.some(id => id === null || !claimed.has(id))) return false
     const unclaimed = reports.filter(({ brokerOrderId }) => !claimed.has(brokerOrderId))
     const { pairs, ambiguous } = matched(await this.#unbound(accountId), unclaimed, aheadMs)
@@ -83,7 +83,7 @@ export class UntaggedOrders {
     return true
   }
 
-  /** Orders of our own that are not bound to one of the broker's and may have reached it as one that has an id of its own. */
+  /** Orders of our own that are not bound to one of the broker's and may have reached it as an order with its own id. */
   async #unbound(accountId: Account['accountId']): Promise<readonly Order[]> {
     const unfinished = await this.#deps.store.orders.unfinished({ accountId })
     const present = await Promise.all(
@@ -98,7 +98,7 @@ export class UntaggedOrders {
   }
 
   /**
-   * A broker may show an order that it refused in its answer, under an id that we do not know. Says whether a report that nobody claims is about
+   * A broker may show an order that it refused in its answer, under an id that we do not know. Says whether a report that no order claims is about
    * such an order. One that lives never is.
    */
   async refusal(account: Account, report: OrderReport): Promise<Refusal> {
@@ -125,7 +125,7 @@ export class UntaggedOrders {
 
   #escalate(order: Order, unclaimed: readonly OrderReport[]): void {
     this.#deps.meter.count('order_alarms_total', { broker: order.broker, alarm: 'ambiguous' })
-    this.#deps.log.error('an order of unknown fate cannot be told from others like it at the broker; all are shown', {
+    this.#deps.log.error('an order of unknown outcome cannot be distinguished from others like it at the broker; all are shown', {
       orderId: order.orderId,
       candidates: unclaimed.filter(report => isSameTicket(order, report)).map(({ brokerOrderId }) => brokerOrderId)
     })

@@ -18,12 +18,12 @@ interface Watched {
   isOutdated: boolean
 }
 
-/** Keeps every active connection of the users that somebody listens to mirrored, those made meanwhile too. */
+/** Keeps every active connection of the users with listeners mirrored, new ones too. */
 export class UserWatch {
   readonly #deps: Pick<Deps, 'store' | 'clock' | 'log' | 'ids'>
   readonly #mirrors: Pick<Mirrors, 'hold' | 'release'>
   readonly #users = new Map<UserKey, Watched>()
-  /** Users whose connections are to be read, in the order in which they were asked for. */
+  /** Users whose connections are to be read, in the order of the requests. */
   readonly #queue = new Set<UserKey>()
   readonly #reading = new Set<Promise<void>>()
   readonly #stopping = new AbortController()

@@ -18,7 +18,7 @@ export interface Negatives {
   readonly since: number
 }
 
-/** When an answer was asked for, on the monotonic clock, and the day it is of. */
+/** When an answer was requested, on the monotonic clock, and the day it is of. */
 export interface Lookup {
   readonly requestedMs: number
   readonly asOf: Timestamp
@@ -58,10 +58,10 @@ export class Absence {
     return !isListed || tradingDay(asOf) === tradingDay(entryTime)
   }
 
-  /** The order's fate where enough look-ups have shown that the broker does not have it; null while it may. */
+  /** The order's outcome where enough look-ups have shown that the broker does not have it; null while it may. */
   async failureOf(order: Order, negatives: Negatives): Promise<SubmissionFailure | null> {
     const absenceMs = this.provedMs(order)
-    // Without an id at the broker absence cannot be told from an order that looks different: a person decides.
+    // Without an id at the broker, absence cannot be distinguished from an order that looks different: an operator decides.
     if (absenceMs === null) return null
     const spread = this.#deps.clock.monotonicMs() - negatives.since
     if (negatives.count < NEGATIVES_MIN || spread < absenceMs) return null

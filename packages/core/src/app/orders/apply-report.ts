@@ -52,7 +52,7 @@ export function applyReport(order: Order, received: OrderReport, method: ReportM
   return { order: changed ? { ...submitted, systemTime: now } : order, changed, isPartial, alarms, ignored }
 }
 
-/** A cancel that went out before the broker had shown the order working may have come too early for it: now it is asked for as of an order that works. */
+/** A cancel that went out before the broker had shown the order working may have come too early for it: now it is requested again, for an order that works. */
 function dueAgain(order: Order, { status }: OrderReport, now: Timestamp): Order {
   const { pendingRequest } = order
   const isEarly = order.status === 'pending_cancel' && pendingRequest?.kind === 'cancel' && pendingRequest.sentAt === null
@@ -64,12 +64,12 @@ function isRefused(step: Step): step is Step & { readonly ignored: ExecutionFaul
   return step.ignored === 'impossible_fill' || step.ignored === 'too_many_fills'
 }
 
-/** What was filled counts against what is asked for now: an order that was made larger elsewhere is not filled by its former quantity. */
+/** What was filled counts against the quantity requested now: an order that was made larger elsewhere is not filled by its former quantity. */
 function raised(order: Order, { quantity }: OrderReport): Order {
   return order.quantity !== null && quantity !== null && compare(quantity, order.quantity) > 0 ? { ...order, quantity } : order
 }
 
-/** Of a package some brokers tell only what is paid: a sale at 2 is told as a purchase at -2. It stays what was asked for. */
+/** Some brokers report only the net price of a multi-leg order: a sale at 2 is reported as a purchase at -2. The requested side stays. */
 function withRequestedSide({ legs, side }: Order, report: OrderReport): OrderReport {
   if (legs === null || side === report.side) return report
   const { limitPrice, fills, filledTotal } = report
@@ -99,7 +99,7 @@ function eventsOf(order: Order, report: OrderReport): readonly OrderEvent[] {
     leg.fills.length === 0 ? [] : [{ type: 'leg_fills', leg, fills: leg.fills } as const]
   )
   const totals: readonly OrderEvent[] = report.fills === null && total !== null ? [{ type: 'filled_total', ...total, at }] : []
-  // What is told only now has been working in between: an order that nobody heard of cannot be cancelled or replaced before it works.
+  // An order that is first reported now has been working in between: it cannot be cancelled or replaced before it works.
   const isBehind = order.status === 'pending' && !TRANSITIONS.pending.includes(to) && TRANSITIONS.working.includes(to)
   // The broker turned the order down although its cancel was on the way, which came to nothing first.
   const isUncancelled = order.status === 'pending_cancel' && to === 'rejected'
@@ -113,13 +113,13 @@ function eventsOf(order: Order, report: OrderReport): readonly OrderEvent[] {
   ]
 }
 
-/** What was filled in part can no longer be rejected: what is left of it is taken off the book. */
+/** What was filled in part can no longer be rejected: the remainder is taken off the book. */
 function statusOf(order: Order, { status, fills, filledTotal }: OrderReport): OrderReport['status'] {
   const isFilled = order.fills.length > 0 || (fills ?? []).length > 0 || (filledTotal !== null && isPositive(filledTotal.quantity))
   return status === 'rejected' && isFilled ? 'cancelled' : status
 }
 
-/** The broker's descriptive fields; those of an outdated picture of the order are left alone. */
+/** The broker's descriptive fields; those of an outdated snapshot of the order are left alone. */
 function describe(order: Order, report: OrderReport, statusTaken: boolean): Order {
   const identified = order.brokerOrderId === null ? { ...order, brokerOrderId: report.brokerOrderId } : order
   if (!statusTaken) return identified
@@ -142,13 +142,13 @@ function rejectCodeOf({ status, rejectCode: known }: Order, { rejectCode: report
   return reported === null || (reported === 'other' && known !== null) ? known : reported
 }
 
-/** The broker's value where it is another one; our own text where it is only written differently, or not told. */
+/** The broker's value where it is another one; our own text where it is only written differently, or not reported. */
 function newer(ours: Decimal | null, theirs: Decimal | null): Decimal | null {
   if (theirs === null) return ours
   return ours !== null && compare(ours, theirs) === 0 ? ours : theirs
 }
 
-/** A broker that keeps what it refused on its books tells nothing new with it. */
+/** A broker that keeps listing a refused order reports nothing new with it. */
 function isSameRefusal({ submission, status }: Order, report: OrderReport): boolean {
   return submission.state === 'refused' && status === 'rejected' && report.status === 'rejected'
 }

@@ -6,7 +6,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /**
  * The client order id a broker sees: 128 bits that follow from the order's id and the instance's key. The same order always gives the same
- * text, so that it can be found again; nobody else can make it.
+ * text, so that it can be found again; no other party can make it.
  */
 export function brokerClOrdIdOf(hasher: Hasher, orderId: OrderId, { lengthMax, alphabet }: BrokerCapabilities['brokerClOrdId']): string {
   const hex = Buffer.from(hasher.derive(`order ${orderId}`).subarray(0, 16)).toString('hex')

@@ -12,7 +12,7 @@ import { tradableAccount } from './tradable.ts'
 
 /**
  * Asks for the cancel of an open order; asked again while it is pending, it gives the same result. An order the broker may not have yet
- * keeps the wish: the cancel goes out as soon as the broker is known to have it. While one order is to take another's place, the cancel of either
+ * keeps the request: the cancel goes out as soon as the broker is known to have it. While one order is to take another's place, the cancel of either
  * is that of both: it is sent for the one that the broker has, and goes out again for whichever lives on.
  * @throws ServiceError account_not_found, order_not_found, order_not_open, connection_broken, entitlement_missing.
  */
@@ -37,7 +37,7 @@ interface RequestedCancel {
 }
 
 /**
- * Asks along a chain of pending replacements, the oldest first: where a replacement comes to its end in between, the cancel is with the order that
+ * Requests the cancel along a chain of pending replacements, the oldest first: where a replacement comes to its end in between, the cancel is with the order that
  * lives on. The order that was named decides: where it is not open any more, no other is asked for either.
  */
 async function requestAlongChain(

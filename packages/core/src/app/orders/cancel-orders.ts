@@ -1,4 +1,4 @@
-// Cancelling many orders at once: each by itself, as if it had been asked for by itself, and each result told.
+// Cancelling many orders at once: each by itself, as if it had been requested by itself, and each result reported.
 import { type ErrorCode, ServiceError } from '../../domain/errors.ts'
 import type { Freshness } from '../../domain/freshness.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
@@ -13,7 +13,7 @@ import { isCancelRequested } from './order-steps.ts'
 /** Orders of one request. More are left for the next. */
 export const CANCELS_MAX = 500
 const AT_ONCE = 16
-/** No cancel is begun later: whoever asked waits for the answer. */
+/** No cancel is begun later: the client waits for the answer. */
 const BEGIN_MS_MAX = 15_000
 
 /**
@@ -41,7 +41,7 @@ export interface Cancelled {
 }
 
 /**
- * Asks for the cancel of every open order of the scope, those placed elsewhere included, as far as brokers tell of them now. Asked again it
+ * Asks for the cancel of every open order of the scope, those placed elsewhere included, as far as brokers list them now. Repeated, it
  * sends nothing twice. Orders that were not asked for yet come first.
  * @throws ServiceError account_not_found, connection_not_found
  */
@@ -92,7 +92,7 @@ function refusalOf({ brokerMessage }: Order): NonNullable<CancelResult['failure'
   return { code: BROKER_REFUSED, message: brokerMessage ?? 'The broker refused the cancel and gave no reason.' }
 }
 
-/** What nobody expects is a result too: the others must not be lost with it. */
+/** An unexpected error is a result too: the other results must not be lost with it. */
 function failureOf({ log }: AppDeps, { orderId }: Order, cause: unknown): NonNullable<CancelResult['failure']> {
   if (cause instanceof ServiceError) return { code: cause.code, message: cause.message }
   if (cause instanceof StoreUnavailable || cause instanceof CommitUnknown)

@@ -1,11 +1,11 @@
-// The end of a replacement that never came to be, in words of its own. Whether anything is left to place is said by the order that it was to replace.
+// The message of a replacement that failed. Whether anything is left to place depends on the order that it was to replace.
 import { compare, isPositive, minus } from '../../domain/decimal.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
 import { filledAlong } from '../../domain/order-machine.ts'
 import type { RejectCode } from '../../domain/vocabulary.ts'
 import type { SubmissionFailure } from './order-steps.ts'
 
-/** The fate of `successor`, which was to replace `before`. The broker's words stay the broker's; of the service's own, the advice is about the old order. */
+/** The outcome of `successor`, which was to replace `before`. The broker's message stays as it is; the service's own advice is about the old order. */
 export function failedReplacement(failure: SubmissionFailure, successor: Order, before: Order | null): SubmissionFailure {
   const rejectCode = before !== null && !isOpen(before.status) ? orderEnded(failure.rejectCode) : failure.rejectCode
   if (failure.state === 'refused' || failure.state === 'refused_by_gateway' || before === null) return { ...failure, rejectCode }

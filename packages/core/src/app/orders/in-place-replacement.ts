@@ -5,7 +5,7 @@ import { limitOf } from '../../domain/order-matching.ts'
 import { restPrice } from '../../domain/rest-price.ts'
 import type { OrderReport } from '../../ports/broker.ts'
 
-// At some brokers a replaced order goes on under its own id, with other terms and all its fills. Here it is two orders, each with its own part.
+// At some brokers an order is replaced in place: it goes on under its own id, with other terms and all its fills. Here it is two orders, each with its own part.
 
 /** Whether a report shows the terms of `wanted` and not those of `present`; terms they share say nothing. */
 export function showsTerms(report: OrderTicket, wanted: OrderTicket, present: OrderTicket): boolean {
@@ -14,7 +14,7 @@ export function showsTerms(report: OrderTicket, wanted: OrderTicket, present: Or
 
 /**
  * What of a report is the order's own: without what was filled under the same id before the order took its predecessors' place, and without
- * their terms, which an older picture shows.
+ * their terms, which an older snapshot shows.
  */
 export function ownPart(report: OrderReport, order: OrderTicket, predecessors: readonly Order[]): OrderReport {
   const earlier = predecessors.flatMap(({ fills }) => fills)

@@ -6,7 +6,7 @@ import type { AccountScope } from '../accounts/scope.ts'
 import type { UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 
-/** The user's orders, paged. Orders of an account nobody follows are read from its broker first. @throws ServiceError as the scope does. */
+/** The user's orders, paged. Orders of an account without a mirror are read from its broker first. @throws ServiceError as the scope does. */
 export async function listOrders(
   deps: AppDeps,
   caller: UserCaller,

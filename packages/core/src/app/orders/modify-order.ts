@@ -14,7 +14,7 @@ import { clOrdIdTaken } from './order-writer.ts'
 import { checkTicket, type TicketRequest } from './ticket-check.ts'
 import { type Tradable, tradableAccount } from './tradable.ts'
 
-/** What shall be different; null leaves it. `quantity` is the order's total, never its remainder. */
+/** The requested changes; null leaves a field as it is. `quantity` is the order's total, never its remainder. */
 export interface ModifyRequest {
   readonly newClOrdId: ClOrdId
   readonly broker: BrokerId
@@ -26,7 +26,7 @@ export interface ModifyRequest {
 
 /**
  * Replaces an open order by a new one with the changes. Gives the new order: working, rejected where the broker refused (the old one then
- * works on), or pending where it said nothing in time.
+ * works on), or pending where it did not answer in time.
  * @throws ServiceError account_not_found, order_not_found, order_not_open, order_not_supported, field_invalid, cl_order_id_duplicate,
  * connection_broken, entitlement_missing.
  */
@@ -44,7 +44,7 @@ export async function modifyOrder(
   try {
     return await modify(deps, caller, tradable, known, request)
   } catch (cause) {
-    // A request whose answer was lost comes again when the order is already replaced by what it asked for, or about to be.
+    // A request whose answer was lost is repeated when the order is already replaced by what it requested, or about to be.
     if (cause instanceof ServiceError && cause.code === 'order_not_open') await demandUnused(deps, known, request.newClOrdId)
     throw cause
   }

@@ -8,7 +8,7 @@ import { brokerClOrdIdOf } from './broker-cl-ord-id.ts'
 import type { Tradable } from './tradable.ts'
 
 /**
- * An order's first state, to be stored before its broker hears of it. It is marked as being sent from the start: a crash after the write
+ * An order's first state, to be stored before it is sent to the broker. It is marked as being sent from the start: a crash after the write
  * then counts as “may have been sent”, which is looked up and never sent again.
  */
 export function newOrder(

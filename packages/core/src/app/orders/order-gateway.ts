@@ -28,7 +28,7 @@ const TAKEN_MAX = 50_000
 type GatewayDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>
 
 /**
- * Takes orders to brokers and brings their word back. Each command goes out once. An outcome is the broker's acceptance, its refusal with
+ * Sends orders to brokers and applies their answers. Each command goes out once. An outcome is the broker's acceptance, its refusal with
  * evidence, a proof that nothing left, or unknown; the last is handed to `unresolved`, and the order stays what it was.
  */
 export class OrderGateway {
@@ -42,7 +42,7 @@ export class OrderGateway {
   readonly #running = new Set<Promise<Order | null>>()
   /** Requests that brokers took without showing yet what came of them: which cancel or replace, and since when on the monotonic clock. */
   readonly #taken = new Map<OrderId, { readonly request: string; readonly atMs: number }>()
-  /** Of cancels of orders whose replacement is pending: those that brokers took, by when they were asked for. */
+  /** Of cancels of orders whose replacement is pending: those that brokers accepted, by when they were requested. */
   readonly #stopped = new Map<OrderId, string>()
   readonly #startMs: number
   #unresolved: (placed: Placed) => void = () => undefined
@@ -55,12 +55,12 @@ export class OrderGateway {
     this.#reports = new OrderReports(deps, orderWriter)
   }
 
-  /** Who takes over orders whose fate is not known. Set once, before the first command. */
+  /** The listener that takes over orders of unknown outcome. Set once, before the first command. */
   onUnresolved(listener: (placed: Placed) => void): void {
     this.#unresolved = listener
   }
 
-  /** Sends a stored order. Gives its newest state once the broker spoke, or when the answer time is over. */
+  /** Sends a stored order. Returns its newest state once the broker answered, or when the answer time is over. */
   submit(placed: Placed): Promise<Order> {
     return this.#command(placed, { kind: 'submit', of: placed.order, isNew: false }, (session, signal) => {
       const { order, account } = placed
@@ -69,7 +69,7 @@ export class OrderGateway {
   }
 
   /**
-   * Sends the cancel of an order that is `pending_cancel`. Asked twice at once, it goes out once and both get its result; a new request goes out by
+   * Sends the cancel of an order that is `pending_cancel`. Requested twice at once, it is sent once and both get its result; a new request goes out by
    * itself, though an earlier one, which has ended, may still have no answer.
    */
   cancel(placed: Placed, isNew: boolean): Promise<Order> {
@@ -112,7 +112,7 @@ export class OrderGateway {
     return (await this.#orderWriter.find(successor.orderId).catch(() => null)) ?? successor
   }
 
-  /** Takes in what a broker says of an order, from any source. Gives the order that it was about. */
+  /** Applies a broker's report of an order, from any source. Returns the order that it was about. */
   applyReport(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
     return this.#reports.applyReport(orderId, report, method)
   }
@@ -125,7 +125,7 @@ export class OrderGateway {
     return this.#reports.abandonReplacement(oldId, successorId, failure)
   }
 
-  /** Hands over an order that is owed an answer nobody waits for: its submission's, or that of a cancel or replace. */
+  /** Hands over an order with a pending answer that no command waits for: to its submission, or to a cancel or replace. */
   scheduleReconciliation(placed: Placed): void {
     const { order } = placed
     const isAwaited = acknowledged(order) ? this.isCancelling(order) || this.#isReplacing(order) : this.isSending(order)
@@ -158,7 +158,7 @@ export class OrderGateway {
   }
 
   /**
-   * How long ago the broker took the order's pending cancel or replace; null where it did not, or nobody knows. What another process saw it take
+   * How long ago the broker took the order's pending cancel or replace; null where it did not, or where that is unknown. What another process saw it take
    * counts from this one's start at the earliest: the wall clock, which alone goes on over a restart, may have been set.
    */
   takenMs({ orderId, pendingRequest }: Order): number | null {
@@ -202,11 +202,11 @@ export class OrderGateway {
     })
     this.#inFlight.set(key, settled)
     this.#running.add(settled)
-    // The answer may leave before the command ends; a store that fails then is the resolver's to mend.
+    // The answer may leave before the command ends; if the store fails then, the resolver recovers.
     settled.catch(cause => {
       this.#deps.log.error('the outcome of a command could not be stored', { orderId: placed.order.orderId, kind, cause })
       this.#unresolved(placed)
-      // The old order may end by itself and then ask no more what became of its successor.
+      // The old order may end by itself, and its successor would then not be looked up.
       if (kind === 'replace') this.#unresolved({ ...placed, order: of })
     })
     return settled
@@ -233,7 +233,7 @@ export class OrderGateway {
     return settled
   }
 
-  /** The order's connection was removed before this: what its broker said of it would be lost with it. */
+  /** The order's connection was removed before this: what its broker reported of it would be lost with it. */
   async #answeredLate({ order }: Placed, kind: CommandKind, outcome: Outcome<OrderReport | null>): Promise<void> {
     const { orderId, connectionId, broker } = order
     const brokerOrderId = (outcome.kind === 'accepted' ? outcome.value?.brokerOrderId : null) ?? order.brokerOrderId
@@ -255,7 +255,7 @@ export class OrderGateway {
     try {
       return await limited(this.#deps.clock, this.#deps.timing.commandMs, signal => send(session, signal))
     } catch (cause) {
-      // An adapter that throws or hangs here breaks its port. Whether bytes left cannot be told from here, so it is unknown.
+      // An adapter that throws or hangs here breaks its port. Whether bytes were sent is unknown here, so the outcome is unknown.
       return { kind: 'unknown', cause }
     }
   }
@@ -268,7 +268,7 @@ export class OrderGateway {
       const now = this.#deps.clock.now()
       if (outcome.kind === 'accepted' && outcome.value !== null) {
         const order = await this.applyReport(orderId, outcome.value, 'reply')
-        // A cancel may have been waiting for this word.
+        // A cancel may have been waiting for this answer.
         if (order !== null) this.scheduleReconciliation({ ...placed, order })
         return order
       }
@@ -310,7 +310,7 @@ export class OrderGateway {
       }
       if (outcome.kind === 'refused') await this.abandonReplacement(orderId, successorId, refusal(outcome))
       if (outcome.kind === 'not_sent') await this.abandonReplacement(orderId, successorId, notSent('modification', outcome.cause))
-      // The successor's fate is a question of its own: the old order may fill meanwhile and ask nothing any more.
+      // The successor's outcome is looked up separately: the old order may fill meanwhile and need no look-up any more.
       const successor = await this.#orderWriter.change(successorId, present => submissionUnknown(present, 'reply', this.#deps.clock.now()))
       if (successor !== null && awaitsAnswer(successor)) this.#unresolved({ ...placed, order: successor })
       const order = await this.#orderWriter.find(orderId)

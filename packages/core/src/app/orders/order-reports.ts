@@ -17,7 +17,7 @@ const FAILED_REPLACEMENTS_MAX = 50_000
 export class OrderReports {
   readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'brokers'>
   readonly #orderWriter: OrderWriter
-  /** Of orders whose replacement came to nothing here: the last such replacement. The order's own record does not name it. */
+  /** The last failed replacement of an order. The order's own record does not name it. */
   readonly #failedReplacements = new Map<OrderId, OrderId>()
 
   constructor(deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'brokers'>, orderWriter: OrderWriter) {
@@ -26,7 +26,7 @@ export class OrderReports {
   }
 
   /**
-   * Takes in what a broker says of an order, from any source. Gives the order that it was about. Where `isReleased` says that the request it was a
+   * Applies a broker's report of an order, from any source. Returns the order that it was about. Where `isReleased` says that the request it was a
    * refusal of is no longer the pending one, it ends none.
    */
   async applyReport(
@@ -46,7 +46,7 @@ export class OrderReports {
     return this.#orderWriter.find(successor.orderId)
   }
 
-  /** Whoever has the broker's order id now: a report about it is about the last order of its chain. */
+  /** The order that has the broker's order id now: a report about it is about the last order of its chain. */
   async #presentOf(order: Order, { brokerOrderId }: OrderReport): Promise<Order> {
     let present = order
     while (present.replacedByOrderId !== null) {
@@ -74,7 +74,7 @@ export class OrderReports {
     return replacedQuantity === 'rest' && order.replacesOrderId !== null ? withTotalQuantity(report, order) : report
   }
 
-  /** The ticket in the broker's own terms: where it counts by what is left, without what was filled before the order that is to be replaced. */
+  /** The ticket in the broker's terms: where it counts by what is left, without what was filled before the order that is to be replaced. */
   async inBrokerTerms(successor: Order, order: Order): Promise<Order> {
     if (this.#capabilities(order)?.replacedQuantity !== 'rest') return successor
     return withRemainingQuantity(successor, await this.#predecessors(order, () => true))
@@ -144,7 +144,7 @@ export class OrderReports {
 
   /**
    * Ends a replacement the broker carried out: the successor lives, the old order is `replaced`. One that it rejected has taken no place, where it
-   * is an order of its own; where ids are kept, the broker's one order has ended under its new terms, and nothing works on.
+   * is an order of its own; where the id stays the same, the broker's one order has ended under its new terms, and nothing works on.
    */
   async completeReplacement(oldId: OrderId, successorId: OrderId, report: OrderReport, method: ReportMethod): Promise<void> {
     const at = this.#deps.clock.now()
@@ -180,7 +180,7 @@ export class OrderReports {
   }
 }
 
-/** Whether the news of the executions was only overtaken by the reply to the replacement: they came about before it. */
+/** Whether the report of the executions was only overtaken by the reply to the replacement: they happened before it. */
 function isOutrun({ status, fills, lastModifiedTime }: Order, report: OrderReport): boolean {
   const known = new Set(fills.map(({ fillId }) => fillId))
   return status === 'replaced' && (report.fills ?? []).every(({ fillId, at }) => known.has(fillId) || at <= lastModifiedTime)

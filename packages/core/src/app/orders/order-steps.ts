@@ -7,9 +7,9 @@ import type { RejectCode } from '../../domain/vocabulary.ts'
 import { BrokerFault, type Outcome } from '../../ports/broker.ts'
 import type { Next } from './order-writer.ts'
 
-/** Why an order never lived. */
+/** Why a submission failed: the order never lived at the broker. */
 export interface SubmissionFailure {
-  /** Set where a person said so. */
+  /** Set where an operator decided so. */
   readonly method?: 'operator'
   readonly state: Extract<Submission['state'], 'refused' | 'refused_by_gateway' | 'not_sent' | 'not_received'>
   readonly message: string
@@ -26,7 +26,7 @@ export function acknowledged(order: Order): boolean {
   return !UNSETTLED.has(order.submission.state)
 }
 
-/** Whether the broker's word is missing: on the submission of an order that may live, or on a cancel or replace of one that does, whoever asked for it. */
+/** Whether an answer of the broker is pending: to the submission of an order that may live, or to a cancel or replace of one that does, whoever requested it. */
 export function awaitsAnswer(order: Order): boolean {
   return isOpen(order.status) && (!acknowledged(order) || order.pendingRequest !== null || isChanging(order))
 }
@@ -36,7 +36,7 @@ export function isChanging({ status }: Order): boolean {
   return status === 'pending_cancel' || status === 'pending_replace'
 }
 
-/** Whether it was told that the broker does not have the order. */
+/** Whether the order was reported as absent at the broker. */
 export function isThoughtAbsent({ submission }: Order): boolean {
   const { state } = submission
   return state === 'not_received' || isNeverSent(state) || state === 'refused'
@@ -47,7 +47,7 @@ function isNeverSent(state: Submission['state']): boolean {
   return state === 'not_sent' || state === 'refused_by_gateway'
 }
 
-/** Why an order never lived, as it was told; null while it lives, has lived, or nobody knows. */
+/** Why an order never lived, as it was recorded; null while it lives, has lived, or where that is unknown. */
 export function failureOf({ submission, status, brokerMessage, rejectCode, brokerStatus }: Order): SubmissionFailure | null {
   if (status !== 'rejected') return null
   switch (submission.state) {
@@ -61,7 +61,7 @@ export function failureOf({ submission, status, brokerMessage, rejectCode, broke
   }
 }
 
-/** The fate of what was refused: by the broker, or by the adapter before anything was sent. */
+/** The outcome of what was refused: by the broker, or by the adapter before anything was sent. */
 export function refusal({ message, rejectCode, brokerStatus, isUnsent }: Extract<Outcome<never>, { kind: 'refused' }>): SubmissionFailure {
   if (isUnsent !== true) return { state: 'refused', message, rejectCode, brokerStatus }
   return { state: 'refused_by_gateway', message: `${message} It was not sent to the broker.`, rejectCode, brokerStatus: null }
@@ -69,7 +69,7 @@ export function refusal({ message, rejectCode, brokerStatus, isUnsent }: Extract
 
 type RequestKind = 'order' | 'modification'
 
-/** Proof that nothing left for the broker, in words for its owner. No broker rejected it. */
+/** Proof that nothing was sent to the broker, with a message for its owner. No broker rejected it. */
 export function notSent(what: RequestKind, cause: unknown): SubmissionFailure {
   const failure = { state: 'not_sent', rejectCode: null, brokerStatus: null } as const
   if (cause instanceof BrokerFault && cause.kind === 'credentials_rejected') {
@@ -80,7 +80,7 @@ export function notSent(what: RequestKind, cause: unknown): SubmissionFailure {
   return { ...failure, message: `The ${what} was not sent: the broker could not be reached${why}.`, advice: SAFE }
 }
 
-/** Proof that the broker does not have it, in words for its owner. No broker rejected it. */
+/** Proof that the broker does not have it, with a message for its owner. No broker rejected it. */
 export function notReceived(what: RequestKind): SubmissionFailure {
   const messages = {
     order: 'The broker never received the order: it was looked up repeatedly and is not there.',
@@ -124,7 +124,7 @@ export function refused(order: Order, failure: SubmissionFailure, at: Timestamp)
   }
 }
 
-/** Nobody knows whether the broker has the order. Its status says nothing new: it stays pending. */
+/** It is unknown whether the broker has the order. Its status stays pending. */
 export function submissionUnknown(order: Order, method: 'reply' | 'recovery', at: Timestamp): Next | null {
   if (order.submission.state !== 'submitting') return null
   return { order: { ...order, submission: { ...order.submission, state: 'unknown', since: at, method } } }
@@ -144,8 +144,8 @@ export function released(order: Order, message: string | null, at: Timestamp): N
 }
 
 /**
- * Asks for the cancel of an order. While its replacement is pending, the cancel is kept with the replacement, for the case that the order lives on.
- * Null when it is asked already. @throws ServiceError order_not_open.
+ * Requests the cancel of an order. While its replacement is pending, the cancel is stored with the replacement, in case the order lives on.
+ * Null when it is requested already. @throws ServiceError order_not_open.
  */
 export function cancelRequested(order: Order, at: Timestamp): Next | null {
   const { status, pendingRequest, revision: ofRevision } = order
@@ -166,7 +166,7 @@ export function cancelRequested(order: Order, at: Timestamp): Next | null {
 }
 
 /**
- * The order as one that the broker holds: it has acknowledged it, and only its word that the order works is missing. A request about it is the
+ * The order as one that the broker holds: it has acknowledged it, and has only not confirmed yet that the order works. A request about it is the
  * broker's to take or to refuse.
  */
 export function held(order: Order, at: Timestamp): Order {
@@ -178,7 +178,7 @@ export function isCancelRequested({ pendingRequest }: Order): boolean {
   return pendingRequest?.kind === 'cancel' || pendingRequest?.cancelRequestedAt !== undefined
 }
 
-/** Asks for the order's replacement. @throws ServiceError order_not_open. */
+/** Requests the order's replacement. @throws ServiceError order_not_open. */
 export function replaceRequested(order: Order, successorId: Order['orderId'], at: Timestamp): Next {
   // A cancel that waits for its turn would be forgotten.
   if (order.pendingRequest !== null) throw notOpen(order, 'modified')

@@ -11,7 +11,7 @@ export type Decision = (order: Order) => Next | null
 
 export interface Next {
   readonly order: Order
-  /** False for bookkeeping nobody outside can see. */
+  /** False for bookkeeping that is not visible outside. */
   readonly publish?: boolean
   readonly audit?: AuditEntry
 }
@@ -26,7 +26,7 @@ const TRIES_MAX = 5
 const EVENTS_BACK = 64
 
 /**
- * The one writer of orders on this node. Each order has a lane; its newest state is remembered, so that a decision needs no read, and a
+ * The one writer of orders on this node. Each order has a queue; its newest state is cached, so that a decision needs no read, and a
  * write over a state that someone else moved meanwhile is decided again.
  */
 export class OrderWriter {
@@ -45,7 +45,7 @@ export class OrderWriter {
     return order
   }
 
-  /** Moves an order by `decide`, after everything asked before. Gives the newest state; null when there is no such order. */
+  /** Moves an order by `decide`, after everything requested before. Gives the newest state; null when there is no such order. */
   change(orderId: OrderId, decide: Decision): Promise<Order | null> {
     return this.#queue.run(orderId, () => this.#change(orderId, decide))
   }
@@ -81,7 +81,7 @@ export class OrderWriter {
 
   /**
    * The newest state of a user's order; null for another user's as for one that never was, at the price of the same look-up: what is
-   * remembered serves only whose it is, or the time would tell that there is such an order.
+   * remembered serves only whose it is, or response times would reveal that there is such an order.
    */
   async findOf(userKey: UserKey, orderId: OrderId): Promise<Order | null> {
     const remembered = this.#remembered.get(orderId)
@@ -164,7 +164,7 @@ export class OrderWriter {
     }
   }
 
-  /** A commit nobody confirmed may have happened: what is stored decides. @throws CommitUnknown where that cannot be told either. */
+  /** An unconfirmed commit may have happened: what is stored decides. @throws CommitUnknown where that cannot be determined either. */
   async #write(changes: readonly OrderChange[]): Promise<readonly ChangeResult[]> {
     try {
       return await this.#deps.store.orders.record(changes)
@@ -178,7 +178,7 @@ export class OrderWriter {
     }
   }
 
-  /** The events of a commit whose answer was lost, to be told like any other. Who follows the log by its numbers finds them anyway. */
+  /** The events of a commit whose answer was lost, to be published like any other. Clients that follow the log by its numbers find them anyway. */
   async #newestEvents(changes: readonly OrderChange[]): Promise<readonly LoggedEvent[]> {
     const userKey = changes.find(({ publish }) => publish)?.order.userKey
     if (userKey === undefined) return []
@@ -232,7 +232,7 @@ function isAbout(event: LoggedEvent, { orderId, revision }: Order): boolean {
   return event.topic === 'orders' && event.data.orderId === orderId && event.data.revision === revision
 }
 
-/** Only this node's change can have made this revision with this time and state: whoever else wrote it would have come to others. */
+/** Only this node's change can have made this revision with this time and state: any other writer would have come to others. */
 function isWritten(order: Order, stored: Order | null): boolean {
   return (
     stored !== null &&

@@ -1,11 +1,11 @@
-// What an order is owed by its broker, and what can be asked of it meanwhile. Pure.
+// Which answers of its broker an order waits for, and what can be requested of it meanwhile. Pure.
 import { isOpen, type Order, type PendingRequest } from '../../domain/order.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import type { OrderReport } from '../../ports/broker.ts'
 import { acknowledged, cancelRequested, held, isChanging } from './order-steps.ts'
 import type { Next, OrderWriter } from './order-writer.ts'
 
-/** Distinguishes what an order may be owed: an answer to its submission, or to one cancel or replace. Two of them may be of the same moment. */
+/** Identifies the pending answer of an order: to its submission, or to one cancel or replace. Two of them may be of the same moment. */
 export function pendingAnswerOf(order: Order): string {
   const { pendingRequest } = order
   if (!acknowledged(order)) return 'submission'
@@ -14,14 +14,14 @@ export function pendingAnswerOf(order: Order): string {
 }
 
 /**
- * Distinguishes the requests of one order, by what was asked and by the revision it was asked of, since the clock may show the same time for two. A cancel
+ * Identifies the requests of one order, by what was requested and at which revision, since the clock may show the same time for two. A cancel
  * that is due again for the order that works is another one.
  */
 export function requestName({ kind, requestedAt, sentAt, successorId, ofRevision }: PendingRequest): string {
   return `${kind} ${successorId} ${ofRevision ?? `${requestedAt} ${sentAt}`}`
 }
 
-/** Whether the broker has yet to say that it has the order, or that it took the cancel or replace asked of it here. */
+/** Whether the broker has yet to confirm the order, or the cancel or replace that was requested here. */
 export function awaitsBroker(order: Order): boolean {
   if (!isOpen(order.status)) return false
   return !acknowledged(order) || (order.pendingRequest !== null && order.pendingRequest.takenAt === null)

@@ -15,7 +15,7 @@ export interface OrderRequest extends TicketRequest {
 
 /**
  * Stores the order, then takes it to the broker, once. The answer is the order as far as it is known: filled, working, rejected by the
- * broker, or pending where the broker said nothing in time.
+ * broker, or pending where the broker did not answer in time.
  * @throws ServiceError account_not_found, entitlement_missing, connection_broken, field_invalid, order_not_supported, cl_order_id_duplicate.
  */
 export async function placeOrder(deps: AppDeps, caller: UserCaller, request: OrderRequest): Promise<Order> {

@@ -19,7 +19,7 @@ import {
 import type { OrderWriter } from './order-writer.ts'
 import { canTakeCancel, pendingAnswerOf, takeUpCancel, uncancelled } from './pending-answers.ts'
 
-/** Rounds in which an order may be missing from the store: a commit nobody confirmed can show later than it was looked for. */
+/** Rounds in which an order may be missing from the store: an unconfirmed commit can show later than it was looked for. */
 const UNSEEN_ROUNDS = 5
 const CANCELS_MAX = 3
 /** How long after the last cancel a live order counts as one that the broker does not cancel. */
@@ -42,25 +42,25 @@ interface Progress {
   readonly cancels: Cancels
 }
 
-/** One order's rounds of looking. */
+/** The look-up rounds of one order. */
 interface Watch {
   /** Since when, on the monotonic clock. */
   readonly since: number
-  /** What is owed, as far as was told. */
+  /** The pending answer, as far as is known. */
   pendingAnswer: string
-  /** The question became another one: the rounds begin anew. */
+  /** The pending answer became another one: the rounds begin again. */
   isRenewed: boolean
   /** A cancel can go out that has waited for the broker to have the order: the next round comes at once. */
   isUrgent: boolean
-  /** Somebody asked for it since the order was last read. */
+  /** It was requested since the order was last read. */
   isWanted: boolean
   wake: () => void
   ended: Promise<void>
 }
 
 /**
- * Finds out what became of orders nobody knows the fate of: submissions without an answer, cancels and replaces without an end. It looks,
- * and never sends an order again; only a cancel, which adds no risk, may go out anew.
+ * Finds out what became of orders of unknown outcome: submissions without an answer, cancels and replaces without an end. It looks,
+ * and never sends an order again; only a cancel, which adds no risk, may be sent again.
  */
 export class Resolver {
   readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>
@@ -84,7 +84,7 @@ export class Resolver {
   }
 
   /**
-   * How an order is looked for at brokers that cannot find by our ids: a whole picture of its account is taken, which gives the order what is
+   * How an order is looked up at brokers that cannot find by our ids: a full snapshot of its account is taken, which gives the order what is
    * its. Set once, before the first order. @throws BrokerFault
    */
   onUntagged(look: (placed: Placed, signal: AbortSignal) => Promise<void>): void {
@@ -92,7 +92,7 @@ export class Resolver {
   }
 
   /**
-   * Watches the order until its fate is known. Repeating it is a no-op, unless it is about something new: then the rounds begin anew. Beyond
+   * Watches the order until its outcome is known. Repeating it is a no-op, unless it is about something new: then the rounds begin again. Beyond
    * the bound the mirror's snapshots ask again.
    */
   watch(placed: Placed): void {
@@ -173,7 +173,7 @@ export class Resolver {
     }
   }
 
-  /** Whether nothing is owed any more. The watch ends in the moment in which that is seen, so that nobody asks for it in between. */
+  /** Whether no answer is pending any more. The watch ends in the moment in which that is seen, so that no request comes in between. */
   async #isOver(orderId: OrderId, watch: Watch, { round, start }: { readonly round: number; readonly start: number }): Promise<boolean> {
     let order: Order | null
     do {
@@ -293,7 +293,7 @@ export class Resolver {
     return next
   }
 
-  /** What became of a replacement that cannot be asked for: the order before it tells. */
+  /** The outcome of a replacement that cannot be looked up: the order before it shows it. */
   async #lookThroughPredecessor(session: Broker, placed: Placed, negatives: Negatives): Promise<Negatives> {
     const { connection, account, order } = placed
     const before = order.replacesOrderId === null ? null : await this.#orderWriter.find(order.replacesOrderId)
@@ -302,7 +302,7 @@ export class Resolver {
       const seen = await this.#look(session, { connection, account, order: before }, negatives, { count: 0, lastAt: 0 })
       return seen.negatives
     }
-    // It ended, or works on under its old terms by the broker's word: whatever was asked for did not happen.
+    // It ended, or works on under its old terms as the broker reports: the requested change did not happen.
     if (before.replacedByOrderId !== order.orderId) await this.#abandon(placed, before.orderId, order.orderId, notReceived('modification'))
     return negatives
   }
@@ -318,7 +318,7 @@ export class Resolver {
     return next
   }
 
-  /** Whether an order that a look-up asked for now shows live was not cancelled. What was asked for before says nothing of it. */
+  /** Whether an order that a look-up asked for now shows live was not cancelled. What was requested before says nothing of it. */
   #isUncancelled(order: Order, cancels: Cancels): boolean {
     if (order.pendingRequest?.kind === 'replace') return false
     const takenMs = this.#gateway.takenMs(order)
@@ -336,7 +336,7 @@ export class Resolver {
     // One that the broker accepted before the order was live has come to nothing when the order is live: only then is it sent again.
     if (!isDue && this.#gateway.takenMs(order) !== null) return cancels
     const due = isDue ? await takeUpCancel(this.#orderWriter, order, at) : order
-    // The order's first cancel since it lives counts anew: what went out before may have come too early for the broker.
+    // The order's first cancel since it lives starts a new count: what went out before may have come too early for the broker.
     const count = isDue ? 0 : cancels.count
     if (due?.status !== 'pending_cancel' || count >= CANCELS_MAX) return cancels
     await this.#gateway.cancel({ ...placed, order: due }, isDue)
@@ -377,7 +377,7 @@ export class Resolver {
     const seconds = (this.#deps.clock.monotonicMs() - start) / 1_000
     this.#deps.meter.count('orders_resolved_total', { broker })
     this.#deps.meter.observe('order_resolve_seconds', seconds)
-    this.#deps.log.info('an order’s fate is known', { orderId, seconds })
+    this.#deps.log.info('an order’s outcome is known', { orderId, seconds })
   }
 
   async #find(session: Broker, key: OrderKey): Promise<Lookup & { readonly found: OrderReport | null }> {

@@ -12,14 +12,14 @@ import { acknowledged, refused, type SubmissionFailure } from './order-steps.ts'
 
 /** Clocks may disagree; more of the broker's list than this is not needed to find an order in it. */
 const BEFORE_MS = 3_600_000
-/** An account's list that was asked for longer ago ends no order: it is read again. */
+/** An account's list that was requested longer ago ends no order: it is read again. */
 const EVIDENCE_MS = 10_000
 
 type SettlingDeps = Pick<AppDeps, 'store' | 'clock' | 'timing' | 'orderWriter' | 'orderGateway' | 'mirrors' | 'resolver'>
 
-/** What an operator has found out of an order nobody knows the fate of: the broker never received it. */
+/** An operator's finding about an order of unknown outcome: the broker never received it. */
 export interface Verdict {
-  /** The broker need not be asked first: it cannot be, and the operator has seen its books by other means. */
+  /** The broker need not be asked first: it cannot be, and the operator has seen its records by other means. */
   readonly isUnseen: boolean
   readonly audit: AuditEntry
 }
@@ -35,8 +35,8 @@ export class SettlingInterrupted extends Error {
 }
 
 /**
- * Ends an order of unknown fate as never received, by the word of a person. Nothing else ends one at a broker that knows no id of ours, because
- * absence cannot be told there from an order that looks different. Refused while the order is young enough to arrive, and while the broker shows
+ * Ends an order of unknown outcome as never received, on an operator's decision. Nothing else ends one at a broker that knows no id of ours, because
+ * absence cannot be distinguished there from an order that looks different. Refused while the order is young enough to arrive, and while the broker shows
  * one that may be it.
  * @throws NotSettled
  */
@@ -45,7 +45,7 @@ export async function settleAsNotReceived(deps: SettlingDeps, orderId: OrderId, 
   return end(deps, orderId, verdict.audit)
 }
 
-/** What became of a set: the orders that were ended, or, on trial, would be; and those that are kept, with the reason of each. */
+/** What became of a set: the orders that were ended, or, on trial, would be; and those that were skipped, with the reason of each. */
 export interface SettledSet {
   readonly orders: readonly Order[]
   readonly skipped: readonly { readonly orderId: OrderId; readonly why: string }[]
@@ -63,9 +63,9 @@ export interface SetVerdict {
 }
 
 /**
- * Ends orders of unknown fate by one word, each under the rule of {@link settleAsNotReceived}. Each account's list is read once for all of its
+ * Ends orders of unknown outcome by one decision, each under the rule of {@link settleAsNotReceived}. Each account's list is read once for all of its
  * orders, and once more where it is old by the time that an order's turn comes. The entry names what is about to end, so that nothing ends without
- * one; what of it was then kept, a second entry names. @throws SettlingInterrupted when something failed after the first entry was written.
+ * one; those that were then skipped are in a second entry. @throws SettlingInterrupted when something failed after the first entry was written.
  */
 export async function settleAllAsNotReceived(
   deps: SettlingDeps,
@@ -123,7 +123,7 @@ function interrupted(ended: readonly Order[], left: readonly OrderId[], failures
   return new SettlingInterrupted(`The orders were not all settled: ${why} ${done}${rest}.`, { cause: new AggregateError(failures) })
 }
 
-/** The order, where a person's word may end it. @throws NotSettled */
+/** The order, where an operator may end it. @throws NotSettled */
 async function settleable(deps: SettlingDeps, orderId: OrderId, read: Read | null): Promise<Order> {
   const placed = await find(deps, orderId)
   demandUnresolved(deps, placed.order)
@@ -150,7 +150,7 @@ async function end(deps: SettlingDeps, orderId: OrderId, audit: AuditEntry | nul
   return settled
 }
 
-/** Both, for whoever may ask for them. */
+/** Both, for callers that may use them. */
 export function settlingOver(deps: SettlingDeps) {
   return {
     settle: (orderId: OrderId, verdict: Verdict, signal: AbortSignal) => settleAsNotReceived(deps, orderId, verdict, signal),
@@ -183,7 +183,7 @@ function demandUnresolved({ clock, timing, orderGateway, resolver }: SettlingDep
   const { orderId, status, submission, brokerOrderId } = order
   if (acknowledged(order) || brokerOrderId !== null || !isOpen(status)) {
     const known = brokerOrderId === null ? '' : `, as ${brokerOrderId} at the broker`
-    throw new NotSettled(`The fate of ${orderId} is known: it is ${status} (${submission.state}${known}). There is nothing to settle.`)
+    throw new NotSettled(`The outcome of ${orderId} is known: it is ${status} (${submission.state}${known}). There is nothing to settle.`)
   }
   // The wall clock may have been set forward since the order came: it has been looked for as long, too, where it is looked for.
   const ageMs = Math.min(epochMs(clock.now()) - epochMs(order.entryTime), resolver.watchedMs(orderId) ?? Number.POSITIVE_INFINITY)
@@ -216,7 +216,7 @@ async function demandUnlikeAll(
   const unread = leftOut.filter(id => id === null || !others.has(id)).length
   if (unread > 0)
     throw new NotSettled(
-      `${order.orderId} may be at the broker: its list has ${unread} ${unread === 1 ? 'order' : 'orders'} that cannot be read and may be this one. Ask again later, or, when you have seen in the broker's own books that it never had the order, add --unseen.`
+      `${order.orderId} may be at the broker: its list has ${unread} ${unread === 1 ? 'order' : 'orders'} that cannot be read and may be this one. Ask again later, or, when you have seen in the broker’s own records that it never had the order, add --unseen.`
     )
 }
 
@@ -229,7 +229,7 @@ async function readOrders(deps: SettlingDeps, { connection, account, order }: Pl
     signal.throwIfAborted()
     if (!(cause instanceof BrokerFault)) throw cause
     throw new NotSettled(
-      `The broker could not be asked (${cause.message}). Ask again later, or, when you have seen in its own books that it never had the order, add --unseen.`,
+      `The broker could not be asked (${cause.message}). Ask again later, or, when you have seen in its own records that it never had the order, add --unseen.`,
       { cause }
     )
   }

@@ -149,7 +149,7 @@ function checkPrices({ type, limitPrice, stopPrice, legs }: TicketRequest, compl
   for (const [field, price, taken] of prices) {
     if (taken && price === null) complaints.add(field, `is required for order_type ${type}`)
     if (!taken && price !== null) complaints.add(field, `is not taken by order_type ${type}: leave it out`)
-    // A package of legs can be a credit, whose net price is negative or zero.
+    // A multi-leg order can be a credit, whose net price is negative or zero.
     if (price !== null && legs === null && !isPositive(price)) complaints.add(field, `must be greater than zero, was "${price}"`)
   }
 }

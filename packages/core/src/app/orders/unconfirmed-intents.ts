@@ -24,7 +24,7 @@ const RARE_MS = 30_000
 const SHOWS_MS_MAX = 3_600_000
 
 /**
- * Intents whose commit nobody confirmed. They are not sent, by this process or by any other, since nobody sends what another stored. So one that turns out to be
+ * Intents whose commit was not confirmed. They are not sent, by this process or by any other, since no process sends what another stored. So one that turns out to be
  * stored is ended as not sent as soon as the database shows it; a cancel, which may go out at any time, is handed to the resolver, and goes out.
  */
 export class UnconfirmedIntents {
@@ -45,7 +45,7 @@ export class UnconfirmedIntents {
     this.#resolve = parts.resolve
   }
 
-  /** Writes an intent, and looks after it when nobody can say whether it was written. @throws what `write` throws; then nothing may be sent. */
+  /** Writes an intent, and looks after it when it is unknown whether it was written. @throws what `write` throws; then nothing may be sent. */
   async write<T>(intent: Intent, write: () => Promise<T>): Promise<T> {
     try {
       return await write()
@@ -59,7 +59,7 @@ export class UnconfirmedIntents {
     return this.#followed.size
   }
 
-  /** What is not settled by now is of unknown fate for the next process. */
+  /** What is not settled by now is of unknown outcome for the next process. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await Promise.all(this.#followed)

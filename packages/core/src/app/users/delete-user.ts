@@ -16,7 +16,7 @@ export async function deleteUser(
   const known = await store.users.find(caller.platform.platformId, userId)
   if (known === null) throw new ServiceError('user_not_found', 'There is no user with this user_id.')
   const { userKey } = known.user
-  // Before they are gone: whoever uses one of them must be told, even when the answer to the removal is lost.
+  // Before they are gone: their users must be notified, even when the answer to the removal is lost.
   const connections = await store.connections.listByUser(userKey, null)
   const entry = () => audited(clock, caller, 'user.delete', userKey)
   const removed = await removals.carryOut({ connections, entry }, audit =>

@@ -7,7 +7,7 @@ import { audited, type PlatformCaller } from '../caller.ts'
 import type { Deps } from '../deps.ts'
 
 /**
- * Gives the user a new secret and ends at once the old one, the user's market data tokens and the sessions that use them: whoever had the old
+ * Gives the user a new secret and ends at once the old one, the user's market data tokens and the sessions that use them: a client that had the old
  * secret had those too. Connections stay. @throws ServiceError user_not_found.
  */
 export async function rotateUserSecret(

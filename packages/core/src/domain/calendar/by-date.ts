@@ -18,7 +18,7 @@ interface Dated {
   readonly start: number
   readonly end: number
   readonly spans: readonly Span[]
-  /** The date after it, and the trading days on either side, once somebody asked. */
+  /** The date after it, and the trading days on either side, once they were asked for. */
   next: Day | null
   nextTrading: Day | null
   previousTrading: Day | null

@@ -10,7 +10,7 @@ interface Year {
 }
 
 const FRIDAY = 5
-/** One year is a few hundred bytes, and nobody asks for more years than a history has; the bound is for a hostile caller. */
+/** One year is a few hundred bytes, and no caller asks for more years than a history has; the bound is for a hostile caller. */
 const YEARS_MAX = 64
 
 /** Answers what kind of day a date is. @throws OutsideCalendar */

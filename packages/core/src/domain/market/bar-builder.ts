@@ -12,7 +12,7 @@ export interface Passed {
   readonly late: number
   /** Outside the session. */
   readonly outside: number
-  /** Trades and smaller bars of a time that a closed smaller bar has already told of. */
+  /** Trades and smaller bars of a time that a closed smaller bar has already covered. */
   readonly repeated: number
 }
 
@@ -24,7 +24,7 @@ export interface Passed {
  * {@link closeUntil} says that its time is over. After that nothing moves it: what comes too late is counted as `late` and found in
  * history only.
  *
- * Smaller bars may be told again and again while they are open; the newest state counts. A closed one covers its time: trades and bars of
+ * Smaller bars may be reported repeatedly while they are open; the newest state counts. A closed one covers its time: trades and bars of
  * that time are `repeated` and change nothing. So history joins the live feed without a gap or a repeat: ask for it once the feed has begun,
  * feed its smaller bars first, then what came meanwhile, then what comes. Trades that follow an open smaller bar replace it when they are
  * complete since its start ({@link completeFrom}); else they are added to it, and some may count twice in the volume. Such a bar is not whole
@@ -134,7 +134,7 @@ export class BarBuilder {
     return this.#taken()
   }
 
-  /** The bar under way as it stands; null when nothing has traded in it. Made anew at every call. */
+  /** The bar under way as it stands; null when nothing has traded in it. Created at every call. */
   get open(): Bar | null {
     return this.#state(false)
   }
@@ -303,7 +303,7 @@ function isAbove(a: Decimal, aScaled: number, b: Decimal, bScaled: number): bool
  * Past bars made of smaller ones, ascending.
  * @param bars ascending; an open one may come last
  * @param base the clock of `bars`: same session, an interval that `fits`
- * @param until the instant up to which `bars` tell everything: bars that end by then are closed
+ * @param until the instant up to which `bars` are complete: bars that end by then are closed
  */
 export function aggregate(bars: Iterable<Bar>, clock: BarClock, base: BarClock, until: number): readonly Bar[] {
   const builder = new BarBuilder(clock, base)

@@ -51,7 +51,7 @@ export interface BarClock {
 
 /**
  * @param calendar the broker's own for the instrument
- * @param isEquity whether the session words other than `BrokerDefault` apply to it
+ * @param isEquity whether the sessions other than `BrokerDefault` apply to it
  */
 export function barClock(interval: Interval, session: Session, calendar: TradingCalendar, isEquity: boolean): BarClock {
   const windows = sessionWindows(session, calendar, isEquity)

@@ -1,4 +1,4 @@
-/** What a market tells, in the core's words. Prices and sizes are exact texts; what is not known is null. */
+/** What a market sends, in the core's types. Prices and sizes are exact texts; what is not known is null. */
 import type { Brand } from '../brand.ts'
 import type { Decimal } from '../decimal.ts'
 import { Malformed } from '../malformed.ts'
@@ -32,7 +32,7 @@ export interface Quote {
   readonly at: Nanos
 }
 
-/** One price of a book. `orders` is how many orders stand there, null when the broker does not say. */
+/** One price level of an order book. `orders` is how many orders stand there, null when the broker does not say. */
 export interface DepthLevel {
   readonly price: Decimal
   readonly size: Decimal
@@ -41,7 +41,7 @@ export interface DepthLevel {
   readonly at: Nanos
 }
 
-/** A whole book as far as the broker shows it, best prices first. */
+/** A whole order book as far as the broker shows it, best prices first. */
 export interface Depth {
   readonly bids: readonly DepthLevel[]
   readonly asks: readonly DepthLevel[]

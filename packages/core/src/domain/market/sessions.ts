@@ -1,4 +1,4 @@
-/** Which hours of a trading date a session word means, for one instrument. */
+/** Which hours of a trading date a session means, for one instrument. */
 import { midnight, OutsideCalendar, type Span, type TradingCalendar, usEquityCalendar } from '../calendar/index.ts'
 import type { Day } from '../timestamp.ts'
 import type { Session } from '../vocabulary.ts'
@@ -12,7 +12,7 @@ export interface Stretch {
 
 /** The hours of one session, by trading date. A trading date's hours may begin the evening before it. */
 export interface SessionWindows {
-  /** `BrokerDefault` wherever the word that was asked for does not apply. */
+  /** `BrokerDefault` wherever the requested session does not apply. */
   readonly session: Session
   /** Whose dates the trading dates are. */
   readonly calendar: TradingCalendar
@@ -39,7 +39,7 @@ const EXCHANGE = usEquityCalendar()
 
 type Pick = (spans: readonly Span[]) => readonly Stretch[]
 
-/** Whether a market keeps the hours of the equity exchanges of the United States, whose parts the session words name. */
+/** Whether a market keeps the hours of the equity exchanges of the United States, whose parts the sessions name. */
 export function keepsExchangeHours({ id }: TradingCalendar): boolean {
   return id === EXCHANGE.id
 }
@@ -54,8 +54,8 @@ const HOURS: Readonly<Record<Exclude<Session, 'BrokerDefault' | 'USEq24Hour'>, P
 /**
  * The hours that `session` means for an instrument.
  *
- * `BrokerDefault`, and any word for an instrument that is no equity, is every phase of the broker's own calendar but `closed`. The other
- * words always follow the exchange calendar of United States equities, whatever the broker keeps: `USEqCore` 09:30–16:00 (to 13:00 on
+ * `BrokerDefault`, and any session for an instrument that is no equity, is every phase of the broker's own calendar but `closed`. The other
+ * sessions always follow the exchange calendar of United States equities, whatever the broker keeps: `USEqCore` 09:30–16:00 (to 13:00 on
  * early days), `USEqPreMkt` 04:00–09:30, `USEqPostMkt` 16:00–20:00 (13:00–17:00 on early days), `USEqPreAndPostMkt` both of these.
  *
  * `USEq24Hour` is the whole trading day with the overnight session before it: from 20:00 of the calendar day before to the end of the late

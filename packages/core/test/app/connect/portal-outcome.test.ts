@@ -41,7 +41,7 @@ test('an error leads to redirect_on_error_url, else to redirect_url, else nowher
   assert.equal(ended(null, 'other_browser').redirect, null)
 })
 
-test('each ending has the number of the contract and words that survive the way', () => {
+test('each outcome has the error number of the contract and a message that survives the redirect', () => {
   for (const [reason, number] of [
     ['declined', '401'],
     ['expired', '400'],

@@ -149,7 +149,7 @@ test('an order that was not asked about, or cannot be, makes a look-up a fault a
   }
 })
 
-test('two balances of one currency, or words that are no currency or symbol, make the whole answer a fault [S77]', async () => {
+test('two balances of one currency, or texts that are no currency or symbol, make the whole answer a fault [S77]', async () => {
   const unfit = ['', 'US\u0000', '__proto__', '<script>', 'U$D"', 'x'.repeat(65), 'ＵＳＤ', '\u202eUSD', 'US\nD']
   for (const balances of [[BALANCE, BALANCE], ...[...unfit, 'usd', 'US'].map(currency => [{ ...BALANCE, currency }])])
     await assert.rejects(session({ balances }).broker.balances(OURS, signal), isMalformed, JSON.stringify(balances))

@@ -31,7 +31,7 @@ function setup(atOnce = 2, ms = 1_000) {
   return { clock, begun, take, end, fail: (name: string) => gates.get(name)?.reject(new Error(name)) }
 }
 
-test('so many at once, in the order in which they asked, and each key has a line of its own', async () => {
+test('so many at once, in the order of the calls, and each key has its own queue', async () => {
   const { clock, begun, take, end } = setup()
   const first = take('a', 'a1')
   for (const name of ['a2', 'a3', 'a4']) void take('a', name)
@@ -45,7 +45,7 @@ test('so many at once, in the order in which they asked, and each key has a line
   assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3', 'a4'])
 })
 
-test('one that fails passes its place on, and fails for its own', async () => {
+test('work that fails releases its slot, and fails for its own caller', async () => {
   const { clock, begun, take, fail } = setup(1)
   const failing = take('a', 'a1')
   void take('a', 'a2')
@@ -55,7 +55,7 @@ test('one that fails passes its place on, and fails for its own', async () => {
   assert.deepEqual(begun, ['a1', 'a2'])
 })
 
-test('one that hangs keeps its place for its time only, and may end later', async () => {
+test('work that hangs keeps its slot for its time only, and may end later', async () => {
   const { clock, begun, take, end } = setup(1)
   const hanging = take('a', 'a1')
   void take('a', 'a2')
@@ -66,12 +66,12 @@ test('one that hangs keeps its place for its time only, and may end later', asyn
   assert.deepEqual(begun, ['a1', 'a2'])
   await end('a1')
   assert.equal(await hanging, 'a1')
-  assert.deepEqual(begun, ['a1', 'a2'], 'its place passed on once')
+  assert.deepEqual(begun, ['a1', 'a2'], 'its slot passed on once')
   await clock.advance(1_000)
   assert.deepEqual(begun, ['a1', 'a2', 'a3'])
 })
 
-test('one who gives up leaves the line, and takes no place', async () => {
+test('a caller that gives up leaves the queue, and takes no slot', async () => {
   const { clock, begun, take, end } = setup(1)
   void take('a', 'a1')
   const giveUp = new AbortController()
@@ -89,7 +89,7 @@ test('one who gives up leaves the line, and takes no place', async () => {
   assert.deepEqual(begun, ['a1', 'a3', 'a5'])
 })
 
-test('work that throws before it has begun passes its turn on', async () => {
+test('work that throws before it has begun releases its slot', async () => {
   const semaphore = new Semaphore<string>(new VirtualClock(), { atOnce: 1, ms: 1_000 })
   const { signal } = new AbortController()
   const thrown = semaphore.take(

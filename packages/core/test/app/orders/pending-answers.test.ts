@@ -10,7 +10,7 @@ import { anOrder } from '../../domain/an-order.ts'
 
 const AT = parseTimestamp('2026-11-20T15:00:00Z', 'at')
 
-/** As the desk stores it. */
+/** As the order writer stores it. */
 function stored(next: { readonly order: Order } | null): Order & { readonly pendingRequest: PendingRequest } {
   assert.ok(next !== null && next.order.pendingRequest !== null)
   const { order } = next

@@ -45,7 +45,7 @@ test('a date that does not exist has no midnight', () => {
   for (const text of ['2026-02-30', '2026-13-01', '2026-2-3x', '']) assert.throws(() => midnight(text, 'America/New_York'), RangeError)
 })
 
-test('a fraction of a millisecond before a midnight is the day before, and stays so for whoever asks next', () => {
+test('a fraction of a millisecond before a midnight is the day before, and stays so for the next caller', () => {
   for (const day of [0, -1, 1, 20_000, 20_001]) {
     const at = day * 86_400_000
     assert.equal(dateAtInstant(at - 0.5, 'UTC'), new Date(at - 1).toISOString().slice(0, 10))

@@ -129,7 +129,7 @@ test('bars of trades are exact, whatever the figures, and equal those made of sm
   )
 })
 
-test('smaller bars told open again and again, some never closed, make the same bars', () => {
+test('smaller bars reported open repeatedly, some never closed, make the same bars', () => {
   const from = at('2026-11-18T09:20')
   fc.assert(
     fc.property(trades(from, 200_000), fc.infiniteStream(fc.boolean()), (list, flips) => {
@@ -158,7 +158,7 @@ test('the last smaller bar closes its bar at once, and nothing counts twice', ()
   const builder = new BarBuilder(clock, base)
   builder.bar(bar(0, '1', true))
   builder.bar(bar(3, '2', true))
-  // What came live while history was asked: history has told of these already.
+  // What came live while history was asked: history has reported these already.
   builder.bar(bar(3, '1.5', false))
   builder.bar(bar(3, '2', true))
   builder.trade(trade('11', '7', OPEN + 239_000))
@@ -192,7 +192,7 @@ test('trades that follow an open smaller bar replace it, or are added to what th
   )
 })
 
-test('days that are told by their midnight find their bar', () => {
+test('days that are reported by their midnight find their bar', () => {
   const base = equityClock('1d')
   const price = '10' as Decimal
   const day = (date: string): Bar => ({

@@ -25,7 +25,7 @@ test('bars of minutes are anchored to the open and cut at the close', () => {
   assert.equal(wall(both.next(at('2026-11-18T08:00'))), '2026-11-18T16:00')
 })
 
-test('the hours of each session word, on a normal day, an early one, after a weekend and after a holiday', () => {
+test('the hours of each session, on a normal day, an early one, after a weekend and after a holiday', () => {
   const table: ReadonlyArray<readonly [Parameters<typeof equityClock>[1], string, string, string]> = [
     ['USEqCore', '2026-11-18', '2026-11-18T09:30', '2026-11-18T16:00'],
     ['USEqCore', '2026-11-27', '2026-11-27T09:30', '2026-11-27T13:00'],
@@ -50,7 +50,7 @@ test('the hours of each session word, on a normal day, an early one, after a wee
   assert.equal(equityClock('1d', 'USEqPreAndPostMkt').startOf(at('2026-11-18T12:00')), null)
 })
 
-test('session words follow the exchange whatever the broker keeps, and mean nothing for what is no equity', () => {
+test('sessions follow the exchange whatever the broker keeps, and mean nothing for what is no equity', () => {
   const broker = continuousCalendar('America/New_York')
   const core = barClock({ unit: 'minute', count: 60 }, 'USEqCore', broker, true)
   assert.equal(core.startOf(at('2026-11-21T12:00')), null)

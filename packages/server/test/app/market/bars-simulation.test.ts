@@ -1,4 +1,4 @@
-// Trades, losses, late history and people who come and go, all by chance: whatever happens in between, everybody sees every bar once and as it was.
+// Trades, losses, late history and subscribers that come and go, all at random: whatever happens in between, each subscriber sees every bar once and as it was.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MarketRefusal } from '@trunkline/core/app/market/refusal'
@@ -31,7 +31,7 @@ interface Subscriber {
 
 for (const kind of ['built from trades', 'the broker’s own'] as const) {
   for (let seed = FIRST; seed < FIRST + SEEDS; seed += 1) {
-    test(`${kind}, seed ${seed}: every bar is told once, ascending, as it was`, async () => {
+    test(`${kind}, seed ${seed}: every bar is sent once, ascending, as it was`, async () => {
       await new Day(seed, kind === 'the broker’s own').run()
     })
   }
@@ -84,7 +84,7 @@ class Day {
     assert.equal(this.#stage.clock.sleepers, 0, 'nobody waits for anything any more')
   }
 
-  /** Time goes on; own bars are told as they close. */
+  /** Time goes on; own bars are sent as they close. */
   async #pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; ) {
       const step = Math.min(left, 1_000)
@@ -103,7 +103,7 @@ class Day {
     this.#sendOwn()
   }
 
-  /** The broker's own bars since the one told last, as far as they can be heard. */
+  /** The broker's own bars since the one sent last, while the broker is connected. */
   #sendOwn(): void {
     const instrument = this.#market.instruments.get('SPY')
     if (!this.#isOwn || instrument === undefined) return

@@ -9,7 +9,7 @@ const BARS = { channel: 'bars', symbol: 'SPY', interval: '1m', session: 'BrokerD
 const OWN = { liveIntervals: ['1m'] }
 const starts = (bars: readonly { readonly startMs: number }[]) => bars.map(({ startMs }) => (startMs - NOON) / MINUTE)
 
-test('an open bar is told when it changes, at most four times a second, and once when it closes', async () => {
+test('an open bar is sent when it changes, at most four times a second, and once when it closes', async () => {
   const stage = new Stage(OWN)
   const received = await stage.watch(BARS)
   const topic = stage.broker.topic('bars', 'SPY')
@@ -42,7 +42,7 @@ test('a bar is not closed by its time while what belongs to it still comes, or m
   const stage = new Stage(OWN)
   const received = await stage.watch({ ...BARS, interval: '60m' })
   const topic = stage.broker.topic('bars', 'SPY')
-  // The broker says how late it is before it tells what has happened until then, or this process could not read it.
+  // The broker says how late it is before it reports what has happened until then, or this process could not read it.
   stage.broker.nowMs = NOON + 67 * MINUTE
   for (let minute = 0; minute < 60; minute += 20) {
     stage.market.tick()
@@ -180,7 +180,7 @@ test('bars built from trades: the one that was seen in part is taken from histor
   assert.deepEqual(received.closed, [{ ...bar(NOON, '3', true, '12'), open: '50', high: '50' }, bar(NOON + MINUTE, '4', true, '1')])
 })
 
-test('trades that come after their bar has closed change nothing that was told', async () => {
+test('trades that come after their bar has closed change nothing that was sent', async () => {
   const stage = new Stage()
   const received = await stage.watch(BARS)
   await stage.pass(MINUTE)
@@ -209,12 +209,12 @@ test('a trade from a time that no calendar knows is left out', async () => {
   )
 })
 
-test('a broker that tells of the future with every trade is told of once', async () => {
+test('a broker that sends a time in the future with every trade is logged once', async () => {
   const stage = new Stage()
   const received = await stage.watch(BARS)
   for (let second = 0; second < 5; second += 1) stage.broker.topic('trades', 'SPY').trade(trade(NOON + 3_600_000 + second, '1'))
   await stage.clock.advance(250)
-  assert.deepEqual([received.bars, stage.warnings], [[], ['a broker told of the future; left out']])
+  assert.deepEqual([received.bars, stage.warnings], [[], ['a broker sent a time in the future; left out']])
 })
 
 test('a broker’s time that jumps ahead and back again makes nothing late', async () => {
@@ -260,7 +260,7 @@ test('a backfill on a long weekend has the bars before it, however few are asked
   for (const backfill of [1, 2, 3]) assert.deepEqual((await stage.watch({ ...BARS, backfill })).closed, past.slice(-backfill))
 })
 
-test('what a broker told of before it said that its time had jumped is taken from history', async () => {
+test('what a broker sent before it reported that its time had jumped is taken from history', async () => {
   for (const isFollowed of [true, false]) {
     const stage = new Stage(OWN)
     const received = await stage.watch(BARS)

@@ -17,7 +17,7 @@ export class LateMarket extends ScriptedMarket {
   lagMs = 0
   readonly #trades: Trade[] = []
 
-  /** Tells everybody who listens; they do while the broker can be heard. */
+  /** Delivers a trade to every listener, while the broker answers. */
   happen(symbol: string, trade: Trade): void {
     this.#trades.push(trade)
     if (!this.answers) return

@@ -8,7 +8,7 @@ import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { LocalBus } from '../../../src/bus/local-bus.ts'
 import { NOON, RecordingWatcher } from './stage.ts'
 
-test('a broker whose clock shows a time that no calendar knows stops nobody else’s time', async () => {
+test('a broker whose clock shows a time that no calendar knows does not stop the clocks of others', async () => {
   const warnings: string[] = []
   const log = { debug() {}, info() {}, warn: (message: string) => warnings.push(message), error() {} }
   const clock = new VirtualClock(NOON)

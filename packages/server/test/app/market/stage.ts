@@ -1,4 +1,4 @@
-// A connection's market over a broker in memory and a clock that moves when told.
+// A connection's market over a broker in memory and a virtual clock.
 import { ConnectionMarket } from '@trunkline/core/app/market/connection-market'
 import type { Watch, Watcher, WatchRequest } from '@trunkline/core/app/market/watcher'
 import { WorkQueue } from '@trunkline/core/app/market/work-queue'
@@ -83,7 +83,7 @@ export class Stage {
   }
 }
 
-/** Keeps what a watcher is told. */
+/** Records what a watcher receives. */
 export class RecordingWatcher implements Watcher {
   readonly trades: Trade[] = []
   readonly quotes: Quote[] = []

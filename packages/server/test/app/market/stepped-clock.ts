@@ -1,6 +1,6 @@
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 
-/** Turns of the event loop come one by one, when told. */
+/** Turns of the event loop come one by one, on demand. */
 export class SteppedClock extends VirtualClock {
   #waiting: (() => void)[] = []
 

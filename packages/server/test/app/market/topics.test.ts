@@ -8,7 +8,7 @@ import { MINUTE, NOON, quote, Stage, trade } from './stage.ts'
 const QUOTES = { channel: 'quotes', symbol: 'SPY' } as const
 const refusal = (code: string) => (cause: unknown) => cause instanceof MarketRefusal && cause.code === code
 
-test('one topic of the broker serves everybody who wants it, whoever comes later gets its state at once, and the last one to leave ends it', async () => {
+test('one topic of the broker serves every subscriber, a later one gets its state at once, and the last one to leave ends it', async () => {
   const stage = new Stage()
   const first = await stage.watch(QUOTES)
   stage.broker.topic('quotes', 'SPY').quote(quote('1.00'))
@@ -28,7 +28,7 @@ test('one topic of the broker serves everybody who wants it, whoever comes later
   assert.equal(stage.broker.open, 0)
 })
 
-test('trades that were before a subscription are not told to it', async () => {
+test('trades that were before a subscription are not sent to it', async () => {
   const stage = new Stage()
   const request = { channel: 'trades', symbol: 'SPY', session: 'BrokerDefault' } as const
   await stage.watch(request)
@@ -36,7 +36,7 @@ test('trades that were before a subscription are not told to it', async () => {
   assert.deepEqual((await stage.watch(request)).trades, [])
 })
 
-test('trades of a session are those of its hours, and a session means nothing for coins', async () => {
+test('trades of a session are those of its hours, and a session means nothing for crypto', async () => {
   const stage = new Stage()
   const core = await stage.watch({ channel: 'trades', symbol: 'SPY', session: 'USEqCore' })
   const crypto = await stage.watch({ channel: 'trades', symbol: 'BTC/USD', session: 'NoSuchSession' })
@@ -78,7 +78,7 @@ test('a topic the broker refuses, or does not answer for, is refused to who aske
   assert.equal(stage.broker.open, 0)
 })
 
-test('a loss is told, what was before it is not told to who comes meanwhile, and it goes on by itself', async () => {
+test('a loss is reported, earlier state is not sent to a new subscriber, and it goes on by itself', async () => {
   const stage = new Stage()
   const received = await stage.watch(QUOTES)
   const topic = stage.broker.topic('quotes', 'SPY')
@@ -101,7 +101,7 @@ test('a loss is told, what was before it is not told to who comes meanwhile, and
   assert.equal(received.interruptions.length, 1)
 })
 
-test('a topic that falls silent is asked for anew, less and less often; only a broker that does not answer that is told', async () => {
+test('a topic that falls silent is requested again, less and less often; only a broker that does not answer that is reported', async () => {
   const stage = new Stage()
   const received = await stage.watch(QUOTES)
   await stage.pass(29_000)
@@ -121,7 +121,7 @@ test('a topic that falls silent is asked for anew, less and less often; only a b
   assert.equal(received.quotes.length, 1)
 })
 
-test('a trade from a time that no calendar knows is in no session, and troubles nobody', async () => {
+test('a trade from a time that no calendar knows is in no session, and does no harm', async () => {
   const stage = new Stage()
   const request = { channel: 'trades', symbol: 'SPY' } as const
   const core = await stage.watch({ ...request, session: 'USEqCore' })
@@ -130,7 +130,7 @@ test('a trade from a time that no calendar knows is in no session, and troubles 
   assert.deepEqual([core.trades.length, all.trades.length], [1, 3])
 })
 
-test('what was silent over night is not asked for anew in the second in which its market opens', async () => {
+test('what was silent over night is not requested again in the second in which its market opens', async () => {
   const stage = new Stage()
   stage.broker.nowMs = Date.UTC(2026, 0, 5, 14, 29)
   stage.broker.list('SPY', 'STK', usEquityCalendar())
@@ -155,7 +155,7 @@ test('a topic whose renewal was not answered is asked for again until it is', as
   assert.equal(received.interruptions.length, 1)
 })
 
-test('a line that is lost while a topic is asked for anew is lost like any other', async () => {
+test('a line that is lost while a topic is requested again is lost like any other', async () => {
   const stage = new Stage()
   const received = await stage.watch(QUOTES)
   stage.broker.answers = false

@@ -10,7 +10,7 @@ import { SteppedClock } from './stepped-clock.ts'
 
 const NEVER = new AbortController().signal
 
-test('one piece is done in a turn of the event loop, however many work and for however many users [S43]', async () => {
+test('one slice runs in a turn of the event loop, for any number of callers and users [S43]', async () => {
   const clock = new SteppedClock()
   const queue = new WorkQueue<string>(clock)
   const done: string[] = []
@@ -29,15 +29,15 @@ test('one piece is done in a turn of the event loop, however many work and for h
     assert.equal(done.length, turn)
   }
   await Promise.all([...dear, small])
-  // The other user is served next but one at the latest, and the pieces of a user's requests alternate.
+  // The other user is served next but one at the latest, and the slices of a user's requests alternate.
   assert.deepEqual(done, ['a', 'b', 's', 'c', 'd', 'a', 'b', 'c', 'd', 'a', 'b', 'c', 'd'])
-  // Who comes when nobody works is served at once.
+  // A caller that comes when nothing runs is served at once.
   await clock.turn()
   await work('late', 'l', 1)
   assert.equal(done.at(-1), 'l')
 })
 
-test('who gives up takes no turn', async () => {
+test('a caller that gives up takes no turn', async () => {
   const clock = new SteppedClock()
   const queue = new WorkQueue<string>(clock)
   const [leaving, reason] = [new AbortController(), new Error('left')]
@@ -65,7 +65,7 @@ function minutes(): readonly Bar[] {
   return Array.from({ length: MINUTES }, (_, at) => bar(FROM + at * MINUTE, '5'))
 }
 
-test('histories of several connections share the turns: so many pieces, so many turns [S43]', async () => {
+test('histories of several connections share the turns: so many slices, so many turns [S43]', async () => {
   const clock = new SteppedClock(NOON)
   const workQueue = new WorkQueue<object>(clock)
   const stages = Array.from({ length: 3 }, () => {
